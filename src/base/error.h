@@ -1,0 +1,27 @@
+/** @file error.h  Collecting errors: the first CALC_MAX_ERRORS are kept, the rest are counted. */
+#ifndef CALC_BASE_ERROR_H
+#define CALC_BASE_ERROR_H
+
+#include "calc.h"
+
+/** Add an error without a place. `pointer` and `hint` may be NULL.
+ *  @return status, so that callers can `return calc_errors_add(...)` */
+calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind kind,
+                            const char *pointer, const char *hint, const char *fmt, ...)
+    CALC_PRINTF(6, 7);
+
+/** Give `error` a place. A file name that is too long loses its beginning. line = 0: unknown. */
+void calc_error_place(calc_error *error, const char *file, int line, int column);
+
+/** Status of the first error; CALC_OK if there is none. */
+calc_status calc_errors_first(const calc_errors *errors);
+
+/** The word of `words` (NULL at the end) nearest to `word` by edit distance, if at most
+ *  max(2, a third of its length) and less than its length; NULL if none is. */
+const char *calc_nearest(const char *word, const char *const *words);
+
+/** Edit distance between two words (insert, delete, replace, swap of neighbours each cost 1);
+ *  words longer than 63 bytes are infinitely far. */
+int calc_edit_distance(const char *a, const char *b);
+
+#endif

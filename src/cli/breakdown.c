@@ -1,0 +1,154 @@
+#include "cli/breakdown.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/human.h"
+
+typedef struct line {
+    const char *label, *color;
+} line;
+
+static const line time_lines[CALC_BREAKDOWN_TIMES] = {
+    {"forward", CALC_PAINT_GREEN},
+    {"backward", CALC_PAINT_GREEN},
+    {"optimizer", CALC_PAINT_GREEN},
+    {"recompute", CALC_PAINT_BLUE},
+    {"repeated communication", CALC_PAINT_MAGENTA},
+    {"pipeline bubble", CALC_PAINT_YELLOW},
+    {"tensor-parallel comm.", CALC_PAINT_MAGENTA},
+    {"pipeline comm.", CALC_PAINT_MAGENTA},
+    {"data-parallel comm.", CALC_PAINT_MAGENTA},
+    {"forward offload", CALC_PAINT_RED},
+    {"backward offload", CALC_PAINT_RED},
+};
+
+static const line space_lines[CALC_BREAKDOWN_SPACES] = {
+    {"weights", CALC_PAINT_GREEN},
+    {"activations", CALC_PAINT_BLUE},
+    {"checkpoints", CALC_PAINT_BLUE},
+    {"activation gradients", CALC_PAINT_MAGENTA},
+    {"weight gradients", CALC_PAINT_MAGENTA},
+    {"optimizer", CALC_PAINT_YELLOW},
+};
+
+void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
+{
+    const double parts[CALC_BREAKDOWN_TIMES] = {
+        s->fw_time,
+        s->bw_time,
+        s->optim_step_time,
+        s->recompute_time,
+        s->recomm_exposed_time,
+        s->bubble_time,
+        s->tp_comm_exposed_time,
+        s->pp_comm_exposed_time,
+        s->dp_comm_exposed_time,
+        s->fw_offload_exposed_time,
+        s->bw_offload_exposed_time,
+    };
+    memcpy(time_s, parts, sizeof parts);
+}
+
+void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
+                           double space_bytes[CALC_BREAKDOWN_SPACES])
+{
+    bool weights = exec->weight_offload;
+    bool activations = exec->activations_offload;
+    bool optimizer = exec->optimizer_offload;
+    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    const double tier1[CALC_BREAKDOWN_SPACES] = {
+        weights ? s->weight_space_with_offload : s->weight_space,
+        activations ? s->act_space_with_offload : s->act_space,
+        !activations ? s->act_checkpoint_size
+        : full       ? s->act_checkpoint_size_with_offload
+                     : 0,
+        s->act_grad_space,
+        optimizer ? s->weight_grad_space_with_offload : s->weight_grad_space,
+        optimizer ? s->optimizer_space_with_offload : s->optimizer_space,
+    };
+    const double tier2[CALC_BREAKDOWN_SPACES] = {
+        weights ? s->weight_space : 0,
+        activations && !full ? s->act_space : 0,
+        activations && full ? s->act_checkpoint_size : 0,
+        0,
+        optimizer ? s->block_weight_grad_space * s->blocks_per_proc : 0,
+        optimizer ? s->optimizer_space : 0,
+    };
+    memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* What a column of numbers is in. */
+typedef struct unit {
+    const char *text;
+    double scale;
+    int decimals;
+} unit;
+
+/* A whole: `total` in `unit`; a full bar, and 100 %, is `full`. */
+typedef struct whole {
+    double total, full;
+    const unit *unit;
+} whole;
+
+/* One line; the number in steps of its last decimal, the percentage in tenths. */
+static void write_line(calc_output *out, const calc_paint *paint, const line *l, const whole *w,
+                       double fraction, int64_t steps, int64_t tenths)
+{
+    enum { BAR = 28, NUMBER = 11, PERCENT = 6 };
+    calc_output_printf(out, "  %-*s", CALC_BREAKDOWN_LABEL - 2, l->label);
+    calc_paint_bar(out, paint, l->color, fraction, BAR);
+    calc_output_printf(out, "%*.*f %-4s", NUMBER, w->unit->decimals,
+                       (double)steps / pow(10, w->unit->decimals), w->unit->text);
+    if (w->full > 0) {
+        calc_output_printf(out, "%*.1f %%\n", PERCENT, (double)tenths / 10);
+    } else {
+        calc_output_printf(out, "%*s\n", PERCENT + 2, "n/a");
+    }
+}
+
+/* The parts that are not zero, and the total. Numbers and percentages add up as printed. */
+static void write_whole(calc_output *out, const calc_paint *paint, const line *lines,
+                        const double *value, size_t count, const whole *w)
+{
+    if (!(w->total > 0)) {
+        calc_output_printf(out, "  %s\n", isnan(w->total) ? "n/a" : "nothing");
+        return;
+    }
+    int64_t steps[CALC_BREAKDOWN_TIMES];
+    int64_t tenths[CALC_BREAKDOWN_TIMES];
+    int64_t all_steps = llround(w->total / w->unit->scale * pow(10, w->unit->decimals));
+    int64_t all_tenths = w->full > 0 ? llround(1000 * w->total / w->full) : 0;
+    calc_human_apportion(value, count, all_steps, steps);
+    calc_human_apportion(value, count, all_tenths, tenths);
+    for (size_t i = 0; i < count; i++) {
+        if (value[i] != 0) {
+            write_line(out, paint, &lines[i], w, value[i] / w->full, steps[i], tenths[i]);
+        }
+    }
+    const line total = {"total", w->total > w->full ? CALC_PAINT_RED : CALC_PAINT_BOLD};
+    write_line(out, paint, &total, w, w->total / w->full, all_steps, all_tenths);
+}
+
+void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats)
+{
+    static const unit units[] = {{"s", 1, 3}, {"ms", 1e-3, 3}, {"us", 1e-6, 3}};
+    double total_s = stats->total_time;
+    const whole w = {total_s, total_s, &units[total_s >= 1 ? 0 : total_s >= 1e-3 ? 1 : 2]};
+    double time_s[CALC_BREAKDOWN_TIMES];
+    calc_breakdown_times(stats, time_s);
+    write_whole(out, paint, time_lines, time_s, CALC_BREAKDOWN_TIMES, &w);
+}
+
+void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
+                                 const calc_stats *stats, int tier)
+{
+    static const unit gib = {"GiB", 0x1p30, 2};
+    const whole w = {tier == 1 ? stats->proc_mem_tier1_cap_req : stats->proc_mem_tier2_cap_req,
+                     tier == 1 ? stats->mem_tier1_capacity : stats->mem_tier2_capacity, &gib};
+    double space_bytes[CALC_BREAKDOWN_SPACES];
+    calc_breakdown_spaces(exec, stats, tier, space_bytes);
+    write_whole(out, paint, space_lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
+}

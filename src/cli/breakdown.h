@@ -1,0 +1,30 @@
+/** @file breakdown.h  A whole and its parts, with bars and percentages: the time of a step and the
+ *  memory of a processor. */
+#ifndef CALC_CLI_BREAKDOWN_H
+#define CALC_CLI_BREAKDOWN_H
+
+#include "calc.h"
+#include "cli/paint.h"
+
+enum {
+    CALC_BREAKDOWN_TIMES = 11,
+    CALC_BREAKDOWN_SPACES = 6,
+    CALC_BREAKDOWN_LABEL = 28 /**< columns of the labels */
+};
+
+/** Parts of total_time, in the order they are shown: they add up to it. */
+void calc_breakdown_times(const calc_stats *stats, double time_s[CALC_BREAKDOWN_TIMES]);
+
+/** Parts of proc_mem_tier1_cap_req (tier 1) or proc_mem_tier2_cap_req (tier 2): weights,
+ *  activations, checkpoints, activation gradients, weight gradients, optimizer. */
+void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *stats, int tier,
+                           double space_bytes[CALC_BREAKDOWN_SPACES]);
+
+/** Write the parts of a step's time that are not zero, and their total. */
+void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats);
+
+/** The same for one memory tier, against its capacity. */
+void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
+                                 const calc_stats *stats, int tier);
+
+#endif

@@ -1,0 +1,159 @@
+#include <stdio.h>
+
+#include "cli/complain.h"
+#include "cli/help.h"
+#include "cli/human.h"
+#include "cli/opt.h"
+#include "io/output.h"
+#include "spec/field.h"
+
+enum { OPT_MARKDOWN };
+enum { INDENT = 6 };
+
+static const char *const kinds[] = {"app", "sys", "exe", "stats", "layer", NULL};
+static const calc_opt opts[] = {
+    [OPT_MARKDOWN] = {.name = "markdown", .doc = "write Markdown tables"}, {0}};
+static const calc_arg rows[] = {
+    {.name = "KIND",
+     .choices = kinds,
+     .optional = true,
+     .doc = "app, sys, exe: the fields of a model, a system, an execution; stats, layer: the "
+            "statistics of a run and of a layer; none: all"},
+    {0}};
+static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
+
+/* Visits the leaves of a table, with their path as --set takes it. */
+typedef void visitor(calc_output *out, const char *path, const calc_field *field);
+
+static void visit(calc_output *out, const calc_table *table, const char *prefix, visitor *leaf)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        char path[128];
+        const char *inside = field->type == CALC_TYPE_LIST  ? "[N]."
+                             : field->type == CALC_TYPE_MAP ? ".DATATYPE."
+                                                            : ".";
+        snprintf(path, sizeof path, "%s%s%s", prefix, field->key, field->table ? inside : "");
+        if (field->table) {
+            visit(out, field->table, path, leaf);
+        } else {
+            leaf(out, path, field);
+        }
+    }
+}
+
+static const char *type_text(const calc_field *field)
+{
+    switch (field->type) {
+    case CALC_TYPE_INT:
+        return "integer";
+    case CALC_TYPE_REAL:
+        return "number";
+    case CALC_TYPE_BOOL:
+        return "true or false";
+    case CALC_TYPE_ENUM:
+        return "one of";
+    case CALC_TYPE_CURVE:
+        return "[[size, efficiency], ...]";
+    case CALC_TYPE_OP:
+        return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]" : "[scalar, offset]";
+    default:
+        return "text";
+    }
+}
+
+/* "1 to 1,000", "above 0 to 1", "multihead, multiquery, flash"; "" for no limit. */
+static void range_text(const calc_field *field, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (field->type == CALC_TYPE_ENUM) {
+        size_t length = 0;
+        for (size_t i = 0; field->choices[i] && length < size; i++) {
+            length += (size_t)snprintf(buffer + length, size - length, "%s%s", i ? ", " : "",
+                                       field->choices[i]);
+        }
+    } else if (field->lo < field->hi) {
+        const char *from = field->flags & CALC_ABOVE_LO ? "above " : "";
+        const char *to = field->flags & CALC_BELOW_HI ? " to below " : " to ";
+        char lo[CALC_HUMAN_MAX], hi[CALC_HUMAN_MAX];
+        snprintf(buffer, size, "%s%s%s%s", from, calc_human_integer(field->lo, lo), to,
+                 calc_human_integer(field->hi, hi));
+    }
+}
+
+static void write_text_row(calc_output *out, const char *path, const calc_field *field)
+{
+    char range[128];
+    range_text(field, range, sizeof range);
+    bool optional = field->flags & CALC_OPTIONAL;
+    calc_output_printf(out, "  %-36s %s%s%s%s%s%s\n", path, type_text(field), *range ? " " : "",
+                       range, field->unit ? " " : "", field->unit ? field->unit : "",
+                       optional ? "; optional" : "");
+    char meaning[256];
+    snprintf(meaning, sizeof meaning, "%s%s%s%s", field->doc, field->where ? " (" : "",
+             field->where ? field->where : "", field->where ? ")" : "");
+    calc_output_printf(out, "%*s", INDENT, "");
+    calc_help_wrapped(out, meaning, INDENT);
+}
+
+static void write_markdown_row(calc_output *out, const char *path, const calc_field *field)
+{
+    char range[128];
+    range_text(field, range, sizeof range);
+    bool optional = field->flags & CALC_OPTIONAL;
+    if (field->where) {
+        calc_output_printf(out, "| `%s` | %s | %s | `%s` |\n", path, field->unit ? field->unit : "",
+                           field->doc, field->where);
+    } else {
+        calc_output_printf(out, "| `%s` | %s%s%s | %s | %s%s |\n", path, type_text(field),
+                           *range ? " " : "", range, field->unit ? field->unit : "", field->doc,
+                           optional ? " (optional)" : "");
+    }
+}
+
+static void write_kind(calc_output *out, calc_kind kind, bool markdown, bool title)
+{
+    const calc_table *table = calc_table_of(kind);
+    if (!markdown) {
+        calc_output_printf(out, "%s%s", title ? calc_kind_name(kind) : "", title ? ":\n" : "");
+        visit(out, table, "", write_text_row);
+        return;
+    }
+    calc_output_printf(out, "%s%s%s", title ? "## " : "", title ? calc_kind_name(kind) : "",
+                       title ? "\n\n" : "");
+    calc_output_text(out, table->rows[0].where ? "| name | unit | meaning | computed by |\n"
+                                                 "|---|---|---|---|\n"
+                                               : "| field | value | unit | meaning |\n"
+                                                 "|---|---|---|---|\n");
+    visit(out, table, "", write_markdown_row);
+}
+
+static calc_exit run(const calc_args *args)
+{
+    calc_errors errors = {0};
+    calc_output *out;
+    bool markdown = calc_opt_value(args, OPT_MARKDOWN) != NULL;
+    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
+        if (args->argument_count > 0) {
+            calc_kind kind = (calc_kind)calc_choice_index(kinds, args->argument[0]);
+            write_kind(out, kind, markdown, false);
+        } else {
+            for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
+                calc_output_text(out, kind == CALC_KIND_APP ? "" : "\n");
+                write_kind(out, kind, markdown, true);
+            }
+        }
+        (void)!calc_output_close(out, &errors);
+    }
+    return calc_complain_errors(&errors);
+}
+
+const calc_command calc_cmd_fields = {
+    .name = "fields",
+    .summary = "describe the fields of the documents and the statistics",
+    .detail = "Describes every field of the input documents, by the name that --set takes, and "
+              "every statistic, with its unit and the function of the source that computes it.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,134 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/complain.h"
+#include "cli/human.h"
+#include "cli/inputs.h"
+#include "cli/opt.h"
+#include "io/json_save.h"
+#include "spec/field.h"
+
+enum { OPT_JSON };
+
+static const calc_opt opts[] = {
+    [OPT_JSON] = {.name = "json", .value = "FILE", .doc = "write the counts as JSON"}, {0}};
+static const calc_arg rows[] = {{.name = "MODEL",
+                                 .names_document = true,
+                                 .kind = CALC_KIND_APP,
+                                 .repeated = true,
+                                 .doc = "a path, \"-\" for standard input, or a name in models/"},
+                                {0}};
+static const char *const examples[] = {"calc params gpt3-175B megatron-1T",
+                                       "calc params models/*.json --json params.json", NULL};
+
+/* Load and count one model. */
+static calc_status count_model(const char *argument, calc_parameters *parameters, char *name,
+                               size_t size, calc_errors *errors)
+{
+    calc_input input = {0};
+    calc_app app;
+    calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, argument, errors);
+    if (status == CALC_OK && app.structure_type != CALC_STRUCTURE_TYPE_GPT) {
+        status = calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_APP, "/structure_type",
+                                 NULL, "this structure is not modelled yet, only gpt is");
+        calc_errors_locate(errors, CALC_KIND_APP, input.text.data, input.text.length, input.path);
+    }
+    if (status == CALC_OK) {
+        calc_count_parameters(&app, parameters);
+        snprintf(name, size, "%s", input.name);
+    }
+    calc_text_free(&input.text);
+    return status;
+}
+
+static void write_table_head(calc_output *out)
+{
+    calc_output_printf(out, "%-16s%18s%8s%10s%8s%9s%11s\n", "model", "parameters", "active",
+                       "attention", "mlp", "norm", "embedding");
+}
+
+static void write_table_row(calc_output *out, const char *name, const calc_parameters *p)
+{
+    const struct {
+        double value;
+        int width;
+    } parts[] = {{p->active, 8}, {p->attention, 10}, {p->mlp, 8}, {p->norm, 9}, {p->embedding, 11}};
+    char text[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%-16s%18s", name, calc_human_integer(p->total, text));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        calc_output_printf(out, "%*s", parts[i].width, calc_human_count(parts[i].value, text));
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_json_row(calc_output *out, const char *name, const calc_parameters *p, bool first)
+{
+    const struct {
+        const char *key;
+        double value;
+    } members[] = {{"parameters", p->total},    {"active_parameters", p->active},
+                   {"attention", p->attention}, {"mlp", p->mlp},
+                   {"norm", p->norm},           {"embedding", p->embedding}};
+    calc_output_text(out, first ? "\n    {\"name\": " : ",\n    {\"name\": ");
+    calc_json_string(out, name);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        char number[32];
+        calc_output_printf(out, ", \"%s\": %s", members[i].key,
+                           calc_number_text(members[i].value, 1, number));
+    }
+    calc_output_text(out, "}");
+}
+
+/* One pass over the models. Broken ones are reported and passed over.
+ * @return the exit code of the first broken one */
+static calc_exit write_models(const calc_args *args, calc_output *out, bool json)
+{
+    calc_exit result = CALC_EXIT_OK;
+    size_t written = 0;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        calc_errors errors = {0};
+        calc_parameters parameters;
+        char name[256];
+        if (count_model(args->argument[i], &parameters, name, sizeof name, &errors) != CALC_OK) {
+            calc_exit failure = calc_complain_errors(&errors);
+            result = result == CALC_EXIT_OK ? failure : result;
+        } else if (json) {
+            write_json_row(out, name, &parameters, written++ == 0);
+        } else {
+            if (written++ == 0) {
+                write_table_head(out);
+            }
+            write_table_row(out, name, &parameters);
+        }
+    }
+    return result;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    const char *json = calc_opt_value(args, OPT_JSON);
+    calc_errors errors = {0};
+    calc_output *out;
+    if (calc_output_open(&out, json ? json : "-", &errors) != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    calc_output_text(out, json ? "{\n  \"version\": \"" CALC_VERSION "\",\n  \"models\": [" : "");
+    calc_exit result = write_models(args, out, json != NULL);
+    calc_output_text(out, json ? "\n  ]\n}\n" : "");
+    if (calc_output_close(out, &errors) != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    return result;
+}
+
+const calc_command calc_cmd_params = {
+    .name = "params",
+    .summary = "count the parameters of models",
+    .detail = "Counts the trainable parameters of models and of their parts, with a vocabulary of "
+              "51,200 words, learned positions and biases. With --json nothing goes to standard "
+              "output unless FILE is \"-\".",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

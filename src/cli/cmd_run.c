@@ -1,0 +1,295 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/complain.h"
+#include "cli/inputs.h"
+#include "cli/opt.h"
+#include "cli/report.h"
+#include "io/csv.h"
+#include "io/json_save.h"
+#include "io/peers.h"
+#include "spec/field.h"
+
+enum { OPT_SET, OPT_JSON, OPT_CSV, OPT_LAYERS, OPT_PEERS, OPT_COMPAT, OPT_COLOR };
+
+static const char *const when[] = {"auto", "always", "never", NULL};
+static const calc_opt opts[] = {
+    [OPT_SET] = {.name = "set",
+                 .value = "FIELD=VALUE",
+                 .repeated = true,
+                 .doc = "override a field of the three documents: tensor_par=8, mem1.GiB=141, "
+                        "networks[0].size=16; names that two of them have are written app.X, sys.X "
+                        "or exe.X"},
+    [OPT_JSON] = {.name = "json",
+                  .value = "FILE",
+                  .doc = "write inputs, verdict and statistics as one JSON object"},
+    [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write a header and one row of CSV"},
+    [OPT_LAYERS] = {.name = "layers",
+                    .doc = "add each layer of a block to the summary and to JSON"},
+    [OPT_PEERS] = {.name = "peers",
+                   .value = "FILE",
+                   .doc = "write which ranks talk to which, as JSON"},
+    [OPT_COMPAT] = {.name = "compat",
+                    .value = "MODE",
+                    .choices = calc_compat_names,
+                    .preset = "none",
+                    .doc = "whose arithmetic: ours, or Calculon's with its three known defects"},
+    [OPT_COLOR] = {.name = "color",
+                   .value = "WHEN",
+                   .choices = when,
+                   .preset = "auto",
+                   .doc = "colour the summary"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "APP",
+     .names_document = true,
+     .kind = CALC_KIND_APP,
+     .doc = "the model: a path, \"-\" for standard input, or a name in models/"},
+    {.name = "SYS",
+     .names_document = true,
+     .kind = CALC_KIND_SYSTEM,
+     .doc = "the machine: likewise, or a name in systems/"},
+    {.name = "EXE",
+     .names_document = true,
+     .kind = CALC_KIND_EXEC,
+     .doc = "how the model is laid out on the machine: likewise, or a name in executions/"},
+    {0}};
+static const char *const examples[] = {
+    "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
+    "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -", NULL};
+
+/* All that is known of a run when it is written. */
+typedef struct outcome {
+    calc_inputs inputs;
+    calc_stats stats;
+    calc_compat compat;
+    calc_reason reason[CALC_MAX_REASONS];
+    size_t reason_count;
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t layer_count; /* 0 unless asked for */
+} outcome;
+
+/* ---- JSON and CSV ---------------------------------------------------------------------------- */
+
+static void write_member(calc_output *out, const char *key, calc_kind kind, const void *object)
+{
+    calc_output_printf(out, ",\n  \"%s\": ", key);
+    calc_json_save(out, kind, object, 2);
+}
+
+static void write_text(calc_output *out, const char *glue, const char *key, const char *text)
+{
+    calc_output_printf(out, "%s\"%s\": ", glue, key);
+    calc_json_string(out, text);
+}
+
+static void write_layer(calc_output *out, const calc_layer_stats *layer)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_LAYER);
+    write_text(out, "    {", "name", layer->name);
+    for (size_t i = 0; i < table->count; i++) {
+        char number[32];
+        const calc_field *field = &table->rows[i];
+        double value = calc_member_number(field, (const char *)layer + field->offset);
+        calc_output_printf(out, ", \"%s\": %s", field->key, calc_number_text(value, 1, number));
+    }
+    calc_output_text(out, "}");
+}
+
+static void write_json(calc_output *out, const outcome *o)
+{
+    const calc_input *input = o->inputs.input;
+    write_text(out, "{\n  ", "version", CALC_VERSION);
+    write_text(out, ",\n  ", "compat", calc_compat_names[o->compat]);
+    write_text(out, ",\n  \"names\": {", "application", input[CALC_KIND_APP].name);
+    write_text(out, ", ", "system", input[CALC_KIND_SYSTEM].name);
+    write_text(out, ", ", "execution", input[CALC_KIND_EXEC].name);
+    calc_output_text(out, "}");
+    write_member(out, "application", CALC_KIND_APP, &o->inputs.app);
+    write_member(out, "system", CALC_KIND_SYSTEM, &o->inputs.system);
+    write_member(out, "execution", CALC_KIND_EXEC, &o->inputs.exec);
+    write_text(out, ",\n  ", "verdict", calc_verdict_text(o->stats.verdict));
+    calc_output_text(out, ",\n  \"reasons\": [");
+    for (size_t i = 0; i < o->reason_count; i++) {
+        const calc_reason *reason = &o->reason[i];
+        write_text(out, i ? ",\n    {" : "\n    {", "verdict", calc_verdict_text(reason->verdict));
+        write_text(out, ", ", "text", reason->text);
+        write_text(out, ", ", "hint", reason->hint);
+        calc_output_text(out, "}");
+    }
+    calc_output_text(out, o->reason_count ? "\n  ]" : "]");
+    write_member(out, "stats", CALC_KIND_STATS, &o->stats);
+    for (size_t i = 0; i < o->layer_count; i++) {
+        calc_output_text(out, i ? ",\n" : ",\n  \"layers\": [\n");
+        write_layer(out, &o->layer[i]);
+    }
+    calc_output_text(out, o->layer_count ? "\n  ]\n}\n" : "\n}\n");
+}
+
+static void write_csv(calc_output *out, const outcome *o)
+{
+    calc_output_text(out, "application,system,execution,verdict");
+    calc_csv_header(out, CALC_KIND_EXEC, false);
+    calc_csv_header(out, CALC_KIND_STATS, false);
+    calc_output_text(out, "\n");
+    for (int kind = 0; kind < CALC_INPUTS; kind++) {
+        calc_csv_text(out, o->inputs.input[kind].name, kind == 0);
+    }
+    calc_csv_text(out, calc_verdict_text(o->stats.verdict), false);
+    calc_csv_values(out, CALC_KIND_EXEC, &o->inputs.exec, false);
+    calc_csv_values(out, CALC_KIND_STATS, &o->stats, false);
+    calc_output_text(out, "\n");
+}
+
+static void write_peers(calc_output *out, const outcome *o)
+{
+    calc_peers_save(out, &o->inputs.exec);
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static calc_status write_summary(const calc_args *args, const outcome *o, calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, "-", errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    const calc_report report = {.inputs = &o->inputs,
+                                .stats = &o->stats,
+                                .reason = o->reason,
+                                .reason_count = o->reason_count,
+                                .layer = o->layer,
+                                .layer_count = o->layer_count,
+                                .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
+    calc_report_write(out, &report);
+    return calc_output_close(out, errors);
+}
+
+static void complain_reasons(const outcome *o)
+{
+    for (size_t i = 0; i < o->reason_count; i++) {
+        const calc_reason *reason = &o->reason[i];
+        fprintf(stderr, "infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
+        if (reason->hint[0]) {
+            fprintf(stderr, "  hint: %s\n", reason->hint);
+        }
+    }
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static calc_status load(const calc_args *args, calc_inputs *inputs, calc_errors *errors)
+{
+    const char **set = calloc(args->use_count + 1, sizeof *set);
+    if (!set) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    size_t count = 0;
+    size_t cursor = 0;
+    while ((set[count] = calc_opt_next(args, OPT_SET, &cursor))) {
+        count++;
+    }
+    calc_status status = calc_inputs_load(inputs, args->argument, set, count, errors);
+    free(set);
+    return status;
+}
+
+static calc_status write_files(const calc_args *args, const outcome *o, calc_errors *errors)
+{
+    static const struct {
+        int opt;
+        void (*write)(calc_output *out, const outcome *o);
+    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_PEERS, write_peers}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = calc_opt_value(args, files[i].opt);
+        calc_output *out;
+        if (!path) {
+            continue;
+        }
+        calc_status status = calc_output_open(&out, path, errors);
+        if (status == CALC_OK) {
+            files[i].write(out, o);
+            status = calc_output_close(out, errors);
+        }
+        if (status != CALC_OK) {
+            return status;
+        }
+    }
+    return CALC_OK;
+}
+
+/* Which outputs and inputs are the standard streams: each at most one. NULL or what is wrong. */
+static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
+{
+    int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_CSV) +
+              calc_opt_is_stdout(args, OPT_PEERS);
+    int in = 0;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        in += strcmp(args->argument[i], "-") == 0;
+    }
+    *stdout_is_taken = out > 0;
+    return out > 1  ? "only one of --json, --csv and --peers can be standard output"
+           : in > 1 ? "only one of APP SYS EXE can be standard input"
+                    : NULL;
+}
+
+static calc_exit evaluate(const calc_args *args, outcome *o, bool stdout_is_taken,
+                          calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    if (load(args, &o->inputs, errors) != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
+    o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));
+    calc_run(&in->app, &in->system, &in->exec, o->compat, &o->stats);
+    if (o->stats.verdict == CALC_VERDICT_OK && !(o->stats.total_time > 0)) {
+        fprintf(stderr, "calc: a feasible layout takes %g s: this is a bug in calc\n",
+                o->stats.total_time);
+        return CALC_EXIT_BUG;
+    }
+    o->reason_count = calc_reasons(&in->app, &in->system, &in->exec, &o->stats, o->reason);
+    if (calc_opt_value(args, OPT_LAYERS)) {
+        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->layer, CALC_MAX_LAYERS);
+    }
+    calc_status status = write_files(args, o, errors);
+    if (status == CALC_OK && !stdout_is_taken) {
+        status = write_summary(args, o, errors);
+    }
+    if (stdout_is_taken || !isatty(STDOUT_FILENO)) {
+        complain_reasons(o);
+    }
+    if (status != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
+    return o->stats.verdict == CALC_VERDICT_OK ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    bool stdout_is_taken;
+    const char *complaint = check_streams(args, &stdout_is_taken);
+    if (complaint) {
+        return calc_complain_usage(args->command, complaint);
+    }
+    calc_errors errors = {0};
+    outcome o = {0};
+    calc_exit result = evaluate(args, &o, stdout_is_taken, &errors);
+    calc_inputs_free(&o.inputs);
+    return result;
+}
+
+const calc_command calc_cmd_run = {
+    .name = "run",
+    .summary = "time and memory of one layout of one model on one machine",
+    .detail = "Evaluates one layout and shows where the time and the memory of one training step "
+              "go. A layout that cannot run is shown too, with the reasons. FILE may be \"-\" for "
+              "standard output, which then gets nothing else; names ending in .gz are compressed.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,44 @@
+/** @file inputs.h  The three documents of a run: found, read, overridden, checked; with every error
+ *  at the place a person would look for it. */
+#ifndef CALC_CLI_INPUTS_H
+#define CALC_CLI_INPUTS_H
+
+#include "calc.h"
+#include "cli/find.h"
+#include "io/text.h"
+
+enum { CALC_INPUTS = 3 /**< APP SYS EXE, in this order: calc_kind counts them */ };
+
+/** One document as it was read. */
+typedef struct calc_input {
+    char path[CALC_FIND_PATH_MAX];
+    char name[256]; /**< for people */
+    calc_text text; /**< owned */
+} calc_input;
+
+typedef struct calc_inputs {
+    calc_app app;
+    calc_system system;
+    calc_exec exec;
+    calc_input input[CALC_INPUTS]; /**< by calc_kind */
+} calc_inputs;
+
+/** Read and parse one document.
+ *  @param object  a calc_app, calc_system or calc_exec, by kind
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,
+                                          const char *argument, calc_errors *errors);
+
+/** Load all three, apply the assignments in order and check the rules. All errors are collected;
+ *  later steps are left out once a step fails.
+ *  @param set  assignments FIELD=VALUE
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,
+                                           const char *const argument[CALC_INPUTS],
+                                           const char *const *set, size_t set_count,
+                                           calc_errors *errors);
+
+/** Free the texts; fine on {0}. */
+void calc_inputs_free(calc_inputs *inputs);
+
+#endif

@@ -1,0 +1,23 @@
+/** @file report.h  The summary of one run, for people: what runs where, how long a step takes and
+ * on what, how full the memories are. 80 columns. */
+#ifndef CALC_CLI_REPORT_H
+#define CALC_CLI_REPORT_H
+
+#include "cli/inputs.h"
+#include "cli/paint.h"
+
+/** What the summary shows; borrows everything. */
+typedef struct calc_report {
+    const calc_inputs *inputs;
+    const calc_stats *stats;
+    const calc_reason *reason; /**< why it is infeasible */
+    size_t reason_count;
+    const calc_layer_stats *layer; /**< shown if there are any */
+    size_t layer_count;
+    calc_paint paint;
+} calc_report;
+
+/** Write the summary. */
+void calc_report_write(calc_output *out, const calc_report *report);
+
+#endif

@@ -1,0 +1,282 @@
+/* calc_set(): one field by name. The value is JSON, or a bare word where JSON would need quotes. */
+#include "io/json_bind.h"
+#include "io/json_load.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_SIZE = 128, KINDS = 3 };
+
+static const calc_kind kinds[KINDS] = {CALC_KIND_APP, CALC_KIND_SYSTEM, CALC_KIND_EXEC};
+
+/* One assignment, taken apart. */
+typedef struct assignment {
+    calc_kind only;       /* the prefix; CALC_KIND_NONE if there is none */
+    char path[PATH_SIZE]; /* without the prefix */
+    const char *value;
+    void *object[KINDS];
+} assignment;
+
+/* Split `[app.|sys.|exe.]path=value`. */
+static bool split(assignment *set, const char *text, calc_json_report *report)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals) {
+        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, "for example tensor_par=8",
+                             "expected FIELD=VALUE");
+        return false;
+    }
+    set->value = equals + 1;
+    set->only = CALC_KIND_NONE;
+    for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
+        const char *name = calc_kind_name(kinds[i]);
+        if (strncmp(text, name, strlen(name)) == 0 && text[strlen(name)] == '.') {
+            set->only = kinds[i];
+            text += strlen(name) + 1;
+        }
+    }
+    if (equals - text >= PATH_SIZE) {
+        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
+                             "no field has so long a name");
+        return false;
+    }
+    snprintf(set->path, sizeof set->path, "%.*s", (int)(equals - text), text);
+    return true;
+}
+
+/* ---- Why a name is not a field -------------------------------------------------------------- */
+
+/* Copy the path's next name, up to '.', '[', ']' or the end. @return its length */
+static size_t next_name(const char *path, char word[PATH_SIZE])
+{
+    size_t length = strcspn(path, ".[]");
+    snprintf(word, PATH_SIZE, "%.*s", (int)length, path);
+    return length;
+}
+
+/* Where the path leaves the tables of `kind`, suggest the nearest name. */
+static void suggest(calc_kind kind, const char *path, char *hint, size_t size)
+{
+    const char *at = path;
+    const char *nearest = NULL;
+    char word[PATH_SIZE];
+    size_t length = next_name(at, word);
+    const calc_table *table = calc_table_of(kind);
+    const calc_field *field = calc_table_find(table, word);
+    while (field && field->table) {
+        at += length;
+        if (field->type == CALC_TYPE_LIST && *at != '[') {
+            snprintf(hint, size, "write \"%.*s[0]%s\"", (int)(at - path), path, at);
+            return;
+        }
+        at += field->type == CALC_TYPE_LIST ? strcspn(at, ".") : 0;
+        at += *at == '.';
+        length = next_name(at, word);
+        if (field->type == CALC_TYPE_MAP) {
+            if (calc_choice_index(field->choices, word) < 0) {
+                nearest = calc_nearest(word, field->choices);
+                break;
+            }
+            at += length;
+            at += *at == '.';
+            length = next_name(at, word);
+        }
+        table = field->table;
+        field = calc_table_find(table, word);
+    }
+    if (!field) {
+        nearest = calc_json_bind_nearest(table, word);
+    }
+    if (nearest) {
+        snprintf(hint, size, "did you mean \"%.*s%s%s\"?", (int)(at - path), path, nearest,
+                 at + length);
+    }
+}
+
+static void unknown_field(const assignment *set, calc_json_report *report)
+{
+    char word[PATH_SIZE];
+    char shown[CALC_UTF8_SHOW_SIZE];
+    char hint[2 * PATH_SIZE] = "";
+    int best = INT_MAX;
+    calc_kind kind = set->only;
+    next_name(set->path, word);
+    for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
+        const char *nearest = calc_json_bind_nearest(calc_table_of(kinds[i]), word);
+        int distance = nearest ? calc_edit_distance(word, nearest) : INT_MAX;
+        if (distance < best) {
+            best = distance;
+            kind = kinds[i];
+        }
+    }
+    if (kind != CALC_KIND_NONE) {
+        suggest(kind, set->path, hint, sizeof hint);
+    }
+    calc_utf8_show(shown, set->path, strlen(set->path));
+    calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "unknown field \"%s\"%s%s",
+                         shown, set->only == CALC_KIND_NONE ? "" : " in ",
+                         calc_kind_name(set->only));
+}
+
+static void ambiguous_field(const assignment *set, const calc_field_ref *refs, int count,
+                            calc_json_report *report)
+{
+    char list[64] = "";
+    char hint[256] = "qualify it:";
+    for (int i = 0; i < count; i++) {
+        const char *name = calc_kind_name(refs[i].kind);
+        const char *comma = i == 0 ? "" : i + 1 < count ? "," : " and";
+        const char * or = i == 0 ? "" : i + 1 < count ? "," : " or";
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s %s", comma, name);
+        used = strlen(hint);
+        snprintf(hint + used, sizeof hint - used, "%s %s.%s", or, name, set->path);
+    }
+    calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "\"%s\" is in%s", set->path,
+                         list);
+}
+
+/* ---- Finding the field ---------------------------------------------------------------------- */
+
+/* Whether the element that the path names by an index exists in the struct. */
+static bool element_exists(const assignment *set, int i, calc_json_report *report)
+{
+    char list[PATH_SIZE];
+    calc_field_ref ref;
+    const char *bracket = strchr(set->path, '[');
+    if (!bracket) {
+        return true;
+    }
+    snprintf(list, sizeof list, "%.*s", (int)(bracket - set->path), set->path);
+    if (calc_field_find(kinds[i], list, &ref) != CALC_OK || ref.field->type != CALC_TYPE_LIST) {
+        return true;
+    }
+    const char *object = set->object[i];
+    const void *member = object + ref.offset - ref.field->offset + ref.field->count;
+    long long count = (long long)*(const int64_t *)member;
+    long long index = strtoll(bracket + 1, NULL, 10);
+    if (index < count) {
+        return true;
+    }
+    calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, "the first one has index 0",
+                         "there is no %s[%lld]: the list has %lld element%s", list, index, count,
+                         count == 1 ? "" : "s");
+    return false;
+}
+
+/* Find the one field that the path names; *which is the document it is in. */
+static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_json_report *report)
+{
+    calc_field_ref refs[KINDS];
+    int count = 0;
+    for (int i = 0; i < KINDS; i++) {
+        if (set->only != CALC_KIND_NONE && set->only != kinds[i]) {
+            continue;
+        }
+        if (!element_exists(set, i, report)) {
+            return false;
+        }
+        if (calc_field_find(kinds[i], set->path, &refs[count]) == CALC_OK) {
+            *which = i;
+            count++;
+        }
+    }
+    if (count == 0) {
+        unknown_field(set, report);
+    } else if (refs[0].field->type == CALC_TYPE_NOTE) {
+        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
+                             "\"%s\" is a note for people and cannot be set", set->path);
+    } else if (count > 1) {
+        ambiguous_field(set, refs, count, report);
+    } else {
+        *ref = refs[0];
+        return true;
+    }
+    return false;
+}
+
+/* networks[0].size to /networks/0/size */
+static void enter_path(calc_json_report *report, const char *path)
+{
+    char word[PATH_SIZE];
+    while (*path) {
+        size_t length = next_name(path, word);
+        calc_json_report_enter(report, word);
+        path += length;
+        path += strspn(path, ".[]");
+    }
+}
+
+/* ---- Its value ------------------------------------------------------------------------------ */
+
+static bool is_utf8(const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t step = calc_utf8_length(text, left);
+        if (step == 0) {
+            return false;
+        }
+        text += step;
+        left -= step;
+    }
+    return true;
+}
+
+/* The value as JSON; NULL if an error was added. */
+static json_t *read_value(const calc_field *field, const char *text, calc_json_report *report)
+{
+    bool composite = field->table || field->type == CALC_TYPE_CURVE || field->type == CALC_TYPE_OP;
+    bool bracket = text[0] == '[' || text[0] == '{';
+    if ((composite && bracket) || !is_utf8(text)) {
+        return calc_json_load_text(report, text, strlen(text));
+    }
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!value) {
+        value = json_string(text);
+    }
+    if (!value) {
+        calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
+    }
+    return value;
+}
+
+calc_status calc_set(calc_app *app, calc_system *system, calc_exec *exec, const char *text,
+                     calc_field_ref *where, calc_errors *errors)
+{
+    assignment set = {.object = {app, system, exec}};
+    calc_field_ref ref;
+    int which = 0;
+    char shown[CALC_UTF8_SHOW_SIZE];
+    char name[CALC_UTF8_SHOW_SIZE + 8];
+    snprintf(name, sizeof name, "--set %s", calc_utf8_show(shown, text, strlen(text)));
+    calc_json_report report = {.kind = CALC_KIND_NONE, .name = name};
+    if (!split(&set, text, &report) || !find(&set, &ref, &which, &report)) {
+        return calc_json_report_close(&report, errors);
+    }
+    report.kind = ref.kind;
+    enter_path(&report, set.path);
+    json_t *value = read_value(ref.field, set.value, &report);
+    if (value) {
+        union {
+            calc_app app;
+            calc_system system;
+            calc_exec exec;
+        } changed;
+        size_t size = calc_table_of(ref.kind)->size;
+        memcpy(&changed, set.object[which], size);
+        calc_json_bind_field(&report, ref.field, value, (char *)&changed + ref.offset);
+        json_decref(value);
+        if (report.found.count == 0) {
+            memcpy(set.object[which], &changed, size);
+        }
+    }
+    if (where && report.found.count == 0) {
+        *where = ref;
+    }
+    return calc_json_report_close(&report, errors);
+}

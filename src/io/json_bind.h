@@ -1,0 +1,20 @@
+/** @file json_bind.h  A parsed JSON value into the member of a struct, by its row in the table. */
+#ifndef CALC_IO_JSON_BIND_H
+#define CALC_IO_JSON_BIND_H
+
+#include "io/json_report.h"
+
+#include <jansson.h>
+
+/** Fill the struct of `table` from `value`, or report why not. */
+void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
+                          void *object);
+
+/** Fill one member from `value`, or report why not. */
+void calc_json_bind_field(calc_json_report *report, const calc_field *field, json_t *value,
+                          void *member);
+
+/** The key of the table nearest to `word`; NULL if none is near. */
+const char *calc_json_bind_nearest(const calc_table *table, const char *word);
+
+#endif

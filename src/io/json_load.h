@@ -1,0 +1,14 @@
+/** @file json_load.h  JSON text to Jansson values, with errors for people. Public part: calc_load()
+ *  and calc_parse() in calc.h. */
+#ifndef CALC_IO_JSON_LOAD_H
+#define CALC_IO_JSON_LOAD_H
+
+#include "io/json_report.h"
+
+#include <jansson.h>
+
+/** Parse any JSON value, or report what is wrong with the text.
+ *  @return a new reference; NULL if an error was added */
+json_t *calc_json_load_text(calc_json_report *report, const char *text, size_t length);
+
+#endif

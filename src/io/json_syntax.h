@@ -1,0 +1,20 @@
+/** @file json_syntax.h  What is wrong with a text that is not JSON, and what to do about it. */
+#ifndef CALC_IO_JSON_SYNTAX_H
+#define CALC_IO_JSON_SYNTAX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** The first mistake in a text. */
+typedef struct calc_json_mistake {
+    size_t offset;  /**< byte where it is */
+    char text[160]; /**< one line */
+    char hint[160]; /**< may be empty */
+} calc_json_mistake;
+
+/** Find the first mistake, as strict as Jansson. Not found here: repeated keys, numbers that are
+ *  too large, "\u0000".
+ *  @return whether there is one; *out is then filled */
+bool calc_json_syntax_check(const char *text, size_t length, calc_json_mistake *out);
+
+#endif

@@ -1,0 +1,241 @@
+#include "io/json_value.h"
+
+#include "io/utf8.h"
+#include "spec/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FOUND_SIZE = CALC_UTF8_SHOW_SIZE + 16,
+    NUMBER_SIZE = CALC_JSON_VALUE_NUMBER_SIZE,
+    /* A limit this large is a guard against typing errors: not worth naming unless broken. */
+    GUARD = 1000000
+};
+
+/* ---- Words for messages --------------------------------------------------------------------- */
+
+char *calc_json_value_number_text(const json_t *value, char *buffer)
+{
+    if (json_is_integer(value)) {
+        snprintf(buffer, NUMBER_SIZE, "%lld", (long long)json_integer_value(value));
+        return buffer;
+    }
+    calc_number_text(json_real_value(value), 1, buffer);
+    return strpbrk(buffer, ".e") ? buffer : strcat(buffer, ".0");
+}
+
+/* What a value is: `string "8"`, `8.5`, `an object`. */
+static const char *found(const json_t *value, char *buffer)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        snprintf(buffer, FOUND_SIZE, "an array of %zu", json_array_size(value));
+        return buffer;
+    case JSON_STRING:
+        calc_utf8_show(shown, json_string_value(value), json_string_length(value));
+        snprintf(buffer, FOUND_SIZE, "string \"%s\"", shown);
+        return buffer;
+    case JSON_TRUE:
+        return "true";
+    case JSON_FALSE:
+        return "false";
+    case JSON_NULL:
+        return "null";
+    default:
+        return calc_json_value_number_text(value, buffer);
+    }
+}
+
+char *calc_json_value_choices_text(const char *const *choices, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; choices[i] && used < size; i++) {
+        int n = snprintf(buffer + used, size - used, "%s%s", i > 0 ? ", " : "", choices[i]);
+        used += (size_t)n;
+    }
+    return buffer;
+}
+
+void calc_json_value_type_error(calc_json_report *report, const char *expected, const json_t *value,
+                                const char *hint)
+{
+    char buffer[FOUND_SIZE];
+    calc_json_report_add(report, CALC_ERR_TYPE, CALC_JSON_VALUE, hint, "expected %s, found %s",
+                         expected, found(value, buffer));
+}
+
+static void range_error(calc_json_report *report, const calc_field *field, const json_t *value)
+{
+    char shown[NUMBER_SIZE];
+    char lo[NUMBER_SIZE];
+    char hi[NUMBER_SIZE];
+    char range[96];
+    const char *unit = field->unit ? field->unit : "";
+    const char *space = field->unit ? " " : "";
+    bool above = field->flags & CALC_ABOVE_LO;
+    bool below = field->flags & CALC_BELOW_HI;
+    calc_number_text(field->lo, 1, lo);
+    calc_number_text(field->hi, 1, hi);
+    if (json_number_value(value) > field->hi && field->hi >= GUARD) {
+        snprintf(range, sizeof range, "%s %s", below ? "less than" : "at most", hi);
+    } else if (field->hi >= GUARD) {
+        snprintf(range, sizeof range, "%s %s", above ? "more than" : "at least", lo);
+    } else if (above || below) {
+        snprintf(range, sizeof range, "%s %s and %s %s", above ? "more than" : "at least", lo,
+                 below ? "less than" : "at most", hi);
+    } else {
+        snprintf(range, sizeof range, "%s to %s", lo, hi);
+    }
+    calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                         "%s is out of range, expected %s%s%s",
+                         calc_json_value_number_text(value, shown), range, space, unit);
+}
+
+/* ---- Scalars -------------------------------------------------------------------------------- */
+
+/* Hint for a value that is right but for its quotes or its point; NULL if it is not. */
+static const char *unquoted_hint(const json_t *value, bool whole, char *buffer, size_t size)
+{
+    const char *text = json_string_value(value);
+    char number[NUMBER_SIZE];
+    double real = json_real_value(value);
+    if (text && text[0] && strspn(text, "+-.0123456789eE") == strlen(text) && strlen(text) < 24) {
+        char *end;
+        real = strtod(text, &end);
+        if (*end) {
+            return NULL;
+        }
+    } else if (!json_is_real(value)) {
+        return NULL;
+    }
+    if (!isfinite(real) || (whole && (real != floor(real) || fabs(real) >= 0x1p53))) {
+        return NULL;
+    }
+    snprintf(buffer, size, "write %s", calc_number_text(real, 1, number));
+    return buffer;
+}
+
+static bool in_range(const calc_field *field, double number)
+{
+    if (field->lo == 0 && field->hi == 0) {
+        return isfinite(number);
+    }
+    return (field->flags & CALC_ABOVE_LO ? number > field->lo : number >= field->lo) &&
+           (field->flags & CALC_BELOW_HI ? number < field->hi : number <= field->hi);
+}
+
+static void bind_int(calc_json_report *report, const calc_field *field, const json_t *value,
+                     int64_t *member)
+{
+    char hint[NUMBER_SIZE + 8];
+    if (!json_is_integer(value)) {
+        calc_json_value_type_error(report, "an integer", value,
+                                   unquoted_hint(value, true, hint, sizeof hint));
+    } else if (!in_range(field, (double)json_integer_value(value))) {
+        range_error(report, field, value);
+    } else {
+        *member = json_integer_value(value);
+    }
+}
+
+bool calc_json_value_number(calc_json_report *report, const json_t *value, double *out)
+{
+    char hint[NUMBER_SIZE + 8];
+    if (!json_is_number(value)) {
+        calc_json_value_type_error(report, "a number", value,
+                                   unquoted_hint(value, false, hint, sizeof hint));
+        return false;
+    }
+    double number = json_number_value(value);
+    *out = number == 0 ? 0 : number;
+    return true;
+}
+
+static void bind_real(calc_json_report *report, const calc_field *field, const json_t *value,
+                      double *member)
+{
+    double number;
+    if (!calc_json_value_number(report, value, &number)) {
+        return;
+    }
+    if (!in_range(field, number)) {
+        range_error(report, field, value);
+        return;
+    }
+    *member = number * calc_field_scale(field);
+}
+
+static void bind_bool(calc_json_report *report, const json_t *value, bool *member)
+{
+    const char *text = json_string_value(value);
+    const char *hint = NULL;
+    if ((text && strcmp(text, "true") == 0) || json_integer_value(value) == 1) {
+        hint = "write true";
+    } else if ((text && strcmp(text, "false") == 0) ||
+               (json_is_integer(value) && json_integer_value(value) == 0)) {
+        hint = "write false";
+    }
+    if (!json_is_boolean(value)) {
+        calc_json_value_type_error(report, "true or false", value, hint);
+        return;
+    }
+    *member = json_is_true(value);
+}
+
+static void bind_enum(calc_json_report *report, const calc_field *field, const json_t *value,
+                      int *member)
+{
+    char choices[160];
+    char expected[sizeof choices + 16];
+    calc_json_value_choices_text(field->choices, choices, sizeof choices);
+    if (!json_is_string(value)) {
+        snprintf(expected, sizeof expected, "one of %s", choices);
+        calc_json_value_type_error(report, expected, value, NULL);
+        return;
+    }
+    const char *text = json_string_value(value);
+    int index = calc_choice_index(field->choices, text);
+    if (index < 0) {
+        char shown[CALC_UTF8_SHOW_SIZE];
+        char hint[96] = "";
+        const char *nearest = calc_nearest(text, field->choices);
+        if (nearest) {
+            snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+        }
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint,
+                             "\"%s\" is not one of %s", calc_utf8_show(shown, text, strlen(text)),
+                             choices);
+        return;
+    }
+    *member = index;
+}
+
+void calc_json_value_scalar(calc_json_report *report, const calc_field *field, const json_t *value,
+                            void *member)
+{
+    switch (field->type) {
+    case CALC_TYPE_INT:
+        bind_int(report, field, value, member);
+        break;
+    case CALC_TYPE_REAL:
+        bind_real(report, field, value, member);
+        break;
+    case CALC_TYPE_BOOL:
+        bind_bool(report, value, member);
+        break;
+    case CALC_TYPE_ENUM:
+        bind_enum(report, field, value, member);
+        break;
+    default: /* a note is checked, not kept */
+        if (!json_is_string(value)) {
+            calc_json_value_type_error(report, "a string", value, NULL);
+        }
+    }
+}

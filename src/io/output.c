@@ -1,0 +1,229 @@
+#include "io/output.h"
+
+#include "io/file_error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+struct calc_output {
+    FILE *file;      /* NULL when compressed */
+    gzFile gz;       /* NULL when plain */
+    char *name;      /* as the caller gave it */
+    char *target;    /* where the file will be; NULL: written in place */
+    char *temporary; /* where it is until it is whole */
+    int failure;     /* errno of the first failure, 0 if none */
+};
+
+static calc_status fail_to_write(calc_errors *errors, const char *path, int code)
+{
+    char text[128];
+    snprintf(text, sizeof text, "cannot write: %s", strerror(code));
+    return calc_file_error(errors, code == ENOMEM ? CALC_ERR_NOMEM : CALC_ERR_IO, path, text);
+}
+
+static bool is_stdout(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
+}
+
+/* Create a new file beside the target. Not mkstemp(): the kernel applies the umask here, which a
+ * library cannot read without changing it for all threads. @return descriptor, -1 with errno */
+static int create_temporary(calc_output *out)
+{
+    size_t size = strlen(out->target) + 48;
+    out->temporary = malloc(size);
+    if (!out->temporary) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int file = -1;
+    for (int i = 0; i < 1000 && file < 0; i++) {
+        snprintf(out->temporary, size, "%s.%ld.%d.tmp", out->target, (long)getpid(), i);
+        file = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    if (file < 0) {
+        free(out->temporary);
+        out->temporary = NULL;
+    }
+    return file;
+}
+
+/* Open what will be written to: a temporary file, or the target itself when it is a device or a
+ * pipe. @return descriptor, -1 with errno */
+static int open_target(calc_output *out, const char *path)
+{
+    struct stat old;
+    if (stat(path, &old) != 0) {
+        if (errno != ENOENT || lstat(path, &old) == 0) {
+            return -1; /* also a symbolic link that leads nowhere */
+        }
+        out->target = strdup(path);
+        return out->target ? create_temporary(out) : -1;
+    }
+    if (S_ISDIR(old.st_mode)) {
+        errno = EISDIR;
+        return -1;
+    }
+    if (!S_ISREG(old.st_mode)) {
+        return open(path, O_WRONLY | O_CLOEXEC);
+    }
+    /* rename() asks nobody, so a file that is read-only is asked for here. */
+    if (access(path, W_OK) != 0 || !(out->target = realpath(path, NULL))) {
+        return -1;
+    }
+    int file = create_temporary(out);
+    if (file >= 0) {
+        fchmod(file, old.st_mode & 07777);
+    }
+    return file;
+}
+
+static void release(calc_output *out)
+{
+    if (out->temporary) {
+        unlink(out->temporary);
+    }
+    free(out->temporary);
+    free(out->target);
+    free(out->name);
+    free(out);
+}
+
+calc_status calc_output_open(calc_output **out, const char *path, calc_errors *errors)
+{
+    *out = NULL;
+    calc_output *made = calloc(1, sizeof *made);
+    if (!made || !(made->name = strdup(is_stdout(path) ? "<stdout>" : path))) {
+        free(made);
+        return fail_to_write(errors, path, ENOMEM);
+    }
+    if (is_stdout(path)) {
+        made->file = stdout;
+        *out = made;
+        return CALC_OK;
+    }
+    errno = 0;
+    int file = open_target(made, path);
+    if (file < 0) {
+        int code = errno ? errno : ENOMEM;
+        release(made);
+        return fail_to_write(errors, path, code);
+    }
+    size_t length = strlen(path);
+    if (length >= 3 && strcmp(path + length - 3, ".gz") == 0) {
+        made->gz = gzdopen(file, "wb");
+    } else {
+        made->file = fdopen(file, "w");
+    }
+    if (!made->gz && !made->file) {
+        close(file);
+        release(made);
+        return fail_to_write(errors, path, ENOMEM);
+    }
+    *out = made;
+    return CALC_OK;
+}
+
+/* Remember the first failure; zlib does not always leave an errno. */
+static void remember(calc_output *out)
+{
+    if (!out->failure) {
+        out->failure = errno ? errno : EIO;
+    }
+}
+
+void calc_output_write(calc_output *out, const char *bytes, size_t length)
+{
+    if (out->failure || length == 0) {
+        return;
+    }
+    errno = 0;
+    size_t written =
+        out->gz ? gzfwrite(bytes, 1, length, out->gz) : fwrite(bytes, 1, length, out->file);
+    if (written != length) {
+        remember(out);
+    }
+}
+
+void calc_output_text(calc_output *out, const char *text)
+{
+    calc_output_write(out, text, strlen(text));
+}
+
+void calc_output_printf(calc_output *out, const char *fmt, ...)
+{
+    char line[1024];
+    char *text = line;
+    va_list args;
+    va_start(args, fmt);
+    int length = vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (length >= (int)sizeof line && (text = malloc((size_t)length + 1))) {
+        va_start(args, fmt);
+        vsnprintf(text, (size_t)length + 1, fmt, args);
+        va_end(args);
+    }
+    if (!text) {
+        errno = ENOMEM;
+        remember(out);
+    } else {
+        calc_output_write(out, text, (size_t)length);
+    }
+    if (text != line) {
+        free(text);
+    }
+}
+
+/* Flush and close what was opened; standard output stays open. */
+static void finish(calc_output *out)
+{
+    errno = 0;
+    if (out->gz) {
+        if (gzclose(out->gz) != Z_OK) {
+            remember(out);
+        }
+    } else if (out->file == stdout) {
+        if (fflush(stdout) != 0 || ferror(stdout)) {
+            remember(out);
+        }
+    } else if (fclose(out->file) != 0) {
+        remember(out);
+    }
+}
+
+calc_status calc_output_close(calc_output *out, calc_errors *errors)
+{
+    if (!out) {
+        return CALC_OK;
+    }
+    finish(out);
+    if (!out->failure && out->temporary) {
+        if (rename(out->temporary, out->target) == 0) {
+            free(out->temporary);
+            out->temporary = NULL;
+        } else {
+            out->failure = errno;
+        }
+    }
+    calc_status status = out->failure ? fail_to_write(errors, out->name, out->failure) : CALC_OK;
+    release(out);
+    return status;
+}
+
+void calc_output_discard(calc_output *out)
+{
+    if (out) {
+        finish(out);
+        release(out);
+    }
+}

@@ -1,0 +1,28 @@
+/** @file output.h  Files that appear whole or not at all: written beside their place, then renamed.
+ *  "-" is standard output; names ending in .gz are compressed. */
+#ifndef CALC_IO_OUTPUT_H
+#define CALC_IO_OUTPUT_H
+
+#include "calc.h"
+
+typedef struct calc_output calc_output;
+
+/** Open for writing; nothing is visible under `path` before calc_output_close() succeeds.
+ *  @return CALC_OK, CALC_ERR_IO or CALC_ERR_NOMEM with an error that names the file. */
+CALC_MUST_USE calc_status calc_output_open(calc_output **out, const char *path,
+                                           calc_errors *errors);
+
+/** Write; failures are remembered and reported by calc_output_close(). */
+void calc_output_write(calc_output *out, const char *bytes, size_t length);
+void calc_output_text(calc_output *out, const char *text);
+void calc_output_printf(calc_output *out, const char *fmt, ...) CALC_PRINTF(2, 3);
+
+/** Flush, make the file visible and free `out`. On failure the temporary file is removed and an
+ *  old file under the name stays as it was. A reader that closed standard output (EPIPE) is a
+ *  failure too. NULL is fine. */
+CALC_MUST_USE calc_status calc_output_close(calc_output *out, calc_errors *errors);
+
+/** Give up: remove the temporary file and free `out`. NULL is fine. */
+void calc_output_discard(calc_output *out);
+
+#endif

@@ -1,0 +1,125 @@
+#include "io/text.h"
+
+#include "io/file_error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* Where bytes come from: a plain file, or a compressed one. */
+typedef struct source {
+    int file;
+    gzFile gz; /* NULL: plain */
+} source;
+
+/* Up to `size` bytes; 0 at the end, -1 on failure. */
+static long read_some(const source *from, char *buffer, size_t size)
+{
+    if (from->gz) {
+        return gzread(from->gz, buffer, (unsigned)size);
+    }
+    ssize_t count;
+    do {
+        count = read(from->file, buffer, size);
+    } while (count < 0 && errno == EINTR);
+    return (long)count;
+}
+
+/* The end of compressed data must be there too. */
+static bool is_whole(const source *from)
+{
+    int error = Z_OK;
+    if (from->gz) {
+        gzerror(from->gz, &error);
+    }
+    return error == Z_OK;
+}
+
+static calc_status read_all(calc_text *text, const source *from, const char *path,
+                            calc_errors *errors)
+{
+    size_t capacity = 0;
+    for (;;) {
+        if (text->length + 1 >= capacity) {
+            capacity = capacity ? 2 * capacity : 1 << 16;
+            char *larger = realloc(text->data, capacity);
+            if (!larger) {
+                return calc_file_error(errors, CALC_ERR_NOMEM, path, "out of memory");
+            }
+            text->data = larger;
+        }
+        long count = read_some(from, text->data + text->length, capacity - 1 - text->length);
+        if (count < 0 || (count == 0 && !is_whole(from))) {
+            return calc_file_error(errors, CALC_ERR_IO, path,
+                                   from->gz ? "the compressed data is broken" : strerror(errno));
+        }
+        text->length += (size_t)count;
+        text->data[text->length] = '\0';
+        if (text->length > CALC_TEXT_MAX) {
+            return calc_file_error(errors, CALC_ERR_IO, path, "the file is larger than 64 MiB");
+        }
+        if (count == 0) {
+            return CALC_OK;
+        }
+    }
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    size_t length = strlen(path);
+    return length >= strlen(suffix) && strcmp(path + length - strlen(suffix), suffix) == 0;
+}
+
+static calc_status read_path(calc_text *text, const char *path, calc_errors *errors)
+{
+    source from = {.file = open(path, O_RDONLY | O_CLOEXEC)};
+    struct stat status;
+    if (from.file < 0) {
+        bool missing = errno == ENOENT || errno == ENOTDIR;
+        return calc_file_error(errors, missing ? CALC_ERR_NOT_FOUND : CALC_ERR_IO, path,
+                               missing ? "no such file" : strerror(errno));
+    }
+    if (fstat(from.file, &status) == 0 && S_ISDIR(status.st_mode)) {
+        close(from.file);
+        return calc_file_error(errors, CALC_ERR_IO, path, "is a folder, not a file");
+    }
+    if (ends_in(path, ".gz")) {
+        from.gz = gzdopen(from.file, "rb");
+        if (!from.gz) {
+            close(from.file);
+            return calc_file_error(errors, CALC_ERR_NOMEM, path, "out of memory");
+        }
+    }
+    calc_status result = read_all(text, &from, path, errors);
+    if (from.gz) {
+        gzclose(from.gz);
+    } else {
+        close(from.file);
+    }
+    return result;
+}
+
+calc_status calc_text_read(calc_text *text, const char *path, calc_errors *errors)
+{
+    *text = (calc_text){0};
+    calc_status result;
+    if (strcmp(path, "-") == 0) {
+        result = read_all(text, &(source){.file = STDIN_FILENO}, "<stdin>", errors);
+    } else {
+        result = read_path(text, path, errors);
+    }
+    if (result != CALC_OK) {
+        calc_text_free(text);
+    }
+    return result;
+}
+
+void calc_text_free(calc_text *text)
+{
+    free(text->data);
+    *text = (calc_text){0};
+}

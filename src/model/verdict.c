@@ -1,0 +1,59 @@
+#include "model/verdict.h"
+
+#include <math.h>
+
+/** Blocks per processor that offload needs: one computed, one coming, one going. */
+#define OFFLOAD_BLOCKS 3
+
+double calc_verdict_network_ranks(const calc_exec *exec, int64_t index)
+{
+    double ranks = 1;
+    ranks *= exec->tensor_par_net == index ? (double)exec->tensor_par : 1;
+    ranks *= exec->pipeline_par_net == index ? (double)exec->pipeline_par : 1;
+    ranks *= exec->data_par_net == index ? (double)exec->data_par : 1;
+    return ranks;
+}
+
+calc_verdict calc_verdict_network(const calc_network *network, double ranks)
+{
+    if (ranks == 1) {
+        return CALC_VERDICT_OK;
+    }
+    double size = (double)network->size;
+    if (ranks > size) {
+        return CALC_VERDICT_NETWORK_SIZE;
+    }
+    bool filled = fmod(size, ranks) == 0;
+    return network->must_be_filled && !filled ? CALC_VERDICT_NETWORK_FILL : CALC_VERDICT_OK;
+}
+
+bool calc_verdict_offload_blocks(const calc_exec *exec, const calc_pipeline *pipeline)
+{
+    bool offloads = exec->weight_offload || exec->activations_offload || exec->optimizer_offload;
+    return offloads && pipeline->blocks_per_proc < OFFLOAD_BLOCKS;
+}
+
+calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec,
+                             const calc_pipeline *pipeline, double tier1_bytes, double tier2_bytes)
+{
+    for (int64_t i = 0; i < system->networks_count; i++) {
+        calc_verdict verdict =
+            calc_verdict_network(&system->networks[i], calc_verdict_network_ranks(exec, i));
+        if (verdict != CALC_VERDICT_OK) {
+            return verdict;
+        }
+    }
+    if (!pipeline->chunks_fit) {
+        return CALC_VERDICT_INTERLEAVING;
+    }
+    if (calc_verdict_offload_blocks(exec, pipeline)) {
+        return CALC_VERDICT_OFFLOAD_BLOCKS;
+    }
+    if (tier1_bytes > system->mem1.capacity_bytes) {
+        return CALC_VERDICT_MEM1_CAPACITY;
+    }
+    if (tier2_bytes > system->mem2.capacity_bytes) {
+        return CALC_VERDICT_MEM2_CAPACITY;
+    }
+    return CALC_VERDICT_OK;
+}

@@ -1,0 +1,272 @@
+#include "spec/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Words ---------------------------------------------------------------------------------- */
+
+#define CHOICE(name, text) text,
+const char *const calc_datatype_names[] = {CALC_DATATYPE_LIST(CHOICE) NULL};
+const char *const calc_compat_names[] = {CALC_COMPAT_LIST(CHOICE) NULL};
+static const char *const attention_type_names[] = {CALC_ATTENTION_TYPE_LIST(CHOICE) NULL};
+static const char *const structure_type_names[] = {CALC_STRUCTURE_TYPE_LIST(CHOICE) NULL};
+static const char *const activation_recompute_names[] = {CALC_ACTIVATION_RECOMPUTE_LIST(CHOICE)
+                                                             NULL};
+static const char *const tensor_par_comm_type_names[] = {CALC_TENSOR_PAR_COMM_TYPE_LIST(CHOICE)
+                                                             NULL};
+static const char *const tensor_par_overlap_names[] = {CALC_TENSOR_PAR_OVERLAP_LIST(CHOICE) NULL};
+static const char *const processing_mode_names[] = {CALC_PROCESSING_MODE_LIST(CHOICE) NULL};
+static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
+#define datatype_names calc_datatype_names
+
+const char *calc_verdict_text(calc_verdict verdict)
+{
+    return (unsigned)verdict < CALC_VERDICT_COUNT ? verdict_names[verdict] : "unknown verdict";
+}
+
+/* ---- Tables, from the rows in calc/<name>.fields.h ------------------------------------------ */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* What a type adds to its row, beside the columns that the row itself gives. */
+#define COLUMNS_INT(S, name, arg) .offset = offsetof(S, name),
+#define COLUMNS_REAL(S, name, arg) .offset = offsetof(S, name),
+#define COLUMNS_BOOL(S, name, arg) .offset = offsetof(S, name),
+#define COLUMNS_CURVE(S, name, arg) .offset = offsetof(S, name),
+#define COLUMNS_OP(S, name, arg) .offset = offsetof(S, name),
+#define COLUMNS_ENUM(S, name, arg) .offset = offsetof(S, name), .choices = arg##_names,
+#define COLUMNS_OBJECT(S, name, arg) .offset = offsetof(S, name), .table = &arg##_table,
+#define COLUMNS_LIST(S, name, arg)                                                                 \
+    .offset = offsetof(S, name), .count = offsetof(S, name##_count),                               \
+    .element = sizeof(calc_##arg), .table = &arg##_table,
+#define COLUMNS_MAP(S, name, arg)                                                                  \
+    .offset = offsetof(S, name), .element = sizeof(calc_##arg), .table = &arg##_table,             \
+    .choices = calc_datatype_names,
+#define COLUMNS_NOTE(S, name, arg) .offset = 0,
+
+/* The key comes first so that a row may override it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+#define ROW(S, n, t, arg, ...)                                                                     \
+    {.name = #n, .key = #n, .type = CALC_TYPE_##t, COLUMNS_##t(S, n, arg) __VA_ARGS__},
+#define TABLE(stem, label, S)                                                                      \
+    static const calc_table stem##_table = {label, sizeof(S), COUNT(stem##_rows), stem##_rows};
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_engine, name, type, arg, __VA_ARGS__)
+static const calc_field engine_rows[] = {
+#include "calc/engine.fields.h"
+};
+#undef CALC_FIELD
+TABLE(engine, "engine", calc_engine)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_memory_tier, name, type, arg, __VA_ARGS__)
+static const calc_field memory_tier_rows[] = {
+#include "calc/memory_tier.fields.h"
+};
+#undef CALC_FIELD
+TABLE(memory_tier, "memory tier", calc_memory_tier)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_network_ops, name, type, arg, __VA_ARGS__)
+static const calc_field network_ops_rows[] = {
+#include "calc/network_ops.fields.h"
+};
+#undef CALC_FIELD
+TABLE(network_ops, "ops", calc_network_ops)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_network, name, type, arg, __VA_ARGS__)
+static const calc_field network_rows[] = {
+#include "calc/network.fields.h"
+};
+#undef CALC_FIELD
+TABLE(network, "network", calc_network)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_app, name, type, arg, __VA_ARGS__)
+static const calc_field app_rows[] = {
+#include "calc/app.fields.h"
+};
+#undef CALC_FIELD
+TABLE(app, "app", calc_app)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_system, name, type, arg, __VA_ARGS__)
+static const calc_field system_rows[] = {
+#include "calc/system.fields.h"
+};
+#undef CALC_FIELD
+TABLE(system, "sys", calc_system)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_exec, name, type, arg, __VA_ARGS__)
+static const calc_field exec_rows[] = {
+#include "calc/exec.fields.h"
+};
+#undef CALC_FIELD
+TABLE(exec, "exe", calc_exec)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_stats, name, type, arg, __VA_ARGS__)
+static const calc_field stats_rows[] = {
+#include "calc/stats.fields.h"
+};
+#undef CALC_FIELD
+TABLE(stats, "stats", calc_stats)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_layer_stats, name, type, arg, __VA_ARGS__)
+static const calc_field layer_rows[] = {
+#include "calc/layer.fields.h"
+};
+#undef CALC_FIELD
+TABLE(layer, "layer", calc_layer_stats)
+
+#pragma GCC diagnostic pop
+
+const calc_table *calc_table_of(calc_kind kind)
+{
+    static const calc_table *const tables[CALC_KIND_COUNT] = {
+        [CALC_KIND_APP] = &app_table,     [CALC_KIND_SYSTEM] = &system_table,
+        [CALC_KIND_EXEC] = &exec_table,   [CALC_KIND_STATS] = &stats_table,
+        [CALC_KIND_LAYER] = &layer_table,
+    };
+    return (unsigned)kind < CALC_KIND_COUNT ? tables[kind] : NULL;
+}
+
+const char *calc_kind_name(calc_kind kind)
+{
+    const calc_table *table = calc_table_of(kind);
+    return table ? table->name : "";
+}
+
+/* ---- Fields by name ------------------------------------------------------------------------- */
+
+const calc_field *calc_table_find(const calc_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(table->rows[i].key, key) == 0) {
+            return &table->rows[i];
+        }
+    }
+    return NULL;
+}
+
+int calc_choice_index(const char *const *choices, const char *text)
+{
+    for (int i = 0; choices[i]; i++) {
+        if (strcmp(choices[i], text) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+double calc_field_scale(const calc_field *field)
+{
+    return field->scale > 0 ? field->scale : 1;
+}
+
+/* Next component of a path: up to '.', '[' or the end. False if it is empty or too long. */
+static bool path_word(const char **path, char *word, size_t size)
+{
+    size_t length = strcspn(*path, ".[");
+    if (length == 0 || length >= size) {
+        return false;
+    }
+    memcpy(word, *path, length);
+    word[length] = '\0';
+    *path += length;
+    return true;
+}
+
+calc_status calc_field_find(calc_kind kind, const char *path, calc_field_ref *out)
+{
+    const calc_table *table = calc_table_of(kind);
+    size_t offset = 0;
+    char word[64];
+    while (table && path_word(&path, word, sizeof word)) {
+        const calc_field *field = calc_table_find(table, word);
+        if (!field) {
+            return CALC_ERR_FIELD;
+        }
+        offset += field->offset;
+        if (*path == '\0') {
+            *out = (calc_field_ref){kind, field, offset};
+            return CALC_OK;
+        }
+        if (field->type == CALC_TYPE_LIST) {
+            char *end;
+            if (path[0] != '[' || path[1] < '0' || path[1] > '9') {
+                return CALC_ERR_FIELD;
+            }
+            unsigned long index = strtoul(path + 1, &end, 10);
+            if (index >= CALC_MAX_NETWORKS || *end != ']') {
+                return CALC_ERR_FIELD;
+            }
+            offset += index * field->element;
+            path = end + 1;
+        } else if (field->type == CALC_TYPE_MAP) {
+            if (*path++ != '.' || !path_word(&path, word, sizeof word)) {
+                return CALC_ERR_FIELD;
+            }
+            int index = calc_choice_index(field->choices, word);
+            if (index < 0) {
+                return CALC_ERR_FIELD;
+            }
+            offset += (size_t)index * field->element;
+        } else if (field->type != CALC_TYPE_OBJECT) {
+            return CALC_ERR_FIELD;
+        }
+        if (*path++ != '.') {
+            return CALC_ERR_FIELD;
+        }
+        table = field->table;
+    }
+    return CALC_ERR_FIELD;
+}
+
+double calc_member_number(const calc_field *field, const void *member)
+{
+    switch (field->type) {
+    case CALC_TYPE_INT:
+        return (double)*(const int64_t *)member;
+    case CALC_TYPE_REAL:
+        return *(const double *)member / calc_field_scale(field);
+    case CALC_TYPE_BOOL:
+        return *(const bool *)member;
+    case CALC_TYPE_ENUM:
+        return *(const int *)member;
+    default:
+        return NAN;
+    }
+}
+
+double calc_field_number(const calc_field_ref *ref, const void *object)
+{
+    return calc_member_number(ref->field, (const char *)object + ref->offset);
+}
+
+char *calc_number_text(double value, double scale, char *buffer)
+{
+    enum { SIZE = 32 };
+    if (!isfinite(value)) {
+        return strcpy(buffer, "null");
+    }
+    double shown = value / scale;
+    /* Division may land beside a preimage of value; one of its neighbours is then exact. */
+    const double candidates[] = {shown, nextafter(shown, INFINITY), nextafter(shown, -INFINITY)};
+    for (int precision = 15; precision <= 17; precision++) {
+        for (size_t i = 0; i < COUNT(candidates); i++) {
+            snprintf(buffer, SIZE, "%.*g", precision, candidates[i]);
+            if (strtod(buffer, NULL) * scale == value) {
+                if (fabs(candidates[i]) < 0x1p53 && strchr(buffer, 'e') &&
+                    candidates[i] == floor(candidates[i])) {
+                    snprintf(buffer, SIZE, "%.0f", candidates[i]);
+                }
+                return buffer;
+            }
+        }
+    }
+    snprintf(buffer, SIZE, "%.17g", shown);
+    return buffer;
+}

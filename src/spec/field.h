@@ -1,0 +1,31 @@
+/** @file field.h  The tables of fields, and fields found by name. Public part: calc.h. */
+#ifndef CALC_SPEC_FIELD_H
+#define CALC_SPEC_FIELD_H
+
+#include "calc.h"
+
+/** Texts of the datatypes, in enum order, NULL at the end. */
+extern const char *const calc_datatype_names[];
+/** Texts of the compatibility modes, likewise. */
+extern const char *const calc_compat_names[];
+
+/** Row whose key is `key`; NULL if none. */
+const calc_field *calc_table_find(const calc_table *table, const char *key);
+
+/** Index of `text` in `choices` (NULL at the end); -1 if it is not one. */
+int calc_choice_index(const char *const *choices, const char *text);
+
+/** Scale from file units to SI units; never 0. */
+double calc_field_scale(const calc_field *field);
+
+/** Number of an INT, REAL, BOOL or ENUM member, in file units; NaN for other types. */
+double calc_member_number(const calc_field *field, const void *member);
+
+/** Shortest text of 15 to 17 digits that reads back to exactly `value` (as strtod(text) * scale;
+ * pass 1 for none). Integral values below 2^53 have no point or exponent. Infinite and NaN give
+ * "null".
+ *  @param buffer  filled, at least 32 bytes
+ *  @return buffer */
+char *calc_number_text(double value, double scale, char *buffer);
+
+#endif

@@ -1,0 +1,1 @@
+"$CALC" run megatron-1T a100_80g megatron-1T_seqsel

@@ -1,0 +1,1 @@
+"$CALC" run ./none.json a100_80g none.json

@@ -1,0 +1,1 @@
+"$CALC" run gpt3-175B

@@ -1,0 +1,1 @@
+"$CALC" run a b c --layers=yes

@@ -1,0 +1,1 @@
+"$CALC" fields | grep -E -A 1 '^[a-z]+:'

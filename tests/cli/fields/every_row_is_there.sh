@@ -1,0 +1,5 @@
+for kind in app sys exe stats layer; do
+    rows=$("$CALC" fields $kind --markdown | grep -c '^| `')
+    lines=$("$CALC" fields $kind | grep -c '^  [a-z]')
+    echo "$kind: $((rows == lines && rows > 0))"
+done

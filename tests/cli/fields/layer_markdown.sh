@@ -1,0 +1,1 @@
+"$CALC" fields layer --markdown | head -n 4

@@ -1,0 +1,1 @@
+"$CALC" fields stats | head -n 6

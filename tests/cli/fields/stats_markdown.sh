@@ -1,0 +1,1 @@
+"$CALC" fields stats --markdown | head -n 4

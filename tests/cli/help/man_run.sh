@@ -1,0 +1,1 @@
+"$CALC" help --man run

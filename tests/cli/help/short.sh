@@ -1,0 +1,1 @@
+"$CALC" -h | head -n 1

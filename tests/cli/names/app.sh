@@ -1,0 +1,1 @@
+"$CALC" names app | grep gpt3

@@ -1,0 +1,1 @@
+"$CALC" names exe | grep seqsel_fig1

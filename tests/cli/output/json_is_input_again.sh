@@ -1,0 +1,6 @@
+"$CALC" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --json - >a.json
+for kind in application system execution; do
+    sed -n "/^  \"$kind\": {/,/^  }/p" a.json | sed "1s/.*/{/; \$s/.*/}/" >$kind.json
+done
+"$CALC" run application.json system.json execution.json --json - >b.json
+diff <(grep -v '"names"' a.json) <(grep -v '"names"' b.json) && wc -l <a.json

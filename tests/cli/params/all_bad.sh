@@ -1,0 +1,1 @@
+"$CALC" params nope --json -

@@ -1,0 +1,2 @@
+echo '{}' >bad.json
+"$CALC" params gpt3-175B bad.json nope megatron-1T

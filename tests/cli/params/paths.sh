@@ -1,0 +1,1 @@
+cd "$ROOT" && "$CALC" params models/megatron-*.json

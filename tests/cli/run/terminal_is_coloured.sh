@@ -1,0 +1,2 @@
+# On a terminal: standard output and error are one.
+ script -qec "\"$CALC\" run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full " /dev/null | tr -d '\r' | head -n 4

@@ -1,0 +1,7 @@
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    fuzz_document(CALC_KIND_SYSTEM, data, size);
+    return 0;
+}

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Each lint script fails on a small tree that breaks its rule, and says where.
+set -eu
+lint=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$lint/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0
+
+# new_tree: an empty tree with every layer
+new_tree()
+{
+    rm -rf "$scratch/tree"
+    mkdir -p "$scratch/tree/sweep" "$scratch/tree/tests" "$scratch/tree/scripts" "$scratch/tree/.ci"
+    mkdir -p "$scratch"/tree/src/{base,spec,model,io,cli,calc}
+    for layer in base spec model io cli; do
+        echo "int calc_${layer}_one;" > "$scratch/tree/src/$layer/one.c"
+        echo "extern int calc_${layer}_one;" > "$scratch/tree/src/$layer/one.h"
+    done
+    echo "extern int calc_public;" > "$scratch/tree/src/calc.h"
+    cd "$scratch/tree"
+}
+
+# expect WORDS SCRIPT ARGUMENT...: the script fails and prints the words; WORDS fine: it succeeds
+expect()
+{
+    local words=$1 code=0
+    shift
+    "$lint/$1.sh" "${@:2}" > "$scratch/printed" 2>&1 || code=$?
+    if [ "$code" = 77 ]; then
+        return
+    elif [ "$words" = fine ]; then
+        [ "$code" = 0 ] && return
+    elif [ "$code" != 0 ] && grep -qF -- "$words" "$scratch/printed"; then
+        return
+    fi
+    echo "$*: expected \"$words\", got status $code and:"
+    sed 's/^/    /' "$scratch/printed"
+    status=1
+}
+
+new_tree
+expect fine layers .
+echo '#include "io/one.h"' > src/model/one.c
+expect 'src/model/one.c:1: model must not include "io/one.h"' layers .
+new_tree
+printf '\n  #  include "spec/one.h"\n' > src/base/one.h
+expect 'src/base/one.h:2: base must not include "spec/one.h"' layers .
+new_tree
+echo '#include "one.h"' > src/cli/one.c
+expect 'src/cli/one.c:1: "one.h" lacks its layer' layers .
+new_tree
+echo '#include <jansson.h>' > src/cli/one.c
+expect 'src/cli/one.c: jansson and zlib are for src/io' layers .
+new_tree
+mkdir src/report && touch src/report/one.c
+expect 'the layer report is not in' layers .
+
+new_tree
+expect fine length .
+yes '' | head -601 > src/io/one.c
+expect 'src/io/one.c: 601 lines, more than 600' length .
+
+new_tree
+expect fine headers .
+echo 'size_t calc_size;' > src/io/one.h
+expect 'src/io/one.h: does not compile alone' headers .
+
+new_tree
+cp "$root/.clang-format" .
+expect fine format .
+echo 'int  calc_model_one ;' > src/model/one.c
+expect 'src/model/one.c' format .
+
+new_tree
+expect fine cppcheck .
+echo 'int calc_io_one(void) { int a[2] = {0}; return a[2]; }' > src/io/one.c
+expect 'src/io/one.c' cppcheck .
+
+new_tree
+cp "$root/.clang-tidy" .
+cat > compile_commands.json << END
+[{"directory": "$PWD", "file": "src/io/one.c", "command": "cc -c src/io/one.c"}]
+END
+expect fine tidy . .
+echo 'int calc_io_one(int *a) { if (!a) return *a; return 0; }' > src/io/one.c
+expect 'src/io/one.c:1:' tidy . .
+
+new_tree
+echo '#!/bin/sh' > scripts/one
+expect fine shellcheck .
+# shellcheck disable=SC2016
+echo 'cd $1' >> scripts/one
+expect 'In scripts/one line 2' shellcheck .
+
+# compiled: build/ holds the objects of src/, as CMake names them
+compiled()
+{
+    rm -rf build
+    for source in src/*/*.c; do
+        object=build/src/CMakeFiles/calc_$(basename "$(dirname "$source")").dir/${source#src/}.o
+        mkdir -p "$(dirname "$object")"
+        "${CC:-cc}" -O1 -fno-builtin -c "$source" -o "$object"
+    done
+}
+new_tree
+sed -i 's/int \(.*\);/const int \1 = 1;/' src/*/one.c
+compiled
+expect fine symbols build .
+touch src/io/two.c
+expect 'src/io/two.c: is not compiled' symbols build .
+rm src/io/two.c
+echo 'const int other = 1;' > src/io/one.c
+compiled
+expect 'src/io/one.c: exports other, which does not start with calc_' symbols build .
+echo 'const int calc_hidden = 1;' > src/io/one.c
+compiled
+expect 'src/io/one.c: exports calc_hidden, which src/calc.h src/io/one.h does not declare' symbols build .
+echo 'int calc_io_one(void) { static int calls; return ++calls; }' > src/io/one.c
+compiled
+expect 'is a global variable' symbols build .
+echo 'const int calc_io_one = 1;' > src/io/one.c
+echo 'void *malloc(unsigned long); void *calc_model_one(void) { return malloc(1); }' > src/model/one.c
+compiled
+expect 'src/model/one.c: imports malloc' symbols build .
+
+new_tree
+echo 'int calc_io_one(void) { return 1; }' > src/io/one.c
+compiled
+echo 'CALC_FIELD(a, REAL, _, .where = "calc_io_one")' > src/calc/a.fields.h
+expect fine where build/src/CMakeFiles/calc_io.dir/io/one.c.o .
+echo 'CALC_FIELD(b, REAL, _, .where = "calc_io_two")' >> src/calc/a.fields.h
+expect '.where = "calc_io_two" names no function' where build/src/CMakeFiles/calc_io.dir/io/one.c.o .
+
+new_tree
+mkdir bin
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "| $* |"\n[ "$1" != fail ]\n' > bin/calc
+chmod +x bin/calc
+printf '# Title\n<!-- fields: calc fields app -->\nold\n<!-- /fields -->\nEnd\n' > one.md
+expect '+| fields app |' docs bin .
+CALC_UPDATE=1 "$lint/docs.sh" bin . > /dev/null
+expect fine docs bin .
+[ "$(cat one.md)" = '# Title
+<!-- fields: calc fields app -->
+
+| fields app |
+
+<!-- /fields -->
+End' ] || { echo "docs: rewritten as"; cat one.md; status=1; }
+echo '<!-- fields: calc fields exe -->' >> one.md
+expect 'a marker has no end' docs bin .
+echo '<!-- fields: calc fail -->' > one.md
+expect 'a command of its markers fails' docs bin .
+exit $status

@@ -1,0 +1,136 @@
+#include "random_layout.h"
+
+#include <string.h>
+
+static int64_t between(calc_rng *rng, int64_t lo, int64_t hi)
+{
+    return lo + (int64_t)calc_rng_below(rng, (uint32_t)(hi - lo + 1));
+}
+
+static double real_between(calc_rng *rng, double lo, double hi)
+{
+    return lo + (hi - lo) * calc_rng_real(rng);
+}
+
+static bool coin(calc_rng *rng)
+{
+    return calc_rng_below(rng, 2) == 1;
+}
+
+static calc_curve random_curve(calc_rng *rng, double largest)
+{
+    calc_curve curve = {.count = between(rng, 1, 5)};
+    for (int64_t i = 0; i < curve.count; i++) {
+        curve.threshold[i] = largest;
+        curve.efficiency[i] = real_between(rng, 0.05, 1);
+        largest /= real_between(rng, 2, 50);
+    }
+    curve.threshold[curve.count - 1] = 0;
+    return curve;
+}
+
+static calc_network_op random_op(calc_rng *rng)
+{
+    return (calc_network_op){0.5 * (double)between(rng, 2, 4), (double)between(rng, -1, 1)};
+}
+
+static void random_system(calc_rng *rng, calc_system *s)
+{
+    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+        s->matrix[type].flop_per_s = real_between(rng, 1e13, 2e15);
+        s->matrix[type].efficiency = random_curve(rng, 1e12);
+        s->vector[type].flop_per_s = real_between(rng, 1e12, 2e14);
+        s->vector[type].efficiency = random_curve(rng, 1e11);
+    }
+    s->mem1.bytes_per_s = real_between(rng, 1e11, 8e12);
+    s->mem2.bytes_per_s = real_between(rng, 1e9, 1e12);
+    s->mem1.efficiency = random_curve(rng, 1e9);
+    s->mem2.efficiency = random_curve(rng, 1e9);
+    s->mem1.capacity_bytes = s->mem2.capacity_bytes = 1e20;
+    s->processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
+    s->networks_count = between(rng, 1, 3);
+    for (int64_t i = 0; i < s->networks_count; i++) {
+        calc_network *n = &s->networks[i];
+        n->bytes_per_s = real_between(rng, 1e9, 1e12);
+        n->efficiency = real_between(rng, 0.1, 1);
+        n->size = 1000000000;
+        n->latency_s = coin(rng) ? 0 : real_between(rng, 1e-7, 1e-4);
+        n->ops.p2p = (calc_network_op){real_between(rng, 1, 2), 0};
+        n->ops.reduce_scatter = random_op(rng);
+        n->ops.all_gather = random_op(rng);
+        n->ops.all_reduce = random_op(rng);
+        n->processor_usage = coin(rng) ? 0 : real_between(rng, 0, 0.5);
+    }
+}
+
+static void random_parallel_sizes(calc_rng *rng, const calc_app *app, const calc_system *system,
+                                  int64_t tensor_par, calc_exec *e)
+{
+    e->tensor_par = tensor_par;
+    e->pipeline_par = coin(rng) ? 1 : between(rng, 1, app->num_blocks);
+    e->data_par = coin(rng) ? 1 : between(rng, 2, 64);
+    e->num_procs = e->tensor_par * e->pipeline_par * e->data_par;
+    int64_t last = system->networks_count - 1;
+    e->tensor_par_net = between(rng, 0, last);
+    e->pipeline_par_net = between(rng, 0, last);
+    e->data_par_net = between(rng, 0, last);
+    e->microbatch_size = between(rng, 1, 8);
+    e->batch_size = e->data_par * e->microbatch_size * between(rng, 1, 3 * e->pipeline_par);
+}
+
+/* A divisor of n, any of them as likely as another, or almost. */
+static int64_t random_divisor(calc_rng *rng, int64_t n)
+{
+    int64_t divisor = between(rng, 1, n);
+    while (n % divisor != 0) {
+        divisor--;
+    }
+    return divisor;
+}
+
+static void random_modes(calc_rng *rng, const calc_app *app, calc_exec *e)
+{
+    int64_t blocks_per_proc = (app->num_blocks + e->pipeline_par - 1) / e->pipeline_par;
+    e->training = calc_rng_below(rng, 4) > 0;
+    e->datatype = (calc_datatype)calc_rng_below(rng, CALC_DATATYPE_COUNT);
+    e->fused_activation = coin(rng);
+    e->attention_type = coin(rng) ? CALC_ATTENTION_TYPE_MULTIHEAD : CALC_ATTENTION_TYPE_MULTIQUERY;
+    if (e->training && calc_rng_below(rng, 3) == 0) {
+        e->activation_recompute =
+            coin(rng) ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    }
+    e->pipeline_interleaving = e->pipeline_par == 1 ? 1 : random_divisor(rng, blocks_per_proc);
+    e->optimizer_sharding = e->data_par > 1 && coin(rng);
+    e->tensor_par_comm_type =
+        (calc_tensor_par_comm_type)calc_rng_below(rng, CALC_TENSOR_PAR_COMM_TYPE_COUNT);
+    if (e->tensor_par > 1) {
+        e->tensor_par_overlap =
+            (calc_tensor_par_overlap)calc_rng_below(rng, CALC_TENSOR_PAR_OVERLAP_COUNT);
+    }
+    e->seq_par_ag_redo = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                         e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
+    e->data_par_overlap = e->data_par > 1 && e->training && coin(rng);
+    if (blocks_per_proc >= 3) {
+        e->weight_offload = coin(rng);
+        e->activations_offload = coin(rng);
+        e->optimizer_offload = e->training && coin(rng);
+    }
+}
+
+void calc_random_layout_make(calc_rng *rng, calc_random_layout *out)
+{
+    static const int64_t tensor_pars[] = {1, 1, 2, 3, 4, 8, 16};
+    int64_t tensor_par = tensor_pars[calc_rng_below(rng, sizeof tensor_pars / sizeof *tensor_pars)];
+    memset(out, 0, sizeof *out);
+    out->app = (calc_app){
+        .hidden = tensor_par * between(rng, 8, 2048),
+        .feedforward = tensor_par * between(rng, 8, 8192),
+        .seq_size = 48 * between(rng, 1, 170), /* a multiple of every tensor_par */
+        .attn_heads = tensor_par * between(rng, 1, 16),
+        .attn_size = between(rng, 8, 256),
+        .num_blocks = between(rng, 1, 128),
+    };
+    random_system(rng, &out->system);
+    random_parallel_sizes(rng, &out->app, &out->system, tensor_par, &out->exec);
+    random_modes(rng, &out->app, &out->exec);
+}

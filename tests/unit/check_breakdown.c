@@ -1,0 +1,155 @@
+/* Parts add up to their whole, and bars show them: src/cli/breakdown.c, src/cli/paint.c. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/breakdown.h"
+
+static calc_app app;
+static calc_system machine;
+static calc_exec example;
+
+static void set_up(void)
+{
+    calc_errors errors = {0};
+    ck_assert_int_eq(
+        calc_load(CALC_KIND_APP, &app, CALC_DATA_DIR_SOURCE "/models/gpt3-175B.json", &errors),
+        CALC_OK);
+    ck_assert_int_eq(calc_load(CALC_KIND_SYSTEM, &machine,
+                               CALC_DATA_DIR_SOURCE "/systems/a100_80g.json", &errors),
+                     CALC_OK);
+    ck_assert_int_eq(calc_load(CALC_KIND_EXEC, &example,
+                               CALC_DATA_DIR_SOURCE "/executions/3072_t4_p64_d12_mbs4_full.json",
+                               &errors),
+                     CALC_OK);
+}
+
+static void assert_sum(const double *part, size_t count, double whole, const char *what,
+                       const calc_exec *exec)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += part[i];
+    }
+    ck_assert_msg(fabs(sum - whole) <= 1e-12 * whole,
+                  "%s: the parts sum to %.17g, the whole is %.17g; recompute %d, offload %d %d %d",
+                  what, sum, whole, (int)exec->activation_recompute, exec->weight_offload,
+                  exec->activations_offload, exec->optimizer_offload);
+}
+
+/* All ways to offload and recompute, in training (and inference, which recomputes nothing). */
+START_TEST(the_parts_add_up_in_every_layout)
+{
+    enum { OFFLOADS = 8 };
+    int checked = 0;
+    for (int i = 0; i < OFFLOADS * CALC_ACTIVATION_RECOMPUTE_COUNT * 2; i++) {
+        calc_exec exec = example;
+        calc_stats stats;
+        calc_errors errors = {0};
+        exec.pipeline_par = 16;
+        exec.data_par = 48;
+        exec.weight_offload = i & 1;
+        exec.activations_offload = i & 2;
+        exec.optimizer_offload = i & 4;
+        exec.activation_recompute =
+            (calc_activation_recompute)(i / OFFLOADS % CALC_ACTIVATION_RECOMPUTE_COUNT);
+        exec.training = i / (OFFLOADS * CALC_ACTIVATION_RECOMPUTE_COUNT) == 0;
+        exec.optimizer_sharding = exec.training;
+        if (calc_check(&app, &machine, &exec, &errors) != CALC_OK) {
+            continue;
+        }
+        double time_s[CALC_BREAKDOWN_TIMES];
+        double space_bytes[CALC_BREAKDOWN_SPACES];
+        calc_run(&app, &machine, &exec, CALC_COMPAT_NONE, &stats);
+        calc_breakdown_times(&stats, time_s);
+        assert_sum(time_s, CALC_BREAKDOWN_TIMES, stats.total_time, "time", &exec);
+        calc_breakdown_spaces(&exec, &stats, 1, space_bytes);
+        assert_sum(space_bytes, CALC_BREAKDOWN_SPACES, stats.proc_mem_tier1_cap_req, "tier 1",
+                   &exec);
+        calc_breakdown_spaces(&exec, &stats, 2, space_bytes);
+        assert_sum(space_bytes, CALC_BREAKDOWN_SPACES, stats.proc_mem_tier2_cap_req, "tier 2",
+                   &exec);
+        checked++;
+    }
+    ck_assert_int_ge(checked, OFFLOADS * CALC_ACTIVATION_RECOMPUTE_COUNT);
+}
+END_TEST
+
+/* What a bar looks like, through a file: outputs have no other end. */
+static void assert_bar(double fraction, bool color, bool utf8, const char *expected)
+{
+    char path[] = "/tmp/check_breakdown_XXXXXX";
+    char text[256] = "";
+    calc_errors errors = {0};
+    calc_output *out;
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(calc_output_open(&out, path, &errors), CALC_OK);
+    const calc_paint paint = {.color = color, .utf8 = utf8};
+    calc_paint_bar(out, &paint, CALC_PAINT_GREEN, fraction, 4);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    close(fd);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    remove(path);
+    ck_assert_str_eq(text, expected);
+}
+
+START_TEST(bars_have_the_same_width_whatever_they_show)
+{
+    assert_bar(0, false, true, "    ");
+    assert_bar(1e-9, false, true, "▏   ");
+    assert_bar(0.5, false, true, "██  ");
+    assert_bar(0.6, false, true, "██▍ ");
+    assert_bar(0.99, false, true, "████");
+    assert_bar(1, false, true, "████");
+    assert_bar(2.4, false, true, "████");
+    assert_bar((double)INFINITY, false, true, "████");
+    assert_bar((double)NAN, false, true, "    ");
+    assert_bar(-1, false, true, "    ");
+    assert_bar(1e-9, false, false, "-   ");
+    assert_bar(0.6, false, false, "##- ");
+    assert_bar(1, false, false, "####");
+    assert_bar(0.5, true, false, "\033[32m##  \033[0m");
+}
+END_TEST
+
+START_TEST(the_locale_decides_on_block_characters)
+{
+    unsetenv("LC_ALL");
+    unsetenv("LC_CTYPE");
+    unsetenv("LANG");
+    ck_assert(!calc_paint_stdout("never").utf8);
+    setenv("LANG", "de_DE.utf8", 1);
+    ck_assert(calc_paint_stdout("never").utf8);
+    setenv("LC_CTYPE", "C", 1);
+    ck_assert(!calc_paint_stdout("never").utf8);
+    setenv("LC_ALL", "", 1);
+    ck_assert(!calc_paint_stdout("never").utf8);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    ck_assert(calc_paint_stdout("never").utf8);
+    setenv("LC_ALL", "en_US.ISO-8859-1", 1);
+    ck_assert(!calc_paint_stdout("never").utf8);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("breakdown");
+    TCase *tcase = tcase_create("breakdown");
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_test(tcase, the_parts_add_up_in_every_layout);
+    tcase_add_test(tcase, bars_have_the_same_width_whatever_they_show);
+    tcase_add_test(tcase, the_locale_decides_on_block_characters);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

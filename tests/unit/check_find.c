@@ -1,0 +1,207 @@
+/* Which file an argument means: src/cli/find.c. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/find.h"
+
+/* Two data directories, first/ and second/, in a scratch directory that is the current one. */
+static char scratch[64];
+static const char *const folders[] = {"first",
+                                      "first/executions",
+                                      "first/executions/a",
+                                      "first/executions/a/deep",
+                                      "first/executions/b",
+                                      "first/models",
+                                      "second",
+                                      "second/models",
+                                      "second/executions"};
+static const char *const files[] = {
+    "first/executions/twice.json",   "first/executions/a/twice.json",
+    "first/executions/a/rival.json", "first/executions/b/rival.json",
+    "first/executions/a/lone.json",  "first/executions/a/deep/unseen.json",
+    "first/executions/README.md",    "first/executions/.hidden.json",
+    "first/models/gpt3-175B.json",   "second/models/gpt3-175B.json",
+    "second/models/packed.json.gz",  "second/executions/rival.json",
+    "second/executions/here.json"};
+
+enum { FOLDERS = sizeof folders / sizeof *folders, FILES = sizeof files / sizeof *files };
+
+static void set_up(void)
+{
+    strcpy(scratch, "/tmp/check_find_XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(scratch));
+    ck_assert_int_eq(chdir(scratch), 0);
+    for (size_t i = 0; i < FOLDERS; i++) {
+        ck_assert_int_eq(mkdir(folders[i], 0777), 0);
+    }
+    for (size_t i = 0; i < FILES; i++) {
+        FILE *file = fopen(files[i], "w");
+        ck_assert_ptr_nonnull(file);
+        fclose(file);
+    }
+    setenv("CALC_PATH", "first::second", 1);
+}
+
+static void tear_down(void)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        remove(files[i]);
+    }
+    for (size_t i = FOLDERS; i-- > 0;) {
+        rmdir(folders[i]);
+    }
+    ck_assert_int_eq(chdir("/"), 0);
+    rmdir(scratch);
+}
+
+static void assert_found(calc_kind kind, const char *argument, const char *expected)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_find(kind, argument, path, &errors), CALC_OK);
+    ck_assert_str_eq(path, expected);
+    ck_assert_int_eq(errors.count, 0);
+}
+
+static void assert_not_found(calc_kind kind, const char *argument, calc_status status,
+                             const char *text, const char *hint)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_find(kind, argument, path, &errors), status);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_int_eq(errors.item[0].status, status);
+    /* Where it looked depends on the machine. */
+    ck_assert_mem_eq(errors.item[0].text, text, strlen(text));
+    ck_assert_str_eq(errors.item[0].hint, hint);
+}
+
+START_TEST(paths_are_taken_as_they_are)
+{
+    assert_found(CALC_KIND_APP, "-", "-");
+    assert_found(CALC_KIND_APP, "gpt3-175B.json", "gpt3-175B.json");
+    assert_found(CALC_KIND_APP, "none.json.gz", "none.json.gz");
+    assert_found(CALC_KIND_APP, "./gpt3-175B", "./gpt3-175B");
+    assert_found(CALC_KIND_APP, "second/models/gpt3-175B.json", "second/models/gpt3-175B.json");
+}
+END_TEST
+
+START_TEST(the_first_directory_wins)
+{
+    assert_found(CALC_KIND_APP, "gpt3-175B", "first/models/gpt3-175B.json");
+    setenv("CALC_PATH", "second:first", 1);
+    assert_found(CALC_KIND_APP, "gpt3-175B", "second/models/gpt3-175B.json");
+}
+END_TEST
+
+START_TEST(later_directories_are_searched)
+{
+    assert_found(CALC_KIND_APP, "packed", "second/models/packed.json.gz");
+    assert_found(CALC_KIND_EXEC, "here", "second/executions/here.json");
+}
+END_TEST
+
+START_TEST(one_level_of_folders_is_searched)
+{
+    assert_found(CALC_KIND_EXEC, "lone", "first/executions/a/lone.json");
+    assert_found(CALC_KIND_EXEC, "a/lone", "first/executions/a/lone.json");
+    assert_found(CALC_KIND_EXEC, "a/lone.json", "first/executions/a/lone.json");
+    assert_found(CALC_KIND_EXEC, "b/rival", "first/executions/b/rival.json");
+    assert_not_found(CALC_KIND_EXEC, "unseen", CALC_ERR_NOT_FOUND,
+                     "no execution named \"unseen\" (looked in first/executions, second/executions",
+                     "`calc names exe` lists all; CALC_PATH adds directories");
+}
+END_TEST
+
+START_TEST(a_file_goes_before_one_in_a_folder)
+{
+    assert_found(CALC_KIND_EXEC, "twice", "first/executions/twice.json");
+    assert_found(CALC_KIND_EXEC, "a/twice", "first/executions/a/twice.json");
+}
+END_TEST
+
+START_TEST(a_name_in_two_folders_is_ambiguous)
+{
+    assert_not_found(CALC_KIND_EXEC, "rival", CALC_ERR_FIELD,
+                     "more than one execution is named \"rival\"",
+                     "write \"a/rival\" or \"b/rival\"");
+}
+END_TEST
+
+START_TEST(the_nearest_name_is_offered)
+{
+    assert_not_found(CALC_KIND_APP, "gpt3-175C", CALC_ERR_NOT_FOUND,
+                     "no model named \"gpt3-175C\" (looked in first/models, second/models",
+                     "did you mean \"gpt3-175B\"?");
+    assert_not_found(CALC_KIND_EXEC, "lnoe", CALC_ERR_NOT_FOUND, "no execution named \"lnoe\"",
+                     "did you mean \"lone\"?");
+}
+END_TEST
+
+START_TEST(a_name_of_another_kind_tells_the_order)
+{
+    assert_not_found(CALC_KIND_EXEC, "gpt3-175B", CALC_ERR_NOT_FOUND,
+                     "no execution named \"gpt3-175B\"",
+                     "it is a model: arguments are APP SYS EXE");
+    assert_not_found(CALC_KIND_SYSTEM, "lone", CALC_ERR_NOT_FOUND, "no system named \"lone\"",
+                     "it is an execution: arguments are APP SYS EXE");
+}
+END_TEST
+
+START_TEST(names_are_listed_by_directory_then_by_name)
+{
+    static const char *const expected[] = {"a/lone", "a/rival", "a/twice", "b/rival",
+                                           "twice",  "here",    "rival"};
+    calc_find_list list = {0};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_find_names(CALC_KIND_EXEC, &list, &errors), CALC_OK);
+    ck_assert_uint_ge(list.count, 7);
+    for (size_t i = 0; i < 7; i++) {
+        ck_assert_str_eq(list.entry[i].name, expected[i]);
+    }
+    ck_assert(list.count == 7 || list.entry[7].place > list.entry[6].place);
+    calc_find_free(&list);
+    ck_assert_uint_eq(list.count, 0);
+    calc_find_free(&list);
+}
+END_TEST
+
+START_TEST(names_for_people_are_short)
+{
+    char name[16];
+    ck_assert_str_eq(calc_find_name("a/b/gpt3.json", name, sizeof name), "gpt3");
+    ck_assert_str_eq(calc_find_name("gpt3.json.gz", name, sizeof name), "gpt3");
+    ck_assert_str_eq(calc_find_name("gpt3.v1.txt", name, sizeof name), "gpt3.v1.txt");
+    ck_assert_str_eq(calc_find_name(".json", name, sizeof name), ".json");
+    ck_assert_str_eq(calc_find_name("-", name, sizeof name), "stdin");
+    ck_assert_str_eq(calc_find_name("a-name-longer-than-its-room", name, sizeof name),
+                     "a-name-longer-t");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("find");
+    TCase *tcase = tcase_create("find");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, paths_are_taken_as_they_are);
+    tcase_add_test(tcase, the_first_directory_wins);
+    tcase_add_test(tcase, later_directories_are_searched);
+    tcase_add_test(tcase, one_level_of_folders_is_searched);
+    tcase_add_test(tcase, a_file_goes_before_one_in_a_folder);
+    tcase_add_test(tcase, a_name_in_two_folders_is_ambiguous);
+    tcase_add_test(tcase, the_nearest_name_is_offered);
+    tcase_add_test(tcase, a_name_of_another_kind_tells_the_order);
+    tcase_add_test(tcase, names_are_listed_by_directory_then_by_name);
+    tcase_add_test(tcase, names_for_people_are_short);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

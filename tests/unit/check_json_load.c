@@ -1,0 +1,260 @@
+#include "documents.h"
+
+#include "calc.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_status parse_app(const char *text, size_t length, calc_errors *errors)
+{
+    calc_app app;
+    return calc_parse(CALC_KIND_APP, &app, text, length, "a.json", errors);
+}
+
+static void fails_with(const char *text, size_t length, calc_status status, const char *printed)
+{
+    calc_errors errors = {0};
+    char line[1024];
+    ck_assert_int_eq(parse_app(text, length, &errors), status);
+    ck_assert_int_ge(errors.count, 1);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
+}
+
+START_TEST(application_is_read)
+{
+    calc_app app;
+    ck_assert_int_eq(calc_parse(CALC_KIND_APP, &app, APP_TEXT, strlen(APP_TEXT), "a", NULL),
+                     CALC_OK);
+    ck_assert_int_eq(app.hidden, 12288);
+    ck_assert_int_eq(app.num_blocks, 96);
+    ck_assert_int_eq(app.structure_type, CALC_STRUCTURE_TYPE_GPT);
+}
+END_TEST
+
+START_TEST(system_is_read_in_si_units)
+{
+    calc_system sys;
+    calc_errors errors = {0};
+    ck_assert_int_eq(
+        calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", &errors),
+        CALC_OK);
+    ck_assert_int_eq(errors.count, 0);
+    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].flop_per_s, 312e12);
+    ck_assert_int_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.count, 2);
+    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.threshold[0], 128e9);
+    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0], 0.95);
+    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 0);
+    ck_assert_double_eq(sys.mem1.capacity_bytes, 80 * 0x1p30);
+    ck_assert_double_eq(sys.mem2.bytes_per_s, 32e9);
+    ck_assert_int_eq(sys.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
+    ck_assert_int_eq(sys.networks_count, 1);
+    ck_assert_int_eq(sys.networks[0].size, 8);
+    ck_assert_double_eq(sys.networks[0].ops.p2p.scalar, 1);
+    ck_assert_double_eq(sys.networks[0].ops.p2p.offset, 0);
+    ck_assert_double_eq(sys.networks[0].ops.all_reduce.offset, -1);
+    ck_assert(sys.networks[0].must_be_filled);
+}
+END_TEST
+
+START_TEST(execution_is_read)
+{
+    calc_exec exec;
+    ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.data_par, 12);
+    ck_assert_int_eq(exec.datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    ck_assert(exec.training && !exec.weight_offload);
+}
+END_TEST
+
+START_TEST(a_byte_order_mark_is_fine)
+{
+    calc_app app;
+    static const char text[] = "\xef\xbb\xbf" APP_TEXT;
+    ck_assert_int_eq(calc_parse(CALC_KIND_APP, &app, text, strlen(text), "a", NULL), CALC_OK);
+    ck_assert_int_eq(app.hidden, 12288);
+}
+END_TEST
+
+START_TEST(an_unused_byte_of_the_struct_is_zero)
+{
+    calc_exec a;
+    calc_exec b;
+    memset(&a, 0xaa, sizeof a);
+    memset(&b, 0x55, sizeof b);
+    ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &a, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
+    ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &b, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
+    ck_assert_mem_eq(&a, &b, sizeof a);
+}
+END_TEST
+
+START_TEST(a_text_without_bytes_is_empty)
+{
+    fails_with("", 0, CALC_ERR_SYNTAX, "a.json:1:1: the file is empty");
+}
+END_TEST
+
+START_TEST(the_text_ends_at_its_length)
+{
+    fails_with(APP_TEXT, strlen(APP_TEXT) - 1, CALC_ERR_SYNTAX,
+               "a.json:7:18: the text ends too early\n  hint: the \"{\" of line 1 is not closed");
+}
+END_TEST
+
+START_TEST(errors_follow_those_of_the_caller_and_are_sorted)
+{
+    calc_errors errors = {0};
+    ck_assert_int_eq(parse_app("[]", 2, &errors), CALC_ERR_TYPE);
+    static const char text[] = "{\"hidden\": 0, \"seq_size\": \"8\"}";
+    /* The missing keys point at the object, which comes first. */
+    ck_assert_int_eq(parse_app(text, strlen(text), &errors), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.count, 1 + 4 + 2);
+    ck_assert_int_eq(errors.item[1].column, 1);
+    ck_assert_str_eq(errors.item[5].pointer, "/hidden");
+    ck_assert_int_eq(errors.item[5].status, CALC_ERR_RANGE);
+    ck_assert_str_eq(errors.item[6].pointer, "/seq_size");
+    ck_assert_int_eq(errors.item[6].status, CALC_ERR_TYPE);
+    ck_assert_int_eq(errors.item[6].column, 27);
+}
+END_TEST
+
+START_TEST(errors_that_do_not_fit_are_counted)
+{
+    calc_errors errors = {0};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(parse_app("{}", 2, &errors), CALC_ERR_FIELD);
+    }
+    ck_assert_int_eq(errors.count, CALC_MAX_ERRORS);
+    ck_assert_int_eq(errors.dropped, 3 * 6 - CALC_MAX_ERRORS);
+    ck_assert_int_eq(parse_app("{}", 2, NULL), CALC_ERR_FIELD);
+}
+END_TEST
+
+START_TEST(a_hundred_thousand_brackets_are_one_error)
+{
+    size_t length = 100000;
+    char *text = malloc(length);
+    memset(text, '[', length);
+    fails_with(text, length, CALC_ERR_SYNTAX, "a.json:1:2049: brackets nested more than 2048 deep");
+    for (size_t i = 0; i < length - 4; i += 5) {
+        memcpy(text + i, "{\"a\":", 5);
+    }
+    fails_with(text, length, CALC_ERR_SYNTAX,
+               "a.json:1:10241: brackets nested more than 2048 deep");
+    free(text);
+}
+END_TEST
+
+START_TEST(brackets_up_to_the_limit_are_read)
+{
+    char text[2 * 2048];
+    memset(text, '[', 2048);
+    memset(text + 2048, ']', 2048);
+    fails_with(text, sizeof text, CALC_ERR_TYPE,
+               "a.json:1:1: expected an object, found an array of 1");
+}
+END_TEST
+
+START_TEST(ten_megabytes_of_garbage_are_one_error)
+{
+    size_t length = 10 << 20;
+    char *text = malloc(length);
+    memset(text, 'x', length);
+    fails_with(text, length, CALC_ERR_SYNTAX,
+               "a.json:1:1: expected an object, found "
+               "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...");
+    memset(text, ' ', length);
+    fails_with(text, length, CALC_ERR_SYNTAX, "a.json:1:1: the file is empty");
+    memset(text, '"', length);
+    calc_errors errors = {0};
+    ck_assert_int_eq(parse_app(text, length, &errors), CALC_ERR_SYNTAX);
+    ck_assert_int_eq(errors.count, 1);
+    free(text);
+}
+END_TEST
+
+START_TEST(two_hundred_thousand_unknown_keys_end_quickly)
+{
+    enum { KEYS = 200000 };
+    char *text = malloc(KEYS * 16 + 2);
+    size_t used = 1;
+    text[0] = '{';
+    for (int i = 0; i < KEYS; i++) {
+        used += (size_t)sprintf(text + used, "%s\"k%d\":0", i > 0 ? "," : "", i);
+    }
+    text[used++] = '}';
+    calc_errors errors = {0};
+    ck_assert_int_eq(parse_app(text, used, &errors), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.count, CALC_MAX_ERRORS);
+    ck_assert_int_eq(errors.dropped, KEYS + 6 - CALC_MAX_ERRORS);
+    free(text);
+}
+END_TEST
+
+START_TEST(limits_are_inclusive_and_next_to_them_is_out)
+{
+    static const struct {
+        const char *value;
+        calc_status status;
+    } cases[] = {{"1", CALC_OK},
+                 {"0", CALC_ERR_RANGE},
+                 {"1000000", CALC_OK},
+                 {"1000001", CALC_ERR_RANGE},
+                 {"9223372036854775807", CALC_ERR_RANGE},
+                 {"-9223372036854775808", CALC_ERR_RANGE},
+                 {"9223372036854775808", CALC_ERR_RANGE},
+                 {"1e2", CALC_ERR_TYPE},
+                 {"-0", CALC_ERR_RANGE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"hidden\": 1, \"feedforward\": 1, \"seq_size\": 1, \"attn_heads\": %s, "
+                 "\"attn_size\": 1, \"num_blocks\": 1}",
+                 cases[i].value);
+        ck_assert_int_eq(parse_app(text, strlen(text), NULL), cases[i].status);
+    }
+}
+END_TEST
+
+START_TEST(a_file_that_is_not_there_is_named)
+{
+    calc_app app;
+    calc_errors errors = {0};
+    char line[512];
+    ck_assert_int_eq(calc_load(CALC_KIND_APP, &app, "/nowhere/a.json", &errors),
+                     CALC_ERR_NOT_FOUND);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, "/nowhere/a.json: no such file");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("json_load");
+    TCase *tests = tcase_create("json_load");
+    tcase_add_test(tests, application_is_read);
+    tcase_add_test(tests, system_is_read_in_si_units);
+    tcase_add_test(tests, execution_is_read);
+    tcase_add_test(tests, a_byte_order_mark_is_fine);
+    tcase_add_test(tests, an_unused_byte_of_the_struct_is_zero);
+    tcase_add_test(tests, a_text_without_bytes_is_empty);
+    tcase_add_test(tests, the_text_ends_at_its_length);
+    tcase_add_test(tests, errors_follow_those_of_the_caller_and_are_sorted);
+    tcase_add_test(tests, errors_that_do_not_fit_are_counted);
+    tcase_add_test(tests, a_hundred_thousand_brackets_are_one_error);
+    tcase_add_test(tests, brackets_up_to_the_limit_are_read);
+    tcase_add_test(tests, ten_megabytes_of_garbage_are_one_error);
+    tcase_add_test(tests, two_hundred_thousand_unknown_keys_end_quickly);
+    tcase_add_test(tests, limits_are_inclusive_and_next_to_them_is_out);
+    tcase_add_test(tests, a_file_that_is_not_there_is_named);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,145 @@
+#include "documents.h"
+#include "random_struct.h"
+#include "scratch.h"
+
+#include "io/json_save.h"
+#include "io/text.h"
+
+#include <check.h>
+#include <time.h>
+
+static char folder[256];
+
+static void enter(void)
+{
+    scratch_enter(folder, sizeof folder);
+}
+
+static void leave(void)
+{
+    scratch_leave(folder);
+}
+
+static void save(calc_kind kind, const void *object, int indent)
+{
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open(&out, "saved", NULL), CALC_OK);
+    calc_json_save(out, kind, object, indent);
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+}
+
+static void text_survives(calc_kind kind, void *object, const char *text)
+{
+    ck_assert_int_eq(calc_parse(kind, object, text, strlen(text), "x", NULL), CALC_OK);
+    save(kind, object, 0);
+    scratch_is("saved", text);
+}
+
+START_TEST(documents_are_saved_as_they_were_written)
+{
+    calc_app app;
+    calc_system sys;
+    calc_exec exec;
+    text_survives(CALC_KIND_APP, &app, APP_TEXT);
+    text_survives(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT);
+    text_survives(CALC_KIND_EXEC, &exec, EXEC_TEXT);
+}
+END_TEST
+
+START_TEST(optional_fields_appear_when_they_are_set)
+{
+    calc_app app = {.hidden = 1, .structure_type = CALC_STRUCTURE_TYPE_LLAMA};
+    save(CALC_KIND_APP, &app, 0);
+    scratch_is("saved", "{\n  \"hidden\": 1,\n  \"feedforward\": 0,\n  \"seq_size\": 0,\n"
+                        "  \"attn_heads\": 0,\n  \"attn_size\": 0,\n  \"num_blocks\": 0,\n"
+                        "  \"structure_type\": \"llama\"\n}");
+}
+END_TEST
+
+START_TEST(lines_after_the_first_are_indented)
+{
+    calc_app app = {.hidden = 1};
+    calc_text text;
+    save(CALC_KIND_APP, &app, 4);
+    ck_assert_int_eq(calc_text_read(&text, "saved", NULL), CALC_OK);
+    ck_assert_int_eq(strncmp(text.data, "{\n      \"hidden\": 1,\n      \"feed", 29), 0);
+    ck_assert_str_eq(text.data + text.length - 8, " 0\n    }");
+    calc_text_free(&text);
+}
+END_TEST
+
+START_TEST(what_is_not_finite_is_null)
+{
+    calc_layer_stats layer = {
+        .inputs_size = (double)NAN, .outputs_size = HUGE_VAL, .fw_flops = 0.1};
+    calc_text text;
+    save(CALC_KIND_LAYER, &layer, 0);
+    ck_assert_int_eq(calc_text_read(&text, "saved", NULL), CALC_OK);
+    ck_assert_ptr_nonnull(strstr(text.data, "\"inputs_size\": null,\n"));
+    ck_assert_ptr_nonnull(strstr(text.data, "\"outputs_size\": null,\n"));
+    ck_assert_ptr_nonnull(strstr(text.data, "\"fw_flops\": 0.1,\n"));
+    calc_text_free(&text);
+}
+END_TEST
+
+START_TEST(random_structs_read_back_to_the_same_bytes)
+{
+    static const calc_kind kinds[] = {CALC_KIND_APP, CALC_KIND_SYSTEM, CALC_KIND_EXEC};
+    union {
+        calc_app app;
+        calc_system system;
+        calc_exec exec;
+        char bytes[1];
+    } made, read;
+    const char *given = getenv("CALC_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    for (uint64_t i = 0; i < 300; i++) {
+        calc_rng rng;
+        calc_kind kind = kinds[i % 3];
+        size_t size = calc_table_of(kind)->size;
+        calc_errors errors = {0};
+        calc_text text;
+        calc_rng_init(&rng, seed, i);
+        memset(&made, 0, sizeof made);
+        random_table(&rng, calc_table_of(kind), made.bytes);
+        save(kind, &made, 0);
+        ck_assert_int_eq(calc_text_read(&text, "saved", NULL), CALC_OK);
+        calc_status status = calc_parse(kind, &read, text.data, text.length, "saved", &errors);
+        ck_assert_msg(status == CALC_OK && memcmp(&made, &read, size) == 0,
+                      "CALC_SEED=%llu, struct %llu: %s %s\n%s", (unsigned long long)seed,
+                      (unsigned long long)i, errors.item[0].pointer, errors.item[0].text,
+                      text.data);
+        calc_text_free(&text);
+    }
+}
+END_TEST
+
+START_TEST(strings_are_escaped)
+{
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open(&out, "saved", NULL), CALC_OK);
+    calc_json_string(out, "a\"b\\c\n\x01\xc3\xa4\xff.");
+    calc_json_string(out, "");
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    scratch_is("saved", "\"a\\\"b\\\\c\\u000a\\u0001\xc3\xa4\xef\xbf\xbd.\"\"\"");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("json_save");
+    TCase *tests = tcase_create("json_save");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, documents_are_saved_as_they_were_written);
+    tcase_add_test(tests, optional_fields_appear_when_they_are_set);
+    tcase_add_test(tests, lines_after_the_first_are_indented);
+    tcase_add_test(tests, what_is_not_finite_is_null);
+    tcase_add_test(tests, random_structs_read_back_to_the_same_bytes);
+    tcase_add_test(tests, strings_are_escaped);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

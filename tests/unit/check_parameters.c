@@ -1,0 +1,157 @@
+#include "model/parameters.h"
+
+#include "model/block.h"
+#include "small_case.h"
+
+/* Brown et al. 2020, arXiv 2005.14165, table 2.1. */
+static const calc_app gpt3_175b = {.hidden = 12288,
+                                   .feedforward = 49152,
+                                   .seq_size = 2048,
+                                   .attn_heads = 96,
+                                   .attn_size = 128,
+                                   .num_blocks = 96};
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
+/* Narayanan et al. 2021, eq. 2: 12 l h^2 (1 + 13/(12 h) + (V + s)/(12 l h)), with l = 96,
+ * h = 12288, V = 51200 and s = 2048:
+ *     12 * 96 * 150,994,944 = 173,946,175,488
+ *     13 * 96 * 12,288      =      15,335,424
+ *     53,248 * 12,288       =     654,311,424 */
+START_TEST(gpt3_has_the_parameters_of_equation_2)
+{
+    calc_parameters p;
+    calc_count_parameters(&gpt3_175b, &p);
+    ck_assert_double_eq(p.total, 173946175488.0 + 15335424.0 + 654311424.0);
+    ck_assert_double_eq_tol(p.total, 175e9, 0.005 * 175e9);
+}
+END_TEST
+
+/* Per block of the small model: 4 matrices of 64 * 64 with a bias each; 2 of 64 * 256 with biases
+ * of 256 and 64; 2 norms of 2 * 64. */
+START_TEST(the_parts_are_those_of_the_block)
+{
+    calc_app app = small_app();
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.attention, 8 * (4 * 64 * 64 + 4 * 64));
+    ck_assert_double_eq(p.mlp, 8 * (2 * 64 * 256 + 256 + 64));
+    ck_assert_double_eq(p.norm, 8 * 2 * 2 * 64);
+    ck_assert_double_eq(p.embedding, (51200 + 32) * 64);
+}
+END_TEST
+
+START_TEST(the_parts_sum_to_the_total)
+{
+    calc_app apps[] = {small_app(), gpt3_175b};
+    for (int i = 0; i < 2; i++) {
+        calc_parameters p;
+        calc_count_parameters(&apps[i], &p);
+        ck_assert_double_eq(p.attention + p.mlp + p.norm + p.embedding, p.total);
+        ck_assert_double_eq(p.active, p.total);
+    }
+}
+END_TEST
+
+/* Heads that together are narrower than the residual stream: three matrices of 64 * 48 in, one of
+ * 48 * 64 out, biases of 48 and 64. */
+START_TEST(the_attention_width_is_that_of_the_heads)
+{
+    calc_app app = small_app();
+    app.attn_heads = 3;
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.attention, 8 * (4 * 64 * 48 + 3 * 48 + 64));
+}
+END_TEST
+
+/* The blocks of the time model have the same matrices and norms, but no biases: 9h per block with
+ * feedforward = 4h. */
+START_TEST(the_blocks_of_the_model_have_all_but_the_biases)
+{
+    calc_app app = small_app();
+    calc_exec exec = small_exec(1, 1, 1);
+    calc_layer layers[CALC_MAX_LAYERS];
+    size_t count = calc_block_layers(&app, &exec, layers);
+    double weights = 0;
+    for (size_t i = 0; i < count; i++) {
+        weights += layers[i].weights;
+    }
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.attention + p.mlp + p.norm, 8 * (weights + 9 * 64));
+}
+END_TEST
+
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
+
+/* Chowdhery et al. 2022, appendix B: 6 N + 12 L H Q T per token, here with the matrices as N. */
+START_TEST(a_token_takes_six_flop_per_weight_and_twelve_per_position)
+{
+    calc_exec exec = small_exec(1, 1, 1);
+    double matrices = 12.0 * 96 * 12288 * 12288;
+    double attention = 12.0 * 96 * 12288 * 2048;
+    ck_assert_double_eq(calc_parameters_token_flop(&gpt3_175b, &exec), 6 * matrices + attention);
+    exec.training = false;
+    ck_assert_double_eq(calc_parameters_token_flop(&gpt3_175b, &exec),
+                        2 * matrices + attention / 3);
+}
+END_TEST
+
+/* By the other route: the matrix layers of the block, all three passes, over its tokens. */
+static double token_flop_of_layers(const calc_app *app, const calc_exec *exec)
+{
+    calc_layer layers[CALC_MAX_LAYERS];
+    size_t count = calc_block_layers(app, exec, layers);
+    double flop = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int stage = 0; layers[i].matrix && stage < CALC_STAGE_COUNT; stage++) {
+            flop += exec->training || stage == CALC_STAGE_FW ? layers[i].flop[stage] : 0;
+        }
+    }
+    double tokens = (double)app->seq_size * (double)exec->microbatch_size;
+    return (double)app->num_blocks * flop / tokens;
+}
+
+START_TEST(the_matrix_layers_of_the_block_agree)
+{
+    calc_app apps[] = {small_app(), gpt3_175b, small_app()};
+    apps[2].attn_heads = 3;
+    for (int i = 0; i < 3; i++) {
+        for (int training = 0; training < 2; training++) {
+            calc_exec exec = small_exec(1, 1, 1);
+            exec.microbatch_size = 2;
+            exec.training = training;
+            assert_near(calc_parameters_token_flop(&apps[i], &exec),
+                        token_flop_of_layers(&apps[i], &exec));
+            exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+            assert_near(calc_parameters_token_flop(&apps[i], &exec),
+                        token_flop_of_layers(&apps[i], &exec));
+        }
+    }
+}
+END_TEST
+
+START_TEST(recomputation_is_not_work_of_the_model)
+{
+    calc_app app = small_app();
+    calc_exec exec = small_exec(1, 1, 1);
+    double flop = calc_parameters_token_flop(&app, &exec);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_double_eq(calc_parameters_token_flop(&app, &exec), flop);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("parameters");
+    tcase_add_test(cases, gpt3_has_the_parameters_of_equation_2);
+    tcase_add_test(cases, the_parts_are_those_of_the_block);
+    tcase_add_test(cases, the_parts_sum_to_the_total);
+    tcase_add_test(cases, the_attention_width_is_that_of_the_heads);
+    tcase_add_test(cases, the_blocks_of_the_model_have_all_but_the_biases);
+    tcase_add_test(cases, a_token_takes_six_flop_per_weight_and_twelve_per_position);
+    tcase_add_test(cases, the_matrix_layers_of_the_block_agree);
+    tcase_add_test(cases, recomputation_is_not_work_of_the_model);
+    return run_cases(cases);
+}

@@ -1,0 +1,199 @@
+#include "small_case.h"
+
+static const double gib = 0x1p30;
+
+/* The reasons of a layout; the first must be the verdict of calc_run(). */
+static size_t reasons_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                         calc_reason out[CALC_MAX_REASONS])
+{
+    calc_stats stats;
+    calc_verdict verdict = calc_run(app, system, exec, CALC_COMPAT_NONE, &stats);
+    size_t count = calc_reasons(app, system, exec, &stats, out);
+    ck_assert_int_eq(count == 0 ? CALC_VERDICT_OK : out[0].verdict, verdict);
+    return count;
+}
+
+static void assert_reason(const calc_reason *reason, calc_verdict verdict, const char *text,
+                          const char *hint)
+{
+    ck_assert_int_eq(reason->verdict, verdict);
+    ck_assert_str_eq(reason->text, text);
+    ck_assert_str_eq(reason->hint, hint);
+}
+
+START_TEST(a_feasible_layout_has_no_reasons)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(2, 2, 2);
+    calc_reason reason[CALC_MAX_REASONS];
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 0);
+}
+END_TEST
+
+START_TEST(a_network_that_is_too_small_says_by_how_much)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(4, 2, 3);
+    calc_reason reason[CALC_MAX_REASONS];
+    system.networks[1].size = 5;
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
+    assert_reason(&reason[0], CALC_VERDICT_NETWORK_SIZE,
+                  "network 1 connects 5 processors, the layout puts 6 on it",
+                  "lower the parallel sizes on it or assign one to another network");
+}
+END_TEST
+
+START_TEST(a_network_that_is_not_filled_says_what_would_fill_it)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(4, 2, 2);
+    calc_reason reason[CALC_MAX_REASONS];
+    system.networks[0].size = 6;
+    system.networks[0].must_be_filled = true;
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
+    assert_reason(&reason[0], CALC_VERDICT_NETWORK_FILL,
+                  "network 0 must be filled: 4 ranks do not divide its size 6",
+                  "put 1, 2, 3 or 6 ranks on it");
+}
+END_TEST
+
+START_TEST(interleaving_says_what_would_divide_the_blocks)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(1, 2, 1);
+    calc_reason reason[CALC_MAX_REASONS];
+    exec.pipeline_interleaving = 3;
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
+    assert_reason(&reason[0], CALC_VERDICT_INTERLEAVING,
+                  "pipeline_interleaving = 3 does not divide the 4 blocks per processor",
+                  "use 1, 2 or 4");
+}
+END_TEST
+
+START_TEST(offload_with_too_few_blocks_says_how_many)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(1, 4, 1);
+    calc_reason reason[CALC_MAX_REASONS];
+    exec.weight_offload = true;
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
+    assert_reason(&reason[0], CALC_VERDICT_OFFLOAD_BLOCKS,
+                  "offload needs at least 3 blocks per processor, the layout has 2",
+                  "lower pipeline_par, or keep everything in tier 1");
+}
+END_TEST
+
+/* Needs and capacities are taken from the statistics, so these can be round. */
+static calc_reason capacity_reason(const calc_exec *exec, double tier1_bytes, double tier2_bytes)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_stats stats = {.proc_mem_tier1_cap_req = tier1_bytes,
+                        .mem_tier1_capacity = 80 * gib,
+                        .proc_mem_tier2_cap_req = tier2_bytes,
+                        .mem_tier2_capacity = 512 * gib};
+    calc_reason reason[CALC_MAX_REASONS];
+    ck_assert_uint_eq(calc_reasons(&app, &system, exec, &stats, reason), 1);
+    return reason[0];
+}
+
+START_TEST(tier_1_says_what_it_lacks_and_what_would_save_it)
+{
+    calc_exec exec = small_exec(1, 1, 4);
+    exec.microbatch_size = 2;
+    calc_reason reason = capacity_reason(&exec, 100.5 * gib, 0);
+    assert_reason(&reason, CALC_VERDICT_MEM1_CAPACITY,
+                  "tier 1 needs 100.50 GiB and has 80.00 GiB: 20.50 GiB too little",
+                  "recompute activations (activation_recompute), shard the optimizer "
+                  "(optimizer_sharding), lower microbatch_size, raise tensor_par or pipeline_par, "
+                  "or offload to tier 2");
+}
+END_TEST
+
+START_TEST(tier_1_does_not_advise_what_is_done_already)
+{
+    calc_exec exec = small_exec(1, 1, 4);
+    exec.optimizer_sharding = true;
+    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
+                     "recompute activations (activation_recompute), raise tensor_par or "
+                     "pipeline_par, or offload to tier 2");
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
+                     "raise tensor_par or pipeline_par, or offload to tier 2");
+    exec = small_exec(1, 1, 1);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
+                     "raise tensor_par or pipeline_par, or offload to tier 2");
+}
+END_TEST
+
+START_TEST(inference_is_not_advised_to_recompute_or_shard)
+{
+    calc_exec exec = small_exec(1, 1, 4);
+    exec.training = false;
+    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
+                     "raise tensor_par or pipeline_par, or offload to tier 2");
+}
+END_TEST
+
+START_TEST(tier_2_says_what_it_lacks)
+{
+    calc_exec exec = small_exec(1, 1, 1);
+    calc_reason reason = capacity_reason(&exec, 80 * gib, 513 * gib);
+    assert_reason(&reason, CALC_VERDICT_MEM2_CAPACITY,
+                  "tier 2 needs 513.00 GiB and has 512.00 GiB: 1.00 GiB too little",
+                  "offload less, or to a larger second tier");
+}
+END_TEST
+
+/* Two networks too small, one not
+ * filled, 3 chunks of 1 block, offload, and no memory at all. */
+START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(4, 8, 3);
+    calc_reason reason[CALC_MAX_REASONS];
+    system.networks_count = 3;
+    system.networks[2] = system.networks[1];
+    exec.data_par_net = 2;
+    system.networks[0].size = 2;
+    system.networks[1].size = 7;
+    system.networks[2].size = 16;
+    system.networks[2].must_be_filled = true;
+    exec.pipeline_interleaving = 3;
+    exec.optimizer_offload = true;
+    system.mem1.capacity_bytes = 0;
+    system.mem2.capacity_bytes = 0;
+    static const calc_verdict want[] = {
+        CALC_VERDICT_NETWORK_SIZE,  CALC_VERDICT_NETWORK_SIZE,   CALC_VERDICT_NETWORK_FILL,
+        CALC_VERDICT_INTERLEAVING,  CALC_VERDICT_OFFLOAD_BLOCKS, CALC_VERDICT_MEM1_CAPACITY,
+        CALC_VERDICT_MEM2_CAPACITY,
+    };
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 7);
+    for (int i = 0; i < 7; i++) {
+        ck_assert_int_eq(reason[i].verdict, want[i]);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("reasons");
+    tcase_add_test(cases, a_feasible_layout_has_no_reasons);
+    tcase_add_test(cases, a_network_that_is_too_small_says_by_how_much);
+    tcase_add_test(cases, a_network_that_is_not_filled_says_what_would_fill_it);
+    tcase_add_test(cases, interleaving_says_what_would_divide_the_blocks);
+    tcase_add_test(cases, offload_with_too_few_blocks_says_how_many);
+    tcase_add_test(cases, tier_1_says_what_it_lacks_and_what_would_save_it);
+    tcase_add_test(cases, tier_1_does_not_advise_what_is_done_already);
+    tcase_add_test(cases, inference_is_not_advised_to_recompute_or_shard);
+    tcase_add_test(cases, tier_2_says_what_it_lacks);
+    tcase_add_test(cases, all_reasons_are_given_in_order_of_the_verdicts);
+    return run_cases(cases);
+}

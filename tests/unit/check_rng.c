@@ -1,0 +1,136 @@
+#include "base/rng.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Published with the generator: pcg32-demo of the PCG library, round 1 with seed 42, stream 54. */
+START_TEST(the_first_numbers_are_the_published_ones)
+{
+    static const uint32_t published[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330,
+                                         0x83d2f293, 0xbfa4784b, 0xcbed606e};
+    calc_rng rng;
+    calc_rng_init(&rng, 42, 54);
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        ck_assert_uint_eq(calc_rng_next(&rng), published[i]);
+    }
+}
+END_TEST
+
+START_TEST(streams_of_one_seed_differ)
+{
+    calc_rng a;
+    calc_rng b;
+    calc_rng_init(&a, 1, 1);
+    calc_rng_init(&b, 1, 2);
+    int equal = 0;
+    for (int i = 0; i < 1000; i++) {
+        equal += calc_rng_next(&a) == calc_rng_next(&b);
+    }
+    ck_assert_int_le(equal, 1);
+}
+END_TEST
+
+START_TEST(a_copy_continues_alike)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 7, 0);
+    calc_rng_next(&rng);
+    calc_rng copy = rng;
+    for (int i = 0; i < 100; i++) {
+        ck_assert_uint_eq(calc_rng_next(&rng), calc_rng_next(&copy));
+    }
+}
+END_TEST
+
+START_TEST(advancing_skips_as_many_numbers)
+{
+    for (uint64_t delta = 0; delta < 300; delta++) {
+        calc_rng stepped;
+        calc_rng jumped;
+        calc_rng_init(&stepped, 99, delta);
+        jumped = stepped;
+        for (uint64_t i = 0; i < delta; i++) {
+            calc_rng_next(&stepped);
+        }
+        calc_rng_advance(&jumped, delta);
+        ck_assert_uint_eq(jumped.state, stepped.state);
+    }
+}
+END_TEST
+
+START_TEST(advancing_by_the_period_less_one_steps_back)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 5, 6);
+    uint32_t first = calc_rng_next(&rng);
+    calc_rng_advance(&rng, UINT64_MAX);
+    ck_assert_uint_eq(calc_rng_next(&rng), first);
+}
+END_TEST
+
+START_TEST(integers_stay_below_their_bound)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 3, 3);
+    static const uint32_t bounds[] = {1, 2, 3, 10, 0x80000001u, UINT32_MAX};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        for (int j = 0; j < 1000; j++) {
+            ck_assert_uint_lt(calc_rng_below(&rng, bounds[i]), bounds[i]);
+        }
+    }
+}
+END_TEST
+
+/* With bound = 3 * 2^30, plain `next % bound` would give the lowest third half of all numbers. */
+START_TEST(integers_are_without_bias)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 11, 0);
+    int low = 0;
+    for (int i = 0; i < 30000; i++) {
+        low += calc_rng_below(&rng, 3u << 30) < 1u << 30;
+    }
+    ck_assert_int_gt(low, 9600);
+    ck_assert_int_lt(low, 10400);
+}
+END_TEST
+
+START_TEST(reals_fill_the_unit_interval_without_one)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 8, 8);
+    double sum = 0;
+    double lowest = 1;
+    double highest = 0;
+    for (int i = 0; i < 100000; i++) {
+        double real = calc_rng_real(&rng);
+        ck_assert(real >= 0 && real < 1);
+        sum += real;
+        lowest = real < lowest ? real : lowest;
+        highest = real > highest ? real : highest;
+    }
+    ck_assert_double_eq_tol(sum / 100000, 0.5, 0.005);
+    ck_assert_double_lt(lowest, 0.001);
+    ck_assert_double_gt(highest, 0.999);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("rng");
+    tcase_add_test(cases, the_first_numbers_are_the_published_ones);
+    tcase_add_test(cases, streams_of_one_seed_differ);
+    tcase_add_test(cases, a_copy_continues_alike);
+    tcase_add_test(cases, advancing_skips_as_many_numbers);
+    tcase_add_test(cases, advancing_by_the_period_less_one_steps_back);
+    tcase_add_test(cases, integers_stay_below_their_bound);
+    tcase_add_test(cases, integers_are_without_bias);
+    tcase_add_test(cases, reals_fill_the_unit_interval_without_one);
+    Suite *suite = suite_create("rng");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,107 @@
+/** @file small_case.h  A small model, machine and layout to vary from, and how the tests of the
+ *  model compare and run. All sizes and rates are powers of two, so that the expected numbers can
+ *  be written down exactly. */
+#ifndef CALC_TEST_SMALL_CASE_H
+#define CALC_TEST_SMALL_CASE_H
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "calc.h"
+
+/** What sums in another order may differ by. */
+#define ROUNDING 1e-13
+
+static inline bool near(double got, double want)
+{
+    return fabs(got - want) <= ROUNDING * fmax(fabs(got), fabs(want));
+}
+
+/** Equal but for the order of the sums. */
+#define assert_near(got, want)                                                                     \
+    do {                                                                                           \
+        double got_ = (got);                                                                       \
+        double want_ = (want);                                                                     \
+        ck_assert_msg(near(got_, want_), "%s is %.17g, not %s = %.17g", #got, got_, #want, want_); \
+    } while (0)
+
+/** 0x1p40 and its like as functions of the exponent. */
+static inline double two_to(int exponent)
+{
+    return ldexp(1, exponent);
+}
+
+/** A curve with one step. */
+static inline calc_curve flat_curve(double efficiency)
+{
+    return (calc_curve){.count = 1, .efficiency = {efficiency}};
+}
+
+/** A network whose operations are those of a ring, without latency. */
+static inline calc_network ring_network(double bytes_per_s, int64_t size)
+{
+    return (calc_network){.bytes_per_s = bytes_per_s,
+                          .efficiency = 1,
+                          .size = size,
+                          .ops = {.p2p = {1, 0},
+                                  .reduce_scatter = {1, -1},
+                                  .all_gather = {1, -1},
+                                  .all_reduce = {2, -1}}};
+}
+
+/** 8 blocks of width 64 with 4 heads of 16, on sequences of 32. */
+static inline calc_app small_app(void)
+{
+    return (calc_app){.hidden = 64,
+                      .feedforward = 256,
+                      .seq_size = 32,
+                      .attn_heads = 4,
+                      .attn_size = 16,
+                      .num_blocks = 8};
+}
+
+/** All datatypes at one rate; network 0 is fast and small, network 1 slow and large. */
+static inline calc_system small_system(void)
+{
+    calc_system system = {.processing_mode = CALC_PROCESSING_MODE_ROOFLINE, .networks_count = 2};
+    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+        system.matrix[type] = (calc_engine){two_to(40), flat_curve(1)};
+        system.vector[type] = (calc_engine){two_to(36), flat_curve(1)};
+    }
+    system.mem1 = (calc_memory_tier){two_to(33), two_to(38), flat_curve(1)};
+    system.mem2 = (calc_memory_tier){two_to(36), two_to(34), flat_curve(1)};
+    system.networks[0] = ring_network(two_to(36), 8);
+    system.networks[1] = ring_network(two_to(33), 1024);
+    return system;
+}
+
+/** Training in float16 without any of the options, with 4 micro-batches of one sequence. */
+static inline calc_exec small_exec(int64_t tensor_par, int64_t pipeline_par, int64_t data_par)
+{
+    return (calc_exec){.num_procs = tensor_par * pipeline_par * data_par,
+                       .tensor_par = tensor_par,
+                       .pipeline_par = pipeline_par,
+                       .data_par = data_par,
+                       .pipeline_par_net = 1,
+                       .data_par_net = 1,
+                       .batch_size = 4 * data_par,
+                       .microbatch_size = 1,
+                       .datatype = CALC_DATATYPE_FLOAT16,
+                       .pipeline_interleaving = 1,
+                       .training = true};
+}
+
+/** Run a test case as a suite of its own. @return the exit status of the program */
+static inline int run_cases(TCase *cases)
+{
+    Suite *suite = suite_create("model");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif
