@@ -189,7 +189,7 @@ static void bind_map(calc_json_report *report, const calc_field *field, json_t *
     if (json_object_size(value) == 0) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "expected at least one of %s",
-                             calc_json_value_choices_text(field->choices, choices, sizeof choices));
+                             calc_choices_text(field->choices, choices, sizeof choices));
     }
     size_t elements = 0;
     while (field->choices[elements]) {

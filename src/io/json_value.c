@@ -8,12 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FOUND_SIZE = CALC_UTF8_SHOW_SIZE + 16,
-    NUMBER_SIZE = CALC_JSON_VALUE_NUMBER_SIZE,
-    /* A limit this large is a guard against typing errors: not worth naming unless broken. */
-    GUARD = 1000000
-};
+enum { FOUND_SIZE = CALC_UTF8_SHOW_SIZE + 16, NUMBER_SIZE = CALC_JSON_VALUE_NUMBER_SIZE };
 
 /* ---- Words for messages --------------------------------------------------------------------- */
 
@@ -52,17 +47,6 @@ static const char *found(const json_t *value, char *buffer)
     }
 }
 
-char *calc_json_value_choices_text(const char *const *choices, char *buffer, size_t size)
-{
-    size_t used = 0;
-    buffer[0] = '\0';
-    for (size_t i = 0; choices[i] && used < size; i++) {
-        int n = snprintf(buffer + used, size - used, "%s%s", i > 0 ? ", " : "", choices[i]);
-        used += (size_t)n;
-    }
-    return buffer;
-}
-
 void calc_json_value_type_error(calc_json_report *report, const char *expected, const json_t *value,
                                 const char *hint)
 {
@@ -74,28 +58,11 @@ void calc_json_value_type_error(calc_json_report *report, const char *expected, 
 static void range_error(calc_json_report *report, const calc_field *field, const json_t *value)
 {
     char shown[NUMBER_SIZE];
-    char lo[NUMBER_SIZE];
-    char hi[NUMBER_SIZE];
-    char range[96];
-    const char *unit = field->unit ? field->unit : "";
-    const char *space = field->unit ? " " : "";
-    bool above = field->flags & CALC_ABOVE_LO;
-    bool below = field->flags & CALC_BELOW_HI;
-    calc_number_text(field->lo, 1, lo);
-    calc_number_text(field->hi, 1, hi);
-    if (json_number_value(value) > field->hi && field->hi >= GUARD) {
-        snprintf(range, sizeof range, "%s %s", below ? "less than" : "at most", hi);
-    } else if (field->hi >= GUARD) {
-        snprintf(range, sizeof range, "%s %s", above ? "more than" : "at least", lo);
-    } else if (above || below) {
-        snprintf(range, sizeof range, "%s %s and %s %s", above ? "more than" : "at least", lo,
-                 below ? "less than" : "at most", hi);
-    } else {
-        snprintf(range, sizeof range, "%s to %s", lo, hi);
-    }
-    calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                         "%s is out of range, expected %s%s%s",
-                         calc_json_value_number_text(value, shown), range, space, unit);
+    char range[128];
+    calc_json_report_add(
+        report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL, "%s is out of range, expected %s",
+        calc_json_value_number_text(value, shown),
+        calc_field_range_text(field, json_number_value(value), range, sizeof range));
 }
 
 /* ---- Scalars -------------------------------------------------------------------------------- */
@@ -122,15 +89,6 @@ static const char *unquoted_hint(const json_t *value, bool whole, char *buffer, 
     return buffer;
 }
 
-static bool in_range(const calc_field *field, double number)
-{
-    if (field->lo == 0 && field->hi == 0) {
-        return isfinite(number);
-    }
-    return (field->flags & CALC_ABOVE_LO ? number > field->lo : number >= field->lo) &&
-           (field->flags & CALC_BELOW_HI ? number < field->hi : number <= field->hi);
-}
-
 static void bind_int(calc_json_report *report, const calc_field *field, const json_t *value,
                      int64_t *member)
 {
@@ -138,7 +96,7 @@ static void bind_int(calc_json_report *report, const calc_field *field, const js
     if (!json_is_integer(value)) {
         calc_json_value_type_error(report, "an integer", value,
                                    unquoted_hint(value, true, hint, sizeof hint));
-    } else if (!in_range(field, (double)json_integer_value(value))) {
+    } else if (!calc_field_in_range(field, (double)json_integer_value(value))) {
         range_error(report, field, value);
     } else {
         *member = json_integer_value(value);
@@ -165,7 +123,7 @@ static void bind_real(calc_json_report *report, const calc_field *field, const j
     if (!calc_json_value_number(report, value, &number)) {
         return;
     }
-    if (!in_range(field, number)) {
+    if (!calc_field_in_range(field, number)) {
         range_error(report, field, value);
         return;
     }
@@ -194,7 +152,7 @@ static void bind_enum(calc_json_report *report, const calc_field *field, const j
 {
     char choices[160];
     char expected[sizeof choices + 16];
-    calc_json_value_choices_text(field->choices, choices, sizeof choices);
+    calc_choices_text(field->choices, choices, sizeof choices);
     if (!json_is_string(value)) {
         snprintf(expected, sizeof expected, "one of %s", choices);
         calc_json_value_type_error(report, expected, value, NULL);

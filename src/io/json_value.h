@@ -20,9 +20,6 @@ bool calc_json_value_number(calc_json_report *report, const json_t *value, doubl
  *  @return buffer, CALC_JSON_VALUE_NUMBER_SIZE bytes */
 char *calc_json_value_number_text(const json_t *value, char *buffer);
 
-/** "multihead, multiquery, flash". @return buffer */
-char *calc_json_value_choices_text(const char *const *choices, char *buffer, size_t size);
-
 /** Report "expected EXPECTED, found VALUE"; `hint` may be NULL. */
 void calc_json_value_type_error(calc_json_report *report, const char *expected, const json_t *value,
                                 const char *hint);

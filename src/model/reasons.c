@@ -67,7 +67,7 @@ static void pipeline_reasons(reasons *r, const calc_exec *exec, const calc_pipel
             (long long)exec->pipeline_interleaving, (long long)blocks);
         say(reason->hint, "use %s", divisors);
     }
-    if (calc_verdict_offload_blocks(exec, pipeline) &&
+    if (calc_verdict_offload_blocks(exec, pipeline->blocks_per_proc) &&
         (reason = add(r, CALC_VERDICT_OFFLOAD_BLOCKS))) {
         say(reason->text, "offload needs at least 3 blocks per processor, the layout has %lld",
             (long long)blocks);

@@ -27,10 +27,10 @@ calc_verdict calc_verdict_network(const calc_network *network, double ranks)
     return network->must_be_filled && !filled ? CALC_VERDICT_NETWORK_FILL : CALC_VERDICT_OK;
 }
 
-bool calc_verdict_offload_blocks(const calc_exec *exec, const calc_pipeline *pipeline)
+bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc)
 {
     bool offloads = exec->weight_offload || exec->activations_offload || exec->optimizer_offload;
-    return offloads && pipeline->blocks_per_proc < OFFLOAD_BLOCKS;
+    return offloads && blocks_per_proc < OFFLOAD_BLOCKS;
 }
 
 calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec,
@@ -46,7 +46,7 @@ calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec,
     if (!pipeline->chunks_fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
-    if (calc_verdict_offload_blocks(exec, pipeline)) {
+    if (calc_verdict_offload_blocks(exec, pipeline->blocks_per_proc)) {
         return CALC_VERDICT_OFFLOAD_BLOCKS;
     }
     if (tier1_bytes > system->mem1.capacity_bytes) {

@@ -13,7 +13,7 @@ double calc_verdict_network_ranks(const calc_exec *exec, int64_t index);
 calc_verdict calc_verdict_network(const calc_network *network, double ranks);
 
 /** Whether offload is asked for with too few blocks per processor to alternate between. */
-bool calc_verdict_offload_blocks(const calc_exec *exec, const calc_pipeline *pipeline);
+bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc);
 
 /** First reason of all.
  *  @param tier1_bytes, tier2_bytes  need of each tier; not read if the chunks do not fit */

@@ -161,6 +161,50 @@ int calc_choice_index(const char *const *choices, const char *text)
     return -1;
 }
 
+char *calc_choices_text(const char *const *choices, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; choices[i] && used < size; i++) {
+        int n = snprintf(buffer + used, size - used, "%s%s", i > 0 ? ", " : "", choices[i]);
+        used += (size_t)n;
+    }
+    return buffer;
+}
+
+bool calc_field_in_range(const calc_field *field, double number)
+{
+    if (field->lo == 0 && field->hi == 0) {
+        return isfinite(number);
+    }
+    return (field->flags & CALC_ABOVE_LO ? number > field->lo : number >= field->lo) &&
+           (field->flags & CALC_BELOW_HI ? number < field->hi : number <= field->hi);
+}
+
+char *calc_field_range_text(const calc_field *field, double number, char *buffer, size_t size)
+{
+    /* A limit this large is a guard against typing errors: not worth naming unless broken. */
+    const double GUARD = 1000000;
+    char lo[32];
+    char hi[32];
+    const char *unit = field->unit ? field->unit : "";
+    const char *space = field->unit ? " " : "";
+    const char *from = field->flags & CALC_ABOVE_LO ? "more than" : "at least";
+    const char *to = field->flags & CALC_BELOW_HI ? "less than" : "at most";
+    calc_number_text(field->lo, 1, lo);
+    calc_number_text(field->hi, 1, hi);
+    if (number > field->hi && field->hi >= GUARD) {
+        snprintf(buffer, size, "%s %s%s%s", to, hi, space, unit);
+    } else if (field->hi >= GUARD) {
+        snprintf(buffer, size, "%s %s%s%s", from, lo, space, unit);
+    } else if (field->flags & (CALC_ABOVE_LO | CALC_BELOW_HI)) {
+        snprintf(buffer, size, "%s %s and %s %s%s%s", from, lo, to, hi, space, unit);
+    } else {
+        snprintf(buffer, size, "%s to %s%s%s", lo, hi, space, unit);
+    }
+    return buffer;
+}
+
 double calc_field_scale(const calc_field *field)
 {
     return field->scale > 0 ? field->scale : 1;

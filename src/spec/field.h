@@ -15,6 +15,16 @@ const calc_field *calc_table_find(const calc_table *table, const char *key);
 /** Index of `text` in `choices` (NULL at the end); -1 if it is not one. */
 int calc_choice_index(const char *const *choices, const char *text);
 
+/** Choices as a list: "multihead, multiquery, flash". @return buffer */
+char *calc_choices_text(const char *const *choices, char *buffer, size_t size);
+
+/** Whether a number in file units is in the range of an INT or REAL field. */
+bool calc_field_in_range(const calc_field *field, double number);
+
+/** What is expected instead of a number out of range: "1 to 8", "more than 0 GB/s". Only the limit
+ *  that is broken is named if the other is a guard against typing errors. @return buffer */
+char *calc_field_range_text(const calc_field *field, double number, char *buffer, size_t size);
+
 /** Scale from file units to SI units; never 0. */
 double calc_field_scale(const calc_field *field);
 

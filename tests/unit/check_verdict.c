@@ -49,17 +49,15 @@ END_TEST
 
 START_TEST(any_offload_needs_three_blocks)
 {
-    calc_pipeline two = {.blocks_per_proc = 2};
-    calc_pipeline three = {.blocks_per_proc = 3};
     calc_exec exec = {0};
-    ck_assert(!calc_verdict_offload_blocks(&exec, &two));
+    ck_assert(!calc_verdict_offload_blocks(&exec, 2));
     exec.weight_offload = true;
-    ck_assert(calc_verdict_offload_blocks(&exec, &two));
-    ck_assert(!calc_verdict_offload_blocks(&exec, &three));
+    ck_assert(calc_verdict_offload_blocks(&exec, 2));
+    ck_assert(!calc_verdict_offload_blocks(&exec, 3));
     exec = (calc_exec){.activations_offload = true};
-    ck_assert(calc_verdict_offload_blocks(&exec, &two));
+    ck_assert(calc_verdict_offload_blocks(&exec, 2));
     exec = (calc_exec){.optimizer_offload = true};
-    ck_assert(calc_verdict_offload_blocks(&exec, &two));
+    ck_assert(calc_verdict_offload_blocks(&exec, 2));
 }
 END_TEST
 
