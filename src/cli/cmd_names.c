@@ -22,11 +22,12 @@ static calc_exit run(const calc_args *args)
     if (calc_find_names(kind, &list, &errors) == CALC_OK &&
         calc_output_open(&out, "-", &errors) == CALC_OK) {
         for (size_t i = 0; i < list.count; i++) {
-            bool shadowed = false;
-            for (size_t j = 0; j < i && !shadowed; j++) {
-                shadowed = strcmp(list.entry[j].name, list.entry[i].name) == 0;
+            /* Spaces of calc sweep are kept beside executions, but are none. */
+            bool hidden = strncmp(list.entry[i].name, "spaces/", 7) == 0;
+            for (size_t j = 0; j < i && !hidden; j++) {
+                hidden = strcmp(list.entry[j].name, list.entry[i].name) == 0;
             }
-            if (!shadowed) {
+            if (!hidden) {
                 calc_output_printf(out, "%s\n", list.entry[i].name);
             }
         }

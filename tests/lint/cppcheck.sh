@@ -8,4 +8,4 @@ if ! command -v cppcheck > /dev/null; then
 fi
 # uninitvar: false alarms on arrays that loops fill; compilers and sanitizers look for these.
 cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability --suppress=uninitvar \
-    --error-exitcode=1 -j "$(nproc)" -D_XOPEN_SOURCE=700 -I src src
+    --error-exitcode=1 -j "$(nproc)" -D_XOPEN_SOURCE=700 -I src -I sweep src sweep

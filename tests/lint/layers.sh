@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io.   usage: layers.sh [ROOT]
+# jansson and zlib have one door, src/io; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c.
+# usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
 
@@ -9,18 +10,23 @@ declare -A allowed=(
     [spec]="base spec"
     [model]="base spec model"
     [io]="base spec io"
-    [cli]="base spec model io cli"
+    [sweep]="base spec model sweep"
+    [cli]="base spec model io sweep cli"
 )
 status=0
 
 complain()
 {
-    echo "src/$1: $2"
+    local place=src/$1
+    echo "${place#src/../}: $2"
     status=1
 }
 
-for file in */*.c */*.h; do
-    layer=${file%%/*}
+# The sweep engine lies beside src; its headers are included without a folder.
+for file in */*.c */*.h ../sweep/*.[ch]; do
+    [ -e "$file" ] || continue
+    layer=${file#../}
+    layer=${layer%%/*}
     [ "$layer" = calc ] && continue
     if [ -z "${allowed[$layer]:-}" ]; then
         complain "$file" "the layer $layer is not in tests/lint/layers.sh"
@@ -30,7 +36,10 @@ for file in */*.c */*.h; do
         case $included in
         calc.h | calc/*) continue ;;
         */*) from=${included%%/*} ;;
-        *) from= ;;
+        *)
+            from=
+            [ -e "../sweep/$included" ] && from=sweep
+            ;;
         esac
         if [ -z "$from" ]; then
             complain "$file:$line" "\"$included\" lacks its layer"
@@ -41,6 +50,12 @@ for file in */*.c */*.h; do
         "$file" | paste -d: - -)
     if [ "$layer" != io ] && grep -nE '#[[:space:]]*include[[:space:]]*<(jansson|zlib)' "$file"; then
         complain "$file" "jansson and zlib are for src/io"
+    fi
+    if [ "$file" != ../sweep/engine.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<omp|#pragma omp parallel' "$file"; then
+        complain "$file" "OpenMP is for sweep/engine.c"
+    fi
+    if [ "$file" != ../sweep/ranks_mpi.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<mpi' "$file"; then
+        complain "$file" "MPI is for sweep/ranks_mpi.c"
     fi
 done
 exit $status

@@ -17,6 +17,8 @@ new_tree()
         echo "int calc_${layer}_one;" > "$scratch/tree/src/$layer/one.c"
         echo "extern int calc_${layer}_one;" > "$scratch/tree/src/$layer/one.h"
     done
+    echo "int calc_sweep_one;" > "$scratch/tree/sweep/one_sweep.c"
+    echo "extern int calc_sweep_one;" > "$scratch/tree/sweep/one_sweep.h"
     echo "extern int calc_public;" > "$scratch/tree/src/calc.h"
     cd "$scratch/tree"
 }
@@ -52,6 +54,19 @@ expect 'src/cli/one.c:1: "one.h" lacks its layer' layers .
 new_tree
 echo '#include <jansson.h>' > src/cli/one.c
 expect 'src/cli/one.c: jansson and zlib are for src/io' layers .
+new_tree
+echo '#include "io/one.h"' > sweep/one_sweep.c
+expect 'sweep/one_sweep.c:1: sweep must not include "io/one.h"' layers .
+new_tree
+echo '#include "one_sweep.h"' > src/io/one.c
+expect 'src/io/one.c:1: io must not include "one_sweep.h"' layers .
+echo '#include "one_sweep.h"' | tee src/io/one.h > src/cli/one.c
+rm src/io/one.[ch]
+expect fine layers .
+echo '#include <omp.h>' > src/cli/one.c
+expect 'src/cli/one.c: OpenMP is for sweep/engine.c' layers .
+echo '#include <mpi.h>' > src/cli/one.c
+expect 'src/cli/one.c: MPI is for sweep/ranks_mpi.c' layers .
 new_tree
 mkdir src/report && touch src/report/one.c
 expect 'the layer report is not in' layers .
@@ -97,14 +112,14 @@ expect 'In scripts/one line 2' shellcheck .
 compiled()
 {
     rm -rf build
-    for source in src/*/*.c; do
-        object=build/src/CMakeFiles/calc_$(basename "$(dirname "$source")").dir/${source#src/}.o
+    for source in src/*/*.c sweep/*.c; do
+        object=build/${source%%/*}/CMakeFiles/calc_$(basename "$(dirname "$source")").dir/${source#*/}.o
         mkdir -p "$(dirname "$object")"
         "${CC:-cc}" -O1 -fno-builtin -c "$source" -o "$object"
     done
 }
 new_tree
-sed -i 's/int \(.*\);/const int \1 = 1;/' src/*/one.c
+sed -i 's/int \(.*\);/const int \1 = 1;/' src/*/one.c sweep/one_sweep.c
 compiled
 expect fine symbols build .
 touch src/io/two.c
@@ -119,6 +134,13 @@ expect 'src/io/one.c: exports calc_hidden, which src/calc.h src/io/one.h does no
 echo 'int calc_io_one(void) { static int calls; return ++calls; }' > src/io/one.c
 compiled
 expect 'is a global variable' symbols build .
+new_tree
+echo 'const int other = 1;' > sweep/one_sweep.c
+compiled
+expect 'sweep/one_sweep.c: exports other, which does not start with calc_' symbols build .
+new_tree
+sed -i 's/int \(.*\);/const int \1 = 1;/' src/*/one.c sweep/one_sweep.c
+compiled
 echo 'const int calc_io_one = 1;' > src/io/one.c
 echo 'void *malloc(unsigned long); void *calc_model_one(void) { return malloc(1); }' > src/model/one.c
 compiled

@@ -1,0 +1,187 @@
+#include "cli/sweep_plan.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/help.h"
+#include "cli/human.h"
+#include "spec/field.h"
+#include "units.h"
+
+/** What docs/performance.md measures, without pruning. */
+#define EVALUATIONS_PER_SECOND_AND_CORE 1e8
+
+enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
+
+/* ---- Axes ------------------------------------------------------------------------------------ */
+
+/* Text that grows; what does not fit is cut. */
+typedef struct line {
+    char text[TEXT_SIZE];
+    size_t used;
+} line;
+
+CALC_PRINTF(2, 3)
+static void add(line *out, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    size_t room = sizeof out->text - out->used;
+    int length = vsnprintf(out->text + out->used, room, fmt, list);
+    va_end(list);
+    out->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* Whether value `i` of many is shown: the first few and the last. */
+static bool is_shown(size_t i, size_t count)
+{
+    return count <= VALUES_SHOWN + 1 || i < VALUES_SHOWN - 1 || i == count - 1;
+}
+
+static void add_exec_value(line *out, calc_axis axis, int64_t value)
+{
+    const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    if (field->type == CALC_TYPE_ENUM) {
+        add(out, "%s", field->choices[value]);
+    } else if (field->type == CALC_TYPE_BOOL) {
+        add(out, "%s", value ? "true" : "false");
+    } else {
+        add(out, "%" PRId64, value);
+    }
+}
+
+static void add_gap(line *out, size_t i, size_t count)
+{
+    bool gap = i > 0 && !is_shown(i - 1, count);
+    add(out, "%s", i == 0 ? " " : gap ? ",...," : ",");
+}
+
+static void add_exec_axis(line *out, const calc_space *space, calc_axis axis)
+{
+    const calc_values *values = &space->axis[axis];
+    bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
+    add(out, "%s%s%s", out->used ? "; " : "", calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
+        maximum ? " up to" : "");
+    for (size_t i = 0; i < values->count; i++) {
+        if (is_shown(i, values->count)) {
+            add_gap(out, i, values->count);
+            add_exec_value(out, axis, values->value[i]);
+        }
+    }
+    if (!is_shown(VALUES_SHOWN, values->count)) {
+        add(out, " (%zu)", values->count);
+    }
+}
+
+static void add_design_axis(line *out, const calc_design_axis *axis)
+{
+    add(out, "%s%s", out->used ? "; " : "", axis->path);
+    for (size_t i = 0; i < axis->count; i++) {
+        char number[32];
+        const calc_field *field = axis->ref.field;
+        if (!is_shown(i, axis->count)) {
+            continue;
+        }
+        add_gap(out, i, axis->count);
+        if (field->type == CALC_TYPE_ENUM) {
+            add(out, "%s", field->choices[(size_t)axis->value[i]]);
+        } else {
+            add(out, "%s", calc_number_text(axis->value[i], 1, number));
+        }
+    }
+    if (!is_shown(VALUES_SHOWN, axis->count)) {
+        add(out, " (%zu)", axis->count);
+    }
+}
+
+void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
+{
+    const calc_designs_builder *b = &study->builder;
+    line names = {0};
+    line axes = {0};
+    for (size_t i = 0; i < b->apps; i++) {
+        add(&names, "%s%s", i ? ", " : "", b->app[i].name);
+    }
+    for (size_t i = 0; i < b->systems; i++) {
+        add(&names, "%s%s", i ? ", " : " on ", b->system[i].name);
+    }
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        if (study->space.axis[axis].count > 0) {
+            add_exec_axis(&axes, &study->space, (calc_axis)axis);
+        }
+    }
+    for (size_t i = 0; i < b->axes; i++) {
+        add_design_axis(&axes, &b->axis[i]);
+    }
+    add(&axes, "; every legal value of the rest");
+    calc_help_wrapped(out, names.text, 0);
+    calc_output_text(out, "  ");
+    calc_help_wrapped(out, axes.text, 2);
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+static void write_number(calc_output *out, double value, const char *what)
+{
+    char number[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%18s  %s\n", calc_human_integer(value, number), what);
+}
+
+/* Units of work of all designs. */
+static calc_status count_units(const calc_sweep_study *study, double *count)
+{
+    calc_status status = CALC_OK;
+    calc_units units = {0};
+    *count = 0;
+    for (uint64_t d = 0; d < study->designs.count && status == CALC_OK; d++) {
+        calc_app app;
+        calc_system system;
+        study->designs.get(study->designs.context, d, &app, &system);
+        status = calc_units_list(&units, &study->space, &app, &system);
+        *count += (double)units.count;
+    }
+    calc_units_free(&units);
+    return status;
+}
+
+calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
+                                 calc_errors *errors)
+{
+    calc_sweep_counts counts = {0};
+    double units;
+    calc_status status = calc_sweep_count(&study->space, &study->designs, &counts);
+    if (status == CALC_OK) {
+        status = count_units(study, &units);
+    }
+    if (status != CALC_OK) {
+        return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(status));
+    }
+    double left = (double)counts.total;
+    calc_output_text(out, "\n");
+    write_number(out, left, "layouts");
+    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
+        if (counts.rejected[v] > 0) {
+            char what[64];
+            snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
+            write_number(out, (double)counts.rejected[v], what);
+            left -= (double)counts.rejected[v];
+        }
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int threads = study->options.threads > 0 ? study->options.threads : cores > 0 ? (int)cores : 1;
+    char seconds[CALC_HUMAN_MAX];
+    write_number(out, left, "to evaluate, or to skip by bounds");
+    write_number(out, (double)study->designs.count, "designs: models, machines, swept fields");
+    write_number(out, units, "units of work, each with one table of blocks");
+    calc_human_seconds(left / (EVALUATIONS_PER_SECOND_AND_CORE * threads), seconds);
+    calc_output_printf(out,
+                       "%18s  if nothing is skipped, at 100 million layouts per second and\n"
+                       "%18s  core: %d thread%s\n",
+                       seconds, "", threads, threads == 1 ? "" : "s");
+    return CALC_OK;
+}

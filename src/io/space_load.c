@@ -1,0 +1,215 @@
+#include "io/space_load.h"
+
+#include "io/json_load.h"
+#include "io/json_value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Values as text ------------------------------------------------------------------------- */
+
+/* Lack of memory is not reported here: parse() sees that the entry is not whole. */
+
+/* The text of a scalar; NULL if an error was added or memory is short. */
+static char *text_of(calc_json_report *report, const json_t *value, const char *expected)
+{
+    char number[CALC_JSON_VALUE_NUMBER_SIZE];
+    const char *text;
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        text = json_string_value(value);
+        break;
+    case JSON_INTEGER:
+    case JSON_REAL:
+        text = calc_json_value_number_text(value, number);
+        break;
+    case JSON_TRUE:
+        text = "true";
+        break;
+    case JSON_FALSE:
+        text = "false";
+        break;
+    default:
+        calc_json_value_type_error(report, expected, value, NULL);
+        return NULL;
+    }
+    return strdup(text);
+}
+
+/* {"max": N} as "<=N"; NULL likewise. */
+static char *maximum_of(calc_json_report *report, const json_t *object, const char *expected)
+{
+    const json_t *max = json_object_get(object, "max");
+    if (!max || json_object_size(object) != 1) {
+        calc_json_value_type_error(report, expected, object, NULL);
+        return NULL;
+    }
+    size_t mark = calc_json_report_enter(report, "max");
+    char *number = text_of(report, max, "a number or a range");
+    char *text = number ? malloc(strlen(number) + 3) : NULL;
+    if (text) {
+        sprintf(text, "<=%s", number);
+    }
+    calc_json_report_leave(report, mark);
+    free(number);
+    return text;
+}
+
+static void read_list(calc_json_report *report, calc_space_entry *entry, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    if (count == 0) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "the list is empty, expected at least one value");
+        return;
+    }
+    entry->list = true;
+    entry->item = calloc(count, sizeof *entry->item);
+    for (size_t i = 0; entry->item && i < count && report->found.count < CALC_MAX_ERRORS; i++) {
+        size_t mark = calc_json_report_enter_index(report, i);
+        char *text = text_of(report, json_array_get(list, i), "a number, text, true or false");
+        calc_json_report_leave(report, mark);
+        if (text) {
+            entry->item[entry->count++] = text;
+        }
+    }
+}
+
+static void read_entry(calc_json_report *report, calc_space_entry *entry, const char *key,
+                       const json_t *value)
+{
+    const char *expected = "a value, a list, a range \"lo:hi:step\", \"*\" or {\"max\": N}";
+    entry->key = strdup(key);
+    snprintf(entry->pointer, sizeof entry->pointer, "%s", report->pointer);
+    if (json_is_array(value)) {
+        read_list(report, entry, value);
+        return;
+    }
+    entry->item = malloc(sizeof *entry->item);
+    char *text = json_is_object(value) ? maximum_of(report, value, expected)
+                                       : text_of(report, value, expected);
+    if (text && entry->item) {
+        entry->item[entry->count++] = text;
+    } else {
+        free(text);
+    }
+}
+
+/* ---- The file ------------------------------------------------------------------------------- */
+
+/* Whether memory sufficed for an entry that had no error. */
+static bool is_whole(const calc_space_entry *entry, const json_t *value)
+{
+    return entry->key && entry->count == (json_is_array(value) ? json_array_size(value) : 1);
+}
+
+/* Read out->text. */
+static calc_status parse(calc_space_entries *out, calc_errors *errors)
+{
+    calc_json_report report = {.kind = CALC_KIND_NONE,
+                               .name = out->name,
+                               .text = out->text.data,
+                               .length = out->text.length};
+    json_t *root = calc_json_load_text(&report, out->text.data, out->text.length);
+    if (root && !json_is_object(root)) {
+        calc_json_value_type_error(&report, "an object", root, NULL);
+    } else if (root) {
+        const char *key;
+        json_t *value;
+        out->entry = calloc(json_object_size(root) + 1, sizeof *out->entry);
+        json_object_foreach (root, key, value) {
+            if (!out->entry || report.found.count == CALC_MAX_ERRORS) {
+                break;
+            }
+            calc_space_entry *entry = &out->entry[out->count++];
+            size_t mark = calc_json_report_enter(&report, key);
+            read_entry(&report, entry, key, value);
+            calc_json_report_leave(&report, mark);
+            if (report.found.count == 0 && !is_whole(entry, value)) {
+                calc_json_report_add(&report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL,
+                                     "out of memory");
+            }
+        }
+        if (!out->entry) {
+            calc_json_report_add(&report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
+        }
+    }
+    json_decref(root);
+    return calc_json_report_close(&report, errors);
+}
+
+calc_status calc_space_parse(calc_space_entries *out, const char *text, size_t length,
+                             const char *name, calc_errors *errors)
+{
+    *out = (calc_space_entries){.name = strdup(name), .text = {malloc(length + 1), length}};
+    if (!out->name || !out->text.data) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "out of memory");
+    }
+    memcpy(out->text.data, text, length);
+    out->text.data[length] = '\0';
+    return parse(out, errors);
+}
+
+calc_status calc_space_load(calc_space_entries *out, const char *path, calc_errors *errors)
+{
+    *out = (calc_space_entries){.name = strdup(strcmp(path, "-") == 0 ? "<stdin>" : path)};
+    if (!out->name) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "out of memory");
+    }
+    calc_status status = calc_text_read(&out->text, path, errors);
+    return status == CALC_OK ? parse(out, errors) : status;
+}
+
+void calc_space_entries_free(calc_space_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        calc_space_entry *entry = &entries->entry[i];
+        for (size_t k = 0; k < entry->count; k++) {
+            free(entry->item[k]);
+        }
+        free(entry->item);
+        free(entry->key);
+    }
+    free(entries->entry);
+    free(entries->name);
+    calc_text_free(&entries->text);
+    *entries = (calc_space_entries){0};
+}
+
+/* ---- Places --------------------------------------------------------------------------------- */
+
+char *calc_space_entry_pointer(const calc_space_entry *entry, size_t item, char buffer[128])
+{
+    if (entry->list) {
+        snprintf(buffer, 128, "%.100s/%zu", entry->pointer, item);
+    } else {
+        snprintf(buffer, 128, "%s", entry->pointer);
+    }
+    return buffer;
+}
+
+/* Position of the key that an error is about; CALC_JSON_VALUE if it is about a value. */
+static int key_of(const calc_space_entries *entries, const calc_error *error)
+{
+    for (size_t i = 0; i < entries->count && error->status == CALC_ERR_FIELD; i++) {
+        if (strcmp(entries->entry[i].pointer, error->pointer) == 0) {
+            return (int)i;
+        }
+    }
+    return CALC_JSON_VALUE;
+}
+
+void calc_space_entries_locate(const calc_space_entries *entries, calc_errors *errors, int first)
+{
+    for (int i = first; i < errors->count; i++) {
+        calc_error *error = &errors->item[i];
+        if (error->pointer[0] && !error->file[0]) {
+            calc_json_place place;
+            int key = key_of(entries, error);
+            calc_json_locate(entries->text.data, entries->text.length,
+                             key == CALC_JSON_VALUE ? error->pointer : "", key, &place);
+            calc_error_place(error, entries->name, place.line, place.column);
+        }
+    }
+}

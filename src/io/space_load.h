@@ -1,0 +1,46 @@
+/** @file space_load.h  Space files: an execution in which a field may have many values, and keys of
+ *  a study. What keys and values mean is not known here: they are handed on as text. */
+#ifndef CALC_IO_SPACE_LOAD_H
+#define CALC_IO_SPACE_LOAD_H
+
+#include "calc.h"
+#include "io/text.h"
+
+/** One key of the file. A scalar is one item, {"max": N} is "<=N", true is "true". */
+typedef struct calc_space_entry {
+    char *key;
+    char pointer[128]; /**< "/tensor_par" */
+    bool list;         /**< item 2 is at "/tensor_par/2" */
+    size_t count;      /**< at least 1 */
+    char **item;
+} calc_space_entry;
+
+/** The file. Owns everything. Start with {0}; free with calc_space_entries_free(). */
+typedef struct calc_space_entries {
+    size_t count;
+    calc_space_entry *entry; /**< in the order of the file */
+    char *name;              /**< what errors call the file */
+    calc_text text;
+} calc_space_entries;
+
+/** Read a space file, or standard input if path is "-".
+ *  @return CALC_OK, or the status of the first of its errors, all of which are added; *out must be
+ *  freed in any case */
+CALC_MUST_USE calc_status calc_space_load(calc_space_entries *out, const char *path,
+                                          calc_errors *errors);
+
+/** The same from `length` bytes of text; `name` is what errors call it. */
+CALC_MUST_USE calc_status calc_space_parse(calc_space_entries *out, const char *text, size_t length,
+                                           const char *name, calc_errors *errors);
+
+/** The pointer of an item: "/where/0", or "/where" if it is not in a list. @return buffer */
+char *calc_space_entry_pointer(const calc_space_entry *entry, size_t item, char buffer[128]);
+
+/** Give errors from `first` on that have a pointer but no place their file, line and column.
+ *  CALC_ERR_FIELD at a key is about the key, everything else about the value. */
+void calc_space_entries_locate(const calc_space_entries *entries, calc_errors *errors, int first);
+
+/** Free what it owns. Fine on {0}. */
+void calc_space_entries_free(calc_space_entries *entries);
+
+#endif

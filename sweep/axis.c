@@ -1,0 +1,309 @@
+#include "axis.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "show.h"
+#include "spec/field.h"
+
+enum { PATH_SIZE = 128, KINDS = 3 };
+
+/* In the order in which a name without prefix is looked up. The application and the system have no
+ * field in common. */
+static const calc_kind kinds[KINDS] = {CALC_KIND_EXEC, CALC_KIND_APP, CALC_KIND_SYSTEM};
+
+/* ---- Keys that are no axes ------------------------------------------------------------------ */
+
+static const char *const study_keys[] = {
+#define CALC_X(name, text) text,
+    CALC_STUDY_KEY_LIST(CALC_X)
+#undef CALC_X
+        NULL};
+
+calc_study_key calc_study_key_find(const char *key)
+{
+    int index = calc_choice_index(study_keys, key);
+    return index < 0 ? CALC_STUDY_KEY_COUNT : (calc_study_key)index;
+}
+
+/* ---- The nearest name ----------------------------------------------------------------------- */
+
+/* The best so far. */
+typedef struct nearest {
+    const char *word;
+    int distance;
+    char path[PATH_SIZE];
+} nearest;
+
+static void consider(nearest *best, const char *path)
+{
+    const char *const one[] = {path, NULL};
+    if (calc_nearest(best->word, one)) {
+        int distance = calc_edit_distance(best->word, path);
+        if (distance < best->distance) {
+            best->distance = distance;
+            snprintf(best->path, sizeof best->path, "%s", path);
+        }
+    }
+}
+
+/* Consider all fields of a table that can be swept; `path` is extended and restored. */
+static void consider_table(nearest *best, const calc_table *table, char path[PATH_SIZE])
+{
+    size_t used = strlen(path);
+    size_t room = PATH_SIZE - used;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        switch (field->type) {
+        case CALC_TYPE_INT:
+        case CALC_TYPE_REAL:
+        case CALC_TYPE_BOOL:
+        case CALC_TYPE_ENUM:
+            snprintf(path + used, room, "%s", field->key);
+            consider(best, path);
+            break;
+        case CALC_TYPE_OBJECT:
+            snprintf(path + used, room, "%s.", field->key);
+            consider_table(best, field->table, path);
+            break;
+        case CALC_TYPE_LIST:
+            for (int k = 0; k < CALC_MAX_NETWORKS; k++) {
+                snprintf(path + used, room, "%s[%d].", field->key, k);
+                consider_table(best, field->table, path);
+            }
+            break;
+        case CALC_TYPE_MAP:
+            for (int k = 0; field->choices[k]; k++) {
+                snprintf(path + used, room, "%s.%s.", field->key, field->choices[k]);
+                consider_table(best, field->table, path);
+            }
+            break;
+        default:
+            break;
+        }
+    }
+    path[used] = '\0';
+}
+
+/* ---- Finding the field ---------------------------------------------------------------------- */
+
+/* The kind that a prefix names, and the path behind it; CALC_KIND_NONE if there is no prefix. */
+static calc_kind split_prefix(const char **path)
+{
+    for (int i = 0; i < KINDS; i++) {
+        const char *name = calc_kind_name(kinds[i]);
+        size_t length = strlen(name);
+        if (strncmp(*path, name, length) == 0 && (*path)[length] == '.') {
+            *path += length + 1;
+            return kinds[i];
+        }
+    }
+    return CALC_KIND_NONE;
+}
+
+static calc_status unknown(const calc_axis_text *text, calc_kind only, const char *path,
+                           calc_errors *errors)
+{
+    nearest best = {.word = path, .distance = INT_MAX};
+    char at[PATH_SIZE] = "";
+    char shown[CALC_SHOW_SIZE];
+    char hint[PATH_SIZE + 32] = "";
+    for (int i = 0; i < KINDS; i++) {
+        if (only == CALC_KIND_NONE || only == kinds[i]) {
+            consider_table(&best, calc_table_of(kinds[i]), at);
+        }
+    }
+    for (int i = 0; only == CALC_KIND_NONE && !text->name && study_keys[i]; i++) {
+        consider(&best, study_keys[i]);
+    }
+    if (best.path[0]) {
+        snprintf(hint, sizeof hint, "did you mean \"%s%s%s\"?", calc_kind_name(only),
+                 only == CALC_KIND_NONE ? "" : ".", best.path);
+    }
+    return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint,
+                           "unknown %s \"%s\"%s%s", text->name ? "field" : "key",
+                           calc_show(shown, path), only == CALC_KIND_NONE ? "" : " in ",
+                           calc_kind_name(only));
+}
+
+static calc_status find(const calc_axis_text *text, const char **path, calc_field_ref *ref,
+                        calc_errors *errors)
+{
+    *path = text->key;
+    calc_kind only = split_prefix(path);
+    for (int i = 0; i < KINDS; i++) {
+        if ((only == CALC_KIND_NONE || only == kinds[i]) &&
+            calc_field_find(kinds[i], *path, ref) == CALC_OK) {
+            return CALC_OK;
+        }
+    }
+    return unknown(text, only, *path, errors);
+}
+
+/* ---- Fields of the application and the system ------------------------------------------------ */
+
+/* Whether the element of a list or map that a field is in is there: a network, or an engine that
+ * computes in a datatype. */
+static bool exists(const calc_system *system, const calc_field_ref *ref)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_SYSTEM);
+    const char *object = (const char *)system;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *row = &table->rows[i];
+        size_t elements = row->type == CALC_TYPE_LIST  ? CALC_MAX_NETWORKS
+                          : row->type == CALC_TYPE_MAP ? CALC_DATATYPE_COUNT
+                                                       : 0;
+        if (ref->offset < row->offset || ref->offset >= row->offset + elements * row->element) {
+            continue;
+        }
+        size_t index = (ref->offset - row->offset) / row->element;
+        if (row->type == CALC_TYPE_LIST) {
+            return (int64_t)index < *(const int64_t *)(const void *)(object + row->count);
+        }
+        const calc_field *first = &row->table->rows[0];
+        const char *element = object + row->offset + index * row->element;
+        return calc_field_in_range(first, calc_member_number(first, element + first->offset));
+    }
+    return true;
+}
+
+static calc_status set_in_designs(calc_designs_builder *designs, const calc_axis_text *text,
+                                  const calc_field_ref *ref, const char *path, calc_errors *errors)
+{
+    for (size_t i = 0; i < designs->systems && ref->kind == CALC_KIND_SYSTEM; i++) {
+        if (!exists(&designs->system[i].system, ref)) {
+            char shown[CALC_SHOW_SIZE];
+            return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
+                                   "%s has no %s", designs->system[i].name, calc_show(shown, path));
+        }
+    }
+    double *value;
+    size_t count;
+    calc_status status = calc_axis_parse(ref->field, text, &value, &count, errors);
+    if (status == CALC_OK) {
+        status = calc_designs_add_axis(designs, ref, path, value, count);
+        if (status != CALC_OK) {
+            calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
+        }
+    }
+    free(value);
+    return status;
+}
+
+/* ---- Fields of the execution ---------------------------------------------------------------- */
+
+static calc_status set_values(calc_space *space, calc_axis axis, const double *value, size_t count)
+{
+    int64_t *whole = malloc(count * sizeof *whole);
+    if (!whole) {
+        return CALC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        whole[i] = (int64_t)value[i];
+    }
+    calc_status status = calc_space_set(space, axis, whole, count);
+    free(whole);
+    return status;
+}
+
+/* Every legal value. */
+static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_text *text,
+                           calc_errors *errors)
+{
+    if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size) {
+        return calc_axis_error(text, 0, errors, CALC_ERR_TYPE, "for example 8:8192:x2",
+                               "expected values, found \"*\": no rule says which are legal");
+    }
+    if (axis == CALC_AXIS_datatype) {
+        /* `all` stands for the one that is best for the system. */
+        double value[CALC_DATATYPE_COUNT];
+        for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
+            value[i] = i;
+        }
+        return set_values(space, axis, value, CALC_DATATYPE_COUNT);
+    }
+    calc_space_set_all(space, axis);
+    return CALC_OK;
+}
+
+static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
+                                const calc_field_ref *ref, calc_errors *errors)
+{
+    calc_axis axis = (calc_axis)(ref->field - calc_table_of(CALC_KIND_EXEC)->rows);
+    calc_axis_text parsed = *text;
+    const char *item = text->item[0];
+    bool maximum = axis == CALC_AXIS_batch_size && text->count == 1 && strncmp(item, "<=", 2) == 0;
+    if (text->count == 1 && strcmp(item, "*") == 0) {
+        return set_all(space, axis, text, errors);
+    }
+    if (maximum) {
+        item += 2;
+        parsed.item = &item;
+    }
+    double *value;
+    size_t count;
+    calc_status status = calc_axis_parse(ref->field, &parsed, &value, &count, errors);
+    if (status == CALC_OK) {
+        status = set_values(space, axis, value, count);
+        if (status != CALC_OK) {
+            calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
+        } else if (axis == CALC_AXIS_batch_size) {
+            space->batch_is_maximum = maximum;
+        }
+    }
+    free(value);
+    return status;
+}
+
+/* ---- Any axis ------------------------------------------------------------------------------- */
+
+calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
+                          const calc_axis_text *text, calc_errors *errors)
+{
+    calc_field_ref ref;
+    const char *path;
+    calc_status status = find(text, &path, &ref, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    switch (ref.field->type) {
+    case CALC_TYPE_NOTE:
+        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
+                               "\"%s\" is a note for people and cannot be swept", path);
+    case CALC_TYPE_INT:
+    case CALC_TYPE_REAL:
+    case CALC_TYPE_BOOL:
+    case CALC_TYPE_ENUM:
+        return ref.kind == CALC_KIND_EXEC ? set_in_space(space, text, &ref, errors)
+                                          : set_in_designs(designs, text, &ref, path, errors);
+    default:
+        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
+                               "only numbers, choices and true or false can be swept",
+                               "\"%s\" is more than one value", path);
+    }
+}
+
+calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
+                             const char *assignment, calc_errors *errors)
+{
+    char shown[CALC_SHOW_SIZE];
+    char name[CALC_SHOW_SIZE + 8];
+    char key[PATH_SIZE] = "";
+    const char *equals = strchr(assignment, '=');
+    const char *item = equals ? equals + 1 : "";
+    calc_axis_text text = {.key = key, .item = &item, .count = 1, .name = name};
+    snprintf(name, sizeof name, "--axis %s", calc_show(shown, assignment));
+    if (!equals) {
+        return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
+                               "for example tensor_par=1,2,4", "expected FIELD=VALUES");
+    }
+    if (equals - assignment >= PATH_SIZE) {
+        return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
+                               "no field has so long a name");
+    }
+    snprintf(key, sizeof key, "%.*s", (int)(equals - assignment), assignment);
+    return calc_axis_set(space, designs, &text, errors);
+}

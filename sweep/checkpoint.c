@@ -1,0 +1,237 @@
+#include "checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "hash.h"
+#include "pack.h"
+
+/* The file: magic, length of the body, its hash, the body. The body starts with the version of
+ * calc, so that all behind it may change from one version to the next. */
+static const char magic[8] = "calcpart";
+enum { HEAD_SIZE = sizeof magic + 16 };
+
+static calc_status fail(calc_errors *errors, calc_status status, const char *path, const char *hint,
+                        const char *text)
+{
+    int before = errors->count;
+    calc_errors_add(errors, status, CALC_KIND_NONE, NULL, hint, "%s", text);
+    if (errors->count > before) {
+        calc_error_place(&errors->item[before], path, 0, 0);
+    }
+    return status;
+}
+
+static calc_status fail_to(const char *verb, int code, const char *path, calc_errors *errors)
+{
+    char text[128];
+    snprintf(text, sizeof text, "cannot %s: %s", verb, strerror(code));
+    return fail(errors, code == ENOMEM ? CALC_ERR_NOMEM : CALC_ERR_IO, path, NULL, text);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static bool write_all(int file, const unsigned char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, bytes, size);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+/* Write `pack` to `temporary` and rename it to `path`. @return 0 or errno */
+static int replace(const char *path, const char *temporary, const calc_pack *pack)
+{
+    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) {
+        return errno;
+    }
+    int code = write_all(file, pack->data, pack->size) && fsync(file) == 0 ? 0 : errno;
+    if (close(file) != 0 && code == 0) {
+        code = errno;
+    }
+    if (code == 0 && rename(temporary, path) != 0) {
+        code = errno;
+    }
+    if (code != 0) {
+        unlink(temporary);
+    }
+    return code;
+}
+
+static void pack_part(calc_pack *out, const calc_checkpoint *part)
+{
+    static const unsigned char head[HEAD_SIZE] = {0};
+    calc_pack_bytes(out, head, HEAD_SIZE - 8); /* its length takes the other 8 */
+    calc_pack_bytes(out, CALC_VERSION, strlen(CALC_VERSION));
+    calc_pack_u64(out, part->fingerprint);
+    calc_pack_u64(out, part->shard.index);
+    calc_pack_u64(out, part->shard.count);
+    calc_pack_u64(out, part->shard.next);
+    calc_pack_bytes(out, part->words, part->words_size);
+    calc_pack_result(out, &part->result);
+    if (!out->failed) {
+        size_t size = out->size;
+        uint64_t hash = calc_hash(CALC_HASH_START, out->data + HEAD_SIZE, size - HEAD_SIZE);
+        memcpy(out->data, magic, sizeof magic);
+        out->size = sizeof magic;
+        calc_pack_u64(out, size - HEAD_SIZE);
+        calc_pack_u64(out, hash);
+        out->size = size;
+    }
+}
+
+calc_status calc_checkpoint_write(const calc_checkpoint *part, const char *path,
+                                  calc_errors *errors)
+{
+    struct stat old;
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) { /* rename() would replace a device */
+        return fail(errors, CALC_ERR_IO, path, NULL, "cannot write: not a regular file");
+    }
+    calc_pack pack = {0};
+    pack_part(&pack, part);
+    /* One name for all times: what a killed writer leaves behind is the next one's to overwrite. */
+    size_t size = strlen(path) + sizeof ".tmp";
+    char *temporary = malloc(size);
+    int code = pack.failed || !temporary ? ENOMEM : 0;
+    if (code == 0) {
+        snprintf(temporary, size, "%s.tmp", path);
+        code = replace(path, temporary, &pack);
+    }
+    free(temporary);
+    free(pack.data);
+    return code == 0 ? CALC_OK : fail_to("write", code, path, errors);
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* @return 0 or errno */
+static int read_all(const char *path, unsigned char **bytes, size_t *size)
+{
+    struct stat status;
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return errno;
+    }
+    int code = fstat(fileno(file), &status) == 0 ? 0 : errno;
+    if (code == 0) {
+        *size = (size_t)status.st_size;
+        *bytes = malloc(*size > 0 ? *size : 1);
+        code = *bytes ? 0 : ENOMEM;
+    }
+    if (code == 0) {
+        errno = 0;
+        *size = fread(*bytes, 1, *size, file);
+        code = errno;
+    }
+    fclose(file);
+    return code;
+}
+
+static const char redo[] = "start the sweep again without --resume";
+
+static calc_status unpack_words(calc_unpack *in, calc_checkpoint *out)
+{
+    const unsigned char *words = calc_unpack_bytes(in, &out->words_size);
+    out->words = malloc(out->words_size + 1);
+    if (!out->words) {
+        return CALC_ERR_NOMEM;
+    }
+    memcpy(out->words, words, out->words_size);
+    return CALC_OK;
+}
+
+static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes, size_t size,
+                               const char *path, calc_errors *errors)
+{
+    calc_unpack head = {.at = bytes + sizeof magic, .end = bytes + size};
+    if (size < HEAD_SIZE || memcmp(bytes, magic, sizeof magic) != 0) {
+        return fail(errors, CALC_ERR_SYNTAX, path, NULL, "not a checkpoint or part of a sweep");
+    }
+    uint64_t body_size = calc_unpack_u64(&head);
+    uint64_t hash = calc_unpack_u64(&head);
+    if (body_size != size - HEAD_SIZE ||
+        hash != calc_hash(CALC_HASH_START, bytes + HEAD_SIZE, size - HEAD_SIZE)) {
+        return fail(errors, CALC_ERR_SYNTAX, path, redo, "damaged: its checksum is wrong");
+    }
+    calc_unpack in = {.at = bytes + HEAD_SIZE, .end = bytes + size};
+    size_t length;
+    const unsigned char *version = calc_unpack_bytes(&in, &length);
+    if (length != strlen(CALC_VERSION) || memcmp(version, CALC_VERSION, length) != 0) {
+        char text[128];
+        snprintf(text, sizeof text, "written by calc %.*s; this is " CALC_VERSION,
+                 length < 32 ? (int)length : 32, (const char *)version);
+        return fail(errors, CALC_ERR_SYNTAX, path, redo, text);
+    }
+    out->fingerprint = calc_unpack_u64(&in);
+    out->shard.index = calc_unpack_u64(&in);
+    out->shard.count = calc_unpack_u64(&in);
+    out->shard.next = calc_unpack_u64(&in);
+    calc_status status = unpack_words(&in, out);
+    if (status == CALC_OK) {
+        status = calc_unpack_result(&in, &out->result);
+    }
+    bool sensible = in.at == in.end && out->shard.index >= 1 &&
+                    out->shard.index <= out->shard.count &&
+                    (out->words_size == 0 || out->words[out->words_size - 1] == '\0');
+    if (status == CALC_ERR_NOMEM) {
+        return fail_to("read", ENOMEM, path, errors);
+    }
+    return status == CALC_OK && sensible
+               ? CALC_OK
+               : fail(errors, CALC_ERR_SYNTAX, path, redo, "damaged: its contents make no sense");
+}
+
+calc_status calc_checkpoint_read(calc_checkpoint *out, const char *path, calc_errors *errors)
+{
+    *out = (calc_checkpoint){0};
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    int code = read_all(path, &bytes, &size);
+    calc_status status = code == 0 ? unpack_part(out, bytes, size, path, errors)
+                         : code == ENOENT
+                             ? fail(errors, CALC_ERR_NOT_FOUND, path, NULL, "no such file")
+                             : fail_to("read", code, path, errors);
+    free(bytes);
+    return status;
+}
+
+calc_status calc_checkpoint_belongs(const calc_checkpoint *part, const char *path,
+                                    uint64_t fingerprint, const calc_shard *shard,
+                                    calc_errors *errors)
+{
+    const calc_shard *own = &part->shard;
+    if (part->fingerprint != fingerprint) {
+        return fail(errors, CALC_ERR_RANGE, path,
+                    "inputs, space, objectives and options must be the same",
+                    "belongs to another sweep");
+    }
+    if (shard && (own->index != shard->index || own->count != shard->count)) {
+        char text[128];
+        snprintf(text, sizeof text, "belongs to shard %llu/%llu, not %llu/%llu",
+                 (unsigned long long)own->index, (unsigned long long)own->count,
+                 (unsigned long long)shard->index, (unsigned long long)shard->count);
+        return fail(errors, CALC_ERR_RANGE, path, NULL, text);
+    }
+    return CALC_OK;
+}
+
+void calc_checkpoint_free(calc_checkpoint *part)
+{
+    calc_sweep_result_free(&part->result);
+    free(part->words);
+    *part = (calc_checkpoint){0};
+}

@@ -1,0 +1,373 @@
+/* calc_sweep(): units of work over threads, and one result out of many. */
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernel.h"
+#include "sweep.h"
+#include "units.h"
+#include "worker.h"
+
+static void free_groups(calc_sweep_group *group, size_t count)
+{
+    for (size_t i = 0; group && i < count; i++) {
+        calc_front_free(&group[i].front);
+        calc_front_free(&group[i].top);
+    }
+    free(group);
+}
+
+void calc_sweep_result_free(calc_sweep_result *result)
+{
+    free_groups(result->group, result->groups_count);
+    *result = (calc_sweep_result){0};
+}
+
+/* ---- Putting threads together ---------------------------------------------------------------- */
+
+static calc_status merge_group(const calc_sweep_options *options, calc_sweep_group *into,
+                               const calc_sweep_group *from)
+{
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < from->front.count && status == CALC_OK; i++) {
+        status = calc_front_insert(&into->front, &from->front.item[i], options->objectives);
+    }
+    for (size_t i = 0; i < from->top.count && status == CALC_OK; i++) {
+        status = calc_top_insert(&into->top, &from->top.item[i], options->top);
+    }
+    return status;
+}
+
+static void add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts)
+{
+    sum->total += counts->total;
+    sum->feasible += counts->feasible;
+    sum->filtered += counts->filtered;
+    sum->skipped += counts->skipped;
+    sum->evaluated += counts->evaluated;
+    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
+        sum->rejected[v] += counts->rejected[v];
+    }
+}
+
+calc_status calc_sweep_merge(const calc_sweep_options *options, calc_sweep_result *into,
+                             const calc_sweep_result *from)
+{
+    calc_status status = CALC_OK;
+    for (size_t g = 0; g < from->groups_count && g < into->groups_count && status == CALC_OK; g++) {
+        status = merge_group(options, &into->group[g], &from->group[g]);
+    }
+    add_counts(&into->counts, &from->counts);
+    return status;
+}
+
+/* ---- The sweep ------------------------------------------------------------------------------- */
+
+/** Units of a chunk: the least that one process takes at a time. */
+enum { CHUNK_UNITS = 16 };
+
+/* Everything the threads share. Read only, but for the atomics. */
+typedef struct shared {
+    const calc_space *space;
+    const calc_designs *designs;
+    const calc_sweep_options *options;
+    calc_worker **worker; /* one per thread */
+    int threads;
+    size_t groups;    /* per design */
+    calc_units units; /* of the design at hand */
+    atomic_bool stop;
+    atomic_uint_fast64_t evaluated, total; /* of finished units, for progress() */
+    atomic_size_t done;                    /* units of the design */
+
+    /* The sequence of chunks. */
+    uint64_t design;
+    uint64_t base;            /* number of the design's first chunk */
+    uint64_t next;            /* chunk to do next */
+    double checkpoint_s;      /* when the last one was made */
+    calc_sweep_counts before; /* counts of an earlier sweep that goes on */
+} shared;
+
+static uint64_t take(const shared *s, uint64_t last)
+{
+    return s->options->take ? s->options->take(s->options->take_context) : last + 1;
+}
+
+/* Tell how far it is; true: stop. */
+static bool show_progress(shared *s)
+{
+    const calc_sweep_options *o = s->options;
+    if (!o->progress) {
+        return false;
+    }
+    calc_sweep_counts counts = s->before;
+    counts.evaluated += atomic_load(&s->evaluated);
+    counts.total += atomic_load(&s->total);
+    double units = (double)(s->units.count > 0 ? s->units.count : 1);
+    double share = (double)atomic_load(&s->done) / units;
+    return o->progress(o->progress_context, &counts, (double)s->design + share,
+                       (double)s->designs->count);
+}
+
+/* Evaluate the units at these positions. */
+static void run_units(shared *s, const size_t *position, size_t count)
+{
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
+    for (size_t i = 0; i < count; i++) {
+        if (atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+            continue;
+        }
+        calc_worker *w = s->worker[omp_get_thread_num()];
+        uint64_t evaluated = w->counts.evaluated;
+        uint64_t total = w->counts.total;
+        calc_units_run(w, &s->units, position[i]);
+        atomic_fetch_add(&s->evaluated, w->counts.evaluated - evaluated);
+        atomic_fetch_add(&s->total, w->counts.total - total);
+        atomic_fetch_add(&s->done, 1);
+        if (w->status != CALC_OK || (omp_get_thread_num() == 0 && show_progress(s))) {
+            atomic_store(&s->stop, true);
+        }
+    }
+}
+
+/* Bring what the threads found into the result. What a thread found stays with it as a bound. */
+static calc_status collect(shared *s, calc_sweep_result *result)
+{
+    calc_status status = CALC_OK;
+    size_t first = s->options->per_design ? s->design * s->groups : 0;
+    result->counts = s->before;
+    for (int t = 0; t < s->threads; t++) {
+        const calc_worker *w = s->worker[t];
+        status = status == CALC_OK ? w->status : status;
+        add_counts(&result->counts, &w->counts);
+        for (size_t g = 0; g < s->groups && status == CALC_OK; g++) {
+            status = merge_group(s->options, &result->group[first + g], &w->groups[g]);
+        }
+    }
+    return status;
+}
+
+/* A new design: its own inputs and, if it has its own groups, nothing found yet. */
+static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
+{
+    s->designs->get(s->designs->context, s->design, app, system);
+    atomic_store(&s->done, 0);
+    for (int t = 0; t < s->threads; t++) {
+        calc_worker *w = s->worker[t];
+        w->app = app;
+        w->system = system;
+        w->design = s->design;
+        for (size_t g = 0; s->options->per_design && g < s->groups; g++) {
+            calc_front_clear(&w->groups[g].front);
+            calc_front_clear(&w->groups[g].top);
+        }
+    }
+    return calc_units_list(&s->units, s->space, app, system);
+}
+
+/* Chunks to do before anybody wants to know how far it is: all that the design has, unless
+ * checkpoints are made or others may take them. */
+static size_t batch_of(const shared *s)
+{
+    bool shared_work = s->options->checkpoint || s->options->take;
+    size_t several = (size_t)s->threads * 4 / CHUNK_UNITS;
+    return !shared_work ? SIZE_MAX : several > 1 ? several : 1;
+}
+
+static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_t chunk, bool last)
+{
+    const calc_sweep_options *o = s->options;
+    double now_s = omp_get_wtime();
+    if (!o->checkpoint || (!last && now_s - s->checkpoint_s < o->checkpoint_s)) {
+        return CALC_OK;
+    }
+    s->checkpoint_s = now_s;
+    calc_status status = collect(s, result);
+    return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, chunk) : status;
+}
+
+/* The chunks of one design that are ours. */
+static calc_status run_design(shared *s, calc_sweep_result *result)
+{
+    uint64_t chunks = (s->units.count + CHUNK_UNITS - 1) / CHUNK_UNITS;
+    uint64_t end = s->base + chunks;
+    size_t *position = malloc((s->units.count > 0 ? s->units.count : 1) * sizeof *position);
+    calc_status status = position ? CALC_OK : CALC_ERR_NOMEM;
+    while (s->next < end && status == CALC_OK && !atomic_load(&s->stop)) {
+        size_t count = 0;
+        uint64_t last = s->next;
+        for (size_t b = batch_of(s); b > 0 && s->next < end; b--) {
+            size_t first = (size_t)(s->next - s->base) * CHUNK_UNITS;
+            for (size_t i = 0; i < CHUNK_UNITS && first + i < s->units.count; i++) {
+                position[count++] = first + i;
+            }
+            last = s->next;
+            s->next = take(s, s->next);
+        }
+        run_units(s, position, count);
+        for (int t = 0; t < s->threads; t++) {
+            status = status == CALC_OK ? s->worker[t]->status : status;
+        }
+        /* A batch that was stopped in its middle does not count as done. */
+        if (status == CALC_OK && !atomic_load(&s->stop)) {
+            status = make_checkpoint(s, result, last, false);
+        }
+    }
+    free(position);
+    s->base = end;
+    return status;
+}
+
+static calc_status run_all(shared *s, calc_sweep_result *result)
+{
+    calc_app app;
+    calc_system system;
+    calc_status status = CALC_OK;
+    s->next = s->options->take ? take(s, 0) : 0;
+    s->checkpoint_s = omp_get_wtime();
+    for (s->design = 0; s->design < s->designs->count; s->design++) {
+        status = begin_design(s, &app, &system);
+        if (status == CALC_OK) {
+            status = run_design(s, result);
+        }
+        bool ends =
+            status != CALC_OK || atomic_load(&s->stop) || s->design + 1 == s->designs->count;
+        if (ends || s->options->per_design) {
+            calc_status collected = collect(s, result);
+            status = status == CALC_OK ? collected : status;
+        }
+        if (ends) {
+            break;
+        }
+    }
+    bool whole = status == CALC_OK && !atomic_load(&s->stop);
+    return whole ? make_checkpoint(s, result, s->base, true) : status;
+}
+
+static calc_status choose_kernel(const char *cpu, calc_kernel_level *out, calc_errors *errors)
+{
+    calc_kernel_level level[4];
+    size_t count = calc_kernel_levels(level);
+    *out = level[count - 1];
+    if (!cpu) {
+        return CALC_OK;
+    }
+    char hint[128] = "use";
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(level[i].name, cpu) == 0) {
+            *out = level[i];
+            return CALC_OK;
+        }
+        size_t used = strlen(hint);
+        snprintf(hint + used, sizeof hint - used, "%s %s", i > 0 ? " or" : "", level[i].name);
+    }
+    return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, hint,
+                           "this machine has no CPU level \"%s\"", cpu);
+}
+
+static calc_status report(const shared *s, calc_status status, calc_errors *errors)
+{
+    if (status == CALC_ERR_RULE) {
+        for (int t = 0; t < s->threads; t++) {
+            const calc_exec *e = &s->worker[t]->failed;
+            if (s->worker[t]->status == CALC_ERR_RULE) {
+                return calc_errors_add(
+                    errors, status, CALC_KIND_NONE, NULL, "please report it: a bug in calc",
+                    "verification failed: calc run gives other numbers for num_procs %lld, "
+                    "tensor_par %lld, pipeline_par %lld, microbatch_size %lld, "
+                    "pipeline_interleaving %lld",
+                    (long long)e->num_procs, (long long)e->tensor_par, (long long)e->pipeline_par,
+                    (long long)e->microbatch_size, (long long)e->pipeline_interleaving);
+            }
+        }
+    }
+    return status == CALC_OK ? status
+                             : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
+                                               calc_status_text(status));
+}
+
+/* Memory for the result and the threads. */
+static calc_status prepare(shared *s, calc_kernel *kernel, calc_sweep_result *result)
+{
+    result->group = calloc(result->groups_count, sizeof *result->group);
+    s->worker = calloc((size_t)s->threads, sizeof *s->worker);
+    calc_status status = result->group && s->worker ? CALC_OK : CALC_ERR_NOMEM;
+    for (int t = 0; t < s->threads && status == CALC_OK; t++) {
+        s->worker[t] = calc_worker_create(s->space, s->options, kernel, s->groups);
+        status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
+    }
+    if (status == CALC_OK && s->options->resumed) {
+        s->before = s->options->resumed->counts;
+        status = calc_sweep_merge(s->options, result, s->options->resumed);
+    }
+    return status;
+}
+
+calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
+                       const calc_sweep_options *options, calc_sweep_result *result,
+                       calc_errors *errors)
+{
+    calc_kernel_level level;
+    *result = (calc_sweep_result){0};
+    calc_status status = choose_kernel(options->cpu, &level, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    double start_s = omp_get_wtime();
+    shared s = {
+        .space = space,
+        .designs = designs,
+        .options = options,
+        .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
+        .groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1,
+    };
+    if (options->point) {
+        s.threads = 1; /* points come in order, one at a time */
+    }
+    result->groups_count = s.groups * (options->per_design ? designs->count : 1);
+    result->threads = s.threads;
+    result->cpu = level.name;
+    status = prepare(&s, level.run, result);
+    if (status == CALC_OK) {
+        status = run_all(&s, result);
+    }
+    result->partial = atomic_load(&s.stop);
+    result->elapsed_s = omp_get_wtime() - start_s;
+    status = report(&s, status, errors);
+    calc_units_free(&s.units);
+    for (int t = 0; t < s.threads && s.worker; t++) {
+        calc_worker_free(s.worker[t], s.groups);
+    }
+    free(s.worker);
+    return status;
+}
+
+calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
+                             calc_sweep_counts *out)
+{
+    static const calc_sweep_options options = {0};
+    calc_worker *w = calc_worker_create(space, &options, NULL, 1);
+    calc_units units = {0};
+    calc_status status = w ? CALC_OK : CALC_ERR_NOMEM;
+    for (uint64_t d = 0; d < designs->count && status == CALC_OK; d++) {
+        calc_app app;
+        calc_system system;
+        designs->get(designs->context, d, &app, &system);
+        w->app = &app;
+        w->system = &system;
+        w->counts_only = true;
+        status = calc_units_list(&units, space, &app, &system);
+        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
+            calc_units_run(w, &units, i);
+            status = w->status;
+        }
+    }
+    if (status == CALC_OK) {
+        *out = w->counts;
+    }
+    calc_units_free(&units);
+    calc_worker_free(w, 1);
+    return status;
+}

@@ -1,0 +1,50 @@
+/** @file front.h  The best of what was seen: an exact Pareto front and the N best by one objective.
+ *  The result does not depend on the order of insertion: ties go to the layout that comes first. */
+#ifndef CALC_SWEEP_FRONT_H
+#define CALC_SWEEP_FRONT_H
+
+#include "calc.h"
+#include "objective.h"
+
+/** A layout that was evaluated. Objectives are written so that less is better. */
+typedef struct calc_found {
+    double objective[CALC_MAX_OBJECTIVES];
+    uint64_t design; /**< index of the application and system */
+    calc_exec exec;
+} calc_found;
+
+/** Order of layouts: design, then the fields of the execution. <0, 0 or >0. */
+int calc_found_compare(const calc_found *a, const calc_found *b);
+
+/** A list of layouts, in order of their objectives. Owns its arrays. Start with {0}. */
+typedef struct calc_front {
+    size_t count, capacity;
+    calc_found *item;
+    double (*objective)[CALC_MAX_OBJECTIVES]; /**< of each item again, close together: searched
+                                                   for nearly every point */
+    size_t hit; /**< where the last question was answered: the next is often like it */
+} calc_front;
+
+/** Whether a layout of the front is at least as good in all of `count` objectives and better in
+ *  one. */
+bool calc_front_dominates(calc_front *front, const double *objective, size_t count);
+
+/** Add a layout to the front if nothing dominates it, and drop what it dominates. Of equals the
+ *  first stays. @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found *found,
+                                            size_t count);
+
+/** Add a layout to the `limit` best by the first objective, which are kept in order. A layout that
+ *  is already there is not added again. */
+CALC_MUST_USE calc_status calc_top_insert(calc_front *top, const calc_found *found, size_t limit);
+
+/** What the first objective must not exceed to be among the best; infinity while there is room. */
+double calc_top_threshold(const calc_front *top, size_t limit);
+
+/** Forget the layouts, keep the memory. */
+void calc_front_clear(calc_front *front);
+
+/** Free what the list owns. */
+void calc_front_free(calc_front *front);
+
+#endif

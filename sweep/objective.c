@@ -1,0 +1,305 @@
+#include "objective.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "show.h"
+#include "spec/field.h"
+
+enum { WORD_SIZE = 64 };
+
+/* Copy the bytes from `begin` to `end` without the spaces around them. False if they do not fit. */
+static bool copy_word(char word[WORD_SIZE], const char *begin, const char *end)
+{
+    while (begin < end && *begin == ' ') {
+        begin++;
+    }
+    while (begin < end && end[-1] == ' ') {
+        end--;
+    }
+    if (end - begin >= WORD_SIZE) {
+        return false;
+    }
+    snprintf(word, WORD_SIZE, "%.*s", (int)(end - begin), begin);
+    return true;
+}
+
+/* ---- Names ---------------------------------------------------------------------------------- */
+
+/* Names that are not the keys of their statistics. */
+static const struct {
+    const char *name, *key;
+} alias[] = {{"mem1", "proc_mem_tier1_cap_req"}, {"mem2", "proc_mem_tier2_cap_req"}};
+
+static const calc_field *find_statistic(const char *name)
+{
+    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++) {
+        if (strcmp(alias[i].name, name) == 0) {
+            name = alias[i].key;
+        }
+    }
+    return calc_table_find(calc_table_of(CALC_KIND_STATS), name);
+}
+
+static void consider(const char *word, const char *name, int *distance, const char **nearest)
+{
+    const char *const one[] = {name, NULL};
+    if (calc_nearest(word, one) && calc_edit_distance(word, name) < *distance) {
+        *distance = calc_edit_distance(word, name);
+        *nearest = name;
+    }
+}
+
+/* Report a name that is no statistic and, if `or_field`, no field of the execution either. */
+static calc_status unknown_name(const char *word, bool or_field, calc_errors *errors)
+{
+    char shown[CALC_SHOW_SIZE];
+    char hint[96] = "";
+    const char *nearest = NULL;
+    int distance = WORD_SIZE;
+    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++) {
+        consider(word, alias[i].name, &distance, &nearest);
+    }
+    for (int k = 0; k < 1 + or_field; k++) {
+        const calc_table *table = calc_table_of(k == 0 ? CALC_KIND_STATS : CALC_KIND_EXEC);
+        for (size_t i = 0; i < table->count; i++) {
+            if (table->rows[i].type != CALC_TYPE_NOTE) {
+                consider(word, table->rows[i].key, &distance, &nearest);
+            }
+        }
+    }
+    if (nearest) {
+        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+    }
+    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+                           "unknown statistic%s \"%s\"", or_field ? " or field" : "",
+                           calc_show(shown, word));
+}
+
+/* ---- Objectives ----------------------------------------------------------------------------- */
+
+/* Statistics of which more is better. */
+static bool is_better_up(const char *key)
+{
+    static const char *const up[] = {
+        "sample_rate",       "tokens_per_s",     "tokens_per_s_per_proc",   "compute_efficiency",
+        "system_efficiency", "total_efficiency", "model_flops_utilization", NULL};
+    return calc_choice_index(up, key) >= 0;
+}
+
+static calc_objective_kind kind_of(const char *key)
+{
+    static const char *const keys[] = {[CALC_OBJECTIVE_SAMPLE_RATE] = "sample_rate",
+                                       [CALC_OBJECTIVE_TOTAL_TIME] = "total_time",
+                                       [CALC_OBJECTIVE_MEM1] = "proc_mem_tier1_cap_req",
+                                       [CALC_OBJECTIVE_MEM2] = "proc_mem_tier2_cap_req",
+                                       [CALC_OBJECTIVE_OTHER] = NULL};
+    int index = calc_choice_index(keys, key);
+    return index < 0 ? CALC_OBJECTIVE_OTHER : (calc_objective_kind)index;
+}
+
+calc_status calc_objective_parse(calc_objective *out, const char *text, calc_errors *errors)
+{
+    char word[WORD_SIZE];
+    char shown[CALC_SHOW_SIZE];
+    const char *colon = strchr(text, ':');
+    const char *end = colon ? colon : text + strlen(text);
+    const calc_field *field = copy_word(word, text, end) ? find_statistic(word) : NULL;
+    if (!field) {
+        return unknown_name(end - text < WORD_SIZE ? word : text, false, errors);
+    }
+    bool up = is_better_up(field->key);
+    if (colon) {
+        const char *direction = colon + 1;
+        up = strcmp(direction, "up") == 0;
+        if (!up && strcmp(direction, "down") != 0) {
+            return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                                   "the direction \"%s\" is not up or down",
+                                   calc_show(shown, direction));
+        }
+    }
+    *out = (calc_objective){kind_of(field->key), field, up};
+    return CALC_OK;
+}
+
+static double statistic(const calc_field *field, const calc_stats *stats)
+{
+    const char *member = (const char *)stats + field->offset;
+    return calc_member_number(field, member) * calc_field_scale(field);
+}
+
+double calc_objective_of(const calc_objective *objective, const calc_stats *stats)
+{
+    double value = statistic(objective->field, stats);
+    if (isnan(value)) {
+        return HUGE_VAL; /* worse than any number */
+    }
+    return objective->up ? -value : value;
+}
+
+double calc_objective_value(const calc_objective *objective, double stored)
+{
+    return objective->up ? -stored : stored;
+}
+
+/* ---- Constraints ---------------------------------------------------------------------------- */
+
+/* The longer texts first. */
+static const struct {
+    const char *text;
+    calc_relation relation;
+} relations[] = {
+    {"<=", CALC_RELATION_LE}, {">=", CALC_RELATION_GE}, {"==", CALC_RELATION_EQ},
+    {"!=", CALC_RELATION_NE}, {"<", CALC_RELATION_LT},  {">", CALC_RELATION_GT},
+    {"=", CALC_RELATION_EQ},
+};
+
+/* What a number may be followed by, and the unit of fields for which that makes sense. */
+static const struct {
+    const char *text;
+    double scale;
+    const char *of; /* NULL: any */
+} units[] = {
+    {"", 1, NULL},
+    {"K", 1e3, NULL},
+    {"M", 1e6, NULL},
+    {"G", 1e9, NULL},
+    {"T", 1e12, NULL},
+    {"KiB", 0x1p10, "bytes"},
+    {"MiB", 0x1p20, "bytes"},
+    {"GiB", 0x1p30, "bytes"},
+    {"TiB", 0x1p40, "bytes"},
+    {"ms", 1e-3, "s"},
+    {"us", 1e-6, "s"},
+    {"%", 1e-2, ""},
+};
+
+/* Whether a unit suits a field: "bytes" also "bytes/s", "" pure numbers. */
+static bool suits(const char *of, const calc_field *field)
+{
+    const char *unit = field->unit ? field->unit : "";
+    if (!of || strcmp(of, unit) == 0) {
+        return true;
+    }
+    return strcmp(of, "bytes") == 0 && strncmp(unit, "bytes", 5) == 0;
+}
+
+static calc_status wrong_value(const calc_field *field, const char *expected, const char *word,
+                               const char *hint, calc_errors *errors)
+{
+    char shown[CALC_SHOW_SIZE];
+    return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL, hint,
+                           "\"%s\" is compared with %s, not \"%s\"", field->key, expected,
+                           calc_show(shown, word));
+}
+
+static calc_status parse_number(calc_constraint *out, const char *word, calc_errors *errors)
+{
+    char *end;
+    double number = strtod(word, &end);
+    size_t digits = strspn(word, "+-.0123456789eE");
+    if (end == word || (size_t)(end - word) > digits || !isfinite(number)) {
+        return wrong_value(out->field, "a number", word, NULL, errors);
+    }
+    while (*end == ' ') {
+        end++;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(units[i].text, end) == 0 && suits(units[i].of, out->field)) {
+            out->value = number * units[i].scale;
+            return CALC_OK;
+        }
+    }
+    return wrong_value(out->field, out->field->unit ? out->field->unit : "a pure number", word,
+                       "units are K, M, G, T (1000 ...), KiB, MiB, GiB, TiB, ms, us and %", errors);
+}
+
+/* A choice, true or false. */
+static calc_status parse_word(calc_constraint *out, const char *word, calc_errors *errors)
+{
+    static const char *const booleans[] = {"false", "true", NULL};
+    char choices[160];
+    char expected[sizeof choices + 16];
+    const calc_field *field = out->field;
+    const char *const *words = field->type == CALC_TYPE_ENUM ? field->choices : booleans;
+    int index = calc_choice_index(words, word);
+    if (index < 0) {
+        char hint[96] = "";
+        const char *nearest = calc_nearest(word, words);
+        if (nearest) {
+            snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+        }
+        snprintf(expected, sizeof expected, "one of %s",
+                 calc_choices_text(words, choices, sizeof choices));
+        return wrong_value(field, expected, word, hint, errors);
+    }
+    if (out->relation != CALC_RELATION_EQ && out->relation != CALC_RELATION_NE) {
+        return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL,
+                               "write = or !=", "\"%s\" has no order", field->key);
+    }
+    out->value = index;
+    return CALC_OK;
+}
+
+calc_status calc_constraint_parse(calc_constraint *out, const char *text, calc_errors *errors)
+{
+    char name[WORD_SIZE];
+    char value[WORD_SIZE];
+    char shown[CALC_SHOW_SIZE];
+    const char *at = text + strcspn(text, "<>=!");
+    size_t which = 0;
+    size_t count = sizeof relations / sizeof *relations;
+    while (which < count &&
+           strncmp(at, relations[which].text, strlen(relations[which].text)) != 0) {
+        which++;
+    }
+    if (which == count || !copy_word(name, text, at) ||
+        !copy_word(value, at + strlen(relations[which].text), text + strlen(text))) {
+        return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL,
+                               "for example mem1 <= 60GiB", "\"%s\" is not a condition",
+                               calc_show(shown, text));
+    }
+    calc_constraint parsed = {.kind = CALC_KIND_EXEC, .relation = relations[which].relation};
+    parsed.field = calc_table_find(calc_table_of(CALC_KIND_EXEC), name);
+    if (!parsed.field || parsed.field->type == CALC_TYPE_NOTE) {
+        parsed.kind = CALC_KIND_STATS;
+        parsed.field = find_statistic(name);
+    }
+    if (!parsed.field) {
+        return unknown_name(name, true, errors);
+    }
+    bool word = parsed.field->type == CALC_TYPE_ENUM || parsed.field->type == CALC_TYPE_BOOL;
+    calc_status status =
+        word ? parse_word(&parsed, value, errors) : parse_number(&parsed, value, errors);
+    if (status == CALC_OK) {
+        *out = parsed;
+    }
+    return status;
+}
+
+bool calc_constraint_met(const calc_constraint *constraint, const calc_exec *exec,
+                         const calc_stats *stats)
+{
+    const calc_field *field = constraint->field;
+    double limit = constraint->value;
+    double value = constraint->kind == CALC_KIND_STATS
+                       ? statistic(field, stats)
+                       : calc_member_number(field, (const char *)exec + field->offset);
+    switch (constraint->relation) {
+    case CALC_RELATION_LE:
+        return value <= limit;
+    case CALC_RELATION_LT:
+        return value < limit;
+    case CALC_RELATION_GE:
+        return value >= limit;
+    case CALC_RELATION_GT:
+        return value > limit;
+    case CALC_RELATION_EQ:
+        return value == limit;
+    default:
+        return value < limit || value > limit; /* not !=, which NaN would meet */
+    }
+}

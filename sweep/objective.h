@@ -1,0 +1,67 @@
+/** @file objective.h  What a sweep optimises and filters by: any statistic, with a direction. */
+#ifndef CALC_SWEEP_OBJECTIVE_H
+#define CALC_SWEEP_OBJECTIVE_H
+
+#include "calc.h"
+
+enum { CALC_MAX_OBJECTIVES = 4 };
+
+/** Statistics that the fast path knows without calc_run(). */
+typedef enum calc_objective_kind {
+    CALC_OBJECTIVE_SAMPLE_RATE,
+    CALC_OBJECTIVE_TOTAL_TIME,
+    CALC_OBJECTIVE_MEM1, /**< proc_mem_tier1_cap_req */
+    CALC_OBJECTIVE_MEM2, /**< proc_mem_tier2_cap_req */
+    CALC_OBJECTIVE_OTHER /**< any other: every point needs calc_run() */
+} calc_objective_kind;
+
+/** One objective. */
+typedef struct calc_objective {
+    calc_objective_kind kind;
+    const calc_field *field; /**< row of the statistic */
+    bool up;                 /**< more is better */
+} calc_objective;
+
+/** Relations of a constraint. */
+typedef enum calc_relation {
+    CALC_RELATION_LE,
+    CALC_RELATION_LT,
+    CALC_RELATION_GE,
+    CALC_RELATION_GT,
+    CALC_RELATION_EQ,
+    CALC_RELATION_NE
+} calc_relation;
+
+/** A condition on a statistic or on a field of the execution; points that do not meet it are
+ *  filtered out. */
+typedef struct calc_constraint {
+    calc_kind kind; /**< CALC_KIND_STATS or CALC_KIND_EXEC */
+    const calc_field *field;
+    calc_relation relation;
+    double value; /**< in SI units */
+} calc_constraint;
+
+/** Parse "sample_rate", "mem1", "total_time:down", "-sample_rate" is not a form. A name is a
+ *  statistic's, or mem1 or mem2 for the need of a tier. The direction may be given as :up or :down;
+ *  otherwise it is up for rates and efficiencies and down for all else.
+ *  @return CALC_OK or CALC_ERR_FIELD with an error that names the nearest statistic */
+CALC_MUST_USE calc_status calc_objective_parse(calc_objective *out, const char *text,
+                                               calc_errors *errors);
+
+/** Parse "mem1 <= 60GiB", "sample_rate>=100", "tensor_par != 3". Relations <=, <, >=, >, =, ==, !=;
+ *  units K, M, G, T (1e3 ...), KiB, MiB, GiB, TiB, ms, us, %; enumerations by text.
+ *  @return CALC_OK or CALC_ERR_FIELD, _TYPE with an error */
+CALC_MUST_USE calc_status calc_constraint_parse(calc_constraint *out, const char *text,
+                                                calc_errors *errors);
+
+/** Whether a point meets a constraint. A NaN statistic meets none. */
+bool calc_constraint_met(const calc_constraint *constraint, const calc_exec *exec,
+                         const calc_stats *stats);
+
+/** Value of an objective from statistics, written so that less is better. */
+double calc_objective_of(const calc_objective *objective, const calc_stats *stats);
+
+/** The same back in the statistic's own sign. */
+double calc_objective_value(const calc_objective *objective, double stored);
+
+#endif

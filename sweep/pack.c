@@ -1,0 +1,170 @@
+#include "pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Bytes of one calc_found. */
+enum { FOUND_SIZE = 8 * (CALC_MAX_OBJECTIVES + 1 + CALC_AXIS_COUNT) };
+
+static bool reserve(calc_pack *out, size_t more)
+{
+    if (out->failed || more <= out->capacity - out->size) {
+        return !out->failed;
+    }
+    size_t capacity = 2 * out->capacity + more;
+    unsigned char *data = realloc(out->data, capacity);
+    if (!data) {
+        out->failed = true;
+        return false;
+    }
+    out->data = data;
+    out->capacity = capacity;
+    return true;
+}
+
+void calc_pack_u64(calc_pack *out, uint64_t value)
+{
+    if (reserve(out, 8)) {
+        for (int i = 0; i < 8; i++) {
+            out->data[out->size++] = (unsigned char)(value >> 8 * i);
+        }
+    }
+}
+
+void calc_pack_bytes(calc_pack *out, const void *bytes, size_t size)
+{
+    calc_pack_u64(out, size);
+    if (size > 0 && reserve(out, size)) {
+        memcpy(out->data + out->size, bytes, size);
+        out->size += size;
+    }
+}
+
+static void pack_front(calc_pack *out, const calc_front *front)
+{
+    calc_pack_u64(out, front->count);
+    for (size_t i = 0; i < front->count; i++) {
+        const calc_found *found = &front->item[i];
+        for (size_t o = 0; o < CALC_MAX_OBJECTIVES; o++) {
+            uint64_t bits;
+            memcpy(&bits, &found->objective[o], sizeof bits);
+            calc_pack_u64(out, bits);
+        }
+        calc_pack_u64(out, found->design);
+        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+            calc_pack_u64(out, (uint64_t)calc_axis_get(&found->exec, (calc_axis)axis));
+        }
+    }
+}
+
+void calc_pack_result(calc_pack *out, const calc_sweep_result *result)
+{
+    const calc_sweep_counts *counts = &result->counts;
+    calc_pack_u64(out, counts->total);
+    calc_pack_u64(out, counts->evaluated);
+    calc_pack_u64(out, counts->feasible);
+    calc_pack_u64(out, counts->filtered);
+    calc_pack_u64(out, counts->skipped);
+    calc_pack_u64(out, CALC_VERDICT_COUNT);
+    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
+        calc_pack_u64(out, counts->rejected[v]);
+    }
+    calc_pack_u64(out, result->groups_count);
+    for (size_t g = 0; g < result->groups_count; g++) {
+        pack_front(out, &result->group[g].front);
+        pack_front(out, &result->group[g].top);
+    }
+}
+
+uint64_t calc_unpack_u64(calc_unpack *in)
+{
+    if (in->failed || in->end - in->at < 8) {
+        in->failed = true;
+        return 0;
+    }
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++) {
+        value |= (uint64_t)*in->at++ << 8 * i;
+    }
+    return value;
+}
+
+/* A number of things that follow, each of at least `size` bytes. */
+static size_t unpack_count(calc_unpack *in, size_t size)
+{
+    uint64_t count = calc_unpack_u64(in);
+    if (count > (size_t)(in->end - in->at) / size) {
+        in->failed = true;
+    }
+    return in->failed ? 0 : (size_t)count;
+}
+
+const unsigned char *calc_unpack_bytes(calc_unpack *in, size_t *size)
+{
+    const unsigned char *bytes;
+    *size = unpack_count(in, 1);
+    bytes = in->at;
+    in->at += *size;
+    return bytes;
+}
+
+static calc_status unpack_front(calc_unpack *in, calc_front *front)
+{
+    size_t count = unpack_count(in, FOUND_SIZE);
+    if (count == 0) {
+        return CALC_OK;
+    }
+    front->item = calloc(count, sizeof *front->item);
+    front->objective = calloc(count, sizeof *front->objective);
+    if (!front->item || !front->objective) {
+        return CALC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        calc_found *found = &front->item[i];
+        for (size_t o = 0; o < CALC_MAX_OBJECTIVES; o++) {
+            uint64_t bits = calc_unpack_u64(in);
+            memcpy(&found->objective[o], &bits, sizeof bits);
+        }
+        memcpy(front->objective[i], found->objective, sizeof found->objective);
+        found->design = calc_unpack_u64(in);
+        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+            calc_axis_put(&found->exec, (calc_axis)axis, (int64_t)calc_unpack_u64(in));
+        }
+    }
+    front->count = count;
+    front->capacity = count;
+    return CALC_OK;
+}
+
+calc_status calc_unpack_result(calc_unpack *in, calc_sweep_result *result)
+{
+    *result = (calc_sweep_result){0};
+    calc_sweep_counts *counts = &result->counts;
+    counts->total = calc_unpack_u64(in);
+    counts->evaluated = calc_unpack_u64(in);
+    counts->feasible = calc_unpack_u64(in);
+    counts->filtered = calc_unpack_u64(in);
+    counts->skipped = calc_unpack_u64(in);
+    if (calc_unpack_u64(in) != CALC_VERDICT_COUNT) {
+        return CALC_ERR_SYNTAX;
+    }
+    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
+        counts->rejected[v] = calc_unpack_u64(in);
+    }
+    size_t groups = unpack_count(in, 16);
+    if (groups > 0) {
+        result->group = calloc(groups, sizeof *result->group);
+        if (!result->group) {
+            return CALC_ERR_NOMEM;
+        }
+        result->groups_count = groups;
+    }
+    calc_status status = CALC_OK;
+    for (size_t g = 0; g < groups && status == CALC_OK; g++) {
+        status = unpack_front(in, &result->group[g].front);
+        if (status == CALC_OK) {
+            status = unpack_front(in, &result->group[g].top);
+        }
+    }
+    return status == CALC_OK && in->failed ? CALC_ERR_SYNTAX : status;
+}

@@ -1,0 +1,183 @@
+#include "point.h"
+
+#include <string.h>
+
+#include "model/memory.h"
+
+/* An objective of a point: less is better. */
+static double objective_of(const calc_objective *objective, double batch, const calc_point *p)
+{
+    double value;
+    switch (objective->kind) {
+    case CALC_OBJECTIVE_SAMPLE_RATE:
+        value = batch / p->total_s;
+        break;
+    case CALC_OBJECTIVE_TOTAL_TIME:
+        value = p->total_s;
+        break;
+    case CALC_OBJECTIVE_MEM1:
+        value = p->tier1_bytes;
+        break;
+    default:
+        value = p->tier2_bytes;
+        break;
+    }
+    return objective->up ? -value : value;
+}
+
+bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const calc_point *p)
+{
+    const calc_sweep_options *o = w->options;
+    double batch = (double)w->cell.exec.batch_size;
+    if (o->top > 0 &&
+        objective_of(&o->top_by, batch, p) <= calc_top_threshold(&group->top, o->top)) {
+        return true;
+    }
+    if (o->objectives == 0) {
+        return false;
+    }
+    double objective[CALC_MAX_OBJECTIVES];
+    for (size_t i = 0; i < o->objectives; i++) {
+        objective[i] = objective_of(&o->objective[i], batch, p);
+    }
+    return !calc_front_dominates(&group->front, objective, o->objectives);
+}
+
+calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
+{
+    if (p->tier1_bytes > w->system->mem1.capacity_bytes) {
+        return CALC_VERDICT_MEM1_CAPACITY;
+    }
+    bool fine = p->tier2_bytes <= w->system->mem2.capacity_bytes;
+    return fine ? CALC_VERDICT_OK : CALC_VERDICT_MEM2_CAPACITY;
+}
+
+calc_exec calc_point_exec(const calc_worker *w, const calc_row *row, const calc_cell_combo *combo,
+                          size_t lane, size_t data_network, bool overlapped)
+{
+    calc_exec e = row->exec;
+    const calc_exec *c = &w->cell.exec;
+    e.num_procs = c->num_procs;
+    e.pipeline_par = c->pipeline_par;
+    e.data_par = c->data_par;
+    e.batch_size = c->batch_size;
+    e.pipeline_interleaving = (int64_t)w->cell.chunks[lane];
+    e.pipeline_par_net = w->cell.pipeline_network[w->cell.network[lane]];
+    e.data_par_net = w->cell.data_network[data_network];
+    e.data_par_overlap = overlapped;
+    e.optimizer_sharding = combo->sharding;
+    e.weight_offload = combo->weight;
+    e.activations_offload = combo->activations;
+    e.optimizer_offload = combo->optimizer;
+    return e;
+}
+
+/* Enter one layout among the best, with its objectives. */
+static void enter(calc_worker *w, calc_sweep_group *group, calc_found *found, double top_objective,
+                  const double *objective)
+{
+    const calc_sweep_options *o = w->options;
+    calc_status status = CALC_OK;
+    memset(found->objective, 0, sizeof found->objective);
+    if (o->top > 0) {
+        found->objective[0] = top_objective;
+        status = calc_top_insert(&group->top, found, o->top);
+    }
+    if (o->objectives > 0 && status == CALC_OK) {
+        memcpy(found->objective, objective, o->objectives * sizeof *objective);
+        status = calc_front_insert(&group->front, found, o->objectives);
+    }
+    if (status != CALC_OK) {
+        w->status = status;
+    }
+}
+
+/* Enter a point that the kernel evaluated. */
+static void enter_point(calc_worker *w, const calc_point_place *at, const calc_exec *exec,
+                        const calc_point *p)
+{
+    const calc_sweep_options *o = w->options;
+    double batch = (double)exec->batch_size;
+    calc_found found = {.design = w->design, .exec = *exec};
+    double objective[CALC_MAX_OBJECTIVES] = {0};
+    for (size_t i = 0; i < o->objectives; i++) {
+        objective[i] = objective_of(&o->objective[i], batch, p);
+    }
+    double top_objective = o->top > 0 ? objective_of(&o->top_by, batch, p) : 0;
+    enter(w, at->group, &found, top_objective, objective);
+}
+
+/* Compare one point with calc_run(): every bit of time and memory must agree. */
+static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
+{
+    calc_stats s;
+    calc_run(w->app, w->system, exec, w->options->compat, &s);
+    bool equal = s.total_time == p->total_s && s.proc_mem_tier1_cap_req == p->tier1_bytes &&
+                 s.proc_mem_tier2_cap_req == p->tier2_bytes;
+    if (!equal || calc_point_fits(w, p) != s.verdict) {
+        w->status = CALC_ERR_RULE;
+        w->failed = *exec;
+    }
+}
+
+/* Evaluate one point with calc_run(), for what the kernel does not know. */
+static void run_point(calc_worker *w, const calc_point_place *at, const calc_exec *exec)
+{
+    const calc_sweep_options *o = w->options;
+    calc_stats stats;
+    calc_verdict verdict = calc_run(w->app, w->system, exec, o->compat, &stats);
+    w->counts.evaluated++;
+    if (verdict != CALC_VERDICT_OK) {
+        w->counts.rejected[verdict]++;
+        return;
+    }
+    w->counts.feasible++;
+    for (size_t i = 0; i < o->constraints; i++) {
+        if (!calc_constraint_met(&o->constraint[i], exec, &stats)) {
+            w->counts.filtered++;
+            return;
+        }
+    }
+    if (o->point) {
+        calc_sweep_point shown = {w->design, exec, &stats};
+        if (!o->point(o->point_context, &shown)) {
+            w->status = CALC_ERR_IO;
+            return;
+        }
+    }
+    calc_found found = {.design = w->design, .exec = *exec};
+    double objective[CALC_MAX_OBJECTIVES] = {0};
+    for (size_t i = 0; i < o->objectives; i++) {
+        objective[i] = calc_objective_of(&o->objective[i], &stats);
+    }
+    double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, &stats) : 0;
+    enter(w, at->group, &found, top_objective, objective);
+}
+
+void calc_point_visit(calc_worker *w, const calc_point_place *at, size_t lane,
+                      calc_point_purpose what)
+{
+    const calc_cell *c = &w->cell;
+    calc_point p = {
+        .tier1_bytes = calc_memory_tier_bytes(&at->need.tier1, c->in_flight[lane]),
+        .tier2_bytes = calc_memory_tier_bytes(&at->need.tier2, c->in_flight[lane]),
+    };
+    for (size_t d = 0; d < c->data_networks && w->status == CALC_OK; d++) {
+        if (at->networks->verdict[c->network[lane]][d] != CALC_VERDICT_OK) {
+            continue;
+        }
+        for (int overlapped = !c->plain; overlapped <= c->overlapped; overlapped++) {
+            calc_exec exec = calc_point_exec(w, at->row, at->combo, lane, d, overlapped);
+            if (what == CALC_POINT_RUN) {
+                run_point(w, at, &exec);
+                continue;
+            }
+            p.total_s = calc_kernel_lane_s(&w->tile, lane, d, overlapped);
+            if (what == CALC_POINT_VERIFY) {
+                verify(w, &exec, &p);
+            } else if (calc_point_matters(w, at->group, &p)) {
+                enter_point(w, at, &exec, &p);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+#include "space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_values(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values, size_t count)
+{
+    int64_t *own = malloc((count > 0 ? count : 1) * sizeof *own);
+    if (!own) {
+        return CALC_ERR_NOMEM;
+    }
+    memcpy(own, values, count * sizeof *own);
+    qsort(own, count, sizeof *own, compare_values);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || own[kept - 1] != own[i]) {
+            own[kept++] = own[i];
+        }
+    }
+    free(space->axis[axis].value);
+    space->axis[axis] = (calc_values){.count = kept, .value = own};
+    return CALC_OK;
+}
+
+void calc_space_set_all(calc_space *space, calc_axis axis)
+{
+    free(space->axis[axis].value);
+    space->axis[axis] = (calc_values){.all = true};
+}
+
+calc_status calc_space_init(calc_space *space)
+{
+    static const struct {
+        calc_axis axis;
+        int64_t value;
+    } fixed[] = {
+        {CALC_AXIS_attention_type, CALC_ATTENTION_TYPE_MULTIHEAD},
+        {CALC_AXIS_fused_activation, true},
+        {CALC_AXIS_training, true},
+        {CALC_AXIS_structure_type, CALC_STRUCTURE_TYPE_GPT},
+    };
+    *space = (calc_space){.batch_is_maximum = true};
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        space->axis[axis].all = true;
+    }
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        if (calc_space_set(space, fixed[i].axis, &fixed[i].value, 1) != CALC_OK) {
+            calc_space_free(space);
+            return CALC_ERR_NOMEM;
+        }
+    }
+    return CALC_OK;
+}
+
+void calc_space_free(calc_space *space)
+{
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        free(space->axis[axis].value);
+        space->axis[axis] = (calc_values){0};
+    }
+}
+
+static const calc_field *row_of(calc_axis axis)
+{
+    return &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+}
+
+int64_t calc_axis_get(const calc_exec *exec, calc_axis axis)
+{
+    const calc_field *field = row_of(axis);
+    const void *member = (const char *)exec + field->offset;
+    switch (field->type) {
+    case CALC_TYPE_INT:
+        return *(const int64_t *)member;
+    case CALC_TYPE_BOOL:
+        return *(const bool *)member;
+    case CALC_TYPE_ENUM:
+        return *(const int *)member;
+    default:
+        return 0;
+    }
+}
+
+void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
+{
+    const calc_field *field = row_of(axis);
+    void *member = (char *)exec + field->offset;
+    switch (field->type) {
+    case CALC_TYPE_INT:
+        *(int64_t *)member = value;
+        break;
+    case CALC_TYPE_BOOL:
+        *(bool *)member = value != 0;
+        break;
+    case CALC_TYPE_ENUM:
+        *(int *)member = (int)value;
+        break;
+    default:
+        break;
+    }
+}
+
+int calc_axis_compare(const calc_exec *a, const calc_exec *b)
+{
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        int64_t x = calc_axis_get(a, (calc_axis)axis);
+        int64_t y = calc_axis_get(b, (calc_axis)axis);
+        if (x != y) {
+            return x < y ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value)
+{
+    const calc_values *v = &space->axis[axis];
+    return v->all || bsearch(&value, v->value, v->count, sizeof value, compare_values) != NULL;
+}
+
+size_t calc_space_pick(const calc_space *space, calc_axis axis, const int64_t *legal,
+                       size_t legal_count, int64_t *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < legal_count; i++) {
+        if (calc_space_has(space, axis, legal[i])) {
+            out[count++] = legal[i];
+        }
+    }
+    return count;
+}
+
+size_t calc_space_pick_bool(const calc_space *space, calc_axis axis, bool both, int64_t out[2])
+{
+    static const int64_t legal[] = {false, true};
+    return calc_space_pick(space, axis, legal, both ? 2 : 1, out);
+}
+
+size_t calc_space_networks(const calc_space *space, calc_axis axis, int64_t par,
+                           const calc_system *system, int64_t out[CALC_MAX_NETWORKS])
+{
+    const calc_values *v = &space->axis[axis];
+    if (par == 1) {
+        out[0] = v->all || v->count == 0 ? 0 : v->value[0];
+        return v->all || (v->count > 0 && v->value[0] < system->networks_count);
+    }
+    size_t count = 0;
+    for (int64_t i = 0; i < system->networks_count; i++) {
+        if (calc_space_has(space, axis, i)) {
+            out[count++] = i;
+        }
+    }
+    return count;
+}

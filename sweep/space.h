@@ -1,0 +1,68 @@
+/** @file space.h  What is swept: for every field of the execution a list of values, or every legal
+ *  one. Only legal layouts belong to a space: those that calc_check() accepts. */
+#ifndef CALC_SWEEP_SPACE_H
+#define CALC_SWEEP_SPACE_H
+
+#include "calc.h"
+
+/** The fields of the execution, in the order of their rows. */
+typedef enum calc_axis {
+#define CALC_FIELD(name, type, arg, ...) CALC_AXIS_##name,
+#include "calc/exec.fields.h"
+#undef CALC_FIELD
+    CALC_AXIS_COUNT
+} calc_axis;
+
+/** Values of one axis, ascending and without repetition; enumerations by index. Owns `value`. */
+typedef struct calc_values {
+    bool all; /**< every legal value, by the rules of Calculon's search */
+    size_t count;
+    int64_t *value;
+} calc_values;
+
+/** A space. Start with calc_space_init(); free with calc_space_free(). */
+typedef struct calc_space {
+    calc_values axis[CALC_AXIS_COUNT];
+    bool batch_is_maximum; /**< batch_size stands for its largest multiple of data_par */
+} calc_space;
+
+/** Every legal value of everything, except: multihead attention, training, activations fused; no
+ *  processors, batch size or datatype yet. */
+CALC_MUST_USE calc_status calc_space_init(calc_space *space);
+
+/** Set the values of an axis (copied, sorted, repetitions dropped). CALC_ERR_NOMEM or CALC_OK. */
+CALC_MUST_USE calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values,
+                                         size_t count);
+
+/** Every legal value of an axis. */
+void calc_space_set_all(calc_space *space, calc_axis axis);
+
+/** Free what a space owns. */
+void calc_space_free(calc_space *space);
+
+/** Member of an execution by axis, as a number. */
+int64_t calc_axis_get(const calc_exec *exec, calc_axis axis);
+void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value);
+
+/** Order of layouts: by their fields in the order of their rows. <0, 0 or >0. */
+int calc_axis_compare(const calc_exec *a, const calc_exec *b);
+
+/** The values of an axis that are legal in some context: those of `legal` (ascending) that are
+ *  values of the axis.
+ *  @return how many were written to `out`, which has room for `legal_count` */
+size_t calc_space_pick(const calc_space *space, calc_axis axis, const int64_t *legal,
+                       size_t legal_count, int64_t *out);
+
+/** The same for false and, if `both`, true. @param out  two entries */
+size_t calc_space_pick_bool(const calc_space *space, calc_axis axis, bool both, int64_t out[2]);
+
+/** Whether an axis has a value. */
+bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value);
+
+/** Networks a parallel dimension may use: any of the system's if its size is above 1; else one,
+ *  which does not matter: 0 or the first of the list.
+ *  @return how many were written to `out` */
+size_t calc_space_networks(const calc_space *space, calc_axis axis, int64_t par,
+                           const calc_system *system, int64_t out[CALC_MAX_NETWORKS]);
+
+#endif

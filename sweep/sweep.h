@@ -1,0 +1,120 @@
+/** @file sweep.h  The engine: evaluate every layout of a space, keep the best.
+ *
+ *  A sweep is a sequence of chunks of work, numbered from 0, the same for everybody who sweeps the
+ *  same space. Who takes which chunk is the caller's business (options.take): all of them here, one
+ *  in n for a shard, whoever is free first among many machines. The result depends on which chunks
+ *  were taken, not on order, threads or CPU level. */
+#ifndef CALC_SWEEP_SWEEP_H
+#define CALC_SWEEP_SWEEP_H
+
+#include "calc.h"
+#include "front.h"
+#include "objective.h"
+#include "space.h"
+
+/** Applications and systems that a space is swept over: `count` pairs, made on demand. */
+typedef struct calc_designs {
+    uint64_t count;
+    /** Fill the pair with this index. Called from the thread that called calc_sweep(). */
+    void (*get)(const void *context, uint64_t index, calc_app *app, calc_system *system);
+    const void *context;
+} calc_designs;
+
+/** Points of a space, by what became of them: total = evaluated + skipped + those rejected before
+ *  evaluation; feasible and memory-rejected points are evaluated ones unless a bound skipped them.
+ */
+typedef struct calc_sweep_counts {
+    uint64_t total;
+    uint64_t evaluated; /**< points whose time and memory were both computed and compared with the
+                             best */
+    uint64_t feasible;  /**< of those */
+    uint64_t filtered;  /**< of those: feasible, but a constraint was not met */
+    uint64_t rejected[CALC_VERDICT_COUNT]; /**< by reason; [CALC_VERDICT_OK] stays 0 */
+    uint64_t skipped;                      /**< proven dominated or infeasible by a bound */
+} calc_sweep_counts;
+
+/** The best of one group. */
+typedef struct calc_sweep_group {
+    calc_front front; /**< exact Pareto front, in order of the objectives */
+    calc_front top;   /**< best first */
+} calc_sweep_group;
+
+/** What a sweep found. Owns its groups; free with calc_sweep_result_free(). */
+typedef struct calc_sweep_result {
+    calc_sweep_counts counts;
+    size_t groups_count; /**< designs (if per_design, else 1) times processor counts (likewise):
+                              group = design * processor counts + position of num_procs */
+    calc_sweep_group *group;
+    bool partial; /**< stopped before the last chunk */
+    double elapsed_s;
+    int threads;
+    const char *cpu; /**< kernel level; static text */
+} calc_sweep_result;
+
+/** A point for options.point: feasible and within the constraints. */
+typedef struct calc_sweep_point {
+    uint64_t design;
+    const calc_exec *exec;
+    const calc_stats *stats;
+} calc_sweep_point;
+
+/** How to sweep. Start with {0} and set what differs. */
+typedef struct calc_sweep_options {
+    calc_compat compat;
+    size_t objectives; /**< of the Pareto front; 0: none */
+    calc_objective objective[CALC_MAX_OBJECTIVES];
+    size_t top; /**< how many best to keep; 0: none */
+    calc_objective top_by;
+    size_t constraints;
+    const calc_constraint *constraint;
+    bool per_num_procs, per_design; /**< one front and one top for each */
+    bool no_prune;                  /**< skip nothing */
+    double verify;                  /**< share of tiles to compare with calc_run() */
+    int threads;                    /**< 0: as many as the machine has */
+    const char *cpu;                /**< kernel level; NULL: the best */
+
+    /** Called with every point that is feasible and meets the constraints, in an order that does
+     *  not depend on threads, from one thread at a time; the sweep then needs calc_run() for every
+     *  point. False ends the sweep with CALC_ERR_IO. NULL: nothing is called. */
+    bool (*point)(void *context, const calc_sweep_point *point);
+    void *point_context;
+
+    /** Number of the next chunk to do: increasing. Numbers from the end of the sequence on end the
+     *  sweep. NULL: 0, 1, 2 ... */
+    uint64_t (*take)(void *context);
+    void *take_context;
+
+    /** Called after each chunk with a number below `total` for the share that is done. True stops
+     *  the sweep. NULL: nothing is called. */
+    bool (*progress)(void *context, const calc_sweep_counts *counts, double done, double total);
+    void *progress_context;
+
+    /** Called after a chunk when `checkpoint_s` seconds have passed since the last call and at the
+     *  end: everything taken so far, up to and with chunk `chunk`, is in `result`. Not CALC_OK ends
+     * the sweep. */
+    calc_status (*checkpoint)(void *context, const calc_sweep_result *result, uint64_t chunk);
+    void *checkpoint_context;
+    double checkpoint_s;
+    const calc_sweep_result *resumed; /**< what an earlier sweep found; NULL: nothing */
+} calc_sweep_options;
+
+/** Sweep.
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RANGE for a CPU level this machine does not have;
+ *  CALC_ERR_RULE if verification found a difference: a bug in calc; CALC_ERR_IO if point() said so.
+ *  One error is added. *result must be freed in any case. */
+CALC_MUST_USE calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
+                                     const calc_sweep_options *options, calc_sweep_result *result,
+                                     calc_errors *errors);
+
+/** Counts of a space without evaluating it: total, and what networks and interleaving reject. */
+CALC_MUST_USE calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
+                                           calc_sweep_counts *out);
+
+/** Put a result into another of the same sweep (groups and counts). */
+CALC_MUST_USE calc_status calc_sweep_merge(const calc_sweep_options *options,
+                                           calc_sweep_result *into, const calc_sweep_result *from);
+
+/** Free what the result owns. Fine on {0}. */
+void calc_sweep_result_free(calc_sweep_result *result);
+
+#endif

@@ -1,0 +1,39 @@
+/** @file units.h  Units of work: a tensor parallelism, a micro-batch size and a range of processor
+ *  counts. A unit is what a thread takes at a time; its profile table is filled once. */
+#ifndef CALC_SWEEP_UNITS_H
+#define CALC_SWEEP_UNITS_H
+
+#include "calc.h"
+#include "space.h"
+#include "worker.h"
+
+/** One unit of work. */
+typedef struct calc_unit {
+    calc_exec base; /**< tensor_par, microbatch_size, datatype, attention_type, training */
+    size_t procs_begin, procs_end; /**< positions in the axis of num_procs */
+} calc_unit;
+
+/** The units of one design, and the pipeline sizes their cells may have. Owns its arrays. Start
+ *  with {0}. */
+typedef struct calc_units {
+    size_t count, capacity;
+    calc_unit *unit;
+    size_t pipelines;
+    int64_t *pipeline; /**< ascending */
+} calc_units;
+
+/** List the units of a design, largest first as far as that is cheap to say.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_units_list(calc_units *units, const calc_space *space,
+                                          const calc_app *app, const calc_system *system);
+
+void calc_units_free(calc_units *units);
+
+/** Evaluate the unit at a position. */
+void calc_units_run(calc_worker *worker, const calc_units *units, size_t position);
+
+/** The datatype a sweep takes if none is given: the first 16-bit one both engines offer, else the
+ *  first they offer. */
+calc_datatype calc_units_datatype(const calc_system *system);
+
+#endif

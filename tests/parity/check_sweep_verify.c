@@ -1,0 +1,105 @@
+/* The fast path is calc_run() to the bit: verification of every point of random spaces, at every
+ * CPU level; and a kernel that is wrong in the last bit is caught. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernel.h"
+#include "random_space.h"
+#include "units.h"
+
+enum { SPACES = 100, MOST_LAYOUTS = 30000 };
+
+START_TEST(every_point_of_a_random_space_is_what_calc_run_says)
+{
+    random_space s;
+    calc_kernel_level level[4];
+    size_t levels = calc_kernel_levels(level);
+    random_space_make(&s, 1000 + (uint64_t)_i, MOST_LAYOUTS);
+    for (size_t i = 0; i < levels * CALC_COMPAT_COUNT; i++) {
+        calc_sweep_options options = {
+            .compat = (calc_compat)(i % CALC_COMPAT_COUNT),
+            .no_prune = true,
+            .verify = 1,
+            .threads = 1,
+            .cpu = level[i / CALC_COMPAT_COUNT].name,
+        };
+        calc_sweep_result result;
+        calc_errors errors = {0};
+        calc_status status = calc_sweep(&s.space, &s.designs, &options, &result, &errors);
+        if (status != CALC_OK) {
+            random_space_print(&s, stderr);
+        }
+        ck_assert_msg(status == CALC_OK, "%s", errors.item[0].text);
+        ck_assert_uint_eq(result.counts.skipped, 0);
+        calc_sweep_result_free(&result);
+    }
+    random_space_free(&s);
+}
+END_TEST
+
+/* ---- The kernel's shortest step of a lane, and what the lane's points take --------------------
+ */
+
+static size_t lanes_compared;
+static calc_kernel *tested;
+
+/* The kernel under test, checked lane by lane against calc_kernel_lane_s(). */
+static void checked_kernel(const calc_kernel_tile *tile, calc_kernel_out *out)
+{
+    tested(tile, out);
+    for (size_t lane = 0; lane < tile->count; lane++) {
+        double best_s = INFINITY;
+        for (size_t d = 0; d < tile->reductions; d++) {
+            for (int overlapped = !tile->plain; overlapped <= tile->overlapped; overlapped++) {
+                best_s = fmin(best_s, calc_kernel_lane_s(tile, lane, d, overlapped));
+            }
+        }
+        ck_assert_msg(out->best_s[lane] == best_s, "lane %zu of %zu: %.17g, not %.17g", lane,
+                      tile->count, out->best_s[lane], best_s);
+        lanes_compared++;
+    }
+}
+
+START_TEST(the_kernel_agrees_with_its_lanes_at_every_level)
+{
+    calc_kernel_level level[4];
+    size_t levels = calc_kernel_levels(level);
+    random_space s;
+    random_space_make(&s, 1000 + (uint64_t)_i, MOST_LAYOUTS);
+    calc_sweep_options options = {.no_prune = true};
+    for (size_t i = 0; i < levels; i++) {
+        tested = level[i].run;
+        lanes_compared = 0;
+        calc_worker *w = calc_worker_create(&s.space, &options, checked_kernel, 1);
+        calc_units units = {0};
+        ck_assert_ptr_nonnull(w);
+        w->app = &s.app[0];
+        w->system = &s.system[0];
+        ck_assert_int_eq(calc_units_list(&units, &s.space, w->app, w->system), CALC_OK);
+        for (size_t u = 0; u < units.count; u++) {
+            calc_units_run(w, &units, u);
+        }
+        ck_assert_int_eq(w->status, CALC_OK);
+        ck_assert(lanes_compared > 0 || w->counts.evaluated == 0);
+        calc_units_free(&units);
+        calc_worker_free(w, 1);
+    }
+    random_space_free(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sweep_verify");
+    TCase *tests = tcase_create("verify");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, every_point_of_a_random_space_is_what_calc_run_says, 0, SPACES);
+    tcase_add_loop_test(tests, the_kernel_agrees_with_its_lanes_at_every_level, 0, SPACES);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,378 @@
+#include "oracle.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+
+/* ---- Every layout ---------------------------------------------------------------------------- */
+
+/* Where the loops are: the axes before `axis` have their values. */
+typedef struct listing {
+    oracle *out;
+    const random_space *s;
+    const calc_app *app;
+    const calc_system *system;
+    calc_compat compat;
+    uint64_t design;
+} listing;
+
+static bool is_all(const listing *l, calc_axis axis)
+{
+    return l->s->space.axis[axis].all;
+}
+
+/* Rules of the search for axes that take every legal value, beyond calc_check(). */
+static bool searched(const listing *l, const calc_exec *e)
+{
+    bool tier2 = l->system->mem2.capacity_bytes > 0;
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    int64_t blocks = (l->app->num_blocks + e->pipeline_par - 1) / e->pipeline_par;
+    if (is_all(l, CALC_AXIS_pipeline_par) && l->app->num_blocks % e->pipeline_par != 0) {
+        return false;
+    }
+    if (is_all(l, CALC_AXIS_pipeline_interleaving) && blocks % e->pipeline_interleaving != 0) {
+        return false;
+    }
+    if (is_all(l, CALC_AXIS_microbatch_size) &&
+        e->microbatch_size * l->app->seq_size % e->tensor_par != 0) {
+        return false;
+    }
+    if (is_all(l, CALC_AXIS_datatype) && e->datatype != calc_units_datatype(l->system)) {
+        return false;
+    }
+    if (is_all(l, CALC_AXIS_weight_offload) && e->weight_offload && !tier2) {
+        return false;
+    }
+    if (is_all(l, CALC_AXIS_optimizer_offload) && e->optimizer_offload && !tier2) {
+        return false;
+    }
+    return !(is_all(l, CALC_AXIS_activations_offload) && e->activations_offload &&
+             (!tier2 || full));
+}
+
+static void add_layout(const listing *l, const calc_exec *e)
+{
+    oracle *o = l->out;
+    if (e->pipeline_par > l->app->num_blocks || !searched(l, e)) {
+        return;
+    }
+    if (o->count == o->capacity) {
+        o->capacity = o->capacity > 0 ? 2 * o->capacity : 1024;
+        o->layout = realloc(o->layout, o->capacity * sizeof *o->layout);
+        ck_assert_ptr_nonnull(o->layout);
+    }
+    oracle_layout *layout = &o->layout[o->count++];
+    memset(layout, 0, sizeof *layout);
+    layout->found = (calc_found){.design = l->design, .exec = *e};
+    layout->verdict = calc_run(l->app, l->system, e, l->compat, &layout->stats);
+}
+
+/* The range that the values of an axis lie in, if every legal value is wanted. */
+static int64_t last_value(const listing *l, calc_axis axis, const calc_exec *e)
+{
+    switch (axis) {
+    case CALC_AXIS_tensor_par:
+    case CALC_AXIS_pipeline_par:
+    case CALC_AXIS_data_par:
+        return e->num_procs;
+    case CALC_AXIS_tensor_par_net:
+        return e->tensor_par > 1 ? l->system->networks_count - 1 : 0;
+    case CALC_AXIS_pipeline_par_net:
+        return e->pipeline_par > 1 ? l->system->networks_count - 1 : 0;
+    case CALC_AXIS_data_par_net:
+        return e->data_par > 1 ? l->system->networks_count - 1 : 0;
+    case CALC_AXIS_microbatch_size:
+        return e->batch_size;
+    case CALC_AXIS_pipeline_interleaving:
+        return l->app->num_blocks;
+    case CALC_AXIS_datatype:
+        return CALC_DATATYPE_COUNT - 1;
+    case CALC_AXIS_activation_recompute:
+    case CALC_AXIS_tensor_par_comm_type:
+    case CALC_AXIS_tensor_par_overlap:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+static bool is_idle_network(calc_axis axis, const calc_exec *e)
+{
+    return (axis == CALC_AXIS_tensor_par_net && e->tensor_par == 1) ||
+           (axis == CALC_AXIS_pipeline_par_net && e->pipeline_par == 1) ||
+           (axis == CALC_AXIS_data_par_net && e->data_par == 1);
+}
+
+/* Give an axis each of its values, and those behind it all of theirs. Axes that have no value yet
+ * are as harmless as they can be: what is illegal now stays so. */
+static void list_axis(const listing *l, int at, calc_exec e)
+{
+    if (at == CALC_AXIS_COUNT) {
+        add_layout(l, &e);
+        return;
+    }
+    calc_axis axis = (calc_axis)at;
+    if (axis == CALC_AXIS_tensor_par_net &&
+        e.tensor_par * e.pipeline_par * e.data_par != e.num_procs) {
+        return;
+    }
+    const calc_values *v = &l->s->space.axis[axis];
+    int64_t first = axis < CALC_AXIS_tensor_par_net || axis == CALC_AXIS_microbatch_size ||
+                    axis == CALC_AXIS_pipeline_interleaving;
+    int64_t count = v->all ? last_value(l, axis, &e) - first + 1 : (int64_t)v->count;
+    if (is_idle_network(axis, &e) && count > 1) {
+        count = 1; /* a network that nothing uses does not matter */
+    }
+    if (axis == CALC_AXIS_source) {
+        count = 1;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t value = v->all ? first + i : v->value[i];
+        if (axis == CALC_AXIS_batch_size && l->s->space.batch_is_maximum) {
+            value -= value % e.data_par;
+            if (value == 0) {
+                continue;
+            }
+        }
+        calc_axis_put(&e, axis, value);
+        bool sized = axis >= CALC_AXIS_microbatch_size;
+        if (!sized || calc_check(l->app, l->system, &e, NULL) == CALC_OK) {
+            list_axis(l, at + 1, e);
+        }
+    }
+}
+
+void oracle_make(oracle *out, const random_space *s, calc_compat compat)
+{
+    *out = (oracle){0};
+    for (uint64_t d = 0; d < s->designs.count; d++) {
+        listing l = {out, s, &s->app[d], &s->system[d], compat, d};
+        calc_exec harmless = {.pipeline_interleaving = 1,
+                              .datatype = calc_units_datatype(&s->system[d]),
+                              .training = true};
+        list_axis(&l, 0, harmless);
+    }
+}
+
+void oracle_free(oracle *o)
+{
+    free(o->layout);
+    *o = (oracle){0};
+}
+
+/* ---- The best of them ------------------------------------------------------------------------ */
+
+/* What qsort() compares by; it has no room for a context. */
+static size_t compared_objectives;
+
+static int compare_found(const void *x, const void *y)
+{
+    const calc_found *a = x;
+    const calc_found *b = y;
+    for (size_t i = 0; i < compared_objectives; i++) {
+        if (a->objective[i] != b->objective[i]) {
+            return a->objective[i] < b->objective[i] ? -1 : 1;
+        }
+    }
+    return calc_found_compare(a, b);
+}
+
+static bool dominates_or_equals(const calc_found *a, const calc_found *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (a->objective[i] > b->objective[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static calc_front copy_of(const calc_found *found, size_t count)
+{
+    calc_front list = {.count = count, .capacity = count};
+    list.item = malloc((count + 1) * sizeof *list.item);
+    ck_assert_ptr_nonnull(list.item);
+    memcpy(list.item, found, count * sizeof *list.item);
+    return list;
+}
+
+/* In order of the objectives whatever is better comes first, and the first of equals does. */
+static calc_front front_of(calc_found *found, size_t count, size_t objectives)
+{
+    compared_objectives = objectives;
+    qsort(found, count, sizeof *found, compare_found);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool beaten = false;
+        for (size_t j = 0; j < kept && !beaten; j++) {
+            beaten = dominates_or_equals(&found[j], &found[i], objectives);
+        }
+        if (!beaten) {
+            calc_found one = found[i];
+            found[kept++] = one;
+        }
+    }
+    return copy_of(found, kept);
+}
+
+static calc_front top_of(calc_found *found, size_t count, size_t limit)
+{
+    compared_objectives = 1;
+    qsort(found, count, sizeof *found, compare_found);
+    size_t kept = 0;
+    for (size_t i = 0; i < count && kept < limit; i++) {
+        if (kept == 0 || compare_found(&found[kept - 1], &found[i]) != 0) {
+            calc_found one = found[i];
+            found[kept++] = one;
+        }
+    }
+    return copy_of(found, kept);
+}
+
+/* Group of a layout. */
+static size_t group_of(const random_space *s, const calc_sweep_options *o, const calc_found *found)
+{
+    const calc_values *procs = &s->space.axis[CALC_AXIS_num_procs];
+    size_t at = 0;
+    while (procs->value[at] != found->exec.num_procs) {
+        at++;
+    }
+    size_t groups = o->per_num_procs ? procs->count : 1;
+    return (o->per_design ? found->design * groups : 0) + (o->per_num_procs ? at : 0);
+}
+
+static bool meets_constraints(const calc_sweep_options *options, const oracle_layout *layout)
+{
+    for (size_t i = 0; i < options->constraints; i++) {
+        if (!calc_constraint_met(&options->constraint[i], &layout->found.exec, &layout->stats)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void count_layout(calc_sweep_counts *counts, const oracle_layout *layout, bool met)
+{
+    bool feasible = layout->verdict == CALC_VERDICT_OK;
+    counts->total++;
+    counts->evaluated += feasible || layout->verdict == CALC_VERDICT_MEM1_CAPACITY ||
+                         layout->verdict == CALC_VERDICT_MEM2_CAPACITY;
+    counts->feasible += feasible;
+    counts->filtered += feasible && !met;
+    counts->rejected[layout->verdict] += !feasible;
+}
+
+void oracle_sweep(const oracle *o, const random_space *s, const calc_sweep_options *options,
+                  calc_sweep_result *out)
+{
+    size_t groups = options->per_num_procs ? s->space.axis[CALC_AXIS_num_procs].count : 1;
+    *out =
+        (calc_sweep_result){.groups_count = groups * (options->per_design ? s->designs.count : 1)};
+    out->group = calloc(out->groups_count, sizeof *out->group);
+    calc_found *found = malloc((o->count + 1) * sizeof *found);
+    ck_assert(out->group && found);
+    for (size_t i = 0; i < o->count; i++) {
+        count_layout(&out->counts, &o->layout[i], meets_constraints(options, &o->layout[i]));
+    }
+    for (size_t g = 0; g < out->groups_count; g++) {
+        for (int by_top = 0; by_top < 2; by_top++) {
+            size_t count = 0;
+            for (size_t i = 0; i < o->count; i++) {
+                const oracle_layout *layout = &o->layout[i];
+                if (layout->verdict != CALC_VERDICT_OK || !meets_constraints(options, layout) ||
+                    group_of(s, options, &layout->found) != g) {
+                    continue;
+                }
+                found[count] = layout->found;
+                for (size_t k = 0; k < options->objectives && !by_top; k++) {
+                    found[count].objective[k] =
+                        calc_objective_of(&options->objective[k], &layout->stats);
+                }
+                if (by_top && options->top > 0) {
+                    found[count].objective[0] = calc_objective_of(&options->top_by, &layout->stats);
+                }
+                count++;
+            }
+            if (by_top && options->top > 0) {
+                out->group[g].top = top_of(found, count, options->top);
+            } else if (!by_top && options->objectives > 0) {
+                out->group[g].front = front_of(found, count, options->objectives);
+            }
+        }
+    }
+    free(found);
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+static bool same_found(const calc_found *a, const calc_found *b)
+{
+    return memcmp(a->objective, b->objective, sizeof a->objective) == 0 &&
+           calc_found_compare(a, b) == 0;
+}
+
+static void print_found(const char *name, const calc_found *f)
+{
+    fprintf(stderr, "%s: %.17g %.17g %.17g %.17g design %llu:", name, f->objective[0],
+            f->objective[1], f->objective[2], f->objective[3], (unsigned long long)f->design);
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        fprintf(stderr, " %lld", (long long)calc_axis_get(&f->exec, (calc_axis)axis));
+    }
+    fprintf(stderr, "\n");
+}
+
+static void assert_same_list(const random_space *s, const calc_front *got, const calc_front *want,
+                             const char *list, size_t group, const char *what)
+{
+    for (size_t i = 0; i < got->count || i < want->count; i++) {
+        if (i < got->count && i < want->count && same_found(&got->item[i], &want->item[i])) {
+            continue;
+        }
+        random_space_print(s, stderr);
+        if (i < got->count) {
+            print_found("got", &got->item[i]);
+        }
+        if (i < want->count) {
+            print_found("want", &want->item[i]);
+        }
+        ck_abort_msg("%s, seed %llu: entry %zu of the %s of group %zu differs (%zu entries, want "
+                     "%zu)",
+                     what, (unsigned long long)s->seed, i, list, group, got->count, want->count);
+    }
+}
+
+void assert_same_groups(const random_space *s, const calc_sweep_result *got,
+                        const calc_sweep_result *want, const char *what)
+{
+    ck_assert_uint_eq(got->groups_count, want->groups_count);
+    for (size_t g = 0; g < got->groups_count; g++) {
+        assert_same_list(s, &got->group[g].front, &want->group[g].front, "front", g, what);
+        assert_same_list(s, &got->group[g].top, &want->group[g].top, "best", g, what);
+    }
+}
+
+static void assert_same_count(const random_space *s, uint64_t got, uint64_t want, const char *name,
+                              const char *what)
+{
+    if (got != want) {
+        random_space_print(s, stderr);
+        ck_abort_msg("%s, seed %llu: %llu %s, not %llu", what, (unsigned long long)s->seed,
+                     (unsigned long long)got, name, (unsigned long long)want);
+    }
+}
+
+void assert_same_counts(const random_space *s, const calc_sweep_counts *got,
+                        const calc_sweep_counts *want, const char *what)
+{
+    assert_same_count(s, got->total, want->total, "in all", what);
+    assert_same_count(s, got->evaluated, want->evaluated, "evaluated", what);
+    assert_same_count(s, got->feasible, want->feasible, "feasible", what);
+    assert_same_count(s, got->filtered, want->filtered, "filtered", what);
+    assert_same_count(s, got->skipped, want->skipped, "skipped", what);
+    for (int v = 0; v < CALC_VERDICT_COUNT; v++) {
+        assert_same_count(s, got->rejected[v], want->rejected[v],
+                          calc_verdict_text((calc_verdict)v), what);
+    }
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# A sweep that is killed at random times and goes on writes the same bytes as one that is not.
+#   CALC=path/to/calc tests/sweep_long/kill.sh
+#   CALC_LONG=1   at least 200 kills instead of 3
+#   CALC_SEED=N   the same times again
+set -eu
+: "${CALC:?set CALC to the command under test}"
+CALC=$(realpath "$CALC")
+here=$(cd "$(dirname "$0")" && pwd)
+export CALC_PATH=$here/../..
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+wanted=3
+[ -z "${CALC_LONG:-}" ] || wanted=200
+RANDOM=${CALC_SEED:-$$}
+seed=${CALC_SEED:-$$}
+sweep=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs 128:8192:128 --batch 2340 --no-prune
+    --threads 2)
+
+start=$(date +%s%N)
+"${sweep[@]}" --out whole.json > whole.txt
+took_us=$((($(date +%s%N) - start) / 1000))
+
+kills=0
+rounds=0
+while ((kills < wanted)); do
+    rm -f part part.tmp killed.json
+    rounds=$((rounds + 1))
+    done=0
+    while ((done == 0)); do
+        "${sweep[@]}" --checkpoint part --checkpoint-every 0 --resume --out killed.json > killed.txt &
+        process=$!
+        # Up to half the time of the whole, but enough to begin: several kills before the end.
+        wait_us=$((50000 + (RANDOM * 32768 + RANDOM) % (took_us / 2)))
+        sleep "$((wait_us / 1000000)).$(printf %06d $((wait_us % 1000000)))"
+        # It may have ended by itself.
+        kill -9 "$process" 2> kill.txt || true
+        code=0
+        wait "$process" 2> wait.txt || code=$?
+        case $code in
+        0) done=1 ;;
+        137) kills=$((kills + 1)) ;;
+        *)
+            echo "seed $seed, kill $kills: calc ended with $code"
+            exit 1
+            ;;
+        esac
+    done
+    if ! cmp whole.json killed.json; then
+        echo "seed $seed, round $rounds, kill $kills: other bytes"
+        exit 1
+    fi
+done
+echo "$kills kills in $rounds sweeps of $((took_us / 1000)) ms, seed $seed"

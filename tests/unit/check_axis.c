@@ -1,0 +1,264 @@
+#include "axis.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "documents.h"
+#include "spec/field.h"
+
+static calc_space space;
+static calc_designs_builder designs;
+
+static void setup(void)
+{
+    static calc_app app;
+    static calc_system sys;
+    ck_assert_int_eq(calc_parse(CALC_KIND_APP, &app, APP_TEXT, strlen(APP_TEXT), "a", NULL), 0);
+    ck_assert_int_eq(
+        calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", NULL), 0);
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+    ck_assert_int_eq(calc_designs_add_app(&designs, "model", &app), CALC_OK);
+    ck_assert_int_eq(calc_designs_add_system(&designs, "machine", &sys), CALC_OK);
+}
+
+static void teardown(void)
+{
+    calc_space_free(&space);
+    calc_designs_builder_free(&designs);
+}
+
+static void assign(const char *assignment)
+{
+    calc_errors errors = {0};
+    calc_status status = calc_axis_assign(&space, &designs, assignment, &errors);
+    ck_assert_msg(status == CALC_OK, "%s: %s", assignment, errors.item[0].text);
+    ck_assert_int_eq(errors.count, 0);
+}
+
+static void axis_is(calc_axis axis, size_t count, const int64_t *values)
+{
+    ck_assert(!space.axis[axis].all);
+    ck_assert_uint_eq(space.axis[axis].count, count);
+    ck_assert_mem_eq(space.axis[axis].value, values, count * sizeof *values);
+}
+#define AXIS_IS(axis, ...)                                                                         \
+    axis_is(axis, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+
+static void print_first(const calc_errors *errors, const char *printed)
+{
+    char line[1024];
+    ck_assert_int_eq(errors->count, 1);
+    calc_error_print(&errors->item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
+}
+
+/* The assignment fails with this error, and changes nothing. */
+static void refuse(const char *assignment, calc_status status, const char *printed)
+{
+    calc_errors errors = {0};
+    calc_space before = space;
+    size_t axes = designs.axes;
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, assignment, &errors), status);
+    ck_assert_mem_eq(&before, &space, sizeof space);
+    ck_assert_uint_eq(designs.axes, axes);
+    print_first(&errors, printed);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, assignment, NULL), status);
+}
+
+START_TEST(fields_of_the_execution_go_into_the_space)
+{
+    assign("tensor_par=8,1,2");
+    AXIS_IS(CALC_AXIS_tensor_par, 1, 2, 8);
+    assign("exe.num_procs=8:64:x2");
+    AXIS_IS(CALC_AXIS_num_procs, 8, 16, 32, 64);
+    assign("fused_activation=true,false");
+    AXIS_IS(CALC_AXIS_fused_activation, 0, 1);
+    assign("datatype=bfloat16");
+    AXIS_IS(CALC_AXIS_datatype, CALC_DATATYPE_BFLOAT16);
+    assign("structure_type=gpt");
+    AXIS_IS(CALC_AXIS_structure_type, CALC_STRUCTURE_TYPE_GPT);
+    ck_assert_uint_eq(designs.axes, 0);
+}
+END_TEST
+
+START_TEST(a_later_assignment_replaces_an_earlier_one)
+{
+    assign("tensor_par=1,2");
+    assign("tensor_par=4");
+    AXIS_IS(CALC_AXIS_tensor_par, 4);
+    assign("mem1.GiB=40,80");
+    assign("sys.mem1.GiB=120");
+    ck_assert_uint_eq(designs.axes, 1);
+    ck_assert_uint_eq(designs.axis[0].count, 1);
+    ck_assert_double_eq(designs.axis[0].value[0], 120);
+}
+END_TEST
+
+START_TEST(a_star_is_every_legal_value)
+{
+    assign("tensor_par=4");
+    assign("tensor_par=*");
+    ck_assert(space.axis[CALC_AXIS_tensor_par].all);
+    assign("fused_activation=*");
+    ck_assert(space.axis[CALC_AXIS_fused_activation].all);
+    ck_assert(space.axis[CALC_AXIS_datatype].all); /* the system's first 16-bit one */
+    assign("datatype=*");
+    AXIS_IS(CALC_AXIS_datatype, 0, 1, 2, 3);
+    refuse("num_procs=*", CALC_ERR_TYPE,
+           "--axis num_procs=*: /num_procs: expected values, found \"*\": no rule says which are "
+           "legal\n  hint: for example 8:8192:x2");
+    refuse("batch_size=*", CALC_ERR_TYPE,
+           "--axis batch_size=*: /batch_size: expected values, found \"*\": no rule says which are "
+           "legal\n  hint: for example 8:8192:x2");
+    refuse("mem1.GiB=*", CALC_ERR_TYPE,
+           "--axis mem1.GiB=*: /mem1/GiB: expected a number, found string \"*\"\n"
+           "  hint: \"*\" stands alone, and only for fields of the execution");
+}
+END_TEST
+
+START_TEST(a_batch_size_is_exact_or_a_maximum)
+{
+    ck_assert(space.batch_is_maximum);
+    assign("batch_size=3072");
+    ck_assert(!space.batch_is_maximum);
+    assign("batch_size=<=2340,4680");
+    ck_assert(space.batch_is_maximum);
+    AXIS_IS(CALC_AXIS_batch_size, 2340, 4680);
+    refuse("microbatch_size=<=4", CALC_ERR_TYPE,
+           "--axis microbatch_size=<=4: /microbatch_size: expected an integer, found string "
+           "\"<=4\"");
+    refuse("batch_size=x", CALC_ERR_TYPE,
+           "--axis batch_size=x: /batch_size: expected an integer, found string \"x\"");
+}
+END_TEST
+
+START_TEST(fields_of_application_and_system_go_into_the_designs)
+{
+    assign("sys.mem1.GiB=80,40");
+    assign("num_blocks=96");
+    assign("app.hidden=1024:2048:1024");
+    assign("networks[0].must_be_filled=true,false");
+    ck_assert_uint_eq(designs.axes, 4);
+    ck_assert_str_eq(designs.axis[0].path, "sys.mem1.GiB");
+    ck_assert_double_eq(designs.axis[0].value[0], 40);
+    ck_assert_double_eq(designs.axis[0].value[1], 80);
+    ck_assert_str_eq(designs.axis[1].path, "app.num_blocks");
+    ck_assert_str_eq(designs.axis[2].path, "app.hidden");
+    ck_assert_str_eq(designs.axis[3].path, "sys.networks[0].must_be_filled");
+}
+END_TEST
+
+START_TEST(unknown_names_get_the_nearest)
+{
+    refuse("tensor_part=8", CALC_ERR_FIELD,
+           "--axis tensor_part=8: unknown field \"tensor_part\"\n"
+           "  hint: did you mean \"tensor_par\"?");
+    refuse("sys.men1.GiB=8", CALC_ERR_FIELD,
+           "--axis sys.men1.GiB=8: unknown field \"men1.GiB\" in sys\n"
+           "  hint: did you mean \"sys.mem1.GiB\"?");
+    refuse("networks.size=8", CALC_ERR_FIELD,
+           "--axis networks.size=8: unknown field \"networks.size\"\n"
+           "  hint: did you mean \"networks[0].size\"?");
+    refuse("matrix.flaot16.tflops=8", CALC_ERR_FIELD,
+           "--axis matrix.flaot16.tflops=8: unknown field \"matrix.flaot16.tflops\"\n"
+           "  hint: did you mean \"matrix.float16.tflops\"?");
+    refuse("exe.hidden=8", CALC_ERR_FIELD, "--axis exe.hidden=8: unknown field \"hidden\" in exe");
+    refuse("vocabulary=8", CALC_ERR_FIELD, "--axis vocabulary=8: unknown field \"vocabulary\"");
+    refuse("=8", CALC_ERR_FIELD, "--axis =8: unknown field \"\"");
+}
+END_TEST
+
+START_TEST(what_has_no_values_to_sweep_is_refused)
+{
+    refuse("tensor_par", CALC_ERR_FIELD,
+           "--axis tensor_par: expected FIELD=VALUES\n  hint: for example tensor_par=1,2,4");
+    refuse("exe.source=x", CALC_ERR_FIELD,
+           "--axis exe.source=x: \"source\" is a note for people and cannot be swept");
+    refuse("mem1=8", CALC_ERR_FIELD,
+           "--axis mem1=8: \"mem1\" is more than one value\n"
+           "  hint: only numbers, choices and true or false can be swept");
+    refuse("networks[0].ops.p2p=1", CALC_ERR_FIELD,
+           "--axis networks[0].ops.p2p=1: \"networks[0].ops.p2p\" is more than one value\n  hint: "
+           "only numbers, choices and true or false can be swept");
+    char assignment[300];
+    memset(assignment, 'x', sizeof assignment);
+    strcpy(assignment + 200, "=8");
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, assignment, &errors), CALC_ERR_FIELD);
+    ck_assert_str_eq(errors.item[0].text, "no field has so long a name");
+}
+END_TEST
+
+START_TEST(a_field_must_exist_in_every_system)
+{
+    refuse("networks[1].size=8", CALC_ERR_FIELD,
+           "--axis networks[1].size=8: machine has no networks[1].size");
+    refuse("matrix.float8.tflops=8", CALC_ERR_FIELD,
+           "--axis matrix.float8.tflops=8: machine has no matrix.float8.tflops");
+    assign("matrix.float16.tflops=8");
+    assign("networks[0].size=8");
+}
+END_TEST
+
+START_TEST(errors_of_a_file_have_pointers_instead_of_a_name)
+{
+    const char *const items[] = {"4", "x"};
+    calc_axis_text text = {
+        .key = "tensor_par", .item = items, .count = 2, .pointer = "/tensor_par", .list = true};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_axis_set(&space, &designs, &text, &errors), CALC_ERR_TYPE);
+    print_first(&errors, "/tensor_par/1: expected an integer, found string \"x\"");
+    text.key = "objektives";
+    text.pointer = "/objektives";
+    errors.count = 0;
+    ck_assert_int_eq(calc_axis_set(&space, &designs, &text, &errors), CALC_ERR_FIELD);
+    print_first(&errors, "/objektives: unknown key \"objektives\"\n"
+                         "  hint: did you mean \"objectives\"?");
+}
+END_TEST
+
+START_TEST(keys_of_a_study_are_known_by_their_text)
+{
+    ck_assert_int_eq(calc_study_key_find("applications"), CALC_STUDY_KEY_APPLICATIONS);
+    ck_assert_int_eq(calc_study_key_find("source"), CALC_STUDY_KEY_SOURCE);
+    ck_assert_int_eq(calc_study_key_find("tensor_par"), CALC_STUDY_KEY_COUNT);
+}
+END_TEST
+
+/* Names are looked up in one after the other: no name may hide another. */
+START_TEST(application_and_system_have_only_the_note_in_common)
+{
+    const calc_table *app = calc_table_of(CALC_KIND_APP);
+    for (size_t i = 0; i < app->count; i++) {
+        const calc_field *row = &app->rows[i];
+        ck_assert_msg(row->type == CALC_TYPE_NOTE ||
+                          !calc_table_find(calc_table_of(CALC_KIND_SYSTEM), row->key),
+                      "%s", row->key);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("axis");
+    TCase *tests = tcase_create("axis");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, fields_of_the_execution_go_into_the_space);
+    tcase_add_test(tests, a_later_assignment_replaces_an_earlier_one);
+    tcase_add_test(tests, a_star_is_every_legal_value);
+    tcase_add_test(tests, a_batch_size_is_exact_or_a_maximum);
+    tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);
+    tcase_add_test(tests, unknown_names_get_the_nearest);
+    tcase_add_test(tests, what_has_no_values_to_sweep_is_refused);
+    tcase_add_test(tests, a_field_must_exist_in_every_system);
+    tcase_add_test(tests, errors_of_a_file_have_pointers_instead_of_a_name);
+    tcase_add_test(tests, keys_of_a_study_are_known_by_their_text);
+    tcase_add_test(tests, application_and_system_have_only_the_note_in_common);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,361 @@
+/* calc_sweep() as a whole: stopping, going on, failing. What it finds is for tests/parity. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "small_case.h"
+#include "sweep.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+enum { UNLIMITED = -1 };
+
+static int left = UNLIMITED; /* allocations that still succeed */
+
+static bool may_allocate(void)
+{
+    if (left == 0) {
+        return false;
+    }
+    left -= left > 0;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return may_allocate() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return may_allocate() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return may_allocate() ? __real_realloc(memory, size) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
+}
+
+/* ---- A sweep of the small case --------------------------------------------------------------- */
+
+static calc_space space;
+static calc_designs designs;
+static calc_sweep_options options;
+static calc_sweep_result whole; /* what the sweep must find */
+static calc_errors errors;
+
+static void get_design(const void *context, uint64_t index, calc_app *app, calc_system *system)
+{
+    (void)context;
+    *app = small_app();
+    *system = small_system();
+    app->num_blocks = index == 0 ? 8 : 6;
+}
+
+static void begin(void)
+{
+    static const int64_t procs[] = {4, 8, 12, 16, 24};
+    static const int64_t batch = 48;
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, procs, 5), CALC_OK);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_batch_size, &batch, 1), CALC_OK);
+    designs = (calc_designs){2, get_design, NULL};
+    options = (calc_sweep_options){.objectives = 2, .top = 5, .threads = 1, .no_prune = true};
+    ck_assert_int_eq(calc_objective_parse(&options.objective[0], "sample_rate", NULL), CALC_OK);
+    ck_assert_int_eq(calc_objective_parse(&options.objective[1], "mem1", NULL), CALC_OK);
+    options.top_by = options.objective[0];
+    errors = (calc_errors){0};
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &whole, NULL), CALC_OK);
+    ck_assert_uint_gt(whole.counts.feasible, 1000);
+}
+
+static void end(void)
+{
+    calc_sweep_result_free(&whole);
+    calc_space_free(&space);
+}
+
+static void assert_same_front(const calc_front *a, const calc_front *b)
+{
+    ck_assert_uint_eq(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        ck_assert_int_eq(calc_found_compare(&a->item[i], &b->item[i]), 0);
+        ck_assert_int_eq(
+            memcmp(a->item[i].objective, b->item[i].objective, sizeof a->item[i].objective), 0);
+    }
+}
+
+static void assert_is_whole(const calc_sweep_result *got)
+{
+    ck_assert_int_eq(memcmp(&got->counts, &whole.counts, sizeof got->counts), 0);
+    ck_assert_uint_eq(got->groups_count, whole.groups_count);
+    for (size_t g = 0; g < got->groups_count; g++) {
+        assert_same_front(&got->group[g].front, &whole.group[g].front);
+        assert_same_front(&got->group[g].top, &whole.group[g].top);
+    }
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+START_TEST(every_allocation_may_fail)
+{
+    calc_status status;
+    int n = 0;
+    do {
+        calc_sweep_result got;
+        errors = (calc_errors){0};
+        left = n++;
+        status = calc_sweep(&space, &designs, &options, &got, &errors);
+        left = UNLIMITED;
+        ck_assert_int_eq(errors.count, status == CALC_OK ? 0 : 1);
+        ck_assert_msg(status == CALC_OK || status == CALC_ERR_NOMEM, "allocation %d: %s", n,
+                      errors.item[0].text);
+        if (status == CALC_OK) {
+            assert_is_whole(&got);
+        }
+        calc_sweep_result_free(&got);
+    } while (status != CALC_OK);
+    ck_assert_int_gt(n, 10);
+}
+END_TEST
+
+START_TEST(every_allocation_of_a_count_may_fail)
+{
+    calc_sweep_counts counts = {0};
+    calc_status status;
+    int n = 0;
+    do {
+        left = n++;
+        status = calc_sweep_count(&space, &designs, &counts);
+        left = UNLIMITED;
+        ck_assert(status == CALC_OK || status == CALC_ERR_NOMEM);
+    } while (status != CALC_OK);
+    ck_assert_int_gt(n, 5);
+    ck_assert_uint_eq(counts.total, whole.counts.total);
+}
+END_TEST
+
+START_TEST(unknown_cpu_level_is_refused_with_those_there_are)
+{
+    calc_sweep_result got;
+    options.cpu = "x86-64-v9";
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_ERR_RANGE);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].text, "this machine has no CPU level \"x86-64-v9\"");
+    ck_assert_int_eq(strncmp(errors.item[0].hint, "use generic", 11), 0);
+    ck_assert_ptr_null(got.group);
+    calc_sweep_result_free(&got);
+}
+END_TEST
+
+/* True, to stop, from the n-th call on. */
+static bool stop_at(void *context, const calc_sweep_counts *counts, double done, double total)
+{
+    int *calls = context;
+    ck_assert_double_le(done, total);
+    ck_assert_double_eq(total, 2);
+    ck_assert_uint_le(counts->evaluated, counts->total);
+    return --*calls <= 0;
+}
+
+START_TEST(stopped_sweep_is_partial_and_its_counts_add_up)
+{
+    for (int calls = 1; calls < 30; calls += 7) {
+        calc_sweep_result got;
+        int calls_left = calls;
+        options.progress = stop_at;
+        options.progress_context = &calls_left;
+        ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
+        ck_assert(got.partial);
+        uint64_t rejected = 0;
+        for (int v = 0; v < CALC_VERDICT_COUNT; v++) {
+            rejected += got.counts.rejected[v];
+        }
+        ck_assert_uint_lt(got.counts.total, whole.counts.total);
+        ck_assert_uint_eq(got.counts.total, got.counts.feasible + rejected);
+        calc_sweep_result_free(&got);
+    }
+}
+END_TEST
+
+START_TEST(sweep_that_nobody_stops_is_not_partial)
+{
+    calc_sweep_result got;
+    int calls_left = 1 << 30;
+    options.progress = stop_at;
+    options.progress_context = &calls_left;
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
+    ck_assert(!got.partial);
+    ck_assert_int_lt(calls_left, 1 << 30);
+    assert_is_whole(&got);
+    calc_sweep_result_free(&got);
+}
+END_TEST
+
+/* Points that are still wanted, and the last one seen. */
+typedef struct seen {
+    uint64_t points, limit;
+} seen;
+
+static bool see_point(void *context, const calc_sweep_point *point)
+{
+    seen *s = context;
+    ck_assert_uint_lt(point->design, 2);
+    ck_assert_int_eq(point->stats->verdict, CALC_VERDICT_OK);
+    s->points++;
+    return s->points < s->limit;
+}
+
+START_TEST(every_feasible_point_is_shown_once)
+{
+    calc_sweep_result got;
+    seen s = {0, UINT64_MAX};
+    options.point = see_point;
+    options.point_context = &s;
+    options.threads = 3;
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
+    ck_assert_uint_eq(s.points, whole.counts.feasible);
+    assert_is_whole(&got);
+    calc_sweep_result_free(&got);
+}
+END_TEST
+
+START_TEST(point_that_is_refused_ends_the_sweep)
+{
+    calc_sweep_result got;
+    seen s = {0, 100};
+    options.point = see_point;
+    options.point_context = &s;
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_ERR_IO);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_uint_eq(s.points, 100);
+    calc_sweep_result_free(&got);
+}
+END_TEST
+
+static uint64_t take_none(void *context)
+{
+    (void)context;
+    return UINT64_MAX;
+}
+
+START_TEST(sweep_without_chunks_finds_nothing)
+{
+    calc_sweep_result got;
+    options.take = take_none;
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
+    ck_assert_uint_eq(got.counts.total, 0);
+    ck_assert_uint_eq(got.group[0].front.count, 0);
+    ck_assert_uint_eq(got.group[0].top.count, 0);
+    calc_sweep_result_free(&got);
+}
+END_TEST
+
+/* A checkpoint that is kept in memory; the sweep ends at the n-th. */
+typedef struct kept {
+    calc_sweep_result result;
+    uint64_t chunk;
+    int left;
+} kept;
+
+static calc_status keep(void *context, const calc_sweep_result *result, uint64_t chunk)
+{
+    kept *k = context;
+    calc_sweep_result_free(&k->result);
+    k->result.groups_count = result->groups_count;
+    k->result.group = calloc(result->groups_count, sizeof *k->result.group);
+    ck_assert_ptr_nonnull(k->result.group);
+    ck_assert_int_eq(calc_sweep_merge(&options, &k->result, result), CALC_OK);
+    k->chunk = chunk;
+    return --k->left > 0 ? CALC_OK : CALC_ERR_IO;
+}
+
+static uint64_t take_next(void *context)
+{
+    uint64_t *next = context;
+    return (*next)++;
+}
+
+START_TEST(sweep_that_goes_on_from_any_checkpoint_is_the_whole)
+{
+    bool ended = false;
+    for (int n = 1; !ended; n++) {
+        kept k = {.left = n};
+        calc_sweep_result got;
+        options.checkpoint = keep;
+        options.checkpoint_context = &k;
+        options.checkpoint_s = 0;
+        options.resumed = NULL;
+        options.take = NULL;
+        errors = (calc_errors){0};
+        calc_status status = calc_sweep(&space, &designs, &options, &got, &errors);
+        ended = status == CALC_OK;
+        ck_assert(ended || status == CALC_ERR_IO);
+        calc_sweep_result_free(&got);
+
+        uint64_t next = k.chunk + 1;
+        options.checkpoint = NULL;
+        options.resumed = &k.result;
+        options.take = take_next;
+        options.take_context = &next;
+        options.threads = 1 + n % 3;
+        ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, NULL), CALC_OK);
+        assert_is_whole(&got);
+        calc_sweep_result_free(&got);
+        calc_sweep_result_free(&k.result);
+        ck_assert(ended || n < 1000);
+    }
+}
+END_TEST
+
+START_TEST(groups_are_one_per_design_and_processor_count)
+{
+    for (int mode = 0; mode < 4; mode++) {
+        calc_sweep_result got;
+        options.per_design = mode & 1;
+        options.per_num_procs = mode & 2;
+        ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
+        size_t procs = options.per_num_procs ? 5 : 1;
+        ck_assert_uint_eq(got.groups_count, procs * (options.per_design ? 2 : 1));
+        for (size_t g = 0; g < got.groups_count; g++) {
+            const calc_found *best = &got.group[g].top.item[0];
+            ck_assert_uint_gt(got.group[g].front.count, 0);
+            ck_assert(!options.per_design || best->design == g / procs);
+            ck_assert(!options.per_num_procs ||
+                      best->exec.num_procs == space.axis[CALC_AXIS_num_procs].value[g % procs]);
+        }
+        calc_sweep_result_free(&got);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("engine");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, every_allocation_may_fail);
+    tcase_add_test(tests, every_allocation_of_a_count_may_fail);
+    tcase_add_test(tests, unknown_cpu_level_is_refused_with_those_there_are);
+    tcase_add_test(tests, stopped_sweep_is_partial_and_its_counts_add_up);
+    tcase_add_test(tests, sweep_that_nobody_stops_is_not_partial);
+    tcase_add_test(tests, every_feasible_point_is_shown_once);
+    tcase_add_test(tests, point_that_is_refused_ends_the_sweep);
+    tcase_add_test(tests, sweep_without_chunks_finds_nothing);
+    tcase_add_test(tests, sweep_that_goes_on_from_any_checkpoint_is_the_whole);
+    tcase_add_test(tests, groups_are_one_per_design_and_processor_count);
+    return run_cases(tests);
+}

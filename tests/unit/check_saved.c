@@ -1,0 +1,243 @@
+#include "saved.h"
+
+#include <sys/stat.h>
+
+#include "checkpoint.h"
+#include "scratch.h"
+#include "sweep_case.h"
+
+static char folder[256];
+static sweep_case c;
+static calc_sweep_result whole; /* what one sweep without interruption finds */
+
+static void enter(void)
+{
+    calc_errors errors = {0};
+    scratch_enter(folder, sizeof folder);
+    sweep_case_init(&c);
+    ck_assert_int_eq(calc_sweep(&c.space, &c.designs, &c.options, &whole, &errors), CALC_OK);
+    ck_assert_uint_gt(whole.group[0].front.count, 3);
+}
+
+static void leave(void)
+{
+    calc_sweep_result_free(&whole);
+    calc_space_free(&c.space);
+    scratch_leave(folder);
+}
+
+static calc_status sweep(const calc_saving *saving, calc_sweep_result *result, calc_errors *errors)
+{
+    return calc_saved_sweep(&c.space, &c.designs, &c.options, saving, result, errors);
+}
+
+static void fails(const calc_saving *saving, calc_status status, const char *printed)
+{
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    char line[1200];
+    ck_assert_int_eq(sweep(saving, &result, &errors), status);
+    ck_assert_int_eq(errors.count, 1);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
+    calc_sweep_result_free(&result);
+}
+
+/* options.progress: count the calls, and stop at a certain one. */
+typedef struct calls {
+    int count, stop_at;
+} calls;
+
+static bool count_call(void *context, const calc_sweep_counts *counts, double done, double total)
+{
+    calls *made = context;
+    ck_assert_ptr_nonnull(counts);
+    ck_assert(done <= total);
+    return ++made->count == made->stop_at;
+}
+
+static const calc_shard all = {.index = 1, .count = 1};
+
+START_TEST(without_a_checkpoint_it_is_a_sweep)
+{
+    const calc_saving saving = {.shard = all};
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+    sweep_case_same(&result, &whole);
+    ck_assert_int_eq(scratch_count(), 0);
+    calc_sweep_result_free(&result);
+}
+END_TEST
+
+START_TEST(shards_together_find_what_one_sweep_finds)
+{
+    calc_sweep_result sum = {0};
+    for (uint64_t i = 1; i <= 3; i++) {
+        const calc_saving saving = {.path = "part", .shard = {i, 3, i - 1}};
+        calc_errors errors = {0};
+        calc_sweep_result result;
+        calc_checkpoint part;
+        ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+        ck_assert(!result.partial);
+        ck_assert_uint_gt(result.counts.total, 0);
+        ck_assert_uint_lt(result.counts.total, whole.counts.total);
+        ck_assert_int_eq(calc_checkpoint_read(&part, "part", &errors), CALC_OK);
+        ck_assert_uint_eq(part.shard.next, CALC_SHARD_DONE);
+        sweep_case_same(&part.result, &result);
+        if (i == 1) {
+            sum = result;
+        } else {
+            ck_assert_int_eq(calc_sweep_merge(&c.options, &sum, &part.result), CALC_OK);
+            calc_sweep_result_free(&result);
+        }
+        calc_checkpoint_free(&part);
+    }
+    sweep_case_same(&sum, &whole);
+    calc_sweep_result_free(&sum);
+}
+END_TEST
+
+START_TEST(a_sweep_that_was_stopped_goes_on_and_finds_the_same)
+{
+    int resumed = 0;
+    for (int stop_at = 1;; stop_at += 7) {
+        calls made = {.stop_at = stop_at};
+        calc_saving saving = {.path = "part", .shard = all};
+        calc_errors errors = {0};
+        calc_sweep_result result;
+        c.options.progress = count_call;
+        c.options.progress_context = &made;
+        ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+        bool stopped = result.partial;
+        calc_sweep_result_free(&result);
+        c.options.progress = NULL;
+        saving.resume = true;
+        ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+        ck_assert(!result.partial);
+        sweep_case_same(&result, &whole);
+        calc_sweep_result_free(&result);
+        if (!stopped) {
+            break;
+        }
+        resumed++;
+    }
+    ck_assert_int_gt(resumed, 3);
+}
+END_TEST
+
+START_TEST(a_finished_sweep_is_not_done_again)
+{
+    calls made = {0};
+    const calc_saving saving = {.path = "part", .resume = true, .shard = all};
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    c.options.progress = count_call;
+    c.options.progress_context = &made;
+    ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK); /* there is no file yet */
+    ck_assert_int_gt(made.count, 3);
+    calc_sweep_result_free(&result);
+    made.count = 0;
+    ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+    ck_assert_int_eq(made.count, 0);
+    sweep_case_same(&result, &whole);
+    calc_sweep_result_free(&result);
+}
+END_TEST
+
+START_TEST(without_resume_an_old_checkpoint_is_replaced)
+{
+    const calc_saving saving = {.path = "part", .shard = all};
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    scratch_write("part", "old", 3);
+    ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+    calc_sweep_result_free(&result);
+    calc_checkpoint part;
+    ck_assert_int_eq(calc_checkpoint_read(&part, "part", &errors), CALC_OK);
+    sweep_case_same(&part.result, &whole);
+    calc_checkpoint_free(&part);
+}
+END_TEST
+
+START_TEST(another_sweep_or_shard_does_not_go_on)
+{
+    calc_saving saving = {.path = "part", .shard = {1, 2, 0}};
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+    calc_sweep_result_free(&result);
+    saving = (calc_saving){.path = "part", .resume = true, .shard = {2, 2, 1}};
+    fails(&saving, CALC_ERR_RANGE, "part: belongs to shard 1/2, not 2/2");
+    saving.shard = (calc_shard){1, 2, 0};
+    c.options.top++;
+    fails(&saving, CALC_ERR_RANGE,
+          "part: belongs to another sweep\n"
+          "  hint: inputs, space, objectives and options must be the same");
+    scratch_write("part", "old", 3);
+    fails(&saving, CALC_ERR_SYNTAX, "part: not a checkpoint or part of a sweep");
+    scratch_is("part", "old");
+}
+END_TEST
+
+START_TEST(a_checkpoint_that_cannot_be_written_costs_no_work)
+{
+    calls made = {0};
+    const calc_saving saving = {.path = "none/part", .shard = all};
+    c.options.progress = count_call;
+    c.options.progress_context = &made;
+    fails(&saving, CALC_ERR_IO, "none/part: cannot write: No such file or directory");
+    ck_assert_int_eq(made.count, 0);
+}
+END_TEST
+
+/* options.progress: from now on checkpoints cannot be written. */
+static bool block(void *context, const calc_sweep_counts *counts, double done, double total)
+{
+    (void)counts;
+    (void)done;
+    (void)total;
+    mkdir(context, 0777);
+    return false;
+}
+
+START_TEST(a_result_is_whole_even_if_the_last_checkpoint_fails)
+{
+    const calc_saving saving = {.path = "part", .shard = all};
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    char line[1200];
+    c.options.progress = block;
+    static char temporary[] = "part.tmp";
+    c.options.progress_context = temporary;
+    ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_ERR_IO);
+    ck_assert_int_eq(errors.count, 1);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, "part: cannot write: Is a directory");
+    ck_assert(!result.partial);
+    sweep_case_same(&result, &whole);
+    calc_sweep_result_free(&result);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("saved");
+    TCase *tests = tcase_create("saved");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, without_a_checkpoint_it_is_a_sweep);
+    tcase_add_test(tests, shards_together_find_what_one_sweep_finds);
+    tcase_add_test(tests, a_sweep_that_was_stopped_goes_on_and_finds_the_same);
+    tcase_add_test(tests, a_finished_sweep_is_not_done_again);
+    tcase_add_test(tests, without_resume_an_old_checkpoint_is_replaced);
+    tcase_add_test(tests, another_sweep_or_shard_does_not_go_on);
+    tcase_add_test(tests, a_checkpoint_that_cannot_be_written_costs_no_work);
+    tcase_add_test(tests, a_result_is_whole_even_if_the_last_checkpoint_fails);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

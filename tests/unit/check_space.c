@@ -1,0 +1,157 @@
+#include "space.h"
+
+#include "small_case.h"
+
+static calc_space space;
+
+static void make_space(void)
+{
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+}
+
+static void free_space(void)
+{
+    calc_space_free(&space);
+}
+
+static void set(calc_axis axis, const int64_t *values, size_t count)
+{
+    ck_assert_int_eq(calc_space_set(&space, axis, values, count), CALC_OK);
+}
+#define SET(axis, ...)                                                                             \
+    set(CALC_AXIS_##axis, (const int64_t[]){__VA_ARGS__},                                          \
+        sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+START_TEST(new_space_searches_all_but_attention_training_and_fusion)
+{
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        bool fixed = axis == CALC_AXIS_attention_type || axis == CALC_AXIS_training ||
+                     axis == CALC_AXIS_fused_activation || axis == CALC_AXIS_structure_type;
+        ck_assert_int_eq(space.axis[axis].all, !fixed);
+        ck_assert_uint_eq(space.axis[axis].count, fixed);
+    }
+    ck_assert_int_eq(space.axis[CALC_AXIS_fused_activation].value[0], true);
+    ck_assert_int_eq(space.axis[CALC_AXIS_training].value[0], true);
+    ck_assert_int_eq(space.axis[CALC_AXIS_attention_type].value[0], CALC_ATTENTION_TYPE_MULTIHEAD);
+    ck_assert(space.batch_is_maximum);
+}
+END_TEST
+
+START_TEST(values_are_sorted_and_kept_once)
+{
+    SET(tensor_par, 8, 2, 8, 1, 2);
+    const calc_values *v = &space.axis[CALC_AXIS_tensor_par];
+    ck_assert(!v->all);
+    ck_assert_uint_eq(v->count, 3);
+    ck_assert_int_eq(v->value[0], 1);
+    ck_assert_int_eq(v->value[1], 2);
+    ck_assert_int_eq(v->value[2], 8);
+    ck_assert(calc_space_has(&space, CALC_AXIS_tensor_par, 8));
+    ck_assert(!calc_space_has(&space, CALC_AXIS_tensor_par, 4));
+    calc_space_set_all(&space, CALC_AXIS_tensor_par);
+    ck_assert(calc_space_has(&space, CALC_AXIS_tensor_par, 4));
+}
+END_TEST
+
+START_TEST(empty_list_has_no_value)
+{
+    set(CALC_AXIS_data_par, NULL, 0);
+    ck_assert(!calc_space_has(&space, CALC_AXIS_data_par, 1));
+}
+END_TEST
+
+START_TEST(every_field_of_an_execution_is_read_as_it_was_put)
+{
+    for (int axis = 0; axis < CALC_AXIS_source; axis++) {
+        calc_exec exec = {0};
+        calc_axis_put(&exec, (calc_axis)axis, 1);
+        for (int other = 0; other < CALC_AXIS_COUNT; other++) {
+            ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)other), other == axis);
+        }
+    }
+}
+END_TEST
+
+START_TEST(layouts_are_ordered_by_the_first_field_that_differs)
+{
+    calc_exec a = small_exec(2, 1, 1);
+    calc_exec b = a;
+    ck_assert_int_eq(calc_axis_compare(&a, &b), 0);
+    b.optimizer_offload = true;
+    ck_assert_int_lt(calc_axis_compare(&a, &b), 0);
+    a.tensor_par = 3;
+    ck_assert_int_gt(calc_axis_compare(&a, &b), 0);
+}
+END_TEST
+
+START_TEST(pick_keeps_the_legal_values_that_are_wanted)
+{
+    static const int64_t legal[] = {1, 2, 4, 8};
+    int64_t out[4];
+    ck_assert_uint_eq(calc_space_pick(&space, CALC_AXIS_pipeline_par, legal, 4, out), 4);
+    SET(pipeline_par, 2, 3, 8);
+    ck_assert_uint_eq(calc_space_pick(&space, CALC_AXIS_pipeline_par, legal, 4, out), 2);
+    ck_assert_int_eq(out[0], 2);
+    ck_assert_int_eq(out[1], 8);
+    ck_assert_uint_eq(calc_space_pick(&space, CALC_AXIS_pipeline_par, legal, 0, out), 0);
+}
+END_TEST
+
+START_TEST(true_is_picked_only_where_it_is_legal)
+{
+    int64_t out[2];
+    ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_weight_offload, true, out), 2);
+    ck_assert_int_eq(out[0], false);
+    ck_assert_int_eq(out[1], true);
+    ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_weight_offload, false, out), 1);
+    ck_assert_int_eq(out[0], false);
+    SET(weight_offload, true);
+    ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_weight_offload, true, out), 1);
+    ck_assert_int_eq(out[0], true);
+    ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_weight_offload, false, out), 0);
+}
+END_TEST
+
+START_TEST(dimension_of_one_has_one_network_and_a_larger_one_all_that_exist)
+{
+    calc_system system = small_system();
+    int64_t out[CALC_MAX_NETWORKS];
+    calc_axis axis = CALC_AXIS_data_par_net;
+    ck_assert_uint_eq(calc_space_networks(&space, axis, 1, &system, out), 1);
+    ck_assert_int_eq(out[0], 0);
+    ck_assert_uint_eq(calc_space_networks(&space, axis, 2, &system, out), 2);
+    ck_assert_int_eq(out[0], 0);
+    ck_assert_int_eq(out[1], 1);
+    SET(data_par_net, 1, 5);
+    ck_assert_uint_eq(calc_space_networks(&space, axis, 1, &system, out), 1);
+    ck_assert_int_eq(out[0], 1);
+    ck_assert_uint_eq(calc_space_networks(&space, axis, 2, &system, out), 1);
+    ck_assert_int_eq(out[0], 1);
+}
+END_TEST
+
+START_TEST(network_that_the_system_lacks_is_not_even_an_idle_one)
+{
+    calc_system system = small_system();
+    int64_t out[CALC_MAX_NETWORKS];
+    SET(tensor_par_net, 2, 3);
+    ck_assert_uint_eq(calc_space_networks(&space, CALC_AXIS_tensor_par_net, 1, &system, out), 0);
+    ck_assert_uint_eq(calc_space_networks(&space, CALC_AXIS_tensor_par_net, 4, &system, out), 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("space");
+    tcase_add_checked_fixture(tests, make_space, free_space);
+    tcase_add_test(tests, new_space_searches_all_but_attention_training_and_fusion);
+    tcase_add_test(tests, values_are_sorted_and_kept_once);
+    tcase_add_test(tests, empty_list_has_no_value);
+    tcase_add_test(tests, every_field_of_an_execution_is_read_as_it_was_put);
+    tcase_add_test(tests, layouts_are_ordered_by_the_first_field_that_differs);
+    tcase_add_test(tests, pick_keeps_the_legal_values_that_are_wanted);
+    tcase_add_test(tests, true_is_picked_only_where_it_is_legal);
+    tcase_add_test(tests, dimension_of_one_has_one_network_and_a_larger_one_all_that_exist);
+    tcase_add_test(tests, network_that_the_system_lacks_is_not_even_an_idle_one);
+    return run_cases(tests);
+}

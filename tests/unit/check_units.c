@@ -1,0 +1,179 @@
+#include "units.h"
+
+#include <stdlib.h>
+
+#include "cell.h"
+#include "small_case.h"
+
+static calc_space space;
+static calc_app app;
+static calc_system sys;
+static calc_units units;
+static calc_cell cell;
+
+static void begin(void)
+{
+    app = small_app();
+    sys = small_system();
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+}
+
+static void end(void)
+{
+    calc_units_free(&units);
+    calc_space_free(&space);
+}
+
+static void set(calc_axis axis, int64_t first, int64_t step, size_t count)
+{
+    int64_t value[512];
+    for (size_t i = 0; i < count; i++) {
+        value[i] = first + (int64_t)i * step;
+    }
+    ck_assert_int_eq(calc_space_set(&space, axis, value, count), CALC_OK);
+}
+
+static bool same_base(const calc_exec *a, const calc_exec *b)
+{
+    return calc_axis_compare(a, b) == 0;
+}
+
+/* How many units have a cell of this base and processor count. */
+static size_t units_with(const calc_exec *base, size_t procs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < units.count; i++) {
+        const calc_unit *u = &units.unit[i];
+        count += same_base(&u->base, base) && u->procs_begin <= procs && procs < u->procs_end;
+    }
+    return count;
+}
+
+static bool has_cell(const calc_exec *base, int64_t num_procs, int64_t batch)
+{
+    for (int64_t p = 1; p <= app.num_blocks; p++) {
+        bool wanted = space.axis[CALC_AXIS_pipeline_par].all
+                          ? app.num_blocks % p == 0
+                          : calc_space_has(&space, CALC_AXIS_pipeline_par, p);
+        if (wanted && calc_cell_at(&cell, &space, &app, base, num_procs, batch, p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every (tensor_par, micro-batch) with a cell is in one unit, and in no second. */
+static void assert_covered(int64_t batch)
+{
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    const calc_values *procs = &space.axis[CALC_AXIS_num_procs];
+    size_t cells = 0;
+    for (size_t n = 0; n < procs->count; n++) {
+        for (int64_t t = 1; t <= app.attn_heads; t++) {
+            for (int64_t m = 1; m <= batch && app.attn_heads % t == 0; m++) {
+                calc_exec base = {.tensor_par = t,
+                                  .microbatch_size = m,
+                                  .datatype = CALC_DATATYPE_FLOAT16,
+                                  .training = true};
+                size_t found = units_with(&base, n);
+                ck_assert_uint_le(found, 1);
+                bool wanted = calc_space_has(&space, CALC_AXIS_microbatch_size, m) &&
+                              calc_space_has(&space, CALC_AXIS_tensor_par, t);
+                bool needed = wanted && has_cell(&base, procs->value[n], batch);
+                cells += needed;
+                ck_assert_msg(!needed || found == 1, "%lld processors, %lld ways, micro-batch %lld",
+                              (long long)procs->value[n], (long long)t, (long long)m);
+            }
+        }
+    }
+    ck_assert_uint_gt(cells, 0);
+}
+
+START_TEST(units_cover_every_cell_once)
+{
+    set(CALC_AXIS_num_procs, 1, 1, 100);
+    set(CALC_AXIS_batch_size, 48, 0, 1);
+    assert_covered(48);
+}
+END_TEST
+
+START_TEST(units_cover_lists_of_every_axis)
+{
+    set(CALC_AXIS_num_procs, 2, 6, 40);
+    set(CALC_AXIS_batch_size, 36, 0, 1);
+    set(CALC_AXIS_tensor_par, 2, 2, 2);
+    set(CALC_AXIS_pipeline_par, 3, 4, 2);
+    set(CALC_AXIS_data_par, 1, 1, 9);
+    set(CALC_AXIS_microbatch_size, 2, 1, 5);
+    space.batch_is_maximum = false;
+    assert_covered(36);
+}
+END_TEST
+
+START_TEST(small_microbatches_come_first)
+{
+    set(CALC_AXIS_num_procs, 8, 8, 100);
+    set(CALC_AXIS_batch_size, 64, 0, 1);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_uint_gt(units.count, 20);
+    for (size_t i = 1; i < units.count; i++) {
+        ck_assert_int_le(units.unit[i - 1].base.microbatch_size,
+                         units.unit[i].base.microbatch_size);
+    }
+}
+END_TEST
+
+START_TEST(list_is_the_same_every_time)
+{
+    calc_units again = {0};
+    set(CALC_AXIS_num_procs, 8, 8, 300);
+    set(CALC_AXIS_batch_size, 96, 0, 1);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&again, &space, &app, &sys), CALC_OK);
+    ck_assert_uint_eq(units.count, again.count);
+    for (size_t i = 0; i < units.count; i++) {
+        ck_assert(same_base(&units.unit[i].base, &again.unit[i].base));
+        ck_assert_uint_eq(units.unit[i].procs_begin, again.unit[i].procs_begin);
+        ck_assert_uint_eq(units.unit[i].procs_end, again.unit[i].procs_end);
+    }
+    calc_units_free(&again);
+}
+END_TEST
+
+START_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)
+{
+    ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT16);
+    sys.vector[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
+    ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_BFLOAT16);
+    sys.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT8);
+    sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
+    ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT32);
+}
+END_TEST
+
+START_TEST(datatype_that_is_not_offered_has_no_units)
+{
+    set(CALC_AXIS_num_procs, 8, 0, 1);
+    set(CALC_AXIS_batch_size, 8, 0, 1);
+    set(CALC_AXIS_datatype, CALC_DATATYPE_FLOAT8, 0, 1);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_uint_gt(units.count, 0);
+    sys.vector[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_uint_eq(units.count, 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("units");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_test(tests, units_cover_every_cell_once);
+    tcase_add_test(tests, units_cover_lists_of_every_axis);
+    tcase_add_test(tests, small_microbatches_come_first);
+    tcase_add_test(tests, list_is_the_same_every_time);
+    tcase_add_test(tests, datatype_is_the_first_of_16_bits_that_both_engines_offer);
+    tcase_add_test(tests, datatype_that_is_not_offered_has_no_units);
+    return run_cases(tests);
+}
