@@ -85,6 +85,14 @@ static void add_lanes(calc_cell *cell, const calc_pipeline *p)
     }
 }
 
+bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app, const calc_system *system)
+{
+    const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
+    /* A number has less than twice as many divisors as its root. */
+    size_t most = axis->all ? (size_t)(2 * sqrt((double)app->num_blocks)) : axis->count;
+    return most * (size_t)system->networks_count <= CALC_KERNEL_LANES;
+}
+
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *app,
                     const calc_system *system)
 {
@@ -108,9 +116,8 @@ void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *ap
     cell->microbatches = one.microbatches;
     int64_t blocks = (int64_t)one.blocks_per_proc;
     int64_t most = e->pipeline_par == 1 ? 1 : blocks;
-    size_t room = CALC_KERNEL_LANES / (cell->pipeline_networks > 0 ? cell->pipeline_networks : 1);
     size_t candidates = interleaving->all ? (size_t)most : interleaving->count;
-    for (size_t i = 0; i < candidates && cell->interleavings < room; i++) {
+    for (size_t i = 0; i < candidates; i++) {
         int64_t value = interleaving->all ? (int64_t)i + 1 : interleaving->value[i];
         if (e->pipeline_par == 1 && value != 1) {
             continue;

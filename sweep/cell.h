@@ -55,6 +55,10 @@ typedef struct calc_cell_networks {
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par);
 
+/** Whether the interleavings of a space, times the networks of a system, fit in one tile: with
+ *  listed values they may not. */
+bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app, const calc_system *system);
+
 /** Expand a cell: its lanes and combinations. */
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *app,
                     const calc_system *system);

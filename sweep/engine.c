@@ -153,6 +153,9 @@ static calc_status collect(shared *s, calc_sweep_result *result)
 static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
 {
     s->designs->get(s->designs->context, s->design, app, system);
+    if (!calc_cell_lanes_fit(s->space, app, system)) {
+        return CALC_ERR_RANGE;
+    }
     atomic_store(&s->done, 0);
     for (int t = 0; t < s->threads; t++) {
         calc_worker *w = s->worker[t];
@@ -283,6 +286,12 @@ static calc_status report(const shared *s, calc_status status, calc_errors *erro
             }
         }
     }
+    if (status == CALC_ERR_RANGE) {
+        return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, "list fewer",
+                               "too many values of pipeline_interleaving: with the networks of the "
+                               "system they make more than %d combinations",
+                               CALC_KERNEL_LANES);
+    }
     return status == CALC_OK ? status
                              : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
                                                calc_status_text(status));
@@ -358,7 +367,8 @@ calc_status calc_sweep_count(const calc_space *space, const calc_designs *design
         w->app = &app;
         w->system = &system;
         w->counts_only = true;
-        status = calc_units_list(&units, space, &app, &system);
+        status = calc_cell_lanes_fit(space, &app, &system) ? CALC_OK : CALC_ERR_RANGE;
+        status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system);
         for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
             calc_units_run(w, &units, i);
             status = w->status;

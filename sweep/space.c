@@ -16,8 +16,10 @@ calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *val
     if (!own) {
         return CALC_ERR_NOMEM;
     }
-    memcpy(own, values, count * sizeof *own);
-    qsort(own, count, sizeof *own, compare_values);
+    if (count > 0) {
+        memcpy(own, values, count * sizeof *own);
+        qsort(own, count, sizeof *own, compare_values);
+    }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || own[kept - 1] != own[i]) {

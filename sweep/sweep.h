@@ -99,14 +99,17 @@ typedef struct calc_sweep_options {
 } calc_sweep_options;
 
 /** Sweep.
- *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RANGE for a CPU level this machine does not have;
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RANGE for a CPU level this machine does not have or
+ *  more interleavings than a tile has lanes;
  *  CALC_ERR_RULE if verification found a difference: a bug in calc; CALC_ERR_IO if point() said so.
  *  One error is added. *result must be freed in any case. */
 CALC_MUST_USE calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
                                      const calc_sweep_options *options, calc_sweep_result *result,
                                      calc_errors *errors);
 
-/** Counts of a space without evaluating it: total, and what networks and interleaving reject. */
+/** Counts of a space without evaluating it: total, and what networks and interleaving reject.
+ *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RANGE for more interleavings than a tile has lanes
+ */
 CALC_MUST_USE calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
                                            calc_sweep_counts *out);
 

@@ -171,6 +171,30 @@ static bool stop_at(void *context, const calc_sweep_counts *counts, double done,
     return --*calls <= 0;
 }
 
+START_TEST(more_interleavings_than_a_tile_has_lanes_are_refused)
+{
+    static int64_t many[CALC_KERNEL_LANES + 1];
+    calc_app app;
+    calc_system system;
+    get_design(NULL, 0, &app, &system);
+    size_t most = CALC_KERNEL_LANES / (size_t)system.networks_count;
+    for (size_t i = 0; i <= most; i++) {
+        many[i] = (int64_t)i + 1;
+    }
+    calc_sweep_result got;
+    calc_sweep_counts counts;
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_pipeline_interleaving, many, most), CALC_OK);
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
+    calc_sweep_result_free(&got);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_pipeline_interleaving, many, most + 1),
+                     CALC_OK);
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_ERR_RANGE);
+    ck_assert_ptr_nonnull(strstr(errors.item[0].text, "too many values of pipeline_interleaving"));
+    calc_sweep_result_free(&got);
+    ck_assert_int_eq(calc_sweep_count(&space, &designs, &counts), CALC_ERR_RANGE);
+}
+END_TEST
+
 START_TEST(stopped_sweep_is_partial_and_its_counts_add_up)
 {
     for (int calls = 1; calls < 30; calls += 7) {
@@ -350,6 +374,7 @@ int main(void)
     tcase_add_test(tests, every_allocation_may_fail);
     tcase_add_test(tests, every_allocation_of_a_count_may_fail);
     tcase_add_test(tests, unknown_cpu_level_is_refused_with_those_there_are);
+    tcase_add_test(tests, more_interleavings_than_a_tile_has_lanes_are_refused);
     tcase_add_test(tests, stopped_sweep_is_partial_and_its_counts_add_up);
     tcase_add_test(tests, sweep_that_nobody_stops_is_not_partial);
     tcase_add_test(tests, every_feasible_point_is_shown_once);
