@@ -1,4 +1,5 @@
 /* calc_sweep(): units of work over threads, and one result out of many. */
+#include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -81,6 +82,7 @@ typedef struct shared {
     atomic_bool stop;
     atomic_uint_fast64_t evaluated, total; /* of finished units, for progress() */
     atomic_size_t done;                    /* units of the design */
+    _Atomic double best;                   /* first objective of the best so far: less is better */
 
     /* The sequence of chunks. */
     uint64_t design;
@@ -102,13 +104,33 @@ static bool show_progress(shared *s)
     if (!o->progress) {
         return false;
     }
-    calc_sweep_counts counts = s->before;
-    counts.evaluated += atomic_load(&s->evaluated);
-    counts.total += atomic_load(&s->total);
+    double best = atomic_load(&s->best);
     double units = (double)(s->units.count > 0 ? s->units.count : 1);
-    double share = (double)atomic_load(&s->done) / units;
-    return o->progress(o->progress_context, &counts, (double)s->design + share,
-                       (double)s->designs->count);
+    calc_sweep_progress p = {
+        .counts = s->before,
+        .done = (double)s->design + (double)atomic_load(&s->done) / units,
+        .total = (double)s->designs->count,
+        .best = isfinite(best) ? calc_objective_value(&o->top_by, best) : NAN,
+    };
+    p.counts.evaluated += atomic_load(&s->evaluated);
+    p.counts.total += atomic_load(&s->total);
+    return o->progress(o->progress_context, &p);
+}
+
+/* Make known the best that a thread has found. */
+static void tell_best(shared *s, const calc_worker *w)
+{
+    double best = INFINITY;
+    for (size_t g = 0; g < s->groups; g++) {
+        const calc_front *top = &w->groups[g].top;
+        if (top->count > 0 && top->objective[0][0] < best) {
+            best = top->objective[0][0];
+        }
+    }
+    double known = atomic_load(&s->best);
+    while (best < known && !atomic_compare_exchange_weak(&s->best, &known, best)) {
+        /* known is now what another thread has found */
+    }
 }
 
 /* Evaluate the units at these positions. */
@@ -126,6 +148,9 @@ static void run_units(shared *s, const size_t *position, size_t count)
         atomic_fetch_add(&s->evaluated, w->counts.evaluated - evaluated);
         atomic_fetch_add(&s->total, w->counts.total - total);
         atomic_fetch_add(&s->done, 1);
+        if (s->options->progress) {
+            tell_best(s, w);
+        }
         if (w->status != CALC_OK || (omp_get_thread_num() == 0 && show_progress(s))) {
             atomic_store(&s->stop, true);
         }
@@ -326,6 +351,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
     }
     double start_s = omp_get_wtime();
     shared s = {
+        .best = INFINITY,
         .space = space,
         .designs = designs,
         .options = options,

@@ -51,6 +51,14 @@ typedef struct calc_sweep_result {
     const char *cpu; /**< kernel level; static text */
 } calc_sweep_result;
 
+/** How far a sweep is, for options.progress. */
+typedef struct calc_sweep_progress {
+    calc_sweep_counts counts; /**< evaluated and total so far */
+    double done, total;       /**< designs: done / total is the share of the work */
+    double best;              /**< best so far by options.top_by, in its own sign; NaN if there is
+                                   none or nothing is kept by it */
+} calc_sweep_progress;
+
 /** A point for options.point: feasible and within the constraints. */
 typedef struct calc_sweep_point {
     uint64_t design;
@@ -84,9 +92,8 @@ typedef struct calc_sweep_options {
     uint64_t (*take)(void *context);
     void *take_context;
 
-    /** Called after each chunk with a number below `total` for the share that is done. True stops
-     *  the sweep. NULL: nothing is called. */
-    bool (*progress)(void *context, const calc_sweep_counts *counts, double done, double total);
+    /** Called now and then, from one thread. True stops the sweep. NULL: nothing is called. */
+    bool (*progress)(void *context, const calc_sweep_progress *progress);
     void *progress_context;
 
     /** Called after a chunk when `checkpoint_s` seconds have passed since the last call and at the

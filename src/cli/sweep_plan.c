@@ -131,19 +131,27 @@ static void write_number(calc_output *out, double value, const char *what)
     calc_output_printf(out, "%18s  %s\n", calc_human_integer(value, number), what);
 }
 
-/* Units of work of all designs. */
-static calc_status count_units(const calc_sweep_study *study, double *count)
+/* Units of work of all designs, and the rows of the largest table of one. */
+static calc_status count_units(const calc_sweep_study *study, double *count, size_t *rows)
 {
+    calc_rows table = {0};
     calc_status status = CALC_OK;
     calc_units units = {0};
     *count = 0;
+    *rows = 0;
     for (uint64_t d = 0; d < study->designs.count && status == CALC_OK; d++) {
         calc_app app;
         calc_system system;
         study->designs.get(study->designs.context, d, &app, &system);
         status = calc_units_list(&units, &study->space, &app, &system);
         *count += (double)units.count;
+        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
+            status = calc_rows_fill(&table, &study->space, &app, &system, &units.unit[i].base,
+                                    study->options.compat, false);
+            *rows = table.count > *rows ? table.count : *rows;
+        }
     }
+    calc_rows_free(&table);
     calc_units_free(&units);
     return status;
 }
@@ -153,9 +161,10 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
 {
     calc_sweep_counts counts = {0};
     double units;
+    size_t rows;
     calc_status status = calc_sweep_count(&study->space, &study->designs, &counts);
     if (status == CALC_OK) {
-        status = count_units(study, &units);
+        status = count_units(study, &units, &rows);
     }
     if (status != CALC_OK) {
         return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
@@ -177,7 +186,12 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
     char seconds[CALC_HUMAN_MAX];
     write_number(out, left, "to evaluate, or to skip by bounds");
     write_number(out, (double)study->designs.count, "designs: models, machines, swept fields");
+    char bytes[CALC_HUMAN_MAX];
+    char table[CALC_HUMAN_MAX + 48];
+    calc_human_bytes((double)(rows * sizeof(calc_row)), bytes);
+    snprintf(table, sizeof table, "rows at most in such a table: %s", bytes);
     write_number(out, units, "units of work, each with one table of blocks");
+    write_number(out, (double)rows, table);
     calc_human_seconds(left / (EVALUATIONS_PER_SECOND_AND_CORE * threads), seconds);
     calc_output_printf(out,
                        "%18s  if nothing is skipped, at 100 million layouts per second and\n"

@@ -45,8 +45,11 @@ static bool take_signal(const calc_sweep_watch *watch)
     return sigtimedwait(&watch->signals, NULL, &no_time) > 0;
 }
 
-static void show(const calc_sweep_watch *watch, const calc_sweep_counts *counts, double elapsed_s)
+static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progress,
+                 double elapsed_s)
 {
+    const calc_sweep_counts *counts = &progress->counts;
+    char best[CALC_HUMAN_MAX + 8] = "";
     char seen[CALC_HUMAN_MAX], rate[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX] = "?";
     calc_human_count((double)counts->total, seen);
     calc_human_count(elapsed_s > 0 ? (double)counts->evaluated / elapsed_s : 0, rate);
@@ -56,24 +59,27 @@ static void show(const calc_sweep_watch *watch, const calc_sweep_counts *counts,
         : left_s < 600 ? snprintf(left, sizeof left, "%.0f s", left_s)
                        : snprintf(left, sizeof left, "%.0f min", left_s / 60);
     }
+    if (!isnan(progress->best)) {
+        char number[CALC_HUMAN_MAX];
+        snprintf(best, sizeof best, "  best %s", calc_human_number(progress->best, number));
+    }
     if (watch->show == CALC_SWEEP_SHOW_BAR) {
         char bar[BAR_WIDTH + 1] = "";
         memset(bar, '.', BAR_WIDTH);
         memset(bar, '#', (size_t)(watch->share * BAR_WIDTH));
         fprintf(stderr, "\r[%s] ", bar);
     }
-    fprintf(stderr, "%3.0f %%  %s layouts  %s evaluations/s  %s left%s", 100 * watch->share, seen,
-            rate, left, watch->show == CALC_SWEEP_SHOW_BAR ? "\033[K" : "\n");
+    fprintf(stderr, "%3.0f %%  %s layouts  %s evaluations/s%s  %s left%s", 100 * watch->share, seen,
+            rate, best, left, watch->show == CALC_SWEEP_SHOW_BAR ? "\033[K" : "\n");
     fflush(stderr);
 }
 
-bool calc_sweep_watch_progress(void *context, const calc_sweep_counts *counts, double done,
-                               double total)
+bool calc_sweep_watch_progress(void *context, const calc_sweep_progress *progress)
 {
     calc_sweep_watch *watch = context;
     double at_s = now_s();
     double interval_s = watch->show == CALC_SWEEP_SHOW_BAR ? BAR_INTERVAL_S : PLAIN_INTERVAL_S;
-    watch->share = total > 0 ? fmin(done / total, 1) : 0;
+    watch->share = progress->total > 0 ? fmin(progress->done / progress->total, 1) : 0;
     watch->timed_out = at_s - watch->start_s >= watch->limit_s;
     if (take_signal(watch)) {
         watch->interrupted = true;
@@ -81,7 +87,7 @@ bool calc_sweep_watch_progress(void *context, const calc_sweep_counts *counts, d
     }
     if (watch->show != CALC_SWEEP_SHOW_NOTHING && at_s - watch->shown_s >= interval_s) {
         watch->shown_s = at_s;
-        show(watch, counts, at_s - watch->start_s);
+        show(watch, progress, at_s - watch->start_s);
     }
     return watch->interrupted || watch->timed_out;
 }

@@ -30,8 +30,7 @@ typedef struct calc_sweep_watch {
 void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double limit_s);
 
 /** calc_sweep_options.progress. @param watch  a calc_sweep_watch */
-bool calc_sweep_watch_progress(void *watch, const calc_sweep_counts *counts, double done,
-                               double total);
+bool calc_sweep_watch_progress(void *watch, const calc_sweep_progress *progress);
 
 /** Leave the terminal and the signals as they were. */
 void calc_sweep_watch_end(calc_sweep_watch *watch);

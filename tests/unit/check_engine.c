@@ -161,13 +161,16 @@ START_TEST(unknown_cpu_level_is_refused_with_those_there_are)
 }
 END_TEST
 
+static double best_shown; /* by the last call */
+
 /* True, to stop, from the n-th call on. */
-static bool stop_at(void *context, const calc_sweep_counts *counts, double done, double total)
+static bool stop_at(void *context, const calc_sweep_progress *progress)
 {
     int *calls = context;
-    ck_assert_double_le(done, total);
-    ck_assert_double_eq(total, 2);
-    ck_assert_uint_le(counts->evaluated, counts->total);
+    ck_assert_double_le(progress->done, progress->total);
+    ck_assert_double_eq(progress->total, 2);
+    ck_assert_uint_le(progress->counts.evaluated, progress->counts.total);
+    best_shown = progress->best;
     return --*calls <= 0;
 }
 
@@ -219,12 +222,21 @@ START_TEST(sweep_that_nobody_stops_is_not_partial)
 {
     calc_sweep_result got;
     int calls_left = 1 << 30;
+    options.threads = 1; /* so that the last call comes after the last unit */
     options.progress = stop_at;
     options.progress_context = &calls_left;
     ck_assert_int_eq(calc_sweep(&space, &designs, &options, &got, &errors), CALC_OK);
     ck_assert(!got.partial);
     ck_assert_int_lt(calls_left, 1 << 30);
     assert_is_whole(&got);
+    double best = -INFINITY;
+    for (size_t g = 0; g < got.groups_count; g++) {
+        const calc_front *top = &got.group[g].top;
+        if (top->count > 0) {
+            best = fmax(best, calc_objective_value(&options.top_by, top->item[0].objective[0]));
+        }
+    }
+    ck_assert_double_eq(best_shown, best);
     calc_sweep_result_free(&got);
 }
 END_TEST
