@@ -9,9 +9,11 @@ size_t calc_json_report_enter(calc_json_report *report, const char *key)
     size_t mark = strlen(report->pointer);
     size_t used = mark;
     size_t room = sizeof report->pointer - 1;
-    report->pointer[used++] = '/';
     /* Keys of the tables always fit; an unknown one may be cut, its place is found by its number.
-     */
+     * Behind a cut one there may be no room for anything. */
+    if (used < room) {
+        report->pointer[used++] = '/';
+    }
     for (; *key && used + 2 <= room; key++) {
         bool escape = *key == '~' || *key == '/';
         if (escape) {
