@@ -1,5 +1,6 @@
 /* calc_sweep() as a whole: stopping, going on, failing. What it finds is for tests/parity. */
 #include <check.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +19,15 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 enum { UNLIMITED = -1 };
 
-static int left = UNLIMITED; /* allocations that still succeed */
+static atomic_int left = UNLIMITED; /* allocations that still succeed, of all threads */
 
 static bool may_allocate(void)
 {
-    if (left == 0) {
-        return false;
+    int had = atomic_load(&left);
+    while (had > 0 && !atomic_compare_exchange_weak(&left, &had, had - 1)) {
+        /* had is now what another thread has left */
     }
-    left -= left > 0;
-    return true;
+    return had != 0;
 }
 
 void *__wrap_malloc(size_t size)
