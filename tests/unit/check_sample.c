@@ -73,6 +73,37 @@ END_TEST
 
 /* With many more draws than points every point is drawn, and each verdict about as often as the
  * sweep counts it: within six standard deviations. */
+static int compare_layouts(const void *a, const void *b)
+{
+    const calc_sample_point *x = a;
+    const calc_sample_point *y = b;
+    if (x->design != y->design) {
+        return x->design < y->design ? -1 : 1;
+    }
+    return calc_axis_compare(&x->exec, &y->exec);
+}
+
+START_TEST(points_with_different_numbers_are_different_layouts)
+{
+    calc_space space;
+    uint64_t total;
+    make_space(&space);
+    calc_sample_point *point = draw(&space, 5, &total);
+    size_t count = 0;
+    for (size_t i = 0; i < DRAWN; i++) {
+        if (count == 0 || point[i].index != point[count - 1].index) {
+            point[count++] = point[i];
+        }
+    }
+    qsort(point, count, sizeof *point, compare_layouts);
+    for (size_t i = 1; i < count; i++) {
+        ck_assert_int_ne(compare_layouts(&point[i - 1], &point[i]), 0);
+    }
+    free(point);
+    calc_space_free(&space);
+}
+END_TEST
+
 START_TEST(points_are_drawn_evenly_and_with_the_sweeps_verdicts)
 {
     calc_space space;
@@ -140,6 +171,7 @@ int main(void)
 {
     TCase *cases = tcase_create("sample");
     tcase_add_test(cases, the_same_seed_draws_the_same_points_and_another_draws_others);
+    tcase_add_test(cases, points_with_different_numbers_are_different_layouts);
     tcase_add_test(cases, points_are_drawn_evenly_and_with_the_sweeps_verdicts);
     tcase_add_test(cases, an_empty_space_is_an_error);
     return run_cases(cases);
