@@ -58,6 +58,12 @@ static uint64_t hash_struct(uint64_t hash, const calc_table *table, const char *
                 hash = hash_struct(hash, field->table, member + e * field->element);
             }
             break;
+        case CALC_TYPE_SET: {
+            int64_t set;
+            memcpy(&set, member, sizeof set);
+            hash = hash_u64(hash, (uint64_t)set);
+            break;
+        }
         case CALC_TYPE_NOTE:
             break;
         }

@@ -80,11 +80,11 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
     size_t fused_count = calc_space_pick_bool(space, CALC_AXIS_fused_activation, true, fused);
     size_t recompute_count =
         pick_enum(space, CALC_AXIS_activation_recompute,
-                  base->training ? CALC_ACTIVATION_RECOMPUTE_COUNT : 1, recompute);
+                  base->training ? CALC_ACTIVATION_RECOMPUTE_FULL + 1 : 1, recompute);
     size_t type_count =
         pick_enum(space, CALC_AXIS_tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_COUNT, type);
     size_t overlap_count = pick_enum(space, CALC_AXIS_tensor_par_overlap,
-                                     splits ? CALC_TENSOR_PAR_OVERLAP_COUNT : 1, overlap);
+                                     splits ? CALC_TENSOR_PAR_OVERLAP_PIPE + 1 : 1, overlap);
     for (size_t i = 0; i < fused_count; i++) {
         e.fused_activation = fused[i] != 0;
         for (size_t j = 0; j < recompute_count; j++) {

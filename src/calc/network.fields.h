@@ -7,4 +7,9 @@ CALC_FIELD(latency_s,       REAL,   _, .key = "latency", .lo = 0, .hi = 1e6, .un
 CALC_FIELD(ops,             OBJECT, network_ops, .doc = "cost of each operation")
 CALC_FIELD(must_be_filled,  BOOL,   _, .doc = "ranks on it must divide its size")
 CALC_FIELD(processor_usage, REAL,   _, .lo = 0, .hi = 1, .flags = CALC_BELOW_HI, .doc = "fraction of the processor that driving it takes")
+CALC_FIELD(op_parameters,   OBJECT, op_rates, .flags = CALC_OPTIONAL, .doc = "what single operations reach, where it differs")
+CALC_FIELD(latency_log2_s,  REAL,   _, .key = "latency_log2", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "s", .doc = "latency added per doubling of the ranks of an operation")
+CALC_FIELD(bandwidth_curve, CURVE,  _, .flags = CALC_OPTIONAL, .scale = 1e6, .unit = "MB", .doc = "factor on the bandwidth by size of the message, largest first, down to 0")
+CALC_FIELD(oversubscription, REAL,  _, .lo = 0, .hi = 1e3, .flags = CALC_OPTIONAL, .doc = "what the network's ports offer over what its core carries; 0: 1")
+CALC_FIELD(reduction_in_network, BOOL, _, .flags = CALC_OPTIONAL, .doc = "switches add up: an all-reduce moves its buffer once")
 /* clang-format on */

@@ -13,7 +13,7 @@
 
 const char *calc_json_bind_nearest(const calc_table *table, const char *word)
 {
-    enum { MAX_ROWS = 64 };
+    enum { MAX_ROWS = 128 };
     const char *keys[MAX_ROWS + 1] = {NULL};
     assert(table->count <= MAX_ROWS);
     for (size_t i = 0; i < table->count; i++) {
@@ -238,6 +238,14 @@ void calc_json_bind_field(calc_json_report *report, const calc_field *field, jso
     }
 }
 
+/* What a key that is not there means; the struct is zero already. */
+static void bind_absent(const calc_field *field, void *member)
+{
+    if (field->type == CALC_TYPE_INT) {
+        *(int64_t *)member = (int64_t)field->absent;
+    }
+}
+
 void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
                           void *object)
 {
@@ -263,7 +271,9 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
             size_t mark = calc_json_report_enter(report, field->key);
             calc_json_bind_field(report, field, member, (char *)object + field->offset);
             calc_json_report_leave(report, mark);
-        } else if (!(field->flags & CALC_OPTIONAL)) {
+        } else if (field->flags & CALC_OPTIONAL) {
+            bind_absent(field, (char *)object + field->offset);
+        } else {
             calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                                  "missing key \"%s\"", field->key);
         }

@@ -63,6 +63,20 @@ static void save_op(calc_output *out, const calc_field *field, const calc_networ
     calc_output_text(out, "]");
 }
 
+/* The members of a set, in the order of their choices. */
+static void save_set(calc_output *out, const calc_field *field, int64_t set)
+{
+    bool first = true;
+    calc_output_text(out, "[");
+    for (size_t i = 0; field->choices[i]; i++) {
+        if (set >> i & 1) {
+            calc_output_printf(out, "%s\"%s\"", first ? "" : ", ", field->choices[i]);
+            first = false;
+        }
+    }
+    calc_output_text(out, "]");
+}
+
 static void save_list(calc_output *out, const calc_field *field, const char *member, int indent)
 {
     int64_t count = *(const int64_t *)(const void *)(member - field->offset + field->count);
@@ -101,6 +115,13 @@ static void save_map(calc_output *out, const calc_field *field, const char *memb
     calc_output_printf(out, "\n%*s}", indent, "");
 }
 
+/* A choice between yes, no and auto is true or false in JSON. */
+static void save_choice(calc_output *out, const char *choice)
+{
+    bool plain = strcmp(choice, "true") == 0 || strcmp(choice, "false") == 0;
+    calc_output_printf(out, plain ? "%s" : "\"%s\"", choice);
+}
+
 static void save_member(calc_output *out, const calc_field *field, const char *member, int indent)
 {
     const void *value = member;
@@ -115,7 +136,10 @@ static void save_member(calc_output *out, const calc_field *field, const char *m
         calc_output_text(out, *(const bool *)value ? "true" : "false");
         break;
     case CALC_TYPE_ENUM:
-        calc_output_printf(out, "\"%s\"", field->choices[*(const int *)value]);
+        save_choice(out, field->choices[*(const int *)value]);
+        break;
+    case CALC_TYPE_SET:
+        save_set(out, field, *(const int64_t *)value);
         break;
     case CALC_TYPE_CURVE:
         save_curve(out, field, value);
@@ -139,8 +163,19 @@ static void save_member(calc_output *out, const calc_field *field, const char *m
 
 static bool is_left_out(const calc_field *field, const char *member)
 {
-    return field->type == CALC_TYPE_NOTE ||
-           ((field->flags & CALC_OPTIONAL) && calc_member_number(field, member) == 0);
+    if (field->type == CALC_TYPE_NOTE || !(field->flags & CALC_OPTIONAL)) {
+        return field->type == CALC_TYPE_NOTE;
+    }
+    switch (field->type) {
+    case CALC_TYPE_OBJECT:
+        return is_zero(member, field->table->size);
+    case CALC_TYPE_CURVE:
+        return is_zero(member, sizeof(calc_curve));
+    case CALC_TYPE_OP:
+        return is_zero(member, sizeof(calc_network_op));
+    default:
+        return calc_member_number(field, member) == field->absent;
+    }
 }
 
 static void save_table(calc_output *out, const calc_table *table, const char *object, int indent)

@@ -153,12 +153,15 @@ static void bind_enum(calc_json_report *report, const calc_field *field, const j
     char choices[160];
     char expected[sizeof choices + 16];
     calc_choices_text(field->choices, choices, sizeof choices);
-    if (!json_is_string(value)) {
+    const char *text = json_string_value(value);
+    if (json_is_boolean(value) && calc_choice_index(field->choices, "true") >= 0) {
+        text = json_is_true(value) ? "true" : "false";
+    }
+    if (!text) {
         snprintf(expected, sizeof expected, "one of %s", choices);
         calc_json_value_type_error(report, expected, value, NULL);
         return;
     }
-    const char *text = json_string_value(value);
     int index = calc_choice_index(field->choices, text);
     if (index < 0) {
         char shown[CALC_UTF8_SHOW_SIZE];
@@ -173,6 +176,26 @@ static void bind_enum(calc_json_report *report, const calc_field *field, const j
         return;
     }
     *member = index;
+}
+
+/* An array of choices, or one alone. */
+static void bind_set(calc_json_report *report, const calc_field *field, const json_t *value,
+                     int64_t *member)
+{
+    *member = 0;
+    if (!json_is_array(value)) {
+        int index = -1;
+        bind_enum(report, field, value, &index);
+        *member = index < 0 ? 0 : (int64_t)1 << index;
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        int index = -1;
+        size_t mark = calc_json_report_enter_index(report, i);
+        bind_enum(report, field, json_array_get(value, i), &index);
+        calc_json_report_leave(report, mark);
+        *member |= index < 0 ? 0 : (int64_t)1 << index;
+    }
 }
 
 void calc_json_value_scalar(calc_json_report *report, const calc_field *field, const json_t *value,
@@ -190,6 +213,9 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
         break;
     case CALC_TYPE_ENUM:
         bind_enum(report, field, value, member);
+        break;
+    case CALC_TYPE_SET:
+        bind_set(report, field, value, member);
         break;
     default: /* a note is checked, not kept */
         if (!json_is_string(value)) {

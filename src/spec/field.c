@@ -18,6 +18,23 @@ static const char *const tensor_par_comm_type_names[] = {CALC_TENSOR_PAR_COMM_TY
                                                              NULL};
 static const char *const tensor_par_overlap_names[] = {CALC_TENSOR_PAR_OVERLAP_LIST(CHOICE) NULL};
 static const char *const processing_mode_names[] = {CALC_PROCESSING_MODE_LIST(CHOICE) NULL};
+static const char *const format_names[] = {CALC_FORMAT_LIST(CHOICE) NULL};
+static const char *const choice_names[] = {CALC_CHOICE_LIST(CHOICE) NULL};
+static const char *const ffn_type_names[] = {CALC_FFN_TYPE_LIST(CHOICE) NULL};
+static const char *const norm_type_names[] = {CALC_NORM_TYPE_LIST(CHOICE) NULL};
+static const char *const position_type_names[] = {CALC_POSITION_TYPE_LIST(CHOICE) NULL};
+static const char *const rank_order_names[] = {CALC_RANK_ORDER_LIST(CHOICE) NULL};
+static const char *const context_par_type_names[] = {CALC_CONTEXT_PAR_TYPE_LIST(CHOICE) NULL};
+static const char *const context_par_balance_names[] = {CALC_CONTEXT_PAR_BALANCE_LIST(CHOICE) NULL};
+static const char *const dispatch_type_names[] = {CALC_DISPATCH_TYPE_LIST(CHOICE) NULL};
+static const char *const expert_par_overlap_names[] = {CALC_EXPERT_PAR_OVERLAP_LIST(CHOICE) NULL};
+static const char *const pipeline_schedule_names[] = {CALC_PIPELINE_SCHEDULE_LIST(CHOICE) NULL};
+static const char *const pipeline_balance_names[] = {CALC_PIPELINE_BALANCE_LIST(CHOICE) NULL};
+static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) NULL};
+static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
+static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
+static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
+static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
 static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
 #define datatype_names calc_datatype_names
 
@@ -37,6 +54,7 @@ const char *calc_verdict_text(calc_verdict verdict)
 #define COLUMNS_CURVE(S, name, arg) .offset = offsetof(S, name),
 #define COLUMNS_OP(S, name, arg) .offset = offsetof(S, name),
 #define COLUMNS_ENUM(S, name, arg) .offset = offsetof(S, name), .choices = arg##_names,
+#define COLUMNS_SET(S, name, arg) .offset = offsetof(S, name), .choices = arg##_names,
 #define COLUMNS_OBJECT(S, name, arg) .offset = offsetof(S, name), .table = &arg##_table,
 #define COLUMNS_LIST(S, name, arg)                                                                 \
     .offset = offsetof(S, name), .count = offsetof(S, name##_count),                               \
@@ -71,6 +89,55 @@ static const calc_field memory_tier_rows[] = {
 };
 #undef CALC_FIELD
 TABLE(memory_tier, "memory tier", calc_memory_tier)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_attention_rates, name, type, arg, __VA_ARGS__)
+static const calc_field attention_rates_rows[] = {
+#include "calc/attention_rates.fields.h"
+};
+#undef CALC_FIELD
+TABLE(attention_rates, "attention rates", calc_attention_rates)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_grouped_rates, name, type, arg, __VA_ARGS__)
+static const calc_field grouped_rates_rows[] = {
+#include "calc/grouped_rates.fields.h"
+};
+#undef CALC_FIELD
+TABLE(grouped_rates, "grouped rates", calc_grouped_rates)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_launch, name, type, arg, __VA_ARGS__)
+static const calc_field launch_rows[] = {
+#include "calc/launch.fields.h"
+};
+#undef CALC_FIELD
+TABLE(launch, "launch", calc_launch)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_host, name, type, arg, __VA_ARGS__)
+static const calc_field host_rows[] = {
+#include "calc/host.fields.h"
+};
+#undef CALC_FIELD
+TABLE(host, "host", calc_host)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_overlap_shares, name, type, arg, __VA_ARGS__)
+static const calc_field overlap_shares_rows[] = {
+#include "calc/overlap_shares.fields.h"
+};
+#undef CALC_FIELD
+TABLE(overlap_shares, "overlap shares", calc_overlap_shares)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_op_rate, name, type, arg, __VA_ARGS__)
+static const calc_field op_rate_rows[] = {
+#include "calc/op_rate.fields.h"
+};
+#undef CALC_FIELD
+TABLE(op_rate, "op rate", calc_op_rate)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_op_rates, name, type, arg, __VA_ARGS__)
+static const calc_field op_rates_rows[] = {
+#include "calc/op_rates.fields.h"
+};
+#undef CALC_FIELD
+TABLE(op_rates, "op rates", calc_op_rates)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_network_ops, name, type, arg, __VA_ARGS__)
 static const calc_field network_ops_rows[] = {
@@ -280,6 +347,8 @@ double calc_member_number(const calc_field *field, const void *member)
         return *(const bool *)member;
     case CALC_TYPE_ENUM:
         return *(const int *)member;
+    case CALC_TYPE_SET:
+        return (double)*(const int64_t *)member;
     default:
         return NAN;
     }

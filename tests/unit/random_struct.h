@@ -70,6 +70,12 @@ static inline void random_member(calc_rng *rng, const calc_field *field, char *m
         }
         *(int *)value = (int)calc_rng_below(rng, choices);
         break;
+    case CALC_TYPE_SET:
+        while (field->choices[choices]) {
+            choices++;
+        }
+        *(int64_t *)value = calc_rng_below(rng, 1U << choices);
+        break;
     case CALC_TYPE_CURVE:
         random_curve(rng, field, value);
         break;

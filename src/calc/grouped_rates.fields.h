@@ -1,0 +1,5 @@
+/* Rows of calc_grouped_rates: grouped matrix multiplications. */
+/* clang-format off */
+CALC_FIELD(efficiency,  REAL, _, .lo = 0, .hi = 2, .flags = CALC_OPTIONAL, .doc = "rate over that of one large matrix multiplication; 0: 1")
+CALC_FIELD(wgrad_bytes, REAL, _, .lo = 0, .hi = 64, .flags = CALC_OPTIONAL, .unit = "bytes", .doc = "memory traffic per weight of accumulating its gradient; 0: read and write of grad_datatype")
+/* clang-format on */
