@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/processor.h"
+#include "spec/format.h"
 
 /* Bits of recomputation. */
 enum {
@@ -437,7 +438,7 @@ static void add_feedforward(builder *b, double width, unsigned module, bool shar
                (gates + 1) * elements * e * unfused, (2 * gates + 1) * elements * e * unfused);
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * elements;
-    keep(o, (gates * unfused) * elements * e, module);
+    keep(o, gates * unfused * elements * s->kept_bytes, module);
     o = matrix(b, shared ? "shared expert down" : "feed-forward down", CALC_OPERATOR_MATRIX, module,
                b->tokens, columns, s->hidden, 1);
     if (!shared) {
@@ -536,7 +537,7 @@ static void add_experts(builder *b)
                (2 * gates + 1) * rows * width * e * traffic);
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * rows * width;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * rows * width;
-    keep(o, gates * rows * width * e, MOE);
+    keep(o, gates * rows * width * s->kept_bytes, MOE);
     o = matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden, local);
     o->expert = true;
     keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
