@@ -309,7 +309,7 @@ CALC_DECLARE_ENUM(scaling, SCALING)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \
-    enum { CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT };                                 \
+    enum { CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT };                                \
     typedef int64_t calc_##type;
 #define CALC_X_RECOMPUTE_MODULES(name, text) CALC_RECOMPUTE_MODULES_##name,
 #define CALC_X_FRAMEWORK_MEM(name, text) CALC_FRAMEWORK_MEM_##name,
@@ -465,7 +465,7 @@ typedef struct calc_field {
     const calc_table *table;    /**< OBJECT, LIST, MAP: rows of the element */
     const char *const *choices; /**< ENUM, and keys of a MAP: texts, NULL at the end */
     double lo, hi;              /**< INT, REAL: range in file units; both 0: any finite value */
-    double absent;              /**< OPTIONAL INT: the value when the key is absent */
+    double absent;              /**< OPTIONAL INT: value when the key is absent; OP: [1, absent] */
     double scale;               /**< file unit in SI units (GiB: 2^30); 0 means 1 */
     const char *unit;           /**< in the file: "GB/s"; NULL: a pure number */
     const char *where;          /**< STATS, LAYER: the function that computes it */

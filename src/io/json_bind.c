@@ -2,6 +2,7 @@
 
 #include "io/json_value.h"
 #include "io/utf8.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 
 #include <assert.h>
@@ -238,14 +239,6 @@ void calc_json_bind_field(calc_json_report *report, const calc_field *field, jso
     }
 }
 
-/* What a key that is not there means; the struct is zero already. */
-static void bind_absent(const calc_field *field, void *member)
-{
-    if (field->type == CALC_TYPE_INT) {
-        *(int64_t *)member = (int64_t)field->absent;
-    }
-}
-
 void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
                           void *object)
 {
@@ -253,7 +246,7 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
         calc_json_value_type_error(report, "an object", value, NULL);
         return;
     }
-    memset(object, 0, table->size);
+    calc_absent_fill(table, object);
     const char *key;
     json_t *member;
     int position = 0;
@@ -271,9 +264,7 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
             size_t mark = calc_json_report_enter(report, field->key);
             calc_json_bind_field(report, field, member, (char *)object + field->offset);
             calc_json_report_leave(report, mark);
-        } else if (field->flags & CALC_OPTIONAL) {
-            bind_absent(field, (char *)object + field->offset);
-        } else {
+        } else if (!(field->flags & CALC_OPTIONAL)) {
             calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                                  "missing key \"%s\"", field->key);
         }

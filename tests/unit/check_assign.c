@@ -192,7 +192,7 @@ START_TEST(values_are_checked_as_in_files)
            "--set tensor_par=8.0: /tensor_par: expected an integer, found 8.0\n  hint: write 8");
     refuse("datatype=fp16", CALC_ERR_RANGE,
            "--set datatype=fp16: /datatype: \"fp16\" is not one of float8, float16, bfloat16, "
-           "float32");
+           "float32, float4");
     refuse("networks[0].ops.p2p=[1, 0]", CALC_ERR_TYPE,
            "--set networks[0].ops.p2p=[1, 0]: /networks/0/ops/p2p/1: expected null, because "
            "point-to-point has no offset, found 0");

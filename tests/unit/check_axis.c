@@ -104,7 +104,7 @@ START_TEST(a_star_is_every_legal_value)
     ck_assert(space.axis[CALC_AXIS_fused_activation].all);
     ck_assert(space.axis[CALC_AXIS_datatype].all); /* the system's first 16-bit one */
     assign("datatype=*");
-    AXIS_IS(CALC_AXIS_datatype, 0, 1, 2, 3);
+    AXIS_IS(CALC_AXIS_datatype, 0, 1, 2, 3, 4);
     refuse("num_procs=*", CALC_ERR_TYPE,
            "--axis num_procs=*: /num_procs: expected values, found \"*\": no rule says which are "
            "legal\n  hint: for example 8:8192:x2");

@@ -173,9 +173,10 @@ START_TEST(limits_are_those_of_the_field)
            "--axis: /networks/1/efficiency: 1.5 is out of range, expected more than 0 and at most "
            "1");
     refuse(CALC_KIND_EXEC, "activation_recompute", "none:full", CALC_ERR_RANGE,
-           "--axis: /activation_recompute: \"none:full\" is not one of none, attn_only, full");
+           "--axis: /activation_recompute: \"none:full\" is not one of none, attn_only, full, "
+           "modules");
     refuse(CALC_KIND_EXEC, "activation_recompute", "none,ful", CALC_ERR_RANGE,
-           "--axis: /activation_recompute: \"ful\" is not one of none, attn_only, full\n"
+           "--axis: /activation_recompute: \"ful\" is not one of none, attn_only, full, modules\n"
            "  hint: did you mean \"full\"?");
 }
 END_TEST

@@ -173,9 +173,10 @@ START_TEST(wrong_conditions_are_explained)
                      "units are K, M, G, T (1000 ...), KiB, MiB, GiB, TiB, ms, us and %");
     constraint_fails("activation_recompute < full", CALC_ERR_TYPE,
                      "\"activation_recompute\" has no order\n  hint: write = or !=");
-    constraint_fails("activation_recompute = ful", CALC_ERR_TYPE,
-                     "\"activation_recompute\" is compared with one of none, attn_only, full, not "
-                     "\"ful\"\n  hint: did you mean \"full\"?");
+    constraint_fails(
+        "activation_recompute = ful", CALC_ERR_TYPE,
+        "\"activation_recompute\" is compared with one of none, attn_only, full, modules, not "
+        "\"ful\"\n  hint: did you mean \"full\"?");
     constraint_fails("training = 1", CALC_ERR_TYPE,
                      "\"training\" is compared with one of false, true, not \"1\"");
 }
