@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/human.h"
 #include "spec/absent.h"
+#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "units.h"
 
@@ -48,6 +49,9 @@ static void add_exec_value(line *out, calc_axis axis, int64_t value)
     const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
     if (field->type == CALC_TYPE_ENUM) {
         add(out, "%s", field->choices[value]);
+    } else if (field->type == CALC_TYPE_SET) {
+        char set[CALC_CHOICE_SET_SIZE];
+        add(out, "%s", value ? calc_choice_set_text(field->choices, value, set) : "none");
     } else if (field->type == CALC_TYPE_BOOL) {
         add(out, "%s", value ? "true" : "false");
     } else {

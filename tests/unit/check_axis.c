@@ -117,6 +117,33 @@ START_TEST(a_star_is_every_legal_value)
 }
 END_TEST
 
+START_TEST(a_star_of_an_optional_field_is_every_choice)
+{
+    assign("zero_stage=3,-1");
+    AXIS_IS(CALC_AXIS_zero_stage, -1, 3);
+    assign("flash_attention=*");
+    AXIS_IS(CALC_AXIS_flash_attention, 0, 1);
+    assign("memory_model=*");
+    AXIS_IS(CALC_AXIS_memory_model, CALC_MEMORY_MODEL_CALCULON, CALC_MEMORY_MODEL_MEGATRON);
+    assign("recompute_modules=mlp+core_attn,none");
+    AXIS_IS(CALC_AXIS_recompute_modules, 0, 9);
+    refuse("expert_par=*", CALC_ERR_TYPE,
+           "--axis expert_par=*: /expert_par: expected values, found \"*\": no rule says which are "
+           "legal");
+    refuse("recompute_modules=*", CALC_ERR_TYPE,
+           "--axis recompute_modules=*: /recompute_modules: expected values, found \"*\": no rule "
+           "says which are legal");
+}
+END_TEST
+
+START_TEST(real_numbers_of_the_execution_are_no_axes_yet)
+{
+    refuse("capacity_factor=1,1.25", CALC_ERR_UNSUPPORTED,
+           "--axis capacity_factor=1,1.25: \"capacity_factor\" is a real number of the execution: "
+           "to sweep those is not supported yet");
+}
+END_TEST
+
 START_TEST(a_batch_size_is_exact_or_a_maximum)
 {
     ck_assert(space.batch_is_maximum);
@@ -247,6 +274,8 @@ int main(void)
     tcase_add_test(tests, fields_of_the_execution_go_into_the_space);
     tcase_add_test(tests, a_later_assignment_replaces_an_earlier_one);
     tcase_add_test(tests, a_star_is_every_legal_value);
+    tcase_add_test(tests, a_star_of_an_optional_field_is_every_choice);
+    tcase_add_test(tests, real_numbers_of_the_execution_are_no_axes_yet);
     tcase_add_test(tests, a_batch_size_is_exact_or_a_maximum);
     tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);
     tcase_add_test(tests, unknown_names_get_the_nearest);
