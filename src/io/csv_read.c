@@ -1,5 +1,7 @@
 #include "io/csv_read.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,17 +13,30 @@ void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, con
     *reader = (calc_csv_reader){text + skip, text + length, 1, name};
 }
 
-static int fail(const calc_csv_reader *reader, int line, const char *text, calc_errors *errors)
+calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,
+                               calc_errors *errors, const char *hint, const char *fmt, ...)
 {
+    char text[320];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
     int before = errors ? errors->count : 0;
-    calc_errors_add(errors, CALC_ERR_SYNTAX, CALC_KIND_NONE, NULL, NULL, "%s", text);
+    calc_errors_add(errors, status, CALC_KIND_NONE, NULL, hint, "%s", text);
     if (errors && errors->count > before) {
         calc_error_place(&errors->item[before], reader->name, line, 0);
     }
+    return status;
+}
+
+static int fail(const calc_csv_reader *reader, int line, const char *text, calc_errors *errors)
+{
+    calc_csv_read_fail(reader, line, CALC_ERR_SYNTAX, errors, NULL, "%s", text);
     return -1;
 }
 
-/* Decode a quoted cell whose first quote is at reader->next. @return its end, NULL if it has none */
+/* Decode a quoted cell whose first quote is at reader->next. @return its end, NULL if it has none
+ */
 static char *quoted(calc_csv_reader *reader)
 {
     char *write = ++reader->next;

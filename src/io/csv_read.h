@@ -23,4 +23,9 @@ void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, con
 int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
                       calc_errors *errors);
 
+/** Add an error at a line of the file; `hint` may be NULL. @return status */
+calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,
+                               calc_errors *errors, const char *hint, const char *fmt, ...)
+    CALC_PRINTF(6, 7);
+
 #endif

@@ -129,8 +129,8 @@ static void fill_pipeline(calc_run_map *map)
     }
     fill_listed_stages(map);
     /* Interleaving that is only assumed does not vouch for the overlap that goes with it. */
-    e->pipeline_par_overlap = several && chunks > 1 &&
-                              !calc_run_map_trait(map, CALC_RUN_TRAIT_NO_MESSAGE_OVERLAP, true);
+    e->pipeline_par_overlap =
+        several && chunks > 1 && !calc_run_map_trait(map, CALC_RUN_TRAIT_NO_MESSAGE_OVERLAP, true);
 }
 
 /* ---- Tensor and data parallelism ------------------------------------------------------------- */
@@ -198,8 +198,8 @@ static void fill_data_par(calc_run_map *map)
     bool half = calc_runs_has(r->overlap, "grad_sync_dtype=bf16") ||
                 calc_runs_has(r->dtype, "PURE") ||
                 calc_run_map_trait(map, CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
-    calc_format two_bytes = e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16
-                                                                 : CALC_FORMAT_BFLOAT16;
+    calc_format two_bytes =
+        e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
     e->grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
 }
 
@@ -209,13 +209,11 @@ static void fill_formats(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
-    e->datatype = calc_runs_starts(r->dtype, "fp16") ? CALC_DATATYPE_FLOAT16
-                                                     : CALC_DATATYPE_BFLOAT16;
+    e->datatype =
+        calc_runs_starts(r->dtype, "fp16") ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
     bool four = calc_runs_has_any_case(r->dtype, "fp4");
     bool eight = calc_runs_has_any_case(r->dtype, "fp8");
-    e->matrix_datatype = four    ? CALC_FORMAT_FLOAT4
-                         : eight ? CALC_FORMAT_FLOAT8
-                                 : CALC_FORMAT_AUTO;
+    e->matrix_datatype = four ? CALC_FORMAT_FLOAT4 : eight ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool block = calc_runs_has_any_case(r->dtype, "mx") || calc_runs_has(r->id, "MX");
     e->scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
 }
@@ -239,9 +237,9 @@ static void fill_kernels(calc_run_map *map)
     e->training = true;
     e->fused_activation = false;
     e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
-    e->attention_type = app->kv_lora_rank > 0               ? CALC_ATTENTION_TYPE_MULTI_LATENT
+    e->attention_type = app->kv_lora_rank > 0             ? CALC_ATTENTION_TYPE_MULTI_LATENT
                         : app->kv_heads < app->attn_heads ? CALC_ATTENTION_TYPE_GROUPED_QUERY
-                                                            : CALC_ATTENTION_TYPE_MULTIHEAD;
+                                                          : CALC_ATTENTION_TYPE_MULTIHEAD;
     bool unfused = calc_run_map_trait(map, CALC_RUN_TRAIT_UNFUSED_ATTENTION, true);
     e->flash_attention = !unfused && r->flash_attention != 0;
     if (!unfused && isnan(r->flash_attention)) {
@@ -270,10 +268,10 @@ static void fill_exchanges(calc_run_map *map)
     e->context_par_type = ulysses ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
     bool printed =
         calc_runs_has_any_case(r->overlap, "deepep") || calc_runs_has(r->overlap, "hybridep");
-    bool assumed = *r->overlap == '\0' &&
-                   calc_run_map_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
-    e->dispatch_type = printed || assumed ? CALC_DISPATCH_TYPE_NODE_LIMITED
-                                          : CALC_DISPATCH_TYPE_ALL_TO_ALL;
+    bool assumed =
+        *r->overlap == '\0' && calc_run_map_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
+    e->dispatch_type =
+        printed || assumed ? CALC_DISPATCH_TYPE_NODE_LIMITED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
     e->expert_par_overlap = calc_runs_has(r->overlap, "moe_a2a_overlap=True")
                                 ? CALC_EXPERT_PAR_OVERLAP_BATCH
                                 : CALC_EXPERT_PAR_OVERLAP_NONE;

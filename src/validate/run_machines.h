@@ -14,6 +14,7 @@ typedef struct calc_run_machine {
 } calc_run_machine;
 
 /** The machine of a row; NULL if it is not known. */
-const calc_run_machine *calc_run_machine_of(const calc_runs_row *row, const calc_run_source *source);
+const calc_run_machine *calc_run_machine_of(const calc_runs_row *row,
+                                            const calc_run_source *source);
 
 #endif

@@ -34,13 +34,13 @@ static const char *what_is_missing(const calc_run_map *map)
     const calc_runs_row *row = map->row;
     bool shape = row->layers > 0 && row->hidden > 0 && row->heads > 0 && row->seq > 0;
     bool hybrid = calc_runs_has(row->id, "nemotron-3") || calc_runs_has(row->id, "nemotron3_super");
-    return map->source->reason                  ? map->source->reason
-           : !map->machine                      ? "no description of this machine"
-           : !shape                             ? "model shape not published, or a hybrid model"
-           : hybrid                             ? "hybrid Mamba model"
-           : !(row->num_gpus > 0)               ? "number of GPUs not published"
-           : !(row->global_batch > 0)           ? "global batch not published"
-                                                : NULL;
+    return map->source->reason        ? map->source->reason
+           : !map->machine            ? "no description of this machine"
+           : !shape                   ? "model shape not published, or a hybrid model"
+           : hybrid                   ? "hybrid Mamba model"
+           : !(row->num_gpus > 0)     ? "number of GPUs not published"
+           : !(row->global_batch > 0) ? "global batch not published"
+                                      : NULL;
 }
 
 void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)

@@ -1,14 +1,11 @@
 #include "validate/runs.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/error.h"
 #include "io/csv_read.h"
 
 enum { CELLS_MAX = 256 };
@@ -41,22 +38,6 @@ typedef struct reading {
     calc_errors *errors;
 } reading;
 
-CALC_PRINTF(4, 5)
-static calc_status fail(reading *r, int line, calc_status status, const char *fmt, ...)
-{
-    char text[320];
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(text, sizeof text, fmt, list);
-    va_end(list);
-    int before = r->errors ? r->errors->count : 0;
-    calc_errors_add(r->errors, status, CALC_KIND_NONE, NULL, NULL, "%s", text);
-    if (r->errors && r->errors->count > before) {
-        calc_error_place(&r->errors->item[before], r->csv.name, line, 0);
-    }
-    return status;
-}
-
 /* The first row names the columns. All that are missing are reported. */
 static calc_status read_header(reading *r)
 {
@@ -73,7 +54,8 @@ static calc_status read_header(reading *r)
             r->cell[i] = strcmp(cell[k], columns[i].name) == 0 ? k : -1;
         }
         if (r->cell[i] < 0) {
-            status = fail(r, line, CALC_ERR_FIELD, "column \"%s\" is missing", columns[i].name);
+            status = calc_csv_read_fail(&r->csv, line, CALC_ERR_FIELD, r->errors, NULL,
+                                        "column \"%s\" is missing", columns[i].name);
         }
     }
     return status;
@@ -96,16 +78,17 @@ static calc_status fill_row(reading *r, char *const *cell, int count, int line, 
     *row = (calc_runs_row){.line = line};
     for (int i = 0; i < COLUMNS; i++) {
         if (r->cell[i] >= count) {
-            return fail(r, line, CALC_ERR_FIELD, "the row has %d cells, \"%s\" is the %d. column",
-                        count, columns[i].name, r->cell[i] + 1);
+            return calc_csv_read_fail(&r->csv, line, CALC_ERR_FIELD, r->errors, NULL,
+                                      "the row has %d cells, \"%s\" is the %d. column", count,
+                                      columns[i].name, r->cell[i] + 1);
         }
         const char *text = cell[r->cell[i]];
         void *member = (char *)row + columns[i].offset;
         if (!columns[i].number) {
             *(const char **)member = text;
         } else if (!parse_number(text, member)) {
-            return fail(r, line, CALC_ERR_TYPE, "%s: \"%.60s\" is not a number", columns[i].name,
-                        text);
+            return calc_csv_read_fail(&r->csv, line, CALC_ERR_TYPE, r->errors, NULL,
+                                      "%s: \"%.60s\" is not a number", columns[i].name, text);
         }
     }
     return CALC_OK;
@@ -126,7 +109,8 @@ static calc_status read_rows(reading *r, calc_runs *out)
             capacity = capacity ? 2 * capacity : 256;
             calc_runs_row *grown = realloc(out->row, capacity * sizeof *grown);
             if (!grown) {
-                return fail(r, line, CALC_ERR_NOMEM, "%s", calc_status_text(CALC_ERR_NOMEM));
+                return calc_csv_read_fail(&r->csv, line, CALC_ERR_NOMEM, r->errors, NULL, "%s",
+                                          calc_status_text(CALC_ERR_NOMEM));
             }
             out->row = grown;
         }
