@@ -215,36 +215,12 @@ static void check_engine(rules *r, const char *name, const calc_engine *engines)
            calc_datatype_names[r->exec->datatype]);
 }
 
-static void unsupported(rules *r, calc_kind kind, const char *pointer, const char *text,
-                        const char *instead)
-{
-    char hint[64];
-    snprintf(hint, sizeof hint, "use %s", instead);
-    calc_errors_add(r->errors, CALC_ERR_UNSUPPORTED, kind, pointer, hint, "%s is not modelled yet",
-                    text);
-}
-
-static void check_supported(rules *r)
-{
-    if (r->exec->attention_type == CALC_ATTENTION_TYPE_FLASH) {
-        unsupported(r, CALC_KIND_EXEC, "/attention_type", "\"flash\" attention",
-                    "\"multihead\" or \"multiquery\"");
-    }
-    if (r->app->structure_type == CALC_STRUCTURE_TYPE_LLAMA) {
-        unsupported(r, CALC_KIND_APP, "/structure_type", "the \"llama\" structure", "\"gpt\"");
-    }
-    if (r->exec->structure_type == CALC_STRUCTURE_TYPE_LLAMA) {
-        unsupported(r, CALC_KIND_EXEC, "/structure_type", "the \"llama\" structure", "\"gpt\"");
-    }
-}
-
 calc_status calc_check(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_errors *errors)
 {
     calc_errors own = {0};
     rules r = {app, system, exec, errors ? errors : &own};
     int before = r.errors->count + r.errors->dropped;
-    check_supported(&r);
     check_parallel_sizes(&r);
     check_batch(&r);
     check_tensor_par(&r);
