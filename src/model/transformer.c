@@ -573,6 +573,7 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec
     double elements = b.tokens * shape->hidden;
     double bytes = elements * shape->element_bytes;
     /* A gather touches the rows of its tokens, not the table. */
+    b.traffic = 1; /* one kernel either way */
     calc_operator *o =
         vector(&b, "embedding", 0, elements, 2 * bytes + 8 * b.tokens, 2 * 4 * elements);
     o->weights = shape->vocab / shape->tensor_par * shape->hidden;
@@ -593,6 +594,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
     calc_operator *o = matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
     keep(o, b.kept * shape->hidden * shape->element_bytes, 0);
     bool fused = exec->fused_cross_entropy;
+    b.traffic = 1;
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
     o = vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits, (fused ? 4 : 14) * logits);
     o->flop[CALC_STAGE_FW] = 5 * logits;
