@@ -371,13 +371,16 @@ typedef struct calc_parameters {
     double total;     /**< all */
     double active;    /**< used by one token; equals total without experts */
     double attention; /**< query, key, value and output projections, with biases */
-    double mlp;       /**< feed-forward matrices, with biases */
-    double norm;      /**< layer norms */
-    double embedding; /**< token and position tables */
+    double mlp;       /**< feed-forward matrices, with biases; shared experts */
+    double experts;   /**< routed experts and routers */
+    double norm;      /**< norms */
+    double embedding; /**< token and position tables, and the head where it is not tied */
+    double mtp;       /**< blocks of multi-token prediction; not part of the total */
 } calc_parameters;
 
-/** Count parameters (Narayanan et al. 2021, arXiv 2104.04473, eq. 2, with the exact attention
- *  width): a 51,200-word vocabulary, learned positions, biases. */
+/** Count parameters. A file with Calculon's keys only counts as in Narayanan et al. 2021 (arXiv
+ *  2104.04473, eq. 2, with the exact attention width): a 51,200-word vocabulary, learned positions,
+ *  biases. Any other as it says, down to the last norm. */
 CALC_API void calc_count_parameters(const calc_app *app, calc_parameters *out);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 /** How calc ends: X(NAME, meaning). The numbers are a contract, in this order from 0. */
 #define CALC_EXIT_LIST(X)                                                                          \
     X(OK, "fine")                                                                                  \
-    X(INFEASIBLE, "the layout cannot run; the reasons are printed")                                \
+    X(INFEASIBLE, "the layout cannot run, or predictions got worse; the reasons are printed")      \
     X(USAGE, "the command line is wrong")                                                          \
     X(INPUT, "an input is wrong or does not exist")                                                \
     X(SYSTEM, "reading or writing failed, or memory ran out")                                      \
@@ -54,8 +54,8 @@ typedef struct calc_command {
     calc_exit (*run)(const calc_args *args);
 } calc_command;
 
-extern const calc_command calc_cmd_run, calc_cmd_sweep, calc_cmd_merge, calc_cmd_params,
-    calc_cmd_fields, calc_cmd_names, calc_cmd_help;
+extern const calc_command calc_cmd_run, calc_cmd_sweep, calc_cmd_merge, calc_cmd_validate,
+    calc_cmd_params, calc_cmd_fields, calc_cmd_names, calc_cmd_help;
 
 /** All commands, in the order of the help; NULL at the end. */
 extern const calc_command *const calc_command_list[];

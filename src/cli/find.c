@@ -113,13 +113,13 @@ static bool add_place(calc_find_list *list, calc_kind kind, const char *place, s
     return add_directory(list, directory, "", index);
 }
 
-static bool add_beside_command(calc_find_list *list, calc_kind kind, int index)
+/* ../share/calc beside the command. @return false if that is not known */
+static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
 {
     static const char data[] = "/share/calc";
-    char path[CALC_FIND_PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof data);
+    ssize_t length = readlink("/proc/self/exe", path, CALC_FIND_PATH_MAX - sizeof data);
     if (length <= 0) {
-        return true;
+        return false;
     }
     path[length] = '\0';
     for (int up = 0; up < 2; up++) {
@@ -127,7 +127,13 @@ static bool add_beside_command(calc_find_list *list, calc_kind kind, int index)
         *(slash ? slash : path) = '\0';
     }
     strcat(path, data);
-    return add_place(list, kind, path, strlen(path), index);
+    return true;
+}
+
+static bool add_beside_command(calc_find_list *list, calc_kind kind, int index)
+{
+    char path[CALC_FIND_PATH_MAX];
+    return !data_beside_command(path) || add_place(list, kind, path, strlen(path), index);
 }
 
 calc_status calc_find_names(calc_kind kind, calc_find_list *list, calc_errors *errors)
@@ -149,6 +155,28 @@ calc_status calc_find_names(calc_kind kind, calc_find_list *list, calc_errors *e
         qsort(list->entry, list->count, sizeof *list->entry, compare_entries);
     }
     return CALC_OK;
+}
+
+calc_status calc_find_data(const char *file, char *path, calc_errors *errors)
+{
+    const char *place = getenv("CALC_PATH");
+    while (place && *place) {
+        size_t length = strcspn(place, ":");
+        int needed = snprintf(path, CALC_FIND_PATH_MAX, "%.*s/%s", (int)length, place, file);
+        if (length > 0 && needed < CALC_FIND_PATH_MAX && access(path, F_OK) == 0) {
+            return CALC_OK;
+        }
+        place += length + (place[length] == ':');
+    }
+    char folder[CALC_FIND_PATH_MAX] = "";
+    if (data_beside_command(folder) &&
+        snprintf(path, CALC_FIND_PATH_MAX, "%s/%s", folder, file) < CALC_FIND_PATH_MAX &&
+        access(path, F_OK) == 0) {
+        return CALC_OK;
+    }
+    return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
+                           "CALC_PATH adds directories", "no file %.60s in the data directories",
+                           file);
 }
 
 void calc_find_free(calc_find_list *list)

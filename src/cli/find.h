@@ -46,6 +46,12 @@ void calc_find_free(calc_find_list *list);
 CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *path,
                                     calc_errors *errors);
 
+/** A file of a data directory, "measured/runs.csv": in the directories of CALC_PATH, then in
+ *  ../share/calc beside the command.
+ *  @param path  filled on CALC_OK, CALC_FIND_PATH_MAX bytes
+ *  @return CALC_OK or CALC_ERR_NOT_FOUND */
+CALC_MUST_USE calc_status calc_find_data(const char *file, char *path, calc_errors *errors);
+
 /** Name of a document for people: its file name without directories and .json or .json.gz;
  *  "stdin" for "-".
  *  @return buffer */

@@ -9,8 +9,10 @@
 #include "model/optimizer.h"
 #include "model/parameters.h"
 #include "model/pipeline.h"
+#include "model/run_stages.h"
 #include "model/step.h"
 #include "model/verdict.h"
+#include "spec/extended.h"
 
 /* Everything computed on the way, for the statistics. */
 typedef struct run {
@@ -289,22 +291,45 @@ static void put_rates(const run *r, calc_stats *s)
     double compute_s = s->fw_time + s->bw_time + s->optim_step_time;
     double perfect_s =
         r->pipeline.blocks_per_proc * r->pipeline.microbatches * s->useful_flops / peak;
-    double procs = (double)e->num_procs;
-    double tokens = (double)e->batch_size * (double)r->app->seq_size;
+    double work =
+        r->block.fw.flop + r->block.recompute.flop + r->block.agrad.flop + r->block.wgrad.flop;
 
     s->compute_efficiency = perfect_s / compute_s;
     s->system_efficiency = compute_s / s->total_time;
     s->total_efficiency = perfect_s / s->total_time;
-    s->sample_rate = (double)e->batch_size / s->total_time;
-    s->tokens_per_s = tokens / s->total_time;
-    s->tokens_per_s_per_proc = s->tokens_per_s / procs;
-    s->model_flops = tokens * calc_parameters_token_flop(r->app, e);
-    s->model_flops_utilization = s->model_flops / (s->total_time * peak * procs);
+    s->model_flops =
+        (double)e->batch_size * (double)r->app->seq_size * calc_parameters_token_flop(r->app, e);
+    s->model_flops_square = s->model_flops;
+    s->hardware_flops =
+        r->pipeline.blocks_per_proc * r->pipeline.microbatches * work * (double)e->num_procs;
+    calc_run_rates(r->app, r->system, e, s);
+}
+
+/* What only a list of stages has. */
+static void put_no_stages(calc_stats *s)
+{
+    s->head_time = 0;
+    s->host_time = 0;
+    s->cp_comm_link_time = 0;
+    s->cp_comm_exposed_time = 0;
+    s->ep_comm_link_time = 0;
+    s->ep_comm_exposed_time = 0;
+    s->straggler_time = 0;
+    s->overhead_time = 0;
+    s->head_space = 0;
+    s->framework_space = 0;
+    s->mem_overhead = 0;
+    s->mem_allocated = s->proc_mem_tier1_cap_req;
+    s->peak_stage = 0;
+    s->slowest_stage = 0;
 }
 
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,
                       calc_compat compat, calc_stats *stats)
 {
+    if (calc_extended(app, system, exec)) {
+        return calc_run_stages(app, system, exec, stats);
+    }
     run r = {.app = app, .system = system, .exec = exec, .compat = compat};
     run_terms(&r);
     step t = run_step(&r);
@@ -312,6 +337,7 @@ calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc
     put_memory(&r, stats);
     put_step(&r, &t, stats);
     put_rates(&r, stats);
+    put_no_stages(stats);
     stats->num_microbatches = r.pipeline.microbatches;
     stats->blocks_per_proc = r.pipeline.blocks_per_proc;
     stats->blocks_per_chunk = r.pipeline.blocks_per_chunk;

@@ -11,7 +11,8 @@ declare -A allowed=(
     [model]="base spec model"
     [io]="base spec io"
     [sweep]="base spec model sweep"
-    [cli]="base spec model io sweep cli"
+    [validate]="base spec model io validate"
+    [cli]="base spec model io sweep validate cli"
 )
 status=0
 

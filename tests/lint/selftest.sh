@@ -12,8 +12,8 @@ new_tree()
 {
     rm -rf "$scratch/tree"
     mkdir -p "$scratch/tree/sweep" "$scratch/tree/tests" "$scratch/tree/scripts" "$scratch/tree/.ci"
-    mkdir -p "$scratch"/tree/src/{base,spec,model,io,cli,calc}
-    for layer in base spec model io cli; do
+    mkdir -p "$scratch"/tree/src/{base,spec,model,io,validate,cli,calc}
+    for layer in base spec model io validate cli; do
         echo "int calc_${layer}_one;" > "$scratch/tree/src/$layer/one.c"
         echo "extern int calc_${layer}_one;" > "$scratch/tree/src/$layer/one.h"
     done

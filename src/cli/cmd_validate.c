@@ -1,0 +1,272 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/complain.h"
+#include "cli/inputs.h"
+#include "cli/opt.h"
+#include "cli/validate_table.h"
+#include "cli/validate_write.h"
+#include "validate/parity_svg.h"
+
+enum { OPT_JSON, OPT_CSV, OPT_PLOT, OPT_BASELINE, OPT_TOLERANCE, OPT_ROWS };
+
+static const calc_opt opts[] = {
+    [OPT_JSON] = {.name = "json",
+                  .value = "FILE",
+                  .doc = "write every measurement and every group as JSON"},
+    [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write every measurement as CSV"},
+    [OPT_PLOT] = {.name = "plot",
+                  .value = "FILE",
+                  .doc = "write predicted over measured times as an SVG picture"},
+    [OPT_BASELINE] = {.name = "baseline",
+                      .value = "FILE",
+                      .doc = "what --csv wrote before: end with 1 if the mean error of a group "
+                             "grew"},
+    [OPT_TOLERANCE] = {.name = "tolerance",
+                       .value = "X",
+                       .preset = "0.5",
+                       .doc = "by how many percentage points it may grow"},
+    [OPT_ROWS] = {.name = "rows",
+                  .value = "N",
+                  .preset = "10",
+                  .doc = "show the N measurements with the largest errors"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "RUNS",
+     .optional = true,
+     .repeated = true,
+     .doc = "CSV files of measured runs, \"-\" for standard input; the published runs that calc "
+            "ships if none is given"},
+    {0}};
+static const char *const examples[] = {
+    "calc validate", "calc validate --csv now.csv --baseline before.csv",
+    "calc validate my_runs.csv --json - --plot parity.svg", NULL};
+
+enum { FILES_MAX = 16 };
+
+/* A validation under way. */
+typedef struct task {
+    const calc_args *args;
+    calc_runs runs[FILES_MAX];
+    size_t files;
+    calc_remarks remarks;
+    calc_systems systems;
+    calc_results results;
+    calc_baseline baseline;
+    calc_groups groups;
+    double tolerance; /* a fraction */
+    size_t worst;
+    bool stdout_is_taken;
+} task;
+
+/* ---- Input ----------------------------------------------------------------------------------- */
+
+static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
+{
+    calc_input input = {0};
+    calc_errors own = {0};
+    calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, out, name, &own);
+    calc_text_free(&input.text);
+    if (status == CALC_ERR_NOT_FOUND) {
+        return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL,
+                               "no machine systems/%.60s.json", name);
+    }
+    if (status != CALC_OK) {
+        *errors = own;
+    }
+    return status;
+}
+
+/* What is wrong with the options; NULL if nothing is. */
+static const char *read_options(task *t)
+{
+    int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
+                calc_opt_is_stdout(t->args, OPT_PLOT);
+    t->stdout_is_taken = taken > 0;
+    const char *tolerance = calc_opt_value(t->args, OPT_TOLERANCE);
+    const char *worst = calc_opt_value(t->args, OPT_ROWS);
+    char *end;
+    t->tolerance = strtod(tolerance, &end) / 100;
+    if (end == tolerance || *end != '\0' || !(t->tolerance >= 0)) {
+        return "--tolerance: a number of percentage points, 0 or more";
+    }
+    if (worst[strspn(worst, "0123456789")] != '\0' || *worst == '\0' || strlen(worst) > 9) {
+        return "--rows: a number of measurements, 0 or more";
+    }
+    t->worst = strtoul(worst, NULL, 10);
+    return taken > 1 ? "only one of --json, --csv and --plot can be standard output"
+           : t->args->argument_count > FILES_MAX ? "too many files of runs"
+                                                 : NULL;
+}
+
+static calc_status read_shipped_runs(task *t, calc_errors *errors)
+{
+    static const char *const shipped[] = {"measured/runs.csv",
+                                          "measured/runs_vtrain_single.csv.gz"};
+    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
+        char path[CALC_FIND_PATH_MAX];
+        calc_status status = calc_find_data(shipped[i], path, errors);
+        if (status == CALC_OK) {
+            status = calc_runs_read(&t->runs[t->files++], path, errors);
+        }
+        if (status != CALC_OK) {
+            return status;
+        }
+    }
+    return CALC_OK;
+}
+
+static calc_status read_inputs(task *t, calc_errors *errors)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_status status = calc_find_data("measured/remarks.csv", path, errors);
+    if (status == CALC_OK) {
+        status = calc_remarks_read(&t->remarks, path, errors);
+    }
+    if (status == CALC_OK && t->args->argument_count == 0) {
+        status = read_shipped_runs(t, errors);
+    }
+    for (size_t i = 0; i < t->args->argument_count && status == CALC_OK; i++) {
+        status = calc_runs_read(&t->runs[t->files++], t->args->argument[i], errors);
+    }
+    return status;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static void write_json(calc_output *out, const task *t)
+{
+    calc_validate_write_json(out, &t->results, &t->groups);
+}
+
+static void write_csv(calc_output *out, const task *t)
+{
+    calc_validate_write_csv(out, &t->results);
+}
+
+static void write_plot(calc_output *out, const task *t)
+{
+    calc_parity_svg_write(out, &t->results);
+}
+
+static calc_status write_file(const char *path, void (*write)(calc_output *out, const task *t),
+                              const task *t, calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, path, errors);
+    if (status == CALC_OK) {
+        write(out, t);
+        status = calc_output_close(out, errors);
+    }
+    return status;
+}
+
+static calc_status write_files(const task *t, calc_errors *errors)
+{
+    static const struct {
+        int opt;
+        void (*write)(calc_output *out, const task *t);
+    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_PLOT, write_plot}};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
+        const char *path = calc_opt_value(t->args, files[i].opt);
+        status = path ? write_file(path, files[i].write, t, errors) : CALC_OK;
+    }
+    return status;
+}
+
+static void write_table(calc_output *out, const task *t)
+{
+    calc_validate_table_write(out, &t->results, &t->groups, t->worst);
+}
+
+static void write_worse(calc_output *out, const task *t)
+{
+    calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance);
+}
+
+/* ---- The validation -------------------------------------------------------------------------- */
+
+static calc_status make_results(task *t, calc_errors *errors)
+{
+    const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
+    calc_status status =
+        calc_results_make(&t->results, t->runs, t->files, &t->remarks, &t->systems, errors);
+    if (status == CALC_OK && baseline) {
+        status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_groups_make(&t->groups, &t->results, t->baseline.error, errors);
+    }
+    return status;
+}
+
+static bool got_worse(const task *t)
+{
+    bool worse = t->baseline.missing > 0;
+    for (size_t i = 0; i < t->groups.count; i++) {
+        worse = worse || calc_baseline_is_worse(&t->groups.item[i], t->tolerance);
+    }
+    return worse;
+}
+
+static calc_exit validate(task *t)
+{
+    calc_errors errors = {0};
+    calc_status status = read_inputs(t, &errors);
+    status = status == CALC_OK ? make_results(t, &errors) : status;
+    status = status == CALC_OK ? write_files(t, &errors) : status;
+    if (status == CALC_OK && !t->stdout_is_taken) {
+        status = write_file("-", write_table, t, &errors);
+    }
+    bool worse = status == CALC_OK && t->baseline.error && got_worse(t);
+    if (worse) {
+        status = write_file(t->stdout_is_taken ? "/dev/stderr" : "-", write_worse, t, &errors);
+    }
+    if (status != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    return worse ? CALC_EXIT_INFEASIBLE : CALC_EXIT_OK;
+}
+
+static void free_task(task *t)
+{
+    for (size_t i = 0; i < t->files; i++) {
+        calc_runs_free(&t->runs[i]);
+    }
+    calc_remarks_free(&t->remarks);
+    calc_results_free(&t->results);
+    calc_baseline_free(&t->baseline);
+    calc_groups_free(&t->groups);
+    free(t);
+}
+
+static calc_exit run(const calc_args *args)
+{
+    task *t = calloc(1, sizeof *t); /* the machines make it too large for a stack */
+    if (!t) {
+        fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
+        return CALC_EXIT_SYSTEM;
+    }
+    t->args = args;
+    t->systems.load = load_system;
+    const char *complaint = read_options(t);
+    calc_exit result = complaint ? calc_complain_usage(args->command, complaint) : validate(t);
+    free_task(t);
+    return result;
+}
+
+const calc_command calc_cmd_validate = {
+    .name = "validate",
+    .summary = "predictions beside published measured runs",
+    .detail = "Maps measured runs to models, machines and layouts, predicts them and shows the "
+              "errors by published table: predicted over measured, less 1, of the time of a step "
+              "and of memory. Rates are turned into times. Rows that cannot be predicted or do not "
+              "count are named with the reason; docs/validation.md has the rules. FILE may be "
+              "\"-\" for standard output, which then gets nothing else.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,149 @@
+#include "cli/validate_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+static void write_group(calc_output *out, const calc_group *g)
+{
+    const calc_spread *s = &g->spread;
+    calc_output_printf(out, "%-36s%6zu%+8.1f%7.1f%7.1f%7.1f%8.1f", g->name, s->count, 100 * s->bias,
+                       100 * s->mean_abs, 100 * s->median_abs, 100 * s->p90_abs,
+                       100 * s->worst_abs);
+    if (g->ranking.pairs > 0) {
+        calc_output_printf(out, "%7.2f%8zu%8.1f", g->ranking.tau, g->ranking.pairs,
+                           100 * g->ranking.regret_mean);
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_sets(calc_output *out, const calc_groups *groups, calc_quantity quantity,
+                       const char *title)
+{
+    bool head = false;
+    for (size_t i = 0; i < groups->count; i++) {
+        const calc_group *g = &groups->item[i];
+        if (g->quantity != quantity || strcmp(g->by, "set") != 0) {
+            continue;
+        }
+        if (!head) {
+            calc_output_printf(
+                out, "%-36s%6s%8s%7s%7s%7s%8s%s\n", title, "n", "bias", "mean", "median", "p90",
+                "worst", quantity == CALC_QUANTITY_STEP_TIME ? "    tau   pairs  regret" : "");
+            head = true;
+        }
+        write_group(out, g);
+    }
+    calc_output_text(out, head ? "\n" : "");
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static void write_counts(calc_output *out, const calc_results *results)
+{
+    calc_output_printf(out,
+                       "%zu runs, %zu measurements: %zu scored, %zu unscored, %zu not "
+                       "predicted\n",
+                       results->predictions, results->count,
+                       calc_results_count(results, CALC_USE_SCORED),
+                       calc_results_count(results, CALC_USE_UNSCORED),
+                       calc_results_count(results, CALC_USE_UNPREDICTED));
+}
+
+/* Results of a use that have the same remark as `result`, from it on; 0 if an earlier one has. */
+static size_t alike(const calc_results *results, const calc_result *result)
+{
+    size_t count = 0;
+    for (const calc_result *r = results->item; r < results->item + results->count; r++) {
+        if (r->use == result->use && strcmp(r->remark, result->remark) == 0) {
+            if (r < result) {
+                return 0;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static void write_reasons(calc_output *out, const calc_results *results, calc_use use)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        size_t count = r->use == use ? alike(results, r) : 0;
+        if (count > 0) {
+            calc_output_printf(out, "%6zu %s: %s\n", count,
+                               use == CALC_USE_UNSCORED ? "unscored" : "not predicted", r->remark);
+        }
+    }
+}
+
+/* The scored result with the largest error below `limit`, the first of equals after `last`. */
+static const calc_result *next_worst(const calc_results *results, const calc_result *last)
+{
+    const calc_result *found = NULL;
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        double error = fabs(r->error);
+        bool below = !last || error < fabs(last->error) || (error == fabs(last->error) && r > last);
+        if (r->use == CALC_USE_SCORED && below && (!found || error > fabs(found->error))) {
+            found = r;
+        }
+    }
+    return found;
+}
+
+static void write_worst(calc_output *out, const calc_results *results, size_t worst)
+{
+    const calc_result *r = NULL;
+    for (size_t i = 0; i < worst && (r = next_worst(results, r)); i++) {
+        if (i == 0) {
+            calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
+                               "largest errors");
+        }
+        bool time = r->quantity == CALC_QUANTITY_STEP_TIME;
+        double unit = time ? 1 : 1073741824.0;
+        const char *word = time ? "s" : "GiB";
+        calc_output_printf(out, "%+7.1f%%%8.4g %-3s%8.4g %-3s  %s%s%s%s\n", 100 * r->error,
+                           r->measured / unit, word, r->predicted / unit, word,
+                           r->prediction->map.row->id, *r->remark ? " (" : "", r->remark,
+                           *r->remark ? ")" : "");
+    }
+}
+
+void calc_validate_table_write(calc_output *out, const calc_results *results,
+                               const calc_groups *groups, size_t worst)
+{
+    write_sets(out, groups, CALC_QUANTITY_STEP_TIME, "time of a step, errors in %");
+    write_sets(out, groups, CALC_QUANTITY_MEMORY, "memory, errors in %");
+    write_counts(out, results);
+    write_reasons(out, results, CALC_USE_UNSCORED);
+    write_reasons(out, results, CALC_USE_UNPREDICTED);
+    write_worst(out, results, worst);
+}
+
+/* ---- Baseline -------------------------------------------------------------------------------- */
+
+size_t calc_validate_table_baseline(calc_output *out, const calc_groups *groups,
+                                    const calc_baseline *baseline, double tolerance)
+{
+    size_t worse = 0;
+    for (size_t i = 0; i < groups->count; i++) {
+        const calc_group *g = &groups->item[i];
+        if (calc_baseline_is_worse(g, tolerance)) {
+            calc_output_printf(out,
+                               "worse: %s %s, %s: mean error %.2f %%, %.2f %% in the baseline"
+                               " (%zu measurements)\n",
+                               g->by, g->name, calc_quantity_word(g->quantity),
+                               100 * g->mean_abs_now, 100 * g->mean_abs_then, g->shared);
+            worse++;
+        }
+    }
+    if (baseline->missing > 0) {
+        calc_output_printf(out, "worse: %zu measurements of the baseline are not predicted\n",
+                           baseline->missing);
+        worse++;
+    }
+    return worse;
+}

@@ -1,0 +1,18 @@
+/** @file validate_table.h  Predictions beside measured runs, for people. */
+#ifndef CALC_CLI_VALIDATE_TABLE_H
+#define CALC_CLI_VALIDATE_TABLE_H
+
+#include "io/output.h"
+#include "validate/baseline.h"
+
+/** Write the errors by published table, how many runs count, why others do not, and the `worst`
+ *  rows with the largest errors. */
+void calc_validate_table_write(calc_output *out, const calc_results *results,
+                               const calc_groups *groups, size_t worst);
+
+/** Write the groups that got worse than a baseline by more than the tolerance, and how many of its
+ *  measurements are no longer predicted. @return how many lines say that something got worse */
+size_t calc_validate_table_baseline(calc_output *out, const calc_groups *groups,
+                                    const calc_baseline *baseline, double tolerance);
+
+#endif

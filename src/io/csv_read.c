@@ -1,0 +1,110 @@
+#include "io/csv_read.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, const char *name)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t skip = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    *reader = (calc_csv_reader){text + skip, text + length, 1, name};
+}
+
+calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,
+                               calc_errors *errors, const char *hint, const char *fmt, ...)
+{
+    char text[320];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    int before = errors ? errors->count : 0;
+    calc_errors_add(errors, status, CALC_KIND_NONE, NULL, hint, "%s", text);
+    if (errors && errors->count > before) {
+        calc_error_place(&errors->item[before], reader->name, line, 0);
+    }
+    return status;
+}
+
+static int fail(const calc_csv_reader *reader, int line, const char *text, calc_errors *errors)
+{
+    calc_csv_read_fail(reader, line, CALC_ERR_SYNTAX, errors, NULL, "%s", text);
+    return -1;
+}
+
+/* Decode a quoted cell whose first quote is at reader->next. @return its end, NULL if it has none
+ */
+static char *quoted(calc_csv_reader *reader)
+{
+    char *write = ++reader->next;
+    while (reader->next < reader->end) {
+        if (*reader->next == '"') {
+            if (reader->next[1] != '"') {
+                reader->next++;
+                return write;
+            }
+            reader->next++;
+        }
+        reader->line += *reader->next == '\n';
+        *write++ = *reader->next++;
+    }
+    return NULL;
+}
+
+/* Step over the end of a cell. @return whether the row ends with it */
+static bool step(calc_csv_reader *reader)
+{
+    if (reader->next >= reader->end) {
+        return true;
+    }
+    if (*reader->next == ',') {
+        reader->next++;
+        return false;
+    }
+    reader->next += *reader->next == '\r' && reader->next[1] == '\n';
+    reader->line += *reader->next == '\n';
+    reader->next++;
+    return true;
+}
+
+static void skip_empty_lines(calc_csv_reader *reader)
+{
+    while (reader->next < reader->end && (*reader->next == '\n' || *reader->next == '\r')) {
+        reader->line += *reader->next == '\n';
+        reader->next++;
+    }
+}
+
+int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
+                      calc_errors *errors)
+{
+    skip_empty_lines(reader);
+    *line = reader->line;
+    bool done = reader->next >= reader->end;
+    int count = 0;
+    while (!done) {
+        if (count == capacity) {
+            return fail(reader, *line, "too many cells in one row", errors);
+        }
+        int start = reader->line;
+        bool quote = *reader->next == '"';
+        cell[count] = reader->next + quote;
+        char *end = quote ? quoted(reader) : NULL;
+        if (quote && !end) {
+            return fail(reader, start, "the quote that starts a cell here has no end", errors);
+        }
+        size_t rest = reader->next < reader->end ? strcspn(reader->next, ",\r\n") : 0;
+        if (quote && rest > 0) {
+            return fail(reader, reader->line, "a comma must follow the end of a quote", errors);
+        }
+        reader->next += rest;
+        end = quote ? end : reader->next;
+        done = step(reader);
+        *end = '\0';
+        count++;
+    }
+    return count;
+}

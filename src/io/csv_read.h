@@ -1,0 +1,31 @@
+/** @file csv_read.h  Comma-separated values (RFC 4180) from a text in memory, row by row. */
+#ifndef CALC_IO_CSV_READ_H
+#define CALC_IO_CSV_READ_H
+
+#include "calc.h"
+
+/** Where reading is. Start with calc_csv_read_start(). Borrows the text. */
+typedef struct calc_csv_reader {
+    char *next;
+    const char *end;
+    int line;         /**< of the row that comes next, from 1 */
+    const char *name; /**< what errors call the file; borrowed */
+} calc_csv_reader;
+
+/** Begin at the first row; a byte order mark is skipped.
+ *  @param text  NUL-terminated after `length` bytes; cells are decoded in place */
+void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, const char *name);
+
+/** Read a row; empty lines are skipped. Cells point into the text and are NUL-terminated.
+ *  @param line  filled with the line the row starts at
+ *  @return how many cells it has, 0 at the end; -1 with an error added: a quote without an end,
+ *  text after a quote, or more than `capacity` cells */
+int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
+                      calc_errors *errors);
+
+/** Add an error at a line of the file; `hint` may be NULL. @return status */
+calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,
+                               calc_errors *errors, const char *hint, const char *fmt, ...)
+    CALC_PRINTF(6, 7);
+
+#endif

@@ -1,0 +1,55 @@
+/** @file collective.h  Time of collectives of the parallel groups: on the one network that a `_net`
+ *  field names, or, with ranks laid out over nodes (rank_order), on every tier the group spans. */
+#ifndef CALC_MODEL_COLLECTIVE_H
+#define CALC_MODEL_COLLECTIVE_H
+
+#include "calc.h"
+
+/** Operations of a network. */
+typedef enum calc_collective_op {
+    CALC_OP_NONE,
+    CALC_OP_P2P,
+    CALC_OP_REDUCE_SCATTER,
+    CALC_OP_ALL_GATHER,
+    CALC_OP_ALL_REDUCE,
+    CALC_OP_ALL_TO_ALL
+} calc_collective_op;
+
+/** Ranks that communicate. */
+typedef struct calc_group {
+    double ranks;    /**< >= 1 */
+    double stride;   /**< distance of two neighbours in the order of ranks; 0: on `network` alone */
+    int64_t network; /**< index, where stride is 0 */
+} calc_group;
+
+/** Groups of an execution that depend on its sizes only. */
+typedef struct calc_groups {
+    calc_group tensor, context, expert, expert_tensor;
+    calc_group pipeline;
+    calc_group dense_data;  /**< replicas of dense weights: data and context parallelism */
+    calc_group expert_data; /**< replicas of expert weights */
+} calc_groups;
+
+/** The groups of an execution. */
+calc_groups calc_groups_of(const calc_exec *exec);
+
+/** Time of one operation on a buffer [s]. On several tiers each moves its part at the same time, so
+ *  the slowest decides and latencies add up; a tier inside carries the buffer, the one above it a
+ *  share per rank inside (Rabenseifner's hierarchy).
+ *  @param bytes  whole, unsharded buffer; of an all-to-all what one rank sends
+ *  @return 0 for one rank or no operation */
+double calc_collective_s(const calc_system *system, calc_collective_op op, const calc_group *group,
+                         double bytes);
+
+/** All-to-all in which `copies` (0..1] of what leaves a node is sent: one copy per node instead of
+ *  one per expert sends less between nodes. */
+double calc_collective_all_to_all_s(const calc_system *system, const calc_group *group,
+                                    double bytes, double copies);
+
+/** Members of a group inside one node. */
+double calc_collective_inner_ranks(const calc_system *system, const calc_group *group);
+
+/** The network of highest tier that a group touches. */
+int64_t calc_collective_top_network(const calc_system *system, const calc_group *group);
+
+#endif

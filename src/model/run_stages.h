@@ -1,0 +1,16 @@
+/** @file run_stages.h  calc_run() for layouts that use more than Calculon's fields. */
+#ifndef CALC_MODEL_RUN_STAGES_H
+#define CALC_MODEL_RUN_STAGES_H
+
+#include "model/stages.h"
+
+/** Evaluate an extended layout (calc_shape_extended()).
+ *  @return stats->verdict */
+calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                             calc_stats *stats);
+
+/** Rates, utilization, cost and energy of a step whose time and model arithmetic are known. */
+void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                    calc_stats *stats);
+
+#endif

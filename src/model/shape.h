@@ -1,0 +1,52 @@
+/** @file shape.h  The transformer as one layout runs it: presets resolved, the execution's
+ * overrides applied, heads and widths of one tensor-parallel rank. Pure; depends on the
+ * application, and of the execution on tensor_par, context_par, expert_par, expert_tensor_par,
+ * microbatch_size, seq_size, structure_type, attention_type, flash_attention and the datatypes. */
+#ifndef CALC_MODEL_SHAPE_H
+#define CALC_MODEL_SHAPE_H
+
+#include "calc.h"
+
+/** The model, resolved; counts are double because they multiply. */
+typedef struct calc_shape {
+    double hidden, feedforward, seq, blocks;
+    double heads, kv_heads; /**< of the whole model */
+    double qk_size, v_size; /**< width of a query or key head, and of a value head */
+    double q_rank, kv_rank; /**< latent attention; kv_rank 0: none, q_rank 0: not compressed */
+    double rope_size;       /**< latent attention: rotary part of a key */
+    double vocab;           /**< padded; 0: no embedding and no head */
+    double experts, experts_per_token, expert_feedforward, shared_feedforward;
+    double dense_blocks; /**< all blocks, without experts */
+    double moe_every;    /**< of the blocks after the dense ones, one in so many has experts */
+    double mtp_blocks;
+    double window, global_every;
+    bool latent, gated, rms, rope, bias, dropout, tied, causal, qk_norm, router_bias;
+    bool flash;
+    double tensor_par, context_par, expert_par, expert_tensor_par; /**< ranks, >= 1 */
+    double local_heads, local_kv_heads; /**< of one rank; keys are repeated beyond kv_heads */
+    double microbatch;
+    double tokens;        /**< of a micro-batch on one context-parallel rank */
+    double element_bytes; /**< of activations and of what is not a matrix of a block */
+    double matrix_bytes;  /**< of the inputs of matrix multiplications in blocks */
+    double weight_bytes;  /**< of a stored weight */
+    double kept_bytes;    /**< of a stored input of a matrix multiplication */
+    double grad_bytes;    /**< of an accumulated gradient */
+} calc_shape;
+
+/** Resolve an application for an execution. */
+calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec);
+
+/** Blocks with experts among all blocks of the model. */
+double calc_shape_moe_blocks(const calc_shape *shape);
+
+/** Part of the square of scores that a kernel of causal or windowed attention computes, mean over
+ *  the blocks: 1, (S+1)/2S, or for a window of W tokens (W/S)(1 - W/2S) of those that have one. */
+double calc_shape_score_share(const calc_shape *shape);
+
+/** Sizes of parallel groups that may be absent: at least 1. */
+static inline double calc_par_size(int64_t par)
+{
+    return par > 1 ? (double)par : 1;
+}
+
+#endif

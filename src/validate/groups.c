@@ -1,0 +1,185 @@
+#include "validate/groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "validate/sets.h"
+
+/* ---- Dimensions ------------------------------------------------------------------------------ */
+
+static const char *source_of(const calc_result *r)
+{
+    return r->prediction->map.source->name;
+}
+
+static const char *machine_of(const calc_result *r)
+{
+    return r->prediction->map.machine->system;
+}
+
+static const char *model_of(const calc_result *r)
+{
+    return r->prediction->map.row->model;
+}
+
+const char *calc_groups_kind(const calc_result *result)
+{
+    return result->prediction->map.row->num_experts > 0 ? "MoE" : "dense";
+}
+
+static const char *confidence_of(const calc_result *r)
+{
+    return r->prediction->map.row->confidence;
+}
+
+static const struct {
+    const char *by;
+    const char *(*name)(const calc_result *result);
+} dimensions[] = {{"source", source_of},
+                  {"machine", machine_of},
+                  {"model", model_of},
+                  {"kind", calc_groups_kind},
+                  {"confidence", confidence_of}};
+
+/* ---- One group ------------------------------------------------------------------------------- */
+
+/* What groups are made from, and room for one of them. */
+typedef struct maker {
+    const calc_results *results;
+    const double *then;
+    const calc_result **member;
+    double *error;
+    size_t members;
+    calc_groups *out;
+    size_t capacity;
+} maker;
+
+static void compare_with_baseline(const maker *m, calc_group *group)
+{
+    double now = 0, then = 0;
+    for (size_t i = 0; m->then && i < m->members; i++) {
+        double before = m->then[m->member[i] - m->results->item];
+        if (!isnan(before)) {
+            now += fabs(m->member[i]->error);
+            then += fabs(before);
+            group->shared++;
+        }
+    }
+    double n = group->shared > 0 ? (double)group->shared : (double)NAN;
+    group->mean_abs_now = now / n;
+    group->mean_abs_then = then / n;
+}
+
+/* Make a group of the members. @return false without memory */
+static bool add_group(maker *m, const char *by, const char *name, calc_quantity quantity)
+{
+    if (m->members == 0) {
+        return true;
+    }
+    if (m->out->count == m->capacity) {
+        m->capacity = m->capacity ? 2 * m->capacity : 128;
+        calc_group *grown = realloc(m->out->item, m->capacity * sizeof *grown);
+        if (!grown) {
+            return false;
+        }
+        m->out->item = grown;
+    }
+    calc_group *group = &m->out->item[m->out->count++];
+    *group = (calc_group){.by = by, .name = name, .quantity = quantity};
+    for (size_t i = 0; i < m->members; i++) {
+        m->error[i] = m->member[i]->error;
+    }
+    group->spread = calc_spread_of(m->error, m->members);
+    group->ranking = calc_ranking_of(m->member, m->members);
+    compare_with_baseline(m, group);
+    return true;
+}
+
+static bool counts(const calc_result *r, calc_quantity quantity)
+{
+    return r->use == CALC_USE_SCORED && r->quantity == quantity;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+static bool add_sets(maker *m, calc_quantity quantity)
+{
+    bool fine = true;
+    for (size_t s = 0; fine && calc_sets_name(s); s++) {
+        m->members = 0;
+        for (size_t i = 0; i < m->results->count; i++) {
+            const calc_result *r = &m->results->item[i];
+            if (counts(r, quantity) && calc_sets_has(s, r)) {
+                m->member[m->members++] = r;
+            }
+        }
+        fine = add_group(m, "set", calc_sets_name(s), quantity);
+    }
+    return fine;
+}
+
+/* Whether the result at `index` is the first of its name. */
+static bool is_first(const maker *m, size_t index, size_t dimension, calc_quantity quantity)
+{
+    const calc_result *item = m->results->item;
+    const char *name = dimensions[dimension].name(&item[index]);
+    for (size_t i = 0; i < index; i++) {
+        if (counts(&item[i], quantity) && strcmp(dimensions[dimension].name(&item[i]), name) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_dimension(maker *m, size_t dimension, calc_quantity quantity)
+{
+    const calc_result *item = m->results->item;
+    bool fine = true;
+    for (size_t first = 0; fine && first < m->results->count; first++) {
+        if (!counts(&item[first], quantity) || !is_first(m, first, dimension, quantity)) {
+            continue;
+        }
+        const char *name = dimensions[dimension].name(&item[first]);
+        m->members = 0;
+        for (size_t i = first; i < m->results->count; i++) {
+            if (counts(&item[i], quantity) &&
+                strcmp(dimensions[dimension].name(&item[i]), name) == 0) {
+                m->member[m->members++] = &item[i];
+            }
+        }
+        fine = add_group(m, dimensions[dimension].by, name, quantity);
+    }
+    return fine;
+}
+
+calc_status calc_groups_make(calc_groups *out, const calc_results *results, const double *then,
+                             calc_errors *errors)
+{
+    *out = (calc_groups){0};
+    maker m = {.results = results, .then = then, .out = out};
+    m.member = calloc(results->count + 1, sizeof *m.member);
+    m.error = calloc(results->count + 1, sizeof *m.error);
+    bool fine = m.member && m.error;
+    for (int q = 0; fine && q < CALC_QUANTITY_COUNT; q++) {
+        fine = add_sets(&m, (calc_quantity)q);
+        for (size_t d = 0; fine && d < sizeof dimensions / sizeof *dimensions; d++) {
+            fine = add_dimension(&m, d, (calc_quantity)q);
+        }
+    }
+    free(m.member);
+    free(m.error);
+    if (!fine) {
+        calc_groups_free(out);
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    return CALC_OK;
+}
+
+void calc_groups_free(calc_groups *groups)
+{
+    free(groups->item);
+    *groups = (calc_groups){0};
+}

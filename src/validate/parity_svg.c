@@ -1,0 +1,163 @@
+#include "validate/parity_svg.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEFT = 70, TOP = 30, SIDE = 560, WIDTH = 860, HEIGHT = 650, MACHINES = 16 };
+
+/* Colours that differ for colour-blind readers too (Okabe and Ito 2008), then tints of them. */
+static const char *const colors[MACHINES] = {
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d00",
+    "#004a75", "#8a3d00", "#00664b", "#84496a", "#999999", "#f0b87f", "#7fceb9", "#b0b0ff"};
+
+/* What is drawn and where. */
+typedef struct plot {
+    calc_output *out;
+    double lo, hi; /* of both axes, logarithms to base 10 */
+    const char *machine[MACHINES];
+    size_t points[MACHINES];
+    int machines;
+} plot;
+
+static bool is_drawn(const calc_result *r)
+{
+    return r->use == CALC_USE_SCORED && r->quantity == CALC_QUANTITY_STEP_TIME;
+}
+
+static double x_of(const plot *p, double seconds)
+{
+    return LEFT + (log10(seconds) - p->lo) / (p->hi - p->lo) * SIDE;
+}
+
+static double y_of(const plot *p, double seconds)
+{
+    return TOP + SIDE - (log10(seconds) - p->lo) / (p->hi - p->lo) * SIDE;
+}
+
+/* Texts of this program and of runs: only what XML reserves is replaced. */
+static void write_escaped(calc_output *out, const char *text)
+{
+    for (; *text; text++) {
+        const char *word = *text == '<'   ? "&lt;"
+                           : *text == '>' ? "&gt;"
+                           : *text == '&' ? "&amp;"
+                                          : NULL;
+        calc_output_write(out, word ? word : text, word ? strlen(word) : 1);
+    }
+}
+
+static int machine_index(plot *p, const char *name)
+{
+    for (int i = 0; i < p->machines; i++) {
+        if (strcmp(p->machine[i], name) == 0) {
+            return i;
+        }
+    }
+    if (p->machines < MACHINES) {
+        p->machine[p->machines++] = name;
+    }
+    return p->machines - 1;
+}
+
+/* Axes that start and end at a power of ten around all points. */
+static void fit_axes(plot *p, const calc_results *results)
+{
+    double lo = 0, hi = 0;
+    bool any = false;
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        if (is_drawn(r)) {
+            double least = log10(fmin(r->measured, r->predicted));
+            double most = log10(fmax(r->measured, r->predicted));
+            lo = any ? fmin(lo, least) : least;
+            hi = any ? fmax(hi, most) : most;
+            any = true;
+        }
+    }
+    p->lo = floor(lo);
+    p->hi = fmax(ceil(hi), p->lo + 1);
+}
+
+static void write_grid(const plot *p)
+{
+    for (double decade = p->lo; decade <= p->hi; decade++) {
+        double seconds = pow(10, decade);
+        calc_output_printf(p->out,
+                           "<path d=\"M%.1f %d V%d M%d %.1f H%d\" stroke=\"#ddd\"/>\n"
+                           "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n"
+                           "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                           x_of(p, seconds), TOP, TOP + SIDE, LEFT, y_of(p, seconds), LEFT + SIDE,
+                           x_of(p, seconds), TOP + SIDE + 18, seconds, LEFT - 8,
+                           y_of(p, seconds) + 4, seconds);
+    }
+}
+
+/* The line predicted = factor * measured, inside the frame. */
+static void write_line(const plot *p, double factor, const char *style)
+{
+    double lo = pow(10, p->lo), hi = pow(10, p->hi);
+    double from = fmax(lo, lo / factor), to = fmin(hi, hi / factor);
+    calc_output_printf(p->out, "<path d=\"M%.1f %.1f L%.1f %.1f\" %s/>\n", x_of(p, from),
+                       y_of(p, from * factor), x_of(p, to), y_of(p, to * factor), style);
+}
+
+static void write_frame(const plot *p)
+{
+    static const char band[] = "stroke=\"#888\" stroke-dasharray=\"4 3\"";
+    static const char wide[] = "stroke=\"#bbb\" stroke-dasharray=\"2 4\"";
+    calc_output_printf(
+        p->out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+        "font-family=\"sans-serif\" font-size=\"13\">\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<g fill=\"#333\">\n",
+        WIDTH, HEIGHT);
+    write_grid(p);
+    write_line(p, 1, "stroke=\"#333\"");
+    write_line(p, 1.1, band);
+    write_line(p, 0.9, band);
+    write_line(p, 1.25, wide);
+    write_line(p, 0.75, wide);
+    calc_output_printf(p->out,
+                       "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured step [s]</text>\n"
+                       "<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">"
+                       "predicted step [s]</text>\n</g>\n",
+                       LEFT + SIDE / 2, TOP + SIDE + 42, TOP + SIDE / 2);
+}
+
+static void write_point(plot *p, const calc_result *r)
+{
+    int machine = machine_index(p, r->prediction->map.machine->system);
+    p->points[machine]++;
+    calc_output_printf(p->out,
+                       "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" fill-opacity=\"0.6\">"
+                       "<title>",
+                       x_of(p, r->measured), y_of(p, r->predicted), colors[machine]);
+    write_escaped(p->out, r->prediction->map.row->id);
+    calc_output_printf(p->out, ": %+.1f %%</title></circle>\n", 100 * r->error);
+}
+
+static void write_legend(const plot *p)
+{
+    for (int i = 0; i < p->machines; i++) {
+        int y = TOP + 14 + 20 * i;
+        calc_output_printf(p->out,
+                           "<circle cx=\"%d\" cy=\"%d\" r=\"5\" fill=\"%s\"/>"
+                           "<text x=\"%d\" y=\"%d\" fill=\"#333\">%s (%zu)</text>\n",
+                           LEFT + SIDE + 24, y - 4, colors[i], LEFT + SIDE + 36, y, p->machine[i],
+                           p->points[i]);
+    }
+}
+
+void calc_parity_svg_write(calc_output *out, const calc_results *results)
+{
+    plot p = {.out = out};
+    fit_axes(&p, results);
+    write_frame(&p);
+    for (size_t i = 0; i < results->count; i++) {
+        if (is_drawn(&results->item[i])) {
+            write_point(&p, &results->item[i]);
+        }
+    }
+    write_legend(&p);
+    calc_output_text(out, "</svg>\n");
+}

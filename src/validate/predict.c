@@ -1,0 +1,92 @@
+#include "validate/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One layout. @return its step time; NaN with a reason if there is none */
+static double try_layout(calc_prediction *p, const calc_system *system, const calc_exec *exec)
+{
+    calc_stats stats;
+    calc_errors errors = {0};
+    if (calc_check(&p->map.app, system, exec, &errors) != CALC_OK) {
+        snprintf(p->reason, sizeof p->reason, "%.60s: %.190s", errors.item[0].pointer,
+                 errors.item[0].text);
+        return (double)NAN;
+    }
+    calc_verdict verdict = calc_run(&p->map.app, system, exec, CALC_COMPAT_NONE, &stats);
+    bool full = verdict == CALC_VERDICT_MEM1_CAPACITY || verdict == CALC_VERDICT_MEM2_CAPACITY;
+    bool fine = verdict == CALC_VERDICT_OK || full;
+    if (!fine || !(stats.total_time > 0) || !isfinite(stats.total_time)) {
+        snprintf(p->reason, sizeof p->reason, "verdict %s", calc_verdict_text(verdict));
+        return (double)NAN;
+    }
+    p->memory_bytes = stats.proc_mem_tier1_cap_req;
+    if (full && !p->map.search) {
+        calc_run_map_assume(&p->map, "predicted to need more memory than the machine has");
+    }
+    return stats.total_time;
+}
+
+/* Whether the sizes divide what they must. */
+static bool is_candidate(const calc_exec *e, int64_t blocks, int64_t batch, int64_t chunks)
+{
+    int64_t stages = e->pipeline_par;
+    int64_t together = e->data_par * batch;
+    if (e->batch_size % together != 0 || (stages >= 8 && batch > 2)) {
+        return false;
+    }
+    int64_t batches = e->batch_size / together;
+    return chunks == 1 || (stages > 1 && blocks % (stages * chunks) == 0 && batches % stages == 0);
+}
+
+static double search(calc_prediction *p, const calc_system *system)
+{
+    double best_s = (double)NAN;
+    double best_bytes = (double)NAN;
+    calc_exec best = p->map.exec;
+    for (int64_t batch = 1; batch <= 16; batch *= 2) {
+        for (int64_t chunks = 1; chunks <= 4; chunks *= 2) {
+            calc_exec e = p->map.exec;
+            if (!is_candidate(&e, p->map.app.num_blocks, batch, chunks)) {
+                continue;
+            }
+            e.microbatch_size = batch;
+            e.pipeline_interleaving = chunks;
+            double step_s = try_layout(p, system, &e);
+            if (step_s < best_s || (isnan(best_s) && !isnan(step_s))) {
+                best_s = step_s;
+                best_bytes = p->memory_bytes;
+                best = e;
+            }
+        }
+    }
+    p->map.exec = best;
+    p->memory_bytes = best_bytes;
+    return best_s;
+}
+
+void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems)
+{
+    *out = (calc_prediction){.step_s = (double)NAN, .memory_bytes = (double)NAN};
+    calc_run_map *map = &out->map;
+    calc_run_map_row(map, row);
+    if (map->reason) {
+        snprintf(out->reason, sizeof out->reason, "%s", map->reason);
+        return;
+    }
+    const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
+    if (!entry->fine) {
+        snprintf(out->reason, sizeof out->reason, "%s", entry->reason);
+        return;
+    }
+    /* The order of ranks decides, but the indices must be there. */
+    int64_t outer = entry->system.networks_count > 1 ? 1 : 0;
+    map->exec.pipeline_par_net = outer;
+    map->exec.data_par_net = outer;
+    out->step_s =
+        map->search ? search(out, &entry->system) : try_layout(out, &entry->system, &map->exec);
+    if (!isnan(out->step_s)) {
+        out->reason[0] = '\0';
+    }
+}

@@ -1,0 +1,21 @@
+/** @file ranking.h  Whether predictions put layouts in the right order, and what choosing the one
+ *  that is predicted fastest would cost. Layouts compete if model, machine, GPUs, batch and
+ * sequence length are equal. */
+#ifndef CALC_VALIDATE_RANKING_H
+#define CALC_VALIDATE_RANKING_H
+
+#include "validate/results.h"
+
+/** The order of competing layouts. */
+typedef struct calc_ranking {
+    size_t pairs;   /**< competing layouts whose measured times differ by half a percent */
+    double tau;     /**< Kendall: pairs in the right order less the others, over all; NaN: none */
+    size_t choices; /**< sets of two or more competing layouts */
+    double regret_mean;  /**< measured time of the predicted best over the shortest, less 1 */
+    double regret_worst; /**< NaN: no choices */
+} calc_ranking;
+
+/** Rank times of steps; other quantities are passed over. */
+calc_ranking calc_ranking_of(const calc_result *const *result, size_t count);
+
+#endif

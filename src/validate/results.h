@@ -1,0 +1,70 @@
+/** @file results.h  Measurements paired with predictions. The error of a pair is predicted over
+ *  measured, less 1. Rates were turned into the time of a step before (run_measure.h), so that a
+ *  positive error always means a prediction that is too slow, or needs too much memory. */
+#ifndef CALC_VALIDATE_RESULTS_H
+#define CALC_VALIDATE_RESULTS_H
+
+#include "validate/predict.h"
+#include "validate/remarks.h"
+
+/** What was measured: X(NAME, word, unit). */
+#define CALC_QUANTITY_LIST(X)                                                                      \
+    X(STEP_TIME, "step_time", "s")                                                                 \
+    X(MEMORY, "memory", "bytes")
+
+/** What becomes of a measurement: X(NAME, word). */
+#define CALC_USE_LIST(X)                                                                           \
+    X(SCORED, "scored")           /* in the groups */                                              \
+    X(UNSCORED, "unscored")       /* predicted, but in no group; the remark says why */            \
+    X(UNPREDICTED, "unpredicted") /* the remark says why */
+
+typedef enum calc_quantity {
+#define CALC_X(name, word, unit) CALC_QUANTITY_##name,
+    CALC_QUANTITY_LIST(CALC_X)
+#undef CALC_X
+        CALC_QUANTITY_COUNT
+} calc_quantity;
+
+typedef enum calc_use {
+#define CALC_X(name, word) CALC_USE_##name,
+    CALC_USE_LIST(CALC_X)
+#undef CALC_X
+        CALC_USE_COUNT
+} calc_use;
+
+/** One measurement. */
+typedef struct calc_result {
+    const calc_prediction *prediction;
+    calc_quantity quantity;
+    calc_use use;
+    double measured, predicted; /**< seconds or bytes; NaN: none */
+    double error;               /**< NaN: none */
+    const char *remark;         /**< "" if there is none */
+} calc_result;
+
+/** All measurements of all runs, in the order of the runs. Owns everything. Start with {0}. */
+typedef struct calc_results {
+    calc_prediction *prediction;
+    size_t predictions;
+    calc_result *item;
+    size_t count;
+} calc_results;
+
+/** Predict the runs of `files` files and pair them. A run without any measurement has one result,
+ *  unpredicted. The runs, remarks and systems must outlive the results.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
+                                            const calc_remarks *remarks, calc_systems *systems,
+                                            calc_errors *errors);
+
+/** Free what they own; fine on {0}. */
+void calc_results_free(calc_results *results);
+
+/** How many have that use. */
+size_t calc_results_count(const calc_results *results, calc_use use);
+
+/** Words of a quantity and of a use. */
+const char *calc_quantity_word(calc_quantity quantity);
+const char *calc_use_word(calc_use use);
+
+#endif

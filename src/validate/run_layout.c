@@ -1,0 +1,347 @@
+#include "validate/run_layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t whole(double number)
+{
+    return (int64_t)(number + 0.5);
+}
+
+/* A parallel size: blank and 0 are 1. */
+static int64_t size_of(double number)
+{
+    return number > 0 ? whole(number) : 1;
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+static const char *fill_sizes(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    calc_exec *e = &map->exec;
+    e->num_procs = whole(r->num_gpus);
+    e->tensor_par = size_of(r->tp);
+    e->pipeline_par = size_of(r->pp);
+    e->context_par = size_of(r->cp);
+    int64_t model = e->tensor_par * e->pipeline_par * e->context_par;
+    if (e->num_procs % model != 0) {
+        return "the parallel sizes do not divide the number of GPUs";
+    }
+    e->data_par = e->num_procs / model;
+    if (r->dp > 0 && whole(r->dp) != e->data_par) {
+        calc_run_map_assume(map, "data parallelism from the number of GPUs, not as printed");
+    }
+    e->expert_par = size_of(r->ep);
+    if (calc_run_map_trait(map, CALC_RUN_TRAIT_SPREAD_EXPERTS, true)) {
+        int64_t experts = map->app.num_experts;
+        e->expert_par = e->num_procs < experts ? e->num_procs : experts;
+    }
+    bool split = isnan(r->etp) && calc_run_map_trait(map, CALC_RUN_TRAIT_SPLIT_EXPERTS, true);
+    e->expert_tensor_par = split ? e->tensor_par : size_of(r->etp);
+    e->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    e->context_par_net = e->expert_par_net = -1;
+    e->expert_tensor_par_net = e->expert_data_par_net = -1;
+    return NULL;
+}
+
+static const char *fill_batch(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    calc_exec *e = &map->exec;
+    e->microbatch_size = size_of(r->micro_batch);
+    if (!(r->micro_batch > 0)) {
+        map->search = calc_run_map_trait(map, CALC_RUN_TRAIT_MICROBATCH_SEARCH, true);
+        if (!map->search && !calc_run_map_trait(map, CALC_RUN_TRAIT_MICROBATCH_1, true)) {
+            return "micro-batch not published";
+        }
+    }
+    int64_t together = e->data_par * e->microbatch_size;
+    int64_t batch = whole(r->global_batch);
+    if (batch < together) {
+        return "global batch smaller than data parallelism times micro-batch";
+    }
+    e->batch_size = (batch + together - 1) / together * together;
+    if (e->batch_size != batch) {
+        calc_run_map_assume(map, "batch rounded up to whole micro-batches, measured time with it");
+        map->step_s *= (double)e->batch_size / (double)batch;
+    }
+    return NULL;
+}
+
+/* ---- Pipeline -------------------------------------------------------------------------------- */
+
+enum { STAGES_MAX = 64 };
+
+/* The blocks of each stage, as "num_layer_list=5,6,6". @return how many are listed */
+static int64_t listed_blocks(const char *overlap, int64_t block[STAGES_MAX])
+{
+    static const char key[] = "num_layer_list=";
+    const char *text = strstr(overlap, key);
+    int64_t count = 0;
+    for (text = text ? text + strlen(key) : ""; *text >= '0' && *text <= '9' && count < STAGES_MAX;
+         text += *text == ',') {
+        char *end;
+        block[count++] = strtol(text, &end, 10);
+        text = end;
+    }
+    return count;
+}
+
+/* Stages of unequal length: the last as listed, the first as near to the list as the others, which
+ * are alike, allow. */
+static void fill_listed_stages(calc_run_map *map)
+{
+    calc_exec *e = &map->exec;
+    int64_t block[STAGES_MAX];
+    int64_t stages = listed_blocks(map->row->overlap, block);
+    if (stages != e->pipeline_par || stages < 2 ||
+        e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS) {
+        return;
+    }
+    int64_t between = map->app.num_blocks - block[0] - block[stages - 1];
+    int64_t moved = stages > 2 && between > 0 ? between % (stages - 2) : 0;
+    e->first_stage_blocks = block[0] + moved;
+    e->last_stage_blocks = block[stages - 1];
+    if (stages > 2) {
+        calc_run_map_assume(map, "stages between the first and the last alike, not as listed");
+    }
+}
+
+static void fill_pipeline(calc_run_map *map)
+{
+    calc_exec *e = &map->exec;
+    int64_t blocks = map->app.num_blocks;
+    bool several = e->pipeline_par > 1;
+    int64_t chunks = strtol(map->row->vpp, NULL, 10);
+    chunks = chunks > 0 ? chunks : 1;
+    bool eight = calc_run_map_trait(map, CALC_RUN_TRAIT_CHUNKS_8, several);
+    e->pipeline_interleaving = !several ? 1 : eight ? 8 : chunks;
+    int64_t parts = e->pipeline_par * chunks;
+    bool ends = blocks % parts != 0 && (blocks + 2) % parts == 0;
+    if (several && (calc_run_map_trait(map, CALC_RUN_TRAIT_BALANCED_ENDS, true) || ends)) {
+        e->pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
+        calc_run_map_assume(map, "embedding and head count as a block each");
+    } else if (several && blocks % parts != 0) {
+        e->pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+        calc_run_map_assume(map, "blocks per stage not printed: as equal as can be");
+    }
+    fill_listed_stages(map);
+    /* Interleaving that is only assumed does not vouch for the overlap that goes with it. */
+    e->pipeline_par_overlap =
+        several && chunks > 1 && !calc_run_map_trait(map, CALC_RUN_TRAIT_NO_MESSAGE_OVERLAP, true);
+}
+
+/* ---- Tensor and data parallelism ------------------------------------------------------------- */
+
+static void fill_tensor_par(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    calc_exec *e = &map->exec;
+    bool several = e->tensor_par > 1;
+    bool scatter = several && r->sequence_parallel == 1;
+    e->tensor_par_comm_type =
+        scatter ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+    e->seq_par_ag_redo = scatter && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    if (!several) {
+        return;
+    }
+    bool printed = calc_runs_has(r->overlap, "mc2=True") || calc_runs_has(r->id, "AsyncTP") ||
+                   calc_runs_has(r->overlap, "async TP") ||
+                   calc_runs_has(r->overlap, "tp_comm=True");
+    bool off = calc_runs_has(r->overlap, "ub_tp_comm_overlap=false");
+    bool fused =
+        printed || (!off && calc_run_map_trait(map, CALC_RUN_TRAIT_FUSED_TENSOR_OVERLAP, true));
+    bool none = !fused && calc_run_map_trait(map, CALC_RUN_TRAIT_NO_TENSOR_OVERLAP, true);
+    e->tensor_par_overlap = fused  ? CALC_TENSOR_PAR_OVERLAP_FUSED
+                            : none ? CALC_TENSOR_PAR_OVERLAP_NONE
+                                   : CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    if (!fused && !none) {
+        calc_run_map_assume(map, "tensor-parallel communication asynchronous in backward");
+    }
+}
+
+/* Weights sharded (3), gradients and optimizer sharded (2), or neither (0). */
+static int64_t sharding(const calc_run_map *map)
+{
+    const char *zero = map->row->zero_stage_fsdp;
+    const char *id = map->row->id;
+    if (map->exec.pipeline_par > 1) {
+        return 0; /* weights stay gathered over the micro-batches: a distributed optimizer */
+    }
+    if (calc_runs_starts(id, "mbridge") && calc_runs_has(id, "fsdp")) {
+        return 3;
+    }
+    if (calc_runs_has(zero, "SHARD_GRAD_OP") || calc_runs_has(zero, "not resharded")) {
+        return 2;
+    }
+    bool whole_model = calc_runs_has(zero, "FSDP") || calc_runs_has(zero, "ZeRO-3") || *zero == '3';
+    return whole_model ? 3 : 0;
+}
+
+static void fill_data_par(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    calc_exec *e = &map->exec;
+    int64_t stage = sharding(map);
+    bool distributed = calc_runs_has(r->zero_stage_fsdp, "distributed optimizer") ||
+                       calc_runs_has(r->zero_stage_fsdp, "FSDP") || stage > 0;
+    bool replicas = e->data_par * e->context_par > 1;
+    e->zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
+    e->optimizer_sharding = e->data_par > 1 && e->zero_stage > 0;
+    bool overlaps = calc_run_map_trait(map, CALC_RUN_TRAIT_DATA_OVERLAP, replicas) || stage > 0;
+    e->data_par_overlap =
+        e->data_par > 1 && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
+    bool gather = overlaps || calc_runs_has(r->overlap, "param_gather=True");
+    e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    bool half = calc_runs_has(r->overlap, "grad_sync_dtype=bf16") ||
+                calc_runs_has(r->dtype, "PURE") ||
+                calc_run_map_trait(map, CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
+    calc_format two_bytes =
+        e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
+    e->grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static void fill_formats(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    calc_exec *e = &map->exec;
+    e->datatype =
+        calc_runs_starts(r->dtype, "fp16") ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
+    bool four = calc_runs_has_any_case(r->dtype, "fp4");
+    bool eight = calc_runs_has_any_case(r->dtype, "fp8");
+    e->matrix_datatype = four ? CALC_FORMAT_FLOAT4 : eight ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    bool block = calc_runs_has_any_case(r->dtype, "mx") || calc_runs_has(r->id, "MX");
+    e->scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
+}
+
+/* Share of a block that CUDA graphs launch. */
+static double graphed(const char *overlap)
+{
+    static const char engine[] = "cuda_graph=transformer_engine";
+    if (calc_runs_has(overlap, "full_iteration") || calc_runs_has(overlap, "CUDA graph=1")) {
+        return 1;
+    }
+    const char *parts = strstr(overlap, engine);
+    return !parts ? 0 : parts[strlen(engine)] == '/' && strstr(parts, "'attn'") ? 0.7 : 0.2;
+}
+
+static void fill_kernels(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    calc_exec *e = &map->exec;
+    const calc_app *app = &map->app;
+    e->training = true;
+    e->fused_activation = false;
+    e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    e->attention_type = app->kv_lora_rank > 0             ? CALC_ATTENTION_TYPE_MULTI_LATENT
+                        : app->kv_heads < app->attn_heads ? CALC_ATTENTION_TYPE_GROUPED_QUERY
+                                                          : CALC_ATTENTION_TYPE_MULTIHEAD;
+    bool unfused = calc_run_map_trait(map, CALC_RUN_TRAIT_UNFUSED_ATTENTION, true);
+    e->flash_attention = !unfused && r->flash_attention != 0;
+    if (!unfused && isnan(r->flash_attention)) {
+        calc_run_map_assume(map, "attention kernel not printed: flash attention");
+    }
+    bool portable = calc_run_map_trait(map, CALC_RUN_TRAIT_PORTABLE_ATTENTION, true);
+    e->attention_kernel = portable ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
+    bool compiled = calc_runs_has(r->overlap, "compile");
+    e->eager = calc_run_map_trait(map, CALC_RUN_TRAIT_EAGER, true) ||
+               (!compiled && calc_run_map_trait(map, CALC_RUN_TRAIT_EAGER_UNLESS_COMPILED, true));
+    bool unfused_loss = calc_run_map_trait(map, CALC_RUN_TRAIT_UNFUSED_LOSS, true) || e->eager;
+    e->fused_cross_entropy = !unfused_loss;
+    e->cuda_graph = graphed(r->overlap);
+    e->unfused_experts = calc_runs_has_any_case(r->id, "gpt-oss");
+    if (calc_run_map_trait(map, CALC_RUN_TRAIT_DUMMY_GRADIENTS, !isnan(map->memory_bytes))) {
+        e->framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    }
+}
+
+static void fill_exchanges(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    calc_exec *e = &map->exec;
+    bool ulysses = calc_runs_has(r->overlap, "ulysses") ||
+                   calc_run_map_trait(map, CALC_RUN_TRAIT_ULYSSES, e->context_par > 1);
+    e->context_par_type = ulysses ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
+    bool printed =
+        calc_runs_has_any_case(r->overlap, "deepep") || calc_runs_has(r->overlap, "hybridep");
+    bool assumed =
+        *r->overlap == '\0' && calc_run_map_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
+    e->dispatch_type =
+        printed || assumed ? CALC_DISPATCH_TYPE_NODE_LIMITED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
+    e->expert_par_overlap = calc_runs_has(r->overlap, "moe_a2a_overlap=True")
+                                ? CALC_EXPERT_PAR_OVERLAP_BATCH
+                                : CALC_EXPERT_PAR_OVERLAP_NONE;
+}
+
+/* ---- Recomputation --------------------------------------------------------------------------- */
+
+/* Words of the column `recompute` and the part of a block they mean. */
+static const struct {
+    const char *text;
+    int module;
+} modules[] = {{"core", CALC_RECOMPUTE_MODULES_CORE_ATTN},
+               {"layernorm", CALC_RECOMPUTE_MODULES_LAYERNORM},
+               {"mla_up", CALC_RECOMPUTE_MODULES_MLA_UP_PROJ},
+               {"'mlp'", CALC_RECOMPUTE_MODULES_MLP},
+               {"moe_act", CALC_RECOMPUTE_MODULES_MOE_ACT},
+               {"shared_experts", CALC_RECOMPUTE_MODULES_SHARED_EXPERTS},
+               {"'moe'", CALC_RECOMPUTE_MODULES_MOE}};
+
+/* "full block 70": the blocks of a stage that recompute; 0: all of them. */
+static int64_t recomputed_blocks(const calc_run_map *map)
+{
+    static const char key[] = "block ";
+    const char *text = strstr(map->row->recompute, key);
+    int64_t blocks = text ? strtol(text + strlen(key), NULL, 10) : 0;
+    return blocks * map->exec.pipeline_par >= map->app.num_blocks ? 0 : blocks;
+}
+
+static void fill_recompute(calc_run_map *map)
+{
+    const char *text = map->row->recompute;
+    calc_exec *e = &map->exec;
+    if (calc_run_map_trait(map, CALC_RUN_TRAIT_NO_RECOMPUTE, true)) {
+        return;
+    }
+    if (*text == '\0') {
+        calc_run_map_assume(map, "recomputation not printed: none");
+    }
+    if (calc_runs_starts(text, "full")) {
+        e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        e->recompute_blocks = recomputed_blocks(map);
+        return;
+    }
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        if (calc_runs_has_any_case(text, modules[i].text)) {
+            e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+            e->recompute_modules |= (int64_t)1 << modules[i].module;
+        }
+    }
+    if (calc_runs_has(text, "SAC")) {
+        calc_run_map_assume(map, "selective recomputation by operation not modelled: none");
+    }
+    if (calc_runs_has(text, "offload")) {
+        calc_run_map_assume(map, "offload of activations not modelled");
+    }
+}
+
+const char *calc_run_layout_exec(calc_run_map *map)
+{
+    const char *reason = fill_sizes(map);
+    reason = reason ? reason : fill_batch(map);
+    if (reason) {
+        return reason;
+    }
+    fill_formats(map);
+    fill_recompute(map);
+    fill_pipeline(map);
+    fill_tensor_par(map);
+    fill_data_par(map);
+    fill_kernels(map);
+    fill_exchanges(map);
+    return NULL;
+}

@@ -1,0 +1,65 @@
+#include "validate/run_map.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "validate/run_layout.h"
+#include "validate/run_measure.h"
+#include "validate/run_models.h"
+
+void calc_run_map_assume(calc_run_map *map, const char *text)
+{
+    for (int i = 0; i < map->assumptions; i++) {
+        if (strcmp(map->assumption[i], text) == 0) {
+            return;
+        }
+    }
+    if (map->assumptions < CALC_RUN_MAP_ASSUMPTIONS) {
+        map->assumption[map->assumptions++] = text;
+    }
+}
+
+bool calc_run_map_trait(calc_run_map *map, int trait, bool applies)
+{
+    bool has = (map->source->traits & trait) != 0;
+    if (has && applies) {
+        calc_run_map_assume(map, calc_run_source_assumption(trait));
+    }
+    return has;
+}
+
+/* What the row lacks; NULL if it has all. */
+static const char *what_is_missing(const calc_run_map *map)
+{
+    const calc_runs_row *row = map->row;
+    bool shape = row->layers > 0 && row->hidden > 0 && row->heads > 0 && row->seq > 0;
+    bool hybrid = calc_runs_has(row->id, "nemotron-3") || calc_runs_has(row->id, "nemotron3_super");
+    return map->source->reason        ? map->source->reason
+           : !map->machine            ? "no description of this machine"
+           : !shape                   ? "model shape not published, or a hybrid model"
+           : hybrid                   ? "hybrid Mamba model"
+           : !(row->num_gpus > 0)     ? "number of GPUs not published"
+           : !(row->global_batch > 0) ? "global batch not published"
+                                      : NULL;
+}
+
+void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
+{
+    const calc_run_source *source = calc_run_source_of(row);
+    *out = (calc_run_map){.row = row,
+                          .source = source,
+                          .machine = calc_run_machine_of(row, source),
+                          .step_s = (double)NAN,
+                          .memory_bytes = row->measured_memory_gib * 1073741824.0};
+    out->reason = what_is_missing(out);
+    if (out->reason) {
+        return;
+    }
+    calc_run_models_app(out);
+    calc_run_measure_step(out);
+    if (isnan(out->step_s) && isnan(out->memory_bytes)) {
+        out->reason = "no measured time or memory";
+        return;
+    }
+    out->reason = calc_run_layout_exec(out);
+}

@@ -1,0 +1,82 @@
+#include "validate/run_sources.h"
+
+#define T(name) CALC_RUN_TRAIT_##name
+
+enum {
+    OLD_GPT = T(UNFUSED_ATTENTION) | T(DROPOUT) | T(UNFUSED_LOSS),
+    MEGATRON_2021 = OLD_GPT | T(NO_MESSAGE_OVERLAP),
+    VTRAIN = MEGATRON_2021 | T(HALF_GRADIENTS),
+    NVIDIA_RECIPE = T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(FUSED_TENSOR_OVERLAP),
+    PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP)
+};
+
+static const char nothing_shared[] = "GPU count is not the product of the parallel sizes";
+
+/* The first row that fits counts. NULL prefix: any id. */
+static const calc_run_source sources[] = {
+    {"simumax_b200", NULL, 0, "simumax_b200",
+     T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(DUMMY_GRADIENTS), NULL},
+    {"seqsel_tab5", NULL, 0, "calculon_tab5", MEGATRON_2021, NULL},
+    {"seqsel_fig", NULL, 0, "seqsel_fig1", OLD_GPT, "analytical memory values, no measurement"},
+    {"seqsel", NULL, 0, "seqsel_abs", OLD_GPT, NULL},
+    {"mlm_sc21_tab1", NULL, 0, "mlm_sc21_tab1", MEGATRON_2021 | T(MICROBATCH_SEARCH), NULL},
+    {"mlm_sc21_tab2", NULL, 0, "mlm_sc21_tab2", MEGATRON_2021 | T(MICROBATCH_SEARCH), NULL},
+    {"mlm_readme2020", NULL, 0, "mlm_readme2020",
+     OLD_GPT | T(NO_TENSOR_OVERLAP) | T(HALF_GRADIENTS), NULL},
+    {"mlm_readme_h100", NULL, 0, "mlm_readme_h100", T(DATA_OVERLAP) | T(MICROBATCH_SEARCH), NULL},
+    {"vtrain_multi", NULL, 0, "vtrain_multi", VTRAIN, NULL},
+    {"vtrain_single", NULL, 0, "vtrain_single", VTRAIN, NULL},
+    {"foundry_h100", NULL, 0, "foundry_h100", T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION),
+     NULL},
+    {"foundry_a100_80", NULL, 0, "foundry_a100_80",
+     T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION), NULL},
+    {"foundry_a100_40", NULL, 0, "foundry_a100_40",
+     T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION), NULL},
+    {"mlperf", NULL, 0, "mlperf", NVIDIA_RECIPE, NULL},
+    {"torchtitan", NULL, 0, "torchtitan", PYTORCH | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_1),
+     NULL},
+    {"nemo_24", NULL, 0, "nemo_2407", NVIDIA_RECIPE, NULL},
+    {"nemo_long", NULL, 0, "nemo_longseq", 0, nothing_shared},
+    {"automodel", "GPT-OSS", 0, "automodel", PYTORCH | T(NO_RECOMPUTE) | T(SPREAD_EXPERTS), NULL},
+    {"automodel", NULL, 0, "automodel", PYTORCH | T(NO_RECOMPUTE), NULL},
+    {"mcore_ci", NULL, 0, "mcore_ci", 0, NULL},
+    {"msllm", NULL, 0, "ascend_msllm", T(NO_MESSAGE_OVERLAP), NULL},
+    {"mtnlg", NULL, 0, "mtnlg", OLD_GPT, NULL},
+    {"llama3_405b", NULL, 0, "llama3_paper",
+     T(UNFUSED_LOSS) | T(DATA_OVERLAP) | T(MICROBATCH_1) | T(CHUNKS_8) | T(BALANCED_ENDS), NULL},
+    {"nemotron4", NULL, 0, "nemotron4", T(DATA_OVERLAP) | T(MICROBATCH_1) | T(CHUNKS_8), NULL},
+    {"primus", NULL, 0, "primus", 0, "batch not published"},
+    {"dgxc_", "grok", 0, "dgxc_grok", NVIDIA_RECIPE | T(SPLIT_EXPERTS), NULL},
+    {"dgxc_", "nemotron4-340b", 0, "dgxc_dense", T(DATA_OVERLAP) | T(HALF_GRADIENTS), NULL},
+    {"dgxc_", NULL, 0, "dgxc_dense", NVIDIA_RECIPE, NULL},
+    {"mbridge", NULL, 1, "mbridge_moe",
+     T(DATA_OVERLAP) | T(NODE_LIMITED_DISPATCH) | T(DUMMY_GRADIENTS), NULL},
+    {"mbridge", "nemotron-3", 0, "mbridge_moe", 0, NULL},
+    {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(DUMMY_GRADIENTS), NULL},
+    {"", NULL, 0, "other", 0, NULL}};
+
+const calc_run_source *calc_run_source_of(const calc_runs_row *row)
+{
+    const calc_run_source *source = sources;
+    int experts = calc_runs_or(row->num_experts, 0) > 0 ? 1 : -1;
+    while (!calc_runs_starts(row->id, source->prefix) ||
+           (source->contains && !calc_runs_has(row->id, source->contains)) ||
+           (source->experts != 0 && source->experts != experts)) {
+        source++;
+    }
+    return source;
+}
+
+const char *calc_run_source_assumption(int trait)
+{
+    static const char *const texts[] = {
+#define CALC_X(name, text) text,
+        CALC_RUN_TRAIT_LIST(CALC_X)
+#undef CALC_X
+    };
+    int index = 0;
+    while (index + 1 < CALC_RUN_TRAITS && trait >> index != 1) {
+        index++;
+    }
+    return texts[index];
+}

@@ -1,0 +1,61 @@
+/** @file run_sources.h  What is known of the software of a published table but not printed in its
+ *  rows: kernels, overlaps, precision of gradients. A source is known by the start of its rows'
+ *  ids. */
+#ifndef CALC_VALIDATE_RUN_SOURCES_H
+#define CALC_VALIDATE_RUN_SOURCES_H
+
+#include "validate/runs.h"
+
+/** Features of a source's software: X(NAME, what is assumed). */
+#define CALC_RUN_TRAIT_LIST(X)                                                                     \
+    X(UNFUSED_ATTENTION, "attention without a flash kernel (GPT code of 2020 to 2022)")            \
+    X(DROPOUT, "dropout (GPT code of 2020 to 2022)")                                               \
+    X(UNFUSED_LOSS, "loss in several kernels")                                                     \
+    X(EAGER, "eager PyTorch")                                                                      \
+    X(EAGER_UNLESS_COMPILED, "eager PyTorch, as no torch.compile is named")                        \
+    X(PORTABLE_ATTENTION, "portable flash attention kernels")                                      \
+    X(FUSED_TENSOR_OVERLAP, "fused tensor-parallel overlap, this software's default")              \
+    X(NO_TENSOR_OVERLAP, "no tensor-parallel overlap")                                             \
+    X(DATA_OVERLAP, "gradient and weight communication overlapped, this software's default")       \
+    X(NO_MESSAGE_OVERLAP, "pipeline messages not overlapped")                                      \
+    X(HALF_GRADIENTS, "gradients reduced in 16 bits, this software's default")                     \
+    X(NODE_LIMITED_DISPATCH, "one copy of a token per node (DeepEP, HybridEP)")                    \
+    X(SPLIT_EXPERTS, "experts split over the tensor-parallel ranks")                               \
+    X(ULYSSES, "context parallelism by all-to-all")                                                \
+    X(NO_RECOMPUTE, "no recomputation")                                                            \
+    X(SPREAD_EXPERTS, "expert parallelism over as many ranks as there are experts")                \
+    X(MICROBATCH_1, "micro-batch not printed: 1")                                                  \
+    X(MICROBATCH_SEARCH, "micro-batch and interleaving not printed: the fastest predicted")        \
+    X(CHUNKS_8, "interleaving not printed: 8 chunks")                                              \
+    X(BALANCED_ENDS, "embedding and head count as a block each")                                   \
+    X(DUMMY_GRADIENTS, "weight-gradient buffers of Transformer Engine")
+
+enum {
+#define CALC_X(name, text) CALC_RUN_TRAIT_INDEX_##name,
+    CALC_RUN_TRAIT_LIST(CALC_X)
+#undef CALC_X
+        CALC_RUN_TRAITS
+};
+enum {
+#define CALC_X(name, text) CALC_RUN_TRAIT_##name = 1 << CALC_RUN_TRAIT_INDEX_##name,
+    CALC_RUN_TRAIT_LIST(CALC_X)
+#undef CALC_X
+};
+
+/** One source. */
+typedef struct calc_run_source {
+    const char *prefix;   /**< its ids start with this */
+    const char *contains; /**< and contain this; NULL: anything */
+    int experts;          /**< 1: mixtures of experts only, -1: dense models only, 0: both */
+    const char *name;     /**< of the group it forms */
+    int traits;           /**< CALC_RUN_TRAIT_* */
+    const char *reason;   /**< why its rows are not predicted; NULL: they are */
+} calc_run_source;
+
+/** The source of a row; the last one of the table, "other", if none is known. */
+const calc_run_source *calc_run_source_of(const calc_runs_row *row);
+
+/** The sentence of one trait. */
+const char *calc_run_source_assumption(int trait);
+
+#endif

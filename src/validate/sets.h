@@ -1,0 +1,14 @@
+/** @file sets.h  The sets of published tables that errors are reported for: one table, or tables of
+ *  the same kind on machines of one family. */
+#ifndef CALC_VALIDATE_SETS_H
+#define CALC_VALIDATE_SETS_H
+
+#include "validate/results.h"
+
+/** Name of the set of that index, from 0; NULL after the last. */
+const char *calc_sets_name(size_t index);
+
+/** Whether a result belongs to the set; its machine must be known. */
+bool calc_sets_has(size_t index, const calc_result *result);
+
+#endif

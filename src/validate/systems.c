@@ -1,0 +1,23 @@
+#include "validate/systems.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name)
+{
+    for (int i = 0; i < systems->count; i++) {
+        if (strcmp(systems->entry[i].name, name) == 0) {
+            return &systems->entry[i];
+        }
+    }
+    /* More names than there is room for take the place of the last. */
+    int index = systems->count < CALC_SYSTEMS_MAX ? systems->count++ : CALC_SYSTEMS_MAX - 1;
+    calc_systems_entry *entry = &systems->entry[index];
+    calc_errors errors = {0};
+    *entry = (calc_systems_entry){.name = name};
+    entry->fine = systems->load(name, &entry->system, &errors) == CALC_OK;
+    if (!entry->fine && errors.count > 0) {
+        snprintf(entry->reason, sizeof entry->reason, "%.199s", errors.item[0].text);
+    }
+    return entry;
+}

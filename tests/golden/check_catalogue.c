@@ -1,0 +1,379 @@
+/* The files of models/, systems/ and executions/ beside what was published: parameter counts, data
+   sheets, layouts. catalogue/parameters.csv names the source of each count. */
+#include <check.h>
+#include <dirent.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calc.h"
+
+#define TABLES CALC_TEST_DATA "/golden/catalogue/"
+
+/* 1 when calc_count_parameters() and calc_check() know the fields of modern models. */
+#define CATALOGUE_IS_MODELLED 1
+
+enum { MAX_ROWS = 200, NAME_SIZE = 64, LINE_SIZE = 512, PATH_SIZE = 512 };
+
+/* A row of parameters.csv; active is 0 where none was published. */
+typedef struct published {
+    char model[NAME_SIZE];
+    double total, total_tolerance, active, active_tolerance;
+} published;
+
+/* A row of layouts.csv. */
+typedef struct layout {
+    char execution[NAME_SIZE], model[NAME_SIZE], system[NAME_SIZE];
+} layout;
+
+static published counts[MAX_ROWS];
+static layout layouts[MAX_ROWS];
+static int counts_count, layouts_count;
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static FILE *open_table(const char *name, const char *header)
+{
+    char path[PATH_SIZE], line[LINE_SIZE];
+    snprintf(path, sizeof path, "%s%s", TABLES, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fgets(line, sizeof line, file) == NULL || strcmp(line, header) != 0) {
+        fprintf(stderr, "%s: missing, or another header\n", path);
+        exit(EXIT_FAILURE);
+    }
+    return file;
+}
+
+/* The text up to the next comma; *line moves behind it. */
+static const char *next_cell(char **line)
+{
+    char *cell = *line;
+    size_t length = strcspn(cell, ",\n");
+    *line = cell + length + (cell[length] != '\0');
+    cell[length] = '\0';
+    return cell;
+}
+
+static void copy_cell(char **line, char out[NAME_SIZE])
+{
+    snprintf(out, NAME_SIZE, "%s", next_cell(line));
+}
+
+static void read_counts(void)
+{
+    FILE *file = open_table("parameters.csv",
+                            "model,total,total_tolerance,active,active_tolerance,source\n");
+    char text[LINE_SIZE];
+    while (counts_count < MAX_ROWS && fgets(text, sizeof text, file) != NULL) {
+        char *line = text;
+        published *row = &counts[counts_count++];
+        copy_cell(&line, row->model);
+        row->total = strtod(next_cell(&line), NULL);
+        row->total_tolerance = strtod(next_cell(&line), NULL);
+        row->active = strtod(next_cell(&line), NULL);
+        row->active_tolerance = strtod(next_cell(&line), NULL);
+    }
+    fclose(file);
+}
+
+static void read_layouts(void)
+{
+    FILE *file = open_table("layouts.csv", "execution,model,system\n");
+    char text[LINE_SIZE];
+    while (layouts_count < MAX_ROWS && fgets(text, sizeof text, file) != NULL) {
+        char *line = text;
+        layout *row = &layouts[layouts_count++];
+        copy_cell(&line, row->execution);
+        copy_cell(&line, row->model);
+        copy_cell(&line, row->system);
+    }
+    fclose(file);
+}
+
+static const char *folder_of(calc_kind kind)
+{
+    return kind == CALC_KIND_APP ? "models" : kind == CALC_KIND_SYSTEM ? "systems" : "executions";
+}
+
+static void load(calc_kind kind, void *object, const char *name)
+{
+    char path[PATH_SIZE], text[1024] = "";
+    calc_errors errors = {0};
+    snprintf(path, sizeof path, "%s/%s/%s.json", CALC_DATA_DIR_SOURCE, folder_of(kind), name);
+    calc_status status = calc_load(kind, object, path, &errors);
+    if (errors.count > 0) {
+        calc_error_print(&errors.item[0], text, sizeof text);
+    }
+    ck_assert_msg(status == CALC_OK, "%s: %s", path, text);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void file_is_good(calc_kind kind, const char *name)
+{
+    union {
+        calc_app app;
+        calc_system system;
+        calc_exec exec;
+    } object;
+    load(kind, &object, name);
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s/%s.json", CALC_DATA_DIR_SOURCE, folder_of(kind), name);
+    json_t *document = json_load_file(path, 0, NULL);
+    const char *source = json_string_value(json_object_get(document, "source"));
+    ck_assert_msg(source != NULL && strlen(source) > 20, "%s: no source", path);
+    json_decref(document);
+}
+
+/* Every file directly in the folder of a kind. */
+static int files_are_good(calc_kind kind)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", CALC_DATA_DIR_SOURCE, folder_of(kind));
+    DIR *directory = opendir(path);
+    ck_assert_msg(directory != NULL, "cannot open %s", path);
+    int found = 0;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0) {
+            char name[NAME_SIZE];
+            snprintf(name, sizeof name, "%.*s", (int)length - 5, entry->d_name);
+            file_is_good(kind, name);
+            found++;
+        }
+    }
+    closedir(directory);
+    return found;
+}
+
+START_TEST(every_file_loads_and_names_its_source)
+{
+    ck_assert_int_ge(files_are_good(CALC_KIND_APP), 13 + counts_count);
+    ck_assert_int_ge(files_are_good(CALC_KIND_SYSTEM), 19);
+    ck_assert_int_ge(files_are_good(CALC_KIND_EXEC), 1 + layouts_count);
+}
+END_TEST
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+START_TEST(tables_are_complete)
+{
+    ck_assert_int_eq(counts_count, 86);
+    ck_assert_int_eq(layouts_count, 25);
+}
+END_TEST
+
+/* Rounding of what was published is the only reason for a difference: 3 % for two digits. */
+START_TEST(a_published_count_is_exact_or_rounded)
+{
+    const published *p = &counts[_i];
+    calc_app app;
+    load(CALC_KIND_APP, &app, p->model);
+    ck_assert_msg(p->total > 1e8 && p->total_tolerance >= 0 && p->total_tolerance <= 0.03, "%s",
+                  p->model);
+    ck_assert_msg(app.vocab_size > 0 && app.causal, "%s", p->model);
+    ck_assert_msg((app.num_experts > 0) == (app.experts_per_token > 0), "%s", p->model);
+    ck_assert_msg(p->active == 0 || (app.num_experts > 0 && p->active < p->total), "%s", p->model);
+}
+END_TEST
+
+#if CATALOGUE_IS_MODELLED
+static void assert_published(const char *model, double count, double value, double tolerance)
+{
+    ck_assert_msg(fabs(count / value - 1) <= tolerance, "%s: %.0f parameters, published %.0f",
+                  model, count, value);
+}
+
+START_TEST(parameters_are_as_many_as_published)
+{
+    const published *p = &counts[_i];
+    calc_app app;
+    load(CALC_KIND_APP, &app, p->model);
+    calc_parameters count;
+    calc_count_parameters(&app, &count);
+    assert_published(p->model, count.total, p->total, p->total_tolerance);
+    if (p->active > 0) {
+        assert_published(p->model, count.active, p->active, p->active_tolerance);
+    }
+}
+END_TEST
+#endif
+
+/* ---- Systems --------------------------------------------------------------------------------- */
+
+/* Data sheets, without sparsity: TFLOP/s of 16, 8 and 4 bits; GB/s of memory, of the first network
+ * per direction, of the second; GB of memory. */
+static const struct sheet {
+    const char *name;
+    double bits16, bits8, bits4, memory, network0, network1, gigabytes;
+    int domain;
+} sheets[] = {
+    {"a100_sxm_40g", 312, 0, 0, 1555, 300, 25, 40, 8},
+    {"a100_sxm_80g", 312, 0, 0, 2039, 300, 25, 80, 8},
+    {"a800", 312, 0, 0, 2039, 200, 25, 80, 8},
+    {"ascend_910b", 353.9, 0, 0, 1600, 196, 25, 64, 8},
+    {"b200", 2250, 4500, 9000, 8000, 900, 50, 180, 8},
+    {"b200_180g", 2250, 4500, 9000, 8000, 900, 50, 180, 8},
+    {"b300", 2250, 4500, 13500, 8000, 900, 100, 288, 8},
+    {"gb200_nvl72", 2450, 4900, 9800, 8000, 900, 50, 186, 72},
+    {"gb300_nvl72", 2450, 4900, 14700, 8000, 900, 100, 288, 72},
+    {"h100_sxm", 989.4, 1979, 0, 3350, 450, 50, 80, 8},
+    {"h100_sxm_500w", 989.4, 1979, 0, 2400, 450, 50, 96, 8},
+    {"h20", 148, 296, 0, 4022, 450, 50, 96, 8},
+    {"h200", 989.4, 1979, 0, 4800, 450, 50, 141, 8},
+    {"h800", 989.4, 1979, 0, 3350, 200, 50, 80, 8},
+    {"mi300x", 1307.4, 2614.9, 0, 5300, 448, 50, 192, 8},
+    {"vtrain_a100", 312, 0, 0, 2039, 300, 12.5, 80, 8},
+};
+
+static void assert_rate(const calc_system *s, calc_datatype datatype, double tflops)
+{
+    ck_assert_double_eq_tol(s->matrix[datatype].flop_per_s, tflops * 1e12, 1e6);
+    ck_assert_int_eq(s->vector[datatype].flop_per_s > 0, tflops > 0);
+}
+
+START_TEST(peaks_are_those_of_the_data_sheet)
+{
+    const struct sheet *sheet = &sheets[_i];
+    calc_system s;
+    load(CALC_KIND_SYSTEM, &s, sheet->name);
+    assert_rate(&s, CALC_DATATYPE_FLOAT16, sheet->bits16);
+    assert_rate(&s, CALC_DATATYPE_BFLOAT16, sheet->bits16);
+    assert_rate(&s, CALC_DATATYPE_FLOAT8, sheet->bits8);
+    assert_rate(&s, CALC_DATATYPE_FLOAT4, sheet->bits4);
+    ck_assert_double_eq_tol(s.mem1.bytes_per_s, sheet->memory * 1e9, 1);
+    ck_assert_int_eq(s.networks_count, 2);
+    ck_assert_double_eq_tol(s.networks[0].bytes_per_s, sheet->network0 * 1e9, 1);
+    ck_assert_double_eq_tol(s.networks[1].bytes_per_s, sheet->network1 * 1e9, 1);
+    ck_assert_int_eq(s.networks[0].size, sheet->domain);
+}
+END_TEST
+
+/* What a driver reports is below the label in GiB and above 0.87 of it: ECC, reserved pages, and
+ * labels in units of 10^9. */
+START_TEST(capacities_are_those_of_the_driver)
+{
+    const struct sheet *sheet = &sheets[_i];
+    calc_system s;
+    load(CALC_KIND_SYSTEM, &s, sheet->name);
+    double gib = s.mem1.capacity_bytes / 1073741824.0;
+    ck_assert_double_le(gib, sheet->gigabytes);
+    ck_assert_double_ge(gib, 0.87 * sheet->gigabytes);
+}
+END_TEST
+
+/* A constant in another unit than its field's, such as microseconds, is out of these bounds. */
+START_TEST(constants_have_the_size_of_what_they_stand_for)
+{
+    const struct sheet *sheet = &sheets[_i];
+    calc_system s;
+    load(CALC_KIND_SYSTEM, &s, sheet->name);
+    ck_assert(s.launch.matrix_s > 1e-6 && s.launch.matrix_s < 2e-5);
+    ck_assert(s.attention.launch_s > 1e-5 && s.attention.launch_s < 5e-4);
+    ck_assert(s.host.block_s > 1e-3 && s.host.block_s < 5e-3);
+    ck_assert(s.host.moe_block_s > 1e-3 && s.host.moe_block_s < 1e-2);
+    ck_assert(s.networks[0].latency_s > 1e-5 && s.networks[0].latency_s < 1e-4);
+    ck_assert(s.networks[1].latency_log2_s > 1e-5 && s.networks[1].latency_log2_s < 1e-4);
+    ck_assert(s.step_overhead_s > 1e-3 && s.step_overhead_s < 0.1);
+    ck_assert(s.attention.bw_efficiency < s.attention.fw_efficiency);
+    ck_assert_int_eq(s.quantize_bytes > 0, sheet->bits8 > 0);
+    ck_assert(s.ranks_per_node >= 8 && s.ranks_per_node <= sheet->domain);
+}
+END_TEST
+
+/* ---- Executions ------------------------------------------------------------------------------ */
+
+static int64_t at_least_one(int64_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+START_TEST(sizes_of_a_layout_multiply_to_its_processors)
+{
+    calc_exec e;
+    load(CALC_KIND_EXEC, &e, layouts[_i].execution);
+    int64_t replica = e.tensor_par * at_least_one(e.context_par) * e.data_par;
+    ck_assert_int_eq(replica * e.pipeline_par, e.num_procs);
+    ck_assert_int_eq(e.batch_size % (e.data_par * e.microbatch_size), 0);
+    ck_assert_int_eq(replica % (at_least_one(e.expert_par) * at_least_one(e.expert_tensor_par)), 0);
+}
+END_TEST
+
+START_TEST(a_layout_suits_its_model_and_system)
+{
+    calc_app app;
+    calc_system s;
+    calc_exec e;
+    load(CALC_KIND_APP, &app, layouts[_i].model);
+    load(CALC_KIND_SYSTEM, &s, layouts[_i].system);
+    load(CALC_KIND_EXEC, &e, layouts[_i].execution);
+    ck_assert_int_eq(app.hidden % e.tensor_par, 0);
+    ck_assert_int_eq(app.attn_heads % e.tensor_par, 0);
+    ck_assert_int_ge(app.num_blocks + 2, e.pipeline_par * e.pipeline_interleaving);
+    ck_assert(s.matrix[e.datatype].flop_per_s > 0);
+    if (e.expert_par > 1) {
+        ck_assert_int_eq(app.num_experts % e.expert_par, 0);
+    }
+    ck_assert_int_eq(e.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT, app.kv_lora_rank > 0);
+    ck_assert_int_eq(e.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY, app.kv_heads > 0);
+    if (e.matrix_datatype == CALC_FORMAT_FLOAT8) {
+        ck_assert(s.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0);
+    }
+    if (e.matrix_datatype == CALC_FORMAT_FLOAT4) {
+        ck_assert(s.matrix[CALC_DATATYPE_FLOAT4].flop_per_s > 0);
+    }
+}
+END_TEST
+
+#if CATALOGUE_IS_MODELLED
+START_TEST(a_layout_that_ran_is_feasible)
+{
+    calc_app app;
+    calc_system s;
+    calc_exec e;
+    load(CALC_KIND_APP, &app, layouts[_i].model);
+    load(CALC_KIND_SYSTEM, &s, layouts[_i].system);
+    load(CALC_KIND_EXEC, &e, layouts[_i].execution);
+    calc_errors errors = {0};
+    char text[1024] = "";
+    calc_status status = calc_check(&app, &s, &e, &errors);
+    if (errors.count > 0) {
+        calc_error_print(&errors.item[0], text, sizeof text);
+    }
+    ck_assert_msg(status == CALC_OK, "%s: %s", layouts[_i].execution, text);
+    calc_stats stats;
+    calc_verdict verdict = calc_run(&app, &s, &e, CALC_COMPAT_NONE, &stats);
+    ck_assert_msg(verdict == CALC_VERDICT_OK, "%s: %s", layouts[_i].execution,
+                  calc_verdict_text(verdict));
+}
+END_TEST
+#endif
+
+int main(void)
+{
+    read_counts();
+    read_layouts();
+    int systems = (int)(sizeof sheets / sizeof *sheets);
+    Suite *suite = suite_create("catalogue");
+    TCase *tests = tcase_create("catalogue");
+    tcase_add_test(tests, every_file_loads_and_names_its_source);
+    tcase_add_test(tests, tables_are_complete);
+    tcase_add_loop_test(tests, a_published_count_is_exact_or_rounded, 0, counts_count);
+    tcase_add_loop_test(tests, peaks_are_those_of_the_data_sheet, 0, systems);
+    tcase_add_loop_test(tests, capacities_are_those_of_the_driver, 0, systems);
+    tcase_add_loop_test(tests, constants_have_the_size_of_what_they_stand_for, 0, systems);
+    tcase_add_loop_test(tests, sizes_of_a_layout_multiply_to_its_processors, 0, layouts_count);
+    tcase_add_loop_test(tests, a_layout_suits_its_model_and_system, 0, layouts_count);
+#if CATALOGUE_IS_MODELLED
+    tcase_add_loop_test(tests, parameters_are_as_many_as_published, 0, counts_count);
+    tcase_add_loop_test(tests, a_layout_that_ran_is_feasible, 0, layouts_count);
+#endif
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
