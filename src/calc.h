@@ -309,7 +309,7 @@ CALC_DECLARE_ENUM(scaling, SCALING)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \
-    enum { CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT };                                 \
+    enum { CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT };                                \
     typedef int64_t calc_##type;
 #define CALC_X_RECOMPUTE_MODULES(name, text) CALC_RECOMPUTE_MODULES_##name,
 #define CALC_X_FRAMEWORK_MEM(name, text) CALC_FRAMEWORK_MEM_##name,
@@ -465,7 +465,7 @@ typedef struct calc_field {
     const calc_table *table;    /**< OBJECT, LIST, MAP: rows of the element */
     const char *const *choices; /**< ENUM, and keys of a MAP: texts, NULL at the end */
     double lo, hi;              /**< INT, REAL: range in file units; both 0: any finite value */
-    double absent;              /**< OPTIONAL INT: the value when the key is absent */
+    double absent;              /**< OPTIONAL INT: value when the key is absent; OP: [1, absent] */
     double scale;               /**< file unit in SI units (GiB: 2^30); 0 means 1 */
     const char *unit;           /**< in the file: "GB/s"; NULL: a pure number */
     const char *where;          /**< STATS, LAYER: the function that computes it */
@@ -499,7 +499,7 @@ CALC_API const char *calc_kind_name(calc_kind kind);
 CALC_API CALC_MUST_USE calc_status calc_field_find(calc_kind kind, const char *path,
                                                    calc_field_ref *out);
 
-/** Value of an INT, REAL, BOOL or ENUM field as a number in file units; NaN for other types. */
+/** Value of an INT, REAL, BOOL, ENUM or SET field as a number in file units; NaN for other types. */
 CALC_API double calc_field_number(const calc_field_ref *ref, const void *object);
 
 /** Text of a status, a verdict, and of the choices of an enumerated field. */
@@ -543,7 +543,7 @@ CALC_API CALC_MUST_USE calc_status calc_parse(calc_kind kind, void *object, cons
                                               size_t length, const char *name, calc_errors *errors);
 
 /** Set one field by name: "tensor_par=8", "sys.mem1.GiB=141", "exe.structure_type=gpt",
- *  "networks[0].ops.all_reduce=[2.0,-1]". A name that more than one of the three structs has
+ *  "networks[0].ops.all_reduce=[2.0,-1]", "recompute_modules=core_attn+mlp". A name that more than one of the three structs has
  *  must be qualified by `app.`, `sys.` or `exe.`.
  *  @param where  NULL or filled with the field that was set
  *  @return CALC_OK, or CALC_ERR_FIELD, _TYPE, _RANGE, _SYNTAX, _NOMEM; the structs are then

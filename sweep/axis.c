@@ -9,7 +9,7 @@
 #include "show.h"
 #include "spec/field.h"
 
-enum { PATH_SIZE = 128, KINDS = 3 };
+enum { PATH_SIZE = 128, KINDS = 3, MAX_CHOICES = 32 };
 
 /* In the order in which a name without prefix is looked up. The application and the system have no
  * field in common. */
@@ -62,6 +62,7 @@ static void consider_table(nearest *best, const calc_table *table, char path[PAT
         case CALC_TYPE_REAL:
         case CALC_TYPE_BOOL:
         case CALC_TYPE_ENUM:
+        case CALC_TYPE_SET:
             snprintf(path + used, room, "%s", field->key);
             consider(best, path);
             break;
@@ -213,17 +214,24 @@ static calc_status set_values(calc_space *space, calc_axis axis, const double *v
 static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_text *text,
                            calc_errors *errors)
 {
-    if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size) {
-        return calc_axis_error(text, 0, errors, CALC_ERR_TYPE, "for example 8:8192:x2",
+    const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    bool choice = field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_BOOL;
+    bool optional = calc_axis_is_optional(axis);
+    if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size || (optional && !choice)) {
+        return calc_axis_error(text, 0, errors, CALC_ERR_TYPE,
+                               optional ? NULL : "for example 8:8192:x2",
                                "expected values, found \"*\": no rule says which are legal");
     }
-    if (axis == CALC_AXIS_datatype) {
-        /* `all` stands for the one that is best for the system. */
-        double value[CALC_DATATYPE_COUNT];
-        for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
-            value[i] = i;
+    if (axis == CALC_AXIS_datatype || optional) {
+        /* `all` stands for the datatype that is best for the system, and for the search rules of
+         * Calculon, which has no optional fields. */
+        double value[MAX_CHOICES] = {0, 1};
+        size_t count = field->choices ? 0 : 2;
+        while (field->choices && field->choices[count]) {
+            value[count] = (double)count;
+            count++;
         }
-        return set_values(space, axis, value, CALC_DATATYPE_COUNT);
+        return set_values(space, axis, value, count);
     }
     calc_space_set_all(space, axis);
     return CALC_OK;
@@ -269,6 +277,12 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     if (status != CALC_OK) {
         return status;
     }
+    if (ref.kind == CALC_KIND_EXEC && ref.field->type == CALC_TYPE_REAL) {
+        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED, NULL,
+                               "\"%s\" is a real number of the execution: to sweep those is not "
+                               "supported yet",
+                               path);
+    }
     switch (ref.field->type) {
     case CALC_TYPE_NOTE:
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
@@ -277,6 +291,7 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     case CALC_TYPE_REAL:
     case CALC_TYPE_BOOL:
     case CALC_TYPE_ENUM:
+    case CALC_TYPE_SET:
         return ref.kind == CALC_KIND_EXEC ? set_in_space(space, text, &ref, errors)
                                           : set_in_designs(designs, text, &ref, path, errors);
     default:

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "show.h"
+#include "spec/choice_set.h"
 #include "spec/field.h"
 
 /* ---- Errors --------------------------------------------------------------------------------- */
@@ -185,23 +186,34 @@ static bool read_bool(reader *r, const char *word)
     return add(r, is_true, word);
 }
 
+static bool not_a_choice(reader *r, const char *word)
+{
+    char shown[CALC_SHOW_SIZE];
+    char choices[CALC_CHOICE_SET_SIZE];
+    char hint[96] = "";
+    const char *nearest = calc_nearest(word, r->field->choices);
+    if (strcmp(word, "*") == 0) {
+        snprintf(hint, sizeof hint, "%s", STAR_HINT);
+    } else if (nearest) {
+        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+    }
+    return FAIL(r, CALC_ERR_RANGE, hint, "\"%s\" is not one of %s", calc_show(shown, word),
+                calc_choices_text(r->field->choices, choices, sizeof choices));
+}
+
 static bool read_choice(reader *r, const char *word)
 {
     int index = calc_choice_index(r->field->choices, word);
-    if (index < 0) {
-        char shown[CALC_SHOW_SIZE];
-        char choices[160];
-        char hint[96] = "";
-        const char *nearest = calc_nearest(word, r->field->choices);
-        if (strcmp(word, "*") == 0) {
-            snprintf(hint, sizeof hint, "%s", STAR_HINT);
-        } else if (nearest) {
-            snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-        }
-        return FAIL(r, CALC_ERR_RANGE, hint, "\"%s\" is not one of %s", calc_show(shown, word),
-                    calc_choices_text(r->field->choices, choices, sizeof choices));
-    }
-    return add(r, index, word);
+    return index < 0 ? not_a_choice(r, word) : add(r, index, word);
+}
+
+/* One set: "core_attn+mlp", "none". An empty word is a slip, not an empty set. */
+static bool read_set(reader *r, const char *word)
+{
+    char bad[CALC_CHOICE_SET_SIZE] = "";
+    int64_t set;
+    bool fine = *word && calc_choice_set_parse(r->field->choices, word, &set, bad);
+    return fine ? add(r, (double)set, word) : not_a_choice(r, bad);
 }
 
 /* ---- Ranges --------------------------------------------------------------------------------- */
@@ -291,6 +303,8 @@ static bool read_word(reader *r, const char *word)
         return read_bool(r, word);
     case CALC_TYPE_ENUM:
         return read_choice(r, word);
+    case CALC_TYPE_SET:
+        return read_set(r, word);
     default:
         if (strchr(word, ':')) {
             return read_range(r, word);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "show.h"
+#include "spec/choice_set.h"
 #include "spec/field.h"
 
 enum { WORD_SIZE = 64 };
@@ -217,30 +218,44 @@ static calc_status parse_number(calc_constraint *out, const char *word, calc_err
                        "units are K, M, G, T (1000 ...), KiB, MiB, GiB, TiB, ms, us and %", errors);
 }
 
-/* A choice, true or false. */
+/* The number of a word: a choice, several of them, true or false. @return whether it is one; `bad`
+ * is what is none */
+static bool number_of(const calc_field *field, const char *const *words, const char *word,
+                      double *number, char *bad)
+{
+    int64_t set;
+    if (field->type == CALC_TYPE_SET) {
+        bool fine = calc_choice_set_parse(words, word, &set, bad);
+        *number = fine ? (double)set : 0;
+        return fine;
+    }
+    snprintf(bad, CALC_CHOICE_SET_SIZE, "%s", word);
+    *number = calc_choice_index(words, word);
+    return *number >= 0;
+}
+
 static calc_status parse_word(calc_constraint *out, const char *word, calc_errors *errors)
 {
     static const char *const booleans[] = {"false", "true", NULL};
-    char choices[160];
+    char choices[CALC_CHOICE_SET_SIZE];
     char expected[sizeof choices + 16];
+    char bad[CALC_CHOICE_SET_SIZE];
     const calc_field *field = out->field;
-    const char *const *words = field->type == CALC_TYPE_ENUM ? field->choices : booleans;
-    int index = calc_choice_index(words, word);
-    if (index < 0) {
+    const char *const *words = field->choices ? field->choices : booleans;
+    if (!number_of(field, words, word, &out->value, bad)) {
         char hint[96] = "";
-        const char *nearest = calc_nearest(word, words);
+        const char *nearest = calc_nearest(bad, words);
         if (nearest) {
             snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
         }
         snprintf(expected, sizeof expected, "one of %s",
                  calc_choices_text(words, choices, sizeof choices));
-        return wrong_value(field, expected, word, hint, errors);
+        return wrong_value(field, expected, bad, hint, errors);
     }
     if (out->relation != CALC_RELATION_EQ && out->relation != CALC_RELATION_NE) {
         return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL,
                                "write = or !=", "\"%s\" has no order", field->key);
     }
-    out->value = index;
     return CALC_OK;
 }
 
@@ -271,7 +286,7 @@ calc_status calc_constraint_parse(calc_constraint *out, const char *text, calc_e
     if (!parsed.field) {
         return unknown_name(name, true, errors);
     }
-    bool word = parsed.field->type == CALC_TYPE_ENUM || parsed.field->type == CALC_TYPE_BOOL;
+    bool word = parsed.field->choices || parsed.field->type == CALC_TYPE_BOOL;
     calc_status status =
         word ? parse_word(&parsed, value, errors) : parse_number(&parsed, value, errors);
     if (status == CALC_OK) {

@@ -3,6 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/absent.h"
+
+static const calc_field *row_of(calc_axis axis)
+{
+    return &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+}
+
+bool calc_axis_is_optional(calc_axis axis)
+{
+    const calc_field *field = row_of(axis);
+    return field->flags & CALC_OPTIONAL && field->type != CALC_TYPE_NOTE;
+}
+
 static int compare_values(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a;
@@ -46,19 +59,25 @@ calc_status calc_space_init(calc_space *space)
         {CALC_AXIS_attention_type, CALC_ATTENTION_TYPE_MULTIHEAD},
         {CALC_AXIS_fused_activation, true},
         {CALC_AXIS_training, true},
-        {CALC_AXIS_structure_type, CALC_STRUCTURE_TYPE_GPT},
     };
     *space = (calc_space){.batch_is_maximum = true};
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    calc_exec absent;
+    calc_status status = CALC_OK;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &absent);
+    for (int axis = 0; axis < CALC_AXIS_COUNT && status == CALC_OK; axis++) {
         space->axis[axis].all = true;
-    }
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        if (calc_space_set(space, fixed[i].axis, &fixed[i].value, 1) != CALC_OK) {
-            calc_space_free(space);
-            return CALC_ERR_NOMEM;
+        if (calc_axis_is_optional((calc_axis)axis)) {
+            int64_t value = calc_axis_get(&absent, (calc_axis)axis);
+            status = calc_space_set(space, (calc_axis)axis, &value, 1);
         }
     }
-    return CALC_OK;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed && status == CALC_OK; i++) {
+        status = calc_space_set(space, fixed[i].axis, &fixed[i].value, 1);
+    }
+    if (status != CALC_OK) {
+        calc_space_free(space);
+    }
+    return status;
 }
 
 void calc_space_free(calc_space *space)
@@ -69,17 +88,13 @@ void calc_space_free(calc_space *space)
     }
 }
 
-static const calc_field *row_of(calc_axis axis)
-{
-    return &calc_table_of(CALC_KIND_EXEC)->rows[axis];
-}
-
 int64_t calc_axis_get(const calc_exec *exec, calc_axis axis)
 {
     const calc_field *field = row_of(axis);
     const void *member = (const char *)exec + field->offset;
     switch (field->type) {
     case CALC_TYPE_INT:
+    case CALC_TYPE_SET:
         return *(const int64_t *)member;
     case CALC_TYPE_BOOL:
         return *(const bool *)member;
@@ -96,6 +111,7 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
     void *member = (char *)exec + field->offset;
     switch (field->type) {
     case CALC_TYPE_INT:
+    case CALC_TYPE_SET:
         *(int64_t *)member = value;
         break;
     case CALC_TYPE_BOOL:
@@ -106,6 +122,16 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
         break;
     default:
         break;
+    }
+}
+
+void calc_space_optional(const calc_space *space, calc_exec *exec)
+{
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), exec);
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        if (calc_axis_is_optional((calc_axis)axis) && space->axis[axis].count > 0) {
+            calc_axis_put(exec, (calc_axis)axis, space->axis[axis].value[0]);
+        }
     }
 }
 

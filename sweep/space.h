@@ -27,7 +27,7 @@ typedef struct calc_space {
 } calc_space;
 
 /** Every legal value of everything, except: multihead attention, training, activations fused; no
- *  processors, batch size or datatype yet. */
+ *  optional field; no processors, batch size or datatype yet. */
 CALC_MUST_USE calc_status calc_space_init(calc_space *space);
 
 /** Set the values of an axis (copied, sorted, repetitions dropped). CALC_ERR_NOMEM or CALC_OK. */
@@ -40,7 +40,14 @@ void calc_space_set_all(calc_space *space, calc_axis axis);
 /** Free what a space owns. */
 void calc_space_free(calc_space *space);
 
-/** Member of an execution by axis, as a number. */
+/** Whether an axis is a field that an execution may leave out. */
+bool calc_axis_is_optional(calc_axis axis);
+
+/** Make an execution of the first values of the optional fields; the others are zero. */
+void calc_space_optional(const calc_space *space, calc_exec *exec);
+
+/** Member of an execution by axis, as a number: a choice by its index, a set by its bits. Fields
+ *  that are real numbers are no axes: 0, and not put. */
 int64_t calc_axis_get(const calc_exec *exec, calc_axis axis);
 void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value);
 

@@ -233,12 +233,12 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
         for (int mode = 0; mode < 4 && fine; mode++) {
             bool multiquery = mode & 1;
             bool training = mode & 2;
-            calc_exec base = {
-                .datatype = (calc_datatype)d,
-                .attention_type =
-                    multiquery ? CALC_ATTENTION_TYPE_MULTIQUERY : CALC_ATTENTION_TYPE_MULTIHEAD,
-                .training = training,
-            };
+            calc_exec base;
+            calc_space_optional(space, &base);
+            base.datatype = (calc_datatype)d;
+            base.attention_type =
+                multiquery ? CALC_ATTENTION_TYPE_MULTIQUERY : CALC_ATTENTION_TYPE_MULTIHEAD;
+            base.training = training;
             if (calc_space_has(space, CALC_AXIS_attention_type, base.attention_type) &&
                 calc_space_has(space, CALC_AXIS_training, training)) {
                 fine = add_units(units, space, app, &base, &microbatches);

@@ -21,6 +21,12 @@ static const line time_lines[CALC_BREAKDOWN_TIMES] = {
     {"data-parallel comm.", CALC_PAINT_MAGENTA},
     {"forward offload", CALC_PAINT_RED},
     {"backward offload", CALC_PAINT_RED},
+    {"embedding and head", CALC_PAINT_GREEN},
+    {"context-parallel comm.", CALC_PAINT_MAGENTA},
+    {"expert-parallel comm.", CALC_PAINT_MAGENTA},
+    {"waiting for the host", CALC_PAINT_RED},
+    {"stragglers", CALC_PAINT_RED},
+    {"fixed overhead", CALC_PAINT_RED},
 };
 
 static const line space_lines[CALC_BREAKDOWN_SPACES] = {
@@ -30,6 +36,9 @@ static const line space_lines[CALC_BREAKDOWN_SPACES] = {
     {"activation gradients", CALC_PAINT_MAGENTA},
     {"weight gradients", CALC_PAINT_MAGENTA},
     {"optimizer", CALC_PAINT_YELLOW},
+    {"head", CALC_PAINT_BLUE},
+    {"framework", CALC_PAINT_RED},
+    {"fragmentation, reserve", CALC_PAINT_RED},
 };
 
 void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
@@ -46,6 +55,12 @@ void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIME
         s->dp_comm_exposed_time,
         s->fw_offload_exposed_time,
         s->bw_offload_exposed_time,
+        s->head_time,
+        s->cp_comm_exposed_time,
+        s->ep_comm_exposed_time,
+        s->host_time,
+        s->straggler_time,
+        s->overhead_time,
     };
     memcpy(time_s, parts, sizeof parts);
 }
@@ -66,6 +81,9 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
         s->act_grad_space,
         optimizer ? s->weight_grad_space_with_offload : s->weight_grad_space,
         optimizer ? s->optimizer_space_with_offload : s->optimizer_space,
+        s->head_space,
+        s->framework_space,
+        s->mem_overhead,
     };
     const double tier2[CALC_BREAKDOWN_SPACES] = {
         weights ? s->weight_space : 0,

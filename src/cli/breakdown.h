@@ -7,8 +7,8 @@
 #include "cli/paint.h"
 
 enum {
-    CALC_BREAKDOWN_TIMES = 11,
-    CALC_BREAKDOWN_SPACES = 6,
+    CALC_BREAKDOWN_TIMES = 17,
+    CALC_BREAKDOWN_SPACES = 9,
     CALC_BREAKDOWN_LABEL = 28 /**< columns of the labels */
 };
 

@@ -1,14 +1,16 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/complain.h"
 #include "cli/help.h"
 #include "cli/human.h"
 #include "cli/opt.h"
 #include "io/output.h"
+#include "spec/alias.h"
 #include "spec/field.h"
 
 enum { OPT_MARKDOWN };
-enum { INDENT = 6 };
+enum { INDENT = 6, VALUE_COLUMN = 39 };
 
 static const char *const kinds[] = {"app", "sys", "exe", "stats", "layer", NULL};
 static const calc_opt opts[] = {
@@ -23,7 +25,8 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
 
 /* Visits the leaves of a table, with their path as --set takes it. */
-typedef void visitor(calc_output *out, const char *path, const calc_field *field);
+typedef void visitor(calc_output *out, const calc_table *table, const char *path,
+                     const calc_field *field);
 
 static void visit(calc_output *out, const calc_table *table, const char *prefix, visitor *leaf)
 {
@@ -37,7 +40,7 @@ static void visit(calc_output *out, const calc_table *table, const char *prefix,
         if (field->table) {
             visit(out, field->table, path, leaf);
         } else {
-            leaf(out, path, field);
+            leaf(out, table, path, field);
         }
     }
 }
@@ -53,6 +56,8 @@ static const char *type_text(const calc_field *field)
         return "true or false";
     case CALC_TYPE_ENUM:
         return "one of";
+    case CALC_TYPE_SET:
+        return "any of";
     case CALC_TYPE_CURVE:
         return "[[size, efficiency], ...]";
     case CALC_TYPE_OP:
@@ -66,7 +71,7 @@ static const char *type_text(const calc_field *field)
 static void range_text(const calc_field *field, char *buffer, size_t size)
 {
     buffer[0] = '\0';
-    if (field->type == CALC_TYPE_ENUM) {
+    if (field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET) {
         size_t length = 0;
         for (size_t i = 0; field->choices[i] && length < size; i++) {
             length += (size_t)snprintf(buffer + length, size - length, "%s%s", i ? ", " : "",
@@ -81,33 +86,61 @@ static void range_text(const calc_field *field, char *buffer, size_t size)
     }
 }
 
-static void write_text_row(calc_output *out, const char *path, const calc_field *field)
+/* Room in a row for texts of a field. */
+enum { RANGE_SIZE = 256, MEANING_SIZE = 512 };
+
+/* What a field means, and its other names and those of its choices. */
+static const char *meaning_of(const calc_table *table, const calc_field *field,
+                              char buffer[MEANING_SIZE])
 {
-    char range[128];
-    range_text(field, range, sizeof range);
-    bool optional = field->flags & CALC_OPTIONAL;
-    calc_output_printf(out, "  %-36s %s%s%s%s%s%s\n", path, type_text(field), *range ? " " : "",
-                       range, field->unit ? " " : "", field->unit ? field->unit : "",
-                       optional ? "; optional" : "");
-    char meaning[256];
-    snprintf(meaning, sizeof meaning, "%s%s%s%s", field->doc, field->where ? " (" : "",
-             field->where ? field->where : "", field->where ? ")" : "");
-    calc_output_printf(out, "%*s", INDENT, "");
-    calc_help_wrapped(out, meaning, INDENT);
+    const calc_alias *alias = calc_alias_of(table, field->key);
+    int used = snprintf(buffer, MEANING_SIZE, "%s", field->doc);
+    if (alias) {
+        used += snprintf(buffer + used, MEANING_SIZE - (size_t)used, "; also %s%s%s", alias->key,
+                         alias->times[0] ? " times " : "", alias->times[0] ? alias->times[0] : "");
+    }
+    for (size_t i = 0; field->choices && field->choices[i]; i++) {
+        const char *word = calc_alias_of_choice(field->choices[i]);
+        if (word) {
+            used += snprintf(buffer + used, MEANING_SIZE - (size_t)used, "; also %s for %s", word,
+                             field->choices[i]);
+        }
+    }
+    return buffer;
 }
 
-static void write_markdown_row(calc_output *out, const char *path, const calc_field *field)
+static void write_text_row(calc_output *out, const calc_table *table, const char *path,
+                           const calc_field *field)
 {
-    char range[128];
+    char range[RANGE_SIZE], value[2 * RANGE_SIZE], meaning[MEANING_SIZE], text[MEANING_SIZE + 64];
     range_text(field, range, sizeof range);
     bool optional = field->flags & CALC_OPTIONAL;
+    snprintf(value, sizeof value, "%s%s%s%s%s%s", type_text(field), *range ? " " : "", range,
+             field->unit ? " " : "", field->unit ? field->unit : "", optional ? "; optional" : "");
+    calc_output_printf(out, "  %-*s ", VALUE_COLUMN - 3, path);
+    if ((int)strlen(path) > VALUE_COLUMN - 3) {
+        calc_output_printf(out, "\n%*s", VALUE_COLUMN, "");
+    }
+    calc_help_wrapped(out, value, VALUE_COLUMN);
+    snprintf(text, sizeof text, "%s%s%s%s", meaning_of(table, field, meaning),
+             field->where ? " (" : "", field->where ? field->where : "", field->where ? ")" : "");
+    calc_output_printf(out, "%*s", INDENT, "");
+    calc_help_wrapped(out, text, INDENT);
+}
+
+static void write_markdown_row(calc_output *out, const calc_table *table, const char *path,
+                               const calc_field *field)
+{
+    char range[RANGE_SIZE], meaning[MEANING_SIZE];
+    const char *unit = field->unit ? field->unit : "";
+    range_text(field, range, sizeof range);
+    meaning_of(table, field, meaning);
+    bool optional = field->flags & CALC_OPTIONAL;
     if (field->where) {
-        calc_output_printf(out, "| `%s` | %s | %s | `%s` |\n", path, field->unit ? field->unit : "",
-                           field->doc, field->where);
+        calc_output_printf(out, "| `%s` | %s | %s | `%s` |\n", path, unit, meaning, field->where);
     } else {
         calc_output_printf(out, "| `%s` | %s%s%s | %s | %s%s |\n", path, type_text(field),
-                           *range ? " " : "", range, field->unit ? field->unit : "", field->doc,
-                           optional ? " (optional)" : "");
+                           *range ? " " : "", range, unit, meaning, optional ? " (optional)" : "");
     }
 }
 

@@ -29,11 +29,6 @@ static calc_status count_model(const char *argument, calc_parameters *parameters
     calc_input input = {0};
     calc_app app;
     calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, argument, errors);
-    if (status == CALC_OK && app.structure_type != CALC_STRUCTURE_TYPE_GPT) {
-        status = calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_APP, "/structure_type",
-                                 NULL, "this structure is not modelled yet, only gpt is");
-        calc_errors_locate(errors, CALC_KIND_APP, input.text.data, input.text.length, input.path);
-    }
     if (status == CALC_OK) {
         calc_count_parameters(&app, parameters);
         snprintf(name, size, "%s", input.name);
@@ -44,8 +39,8 @@ static calc_status count_model(const char *argument, calc_parameters *parameters
 
 static void write_table_head(calc_output *out)
 {
-    calc_output_printf(out, "%-16s%18s%8s%10s%8s%9s%11s\n", "model", "parameters", "active",
-                       "attention", "mlp", "norm", "embedding");
+    calc_output_printf(out, "%-20s%20s%8s%10s%8s%9s%9s%11s\n", "model", "parameters", "active",
+                       "attention", "mlp", "experts", "norm", "embedding");
 }
 
 static void write_table_row(calc_output *out, const char *name, const calc_parameters *p)
@@ -53,9 +48,10 @@ static void write_table_row(calc_output *out, const char *name, const calc_param
     const struct {
         double value;
         int width;
-    } parts[] = {{p->active, 8}, {p->attention, 10}, {p->mlp, 8}, {p->norm, 9}, {p->embedding, 11}};
+    } parts[] = {{p->active, 8},  {p->attention, 10}, {p->mlp, 8},
+                 {p->experts, 9}, {p->norm, 9},       {p->embedding, 11}};
     char text[CALC_HUMAN_MAX];
-    calc_output_printf(out, "%-16s%18s", name, calc_human_integer(p->total, text));
+    calc_output_printf(out, "%-20s%20s", name, calc_human_integer(p->total, text));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         calc_output_printf(out, "%*s", parts[i].width, calc_human_count(parts[i].value, text));
     }
@@ -69,7 +65,8 @@ static void write_json_row(calc_output *out, const char *name, const calc_parame
         double value;
     } members[] = {{"parameters", p->total},    {"active_parameters", p->active},
                    {"attention", p->attention}, {"mlp", p->mlp},
-                   {"norm", p->norm},           {"embedding", p->embedding}};
+                   {"experts", p->experts},     {"norm", p->norm},
+                   {"embedding", p->embedding}, {"mtp", p->mtp}};
     calc_output_text(out, first ? "\n    {\"name\": " : ",\n    {\"name\": ");
     calc_json_string(out, name);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
@@ -125,8 +122,10 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_params = {
     .name = "params",
     .summary = "count the parameters of models",
-    .detail = "Counts the trainable parameters of models and of their parts, with a vocabulary of "
-              "51,200 words, learned positions and biases. With --json nothing goes to standard "
+    .detail = "Counts the trainable parameters of models and of their parts. A model that does not "
+              "give its vocabulary counts as Calculon counts: 51,200 words, learned positions and "
+              "biases. Blocks of multi-token prediction are not in the total. With --json nothing "
+              "goes to standard "
               "output unless FILE is \"-\".",
     .args = rows,
     .opts = opts,

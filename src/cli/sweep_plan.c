@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "spec/absent.h"
+#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "units.h"
 
@@ -47,6 +49,9 @@ static void add_exec_value(line *out, calc_axis axis, int64_t value)
     const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
     if (field->type == CALC_TYPE_ENUM) {
         add(out, "%s", field->choices[value]);
+    } else if (field->type == CALC_TYPE_SET) {
+        char set[CALC_CHOICE_SET_SIZE];
+        add(out, "%s", value ? calc_choice_set_text(field->choices, value, set) : "none");
     } else if (field->type == CALC_TYPE_BOOL) {
         add(out, "%s", value ? "true" : "false");
     } else {
@@ -75,6 +80,18 @@ static void add_exec_axis(line *out, const calc_space *space, calc_axis axis)
     if (!is_shown(VALUES_SHOWN, values->count)) {
         add(out, " (%zu)", values->count);
     }
+}
+
+/* Axes that nobody asked for: every legal value, or an optional field that is not there. */
+static bool is_silent(const calc_space *space, calc_axis axis)
+{
+    const calc_values *values = &space->axis[axis];
+    calc_exec exec;
+    if (values->count != 1 || !calc_axis_is_optional(axis)) {
+        return values->count == 0;
+    }
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
+    return values->value[0] == calc_axis_get(&exec, axis);
 }
 
 static void add_design_axis(line *out, const calc_design_axis *axis)
@@ -110,7 +127,7 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
         add(&names, "%s%s", i ? ", " : " on ", b->system[i].name);
     }
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        if (study->space.axis[axis].count > 0) {
+        if (!is_silent(&study->space, (calc_axis)axis)) {
             add_exec_axis(&axes, &study->space, (calc_axis)axis);
         }
     }

@@ -12,6 +12,7 @@
 #include "cli/sweep_opts.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 #include "units.h"
 
@@ -297,14 +298,11 @@ static void check_documents(const sources *s)
     for (size_t i = 0; i < b->apps * b->systems; i++) {
         const calc_design_app *app = &b->app[i / b->systems];
         const calc_design_system *system = &b->system[i % b->systems];
-        calc_exec exec = {.num_procs = 1,
-                          .tensor_par = 1,
-                          .pipeline_par = 1,
-                          .data_par = 1,
-                          .batch_size = 1,
-                          .microbatch_size = 1,
-                          .pipeline_interleaving = 1,
-                          .datatype = calc_units_datatype(&system->system)};
+        calc_exec exec;
+        calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
+        exec.num_procs = exec.tensor_par = exec.pipeline_par = exec.data_par = 1;
+        exec.batch_size = exec.microbatch_size = exec.pipeline_interleaving = 1;
+        exec.datatype = calc_units_datatype(&system->system);
         calc_errors found = {0};
         if (calc_check(&app->app, &system->system, &exec, &found) == CALC_OK) {
             continue;

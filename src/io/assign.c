@@ -2,6 +2,7 @@
 #include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/utf8.h"
+#include "spec/alias.h"
 #include "spec/field.h"
 
 #include <limits.h>
@@ -107,7 +108,8 @@ static void unknown_field(const assignment *set, calc_json_report *report)
     next_name(set->path, word);
     for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
         const char *nearest = calc_json_bind_nearest(calc_table_of(kinds[i]), word);
-        int distance = nearest ? calc_edit_distance(word, nearest) : INT_MAX;
+        bool other = calc_alias_find(calc_table_of(kinds[i]), word) != NULL;
+        int distance = other ? 0 : nearest ? calc_edit_distance(word, nearest) : INT_MAX;
         if (distance < best) {
             best = distance;
             kind = kinds[i];
@@ -230,7 +232,8 @@ static bool is_utf8(const char *text)
 /* The value as JSON; NULL if an error was added. */
 static json_t *read_value(const calc_field *field, const char *text, calc_json_report *report)
 {
-    bool composite = field->table || field->type == CALC_TYPE_CURVE || field->type == CALC_TYPE_OP;
+    bool composite = field->table || field->type == CALC_TYPE_CURVE ||
+                     field->type == CALC_TYPE_OP || field->type == CALC_TYPE_SET;
     bool bracket = text[0] == '[' || text[0] == '{';
     if ((composite && bracket) || !is_utf8(text)) {
         return calc_json_load_text(report, text, strlen(text));

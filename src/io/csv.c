@@ -1,5 +1,6 @@
 #include "io/csv.h"
 
+#include "spec/choice_set.h"
 #include "spec/field.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ void calc_csv_text(calc_output *out, const char *text, bool first)
 static bool is_scalar(const calc_field *field)
 {
     return field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL ||
-           field->type == CALC_TYPE_BOOL || field->type == CALC_TYPE_ENUM;
+           field->type == CALC_TYPE_BOOL || field->type == CALC_TYPE_ENUM ||
+           field->type == CALC_TYPE_SET;
 }
 
 /* @return whether the next column is still the first */
@@ -58,6 +60,8 @@ static const char *cell(const calc_field *field, const char *member, char *buffe
         return *(const bool *)value ? "true" : "false";
     case CALC_TYPE_ENUM:
         return field->choices[*(const int *)value];
+    case CALC_TYPE_SET:
+        return calc_choice_set_text(field->choices, *(const int64_t *)value, buffer);
     case CALC_TYPE_REAL:
         if (!isfinite(*(const double *)value)) {
             return "";
@@ -72,7 +76,7 @@ static bool values(calc_output *out, const calc_table *table, const char *object
 {
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        char buffer[32];
+        char buffer[CALC_CHOICE_SET_SIZE];
         if (is_scalar(field)) {
             calc_csv_text(out, cell(field, object + field->offset, buffer), first);
             first = false;

@@ -9,7 +9,8 @@
  *  Curves, ops, maps, lists and notes have no column. A `,` goes before each unless `first`. */
 void calc_csv_header(calc_output *out, calc_kind kind, bool first);
 
-/** The values under that header; NaN is empty, enumerations are their text, booleans true/false. */
+/** The values under that header; NaN is empty, enumerations are their text, sets too
+ *  ("core_attn+mlp"; empty without a member), booleans true/false. */
 void calc_csv_values(calc_output *out, calc_kind kind, const void *object, bool first);
 
 /** One text cell, quoted if it needs to be. */

@@ -2,6 +2,8 @@
 
 #include "io/json_value.h"
 #include "io/utf8.h"
+#include "spec/absent.h"
+#include "spec/alias.h"
 #include "spec/field.h"
 
 #include <assert.h>
@@ -19,7 +21,8 @@ const char *calc_json_bind_nearest(const calc_table *table, const char *word)
     for (size_t i = 0; i < table->count; i++) {
         keys[i] = table->rows[i].key;
     }
-    return calc_nearest(word, keys);
+    const calc_alias *alias = calc_alias_find(table, word);
+    return alias ? alias->field : calc_nearest(word, keys);
 }
 
 static void unknown_key(calc_json_report *report, const char *key, int member, const char *nearest)
@@ -238,12 +241,63 @@ void calc_json_bind_field(calc_json_report *report, const calc_field *field, jso
     }
 }
 
-/* What a key that is not there means; the struct is zero already. */
-static void bind_absent(const calc_field *field, void *member)
+/* ---- Other names of fields ------------------------------------------------------------------ */
+
+/* Position of a key in its object. */
+static int position_of(json_t *object, const char *wanted)
 {
-    if (field->type == CALC_TYPE_INT) {
-        *(int64_t *)member = (int64_t)field->absent;
+    int position = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach (object, key, value) {
+        if (strcmp(key, wanted) == 0) {
+            break;
+        }
+        position++;
     }
+    return position;
+}
+
+/* The key by which an object names a field: its own, its other one, or NULL. */
+static const char *key_in(calc_json_report *report, const calc_table *table,
+                          const calc_field *field, json_t *object)
+{
+    const calc_alias *alias = calc_alias_of(table, field->key);
+    bool own = json_object_get(object, field->key) != NULL;
+    if (!alias || !json_object_get(object, alias->key)) {
+        return own ? field->key : NULL;
+    }
+    if (own) {
+        size_t mark = calc_json_report_enter(report, alias->key);
+        calc_json_report_add(report, CALC_ERR_FIELD, position_of(object, alias->key),
+                             "keep one of them", "\"%s\" and \"%s\" set the same field", alias->key,
+                             field->key);
+        calc_json_report_leave(report, mark);
+    }
+    return alias->key;
+}
+
+/* A number of things into what they come to: num_shared_experts into shared_feedforward. */
+static void bind_count(calc_json_report *report, const calc_table *table, const calc_alias *alias,
+                       const json_t *value, char *object)
+{
+    const calc_field count_row = {.type = CALC_TYPE_INT, .lo = 0, .hi = 1e6};
+    const calc_field *total = calc_table_find(table, alias->field);
+    int64_t count = 0;
+    int64_t each = 0;
+    const char *times = alias->times[0];
+    for (size_t i = 0; i < 2 && each == 0; i++) {
+        times = alias->times[i];
+        each = *(const int64_t *)(void *)(object + calc_table_find(table, times)->offset);
+    }
+    calc_json_value_scalar(report, &count_row, value, &count);
+    if (!calc_field_in_range(total, (double)(count * each))) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "%lld times %s = %lld is out of range for %s, expected at most %.0f",
+                             (long long)count, times, (long long)each, alias->field, total->hi);
+        return;
+    }
+    *(int64_t *)(void *)(object + total->offset) = count * each;
 }
 
 void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
@@ -253,12 +307,12 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
         calc_json_value_type_error(report, "an object", value, NULL);
         return;
     }
-    memset(object, 0, table->size);
+    calc_absent_fill(table, object);
     const char *key;
     json_t *member;
     int position = 0;
     json_object_foreach (value, key, member) {
-        if (!calc_table_find(table, key)) {
+        if (!calc_table_find(table, key) && !calc_alias_find(table, key)) {
             unknown_key(report, key, position,
                         is_full(report) ? NULL : calc_json_bind_nearest(table, key));
         }
@@ -266,14 +320,18 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
     }
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        member = json_object_get(value, field->key);
-        if (member) {
-            size_t mark = calc_json_report_enter(report, field->key);
-            calc_json_bind_field(report, field, member, (char *)object + field->offset);
+        key = key_in(report, table, field, value);
+        if (key) {
+            const calc_alias *alias = calc_alias_find(table, key);
+            size_t mark = calc_json_report_enter(report, key);
+            member = json_object_get(value, key);
+            if (alias && alias->times[0]) {
+                bind_count(report, table, alias, member, object);
+            } else {
+                calc_json_bind_field(report, field, member, (char *)object + field->offset);
+            }
             calc_json_report_leave(report, mark);
-        } else if (field->flags & CALC_OPTIONAL) {
-            bind_absent(field, (char *)object + field->offset);
-        } else {
+        } else if (!(field->flags & CALC_OPTIONAL)) {
             calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                                  "missing key \"%s\"", field->key);
         }

@@ -14,7 +14,8 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
 void calc_json_bind_field(calc_json_report *report, const calc_field *field, json_t *value,
                           void *member);
 
-/** The key of the table nearest to `word`; NULL if none is near. */
+/** The key of the table that `word` is another name of, or else the nearest; NULL if none is near.
+ */
 const char *calc_json_bind_nearest(const calc_table *table, const char *word);
 
 #endif

@@ -1,6 +1,7 @@
 #include "io/json_save.h"
 
 #include "io/utf8.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 
 #include <inttypes.h>
@@ -163,19 +164,8 @@ static void save_member(calc_output *out, const calc_field *field, const char *m
 
 static bool is_left_out(const calc_field *field, const char *member)
 {
-    if (field->type == CALC_TYPE_NOTE || !(field->flags & CALC_OPTIONAL)) {
-        return field->type == CALC_TYPE_NOTE;
-    }
-    switch (field->type) {
-    case CALC_TYPE_OBJECT:
-        return is_zero(member, field->table->size);
-    case CALC_TYPE_CURVE:
-        return is_zero(member, sizeof(calc_curve));
-    case CALC_TYPE_OP:
-        return is_zero(member, sizeof(calc_network_op));
-    default:
-        return calc_member_number(field, member) == field->absent;
-    }
+    return field->type == CALC_TYPE_NOTE ||
+           (field->flags & CALC_OPTIONAL && calc_absent_is(field, member));
 }
 
 static void save_table(calc_output *out, const calc_table *table, const char *object, int indent)

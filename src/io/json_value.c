@@ -1,6 +1,7 @@
 #include "io/json_value.h"
 
 #include "io/utf8.h"
+#include "spec/choice_set.h"
 #include "spec/field.h"
 
 #include <math.h>
@@ -147,55 +148,81 @@ static void bind_bool(calc_json_report *report, const json_t *value, bool *membe
     *member = json_is_true(value);
 }
 
+/* Report "WORD is not one of ...", with the nearest choice. */
+static void not_a_choice(calc_json_report *report, const calc_field *field, const char *word)
+{
+    char choices[CALC_CHOICE_SET_SIZE];
+    char shown[CALC_UTF8_SHOW_SIZE];
+    char hint[96] = "";
+    const char *nearest = calc_nearest(word, field->choices);
+    if (nearest) {
+        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+    }
+    calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint, "\"%s\" is not one of %s",
+                         calc_utf8_show(shown, word, strlen(word)),
+                         calc_choices_text(field->choices, choices, sizeof choices));
+}
+
+static void not_a_word(calc_json_report *report, const calc_field *field, const json_t *value,
+                       const char *expected)
+{
+    char choices[CALC_CHOICE_SET_SIZE];
+    char text[sizeof choices + 32];
+    snprintf(text, sizeof text, "%s %s", expected,
+             calc_choices_text(field->choices, choices, sizeof choices));
+    calc_json_value_type_error(report, text, value, NULL);
+}
+
 static void bind_enum(calc_json_report *report, const calc_field *field, const json_t *value,
                       int *member)
 {
-    char choices[160];
-    char expected[sizeof choices + 16];
-    calc_choices_text(field->choices, choices, sizeof choices);
     const char *text = json_string_value(value);
     if (json_is_boolean(value) && calc_choice_index(field->choices, "true") >= 0) {
         text = json_is_true(value) ? "true" : "false";
     }
     if (!text) {
-        snprintf(expected, sizeof expected, "one of %s", choices);
-        calc_json_value_type_error(report, expected, value, NULL);
+        not_a_word(report, field, value, "one of");
         return;
     }
     int index = calc_choice_index(field->choices, text);
     if (index < 0) {
-        char shown[CALC_UTF8_SHOW_SIZE];
-        char hint[96] = "";
-        const char *nearest = calc_nearest(text, field->choices);
-        if (nearest) {
-            snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-        }
-        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint,
-                             "\"%s\" is not one of %s", calc_utf8_show(shown, text, strlen(text)),
-                             choices);
+        not_a_choice(report, field, text);
         return;
     }
     *member = index;
 }
 
-/* An array of choices, or one alone. */
+/* An array of choices; or a text, as in CSV: one of them, or several with "+" between. */
 static void bind_set(calc_json_report *report, const calc_field *field, const json_t *value,
                      int64_t *member)
 {
-    *member = 0;
-    if (!json_is_array(value)) {
-        int index = -1;
-        bind_enum(report, field, value, &index);
-        *member = index < 0 ? 0 : (int64_t)1 << index;
+    char word[CALC_CHOICE_SET_SIZE];
+    int64_t set = 0;
+    size_t most = 0;
+    size_t count = json_array_size(value);
+    if (json_is_string(value)) {
+        if (!calc_choice_set_parse(field->choices, json_string_value(value), &set, word)) {
+            not_a_choice(report, field, word);
+        }
+    } else if (!json_is_array(value)) {
+        not_a_word(report, field, value, "an array of");
+    }
+    while (field->choices[most]) {
+        most++;
+    }
+    if (count > most) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "%zu choices are out of range, expected at most %zu", count, most);
         return;
     }
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        int index = -1;
+    for (size_t i = 0; i < count; i++) {
+        int index = 0;
         size_t mark = calc_json_report_enter_index(report, i);
         bind_enum(report, field, json_array_get(value, i), &index);
         calc_json_report_leave(report, mark);
-        *member |= index < 0 ? 0 : (int64_t)1 << index;
+        set |= (int64_t)1 << index;
     }
+    *member = set;
 }
 
 void calc_json_value_scalar(calc_json_report *report, const calc_field *field, const json_t *value,

@@ -8,7 +8,7 @@
 
 enum { CALC_JSON_VALUE_NUMBER_SIZE = 32 /**< bytes for the text of a number */ };
 
-/** Fill an INT, REAL, BOOL or ENUM member, check a NOTE, or report why not. */
+/** Fill an INT, REAL, BOOL, ENUM or SET member, check a NOTE, or report why not. */
 void calc_json_value_scalar(calc_json_report *report, const calc_field *field, const json_t *value,
                             void *member);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/processor.h"
+#include "spec/format.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
 #define TENSOR_PAR_FUSED 0.8

@@ -1,4 +1,5 @@
 #include "model/parameters.h"
+#include "spec/extended.h"
 
 /** Words of the vocabulary that Calculon assumes for every model (GPT-2's, padded). */
 #define VOCABULARY 51200
@@ -63,7 +64,7 @@ static void count_gpt(const calc_app *app, calc_parameters *out)
 void calc_count_parameters(const calc_app *app, calc_parameters *out)
 {
     const calc_exec alone = {0};
-    if (!calc_shape_extended_app(app)) {
+    if (!calc_extended_app(app)) {
         count_gpt(app, out);
         return;
     }
@@ -72,8 +73,9 @@ void calc_count_parameters(const calc_app *app, calc_parameters *out)
     double moe = calc_shape_moe_blocks(&s);
     double dense = s.blocks - moe;
     double each_norm = s.rms ? 1 : 2;
-    double expert = feedforward_weights(&s, s.expert_feedforward);
-    double router = s.experts * (s.hidden + s.router_bias);
+    double expert = feedforward_weights(&s, s.expert_feedforward) +
+                    (s.bias ? (s.gated ? 2 : 1) * s.expert_feedforward + s.hidden : 0);
+    double router = s.experts * (s.hidden + s.router_bias + s.bias);
     double shared = feedforward_weights(&s, s.shared_feedforward);
     double learned = app->position_type == CALC_POSITION_TYPE_LEARNED ||
                      (app->position_type == CALC_POSITION_TYPE_AUTO && !s.rope);

@@ -12,6 +12,7 @@
 #include "model/run_stages.h"
 #include "model/step.h"
 #include "model/verdict.h"
+#include "spec/extended.h"
 
 /* Everything computed on the way, for the statistics. */
 typedef struct run {
@@ -326,7 +327,7 @@ static void put_no_stages(calc_stats *s)
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,
                       calc_compat compat, calc_stats *stats)
 {
-    if (calc_shape_extended(app, system, exec)) {
+    if (calc_extended(app, system, exec)) {
         return calc_run_stages(app, system, exec, stats);
     }
     run r = {.app = app, .system = system, .exec = exec, .compat = compat};

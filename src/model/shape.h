@@ -36,26 +36,12 @@ typedef struct calc_shape {
 /** Resolve an application for an execution. */
 calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec);
 
-/** Bytes of one number; 0 for auto. Scales of blocks are not counted. */
-double calc_format_bytes(calc_format format);
-
-/** The same, `otherwise` for auto. */
-double calc_format_bytes_or(calc_format format, double otherwise);
-
-/** The engine's datatype of a format, `otherwise` for auto. */
-calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise);
-
 /** Blocks with experts among all blocks of the model. */
 double calc_shape_moe_blocks(const calc_shape *shape);
 
 /** Part of the square of scores that a kernel of causal or windowed attention computes, mean over
  *  the blocks: 1, (S+1)/2S, or for a window of W tokens (W/S)(1 - W/2S) of those that have one. */
 double calc_shape_score_share(const calc_shape *shape);
-
-/** Whether anything beyond Calculon's fields is asked for: then the layout is a list of stages
- *  (stages.h); else Calculon's closed form holds (step.h), to the bit. */
-bool calc_shape_extended_app(const calc_app *app);
-bool calc_shape_extended(const calc_app *app, const calc_system *system, const calc_exec *exec);
 
 /** Sizes of parallel groups that may be absent: at least 1. */
 static inline double calc_par_size(int64_t par)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/processor.h"
+#include "spec/format.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
 #define DATA_PAR_WINDOW 0.7
@@ -39,7 +40,8 @@ static bool given_ends(const calc_exec *e, double blocks, double p, double *firs
     return even > 0 ? whole(*middle) && *middle >= 0 : rest == 0;
 }
 
-static void add_class(calc_stages *s, double stages, double blocks)
+/* @param others  what counts as blocks beside them in the chunks of a stage */
+static void add_class(calc_stages *s, double stages, double blocks, double others)
 {
     if (stages <= 0) {
         return;
@@ -50,7 +52,7 @@ static void add_class(calc_stages *s, double stages, double blocks)
     }
     s->item[s->count++] =
         (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
-    s->fit = s->fit && blocks > 0 && (s->ends_spread || whole(blocks / s->chunks));
+    s->fit = s->fit && blocks > 0 && (s->ends_spread || whole((blocks + others) / s->chunks));
     s->most_blocks = calc_max(s->most_blocks, blocks);
 }
 
@@ -95,28 +97,28 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
     double middle;
     double last;
     if (p == 1) {
-        add_class(&s, 1, blocks);
+        add_class(&s, 1, blocks, 0);
         s.fit = true;
     } else if (exec->first_stage_blocks > 0 || exec->last_stage_blocks > 0) {
         bool fits = given_ends(exec, blocks, p, &first, &middle, &last);
-        add_class(&s, 1, first);
-        add_class(&s, p - 2, middle);
-        add_class(&s, 1, last);
+        add_class(&s, 1, first, 0);
+        add_class(&s, p - 2, middle, 0);
+        add_class(&s, 1, last, 0);
         s.fit = s.fit && fits;
     } else if (s.ends_spread) {
-        add_class(&s, 1, blocks / p);
-        add_class(&s, p - 2, blocks / p);
-        add_class(&s, 1, blocks / p);
+        add_class(&s, 1, blocks / p, 0);
+        add_class(&s, p - 2, blocks / p, 0);
+        add_class(&s, 1, blocks / p, 0);
         s.fit = blocks >= p;
     } else {
         double ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 1 : 0;
         double all = blocks + 2 * ends;
         double low = floor(all / p);
         double more = all - low * p; /* stages with one block more: the first ones */
-        add_class(&s, 1, low + (more > 0) - ends);
-        add_class(&s, calc_max(0, more - 1), low + 1);
-        add_class(&s, p - 1 - calc_max(1, more), low);
-        add_class(&s, 1, low - ends);
+        add_class(&s, 1, low + (more > 0) - ends, ends);
+        add_class(&s, calc_max(0, more - 1), low + 1, 0);
+        add_class(&s, p - 1 - calc_max(1, more), low, 0);
+        add_class(&s, 1, low - ends, ends);
     }
     s.item[0].first = true;
     s.item[s.count - 1].last = true;

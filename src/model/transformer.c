@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/processor.h"
+#include "spec/format.h"
 
 /* Bits of recomputation. */
 enum {
@@ -437,7 +438,7 @@ static void add_feedforward(builder *b, double width, unsigned module, bool shar
                (gates + 1) * elements * e * unfused, (2 * gates + 1) * elements * e * unfused);
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * elements;
-    keep(o, (gates * unfused) * elements * e, module);
+    keep(o, gates * unfused * elements * s->kept_bytes, module);
     o = matrix(b, shared ? "shared expert down" : "feed-forward down", CALC_OPERATOR_MATRIX, module,
                b->tokens, columns, s->hidden, 1);
     if (!shared) {
@@ -536,7 +537,7 @@ static void add_experts(builder *b)
                (2 * gates + 1) * rows * width * e * traffic);
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * rows * width;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * rows * width;
-    keep(o, gates * rows * width * e, MOE);
+    keep(o, gates * rows * width * s->kept_bytes, MOE);
     o = matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden, local);
     o->expert = true;
     keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
@@ -572,6 +573,7 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec
     double elements = b.tokens * shape->hidden;
     double bytes = elements * shape->element_bytes;
     /* A gather touches the rows of its tokens, not the table. */
+    b.traffic = 1; /* one kernel either way */
     calc_operator *o =
         vector(&b, "embedding", 0, elements, 2 * bytes + 8 * b.tokens, 2 * 4 * elements);
     o->weights = shape->vocab / shape->tensor_par * shape->hidden;
@@ -592,6 +594,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
     calc_operator *o = matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
     keep(o, b.kept * shape->hidden * shape->element_bytes, 0);
     bool fused = exec->fused_cross_entropy;
+    b.traffic = 1;
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
     o = vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits, (fused ? 4 : 14) * logits);
     o->flop[CALC_STAGE_FW] = 5 * logits;

@@ -11,6 +11,10 @@ double calc_verdict_network_ranks(const calc_exec *exec, int64_t index)
     ranks *= exec->tensor_par_net == index ? (double)exec->tensor_par : 1;
     ranks *= exec->pipeline_par_net == index ? (double)exec->pipeline_par : 1;
     ranks *= exec->data_par_net == index ? (double)exec->data_par : 1;
+    if (exec->context_par > 1) {
+        int64_t net = exec->context_par_net < 0 ? exec->tensor_par_net : exec->context_par_net;
+        ranks *= net == index ? (double)exec->context_par : 1;
+    }
     return ranks;
 }
 

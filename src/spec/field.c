@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/alias.h"
+
 /* ---- Words ---------------------------------------------------------------------------------- */
 
 #define CHOICE(name, text) text,
@@ -215,7 +217,8 @@ const calc_field *calc_table_find(const calc_table *table, const char *key)
             return &table->rows[i];
         }
     }
-    return NULL;
+    const calc_alias *alias = calc_alias_find(table, key);
+    return alias && !alias->times[0] ? calc_table_find(table, alias->field) : NULL;
 }
 
 int calc_choice_index(const char *const *choices, const char *text)
@@ -225,7 +228,8 @@ int calc_choice_index(const char *const *choices, const char *text)
             return i;
         }
     }
-    return -1;
+    const char *choice = calc_alias_choice(text);
+    return choice ? calc_choice_index(choices, choice) : -1;
 }
 
 char *calc_choices_text(const char *const *choices, char *buffer, size_t size)

@@ -9,10 +9,11 @@ extern const char *const calc_datatype_names[];
 /** Texts of the compatibility modes, likewise. */
 extern const char *const calc_compat_names[];
 
-/** Row whose key is `key`; NULL if none. */
+/** Row whose key is `key`, or another name of it (alias.h); NULL if none. */
 const calc_field *calc_table_find(const calc_table *table, const char *key);
 
-/** Index of `text` in `choices` (NULL at the end); -1 if it is not one. */
+/** Index of `text`, or what it is another word for, in `choices` (NULL at the end); -1 if it is not
+ *  one. */
 int calc_choice_index(const char *const *choices, const char *text);
 
 /** Choices as a list: "multihead, multiquery, flash". @return buffer */
@@ -28,7 +29,7 @@ char *calc_field_range_text(const calc_field *field, double number, char *buffer
 /** Scale from file units to SI units; never 0. */
 double calc_field_scale(const calc_field *field);
 
-/** Number of an INT, REAL, BOOL or ENUM member, in file units; NaN for other types. */
+/** Number of an INT, REAL, BOOL, ENUM or SET member, in file units; NaN for other types. */
 double calc_member_number(const calc_field *field, const void *member);
 
 /** Shortest text of 15 to 17 digits that reads back to exactly `value` (as strtod(text) * scale;

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "spec/extended.h"
 #include "spec/field.h"
+#include "spec/format.h"
 
 /* What the rules look at, and where their errors go. */
 typedef struct rules {
@@ -77,6 +79,9 @@ static void check_parallel_sizes(rules *r)
     left /= e->tensor_par;
     exact = exact && left % e->pipeline_par == 0;
     left /= e->pipeline_par;
+    int64_t context = e->context_par > 1 ? e->context_par : 1;
+    exact = exact && left % context == 0;
+    left /= context;
     if (exact && left == e->data_par) {
         return;
     }
@@ -84,15 +89,211 @@ static void check_parallel_sizes(rules *r)
     if (exact && left > 0) {
         snprintf(hint, sizeof hint, "data_par = %lld would fit", (long long)left);
     } else {
-        double product = (double)e->tensor_par * (double)e->pipeline_par * (double)e->data_par;
+        double product =
+            (double)e->tensor_par * (double)e->pipeline_par * (double)e->data_par * (double)context;
         if (product <= 1e9) {
             snprintf(hint, sizeof hint, "num_procs = %.0f would fit", product);
         }
     }
+    char factor[32] = "";
+    if (context > 1) {
+        snprintf(factor, sizeof factor, " * %lld", (long long)context);
+    }
     BROKEN(r, num_procs, hint,
-           "tensor_par * pipeline_par * data_par = %lld * %lld * %lld is not num_procs = %lld",
-           (long long)e->tensor_par, (long long)e->pipeline_par, (long long)e->data_par,
-           (long long)e->num_procs);
+           "tensor_par * pipeline_par * data_par%s = %lld * %lld * %lld%s is not num_procs = %lld",
+           context > 1 ? " * context_par" : "", (long long)e->tensor_par,
+           (long long)e->pipeline_par, (long long)e->data_par, factor, (long long)e->num_procs);
+}
+
+/* ---- Modern models --------------------------------------------------------------------------- */
+
+/* Add an error about a field of the application. */
+#define BROKEN_APP(r, field, hint, ...)                                                            \
+    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_APP, "/" #field, hint, __VA_ARGS__)
+
+static void check_structure(rules *r)
+{
+    const calc_app *a = r->app;
+    char hint[224];
+    char divisors[200];
+    if (a->kv_heads > 0 && a->attn_heads % a->kv_heads != 0) {
+        snprintf(hint, sizeof hint, "use %s",
+                 calc_divisors_text(a->attn_heads, divisors, sizeof divisors));
+        BROKEN_APP(r, kv_heads, hint, "%lld does not divide attn_heads = %lld",
+                   (long long)a->kv_heads, (long long)a->attn_heads);
+    }
+    if (a->kv_lora_rank > 0 && (a->qk_nope_size == 0 || a->v_size == 0)) {
+        BROKEN_APP(r, kv_lora_rank, "give qk_nope_size, qk_rope_size and v_size",
+                   "latent attention needs the sizes of its heads");
+    }
+    if (a->q_lora_rank > 0 && a->kv_lora_rank == 0) {
+        BROKEN_APP(r, q_lora_rank, "give kv_lora_rank, or leave q_lora_rank out",
+                   "only latent attention compresses queries");
+    }
+    if (a->window_size > 0 && !a->causal) {
+        BROKEN_APP(r, window_size, "set causal true", "a window slides over causal attention only");
+    }
+    if (a->num_experts == 0) {
+        return;
+    }
+    if (a->experts_per_token < 1 || a->experts_per_token > a->num_experts) {
+        snprintf(hint, sizeof hint, "use 1 to %lld", (long long)a->num_experts);
+        BROKEN_APP(r, experts_per_token, hint, "a token cannot be routed to %lld of %lld experts",
+                   (long long)a->experts_per_token, (long long)a->num_experts);
+    }
+    if (a->dense_blocks >= a->num_blocks) {
+        BROKEN_APP(r, dense_blocks, "use less than num_blocks, or num_experts 0",
+                   "all %lld blocks are dense: none has experts", (long long)a->num_blocks);
+    }
+}
+
+static void check_attention_type(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const calc_app *a = r->app;
+    bool latent = e->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    if (latent && a->kv_lora_rank == 0) {
+        BROKEN(r, attention_type, "use \"multihead\" or \"grouped_query\"",
+               "the application has no latent attention (kv_lora_rank)");
+    }
+    if (e->attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY && a->kv_heads == 0) {
+        BROKEN(r, attention_type, "use \"multihead\", or give the application kv_heads",
+               "the application does not say how many key and value heads it has (kv_heads)");
+    }
+    if (e->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY &&
+        (a->kv_heads > 1 || a->kv_lora_rank > 0)) {
+        BROKEN(r, attention_type, "use \"grouped_query\"",
+               "the application has more than one key and value head");
+    }
+    bool modules = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
+    if (e->recompute_modules && !modules) {
+        BROKEN(r, recompute_modules, "use activation_recompute \"modules\", or leave them out",
+               "modules are only recomputed with activation_recompute \"modules\"");
+    }
+}
+
+static void check_context_par(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const calc_app *a = r->app;
+    int64_t c = e->context_par;
+    if (c <= 1) {
+        return;
+    }
+    int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
+    bool zigzag = a->causal && e->context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG &&
+                  e->context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    must_divide(r, "/context_par", zigzag ? 2 * c : c, zigzag ? "seq_size (twice)" : "seq_size",
+                seq, zigzag ? seq / 2 : seq);
+    if (!e->flash_attention && e->attention_type != CALC_ATTENTION_TYPE_FLASH) {
+        BROKEN(r, context_par, "set flash_attention true",
+               "context parallelism needs flash attention");
+    }
+    if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
+        int64_t heads = a->attn_heads / e->tensor_par;
+        must_divide(r, "/context_par", c, "attn_heads / tensor_par", heads > 0 ? heads : 1, heads);
+    }
+    if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL && e->context_par_inner > 0) {
+        must_divide(r, "/context_par_inner", e->context_par_inner, "context_par", c, c);
+    }
+}
+
+static void check_expert_par(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const calc_app *a = r->app;
+    int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
+    int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    if (a->num_experts == 0) {
+        if (ep > 1 || etp > 1) {
+            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
+                            ep > 1 ? "/expert_par" : "/expert_tensor_par",
+                            "leave it out, or give the application num_experts",
+                            "the application has no experts");
+        }
+        return;
+    }
+    must_divide(r, "/expert_par", ep, "num_experts", a->num_experts, a->num_experts);
+    int64_t width = a->expert_feedforward > 0 ? a->expert_feedforward : a->feedforward;
+    must_divide(r, "/expert_tensor_par", etp, "expert_feedforward", width, width);
+    int64_t stage = e->num_procs / e->pipeline_par;
+    if (stage > 0 && stage % (ep * etp) != 0) {
+        char hint[224];
+        char divisors[200];
+        snprintf(hint, sizeof hint, "use expert_par %s",
+                 calc_divisors_text(calc_gcd(a->num_experts, stage / (stage % etp == 0 ? etp : 1)),
+                                    divisors, sizeof divisors));
+        BROKEN(
+            r, expert_par, hint,
+            "expert_par * expert_tensor_par = %lld does not divide the %lld processors of a stage",
+            (long long)(ep * etp), (long long)stage);
+    }
+    if (a->shared_feedforward > 0) {
+        must_divide(r, "/tensor_par", e->tensor_par, "shared_feedforward", a->shared_feedforward,
+                    calc_gcd(a->shared_feedforward, calc_gcd(a->hidden, a->attn_heads)));
+    }
+    if (ep > 1 && e->tensor_par > 1 && e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+        BROKEN(r, tensor_par_comm_type, "use \"rs_ag\"",
+               "experts with tensor parallelism need sequence parallelism");
+    }
+}
+
+static void check_schedule(rules *r)
+{
+    const calc_exec *e = r->exec;
+    int64_t p = e->pipeline_par;
+    bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    if (e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B && e->pipeline_interleaving > 1) {
+        BROKEN(r, pipeline_interleaving, "use 1, or pipeline_schedule \"1f1b\"",
+               "only the 1F1B schedule interleaves chunks");
+    }
+    if (dual && p % 2 != 0) {
+        BROKEN(r, pipeline_schedule, "use an even pipeline_par, or \"1f1b\"",
+               "DualPipe needs an even number of stages, not %lld", (long long)p);
+    }
+    if (dual && p % 2 == 0 && (microbatches % 2 != 0 || microbatches < 2 * p)) {
+        BROKEN(
+            r, pipeline_schedule, "raise batch_size, or use \"1f1b\"",
+            "DualPipe needs an even number of micro-batches, at least twice the stages: %lld are "
+            "not",
+            (long long)microbatches);
+    }
+    if (e->first_stage_blocks + e->last_stage_blocks > r->app->num_blocks) {
+        BROKEN(r, first_stage_blocks, "lower it or last_stage_blocks",
+               "first and last stage have more blocks than the model: %lld + %lld of %lld",
+               (long long)e->first_stage_blocks, (long long)e->last_stage_blocks,
+               (long long)r->app->num_blocks);
+    }
+    if (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&
+        (e->first_stage_blocks > 0 || e->last_stage_blocks > 0)) {
+        BROKEN(r, pipeline_balance,
+               "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
+               "the blocks of the first or last stage are given");
+    }
+    if (calc_gcd(e->fsdp_par > 0 ? e->fsdp_par : 1, e->num_procs) !=
+        (e->fsdp_par > 0 ? e->fsdp_par : 1)) {
+        must_divide(r, "/fsdp_par", e->fsdp_par, "num_procs", e->num_procs, e->num_procs);
+    }
+    if (e->zero_stage > 0 && e->data_par == 1 && e->context_par <= 1) {
+        BROKEN(r, zero_stage, "leave it out, or data_par > 1",
+               "nothing to shard over with data_par = 1");
+    }
+}
+
+/* Features of Calculon that the list of stages does not model. */
+static void check_offload(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const char *field = e->weight_offload        ? "/weight_offload"
+                        : e->activations_offload ? "/activations_offload"
+                        : e->optimizer_offload   ? "/optimizer_offload"
+                                                 : NULL;
+    if (field && calc_extended(r->app, r->system, e)) {
+        calc_errors_add(r->errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, field,
+                        "use false, or a model and a system with Calculon's fields only",
+                        "offload together with fields of modern models is not modelled yet");
+    }
 }
 
 static void check_batch(rules *r)
@@ -120,7 +321,8 @@ static void check_tensor_par(rules *r)
     const calc_exec *e = r->exec;
     const calc_app *a = r->app;
     bool scatters = e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR;
-    int64_t tokens = e->microbatch_size * a->seq_size;
+    int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
+    int64_t tokens = e->microbatch_size * seq / (e->context_par > 1 ? e->context_par : 1);
     int64_t common = calc_gcd(calc_gcd(a->hidden, a->feedforward), a->attn_heads);
     common = scatters ? calc_gcd(common, tokens) : common;
     must_divide(r, "/tensor_par", e->tensor_par, "hidden", a->hidden, common);
@@ -152,11 +354,11 @@ static void check_pipeline_and_data_par(rules *r)
                "%lld chunks need a pipeline, but pipeline_par = 1",
                (long long)e->pipeline_interleaving);
     }
-    if (e->data_par == 1 && e->optimizer_sharding) {
+    if (e->data_par == 1 && e->context_par <= 1 && e->optimizer_sharding) {
         BROKEN(r, optimizer_sharding, "use false, or data_par > 1",
                "nothing to shard over with data_par = 1");
     }
-    if (e->data_par == 1 && e->data_par_overlap) {
+    if (e->data_par == 1 && e->context_par <= 1 && e->data_par_overlap) {
         BROKEN(r, data_par_overlap, "use false, or data_par > 1",
                "nothing to overlap with data_par = 1");
     }
@@ -197,9 +399,11 @@ static void check_network_index(rules *r, const char *pointer, int64_t index)
 }
 
 /* The datatype must be offered by an engine. */
-static void check_engine(rules *r, const char *name, const calc_engine *engines)
+static void check_engine(rules *r, const char *name, const calc_engine *engines, calc_format format)
 {
-    const calc_engine *engine = &engines[r->exec->datatype];
+    bool matrix = format != CALC_FORMAT_AUTO;
+    calc_datatype datatype = calc_format_datatype(format, r->exec->datatype);
+    const calc_engine *engine = &engines[datatype];
     if (engine->flop_per_s > 0 && engine->efficiency.count > 0) {
         return;
     }
@@ -211,8 +415,9 @@ static void check_engine(rules *r, const char *name, const calc_engine *engines)
                      calc_datatype_names[i]);
         }
     }
-    BROKEN(r, datatype, hint, "the system's %s engine does not offer %s", name,
-           calc_datatype_names[r->exec->datatype]);
+    calc_errors_add(
+        r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, matrix ? "/matrix_datatype" : "/datatype", hint,
+        "the system's %s engine does not offer %s", name, calc_datatype_names[datatype]);
 }
 
 calc_status calc_check(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -221,7 +426,13 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     calc_errors own = {0};
     rules r = {app, system, exec, errors ? errors : &own};
     int before = r.errors->count + r.errors->dropped;
+    check_structure(&r);
+    check_attention_type(&r);
     check_parallel_sizes(&r);
+    check_context_par(&r);
+    check_expert_par(&r);
+    check_schedule(&r);
+    check_offload(&r);
     check_batch(&r);
     check_tensor_par(&r);
     check_pipeline_and_data_par(&r);
@@ -229,8 +440,13 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_network_index(&r, "/tensor_par_net", exec->tensor_par_net);
     check_network_index(&r, "/pipeline_par_net", exec->pipeline_par_net);
     check_network_index(&r, "/data_par_net", exec->data_par_net);
-    check_engine(&r, "matrix", system->matrix);
-    check_engine(&r, "vector", system->vector);
+    check_network_index(&r, "/context_par_net", exec->context_par_net);
+    check_network_index(&r, "/expert_par_net", exec->expert_par_net);
+    check_network_index(&r, "/expert_tensor_par_net", exec->expert_tensor_par_net);
+    check_network_index(&r, "/expert_data_par_net", exec->expert_data_par_net);
+    check_engine(&r, "matrix", system->matrix, CALC_FORMAT_AUTO);
+    check_engine(&r, "vector", system->vector, CALC_FORMAT_AUTO);
+    check_engine(&r, "matrix", system->matrix, exec->matrix_datatype);
     if (r.errors->count + r.errors->dropped == before) {
         return CALC_OK;
     }

@@ -142,7 +142,7 @@ static void fill_tensor_par(calc_run_map *map)
     bool several = e->tensor_par > 1;
     bool scatter = several && r->sequence_parallel == 1;
     e->tensor_par_comm_type =
-        scatter ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+        scatter ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
     e->seq_par_ag_redo = scatter && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
     if (!several) {
         return;

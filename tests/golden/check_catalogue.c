@@ -13,7 +13,7 @@
 #define TABLES CALC_TEST_DATA "/golden/catalogue/"
 
 /* 1 when calc_count_parameters() and calc_check() know the fields of modern models. */
-#define CATALOGUE_IS_MODELLED 0
+#define CATALOGUE_IS_MODELLED 1
 
 enum { MAX_ROWS = 200, NAME_SIZE = 64, LINE_SIZE = 512, PATH_SIZE = 512 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "classic.h"
 #include "units.h"
 
 /* ---- Every layout ---------------------------------------------------------------------------- */
@@ -88,7 +89,7 @@ static int64_t last_value(const listing *l, calc_axis axis, const calc_exec *e)
     case CALC_AXIS_pipeline_interleaving:
         return l->app->num_blocks;
     case CALC_AXIS_datatype:
-        return CALC_DATATYPE_COUNT - 1;
+        return CLASSIC_DATATYPES - 1;
     case CALC_AXIS_activation_recompute:
     case CALC_AXIS_tensor_par_comm_type:
     case CALC_AXIS_tensor_par_overlap:
@@ -136,8 +137,9 @@ static void list_axis(const listing *l, int at, calc_exec e)
                 continue;
             }
         }
+        /* What was checked and does not change need not be checked again. */
+        bool sized = axis >= CALC_AXIS_microbatch_size && calc_axis_get(&e, axis) != value;
         calc_axis_put(&e, axis, value);
-        bool sized = axis >= CALC_AXIS_microbatch_size;
         if (!sized || calc_check(l->app, l->system, &e, NULL) == CALC_OK) {
             list_axis(l, at + 1, e);
         }
@@ -149,9 +151,8 @@ void oracle_make(oracle *out, const random_space *s, calc_compat compat)
     *out = (oracle){0};
     for (uint64_t d = 0; d < s->designs.count; d++) {
         listing l = {out, s, &s->app[d], &s->system[d], compat, d};
-        calc_exec harmless = {.pipeline_interleaving = 1,
-                              .datatype = calc_units_datatype(&s->system[d]),
-                              .training = true};
+        calc_exec harmless = {CLASSIC_EXEC, .pipeline_interleaving = 1,
+                              .datatype = calc_units_datatype(&s->system[d]), .training = true};
         list_axis(&l, 0, harmless);
     }
 }

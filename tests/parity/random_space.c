@@ -2,6 +2,7 @@
 
 #include <check.h>
 
+#include "classic.h"
 #include "units.h"
 
 /* ---- Applications and machines --------------------------------------------------------------- */
@@ -69,7 +70,7 @@ static calc_system random_system(calc_rng *rng)
 {
     calc_system s = {.processing_mode = coin(rng) ? CALC_PROCESSING_MODE_ROOFLINE
                                                   : CALC_PROCESSING_MODE_NO_OVERLAP};
-    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+    for (int type = 0; type < CLASSIC_DATATYPES; type++) {
         s.matrix[type] = (calc_engine){real_between(rng, 1e13, 2e15), random_curve(rng, 1e10)};
         s.vector[type] = (calc_engine){real_between(rng, 1e12, 2e14), random_curve(rng, 1e8)};
     }
@@ -88,7 +89,8 @@ static calc_system random_system(calc_rng *rng)
 /* Capacities that some layouts exceed: multiples of what one layout needs. */
 static void size_memories(calc_rng *rng, const calc_app *app, calc_system *system)
 {
-    calc_exec one = {.num_procs = 1,
+    calc_exec one = {CLASSIC_EXEC,
+                     .num_procs = 1,
                      .tensor_par = 1,
                      .pipeline_par = 1,
                      .data_par = 1,
@@ -226,7 +228,7 @@ void random_space_print(const random_space *s, FILE *out)
             s->space.batch_is_maximum ? " batch is maximum;" : "");
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         const calc_values *v = &s->space.axis[axis];
-        if (!v->all) {
+        if (!v->all && !calc_axis_is_optional((calc_axis)axis)) {
             fprintf(out, " %s", calc_table_of(CALC_KIND_EXEC)->rows[axis].key);
             for (size_t i = 0; i < v->count; i++) {
                 fprintf(out, "%c%lld", i > 0 ? ',' : '=', (long long)v->value[i]);

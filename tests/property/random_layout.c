@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "classic.h"
+
 static int64_t between(calc_rng *rng, int64_t lo, int64_t hi)
 {
     return lo + (int64_t)calc_rng_below(rng, (uint32_t)(hi - lo + 1));
@@ -36,7 +38,7 @@ static calc_network_op random_op(calc_rng *rng)
 
 static void random_system(calc_rng *rng, calc_system *s)
 {
-    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+    for (int type = 0; type < CLASSIC_DATATYPES; type++) {
         s->matrix[type].flop_per_s = real_between(rng, 1e13, 2e15);
         s->matrix[type].efficiency = random_curve(rng, 1e12);
         s->vector[type].flop_per_s = real_between(rng, 1e12, 2e14);
@@ -92,7 +94,7 @@ static void random_modes(calc_rng *rng, const calc_app *app, calc_exec *e)
 {
     int64_t blocks_per_proc = (app->num_blocks + e->pipeline_par - 1) / e->pipeline_par;
     e->training = calc_rng_below(rng, 4) > 0;
-    e->datatype = (calc_datatype)calc_rng_below(rng, CALC_DATATYPE_COUNT);
+    e->datatype = (calc_datatype)calc_rng_below(rng, CLASSIC_DATATYPES);
     e->fused_activation = coin(rng);
     e->attention_type = coin(rng) ? CALC_ATTENTION_TYPE_MULTIHEAD : CALC_ATTENTION_TYPE_MULTIQUERY;
     if (e->training && calc_rng_below(rng, 3) == 0) {
@@ -104,8 +106,7 @@ static void random_modes(calc_rng *rng, const calc_app *app, calc_exec *e)
     e->tensor_par_comm_type =
         (calc_tensor_par_comm_type)calc_rng_below(rng, CALC_TENSOR_PAR_COMM_TYPE_COUNT);
     if (e->tensor_par > 1) {
-        e->tensor_par_overlap =
-            (calc_tensor_par_overlap)calc_rng_below(rng, CALC_TENSOR_PAR_OVERLAP_COUNT);
+        e->tensor_par_overlap = (calc_tensor_par_overlap)calc_rng_below(rng, CLASSIC_OVERLAPS);
     }
     e->seq_par_ag_redo = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
                          e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
@@ -130,6 +131,7 @@ void calc_random_layout_make(calc_rng *rng, calc_random_layout *out)
         .attn_size = between(rng, 8, 256),
         .num_blocks = between(rng, 1, 128),
     };
+    out->exec = (calc_exec){CLASSIC_EXEC};
     random_system(rng, &out->system);
     random_parallel_sizes(rng, &out->app, &out->system, tensor_par, &out->exec);
     random_modes(rng, &out->app, &out->exec);

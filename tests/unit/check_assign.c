@@ -73,6 +73,74 @@ START_TEST(words_may_have_quotes_or_not)
 }
 END_TEST
 
+START_TEST(sets_are_words_with_plus_or_arrays)
+{
+    set("recompute_modules=core_attn+mlp");
+    ck_assert_int_eq(exec.recompute_modules,
+                     1 << CALC_RECOMPUTE_MODULES_CORE_ATTN | 1 << CALC_RECOMPUTE_MODULES_MLP);
+    set("recompute_modules=[\"moe\"]");
+    ck_assert_int_eq(exec.recompute_modules, 1 << CALC_RECOMPUTE_MODULES_MOE);
+    set("recompute_modules=");
+    ck_assert_int_eq(exec.recompute_modules, 0);
+    set("exe.recompute_modules=moe_act");
+    set("recompute_modules=none");
+    ck_assert_int_eq(exec.recompute_modules, 0);
+    refuse(
+        "recompute_modules=core_attn,mlp", CALC_ERR_RANGE,
+        "--set recompute_modules=core_attn,mlp: /recompute_modules: \"core_attn,mlp\" is not one "
+        "of core_attn, layernorm, mla_up_proj, mlp, moe_act, shared_experts, moe\n"
+        "  hint: did you mean \"core_attn\"?");
+    refuse("recompute_modules=[\"mlp\"", CALC_ERR_SYNTAX,
+           "--set recompute_modules=[\"mlp\": the text ends too early\n"
+           "  hint: the \"[\" of line 1 is not closed");
+}
+END_TEST
+
+START_TEST(choices_with_auto_are_true_false_or_auto)
+{
+    set("bias=true");
+    ck_assert_int_eq(app.bias, CALC_CHOICE_TRUE);
+    set("bias=false");
+    ck_assert_int_eq(app.bias, CALC_CHOICE_FALSE);
+    set("bias=auto");
+    ck_assert_int_eq(app.bias, CALC_CHOICE_AUTO);
+    refuse("bias=1", CALC_ERR_TYPE,
+           "--set bias=1: /bias: expected one of auto, true, false, found 1");
+}
+END_TEST
+
+START_TEST(optional_objects_can_be_set_whole_or_in_part)
+{
+    set("sys.launch={\"matrix\": 8e-6}");
+    set("launch.vector=4e-6");
+    ck_assert_double_eq(sys.launch.matrix_s, 8e-6);
+    ck_assert_double_eq(sys.launch.vector_s, 4e-6);
+    set("networks[0].op_parameters.all_to_all.latency_step=1e-6");
+    ck_assert_double_eq(sys.networks[0].op_parameters.all_to_all.latency_step_s, 1e-6);
+    set("networks[0].bandwidth_curve=[[1, 0.5], [0, 0.25]]");
+    ck_assert_double_eq(sys.networks[0].bandwidth_curve.threshold[0], 1e6);
+    set("networks[0].ops.all_to_all=[2, 0]");
+    ck_assert_double_eq(sys.networks[0].ops.all_to_all.scalar, 2);
+    set("zero_stage=-1");
+    refuse("zero_stage=-2", CALC_ERR_RANGE,
+           "--set zero_stage=-2: /zero_stage: -2 is out of range, expected -1 to 3");
+}
+END_TEST
+
+START_TEST(fields_and_choices_may_have_their_other_names)
+{
+    set("moe_topk=4");
+    ck_assert_int_eq(app.experts_per_token, 4);
+    set("exe.matrix_dtype=float8");
+    ck_assert_int_eq(exec.matrix_datatype, CALC_FORMAT_FLOAT8);
+    set("attention_type=groupquery");
+    ck_assert_int_eq(exec.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
+    refuse("num_shared_experts=2", CALC_ERR_FIELD,
+           "--set num_shared_experts=2: unknown field \"num_shared_experts\"\n"
+           "  hint: did you mean \"shared_feedforward\"?");
+}
+END_TEST
+
 START_TEST(nested_fields_have_paths)
 {
     set("mem1.GiB=141");
@@ -192,7 +260,7 @@ START_TEST(values_are_checked_as_in_files)
            "--set tensor_par=8.0: /tensor_par: expected an integer, found 8.0\n  hint: write 8");
     refuse("datatype=fp16", CALC_ERR_RANGE,
            "--set datatype=fp16: /datatype: \"fp16\" is not one of float8, float16, bfloat16, "
-           "float32");
+           "float32, float4");
     refuse("networks[0].ops.p2p=[1, 0]", CALC_ERR_TYPE,
            "--set networks[0].ops.p2p=[1, 0]: /networks/0/ops/p2p/1: expected null, because "
            "point-to-point has no offset, found 0");
@@ -232,6 +300,10 @@ int main(void)
     tcase_add_checked_fixture(tests, load, NULL);
     tcase_add_test(tests, bare_names_are_found_in_all_three);
     tcase_add_test(tests, words_may_have_quotes_or_not);
+    tcase_add_test(tests, sets_are_words_with_plus_or_arrays);
+    tcase_add_test(tests, choices_with_auto_are_true_false_or_auto);
+    tcase_add_test(tests, optional_objects_can_be_set_whole_or_in_part);
+    tcase_add_test(tests, fields_and_choices_may_have_their_other_names);
     tcase_add_test(tests, nested_fields_have_paths);
     tcase_add_test(tests, whole_objects_and_lists_can_be_set);
     tcase_add_test(tests, a_datatype_that_is_not_there_can_be_added);

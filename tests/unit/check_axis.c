@@ -104,7 +104,7 @@ START_TEST(a_star_is_every_legal_value)
     ck_assert(space.axis[CALC_AXIS_fused_activation].all);
     ck_assert(space.axis[CALC_AXIS_datatype].all); /* the system's first 16-bit one */
     assign("datatype=*");
-    AXIS_IS(CALC_AXIS_datatype, 0, 1, 2, 3);
+    AXIS_IS(CALC_AXIS_datatype, 0, 1, 2, 3, 4);
     refuse("num_procs=*", CALC_ERR_TYPE,
            "--axis num_procs=*: /num_procs: expected values, found \"*\": no rule says which are "
            "legal\n  hint: for example 8:8192:x2");
@@ -114,6 +114,33 @@ START_TEST(a_star_is_every_legal_value)
     refuse("mem1.GiB=*", CALC_ERR_TYPE,
            "--axis mem1.GiB=*: /mem1/GiB: expected a number, found string \"*\"\n"
            "  hint: \"*\" stands alone, and only for fields of the execution");
+}
+END_TEST
+
+START_TEST(a_star_of_an_optional_field_is_every_choice)
+{
+    assign("zero_stage=3,-1");
+    AXIS_IS(CALC_AXIS_zero_stage, -1, 3);
+    assign("flash_attention=*");
+    AXIS_IS(CALC_AXIS_flash_attention, 0, 1);
+    assign("memory_model=*");
+    AXIS_IS(CALC_AXIS_memory_model, CALC_MEMORY_MODEL_CALCULON, CALC_MEMORY_MODEL_MEGATRON);
+    assign("recompute_modules=mlp+core_attn,none");
+    AXIS_IS(CALC_AXIS_recompute_modules, 0, 9);
+    refuse("expert_par=*", CALC_ERR_TYPE,
+           "--axis expert_par=*: /expert_par: expected values, found \"*\": no rule says which are "
+           "legal");
+    refuse("recompute_modules=*", CALC_ERR_TYPE,
+           "--axis recompute_modules=*: /recompute_modules: expected values, found \"*\": no rule "
+           "says which are legal");
+}
+END_TEST
+
+START_TEST(real_numbers_of_the_execution_are_no_axes_yet)
+{
+    refuse("capacity_factor=1,1.25", CALC_ERR_UNSUPPORTED,
+           "--axis capacity_factor=1,1.25: \"capacity_factor\" is a real number of the execution: "
+           "to sweep those is not supported yet");
 }
 END_TEST
 
@@ -247,6 +274,8 @@ int main(void)
     tcase_add_test(tests, fields_of_the_execution_go_into_the_space);
     tcase_add_test(tests, a_later_assignment_replaces_an_earlier_one);
     tcase_add_test(tests, a_star_is_every_legal_value);
+    tcase_add_test(tests, a_star_of_an_optional_field_is_every_choice);
+    tcase_add_test(tests, real_numbers_of_the_execution_are_no_axes_yet);
     tcase_add_test(tests, a_batch_size_is_exact_or_a_maximum);
     tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);
     tcase_add_test(tests, unknown_names_get_the_nearest);

@@ -114,6 +114,29 @@ START_TEST(choices_and_booleans_are_numbers_in_their_order)
 }
 END_TEST
 
+START_TEST(sets_are_their_bits)
+{
+    const char *item = "core_attn+mlp,none,mlp+core_attn, layernorm";
+    const char *item_of_two[] = {"none", "moe"};
+    const char *const choices = "true,auto,false";
+    const char *const other = "mla,groupquery";
+    gives(row(CALC_KIND_EXEC, "recompute_modules"), &item, 1, "0 2 9");
+    gives(row(CALC_KIND_EXEC, "recompute_modules"), item_of_two, 2, "0 64");
+    gives(row(CALC_KIND_APP, "bias"), &choices, 1, "0 1 2");
+    gives(row(CALC_KIND_EXEC, "attention_type"), &other, 1, "3 4");
+    refuse(CALC_KIND_EXEC, "framework_mem", "none+te_dummy_wgrad", CALC_ERR_RANGE,
+           "--axis: /framework_mem: \"none\" is not one of te_dummy_wgrad");
+    refuse(CALC_KIND_EXEC, "framework_mem", "te_dummy_wgrat", CALC_ERR_RANGE,
+           "--axis: /framework_mem: \"te_dummy_wgrat\" is not one of te_dummy_wgrad\n"
+           "  hint: did you mean \"te_dummy_wgrad\"?");
+    refuse(CALC_KIND_EXEC, "framework_mem", "", CALC_ERR_RANGE,
+           "--axis: /framework_mem: \"\" is not one of te_dummy_wgrad");
+    refuse(CALC_KIND_EXEC, "framework_mem", "te_dummy_wgrad,*", CALC_ERR_RANGE,
+           "--axis: /framework_mem: \"*\" is not one of te_dummy_wgrad\n"
+           "  hint: \"*\" stands alone, and only for fields of the execution");
+}
+END_TEST
+
 START_TEST(wrong_types_are_told_as_in_files)
 {
     refuse(CALC_KIND_EXEC, "tensor_par", "eight", CALC_ERR_TYPE,
@@ -173,9 +196,10 @@ START_TEST(limits_are_those_of_the_field)
            "--axis: /networks/1/efficiency: 1.5 is out of range, expected more than 0 and at most "
            "1");
     refuse(CALC_KIND_EXEC, "activation_recompute", "none:full", CALC_ERR_RANGE,
-           "--axis: /activation_recompute: \"none:full\" is not one of none, attn_only, full");
+           "--axis: /activation_recompute: \"none:full\" is not one of none, attn_only, full, "
+           "modules");
     refuse(CALC_KIND_EXEC, "activation_recompute", "none,ful", CALC_ERR_RANGE,
-           "--axis: /activation_recompute: \"ful\" is not one of none, attn_only, full\n"
+           "--axis: /activation_recompute: \"ful\" is not one of none, attn_only, full, modules\n"
            "  hint: did you mean \"full\"?");
 }
 END_TEST
@@ -244,6 +268,7 @@ int main(void)
     tcase_add_test(tests, steps_of_real_numbers_are_the_decimal_ones);
     tcase_add_test(tests, items_of_a_list_may_be_ranges_themselves);
     tcase_add_test(tests, choices_and_booleans_are_numbers_in_their_order);
+    tcase_add_test(tests, sets_are_their_bits);
     tcase_add_test(tests, wrong_types_are_told_as_in_files);
     tcase_add_test(tests, limits_are_those_of_the_field);
     tcase_add_test(tests, ranges_must_lead_somewhere);

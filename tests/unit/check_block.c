@@ -67,7 +67,7 @@ static void assert_layers(calc_exec exec, size_t count, const char *names)
 
 START_TEST(the_layers_depend_on_attention_and_overlap_alone)
 {
-    for (int recompute = 0; recompute < CALC_ACTIVATION_RECOMPUTE_COUNT; recompute++) {
+    for (int recompute = 0; recompute < CLASSIC_RECOMPUTES; recompute++) {
         for (int type = 0; type < CALC_TENSOR_PAR_COMM_TYPE_COUNT; type++) {
             calc_exec exec = layout(4);
             exec.activation_recompute = (calc_activation_recompute)recompute;
@@ -242,7 +242,7 @@ END_TEST
 /* While it is computed a block has all its activations, whatever is kept of them. */
 START_TEST(the_working_space_does_not_depend_on_recomputation)
 {
-    for (int recompute = 0; recompute < CALC_ACTIVATION_RECOMPUTE_COUNT; recompute++) {
+    for (int recompute = 0; recompute < CLASSIC_RECOMPUTES; recompute++) {
         calc_exec exec = layout(1);
         exec.activation_recompute = (calc_activation_recompute)recompute;
         ck_assert_double_eq(profile(&exec).activation_working_bytes, 34 * sbh + 5 * as2b);
@@ -284,7 +284,7 @@ static double matrix_flop(const calc_exec *exec, calc_stage stage)
 START_TEST(matrix_arithmetic_is_that_of_the_paper)
 {
     for (int t = 1; t <= 4; t *= 2) {
-        for (int overlap = 0; overlap < CALC_TENSOR_PAR_OVERLAP_COUNT; overlap++) {
+        for (int overlap = 0; overlap < CLASSIC_OVERLAPS; overlap++) {
             calc_exec exec = layout(t);
             exec.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
             ck_assert_double_eq(matrix_flop(&exec, CALC_STAGE_FW), paper_flop() / t);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "classic.h"
 #include "cli/breakdown.h"
 
 static calc_app app;
@@ -45,7 +46,7 @@ START_TEST(the_parts_add_up_in_every_layout)
 {
     enum { OFFLOADS = 8 };
     int checked = 0;
-    for (int i = 0; i < OFFLOADS * CALC_ACTIVATION_RECOMPUTE_COUNT * 2; i++) {
+    for (int i = 0; i < OFFLOADS * CLASSIC_RECOMPUTES * 2; i++) {
         calc_exec exec = example;
         calc_stats stats;
         calc_errors errors = {0};
@@ -54,9 +55,8 @@ START_TEST(the_parts_add_up_in_every_layout)
         exec.weight_offload = i & 1;
         exec.activations_offload = i & 2;
         exec.optimizer_offload = i & 4;
-        exec.activation_recompute =
-            (calc_activation_recompute)(i / OFFLOADS % CALC_ACTIVATION_RECOMPUTE_COUNT);
-        exec.training = i / (OFFLOADS * CALC_ACTIVATION_RECOMPUTE_COUNT) == 0;
+        exec.activation_recompute = (calc_activation_recompute)(i / OFFLOADS % CLASSIC_RECOMPUTES);
+        exec.training = i / (OFFLOADS * CLASSIC_RECOMPUTES) == 0;
         exec.optimizer_sharding = exec.training;
         if (calc_check(&app, &machine, &exec, &errors) != CALC_OK) {
             continue;
@@ -74,7 +74,7 @@ START_TEST(the_parts_add_up_in_every_layout)
                    &exec);
         checked++;
     }
-    ck_assert_int_ge(checked, OFFLOADS * CALC_ACTIVATION_RECOMPUTE_COUNT);
+    ck_assert_int_ge(checked, OFFLOADS * CLASSIC_RECOMPUTES);
 }
 END_TEST
 

@@ -27,7 +27,8 @@ static void check_row(const calc_table *table, const calc_field *row, bool answe
     bool nested =
         row->type == CALC_TYPE_OBJECT || row->type == CALC_TYPE_LIST || row->type == CALC_TYPE_MAP;
     ck_assert_msg(nested == (row->table != NULL), "table of %s.%s", table->name, row->key);
-    bool words = row->type == CALC_TYPE_ENUM || row->type == CALC_TYPE_MAP;
+    bool words =
+        row->type == CALC_TYPE_ENUM || row->type == CALC_TYPE_SET || row->type == CALC_TYPE_MAP;
     ck_assert_msg(words == (row->choices != NULL), "choices of %s.%s", table->name, row->key);
 }
 

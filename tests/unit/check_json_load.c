@@ -71,6 +71,242 @@ START_TEST(execution_is_read)
 }
 END_TEST
 
+/* The small documents with members more. */
+static calc_status parse_with(calc_kind kind, void *object, const char *document, const char *more,
+                              calc_errors *errors)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%.*s,%s}", (int)strlen(document) - 2, document, more);
+    return calc_parse(kind, object, text, strlen(text), "x", errors);
+}
+
+/* Fails with this one error, whose place is not looked at. */
+static void with_fails(calc_kind kind, const char *document, const char *more, calc_status status,
+                       const char *printed)
+{
+    union {
+        calc_app app;
+        calc_system system;
+        calc_exec exec;
+    } object;
+    calc_errors errors = {0};
+    char line[1024];
+    ck_assert_int_eq(parse_with(kind, &object, document, more, &errors), status);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_int_ge(errors.item[0].line, 7);
+    errors.item[0].line = errors.item[0].column = 0;
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
+}
+
+START_TEST(what_is_absent_has_its_value)
+{
+    calc_exec exec;
+    calc_system sys;
+    ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
+    ck_assert_int_eq(exec.zero_stage, -1);
+    ck_assert_int_eq(exec.context_par_net, -1);
+    ck_assert_int_eq(exec.context_par, 0);
+    ck_assert_int_eq(exec.recompute_modules, 0);
+    ck_assert_int_eq(exec.param_gather_overlap, CALC_CHOICE_AUTO);
+    ck_assert_int_eq(
+        calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", NULL), 0);
+    ck_assert_double_eq(sys.networks[0].ops.all_to_all.scalar, 1);
+    ck_assert_double_eq(sys.networks[0].ops.all_to_all.offset, -1);
+    ck_assert_double_eq(sys.networks[1].ops.all_to_all.scalar, 0);
+    ck_assert_int_eq(sys.networks[0].bandwidth_curve.count, 0);
+    ck_assert_double_eq(sys.launch.matrix_s, 0);
+}
+END_TEST
+
+START_TEST(optional_objects_are_read_in_part)
+{
+    calc_system sys;
+    ck_assert_int_eq(parse_with(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT,
+                                "\"launch\": {\"vector\": 4e-6}, \"mem_reserved_GiB\": 3, "
+                                "\"host\": {}",
+                                NULL),
+                     CALC_OK);
+    ck_assert_double_eq(sys.launch.vector_s, 4e-6);
+    ck_assert_double_eq(sys.launch.matrix_s, 0);
+    ck_assert_double_eq(sys.mem_reserved_bytes, 3 * 0x1p30);
+    with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": {\"tensor\": 1}", CALC_ERR_FIELD,
+               "x: /launch/tensor: unknown key \"tensor\"");
+    with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": 4e-6", CALC_ERR_TYPE,
+               "x: /launch: expected an object, found 4e-06");
+    with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": null", CALC_ERR_TYPE,
+               "x: /launch: expected an object, found null");
+}
+END_TEST
+
+#define MODULES "core_attn, layernorm, mla_up_proj, mlp, moe_act, shared_experts, moe"
+
+static int64_t modules(const char *value)
+{
+    calc_exec exec;
+    calc_errors errors = {0};
+    char more[256];
+    snprintf(more, sizeof more, "\"recompute_modules\": %s", value);
+    calc_status status = parse_with(CALC_KIND_EXEC, &exec, EXEC_TEXT, more, &errors);
+    ck_assert_msg(status == CALC_OK, "%s: %s", value, errors.item[0].text);
+    return exec.recompute_modules;
+}
+
+START_TEST(a_set_is_an_array_or_a_word)
+{
+    const int64_t attn = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+    const int64_t mlp = 1 << CALC_RECOMPUTE_MODULES_MLP;
+    ck_assert_int_eq(modules("[\"mlp\", \"core_attn\"]"), attn | mlp);
+    ck_assert_int_eq(modules("[\"mlp\", \"mlp\"]"), mlp);
+    ck_assert_int_eq(modules("[]"), 0);
+    ck_assert_int_eq(modules("\"mlp\""), mlp);
+    ck_assert_int_eq(modules("\"mlp+core_attn\""), attn | mlp);
+    ck_assert_int_eq(modules("\"none\""), 0);
+    ck_assert_int_eq(modules("[\"core_attn\", \"layernorm\", \"mla_up_proj\", \"mlp\", "
+                             "\"moe_act\", \"shared_experts\", \"moe\"]"),
+                     127);
+}
+END_TEST
+
+START_TEST(wrong_members_of_a_set_are_told)
+{
+    with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"recompute_modules\": [\"mlp\", \"mpl\"]",
+               CALC_ERR_RANGE,
+               "x: /recompute_modules/1: \"mpl\" is not one of " MODULES
+               "\n  hint: did you mean \"mlp\"?");
+    with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"recompute_modules\": [\"mlp\", 3]", CALC_ERR_TYPE,
+               "x: /recompute_modules/1: expected one of " MODULES ", found 3");
+    with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"recompute_modules\": true", CALC_ERR_TYPE,
+               "x: /recompute_modules: expected an array of " MODULES ", found true");
+    with_fails(
+        CALC_KIND_EXEC, EXEC_TEXT, "\"recompute_modules\": \"core_attn+mpl\"", CALC_ERR_RANGE,
+        "x: /recompute_modules: \"mpl\" is not one of " MODULES "\n  hint: did you mean \"mlp\"?");
+    with_fails(CALC_KIND_EXEC, EXEC_TEXT,
+               "\"framework_mem\": [\"te_dummy_wgrad\", \"te_dummy_wgrad\"]", CALC_ERR_RANGE,
+               "x: /framework_mem: 2 choices are out of range, expected at most 1");
+}
+END_TEST
+
+START_TEST(a_choice_with_auto_is_true_false_or_auto)
+{
+    calc_app app;
+    ck_assert_int_eq(parse_with(CALC_KIND_APP, &app, APP_TEXT,
+                                "\"bias\": false, \"dropout\": true, "
+                                "\"tied_embeddings\": \"auto\"",
+                                NULL),
+                     CALC_OK);
+    ck_assert_int_eq(app.bias, CALC_CHOICE_FALSE);
+    ck_assert_int_eq(app.dropout, CALC_CHOICE_TRUE);
+    ck_assert_int_eq(app.tied_embeddings, CALC_CHOICE_AUTO);
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"bias\": 1", CALC_ERR_TYPE,
+               "x: /bias: expected one of auto, true, false, found 1");
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"bias\": \"no\"", CALC_ERR_RANGE,
+               "x: /bias: \"no\" is not one of auto, true, false");
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"norm_type\": true", CALC_ERR_TYPE,
+               "x: /norm_type: expected one of auto, layer, rms, found true");
+}
+END_TEST
+
+START_TEST(fields_may_have_their_other_names)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(parse_with(CALC_KIND_APP, &app, APP_TEXT,
+                                "\"kv_groups\": 8, \"qk_nope_head_dim\": 128, "
+                                "\"qk_rope_head_dim\": 64, \"v_head_dim\": 96, "
+                                "\"moe_topk\": 2, \"moe_feedforward\": 2048, "
+                                "\"first_k_dense\": 3, \"num_nextn_predict_layers\": 1",
+                                NULL),
+                     CALC_OK);
+    ck_assert_int_eq(app.kv_heads, 8);
+    ck_assert_int_eq(app.qk_nope_size, 128);
+    ck_assert_int_eq(app.qk_rope_size, 64);
+    ck_assert_int_eq(app.v_size, 96);
+    ck_assert_int_eq(app.experts_per_token, 2);
+    ck_assert_int_eq(app.expert_feedforward, 2048);
+    ck_assert_int_eq(app.dense_blocks, 3);
+    ck_assert_int_eq(app.mtp_blocks, 1);
+    ck_assert_int_eq(app.shared_feedforward, 0);
+    ck_assert_int_eq(
+        parse_with(CALC_KIND_EXEC, &exec, EXEC_TEXT, "\"matrix_dtype\": \"float8\"", NULL),
+        CALC_OK);
+    ck_assert_int_eq(exec.matrix_datatype, CALC_FORMAT_FLOAT8);
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"moe_topk\": \"2\"", CALC_ERR_TYPE,
+               "x: /moe_topk: expected an integer, found string \"2\"\n  hint: write 2");
+    with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"moe_topk\": 2", CALC_ERR_FIELD,
+               "x: /moe_topk: unknown key \"moe_topk\"");
+}
+END_TEST
+
+START_TEST(both_names_of_a_field_are_an_error)
+{
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"experts_per_token\": 2, \"moe_topk\": 2", CALC_ERR_FIELD,
+               "x: /moe_topk: \"moe_topk\" and \"experts_per_token\" set the same field\n"
+               "  hint: keep one of them");
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"num_shared_experts\": 1, \"shared_feedforward\": 1",
+               CALC_ERR_FIELD,
+               "x: /num_shared_experts: \"num_shared_experts\" and \"shared_feedforward\" set the "
+               "same field\n  hint: keep one of them");
+}
+END_TEST
+
+static int64_t shared_width(const char *more)
+{
+    calc_app app;
+    ck_assert_int_eq(parse_with(CALC_KIND_APP, &app, APP_TEXT, more, NULL), CALC_OK);
+    return app.shared_feedforward;
+}
+
+START_TEST(shared_experts_are_as_wide_as_the_routed_ones)
+{
+    ck_assert_int_eq(shared_width("\"num_shared_experts\": 2, \"expert_feedforward\": 1408"), 2816);
+    ck_assert_int_eq(shared_width("\"num_shared_experts\": 3, \"moe_feedforward\": 1408"), 4224);
+    ck_assert_int_eq(shared_width("\"num_shared_experts\": 2"), 2 * 49152);
+    ck_assert_int_eq(shared_width("\"num_shared_experts\": 0"), 0);
+    ck_assert_int_eq(shared_width("\"num_shared_experts\": 1000, \"expert_feedforward\": 1000000"),
+                     1000000000);
+    with_fails(CALC_KIND_APP, APP_TEXT,
+               "\"num_shared_experts\": 1001, \"expert_feedforward\": 1000000", CALC_ERR_RANGE,
+               "x: /num_shared_experts: 1001 times expert_feedforward = 1000000 is out of range "
+               "for shared_feedforward, expected at most 1000000000");
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"num_shared_experts\": -1", CALC_ERR_RANGE,
+               "x: /num_shared_experts: -1 is out of range, expected at least 0");
+    with_fails(CALC_KIND_APP, APP_TEXT, "\"num_shared_experts\": 1.5", CALC_ERR_TYPE,
+               "x: /num_shared_experts: expected an integer, found 1.5");
+}
+END_TEST
+
+START_TEST(choices_may_have_their_other_words)
+{
+    calc_exec exec;
+    char text[] = EXEC_TEXT;
+    memcpy(strstr(text, "\"multihead\""), "\"mla\"      ", 11);
+    ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, text, strlen(text), "e", NULL), CALC_OK);
+    ck_assert_int_eq(exec.attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
+}
+END_TEST
+
+START_TEST(a_million_members_of_a_set_are_one_error)
+{
+    enum { MEMBERS = 1000000 };
+    char *text = malloc(strlen(EXEC_TEXT) + MEMBERS * 4 + 32);
+    size_t used = strlen(EXEC_TEXT) - 2;
+    memcpy(text, EXEC_TEXT, used);
+    used += (size_t)sprintf(text + used, ",\"recompute_modules\":[\"x\"");
+    for (int i = 1; i < MEMBERS; i++) {
+        memcpy(text + used, ",\"x\"", 4);
+        used += 4;
+    }
+    used += (size_t)sprintf(text + used, "]}");
+    calc_exec exec;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, text, used, "e", &errors), CALC_ERR_RANGE);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].text, "1000000 choices are out of range, expected at most 7");
+    free(text);
+}
+END_TEST
+
 START_TEST(a_byte_order_mark_is_fine)
 {
     calc_app app;
@@ -239,6 +475,16 @@ int main(void)
     tcase_add_test(tests, application_is_read);
     tcase_add_test(tests, system_is_read_in_si_units);
     tcase_add_test(tests, execution_is_read);
+    tcase_add_test(tests, what_is_absent_has_its_value);
+    tcase_add_test(tests, optional_objects_are_read_in_part);
+    tcase_add_test(tests, a_set_is_an_array_or_a_word);
+    tcase_add_test(tests, wrong_members_of_a_set_are_told);
+    tcase_add_test(tests, a_choice_with_auto_is_true_false_or_auto);
+    tcase_add_test(tests, fields_may_have_their_other_names);
+    tcase_add_test(tests, both_names_of_a_field_are_an_error);
+    tcase_add_test(tests, shared_experts_are_as_wide_as_the_routed_ones);
+    tcase_add_test(tests, choices_may_have_their_other_words);
+    tcase_add_test(tests, a_million_members_of_a_set_are_one_error);
     tcase_add_test(tests, a_byte_order_mark_is_fine);
     tcase_add_test(tests, an_unused_byte_of_the_struct_is_zero);
     tcase_add_test(tests, a_text_without_bytes_is_empty);

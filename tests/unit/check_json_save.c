@@ -56,6 +56,68 @@ START_TEST(optional_fields_appear_when_they_are_set)
 }
 END_TEST
 
+/* Classic documents with `more` before their end read and are saved as they are. */
+static void more_survives(calc_kind kind, void *object, const char *document, const char *more)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%.*s,\n  %s\n}", (int)strlen(document) - 2, document, more);
+    text_survives(kind, object, text);
+}
+
+START_TEST(optional_fields_of_every_type_are_saved_as_they_were_written)
+{
+    calc_app app;
+    calc_system sys;
+    calc_exec exec;
+    more_survives(CALC_KIND_APP, &app, APP_TEXT,
+                  "\"bias\": false,\n  \"dropout\": true,\n  \"causal\": true,\n"
+                  "  \"kv_heads\": 8");
+    more_survives(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT,
+                  "\"launch\": {\n    \"vector\": 4e-06\n  },\n  \"mem_reserved_GiB\": 3");
+    more_survives(CALC_KIND_EXEC, &exec, EXEC_TEXT,
+                  "\"zero_stage\": 0,\n  \"recompute_modules\": [\"core_attn\", \"mlp\"],\n"
+                  "  \"framework_mem\": [\"te_dummy_wgrad\"]");
+}
+END_TEST
+
+START_TEST(what_is_as_if_absent_is_left_out)
+{
+    calc_system sys;
+    calc_exec exec;
+    char text[4096];
+    snprintf(text, sizeof text, "%.*s, \"launch\": {}, \"overlap\": {\"contention\": 0}}",
+             (int)strlen(SYSTEM_TEXT) - 2, SYSTEM_TEXT);
+    char *op = strstr(text, "\"all_reduce\"");
+    memmove(op + 24, op, strlen(op) + 1);
+    memcpy(op, "\"all_to_all\": [1.0, -1],", 24);
+    ck_assert_int_eq(calc_parse(CALC_KIND_SYSTEM, &sys, text, strlen(text), "x", NULL), CALC_OK);
+    save(CALC_KIND_SYSTEM, &sys, 0);
+    scratch_is("saved", SYSTEM_TEXT);
+    sys.networks[0].ops.all_to_all = (calc_network_op){0};
+    save(CALC_KIND_SYSTEM, &sys, 0);
+    scratch_is("saved", SYSTEM_TEXT);
+    snprintf(text, sizeof text, "%.*s, \"zero_stage\": -1, \"recompute_modules\": []}",
+             (int)strlen(EXEC_TEXT) - 2, EXEC_TEXT);
+    ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, text, strlen(text), "x", NULL), CALC_OK);
+    save(CALC_KIND_EXEC, &exec, 0);
+    scratch_is("saved", EXEC_TEXT);
+}
+END_TEST
+
+START_TEST(a_network_operation_that_differs_is_saved)
+{
+    calc_system sys;
+    calc_text text;
+    ck_assert_int_eq(
+        calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", NULL), CALC_OK);
+    sys.networks[0].ops.all_to_all = (calc_network_op){1, 0};
+    save(CALC_KIND_SYSTEM, &sys, 0);
+    ck_assert_int_eq(calc_text_read(&text, "saved", NULL), CALC_OK);
+    ck_assert_ptr_nonnull(strstr(text.data, "\"all_to_all\": [1, 0]\n"));
+    calc_text_free(&text);
+}
+END_TEST
+
 START_TEST(lines_after_the_first_are_indented)
 {
     calc_app app = {.hidden = 1};
@@ -132,6 +194,9 @@ int main(void)
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, documents_are_saved_as_they_were_written);
     tcase_add_test(tests, optional_fields_appear_when_they_are_set);
+    tcase_add_test(tests, optional_fields_of_every_type_are_saved_as_they_were_written);
+    tcase_add_test(tests, what_is_as_if_absent_is_left_out);
+    tcase_add_test(tests, a_network_operation_that_differs_is_saved);
     tcase_add_test(tests, lines_after_the_first_are_indented);
     tcase_add_test(tests, what_is_not_finite_is_null);
     tcase_add_test(tests, random_structs_read_back_to_the_same_bytes);

@@ -23,7 +23,7 @@ static calc_exec layout(calc_tensor_par_overlap overlap)
 /* Every statistic of the block that is a sum over its layers. */
 START_TEST(the_layers_sum_to_the_block)
 {
-    for (int overlap = 0; overlap < CALC_TENSOR_PAR_OVERLAP_COUNT; overlap++) {
+    for (int overlap = 0; overlap < CLASSIC_OVERLAPS; overlap++) {
         calc_exec exec = layout((calc_tensor_par_overlap)overlap);
         calc_app app = small_app();
         calc_system system = small_system();

@@ -21,7 +21,7 @@ static calc_block checkpointed(void)
     return b;
 }
 
-static const calc_exec training = {.training = true};
+static const calc_exec training = {CLASSIC_EXEC, .training = true};
 
 static double tier_bytes(const calc_exec *exec, const calc_block *b, double blocks,
                          double in_flight, int tier)
@@ -85,7 +85,8 @@ END_TEST
 
 START_TEST(full_recomputation_keeps_checkpoints_instead)
 {
-    calc_exec exec = {.training = true, .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+    calc_exec exec = {CLASSIC_EXEC, .training = true,
+                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block b = checkpointed();
     calc_memory_parts p = calc_memory_whole(&exec, &b, &optimizer, 5, 3);
     ck_assert_double_eq(p.activation, 70);
@@ -95,7 +96,7 @@ END_TEST
 
 START_TEST(inference_holds_weights_and_one_block_of_activations)
 {
-    calc_exec exec = {.training = false};
+    calc_exec exec = {CLASSIC_EXEC, .training = false};
     calc_optimizer_block none = {0};
     calc_memory_parts p = calc_memory_whole(&exec, &block, &none, 5, 3);
     ck_assert_double_eq(p.weight, 5 * 200);
@@ -113,7 +114,8 @@ START_TEST(without_offload_all_of_it_is_in_tier_1)
         ck_assert_double_eq(tier_bytes(&training, &block, 5, in_flight, 1), sum(&p));
         ck_assert_double_eq(tier_bytes(&training, &block, 5, in_flight, 2), 0);
     }
-    calc_exec full = {.training = true, .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+    calc_exec full = {CLASSIC_EXEC, .training = true,
+                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block b = checkpointed();
     calc_memory_parts p = calc_memory_whole(&full, &b, &optimizer, 5, 3);
     ck_assert_double_eq(tier_bytes(&full, &b, 5, 3, 1), sum(&p));
@@ -122,7 +124,7 @@ END_TEST
 
 START_TEST(inference_needs_no_more_than_it_holds)
 {
-    calc_exec exec = {.training = false};
+    calc_exec exec = {CLASSIC_EXEC, .training = false};
     calc_optimizer_block none = {0};
     calc_memory_need need = calc_memory_need_of(&exec, &block, &none, 5);
     ck_assert_double_eq(calc_memory_tier_bytes(&need.tier1, 3), 5 * 200 + 70);
@@ -138,7 +140,7 @@ static const double activation_grad = 9;
 
 START_TEST(offloaded_weights_leave_two_blocks)
 {
-    calc_exec exec = {.training = true, .weight_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .weight_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         2 * 200 + activation + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), weight);
@@ -147,7 +149,7 @@ END_TEST
 
 START_TEST(offloaded_activations_leave_the_block_at_hand_and_the_next)
 {
-    calc_exec exec = {.training = true, .activations_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .activations_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + (70 + 50) + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), activation);
@@ -156,8 +158,7 @@ END_TEST
 
 START_TEST(offloaded_checkpoints_leave_two)
 {
-    calc_exec exec = {.training = true,
-                      .activations_offload = true,
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .activations_offload = true,
                       .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block b = checkpointed();
     ck_assert_double_eq(tier_bytes(&exec, &b, 5, 3, 1),
@@ -169,7 +170,7 @@ END_TEST
 /* Gradients of one block as they come and of one more as they go; in tier 2 all are reduced. */
 START_TEST(offloaded_optimizers_leave_two_blocks_of_state)
 {
-    calc_exec exec = {.training = true, .optimizer_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .optimizer_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + activation + (400 + 200 + 2 * 1200) + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), 5 * 200 + 5 * 1200);
@@ -178,10 +179,8 @@ END_TEST
 
 START_TEST(offloading_everything_makes_tier_1_independent_of_the_depth)
 {
-    calc_exec exec = {.training = true,
-                      .weight_offload = true,
-                      .activations_offload = true,
-                      .optimizer_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .weight_offload = true,
+                      .activations_offload = true, .optimizer_offload = true};
     double kept = 2 * 200 + (70 + 50) + (400 + 200 + 2 * 1200) + activation_grad;
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1), kept);
     ck_assert_double_eq(tier_bytes(&exec, &block, 50, 8, 1), kept);
@@ -199,7 +198,7 @@ START_TEST(what_stays_is_listed_part_by_part)
     ck_assert_double_eq(p.activation_grad, 9);
     ck_assert_double_eq(p.weight_grad, 400 + 200);
     ck_assert_double_eq(p.optimizer, 2 * 1200);
-    calc_exec inference = {.training = false};
+    calc_exec inference = {CLASSIC_EXEC, .training = false};
     p = calc_memory_offloaded(&inference, &block, &optimizer);
     ck_assert_double_eq(sum(&p), 2 * 200 + (70 + 50));
 }

@@ -143,6 +143,10 @@ START_TEST(conditions_have_a_relation_and_a_value_in_si_units)
     constraint_is("activation_recompute != full", "activation_recompute", CALC_RELATION_NE,
                   CALC_ACTIVATION_RECOMPUTE_FULL);
     constraint_is("weight_offload = true", "weight_offload", CALC_RELATION_EQ, 1);
+    constraint_is("recompute_modules = mlp+core_attn", "recompute_modules", CALC_RELATION_EQ, 9);
+    constraint_is("recompute_modules != none", "recompute_modules", CALC_RELATION_NE, 0);
+    constraint_is("attention_type = mla", "attention_type", CALC_RELATION_EQ,
+                  CALC_ATTENTION_TYPE_MULTI_LATENT);
 }
 END_TEST
 
@@ -173,11 +177,17 @@ START_TEST(wrong_conditions_are_explained)
                      "units are K, M, G, T (1000 ...), KiB, MiB, GiB, TiB, ms, us and %");
     constraint_fails("activation_recompute < full", CALC_ERR_TYPE,
                      "\"activation_recompute\" has no order\n  hint: write = or !=");
-    constraint_fails("activation_recompute = ful", CALC_ERR_TYPE,
-                     "\"activation_recompute\" is compared with one of none, attn_only, full, not "
-                     "\"ful\"\n  hint: did you mean \"full\"?");
+    constraint_fails(
+        "activation_recompute = ful", CALC_ERR_TYPE,
+        "\"activation_recompute\" is compared with one of none, attn_only, full, modules, not "
+        "\"ful\"\n  hint: did you mean \"full\"?");
     constraint_fails("training = 1", CALC_ERR_TYPE,
                      "\"training\" is compared with one of false, true, not \"1\"");
+    constraint_fails("framework_mem = te_dummy", CALC_ERR_TYPE,
+                     "\"framework_mem\" is compared with one of te_dummy_wgrad, not "
+                     "\"te_dummy\"");
+    constraint_fails("framework_mem < none", CALC_ERR_TYPE,
+                     "\"framework_mem\" has no order\n  hint: write = or !=");
 }
 END_TEST
 

@@ -135,7 +135,7 @@ END_TEST
 static calc_system ideal_system(void)
 {
     calc_system system = small_system();
-    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+    for (int type = 0; type < CLASSIC_DATATYPES; type++) {
         system.vector[type].flop_per_s = 1e100;
     }
     system.mem1.bytes_per_s = 1e100;

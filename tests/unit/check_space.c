@@ -26,7 +26,7 @@ START_TEST(new_space_searches_all_but_attention_training_and_fusion)
 {
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         bool fixed = axis == CALC_AXIS_attention_type || axis == CALC_AXIS_training ||
-                     axis == CALC_AXIS_fused_activation || axis == CALC_AXIS_structure_type;
+                     axis == CALC_AXIS_fused_activation || calc_axis_is_optional((calc_axis)axis);
         ck_assert_int_eq(space.axis[axis].all, !fixed);
         ck_assert_uint_eq(space.axis[axis].count, fixed);
     }
@@ -34,6 +34,39 @@ START_TEST(new_space_searches_all_but_attention_training_and_fusion)
     ck_assert_int_eq(space.axis[CALC_AXIS_training].value[0], true);
     ck_assert_int_eq(space.axis[CALC_AXIS_attention_type].value[0], CALC_ATTENTION_TYPE_MULTIHEAD);
     ck_assert(space.batch_is_maximum);
+}
+END_TEST
+
+/* Values of optional fields are those of a file without them. */
+START_TEST(new_space_has_no_optional_field)
+{
+    calc_exec exec;
+    calc_exec want = {CLASSIC_EXEC};
+    calc_space_optional(&space, &exec);
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)axis),
+                         calc_axis_get(&want, (calc_axis)axis));
+    }
+    ck_assert_int_eq(space.axis[CALC_AXIS_zero_stage].value[0], -1);
+    ck_assert_int_eq(space.axis[CALC_AXIS_seq_size].value[0], 0);
+    SET(zero_stage, 3, 2);
+    SET(flash_attention, true);
+    SET(recompute_modules, 5);
+    calc_space_optional(&space, &exec);
+    ck_assert_int_eq(exec.zero_stage, 2);
+    ck_assert(exec.flash_attention);
+    ck_assert_int_eq(exec.recompute_modules, 5);
+    ck_assert_int_eq(exec.context_par_net, -1);
+    ck_assert_int_eq(exec.tensor_par, 0);
+}
+END_TEST
+
+START_TEST(only_fields_with_an_absent_value_are_optional)
+{
+    ck_assert(calc_axis_is_optional(CALC_AXIS_structure_type));
+    ck_assert(calc_axis_is_optional(CALC_AXIS_zero_stage));
+    ck_assert(!calc_axis_is_optional(CALC_AXIS_training));
+    ck_assert(!calc_axis_is_optional(CALC_AXIS_source));
 }
 END_TEST
 
@@ -64,9 +97,10 @@ START_TEST(every_field_of_an_execution_is_read_as_it_was_put)
 {
     for (int axis = 0; axis < CALC_AXIS_source; axis++) {
         calc_exec exec = {0};
+        bool real = calc_table_of(CALC_KIND_EXEC)->rows[axis].type == CALC_TYPE_REAL;
         calc_axis_put(&exec, (calc_axis)axis, 1);
         for (int other = 0; other < CALC_AXIS_COUNT; other++) {
-            ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)other), other == axis);
+            ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)other), other == axis && !real);
         }
     }
 }
@@ -145,6 +179,8 @@ int main(void)
     TCase *tests = tcase_create("space");
     tcase_add_checked_fixture(tests, make_space, free_space);
     tcase_add_test(tests, new_space_searches_all_but_attention_training_and_fusion);
+    tcase_add_test(tests, new_space_has_no_optional_field);
+    tcase_add_test(tests, only_fields_with_an_absent_value_are_optional);
     tcase_add_test(tests, values_are_sorted_and_kept_once);
     tcase_add_test(tests, empty_list_has_no_value);
     tcase_add_test(tests, every_field_of_an_execution_is_read_as_it_was_put);

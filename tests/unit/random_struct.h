@@ -1,9 +1,11 @@
-/* Random valid structs of any table: every member in its range, every shape of list and map. */
+/* Random valid structs of any table: every member in its range, every shape of list and map, some
+ * optional members absent. */
 #ifndef CALC_TESTS_RANDOM_STRUCT_H
 #define CALC_TESTS_RANDOM_STRUCT_H
 
 #include "base/rng.h"
 #include "calc.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 
 #include <math.h>
@@ -101,8 +103,12 @@ static inline void random_member(calc_rng *rng, const calc_field *field, char *m
 
 static inline void random_table(calc_rng *rng, const calc_table *table, char *object)
 {
+    calc_absent_fill(table, object);
     for (size_t i = 0; i < table->count; i++) {
-        random_member(rng, &table->rows[i], object + table->rows[i].offset);
+        const calc_field *row = &table->rows[i];
+        if (!(row->flags & CALC_OPTIONAL) || calc_rng_below(rng, 3) > 0) {
+            random_member(rng, row, object + row->offset);
+        }
     }
 }
 

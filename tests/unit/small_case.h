@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "calc.h"
+#include "classic.h"
 
 /** What sums in another order may differ by. */
 #define ROUNDING 1e-13
@@ -65,7 +66,7 @@ static inline calc_app small_app(void)
 static inline calc_system small_system(void)
 {
     calc_system system = {.processing_mode = CALC_PROCESSING_MODE_ROOFLINE, .networks_count = 2};
-    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+    for (int type = 0; type < CLASSIC_DATATYPES; type++) {
         system.matrix[type] = (calc_engine){two_to(40), flat_curve(1)};
         system.vector[type] = (calc_engine){two_to(36), flat_curve(1)};
     }
@@ -79,7 +80,8 @@ static inline calc_system small_system(void)
 /** Training in float16 without any of the options, with 4 micro-batches of one sequence. */
 static inline calc_exec small_exec(int64_t tensor_par, int64_t pipeline_par, int64_t data_par)
 {
-    return (calc_exec){.num_procs = tensor_par * pipeline_par * data_par,
+    return (calc_exec){CLASSIC_EXEC,
+                       .num_procs = tensor_par * pipeline_par * data_par,
                        .tensor_par = tensor_par,
                        .pipeline_par = pipeline_par,
                        .data_par = data_par,

@@ -1,0 +1,41 @@
+#include "spec/format.h"
+
+double calc_format_bytes(calc_format format)
+{
+    switch (format) {
+    case CALC_FORMAT_FLOAT4:
+        return 0.5;
+    case CALC_FORMAT_FLOAT8:
+        return 1;
+    case CALC_FORMAT_FLOAT16:
+    case CALC_FORMAT_BFLOAT16:
+        return 2;
+    case CALC_FORMAT_FLOAT32:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+double calc_format_bytes_or(calc_format format, double otherwise)
+{
+    return format == CALC_FORMAT_AUTO ? otherwise : calc_format_bytes(format);
+}
+
+calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise)
+{
+    switch (format) {
+    case CALC_FORMAT_FLOAT4:
+        return CALC_DATATYPE_FLOAT4;
+    case CALC_FORMAT_FLOAT8:
+        return CALC_DATATYPE_FLOAT8;
+    case CALC_FORMAT_FLOAT16:
+        return CALC_DATATYPE_FLOAT16;
+    case CALC_FORMAT_BFLOAT16:
+        return CALC_DATATYPE_BFLOAT16;
+    case CALC_FORMAT_FLOAT32:
+        return CALC_DATATYPE_FLOAT32;
+    default:
+        return otherwise;
+    }
+}

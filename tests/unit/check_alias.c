@@ -1,0 +1,94 @@
+#include "spec/alias.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spec/field.h"
+
+static const struct {
+    calc_kind kind;
+    const char *key, *field;
+} keys[] = {{CALC_KIND_APP, "moe_topk", "experts_per_token"},
+            {CALC_KIND_APP, "moe_feedforward", "expert_feedforward"},
+            {CALC_KIND_APP, "first_k_dense", "dense_blocks"},
+            {CALC_KIND_APP, "qk_nope_head_dim", "qk_nope_size"},
+            {CALC_KIND_APP, "qk_rope_head_dim", "qk_rope_size"},
+            {CALC_KIND_APP, "v_head_dim", "v_size"},
+            {CALC_KIND_APP, "kv_groups", "kv_heads"},
+            {CALC_KIND_APP, "num_nextn_predict_layers", "mtp_blocks"},
+            {CALC_KIND_EXEC, "matrix_dtype", "matrix_datatype"}};
+
+START_TEST(other_keys_lead_to_the_same_row)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const calc_table *table = calc_table_of(keys[i].kind);
+        const calc_alias *alias = calc_alias_find(table, keys[i].key);
+        ck_assert_msg(alias != NULL, "%s", keys[i].key);
+        ck_assert_str_eq(alias->field, keys[i].field);
+        ck_assert_ptr_eq(calc_alias_of(table, keys[i].field), alias);
+        ck_assert_str_eq(calc_table_find(table, keys[i].key)->key, keys[i].field);
+    }
+}
+END_TEST
+
+START_TEST(a_key_is_of_one_document_and_has_no_other_name_unless_listed)
+{
+    const calc_table *app = calc_table_of(CALC_KIND_APP);
+    const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
+    ck_assert_ptr_null(calc_alias_find(exec, "moe_topk"));
+    ck_assert_ptr_null(calc_table_find(exec, "moe_topk"));
+    ck_assert_ptr_null(calc_alias_find(app, "matrix_dtype"));
+    ck_assert_ptr_null(calc_alias_find(app, "hidden"));
+    ck_assert_ptr_null(calc_alias_of(app, "hidden"));
+    ck_assert_ptr_null(calc_alias_of(calc_table_of(CALC_KIND_SYSTEM), "kv_heads"));
+}
+END_TEST
+
+/* Its value needs those of other fields, which are read before. */
+START_TEST(a_count_of_experts_is_no_other_name_of_their_width)
+{
+    const calc_table *app = calc_table_of(CALC_KIND_APP);
+    const calc_alias *alias = calc_alias_find(app, "num_shared_experts");
+    ck_assert_str_eq(alias->field, "shared_feedforward");
+    ck_assert_ptr_null(calc_table_find(app, "num_shared_experts"));
+    for (int i = 0; i < 2; i++) {
+        const calc_field *times = calc_table_find(app, alias->times[i]);
+        ck_assert_ptr_nonnull(times);
+        ck_assert_int_eq(times->type, CALC_TYPE_INT);
+        ck_assert(times < calc_table_find(app, alias->field));
+    }
+}
+END_TEST
+
+START_TEST(other_words_are_the_choice_they_stand_for)
+{
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "attention_type");
+    ck_assert_str_eq(calc_alias_choice("mla"), "multi_latent");
+    ck_assert_str_eq(calc_alias_choice("groupquery"), "grouped_query");
+    ck_assert_ptr_null(calc_alias_choice("multi_latent"));
+    ck_assert_str_eq(calc_alias_of_choice("multi_latent"), "mla");
+    ck_assert_str_eq(calc_alias_of_choice("grouped_query"), "groupquery");
+    ck_assert_ptr_null(calc_alias_of_choice("flash"));
+    ck_assert_int_eq(calc_choice_index(field->choices, "mla"), CALC_ATTENTION_TYPE_MULTI_LATENT);
+    ck_assert_int_eq(calc_choice_index(field->choices, "groupquery"),
+                     CALC_ATTENTION_TYPE_GROUPED_QUERY);
+    ck_assert_int_eq(calc_choice_index(calc_datatype_names, "mla"), -1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("alias");
+    tcase_add_test(cases, other_keys_lead_to_the_same_row);
+    tcase_add_test(cases, a_key_is_of_one_document_and_has_no_other_name_unless_listed);
+    tcase_add_test(cases, a_count_of_experts_is_no_other_name_of_their_width);
+    tcase_add_test(cases, other_words_are_the_choice_they_stand_for);
+    Suite *suite = suite_create("alias");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
