@@ -58,6 +58,11 @@ START_TEST(only_equal_problems_compete)
     ck_assert_uint_eq(r.pairs, 0);
     ck_assert_uint_eq(r.choices, 0);
     ck_assert(isnan(r.tau) && isnan(r.regret_mean) && isnan(r.regret_worst));
+    prediction[1].map.app.hidden = 1;
+    ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 1);
+    prediction[1].map.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 0);
+    prediction[1].map = (calc_run_map){.app = {.hidden = 2}};
     add(1, 2, 3);
     add(2, 1, 2); /* predicted slower, measured faster */
     r = calc_ranking_of(result, count);
@@ -85,7 +90,23 @@ START_TEST(equal_predictions_are_not_in_the_right_order)
 {
     add(1, 1, 2);
     add(1, 2, 2);
-    ck_assert(calc_ranking_of(result, count).tau == -1);
+    prediction[1].map.exec.tensor_par = 8;
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert(r.pairs == 1 && r.tau == -1);
+}
+END_TEST
+
+START_TEST(a_layout_measured_twice_does_not_compete_with_itself)
+{
+    add(1, 1.2, 2);
+    add(1, 1.0, 2);
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert_uint_eq(r.pairs, 0);
+    ck_assert_uint_eq(r.choices, 0);
+    add(1, 0.8, 3);
+    r = calc_ranking_of(result, count);
+    ck_assert(r.pairs == 2 && r.tau == -1 && r.choices == 1);
+    ck_assert_double_eq_tol(r.regret_mean, 1.0 / 0.8 - 1, 1e-12); /* the shorter of the two */
 }
 END_TEST
 
@@ -110,6 +131,7 @@ int main(void)
     tcase_add_test(tests, only_equal_problems_compete);
     tcase_add_test(tests, times_within_half_a_percent_are_no_pair);
     tcase_add_test(tests, equal_predictions_are_not_in_the_right_order);
+    tcase_add_test(tests, a_layout_measured_twice_does_not_compete_with_itself);
     tcase_add_test(tests, memory_is_not_ranked);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
