@@ -79,7 +79,8 @@ static void run_all(run *r)
     r->context = calc_cost_context_of(r->system, e, &r->shape);
     r->stages = calc_stages_split(&r->shape, e);
     calc_stage_parts_of(&r->context, &r->parts);
-    r->lines = calc_stage_lines_of(r->system, e, &r->context.groups, r->parts.message_bytes);
+    r->lines =
+        calc_stage_lines_of(r->system, e, &r->context.groups, calc_stage_message_bytes(&r->shape));
     calc_stage_terms_of(&r->context, e, &r->parts, &r->lines, &r->terms);
     r->exposed_messages = calc_stage_exposed_messages(&r->terms, e);
     r->reduces_beside = e->data_par_overlap;

@@ -62,6 +62,11 @@ static bool keeps_dummies(const calc_exec *exec)
     return exec->framework_mem >> CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD & 1;
 }
 
+double calc_stage_message_bytes(const calc_shape *shape)
+{
+    return shape->tokens * shape->hidden * shape->element_bytes;
+}
+
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_operator operators[CALC_MAX_OPERATORS];

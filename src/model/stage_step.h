@@ -48,7 +48,6 @@ typedef struct calc_stage_terms {
     double stages, microbatches;
     double lost_rounds; /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
     bool training;
-    calc_pipeline_schedule schedule;
     double message_s;        /**< between stages, one way */
     double message_hidden;   /**< share that pipeline_par_overlap hides */
     double recompute_blocks; /**< only so many blocks of a stage recompute; 0: all */

@@ -220,8 +220,8 @@ static void add_end(const calc_cost *end, double times, double speed, calc_stage
 
 /* Embedding and head; the head with the blocks, projections and losses of multi-token prediction.
  * kept_bytes: once, however many micro-batches are in flight; whole_bytes: of each. */
-static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, double stages,
-                     double speed, calc_stage_terms *t)
+static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, double speed,
+                     calc_stage_terms *t)
 {
     const calc_shape *shape = c->shape;
     double depth = shape->mtp_blocks;
@@ -231,10 +231,8 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     add_end(&p->mtp, depth, speed, &t->head);
     add_end(extra, depth, speed, &t->head);
     t->embedding.weights.dense = p->embedding.dense_weights;
-    /* One table for both ends if they are tied and on the same stage. */
-    bool shared = shape->tied && stages <= 1;
-    t->head.weights.dense = p->head.dense_weights - (shared ? p->embedding.dense_weights : 0) +
-                            depth * (p->mtp.dense_weights + extra->dense_weights);
+    t->head.weights.dense =
+        p->head.dense_weights + depth * (p->mtp.dense_weights + extra->dense_weights);
     t->head.weights.expert = depth * extra->expert_weights;
     t->head.kept_bytes = c->exec->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
@@ -275,30 +273,22 @@ double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exe
     return exec->pipeline_par_overlap ? 1 - terms->message_hidden : 1;
 }
 
-void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
-                         const calc_stage_lines *l, calc_stage_terms *t)
+void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
+                          calc_stage_terms *t)
 {
     const calc_overlap_shares *o = &c->system->overlap;
+    static const calc_stage_lines alone = {0};
     double speed = 1 / calc_share_or(e->software_efficiency, 1);
     int64_t zero = calc_zero_stage(e);
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
-    int64_t rest = microbatches % e->pipeline_par;
     calc_state_bytes b = calc_state_bytes_of(e, c->shape);
     *t = (calc_stage_terms){
-        .stages = (double)e->pipeline_par,
-        .microbatches = (double)microbatches,
-        .lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0,
         .training = e->training,
-        .schedule = e->pipeline_schedule,
         .message_hidden = calc_share_or(o->pipeline_par, PIPELINE_PAR_HIDDEN),
         .recompute_blocks = (double)e->recompute_blocks,
         .window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
         .contention = o->contention,
-        .growth = c->system->straggler_growth * l->nodes_log2,
         .overhead_s = c->system->step_overhead_s,
-        .dense_shards = l->dense_shards,
-        .expert_shards = l->expert_shards,
-        .framework_head_bytes = p->framework_head_bytes,
+        .framework_head_bytes = p->framework_head_bytes * e->training,
         .used_share = 1 + c->system->mem_fragmentation,
         .reserved_bytes = c->system->mem_reserved_bytes,
     };
@@ -307,18 +297,47 @@ void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const c
             t->framework_bytes[dense][moe] = e->training ? p->framework_bytes[dense][moe] : 0;
         }
     }
-    t->framework_head_bytes *= e->training;
-    for (int kind = 0; kind < CALC_BLOCK_KINDS; kind++) {
-        set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
+    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
+        set_block(c, e, &p->block[kind], p->host_s[kind], &alone, speed, &t->block[kind]);
     }
-    set_ends(c, p, t->stages, speed, t);
+    set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
     set_optimizer(c->system, e, &b, zero, t);
+}
+
+void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
+                           const calc_stage_parts *p, const calc_stage_lines *l,
+                           calc_stage_terms *t)
+{
+    int64_t zero = calc_zero_stage(e);
+    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t rest = microbatches % e->pipeline_par;
+    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    t->stages = (double)e->pipeline_par;
+    t->microbatches = (double)microbatches;
+    t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
+    t->growth = c->system->straggler_growth * l->nodes_log2;
+    t->dense_shards = l->dense_shards;
+    t->expert_shards = l->expert_shards;
+    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
+        double speed = 1 / calc_share_or(e->software_efficiency, 1);
+        set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
+    }
     set_reduction(e, &b, zero, l, t);
-    if (t->stages > 1) {
+    if (e->pipeline_par > 1) {
         t->message_s = calc_collective_line_s(&l->message, p->message_bytes);
         bool tied = c->shape->tied && c->shape->vocab > 0 && e->training;
         t->tied_s =
             tied ? calc_collective_line_s(&l->ends, b.reduced * p->embedding.dense_weights) : 0;
+    } else if (c->shape->tied) {
+        /* One table for both ends if they are tied and on the same stage. */
+        t->head.weights.dense -= p->embedding.dense_weights;
     }
+}
+
+void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
+                         const calc_stage_lines *l, calc_stage_terms *t)
+{
+    calc_stage_terms_row(c, e, p, t);
+    calc_stage_terms_cell(c, e, p, l, t);
 }

@@ -48,7 +48,11 @@ typedef struct calc_stage_lines {
     double nodes_log2;
 } calc_stage_lines;
 
-/** @param bytes  size of messages at which bandwidths that depend on it are taken */
+/** Size of the messages at which bandwidths that depend on it are taken: a micro-batch's residual
+ *  stream [bytes]. */
+double calc_stage_message_bytes(const calc_shape *shape);
+
+/** @param bytes  calc_stage_message_bytes() */
 calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec *exec,
                                      const calc_groups *groups, double bytes);
 
@@ -59,6 +63,15 @@ calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec 
 void calc_stage_terms_of(const calc_cost_context *context, const calc_exec *exec,
                          const calc_stage_parts *parts, const calc_stage_lines *lines,
                          calc_stage_terms *out);
+
+/** The same in two steps, for a sweep: what depends on the parts and the state only, */
+void calc_stage_terms_row(const calc_cost_context *context, const calc_exec *exec,
+                          const calc_stage_parts *parts, calc_stage_terms *out);
+
+/** and what depends on pipeline_par, data_par, batch_size and the groups. */
+void calc_stage_terms_cell(const calc_cost_context *context, const calc_exec *exec,
+                           const calc_stage_parts *parts, const calc_stage_lines *lines,
+                           calc_stage_terms *terms);
 
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
