@@ -222,6 +222,28 @@ static double paced_s(const calc_schedule_shape *shape, const calc_schedule_time
            calc_schedule_bubble_s(shape->kind, &even);
 }
 
+/** Interleaved: what a micro-batch takes longer because chunks of a stage differ [s]. If all stages
+ *  worked in step, each chunk would take as long as the slowest stage's: they do so half the way.
+ */
+static double out_of_step_s(const calc_schedule_times *t, double chunks)
+{
+    double busiest_s = 0;
+    double others_chunk_s = 0;
+    double last_s = 0;
+    for (int i = 0; i < CALC_SCHEDULE_CLASSES; i++) {
+        const calc_schedule_class *c = &t->of[i];
+        if (c->stages > 0) {
+            others_chunk_s = calc_max(others_chunk_s, last_s / chunks);
+            last_s = c->fw_s + c->bw_s + c->wgrad_s;
+            busiest_s = calc_max(busiest_s, last_s);
+        }
+    }
+    double usual_s = (last_s - t->last_chunk_s) / chunks;
+    double slowest_s = calc_max(others_chunk_s, usual_s);
+    double in_step_s = (chunks - 1) * slowest_s + calc_max(slowest_s, usual_s + t->last_chunk_s);
+    return calc_max(0, in_step_s - busiest_s) / 2;
+}
+
 static double others_s(const calc_schedule_shape *shape, const calc_schedule_times *t)
 {
     double step_s = 0;
@@ -229,6 +251,9 @@ static double others_s(const calc_schedule_shape *shape, const calc_schedule_tim
         if (t->of[i].stages > 0) {
             step_s = calc_max(step_s, paced_s(shape, t, i));
         }
+    }
+    if (shape->kind == CALC_PIPELINE_SCHEDULE_1F1B && t->last_chunk_s > 0) {
+        step_s += (double)shape->microbatches * out_of_step_s(t, (double)shape->chunks);
     }
     return step_s;
 }

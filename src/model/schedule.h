@@ -252,6 +252,9 @@ typedef struct calc_schedule_times {
     calc_schedule_class of[CALC_SCHEDULE_CLASSES]; /**< from the first stage to the last */
     double fw_message_s, bw_message_s;             /**< that overlap; else 0 */
     double pair_saves_s;                           /**< as in calc_schedule_even */
+    /** 1f1b with v > 1: what the last chunk of the last stage takes beyond its other chunks, all
+     *  passes: output head and loss. It is part of that stage's class. */
+    double last_chunk_s;
 } calc_schedule_times;
 
 /** Time of a step [s].
