@@ -225,7 +225,7 @@ static inline calc_schedule_hops calc_schedule_hops_of(calc_pipeline_schedule ki
         double depth = both_ends ? stages / 2 : stages;
         double passes = both_ends ? microbatches : 2 * microbatches;
         double fw = calc_max(q, passes * q / stages + depth - 3);
-        return (calc_schedule_hops){fw, fw + depth};
+        return (calc_schedule_hops){fw, fw + (both_ends ? depth : q)};
     }
     default:
         break;

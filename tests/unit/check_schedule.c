@@ -258,6 +258,28 @@ START_TEST(an_overlapped_message_delays_the_way_down_and_up)
 }
 END_TEST
 
+static void expect_hops(const char *name, int64_t p, int64_t v, int64_t m, double fw, double bw)
+{
+    calc_schedule_shape s = shape(name, p, v, m);
+    calc_schedule_hops hops = calc_schedule_hops_of(s.kind, (double)p, (double)v, (double)m);
+    assert_near(hops.fw, fw);
+    assert_near(hops.bw, bw);
+}
+
+/* Counted in the simulator, on the path with most of them. */
+START_TEST(messages_are_counted_on_the_longest_path)
+{
+    expect_hops("zb_h1", 4, 1, 16, 6, 6);
+    expect_hops("zb_h2", 4, 1, 16, 3, 3);
+    expect_hops("zb_v", 4, 2, 16, 6, 9);
+    expect_hops("dualpipe", 4, 1, 16, 11, 13);
+    expect_hops("dualpipe", 8, 1, 32, 29, 33);
+    expect_hops("dualpipe", 12, 1, 36, 36, 42);
+    expect_hops("dualpipe_v", 3, 2, 12, 16, 18);
+    expect_hops("dualpipe_v", 6, 2, 24, 43, 48);
+}
+END_TEST
+
 START_TEST(one_stage_sends_nothing)
 {
     for (int i = 0; i < KINDS; i++) {
@@ -322,6 +344,7 @@ int main(void)
     tcase_add_test(cases, a_slow_first_stage_hides_the_others);
     tcase_add_test(cases, splitting_a_class_changes_nothing);
     tcase_add_test(cases, an_overlapped_message_delays_the_way_down_and_up);
+    tcase_add_test(cases, messages_are_counted_on_the_longest_path);
     tcase_add_test(cases, one_stage_sends_nothing);
     tcase_add_test(cases, a_stage_holds_the_micro_batches_of_its_schedule);
     tcase_add_test(cases, a_stage_holds_no_more_than_there_are);
