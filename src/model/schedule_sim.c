@@ -206,8 +206,7 @@ static parts parts_of(const run *r, int64_t stage, calc_schedule_op op)
     }
 }
 
-/** The results reach their receivers `message` after `end_s`, which the sender spends sending or
- *  not. */
+/** Note the results of an operation, and wake those who wait for them. */
 static void finish(run *r, worker *w, parts p, double start_s, double end_s)
 {
     if (p.fw != NULL) {
@@ -268,24 +267,45 @@ static bool step(run *r, worker *w)
     return true;
 }
 
-double calc_schedule_sim_s(const calc_schedule_sim *sim, void *workspace,
-                           calc_schedule_stage *stage, calc_schedule_events *events)
+/** Lay out the workspace: slots and their times, workers, their stack, counts and orders. */
+static run start(const calc_schedule_sim *sim, void *workspace, calc_schedule_events *events)
 {
     run r = {.sim = sim, .chunks = held_chunks(&sim->shape), .events = events};
     int64_t stages = sim->shape.stages;
     int64_t slots = stages * r.chunks;
     r.slots = workspace;
-    r.workers = (worker *)(r.slots + slots);
-    r.stack = (int64_t *)(r.workers + stages);
-    int64_t *counts = r.stack + stages;
-    double *times = (double *)(counts + stages);
+    void *rest = r.slots + slots;
+    double *times = rest;
     set_slots(&r, times);
-    calc_schedule_op *ops =
-        (calc_schedule_op *)(times + 2 * slots * slot_microbatches(&sim->shape));
-    set_workers(&r, ops, counts);
+    rest = times + 2 * slots * slot_microbatches(&sim->shape);
+    r.workers = rest;
+    rest = r.workers + stages;
+    r.stack = rest;
+    int64_t *counts = r.stack + stages;
+    rest = counts + stages;
+    set_workers(&r, rest, counts);
+    return r;
+}
+
+static void report(const run *r, double end_s, calc_schedule_stage *stage)
+{
+    double parts_of_stage = both_ends(&r->sim->shape) ? 1 : (double)r->chunks;
+    for (int64_t i = 0; i < r->sim->shape.stages; i++) {
+        const worker *w = &r->workers[i];
+        stage[i] = w->seen;
+        stage[i].end_s = w->now_s;
+        stage[i].bubble_s = end_s - w->seen.busy_s;
+        stage[i].in_flight = (double)w->peak / parts_of_stage;
+    }
+}
+
+double calc_schedule_sim_s(const calc_schedule_sim *sim, void *workspace,
+                           calc_schedule_stage *stage, calc_schedule_events *events)
+{
     if (events != NULL) {
         events->count = 0;
     }
+    run r = start(sim, workspace, events);
     while (r.depth > 0) {
         worker *w = &r.workers[r.stack[--r.depth]];
         while (w->next < w->count && step(&r, w)) {
@@ -293,16 +313,11 @@ double calc_schedule_sim_s(const calc_schedule_sim *sim, void *workspace,
         w->waits = w->next < w->count;
     }
     double end_s = 0;
-    for (int64_t i = 0; i < stages; i++) {
+    for (int64_t i = 0; i < sim->shape.stages; i++) {
         end_s = calc_max(end_s, r.workers[i].now_s);
     }
-    for (int64_t i = 0; stage != NULL && i < stages; i++) {
-        const worker *w = &r.workers[i];
-        double parts_of_stage = both_ends(&sim->shape) ? 1 : (double)r.chunks;
-        stage[i] = w->seen;
-        stage[i].end_s = w->now_s;
-        stage[i].bubble_s = end_s - w->seen.busy_s;
-        stage[i].in_flight = (double)w->peak / parts_of_stage;
+    if (stage != NULL) {
+        report(&r, end_s, stage);
     }
     return end_s;
 }
