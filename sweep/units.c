@@ -85,11 +85,15 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (size_t i = 0; i < axis->count && fine; i++) {
         fine = axis->value[i] > app->num_blocks || add_number(&list, axis->value[i]);
     }
-    /* Two blocks more where embedding and head count as blocks. */
+    /* Two blocks more where embedding and head count as blocks; any number for a free layout. */
     const calc_values *balance = &space->axis[CALC_AXIS_pipeline_balance];
     for (size_t i = 0; i < balance->count && axis->all && fine; i++) {
         bool ends = balance->value[i] == CALC_PIPELINE_BALANCE_ENDS;
+        bool any = balance->value[i] == CALC_PIPELINE_BALANCE_FREE;
         fine = !ends || add_divisors(&list, app->num_blocks + 2);
+        for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
+            fine = add_number(&list, p);
+        }
     }
     sort_unique(&list);
     free(units->pipeline);
