@@ -108,7 +108,8 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
 {
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
-    double message_s = t->message_s * chunks * exposed;
+    /* A class that is not there takes nothing: then no maximum below has to ask. */
+    double message_s = t->message_s * chunks * exposed * calc_stage_min(c->stages, 1);
     double spared_s = calc_stage_rich(t, c) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
     calc_stage_pass p;
     p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
@@ -121,93 +122,190 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
     return p;
 }
 
-/** The slowest of the classes seen so far, and what all stages take. */
-typedef struct calc_stage_slowest {
-    double sum_s, slowest_s;
-    calc_stage_pass pass;
-} calc_stage_slowest;
+/** The pipeline of one step for schedules beside 1F1B [s]: schedule.h. Not inline: their closed
+ *  forms are long.
+ *  @param pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
+double calc_stage_scheduled_s(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
+                              const calc_stage_class *c, const calc_stage_pass *pass);
 
-CALC_STAGE_INLINE calc_stage_slowest calc_stage_slower(calc_stage_slowest x,
-                                                       const calc_stage_class *c,
-                                                       const calc_stage_pass *p)
+/** The same for the micro-batches whose activations a stage holds. */
+double calc_stage_scheduled_in_flight(const calc_stage_terms *terms,
+                                      calc_pipeline_schedule schedule, double position);
+
+/** Sums over classes of stages, and the slowest. */
+typedef struct calc_stage_sums {
+    double fw_s, bw_s; /**< of all stages */
+    double slowest_s;  /**< a micro-batch on the slowest stage */
+    double slowest_fw_s, slowest_bw_s;
+    double before_s, last_s; /**< the slowest but the last, and the last */
+} calc_stage_sums;
+
+CALC_STAGE_INLINE calc_stage_sums calc_stage_sum(calc_stage_sums x, const calc_stage_class *c,
+                                                 const calc_stage_pass *p)
 {
-    double s = calc_stage_pass_s(p);
-    bool more = c->stages > 0 && s > x.slowest_s;
-    x.sum_s += c->stages * s;
-    x.pass.fw_s = more ? p->fw_s : x.pass.fw_s;
-    x.pass.agrad_s = more ? p->agrad_s : x.pass.agrad_s;
-    x.pass.wgrad_s = more ? p->wgrad_s : x.pass.wgrad_s;
+    bool there = c->stages > 0;
+    double bw_s = p->agrad_s + p->wgrad_s;
+    double s = p->fw_s + bw_s;
+    bool more = s > x.slowest_s;
+    x.fw_s += c->stages * p->fw_s;
+    x.bw_s += c->stages * bw_s;
+    x.slowest_fw_s = more ? p->fw_s : x.slowest_fw_s;
+    x.slowest_bw_s = more ? bw_s : x.slowest_bw_s;
     x.slowest_s = more ? s : x.slowest_s;
+    /* Of several equal stages all but one come before the last. */
+    double before_s = c->stages > 1 ? calc_max(x.last_s, s) : x.last_s;
+    x.before_s = there ? calc_max(x.before_s, before_s) : x.before_s;
+    x.last_s = there ? s : x.last_s;
     return x;
 }
 
-/** 1F1B: the path of all micro-batches through the stages of class i [s]: down to the last of them,
- *  all micro-batches there, and what later stages take longer than one of them waits. 0 if the
- * class is empty.
- *  @param s       one micro-batch on a stage of each class
- *  @param before  what the classes before take */
-CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
-                                           const double *s, int i, double before_s)
+/** Interleaved 1F1B [s]: the slowest stage is busy all the time, the others fill and drain it by
+ *  chunks; a head on the last chunk keeps chunks out of step (docs/schedules.md).
+ *  @param head_s  of the last chunk, all passes */
+CALC_STAGE_INLINE double calc_stage_interleaved_s(const calc_stage_terms *t,
+                                                  const calc_stage_sums *x, double chunks,
+                                                  double head_s)
 {
-    double path_s = before_s + c[i].stages * s[i] + (t->microbatches - 1) * s[i];
-    path_s += i < 1 ? c[1].stages * calc_max(0, 2 * s[1] - s[i]) : 0;
-    path_s += i < 2 ? c[2].stages * calc_max(0, 2 * s[2] - s[i]) : 0;
-    path_s += i < 3 ? c[3].stages * calc_max(0, 2 * s[3] - s[i]) : 0;
-    return c[i].stages > 0 ? path_s : 0;
+    double p = t->stages;
+    double m = t->microbatches;
+    double others = calc_max(1, p - 1);
+    double fw_s = (x->fw_s - x->slowest_fw_s) / others;
+    double bw_s = (x->bw_s - x->slowest_bw_s) / others;
+    double lost = p - 1 + (chunks - 1) * t->lost_rounds;
+    double one_round_s = lost * (fw_s + bw_s);
+    double fill_s = (p - 1) * fw_s + lost * bw_s;
+    double drain_s = lost * fw_s + (lost - p * (chunks - 1)) * bw_s;
+    double bubble_s = m <= p ? one_round_s : calc_max(fill_s, drain_s);
+    double usual_s = (x->last_s - head_s) / chunks;
+    double chunk_s = calc_max(x->before_s / chunks, usual_s);
+    double in_step_s = (chunks - 1) * chunk_s + calc_max(chunk_s, usual_s + head_s);
+    double out_of_step_s = head_s > 0 ? calc_max(0, in_step_s - x->slowest_s) / 2 : 0;
+    return m * (x->slowest_s + out_of_step_s) + bubble_s / chunks;
 }
 
-/** Time until the last micro-batch has passed back through the first stage [s].
- *  1F1B and GPipe: the longest of the paths that wait for one class of stages; exact for equal
- *  stages, else a lower bound (docs/schedules.md has the measured error). Interleaved: the slowest
- *  stage and a chunk of all others (Narayanan et al. 2021, arXiv 2104.04473). Zero bubble: Qi et
- * al. 2023, arXiv 2401.10241; DualPipe: DeepSeek-AI 2024, arXiv 2412.19437, table 2. No loops: the
- * sweep makes vectors of it.
+/** A walk along the pipeline, for 1F1B: what the stages so far take, and the slowest of them. */
+typedef struct calc_stage_walk {
+    double stage;
+    double fw_s, bw_s;
+    double fw_max_s, bw_max_s;
+} calc_stage_walk;
+
+CALC_STAGE_INLINE calc_stage_walk calc_stage_walk_on(calc_stage_walk w, const calc_stage_pass *p,
+                                                     double stages)
+{
+    w.stage += stages;
+    w.fw_s += stages * p->fw_s;
+    w.bw_s += stages * (p->agrad_s + p->wgrad_s);
+    return w;
+}
+
+CALC_STAGE_INLINE calc_stage_walk calc_stage_walk_meets(calc_stage_walk w, const calc_stage_pass *p)
+{
+    w.fw_max_s = calc_max(w.fw_max_s, p->fw_s);
+    w.bw_max_s = calc_max(w.bw_max_s, p->agrad_s + p->wgrad_s);
+    return w;
+}
+
+/** 1F1B through a stage s: between filling and draining the path stays there. While the pipeline
+ *  fills it may go down to any stage j beyond, passing p-1-j forwards on the slowest stage above j,
+ *  before it comes back up to s; and likewise with backwards while it drains. */
+typedef struct calc_stage_through {
+    calc_stage_walk at, start;
+    double fill_s, drain_s;
+} calc_stage_through;
+
+CALC_STAGE_INLINE calc_stage_through calc_stage_turn(calc_stage_through x, const calc_stage_pass *p,
+                                                     double stages, double all)
+{
+    x.at = calc_stage_walk_on(x.at, p, stages);
+    double below = all - x.at.stage;
+    double way_s = x.at.fw_s + x.at.bw_s;
+    x.fill_s = calc_max(x.fill_s, way_s - x.start.bw_s + below * x.at.fw_max_s);
+    x.drain_s = calc_max(x.drain_s, way_s - x.start.fw_s + below * x.at.bw_max_s);
+    return x;
+}
+
+/** The best turn is at the first or the last stage of a class. */
+CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const calc_stage_pass *p,
+                                                   double stages, double all)
+{
+    x.at = calc_stage_walk_meets(x.at, p);
+    x = calc_stage_turn(x, p, 1, all);
+    return calc_stage_turn(x, p, stages - 1, all);
+}
+
+/** The longest path through stages of class i that come out of filling before they drain, and
+ *  through its last one; `at` is what comes before the class. 0 if there are none. */
+CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
+                                           const calc_stage_pass *pass, int i, calc_stage_walk at)
+{
+    double p = t->stages;
+    double m = t->microbatches;
+    double skip = calc_max(0, p + 1 - m - at.stage);
+    double left = c[i].stages - skip;
+    double s = calc_stage_pass_s(&pass[i]);
+    calc_stage_through x = {at, at, 0, 0};
+    x.at = calc_stage_walk_on(x.at, &pass[i], skip);
+    x.start = x.at;
+    double from = x.at.stage;
+    x = calc_stage_go(x, &pass[i], left, p);
+    x = i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
+    x = i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
+    x = i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
+    double through_s = x.fill_s + x.drain_s + (m - 1 - p + from) * s;
+    calc_stage_walk end = calc_stage_walk_on(at, &pass[i], c[i].stages);
+    double last_s = end.fw_s + end.bw_s + (m - 1) * s;
+    return calc_max(left > 0 ? through_s : 0, last_s);
+}
+
+/** 1F1B with one chunk [s]: the longest path through any stage; exact unless stages differ wildly,
+ *  then a lower bound (docs/schedules.md). */
+CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, const calc_stage_class *c,
+                                           const calc_stage_pass *pass)
+{
+    calc_stage_walk at0 = {0, 0, 0, 0, 0};
+    calc_stage_walk at1 = calc_stage_walk_on(at0, &pass[0], c[0].stages);
+    at1 = calc_stage_walk_meets(at1, &pass[0]);
+    calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
+    at2 = calc_stage_walk_meets(at2, &pass[1]);
+    calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
+    at3 = calc_stage_walk_meets(at3, &pass[2]);
+    calc_stage_walk end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
+    end = calc_stage_walk_meets(end, &pass[3]);
+    double longest_s =
+        calc_max(calc_stage_path_s(t, c, pass, 0, at0), calc_stage_path_s(t, c, pass, 1, at1));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 2, at2));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 3, at3));
+    double paced_s = (t->microbatches - 1) * calc_max(end.fw_max_s, end.bw_max_s);
+    return calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
+}
+
+/** Time until the last micro-batch has passed back through the first stage [s]; sources:
+ *  docs/schedules.md. No loops: the sweep makes vectors of it.
  *  @param pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
 CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
                                                calc_pipeline_schedule schedule,
                                                const calc_stage_class *c,
                                                const calc_stage_pass *pass, double chunks)
 {
-    calc_stage_slowest most = {0, 0, {0, 0, 0}};
-    most = calc_stage_slower(most, &c[0], &pass[0]);
-    most = calc_stage_slower(most, &c[1], &pass[1]);
-    most = calc_stage_slower(most, &c[2], &pass[2]);
-    most = calc_stage_slower(most, &c[3], &pass[3]);
-    double fw_s = most.pass.fw_s;
-    double agrad_s = most.pass.agrad_s;
-    double wgrad_s = most.pass.wgrad_s;
-    double steady_s = t->microbatches * most.slowest_s;
-    double rest_s = most.sum_s - most.slowest_s;
-    double others = t->stages - 1;
+    if (t->training && schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        return calc_stage_scheduled_s(t, schedule, c, pass);
+    }
+    calc_stage_sums x = {0, 0, 0, 0, 0, 0, 0};
+    x = calc_stage_sum(x, &c[0], &pass[0]);
+    x = calc_stage_sum(x, &c[1], &pass[1]);
+    x = calc_stage_sum(x, &c[2], &pass[2]);
+    x = calc_stage_sum(x, &c[3], &pass[3]);
     if (!t->training) {
-        return rest_s + steady_s;
+        return x.fw_s + (t->microbatches - 1) * x.slowest_s;
     }
-    switch (schedule) {
-    case CALC_PIPELINE_SCHEDULE_ZB_H1:
-        return steady_s + others * calc_max(0, fw_s + agrad_s - wgrad_s);
-    case CALC_PIPELINE_SCHEDULE_ZB_H2:
-    case CALC_PIPELINE_SCHEDULE_ZB_V:
-        return steady_s + others * calc_max(0, fw_s + agrad_s - 2 * wgrad_s);
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE:
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
-        return steady_s +
-               calc_max(0, t->stages / 2 - 1) * calc_max(0, most.slowest_s + agrad_s - 2 * wgrad_s);
-    default:
-        break;
-    }
-    double lost_s = t->lost_rounds * (chunks - 1) * most.slowest_s;
-    double interleaved_s = steady_s + (rest_s + lost_s) / chunks;
-    const double s[CALC_MAX_STAGE_CLASSES] = {
-        calc_stage_pass_s(&pass[0]), calc_stage_pass_s(&pass[1]), calc_stage_pass_s(&pass[2]),
-        calc_stage_pass_s(&pass[3])};
-    double before1_s = c[0].stages * s[0];
-    double before2_s = before1_s + c[1].stages * s[1];
-    double before3_s = before2_s + c[2].stages * s[2];
-    double longest_s =
-        calc_max(calc_stage_path_s(t, c, s, 0, 0), calc_stage_path_s(t, c, s, 1, before1_s));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, s, 2, before2_s));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, s, 3, before3_s));
-    return chunks > 1 ? interleaved_s : longest_s;
+    const calc_stage_part *head = &t->head;
+    double whole_head_s = head->fw_s + head->agrad_s + head->wgrad_s;
+    /* Spread over all stages, it keeps none out of step. */
+    double head_s = c[0].last > 0 && c[0].last < 1 ? 0 : whole_head_s;
+    double interleaved_s = calc_stage_interleaved_s(t, &x, chunks, head_s);
+    double plain_s = calc_stage_1f1b_s(t, c, pass);
+    return chunks > 1 ? interleaved_s : plain_s;
 }
 
 /** Weights of a stage of a class. */
@@ -270,31 +368,20 @@ CALC_STAGE_INLINE double calc_stage_optimizer_sum(const calc_stage_terms *t,
 }
 
 /** Micro-batches whose activations a stage holds at the peak; sources: docs/schedules.md. */
-CALC_STAGE_INLINE double calc_stage_in_flight(calc_pipeline_schedule schedule, double position,
-                                              double stages, double chunks, double microbatches)
+CALC_STAGE_INLINE double calc_stage_in_flight(const calc_stage_terms *t,
+                                              calc_pipeline_schedule schedule, double position,
+                                              double chunks)
 {
-    double held;
-    switch (schedule) {
-    case CALC_PIPELINE_SCHEDULE_GPIPE:
-        held = microbatches;
-        break;
-    case CALC_PIPELINE_SCHEDULE_ZB_H1:
-    case CALC_PIPELINE_SCHEDULE_ZB_V:
-        held = stages;
-        break;
-    case CALC_PIPELINE_SCHEDULE_ZB_H2:
-        held = 2 * (stages - position) - 1;
-        break;
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE:
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
-        held = stages + 1;
-        break;
-    default: {
-        double parts = (chunks - 1) * stages + 2 * (stages - 1 - position) + 1;
-        held = chunks > 1 ? parts / chunks : stages - position;
+    double p = t->stages;
+    double m = t->microbatches;
+    if (schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        return calc_stage_scheduled_in_flight(t, schedule, position);
     }
-    }
-    return calc_stage_min(held, microbatches);
+    double after = p - 1 - position;
+    double chunked =
+        ((chunks - 1) * calc_stage_min(m, p) + calc_stage_min(m, 2 * after + 1)) / chunks;
+    double plain = calc_stage_min(m, after + 1);
+    return chunks > 1 ? chunked : plain;
 }
 
 /** What a stage holds [bytes]. */
@@ -326,9 +413,7 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     /* What recomputation does not store exists for the block at hand. */
     double dense_gap = c->dense > 0 ? dense->whole_bytes - dense->kept_bytes : 0;
     double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes : 0;
-    m.in_flight = t->training ? calc_stage_in_flight(schedule, c->position, t->stages, chunks,
-                                                     t->microbatches)
-                              : 0;
+    m.in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
     m.activation = stored * m.in_flight;
     m.working = calc_max(dense_gap, moe_gap);
     m.ends = c->last * t->head.kept_bytes;
@@ -361,7 +446,6 @@ CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_
                                                   const calc_stage_class *c,
                                                   const calc_stage_pass *pass, double chunks)
 {
-    bool there = c->stages > 0;
     calc_stage_weights w = calc_stage_weights_sum(t, c);
     calc_stage_reduction r = calc_stage_reduction_sum(t, &w, pass, chunks);
     calc_stage_memory m = calc_stage_memory_sum(t, c, &w, schedule, chunks);
@@ -370,12 +454,12 @@ CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_
     double weights_s = r.reduce_s + r.gather_beside_s;
     double gradients_s = r.reduce_beside_s + r.gather_s;
     double both_s = r.reduce_beside_s + r.gather_beside_s;
-    x.plain_s = there ? calc_max(x.plain_s, plain_s) : x.plain_s;
-    x.weights_s = there ? calc_max(x.weights_s, weights_s) : x.weights_s;
-    x.gradients_s = there ? calc_max(x.gradients_s, gradients_s) : x.gradients_s;
-    x.both_s = there ? calc_max(x.both_s, both_s) : x.both_s;
-    x.optimizer_s = there ? calc_max(x.optimizer_s, optimizer_s) : x.optimizer_s;
-    x.allocated_bytes = there ? calc_max(x.allocated_bytes, m.total) : x.allocated_bytes;
+    x.plain_s = calc_max(x.plain_s, plain_s);
+    x.weights_s = calc_max(x.weights_s, weights_s);
+    x.gradients_s = calc_max(x.gradients_s, gradients_s);
+    x.both_s = calc_max(x.both_s, both_s);
+    x.optimizer_s = calc_max(x.optimizer_s, optimizer_s);
+    x.allocated_bytes = calc_max(x.allocated_bytes, m.total * calc_stage_min(c->stages, 1));
     return x;
 }
 

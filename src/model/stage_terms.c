@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/processor.h"
+#include "model/schedule.h"
 #include "model/stages.h"
 #include "spec/format.h"
 
@@ -340,4 +341,35 @@ void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const c
 {
     calc_stage_terms_row(c, e, p, t);
     calc_stage_terms_cell(c, e, p, l, t);
+}
+
+/* ---- Schedules beside 1F1B ------------------------------------------------------------------- */
+
+static calc_schedule_shape shape_of(const calc_stage_terms *t, calc_pipeline_schedule schedule)
+{
+    bool two =
+        schedule == CALC_PIPELINE_SCHEDULE_ZB_V || schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    return (calc_schedule_shape){.kind = schedule,
+                                 .stages = (int64_t)t->stages,
+                                 .chunks = two ? 2 : 1,
+                                 .microbatches = (int64_t)t->microbatches};
+}
+
+double calc_stage_scheduled_s(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                              const calc_stage_class *c, const calc_stage_pass *pass)
+{
+    calc_schedule_shape shape = shape_of(t, schedule);
+    calc_schedule_times times = {.fw_message_s = 0};
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        times.of[i] =
+            (calc_schedule_class){c[i].stages, pass[i].fw_s, pass[i].agrad_s, pass[i].wgrad_s};
+    }
+    return calc_schedule_s(&shape, &times);
+}
+
+double calc_stage_scheduled_in_flight(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                                      double position)
+{
+    calc_schedule_shape shape = shape_of(t, schedule);
+    return calc_schedule_in_flight(&shape, (int64_t)position);
 }
