@@ -10,8 +10,9 @@ declare -A allowed=(
     [spec]="base spec"
     [model]="base spec model"
     [io]="base spec io"
+    [formats]="base spec io formats"
     [sweep]="base spec model sweep"
-    [cli]="base spec model io sweep cli"
+    [cli]="base spec model io formats sweep cli"
 )
 status=0
 
