@@ -140,7 +140,10 @@ static calc_exit run(const calc_args *args)
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
     }
-    bool options = strncmp(args->argument[0], "--", 2) == 0;
+    bool options = false;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        options = options || strncmp(args->argument[i], "--", 2) == 0;
+    }
     if (!options && args->argument_count > 1) {
         return calc_complain_usage(args->command, "one FILE is read");
     }

@@ -69,7 +69,7 @@ static bool write_set(const calc_row *row, int64_t set, calc_syntax syntax, char
         }
     }
     snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s", list ? "]" : "");
-    return set != 0;
+    return length > list;
 }
 
 static bool write_switch(const calc_row *row, double value, calc_syntax syntax, char *text)
@@ -232,8 +232,8 @@ static void list_words(const calc_row *row, char *expect, size_t size)
     size_t length = 0;
     expect[0] = '\0';
     for (const calc_word *word = row->words; word->word && length < size; word++) {
-        length += (size_t)snprintf(expect + length, size - length, "%s%s", length ? ", " : "",
-                                   word->word);
+        const char *glue = length == 0 ? "" : word[1].word ? ", " : " or ";
+        length += (size_t)snprintf(expect + length, size - length, "%s%s", glue, word->word);
     }
 }
 

@@ -96,8 +96,12 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
     }
     int64_t blocks = COUNT(BLOCKS, 0);
     double each = plan->value[CALC_PLAN_CHUNK_BLOCKS] * (double)e->pipeline_par;
-    if (blocks == 0 || each > (double)blocks || blocks % (int64_t)each != 0) {
-        return contradiction(errors, "give the number of layers too",
+    if (blocks == 0) {
+        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                               "blocks per chunk need the number of blocks, which is missing");
+    }
+    if (each > (double)blocks || blocks % (int64_t)each != 0) {
+        return contradiction(errors, NULL,
                              "chunks of %lld blocks do not divide a stage of a model of %lld",
                              COUNT(CHUNK_BLOCKS, 0), blocks);
     }

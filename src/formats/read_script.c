@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_VARIABLES = 256, MAX_DEPTH = 8, WORD_SIZE = 4096 };
+enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
 
 /* ---- Options from words ---------------------------------------------------------------------- */
 
@@ -57,6 +57,7 @@ typedef struct script {
     char quote; /* of a string whose words are read one by one; else 0 */
     variable variable[MAX_VARIABLES];
     size_t variable_count;
+    int expansions; /* so far: variables may double each other */
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
@@ -84,9 +85,10 @@ static size_t name_length(const char *at, const char *end)
     return length;
 }
 
-static const variable *find_variable(const script *s, const char *name, size_t length)
+/* The last value given to a name among the first `count` variables. */
+static const variable *find_variable(const script *s, const char *name, size_t length, size_t count)
 {
-    for (size_t i = s->variable_count; i > 0; i--) {
+    for (size_t i = count; i > 0; i--) {
         const variable *v = &s->variable[i - 1];
         if (v->name_length == length && memcmp(v->name, name, length) == 0) {
             return v;
@@ -95,14 +97,15 @@ static const variable *find_variable(const script *s, const char *name, size_t l
     return NULL;
 }
 
-static const char *expand(script *s, const char *at, const char *end, int depth);
+static const char *expand(script *s, const char *at, const char *end, size_t count);
 
-/* The value of a variable, or of a default: its own variables too, without quotes. */
-static void put_value(script *s, const char *at, const char *end, int depth)
+/* The value of a variable, or of a default, without quotes: variables in it have the values they
+ * had before it. */
+static void put_value(script *s, const char *at, const char *end, size_t count)
 {
     while (at < end) {
-        if (*at == '$' && depth < MAX_DEPTH) {
-            at = expand(s, at, end, depth + 1);
+        if (*at == '$') {
+            at = expand(s, at, end, count);
         } else {
             if (*at != '"' && *at != '\'') {
                 put(s, *at);
@@ -114,19 +117,21 @@ static void put_value(script *s, const char *at, const char *end, int depth)
 
 /* $NAME, ${NAME} or ${NAME:-DEFAULT}, if the text says what it is; else the sign itself.
  * @return what is left */
-static const char *expand(script *s, const char *at, const char *end, int depth)
+static const char *expand(script *s, const char *at, const char *end, size_t count)
 {
     bool brace = at + 1 < end && at[1] == '{';
     const char *name = at + 1 + brace;
     size_t length = name_length(name, end);
     const char *after = name + length;
     const char *close = brace ? memchr(after, '}', (size_t)(end - after)) : after;
-    const variable *v = length > 0 ? find_variable(s, name, length) : NULL;
-    if (close && v) {
-        put_value(s, v->value, v->value + v->value_length, depth);
-    } else if (close && brace && length > 0 && close - after > 2 && after[0] == ':' &&
+    const variable *v = length > 0 ? find_variable(s, name, length, count) : NULL;
+    bool possible = close && s->expansions < MAX_EXPANSIONS;
+    s->expansions++;
+    if (possible && v) {
+        put_value(s, v->value, v->value + v->value_length, (size_t)(v - s->variable));
+    } else if (possible && brace && length > 0 && close - after > 2 && after[0] == ':' &&
                after[1] == '-') {
-        put_value(s, after + 2, close, depth);
+        put_value(s, after + 2, close, count);
     } else {
         put(s, '$');
         return at + 1;
@@ -202,7 +207,7 @@ static const char *take_character(script *s, const char *at)
         return at + 2;
     }
     if (*at == '$') {
-        return expand(s, at, s->end, 0);
+        return expand(s, at, s->end, s->variable_count);
     }
     if (*at == '"' || *at == '\'') {
         const char *end = string_end(s, at);
@@ -214,7 +219,7 @@ static const char *take_character(script *s, const char *at)
         bool literal = *at == '\'';
         for (at++; at < end;) {
             if (*at == '$' && !literal) {
-                at = expand(s, at, end, 0);
+                at = expand(s, at, end, s->variable_count);
             } else {
                 put(s, *at++);
             }
