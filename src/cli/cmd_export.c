@@ -172,8 +172,8 @@ static calc_exit run(const calc_args *args)
     if (args->argument_count != 2) {
         return calc_complain_usage(args->command, "APP and EXE are both needed");
     }
-    calc_app app;
-    calc_exec exec;
+    calc_app app = {0};
+    calc_exec exec = {0};
     calc_errors errors = {0};
     if (load(args, &app, &exec, &errors) == CALC_OK) {
         (void)!export_documents(args, framework, &app, &exec, per_node, &errors);

@@ -103,23 +103,21 @@ static calc_status convert(const calc_args *args, const calc_import *import, cal
                : status;
 }
 
-static calc_exit import_settings(const calc_args *args, calc_import *import,
+static calc_exit import_settings(const calc_args *args, const calc_import *import,
                                  calc_settings *settings)
 {
-    size_t ignored = 0;
     calc_errors errors = {0};
     calc_status status =
         import->name ? read_file(import, settings, &errors)
                      : calc_settings_from_words(settings, args->argument, args->argument_count);
     if (status == CALC_OK) {
-        import->ignored = tell_ignored;
-        import->context = &ignored;
         status = convert(args, import, &errors);
     }
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_add(&errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
                         calc_status_text(status));
     }
+    size_t ignored = *(const size_t *)import->context;
     if (ignored > 0) {
         fprintf(stderr, "%zu setting%s ignored\n", ignored, ignored == 1 ? "" : "s");
     }
@@ -130,8 +128,11 @@ static calc_exit run(const calc_args *args)
 {
     const char *procs = calc_opt_value(args, OPT_PROCS);
     calc_settings settings = {0};
+    size_t ignored = 0;
     calc_import import = {.framework = calc_framework_find(calc_opt_value(args, OPT_FROM)),
-                          .settings = &settings};
+                          .settings = &settings,
+                          .ignored = tell_ignored,
+                          .context = &ignored};
     char *end = NULL;
     import.procs = procs ? strtol(procs, &end, 10) : 0;
     if (procs && (end == procs || *end || import.procs < 1 || import.procs > 1000000000)) {

@@ -36,9 +36,10 @@ void calc_plan_clear(calc_plan *plan)
 static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, int64_t node_procs)
 {
     int64_t node = calc_gcd(e->num_procs, node_procs);
+    int64_t nodes = e->num_procs / node;
     SET(PROCS, e->num_procs);
     SET(NODE_PROCS, node);
-    SET(NODES, e->num_procs / node);
+    SET(NODES, nodes);
     SET(TENSOR, e->tensor_par);
     SET(PIPELINE, e->pipeline_par);
     SET(DATA, e->data_par);
@@ -50,12 +51,15 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     int64_t stages = e->pipeline_par * e->pipeline_interleaving;
     SET_ABOVE(CHUNKS, e->pipeline_interleaving, 1);
     if (e->pipeline_interleaving > 1 && a->num_blocks % stages == 0) {
-        SET(CHUNK_BLOCKS, a->num_blocks / stages);
+        int64_t blocks = a->num_blocks / stages;
+        SET(CHUNK_BLOCKS, blocks);
     }
+    int64_t local = e->batch_size / e->data_par;
+    int64_t microbatches = local / e->microbatch_size;
     SET(BATCH, e->batch_size);
     SET(MICROBATCH, e->microbatch_size);
-    SET(MICROBATCHES, e->batch_size / e->data_par / e->microbatch_size);
-    SET(LOCAL_BATCH, e->pipeline_par > 1 ? e->batch_size / e->data_par : e->microbatch_size);
+    SET(MICROBATCHES, microbatches);
+    SET(LOCAL_BATCH, e->pipeline_par > 1 ? local : e->microbatch_size);
 }
 
 static void set_recompute(calc_plan *plan, const calc_exec *e)
@@ -86,7 +90,8 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     SET(FSDP, e->zero_stage >= 2);
     int64_t ranks = e->data_par * e->context_par;
     SET(SHARD_RANKS, e->zero_stage > 0 ? e->fsdp_par : 1);
-    SET(INSTANCES, e->zero_stage > 0 ? ranks / e->fsdp_par : ranks);
+    int64_t instances = e->zero_stage > 0 ? ranks / e->fsdp_par : ranks;
+    SET(INSTANCES, instances);
     SET(GRAD_OVERLAP, e->data_par_overlap);
     SET(GATHER_OVERLAP, e->param_gather_overlap == CALC_CHOICE_TRUE);
     SET(OPT_OFFLOAD, e->optimizer_offload);

@@ -1,6 +1,7 @@
 #include "formats/read.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,8 +82,8 @@ START_TEST(depth_has_a_limit)
 {
     char yaml[4096] = "";
     for (int i = 0; i < 17; i++) {
-        strcat(yaml, "                 " + 17 - i);
-        strcat(yaml, "k:\n");
+        size_t length = strlen(yaml);
+        snprintf(yaml + length, sizeof yaml - length, "%*sk:\n", i, "");
     }
     fails(yaml, "f.yaml:17:17: nested too deeply");
 }
