@@ -101,9 +101,8 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
 
 static void set_formats(calc_plan *plan, const calc_exec *e)
 {
-    if (e->datatype >= CALC_DATATYPE_FLOAT16 && e->datatype <= CALC_DATATYPE_FLOAT32) {
-        SET(PRECISION, e->datatype);
-    }
+    bool low = e->datatype == CALC_DATATYPE_FLOAT8 || e->datatype == CALC_DATATYPE_FLOAT4;
+    SET(PRECISION, low ? CALC_DATATYPE_BFLOAT16 : e->datatype);
     if (e->matrix_datatype == CALC_FORMAT_FLOAT8) {
         SET(FP8, 1);
         SET(FP8_RECIPE, e->scaling);

@@ -123,7 +123,8 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
     const char *name = at + 1 + brace;
     size_t length = name_length(name, end);
     const char *after = name + length;
-    const char *close = brace ? memchr(after, '}', (size_t)(end - after)) : after;
+    size_t left = (size_t)(end - after) < WORD_SIZE ? (size_t)(end - after) : WORD_SIZE;
+    const char *close = brace ? memchr(after, '}', left) : after;
     const variable *v = length > 0 ? find_variable(s, name, length, count) : NULL;
     bool possible = close && s->expansions < MAX_EXPANSIONS;
     s->expansions++;

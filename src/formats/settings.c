@@ -27,8 +27,11 @@ calc_setting *calc_settings_add(calc_settings *settings, const char *key, size_t
 
 bool calc_setting_append(calc_setting *setting, const char *text, size_t length)
 {
-    size_t before = strlen(setting->value);
+    size_t before = setting->length;
     size_t glue = before > 0;
+    if (before + length > CALC_SETTING_MAX) {
+        return true;
+    }
     char *value = realloc(setting->value, before + glue + length + 1);
     if (!value) {
         return false;
@@ -39,6 +42,7 @@ bool calc_setting_append(calc_setting *setting, const char *text, size_t length)
     }
     memcpy(value + before + glue, text, length);
     value[before + glue + length] = '\0';
+    setting->length = before + glue + length;
     return true;
 }
 

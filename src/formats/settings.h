@@ -6,8 +6,9 @@
 
 /** One key and its value, with its place for errors. */
 typedef struct calc_setting {
-    char *key;   /**< "--hidden-size", "model.hidden_size" */
-    char *value; /**< "" for an option without a value; lists have blanks between their items */
+    char *key;     /**< "--hidden-size", "model.hidden_size" */
+    char *value;   /**< "" for an option without a value; lists have blanks between their items */
+    size_t length; /**< of value */
     int line, column; /**< 1-based; 0: not from a file */
     int argument;     /**< 1-based on a command line; 0: not from one */
 } calc_setting;
@@ -21,6 +22,8 @@ typedef struct calc_settings {
 /** Append a copy of a key (`key_length` bytes) with the value "".
  *  @return the new item; NULL if there is no memory */
 calc_setting *calc_settings_add(calc_settings *settings, const char *key, size_t key_length);
+
+enum { CALC_SETTING_MAX = 65536 /**< bytes a value may have; what is beyond is dropped */ };
 
 /** Append `length` bytes to the value of an item, after a blank if it has one already.
  *  @return false if there is no memory */

@@ -104,6 +104,20 @@ START_TEST(nodes_of_any_size_hold_whole_shares)
 }
 END_TEST
 
+/* No framework has 8-bit numbers only: the rest is bfloat16. */
+START_TEST(eight_bits_are_for_matrices)
+{
+    calc_app app;
+    calc_exec exec;
+    calc_plan plan;
+    llama(&app, &exec);
+    exec.datatype = CALC_DATATYPE_FLOAT8;
+    calc_plan_from(&plan, &app, &exec, 8);
+    SAYS(PRECISION, CALC_DATATYPE_BFLOAT16);
+    SAYS(FP8, 1);
+}
+END_TEST
+
 /* Each pair is one meaning in two spellings. */
 START_TEST(spellings_of_one_meaning_become_equal)
 {
@@ -154,6 +168,7 @@ int main(void)
     tcase_add_test(tests, a_layout_is_said_in_numbers);
     tcase_add_test(tests, presets_are_resolved);
     tcase_add_test(tests, nodes_of_any_size_hold_whole_shares);
+    tcase_add_test(tests, eight_bits_are_for_matrices);
     tcase_add_test(tests, spellings_of_one_meaning_become_equal);
     tcase_add_test(tests, meanings_that_differ_stay_different);
     suite_add_tcase(suite, tests);

@@ -110,6 +110,27 @@ START_TEST(words_too_long_are_cut)
 }
 END_TEST
 
+/* Four MiB that would take hours if each word looked at all the others. */
+START_TEST(hostile_texts_end)
+{
+    static const char *const unit[] = {"${",       "--a x x x ", "\"'", "A=$A ",
+                                       "--a \\\n", "'--a ",      "x "};
+    for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
+        size_t length = (size_t)4 << 20;
+        char *text = malloc(length);
+        calc_settings settings = {0};
+        ck_assert_ptr_nonnull(text);
+        for (size_t j = 0; j < length; j++) {
+            text[j] = unit[i][j % strlen(unit[i])];
+        }
+        memcpy(text, "--b ", 4);
+        ck_assert_int_eq(calc_settings_from_script(&settings, text, length), CALC_OK);
+        calc_settings_free(&settings);
+        free(text);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("read_script");
@@ -122,6 +143,7 @@ int main(void)
     tcase_add_test(tests, places_are_those_of_the_options);
     tcase_add_test(tests, variables_that_double_each_other_end);
     tcase_add_test(tests, words_too_long_are_cut);
+    tcase_add_test(tests, hostile_texts_end);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
