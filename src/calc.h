@@ -316,13 +316,14 @@ CALC_DECLARE_ENUM(scaling, SCALING)
 CALC_DECLARE_SET(recompute_modules, RECOMPUTE_MODULES)
 CALC_DECLARE_SET(framework_mem, FRAMEWORK_MEM)
 
-/** The documents calc reads, and the two kinds of answers it gives. */
+/** The documents calc reads, and the three kinds of answers it gives. */
 typedef enum calc_kind {
     CALC_KIND_APP,
     CALC_KIND_SYSTEM,
     CALC_KIND_EXEC,
     CALC_KIND_STATS,
     CALC_KIND_LAYER,
+    CALC_KIND_STAGE,
     CALC_KIND_COUNT,
     CALC_KIND_NONE = CALC_KIND_COUNT
 } calc_kind;
@@ -425,6 +426,10 @@ typedef struct calc_layer_stats {
     const char *name; /**< static text */
 #include "calc/layer.fields.h"
 } calc_layer_stats;
+/** The answer for one stage of the pipeline. */
+typedef struct calc_stage_stats {
+#include "calc/stage.fields.h"
+} calc_stage_stats;
 #undef CALC_FIELD
 
 /* ---- Fields by name -------------------------------------------------------------------------- */
@@ -490,7 +495,7 @@ typedef struct calc_field_ref {
 /** The table of a kind; borrowed, static. NULL for CALC_KIND_NONE. */
 CALC_API const calc_table *calc_table_of(calc_kind kind);
 
-/** Short name of a kind: "app", "sys", "exe", "stats", "layer". */
+/** Short name of a kind: "app", "sys", "exe", "stats", "layer", "stage". */
 CALC_API const char *calc_kind_name(calc_kind kind);
 
 /** Find a field by its dotted path from the struct's root, in JSON keys: "tensor_par",
@@ -499,7 +504,8 @@ CALC_API const char *calc_kind_name(calc_kind kind);
 CALC_API CALC_MUST_USE calc_status calc_field_find(calc_kind kind, const char *path,
                                                    calc_field_ref *out);
 
-/** Value of an INT, REAL, BOOL, ENUM or SET field as a number in file units; NaN for other types. */
+/** Value of an INT, REAL, BOOL, ENUM or SET field as a number in file units; NaN for other types.
+ */
 CALC_API double calc_field_number(const calc_field_ref *ref, const void *object);
 
 /** Text of a status, a verdict, and of the choices of an enumerated field. */
@@ -543,8 +549,8 @@ CALC_API CALC_MUST_USE calc_status calc_parse(calc_kind kind, void *object, cons
                                               size_t length, const char *name, calc_errors *errors);
 
 /** Set one field by name: "tensor_par=8", "sys.mem1.GiB=141", "exe.structure_type=gpt",
- *  "networks[0].ops.all_reduce=[2.0,-1]", "recompute_modules=core_attn+mlp". A name that more than one of the three structs has
- *  must be qualified by `app.`, `sys.` or `exe.`.
+ *  "networks[0].ops.all_reduce=[2.0,-1]", "recompute_modules=core_attn+mlp". A name that more than
+ * one of the three structs has must be qualified by `app.`, `sys.` or `exe.`.
  *  @param where  NULL or filled with the field that was set
  *  @return CALC_OK, or CALC_ERR_FIELD, _TYPE, _RANGE, _SYNTAX, _NOMEM; the structs are then
  *  untouched. */
@@ -570,11 +576,22 @@ CALC_API void calc_errors_locate(calc_errors *errors, calc_kind kind, const char
 CALC_API calc_verdict calc_run(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_compat compat, calc_stats *stats);
 
-/** Statistics of each layer of the transformer block, for one micro-batch on one processor.
+/** Statistics of each layer of the transformer block, for one micro-batch on one processor. With
+ *  fields of modern models: of each operator of its blocks (those that kinds of blocks share once),
+ *  then of embedding, head and multi-token prediction; for collectives the statistics of
+ *  communication are those of its own group, exposed is NaN (hidden by class, not one by one), and
+ *  so is the optimizer's arithmetic.
  *  @param out  filled with up to `capacity` rows (CALC_MAX_LAYERS always suffice)
  *  @return how many layers there are */
 CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
                             calc_layer_stats *out, size_t capacity);
+
+/** Statistics of each stage of the pipeline, in order. Without fields of modern models all stages
+ *  are charged the same, as Calculon does.
+ *  @param out  filled with up to `capacity` rows
+ *  @return how many stages there are: pipeline_par */
+CALC_API size_t calc_each_stage(const calc_app *app, const calc_system *system,
+                                const calc_exec *exec, calc_stage_stats *out, size_t capacity);
 
 /** Why a layout is infeasible, with the numbers and what would fix it. */
 typedef struct calc_reason {
