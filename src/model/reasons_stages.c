@@ -78,7 +78,8 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
 static int64_t counted(const calc_exec *e, const calc_stage_class *class)
 {
     bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    return (int64_t)(class->dense + class->moe) + (ends ? class->first + class->last : 0);
+    return (int64_t)(class->dense + class->moe) +
+           (ends ? (int64_t)(class->first + class->last) : 0);
 }
 
 static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_reason *reason)

@@ -5,7 +5,7 @@
 #include "model/offload.h"
 #include "model/optimizer.h"
 #include "model/pipeline.h"
-#include "model/stages.h"
+#include "model/stage_spent.h"
 #include "model/step.h"
 #include "spec/extended.h"
 
@@ -74,48 +74,65 @@ static calc_stage_stats classic_stage(const calc_app *app, const calc_system *sy
 
 /* ---- Stages of an extended layout ------------------------------------------------------------ */
 
-static void put_time(const calc_stage_time *t, calc_stage_stats *out)
+/* Everything about an extended layout. */
+typedef struct layout {
+    calc_cost_context context;
+    calc_stages stages;
+    calc_stage_parts parts;
+    calc_stage_lines lines;
+    calc_stage_terms terms;
+} layout;
+
+static void put_time(const layout *l, const calc_stage_class *class, calc_stage_stats *out)
 {
-    out->fw_time = t->fw_s;
-    out->bw_time = t->agrad_s + t->wgrad_s;
-    out->wgrad_time = t->wgrad_s;
-    out->head_time = t->ends_s;
+    double chunks = l->stages.chunks;
+    calc_stage_spent t =
+        calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, class, chunks);
+    calc_stage_pass pass = calc_stage_pass_of(
+        &l->terms, class, chunks, calc_stage_exposed_messages(&l->terms, l->context.exec));
+    out->fw_time = pass.fw_s;
+    out->bw_time = pass.agrad_s + pass.wgrad_s;
+    out->wgrad_time = pass.wgrad_s;
+    out->head_time = t.ends_s;
     out->comm_exposed_time =
-        t->tensor_s + t->context_s + t->expert_s + t->repeated_s + t->sharded_s + t->message_s;
-    out->host_time = t->host_s;
+        t.tensor_s + t.context_s + t.expert_s + t.repeated_s + t.sharded_s + t.message_s;
+    out->host_time = t.host_s;
 }
 
-static void put_memory(const calc_stage_memory *m, const calc_system *system, calc_stage_stats *out)
+static void put_memory(const layout *l, const calc_stage_class *class, calc_stage_stats *out)
 {
-    out->in_flight = m->in_flight;
-    out->weight_space = m->weight;
-    out->weight_grad_space = m->grad;
-    out->optimizer_space = m->optimizer;
-    out->act_space = m->activation;
-    out->working_space = m->working;
-    out->head_space = m->ends;
-    out->framework_space = m->framework;
-    out->mem_overhead = m->total * system->mem_fragmentation + system->mem_reserved_bytes;
-    out->mem_tier1 = m->total + out->mem_overhead;
+    calc_stage_weights w = calc_stage_weights_sum(&l->terms, class);
+    calc_stage_memory m = calc_stage_memory_sum(
+        &l->terms, class, &w, l->context.exec->pipeline_schedule, l->stages.chunks);
+    out->in_flight = m.in_flight;
+    out->act_space = m.activation;
+    out->working_space = m.working;
+    out->head_space = m.ends;
+    out->framework_space = m.framework;
+    out->mem_tier1 = m.total * l->terms.used_share + l->terms.reserved_bytes;
+    out->mem_overhead = out->mem_tier1 - m.total;
 }
 
 /* Rows of all stages of a class; what they hold depends on their position, what they take not. */
-static void put_class(const calc_cost_context *context, const calc_stage_parts *parts,
-                      const calc_stages *stages, size_t index, calc_stage_stats *out,
-                      size_t capacity)
+static void put_class(const layout *l, size_t index, calc_stage_stats *out, size_t capacity)
 {
-    calc_stages here = *stages;
-    calc_stage_class *class = &here.item[index];
-    calc_stage_time time = calc_stage_time_of(context, parts, stages, index);
-    size_t first = (size_t) class->position;
-    size_t end = first + (size_t) class->stages;
+    calc_stage_class class = l->stages.item[index];
+    calc_stage_state state = calc_stage_state_of(&l->context, &l->terms, &l->stages, index);
+    calc_stage_stats row = {
+        .blocks = class.dense + class.moe,
+        .moe_blocks = class.moe,
+        .weight_space = state.weight,
+        .weight_grad_space = state.grad,
+        .optimizer_space = state.optimizer,
+    };
+    put_time(l, &class, &row);
+    size_t first = (size_t) class.position;
+    size_t end = first + (size_t) class.stages;
     for (size_t i = first; i < end && i < capacity; i++) {
-        class->position = (double)i;
-        calc_stage_memory memory = calc_stage_memory_of(context, parts, &here, index);
-        out[i] = (calc_stage_stats){
-            .stage = (int64_t)i, .blocks = class->dense + class->moe, .moe_blocks = class->moe};
-        put_time(&time, &out[i]);
-        put_memory(&memory, context->system, &out[i]);
+        class.position = (double)i;
+        row.stage = (int64_t)i;
+        put_memory(l, &class, &row);
+        out[i] = row;
     }
 }
 
@@ -135,12 +152,14 @@ size_t calc_each_stage(const calc_app *app, const calc_system *system, const cal
         return count;
     }
     calc_shape shape = calc_shape_of(app, exec);
-    calc_cost_context context = calc_cost_context_of(system, exec, &shape);
-    calc_stages stages = calc_stages_split(&shape, exec);
-    calc_stage_parts parts;
-    calc_stage_parts_of(&context, &parts);
-    for (size_t i = 0; i < stages.count; i++) {
-        put_class(&context, &parts, &stages, i, out, capacity);
+    layout l = {.context = calc_cost_context_of(system, exec, &shape),
+                .stages = calc_stages_split(&shape, exec)};
+    calc_stage_parts_of(&l.context, &l.parts);
+    l.lines =
+        calc_stage_lines_of(system, exec, &l.context.groups, calc_stage_message_bytes(&shape));
+    calc_stage_terms_of(&l.context, exec, &l.parts, &l.lines, &l.terms);
+    for (size_t i = 0; i < l.stages.count; i++) {
+        put_class(&l, i, out, capacity);
     }
     return count;
 }
