@@ -94,16 +94,9 @@ static void run_all(run *r)
 static calc_verdict verdict_of(const run *r, double tier1_bytes)
 {
     const calc_system *s = r->system;
-    bool placed = r->exec->rank_order != CALC_RANK_ORDER_NETWORKS;
-    for (int64_t i = 0; i < s->networks_count && !placed; i++) {
-        calc_verdict verdict =
-            calc_verdict_network(&s->networks[i], calc_verdict_network_ranks(r->exec, i));
-        if (verdict != CALC_VERDICT_OK) {
-            return verdict;
-        }
-    }
-    if (placed && r->exec->num_procs > s->networks[s->networks_count - 1].size) {
-        return CALC_VERDICT_NETWORK_SIZE;
+    calc_verdict verdict = calc_verdict_networks(s, r->exec);
+    if (verdict != CALC_VERDICT_OK) {
+        return verdict;
     }
     if (!r->stages.fit) {
         return CALC_VERDICT_INTERLEAVING;

@@ -17,6 +17,9 @@ enum {
     CALC_STAGE_KINDS = 2        /**< of blocks: dense, with experts */
 };
 
+/** The sweep makes vectors of these functions: none may stay a call. */
+#define CALC_STAGE_INLINE static inline __attribute__((always_inline))
+
 /** Gradients of the last bucket have nothing left to hide behind: this share of them. */
 #define CALC_STAGE_LAST_BUCKET 0.03
 
@@ -78,18 +81,18 @@ typedef struct calc_stage_pass {
     double fw_s, agrad_s, wgrad_s;
 } calc_stage_pass;
 
-static inline double calc_stage_min(double a, double b)
+CALC_STAGE_INLINE double calc_stage_min(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static inline double calc_stage_pass_s(const calc_stage_pass *p)
+CALC_STAGE_INLINE double calc_stage_pass_s(const calc_stage_pass *p)
 {
     return p->fw_s + p->agrad_s + p->wgrad_s;
 }
 
 /** Share of a stage's blocks that do not recompute. */
-static inline double calc_stage_rich(const calc_stage_terms *t, const calc_stage_class *c)
+CALC_STAGE_INLINE double calc_stage_rich(const calc_stage_terms *t, const calc_stage_class *c)
 {
     double blocks = c->dense + c->moe;
     bool some = t->recompute_blocks > 0 && t->recompute_blocks < blocks;
@@ -99,9 +102,9 @@ static inline double calc_stage_rich(const calc_stage_terms *t, const calc_stage
 /** Passes over a stage of a class, with its messages.
  *  @param chunks   model chunks per stage: each sends its own messages
  *  @param exposed  share of the messages that is not hidden */
-static inline calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
-                                                 const calc_stage_class *c, double chunks,
-                                                 double exposed)
+CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
+                                                     const calc_stage_class *c, double chunks,
+                                                     double exposed)
 {
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
@@ -118,67 +121,98 @@ static inline calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
     return p;
 }
 
+/** The slowest of the classes seen so far, and what all stages take. */
+typedef struct calc_stage_slowest {
+    double sum_s, slowest_s;
+    calc_stage_pass pass;
+} calc_stage_slowest;
+
+CALC_STAGE_INLINE calc_stage_slowest calc_stage_slower(calc_stage_slowest x,
+                                                       const calc_stage_class *c,
+                                                       const calc_stage_pass *p)
+{
+    double s = calc_stage_pass_s(p);
+    bool more = c->stages > 0 && s > x.slowest_s;
+    x.sum_s += c->stages * s;
+    x.pass.fw_s = more ? p->fw_s : x.pass.fw_s;
+    x.pass.agrad_s = more ? p->agrad_s : x.pass.agrad_s;
+    x.pass.wgrad_s = more ? p->wgrad_s : x.pass.wgrad_s;
+    x.slowest_s = more ? s : x.slowest_s;
+    return x;
+}
+
+/** 1F1B: the path of all micro-batches through the stages of class i [s]: down to the last of them,
+ *  all micro-batches there, and what later stages take longer than one of them waits. 0 if the
+ * class is empty.
+ *  @param s       one micro-batch on a stage of each class
+ *  @param before  what the classes before take */
+CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
+                                           const double *s, int i, double before_s)
+{
+    double path_s = before_s + c[i].stages * s[i] + (t->microbatches - 1) * s[i];
+    path_s += i < 1 ? c[1].stages * calc_max(0, 2 * s[1] - s[i]) : 0;
+    path_s += i < 2 ? c[2].stages * calc_max(0, 2 * s[2] - s[i]) : 0;
+    path_s += i < 3 ? c[3].stages * calc_max(0, 2 * s[3] - s[i]) : 0;
+    return c[i].stages > 0 ? path_s : 0;
+}
+
 /** Time until the last micro-batch has passed back through the first stage [s].
  *  1F1B and GPipe: the longest of the paths that wait for one class of stages; exact for equal
  *  stages, else a lower bound (docs/schedules.md has the measured error). Interleaved: the slowest
  *  stage and a chunk of all others (Narayanan et al. 2021, arXiv 2104.04473). Zero bubble: Qi et
- * al. 2023, arXiv 2401.10241; DualPipe: DeepSeek-AI 2024, arXiv 2412.19437, table 2.
+ * al. 2023, arXiv 2401.10241; DualPipe: DeepSeek-AI 2024, arXiv 2412.19437, table 2. No loops: the
+ * sweep makes vectors of it.
  *  @param pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
-static inline double calc_stage_pipeline_s(const calc_stage_terms *t,
-                                           calc_pipeline_schedule schedule,
-                                           const calc_stage_class *c, const calc_stage_pass *pass,
-                                           double chunks)
+CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
+                                               calc_pipeline_schedule schedule,
+                                               const calc_stage_class *c,
+                                               const calc_stage_pass *pass, double chunks)
 {
-    double sum_s = 0;
-    calc_stage_pass most = {0, 0, 0};
-    double slowest_s = 0;
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        double s = calc_stage_pass_s(&pass[i]);
-        bool more = c[i].stages > 0 && s > slowest_s;
-        sum_s += c[i].stages * s;
-        most.fw_s = more ? pass[i].fw_s : most.fw_s;
-        most.agrad_s = more ? pass[i].agrad_s : most.agrad_s;
-        most.wgrad_s = more ? pass[i].wgrad_s : most.wgrad_s;
-        slowest_s = more ? s : slowest_s;
-    }
-    double steady_s = t->microbatches * slowest_s;
+    calc_stage_slowest most = {0, 0, {0, 0, 0}};
+    most = calc_stage_slower(most, &c[0], &pass[0]);
+    most = calc_stage_slower(most, &c[1], &pass[1]);
+    most = calc_stage_slower(most, &c[2], &pass[2]);
+    most = calc_stage_slower(most, &c[3], &pass[3]);
+    double fw_s = most.pass.fw_s;
+    double agrad_s = most.pass.agrad_s;
+    double wgrad_s = most.pass.wgrad_s;
+    double steady_s = t->microbatches * most.slowest_s;
+    double rest_s = most.sum_s - most.slowest_s;
     double others = t->stages - 1;
     if (!t->training) {
-        return sum_s - slowest_s + steady_s;
+        return rest_s + steady_s;
     }
     switch (schedule) {
     case CALC_PIPELINE_SCHEDULE_ZB_H1:
-        return steady_s + others * calc_max(0, most.fw_s + most.agrad_s - most.wgrad_s);
+        return steady_s + others * calc_max(0, fw_s + agrad_s - wgrad_s);
     case CALC_PIPELINE_SCHEDULE_ZB_H2:
     case CALC_PIPELINE_SCHEDULE_ZB_V:
-        return steady_s + others * calc_max(0, most.fw_s + most.agrad_s - 2 * most.wgrad_s);
+        return steady_s + others * calc_max(0, fw_s + agrad_s - 2 * wgrad_s);
     case CALC_PIPELINE_SCHEDULE_DUALPIPE:
     case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
-        return steady_s + calc_max(0, t->stages / 2 - 1) *
-                              calc_max(0, slowest_s + most.agrad_s - 2 * most.wgrad_s);
+        return steady_s +
+               calc_max(0, t->stages / 2 - 1) * calc_max(0, most.slowest_s + agrad_s - 2 * wgrad_s);
     default:
         break;
     }
-    double interleaved_s =
-        steady_s + (sum_s - slowest_s + t->lost_rounds * (chunks - 1) * slowest_s) / chunks;
-    double longest_s = 0;
-    double before_s = 0;
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        double s = calc_stage_pass_s(&pass[i]);
-        double path_s = before_s + c[i].stages * s + (t->microbatches - 1) * s;
-        for (int j = i + 1; j < CALC_MAX_STAGE_CLASSES; j++) {
-            path_s += c[j].stages * calc_max(0, 2 * calc_stage_pass_s(&pass[j]) - s);
-        }
-        path_s = c[i].stages > 0 ? path_s : 0;
-        longest_s = calc_max(longest_s, path_s);
-        before_s += c[i].stages * s;
-    }
+    double lost_s = t->lost_rounds * (chunks - 1) * most.slowest_s;
+    double interleaved_s = steady_s + (rest_s + lost_s) / chunks;
+    const double s[CALC_MAX_STAGE_CLASSES] = {
+        calc_stage_pass_s(&pass[0]), calc_stage_pass_s(&pass[1]), calc_stage_pass_s(&pass[2]),
+        calc_stage_pass_s(&pass[3])};
+    double before1_s = c[0].stages * s[0];
+    double before2_s = before1_s + c[1].stages * s[1];
+    double before3_s = before2_s + c[2].stages * s[2];
+    double longest_s =
+        calc_max(calc_stage_path_s(t, c, s, 0, 0), calc_stage_path_s(t, c, s, 1, before1_s));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, s, 2, before2_s));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, s, 3, before3_s));
     return chunks > 1 ? interleaved_s : longest_s;
 }
 
 /** Weights of a stage of a class. */
-static inline calc_stage_weights calc_stage_weights_sum(const calc_stage_terms *t,
-                                                        const calc_stage_class *c)
+CALC_STAGE_INLINE calc_stage_weights calc_stage_weights_sum(const calc_stage_terms *t,
+                                                            const calc_stage_class *c)
 {
     const calc_stage_weights *dense = &t->block[0].weights;
     const calc_stage_weights *moe = &t->block[1].weights;
@@ -190,8 +224,8 @@ static inline calc_stage_weights calc_stage_weights_sum(const calc_stage_terms *
 }
 
 /** What of a communication is exposed beside a window, and what it costs the window. */
-static inline double calc_stage_exposed_s(const calc_stage_terms *t, double link_s, double window_s,
-                                          double least_s)
+CALC_STAGE_INLINE double calc_stage_exposed_s(const calc_stage_terms *t, double link_s,
+                                              double window_s, double least_s)
 {
     double hidden_s = link_s - t->window_share * window_s;
     return calc_max(least_s, hidden_s) + t->contention * calc_stage_min(link_s, window_s);
@@ -203,10 +237,10 @@ typedef struct calc_stage_reduction {
     double reduce_beside_s, gather_beside_s; /**< exposed, where they overlap */
 } calc_stage_reduction;
 
-static inline calc_stage_reduction calc_stage_reduction_sum(const calc_stage_terms *t,
-                                                            const calc_stage_weights *w,
-                                                            const calc_stage_pass *pass,
-                                                            double chunks)
+CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(const calc_stage_terms *t,
+                                                                const calc_stage_weights *w,
+                                                                const calc_stage_pass *pass,
+                                                                double chunks)
 {
     calc_stage_reduction r;
     r.reduce_s =
@@ -228,16 +262,16 @@ static inline calc_stage_reduction calc_stage_reduction_sum(const calc_stage_ter
 }
 
 /** Time of the optimizer on a stage [s]. */
-static inline double calc_stage_optimizer_sum(const calc_stage_terms *t,
-                                              const calc_stage_weights *w)
+CALC_STAGE_INLINE double calc_stage_optimizer_sum(const calc_stage_terms *t,
+                                                  const calc_stage_weights *w)
 {
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
     return t->optimizer_s * (w->dense + w->expert) + t->optimizer_owned_s * owned;
 }
 
 /** Micro-batches whose activations a stage holds at the peak; sources: docs/schedules.md. */
-static inline double calc_stage_in_flight(calc_pipeline_schedule schedule, double position,
-                                          double stages, double chunks, double microbatches)
+CALC_STAGE_INLINE double calc_stage_in_flight(calc_pipeline_schedule schedule, double position,
+                                              double stages, double chunks, double microbatches)
 {
     double held;
     switch (schedule) {
@@ -271,9 +305,11 @@ typedef struct calc_stage_memory {
     double total;
 } calc_stage_memory;
 
-static inline calc_stage_memory
-calc_stage_memory_sum(const calc_stage_terms *t, const calc_stage_class *c,
-                      const calc_stage_weights *w, calc_pipeline_schedule schedule, double chunks)
+CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms *t,
+                                                          const calc_stage_class *c,
+                                                          const calc_stage_weights *w,
+                                                          calc_pipeline_schedule schedule,
+                                                          double chunks)
 {
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
@@ -296,8 +332,11 @@ calc_stage_memory_sum(const calc_stage_terms *t, const calc_stage_class *c,
     m.activation = stored * m.in_flight;
     m.working = calc_max(dense_gap, moe_gap);
     m.ends = c->last * t->head.kept_bytes;
-    m.framework = c->dense > 0 ? (c->moe > 0 ? t->framework_bytes[1][1] : t->framework_bytes[1][0])
-                               : t->framework_bytes[0][1];
+    double both = t->framework_bytes[1][1];
+    double dense_only = t->framework_bytes[1][0];
+    double moe_only = t->framework_bytes[0][1];
+    double with_dense = c->moe > 0 ? both : dense_only;
+    m.framework = c->dense > 0 ? with_dense : moe_only;
     m.framework += c->last * t->framework_head_bytes;
     m.total = m.state + m.activation + m.working + m.ends + m.framework;
     return m;
@@ -311,45 +350,60 @@ typedef struct calc_stage_step {
     double allocated_bytes, tier1_bytes;
 } calc_stage_step;
 
-static inline calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
-                                                 calc_pipeline_schedule schedule,
-                                                 const calc_stage_class *c, double chunks,
-                                                 double exposed)
+/** The most of the classes seen so far. */
+typedef struct calc_stage_most {
+    double plain_s, weights_s, gradients_s, both_s; /**< exposed, by what overlaps */
+    double optimizer_s, allocated_bytes;
+} calc_stage_most;
+
+CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_stage_terms *t,
+                                                  calc_pipeline_schedule schedule,
+                                                  const calc_stage_class *c,
+                                                  const calc_stage_pass *pass, double chunks)
 {
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    bool there = c->stages > 0;
+    calc_stage_weights w = calc_stage_weights_sum(t, c);
+    calc_stage_reduction r = calc_stage_reduction_sum(t, &w, pass, chunks);
+    calc_stage_memory m = calc_stage_memory_sum(t, c, &w, schedule, chunks);
+    double optimizer_s = calc_stage_optimizer_sum(t, &w);
+    double plain_s = r.reduce_s + r.gather_s;
+    double weights_s = r.reduce_s + r.gather_beside_s;
+    double gradients_s = r.reduce_beside_s + r.gather_s;
+    double both_s = r.reduce_beside_s + r.gather_beside_s;
+    x.plain_s = there ? calc_max(x.plain_s, plain_s) : x.plain_s;
+    x.weights_s = there ? calc_max(x.weights_s, weights_s) : x.weights_s;
+    x.gradients_s = there ? calc_max(x.gradients_s, gradients_s) : x.gradients_s;
+    x.both_s = there ? calc_max(x.both_s, both_s) : x.both_s;
+    x.optimizer_s = there ? calc_max(x.optimizer_s, optimizer_s) : x.optimizer_s;
+    x.allocated_bytes = there ? calc_max(x.allocated_bytes, m.total) : x.allocated_bytes;
+    return x;
+}
+
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
+                                                     calc_pipeline_schedule schedule,
+                                                     const calc_stage_class *c, double chunks,
+                                                     double exposed)
+{
+    const calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {
+        calc_stage_pass_of(t, &c[0], chunks, exposed),
+        calc_stage_pass_of(t, &c[1], chunks, exposed),
+        calc_stage_pass_of(t, &c[2], chunks, exposed),
+        calc_stage_pass_of(t, &c[3], chunks, exposed)};
+    calc_stage_most most = {0, 0, 0, 0, 0, 0};
+    most = calc_stage_more(most, t, schedule, &c[0], &pass[0], chunks);
+    most = calc_stage_more(most, t, schedule, &c[1], &pass[1], chunks);
+    most = calc_stage_more(most, t, schedule, &c[2], &pass[2], chunks);
+    most = calc_stage_more(most, t, schedule, &c[3], &pass[3], chunks);
     calc_stage_step s;
-    double optimizer_s = 0;
-    double allocated_bytes = 0;
-    s.total_s[0][0] = 0;
-    s.total_s[0][1] = 0;
-    s.total_s[1][0] = 0;
-    s.total_s[1][1] = 0;
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        bool there = c[i].stages > 0;
-        pass[i] = calc_stage_pass_of(t, &c[i], chunks, exposed);
-        calc_stage_weights w = calc_stage_weights_sum(t, &c[i]);
-        calc_stage_reduction r = calc_stage_reduction_sum(t, &w, &pass[i], chunks);
-        double optimized_s = calc_stage_optimizer_sum(t, &w);
-        calc_stage_memory m = calc_stage_memory_sum(t, &c[i], &w, schedule, chunks);
-        double plain_s = r.reduce_s + r.gather_s;
-        double weights_s = r.reduce_s + r.gather_beside_s;
-        double gradients_s = r.reduce_beside_s + r.gather_s;
-        double both_s = r.reduce_beside_s + r.gather_beside_s;
-        optimizer_s = there ? calc_max(optimizer_s, optimized_s) : optimizer_s;
-        allocated_bytes = there ? calc_max(allocated_bytes, m.total) : allocated_bytes;
-        s.total_s[0][0] = there ? calc_max(s.total_s[0][0], plain_s) : s.total_s[0][0];
-        s.total_s[0][1] = there ? calc_max(s.total_s[0][1], weights_s) : s.total_s[0][1];
-        s.total_s[1][0] = there ? calc_max(s.total_s[1][0], gradients_s) : s.total_s[1][0];
-        s.total_s[1][1] = there ? calc_max(s.total_s[1][1], both_s) : s.total_s[1][1];
-    }
     double pipeline_s = calc_stage_pipeline_s(t, schedule, c, pass, chunks);
-    s.partial_s = pipeline_s + pipeline_s * t->growth + t->tied_s + optimizer_s + t->overhead_s;
-    s.total_s[0][0] += s.partial_s;
-    s.total_s[0][1] += s.partial_s;
-    s.total_s[1][0] += s.partial_s;
-    s.total_s[1][1] += s.partial_s;
-    s.allocated_bytes = allocated_bytes;
-    s.tier1_bytes = allocated_bytes * t->used_share + t->reserved_bytes;
+    s.partial_s =
+        pipeline_s + pipeline_s * t->growth + t->tied_s + most.optimizer_s + t->overhead_s;
+    s.total_s[0][0] = most.plain_s + s.partial_s;
+    s.total_s[0][1] = most.weights_s + s.partial_s;
+    s.total_s[1][0] = most.gradients_s + s.partial_s;
+    s.total_s[1][1] = most.both_s + s.partial_s;
+    s.allocated_bytes = most.allocated_bytes;
+    s.tier1_bytes = most.allocated_bytes * t->used_share + t->reserved_bytes;
     return s;
 }
 
