@@ -79,7 +79,7 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
         return;
     }
     write_dimension(out, r, "expert", groups->expert.ranks, &groups->expert,
-                    groups->expert.ranks > 1 ? choice(e, "dispatch_type") : "");
+                    groups->expert.ranks > 1 ? choice(e, "dispatch_type") : "all on every rank");
     if (groups->expert_tensor.ranks > 1) {
         write_dimension(out, r, "in expert", groups->expert_tensor.ranks, &groups->expert_tensor,
                         "tensor parallelism");
@@ -101,8 +101,8 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
     write_note(out, "experts", text);
 }
 
-/* Schedule and balance: "1f1b, messages overlapped; balance ends, blocks per stage 7, 8, 7": of the
- * first, the others, the last; those that follow one another and are equal once. */
+/* Schedule and balance: "1f1b, messages overlapped; balance ends: 7, 8, 7 blocks" on the first, the
+ * others and the last stage; those that follow one another and are equal once. */
 static void write_schedule(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -112,9 +112,9 @@ static void write_schedule(calc_output *out, const calc_report *r)
     char text[256];
     calc_shape shape = calc_shape_of(&r->inputs->app, e);
     calc_stages stages = calc_stages_split(&shape, e);
-    int used = snprintf(
-        text, sizeof text, "%s%s; balance %s, blocks per stage", choice(e, "pipeline_schedule"),
-        e->pipeline_par_overlap ? ", messages overlapped" : "", choice(e, "pipeline_balance"));
+    int used = snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
+                        e->pipeline_par_overlap ? ", messages overlapped" : "",
+                        choice(e, "pipeline_balance"));
     double before = -1;
     for (size_t i = 0; i < stages.count && used < (int)sizeof text; i++) {
         double blocks = stages.item[i].dense + stages.item[i].moe;
@@ -124,6 +124,7 @@ static void write_schedule(calc_output *out, const calc_report *r)
         }
         before = blocks;
     }
+    snprintf(text + used, sizeof text - (size_t)used, " blocks");
     write_note(out, "schedule", text);
 }
 
@@ -139,15 +140,13 @@ static void write_attention(calc_output *out, const calc_report *r)
                          calc_human_integer(s.q_rank, number[0]),
                          calc_human_integer(s.kv_rank, number[1]));
     } else if (s.kv_heads != s.heads) {
-        used += snprintf(text + used, sizeof text - (size_t)used, ", %.24s for keys and values",
+        used += snprintf(text + used, sizeof text - (size_t)used, ", %.24s key-value",
                          calc_human_integer(s.kv_heads, number[0]));
     }
-    used += snprintf(text + used, sizeof text - (size_t)used, ", %s, %s",
-                     s.flash ? "flash" : "stored scores", s.causal ? "causal" : "full square");
-    if (s.flash && e->attention_kernel != CALC_ATTENTION_KERNEL_VENDOR) {
-        used += snprintf(text + used, sizeof text - (size_t)used, ", %s kernel",
-                         choice(e, "attention_kernel"));
-    }
+    used += snprintf(
+        text + used, sizeof text - (size_t)used, ", %s%s, %s", s.flash ? "flash" : "stored scores",
+        s.flash && e->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC ? " (generic)" : "",
+        s.causal ? "causal" : "full square");
     if (s.window > 0) {
         snprintf(text + used, sizeof text - (size_t)used, ", window %.24s",
                  calc_human_integer(s.window, number[0]));
@@ -178,9 +177,9 @@ static void write_numbers(calc_output *out, const calc_report *r)
 
 static void write_sharding(calc_output *out, const calc_report *r)
 {
-    static const char *const what[] = {"optimizer replicated", "ZeRO 1: optimizer sharded",
-                                       "ZeRO 2: optimizer, gradients sharded",
-                                       "ZeRO 3: optimizer, gradients, weights sharded"};
+    static const char *const what[] = {"nothing sharded", "optimizer sharded (ZeRO 1)",
+                                       "optimizer, gradients sharded (ZeRO 2)",
+                                       "all state sharded (ZeRO 3)"};
     const calc_exec *e = &r->inputs->exec;
     char text[256], number[CALC_HUMAN_MAX], modules[CALC_CHOICE_SET_SIZE];
     int used = snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
@@ -191,7 +190,7 @@ static void write_sharding(calc_output *out, const calc_report *r)
                          calc_choice_set_text(field->choices, e->recompute_modules, modules));
     }
     if (e->recompute_blocks > 0) {
-        snprintf(text + used, sizeof text - (size_t)used, " in the first %.40s of a stage",
+        snprintf(text + used, sizeof text - (size_t)used, " in %.40s of a stage",
                  calc_human_counted((double)e->recompute_blocks, "block", number));
     }
     write_note(out, "memory", text);
@@ -200,8 +199,8 @@ static void write_sharding(calc_output *out, const calc_report *r)
         used += snprintf(text + used, sizeof text - (size_t)used, " over %.40s ranks",
                          calc_human_integer((double)e->fsdp_par, number));
     }
-    snprintf(text + used, sizeof text - (size_t)used, "; counted as %s does",
-             e->memory_model == CALC_MEMORY_MODEL_MEGATRON ? "Megatron-LM" : "Calculon");
+    snprintf(text + used, sizeof text - (size_t)used, "; %s count",
+             e->memory_model == CALC_MEMORY_MODEL_MEGATRON ? "Megatron-LM's" : "Calculon's");
     write_note(out, "", text);
 }
 
