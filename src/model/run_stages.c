@@ -5,14 +5,9 @@
 
 #include "model/parameters.h"
 #include "model/processor.h"
+#include "model/stage_spent.h"
 #include "model/stage_step.h"
 #include "model/verdict.h"
-
-/* One micro-batch on the slowest stage, by what its time is spent on [s]. */
-typedef struct spent {
-    double fw_s, bw_s, re_s, repeated_s;
-    double tensor_s, context_s, expert_s, sharded_s, host_s, ends_s, message_s;
-} spent;
 
 /* Everything computed on the way, for the statistics. */
 typedef struct run {
@@ -92,45 +87,6 @@ static void run_all(run *r)
                                  r->exposed_messages);
     r->total_s =
         r->stages.fit ? r->step.total_s[r->reduces_beside][r->gathers_beside] : (double)NAN;
-}
-
-/* Add blocks of a kind to what a stage's time is spent on. */
-static void spend_blocks(const run *r, calc_block_kind kind, double blocks, double re, spent *t)
-{
-    const calc_cost *b = &r->parts.block[kind];
-    if (blocks <= 0) {
-        return;
-    }
-    double speed = 1 / calc_share_or(r->exec->software_efficiency, 1);
-    double n = blocks * speed;
-    calc_stage_sharded s = calc_stage_sharded_of(&r->context, r->exec, b, &r->lines);
-    double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
-    t->fw_s += n * b->fw_s;
-    t->bw_s += n * (b->agrad_s + b->wgrad_s);
-    t->re_s += n * b->re_s * re;
-    t->repeated_s += n * repeated_s * re;
-    t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
-    t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
-    t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);
-    t->sharded_s += n * (s.fw_s + s.bw_s);
-}
-
-static spent spend(const run *r)
-{
-    const calc_stage_class *c = &r->stages.item[r->slowest];
-    const calc_stage_terms *x = &r->terms;
-    double re = 1 - calc_stage_rich(x, c);
-    spent t = {0};
-    spend_blocks(r, CALC_DENSE_BLOCK, c->dense, re, &t);
-    spend_blocks(r, CALC_MOE_BLOCK, c->moe, re, &t);
-    t.ends_s = c->first * (x->embedding.fw_s + x->embedding.agrad_s + x->embedding.wgrad_s) +
-               c->last * (x->head.fw_s + x->head.agrad_s + x->head.wgrad_s);
-    t.message_s = x->message_s * r->stages.chunks * r->exposed_messages * (x->training ? 2 : 1);
-    double known_s = t.fw_s + t.bw_s + t.re_s + t.repeated_s + t.tensor_s + t.context_s +
-                     t.expert_s + t.sharded_s + t.ends_s + t.message_s;
-    double all_s = calc_stage_pass_s(&r->pass[r->slowest]);
-    t.host_s = all_s - known_s > 1e-9 * all_s ? all_s - known_s : 0;
-    return t;
 }
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
@@ -230,7 +186,8 @@ static void put_links(const run *r, calc_stats *s)
 
 static void put_time(const run *r, calc_stats *s)
 {
-    spent t = spend(r);
+    calc_stage_spent t = calc_stage_spent_of(&r->context, &r->parts, &r->lines, &r->terms,
+                                             &r->stages.item[r->slowest], r->stages.chunks);
     double m = r->stages.microbatches;
     s->fw_time = m * t.fw_s;
     s->bw_time = m * t.bw_s;
