@@ -61,6 +61,7 @@ CALC_FIELD(grad_reduce_datatype,  ENUM, format, .flags = CALC_OPTIONAL, .doc = "
 CALC_FIELD(master_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of master weights; auto: float32")
 CALC_FIELD(optimizer_moment_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of the optimizer's moments; auto: float32")
 CALC_FIELD(scaling,               ENUM, scaling, .flags = CALC_OPTIONAL, .doc = "scales of 8 and 4 bit numbers: one per tensor or one per block")
+CALC_FIELD(offload_share,         REAL, _, .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .doc = "share of what is offloaded that is kept in tier 2; 0: all of it")
 CALC_FIELD(recompute_modules,     SET,  recompute_modules, .flags = CALC_OPTIONAL, .doc = "parts of a block that are recomputed, with activation_recompute modules")
 CALC_FIELD(recompute_blocks,      INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "blocks", .doc = "only the first so many blocks of a stage recompute; 0: all")
 CALC_FIELD(fused_cross_entropy,   BOOL, _, .flags = CALC_OPTIONAL, .doc = "loss in one kernel, gradient in place of the logits")

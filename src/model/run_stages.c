@@ -91,7 +91,7 @@ static void run_all(run *r)
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
-static calc_verdict verdict_of(const run *r, double tier1_bytes)
+static calc_verdict verdict_of(const run *r, double tier1_bytes, double tier2_bytes)
 {
     const calc_system *s = r->system;
     calc_verdict verdict = calc_verdict_networks(s, r->exec);
@@ -101,7 +101,10 @@ static calc_verdict verdict_of(const run *r, double tier1_bytes)
     if (!r->stages.fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
-    return tier1_bytes > s->mem1.capacity_bytes ? CALC_VERDICT_MEM1_CAPACITY : CALC_VERDICT_OK;
+    if (tier1_bytes > s->mem1.capacity_bytes) {
+        return CALC_VERDICT_MEM1_CAPACITY;
+    }
+    return tier2_bytes > s->mem2.capacity_bytes ? CALC_VERDICT_MEM2_CAPACITY : CALC_VERDICT_OK;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -147,10 +150,14 @@ static void put_memory(const run *r, calc_stats *s)
 {
     const calc_stage_memory *m = &r->memory;
     calc_stage_state state = calc_stage_state_of(&r->context, &r->terms, &r->stages, r->fullest);
+    bool full = r->exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
+    s->weight_grad_space_with_offload = state.grad;
     s->optimizer_space = state.optimizer;
-    s->act_space = m->activation;
+    /* What full recomputation keeps are the inputs of blocks. */
+    s->act_space = full ? 0 : m->activation;
+    s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
     s->head_space = m->ends;
     s->framework_space = m->framework;
@@ -158,6 +165,40 @@ static void put_memory(const run *r, calc_stats *s)
     s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
     s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
     s->peak_stage = r->stages.item[r->fullest].position;
+}
+
+/* What the second tier holds: of the stage where that is most. */
+static void put_offload(const run *r, calc_stats *s)
+{
+    const calc_exec *e = r->exec;
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->offload_share, 1);
+    for (size_t i = 0; i < r->stages.count; i++) {
+        calc_stage_tier2 away = calc_stage_tier2_of(&r->context, &r->parts, &r->terms,
+                                                    &r->stages.item[i], r->stages.chunks);
+        double bytes = away.weight + away.activation + away.optimizer;
+        if (bytes <= s->proc_mem_tier2_cap_req) {
+            continue;
+        }
+        s->proc_mem_tier2_cap_req = bytes;
+        if (e->weight_offload) {
+            s->weight_space_with_offload =
+                s->weight_space_with_offload > 0 ? s->weight_space_with_offload : s->weight_space;
+            s->weight_space = away.weight / share;
+        }
+        if (e->activations_offload) {
+            double *whole = full ? &s->act_checkpoint_size : &s->act_space;
+            double *here = full ? &s->act_checkpoint_size_with_offload : &s->act_space_with_offload;
+            *here = *here > 0 ? *here : *whole;
+            *whole = away.activation / share;
+        }
+        if (e->optimizer_offload) {
+            s->optimizer_space_with_offload = s->optimizer_space_with_offload > 0
+                                                  ? s->optimizer_space_with_offload
+                                                  : s->optimizer_space;
+            s->optimizer_space = away.optimizer / share;
+        }
+    }
 }
 
 /* Time of the link of each group for a micro-batch on the slowest stage [s]. */
@@ -198,6 +239,8 @@ static void put_time(const run *r, calc_stats *s)
     s->ep_comm_exposed_time = m * t.expert_s;
     s->pp_comm_exposed_time = m * t.message_s;
     s->dp_comm_exposed_time = r->reduction_exposed_s + r->terms.tied_s + m * t.sharded_s;
+    s->fw_offload_exposed_time = m * t.fw_offload_s;
+    s->bw_offload_exposed_time = m * t.bw_offload_s;
     s->head_time = m * t.ends_s;
     s->host_time = m * t.host_s;
     s->bubble_time = r->pipeline_s - m * calc_stage_pass_s(&r->pass[r->slowest]);
@@ -277,6 +320,7 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     run_all(&r);
     put_block(&r, stats);
     put_memory(&r, stats);
+    put_offload(&r, stats);
     put_time(&r, stats);
     put_rates(&r, stats);
     stats->num_microbatches = r.stages.microbatches;
@@ -284,6 +328,6 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     stats->blocks_per_chunk = r.stages.most_blocks / r.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = verdict_of(&r, stats->proc_mem_tier1_cap_req);
+    stats->verdict = verdict_of(&r, stats->proc_mem_tier1_cap_req, stats->proc_mem_tier2_cap_req);
     return stats->verdict;
 }
