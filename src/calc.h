@@ -229,7 +229,8 @@ enum {
     CALC_ABOVE_LO = 2,       /**< .lo itself is not allowed */
     CALC_BELOW_HI = 4,       /**< .hi itself is not allowed */
     CALC_POINT_TO_POINT = 8, /**< OP: the offset must be null */
-    CALC_EXTRA = 16          /**< STATS: ours, not among Calculon's statistics */
+    CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
+    CALC_MORE = 32           /**< STATS: more is better, not less */
 };
 
 typedef struct calc_table calc_table;

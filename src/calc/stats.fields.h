@@ -1,6 +1,6 @@
 /* Rows of calc_stats. Names are a contract: the first 96 are Calculon's, with its meaning; the rows
-   marked CALC_EXTRA are ours. `block` is per micro-batch, per processor; the others are per step.
- */
+   marked CALC_EXTRA are ours. More is better of those marked CALC_MORE, less of the others.
+   `block` is per micro-batch, per processor; the others are per step. */
 /* clang-format off */
 CALC_FIELD(block_fw_flops,                      REAL, _, .unit = "FLOP", .where = "calc_block_profile", .doc = "forward arithmetic of one block")
 CALC_FIELD(block_fw_flops_time,                 REAL, _, .unit = "s", .where = "calc_block_profile", .doc = "time of that arithmetic alone")
@@ -94,14 +94,14 @@ CALC_FIELD(offload_mem_bw_req,                  REAL, _, .unit = "bytes/s", .whe
 CALC_FIELD(proc_mem_tier1_cap_req,              REAL, _, .unit = "bytes", .where = "calc_memory_need_of", .doc = "tier 1 capacity one processor needs")
 CALC_FIELD(proc_mem_tier2_cap_req,              REAL, _, .unit = "bytes", .where = "calc_memory_need_of", .doc = "tier 2 capacity one processor needs")
 CALC_FIELD(useful_flops,                        REAL, _, .unit = "FLOP", .where = "calc_run", .doc = "arithmetic of one block and micro-batch without recomputation")
-CALC_FIELD(compute_efficiency,                  REAL, _, .where = "calc_run", .doc = "useful arithmetic at matrix peak over computation time")
-CALC_FIELD(system_efficiency,                   REAL, _, .where = "calc_run", .doc = "computation time over step time")
-CALC_FIELD(total_efficiency,                    REAL, _, .where = "calc_run", .doc = "useful arithmetic at matrix peak over step time")
-CALC_FIELD(sample_rate,                         REAL, _, .unit = "samples/s", .where = "calc_run", .doc = "sequences per second")
-CALC_FIELD(tokens_per_s,                        REAL, _, .flags = CALC_EXTRA, .unit = "tokens/s", .where = "calc_run", .doc = "tokens per second, all processors")
-CALC_FIELD(tokens_per_s_per_proc,               REAL, _, .flags = CALC_EXTRA, .unit = "tokens/s", .where = "calc_run", .doc = "tokens per second and processor")
+CALC_FIELD(compute_efficiency,                  REAL, _, .flags = CALC_MORE, .where = "calc_run", .doc = "useful arithmetic at matrix peak over computation time")
+CALC_FIELD(system_efficiency,                   REAL, _, .flags = CALC_MORE, .where = "calc_run", .doc = "computation time over step time")
+CALC_FIELD(total_efficiency,                    REAL, _, .flags = CALC_MORE, .where = "calc_run", .doc = "useful arithmetic at matrix peak over step time")
+CALC_FIELD(sample_rate,                         REAL, _, .flags = CALC_MORE, .unit = "samples/s", .where = "calc_run", .doc = "sequences per second")
+CALC_FIELD(tokens_per_s,                        REAL, _, .flags = CALC_EXTRA | CALC_MORE, .unit = "tokens/s", .where = "calc_run", .doc = "tokens per second, all processors")
+CALC_FIELD(tokens_per_s_per_proc,               REAL, _, .flags = CALC_EXTRA | CALC_MORE, .unit = "tokens/s", .where = "calc_run", .doc = "tokens per second and processor")
 CALC_FIELD(model_flops,                         REAL, _, .flags = CALC_EXTRA, .unit = "FLOP", .where = "calc_parameters_token_flop", .doc = "matrix arithmetic the blocks need for one step, whole model, without recomputation or padding")
-CALC_FIELD(model_flops_utilization,             REAL, _, .flags = CALC_EXTRA, .where = "calc_run", .doc = "model_flops over what all matrix engines could do in a step (MFU)")
+CALC_FIELD(model_flops_utilization,             REAL, _, .flags = CALC_EXTRA | CALC_MORE, .where = "calc_run", .doc = "model_flops over what all matrix engines could do in a step (MFU)")
 CALC_FIELD(num_microbatches,                    REAL, _, .flags = CALC_EXTRA, .where = "calc_pipeline_split", .doc = "micro-batches per step and pipeline")
 CALC_FIELD(blocks_per_proc,                     REAL, _, .flags = CALC_EXTRA, .unit = "blocks", .where = "calc_pipeline_split", .doc = "blocks per processor, rounded up")
 CALC_FIELD(blocks_per_chunk,                    REAL, _, .flags = CALC_EXTRA, .unit = "blocks", .where = "calc_pipeline_split", .doc = "blocks per model chunk")
@@ -123,9 +123,9 @@ CALC_FIELD(mem_overhead,                        REAL, _, .flags = CALC_EXTRA, .u
 CALC_FIELD(peak_stage,                          REAL, _, .flags = CALC_EXTRA, .where = "calc_stage_memory_sum", .doc = "pipeline stage with the largest memory peak")
 CALC_FIELD(slowest_stage,                       REAL, _, .flags = CALC_EXTRA, .where = "calc_stage_pass_of", .doc = "pipeline stage that takes longest")
 CALC_FIELD(model_flops_square,                  REAL, _, .flags = CALC_EXTRA, .unit = "FLOP", .where = "calc_parameters_step_flop", .doc = "model_flops with attention counted as the full square, whatever its mask")
-CALC_FIELD(model_flops_utilization_square,      REAL, _, .flags = CALC_EXTRA, .where = "calc_run", .doc = "model_flops_utilization with the full square of attention, as many reports count")
+CALC_FIELD(model_flops_utilization_square,      REAL, _, .flags = CALC_EXTRA | CALC_MORE, .where = "calc_run", .doc = "model_flops_utilization with the full square of attention, as many reports count")
 CALC_FIELD(hardware_flops,                      REAL, _, .flags = CALC_EXTRA, .unit = "FLOP", .where = "calc_run", .doc = "matrix arithmetic that is executed in one step, all processors, with recomputation")
-CALC_FIELD(hardware_flops_utilization,          REAL, _, .flags = CALC_EXTRA, .where = "calc_run", .doc = "hardware_flops over what all matrix engines could do in a step (HFU)")
+CALC_FIELD(hardware_flops_utilization,          REAL, _, .flags = CALC_EXTRA | CALC_MORE, .where = "calc_run", .doc = "hardware_flops over what all matrix engines could do in a step (HFU)")
 CALC_FIELD(days_per_trillion_tokens,            REAL, _, .flags = CALC_EXTRA, .unit = "days", .where = "calc_run", .doc = "time to train on 1e12 tokens")
 CALC_FIELD(proc_hours_per_trillion_tokens,      REAL, _, .flags = CALC_EXTRA, .unit = "h", .where = "calc_run", .doc = "processor hours to train on 1e12 tokens")
 CALC_FIELD(usd_per_trillion_tokens,             REAL, _, .flags = CALC_EXTRA, .unit = "USD", .where = "calc_run", .doc = "price of 1e12 tokens; null where the system states none")
