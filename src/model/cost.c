@@ -78,7 +78,10 @@ double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, ca
         /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
          * larger (measured on 108 shapes, docs/model.md). */
         flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        return flop_s / calc_share_or(c->system->grouped.efficiency, 1) + mem_s +
+        flop_s /= calc_share_or(c->system->grouped.efficiency, 1);
+        return (c->system->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+                    ? calc_max(flop_s, mem_s)
+                    : flop_s + mem_s) +
                launch->matrix_s * o->launches[stage];
     default:
         flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(c->wide, flop) / c->sustained
