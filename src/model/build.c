@@ -121,10 +121,13 @@ void calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repea
     }
 }
 
-double calc_build_kept_input_bytes(const calc_build *b, double width)
+void calc_build_keep_input(const calc_build *b, calc_operator *o, double width)
 {
-    bool gathered = b->sequence_par && !b->exec->seq_par_ag_redo;
-    return (gathered ? b->tokens : b->kept) * width * b->shape->kept_bytes;
+    bool gathered = b->sequence_par && b->shape->tensor_par > 1 && !b->exec->seq_par_ag_redo;
+    double tokens = gathered ? b->tokens : b->kept;
+    /* What was gathered does not come back from a norm alone. */
+    calc_build_keep(o, tokens * width * b->shape->kept_bytes,
+                    gathered ? CALC_RECOMPUTE_ALL : 1U << CALC_RECOMPUTE_MODULES_LAYERNORM);
 }
 
 void calc_build_bias(const calc_build *b, calc_operator *o, double width)

@@ -61,8 +61,8 @@ void calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeat
 /** After a row-parallel matrix: the partial sums are added up. Nothing with one rank. */
 void calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by);
 
-/** Bytes of the input of a column-parallel matrix that are kept: of the rank's share where it is
- *  gathered again, else of all tokens. */
-double calc_build_kept_input_bytes(const calc_build *b, double width);
+/** Keep the input of a column-parallel matrix: the rank's share where it is gathered again, which
+ *  the norm before it brings back, else all tokens. */
+void calc_build_keep_input(const calc_build *b, calc_operator *o, double width);
 
 #endif

@@ -28,14 +28,15 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
                           module, b->tokens, s->hidden, gates * columns, 1);
     if (!shared) {
         calc_build_bias(b, o, gates * columns);
-        calc_build_keep(o, calc_build_kept_input_bytes(b, s->hidden), LAYERNORM);
+        calc_build_keep_input(b, o, s->hidden);
     }
     o = calc_build_vector(b, shared ? "shared expert activation" : "activation", module, elements,
                           (gates + 1) * elements * e * unfused,
                           (2 * gates + 1) * elements * e * unfused);
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * elements;
-    calc_build_keep(o, gates * unfused * elements * s->kept_bytes, module);
+    /* In kernels of its own the activation keeps its output's input, too. */
+    calc_build_keep(o, (gates + unfused - 1) * elements * s->kept_bytes, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
                           CALC_OPERATOR_MATRIX, module, b->tokens, columns, s->hidden, 1);
     if (!shared) {
@@ -118,14 +119,14 @@ void calc_feedforward_experts(calc_build *b)
                          : 2.5;
     calc_operator *o =
         calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
-    o->weights += s->router_bias ? s->experts : 0;
+    o->weights += (s->router_bias + s->bias) * s->experts;
     calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
     o = calc_build_vector(b, "routing", MOE, tokens * s->experts, 8 * tokens * s->experts,
                           8 * tokens * s->experts);
     calc_build_keep(o, 12 * tokens * s->experts, MOE);
     if (s->shared_feedforward > 0) {
         size_t first = b->count;
-        add_feedforward(b, s->shared_feedforward, SHARED_EXPERTS, true);
+        add_feedforward(b, s->shared_feedforward, SHARED_EXPERTS | MOE, true);
         for (size_t i = first; i < b->count; i++) {
             b->out[i].shared_expert = true;
         }
@@ -136,6 +137,7 @@ void calc_feedforward_experts(calc_build *b)
     o = calc_build_matrix(b, "experts up", CALC_OPERATOR_GROUPED, MOE, rows, s->hidden,
                           gates * width, local);
     o->expert = true;
+    calc_build_bias(b, o, local * gates * width);
     calc_build_keep(o, rows * s->hidden * s->kept_bytes, MOE);
     o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                           (gates + 1) * rows * width * e * traffic,
@@ -146,6 +148,7 @@ void calc_feedforward_experts(calc_build *b)
     o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden,
                           local);
     o->expert = true;
+    calc_build_bias(b, o, local * s->hidden);
     calc_build_keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
     add_expert_gather(b, "expert reduction", routed, false);
     add_exchange(b, "combine", routed, x->combine_datatype, true);

@@ -52,7 +52,7 @@ static void add_query_key_value(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
     calc_build_bias(b, o, query + key_value);
-    calc_build_keep(o, calc_build_kept_input_bytes(b, s->hidden), LAYERNORM);
+    calc_build_keep_input(b, o, s->hidden);
     double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
     double bytes = 2 * heads * s->element_bytes;
     if (s->qk_norm) {
@@ -290,7 +290,8 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec
     b.traffic = 1; /* one kernel either way */
     calc_operator *o =
         calc_build_vector(&b, "embedding", 0, elements, 2 * bytes + 8 * b.tokens, 2 * 4 * elements);
-    o->weights = shape->vocab / shape->tensor_par * shape->hidden;
+    o->weights =
+        (shape->vocab / shape->tensor_par + (shape->learned ? shape->seq : 0)) * shape->hidden;
     calc_build_close_tensor_par(&b, "embedding reduction", 0);
     return b.count;
 }
