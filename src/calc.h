@@ -337,7 +337,7 @@ CALC_API CALC_MUST_USE calc_status calc_set(calc_app *app, calc_system *system, 
 
 /** Check the rules between fields and between the three documents. Errors carry the document's
  *  kind and the JSON pointer; calc_errors_locate() adds the place.
- *  @return CALC_OK, CALC_ERR_RULE or CALC_ERR_UNSUPPORTED. */
+ *  @return CALC_OK or CALC_ERR_RULE. */
 CALC_API CALC_MUST_USE calc_status calc_check(const calc_app *app, const calc_system *system,
                                               const calc_exec *exec, calc_errors *errors);
 
