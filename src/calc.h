@@ -253,6 +253,15 @@ typedef enum calc_verdict {
     X(ROOFLINE, "roofline")                                                                        \
     X(NO_OVERLAP, "no_overlap")
 
+/** What is served: nothing of it (Calculon's forward pass), prompts, tokens, both together, or both
+ *  on processors of their own. */
+#define CALC_INFERENCE_PHASE_LIST(X)                                                               \
+    X(NONE, "none")                                                                                \
+    X(PREFILL, "prefill")                                                                          \
+    X(DECODE, "decode")                                                                            \
+    X(SERVE, "serve")                                                                              \
+    X(DISAGGREGATED, "disaggregated")
+
 /** Whose arithmetic: ours, or Calculon's with its three known defects (docs/calculon.md). */
 #define CALC_COMPAT_LIST(X)                                                                        \
     X(NONE, "none")                                                                                \
@@ -283,6 +292,7 @@ typedef enum calc_verdict {
 #define CALC_X_MEMORY_MODEL(name, text) CALC_MEMORY_MODEL_##name,
 #define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
+#define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
 CALC_DECLARE_ENUM(datatype, DATATYPE)
 CALC_DECLARE_ENUM(attention_type, ATTENTION_TYPE)
 CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)
@@ -306,6 +316,7 @@ CALC_DECLARE_ENUM(pipeline_balance, PIPELINE_BALANCE)
 CALC_DECLARE_ENUM(memory_model, MEMORY_MODEL)
 CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
 CALC_DECLARE_ENUM(scaling, SCALING)
+CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \
@@ -411,6 +422,10 @@ typedef struct calc_network {
 typedef struct calc_system {
 #include "calc/system.fields.h"
 } calc_system;
+/** What is served, where the model is not trained. */
+typedef struct calc_inference {
+#include "calc/inference.fields.h"
+} calc_inference;
 /** How the model is laid out and run. */
 typedef struct calc_exec {
 #include "calc/exec.fields.h"
@@ -499,7 +514,8 @@ CALC_API const char *calc_kind_name(calc_kind kind);
 CALC_API CALC_MUST_USE calc_status calc_field_find(calc_kind kind, const char *path,
                                                    calc_field_ref *out);
 
-/** Value of an INT, REAL, BOOL, ENUM or SET field as a number in file units; NaN for other types. */
+/** Value of an INT, REAL, BOOL, ENUM or SET field as a number in file units; NaN for other types.
+ */
 CALC_API double calc_field_number(const calc_field_ref *ref, const void *object);
 
 /** Text of a status, a verdict, and of the choices of an enumerated field. */
@@ -543,8 +559,8 @@ CALC_API CALC_MUST_USE calc_status calc_parse(calc_kind kind, void *object, cons
                                               size_t length, const char *name, calc_errors *errors);
 
 /** Set one field by name: "tensor_par=8", "sys.mem1.GiB=141", "exe.structure_type=gpt",
- *  "networks[0].ops.all_reduce=[2.0,-1]", "recompute_modules=core_attn+mlp". A name that more than one of the three structs has
- *  must be qualified by `app.`, `sys.` or `exe.`.
+ *  "networks[0].ops.all_reduce=[2.0,-1]", "recompute_modules=core_attn+mlp". A name that more than
+ * one of the three structs has must be qualified by `app.`, `sys.` or `exe.`.
  *  @param where  NULL or filled with the field that was set
  *  @return CALC_OK, or CALC_ERR_FIELD, _TYPE, _RANGE, _SYNTAX, _NOMEM; the structs are then
  *  untouched. */

@@ -70,5 +70,6 @@ CALC_FIELD(unfused_experts,       BOOL, _, .flags = CALC_OPTIONAL, .doc = "activ
 CALC_FIELD(cuda_graph,            REAL, _, .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .doc = "share of a block's kernels that a graph launches without the host")
 CALC_FIELD(framework_mem,         SET,  framework_mem, .flags = CALC_OPTIONAL, .doc = "memory that the framework takes for itself")
 CALC_FIELD(software_efficiency,   REAL, _, .lo = 0, .hi = 2, .flags = CALC_OPTIONAL, .doc = "speed of this release of the software over the one the system file was made with; 0: 1")
+CALC_FIELD(inference,             OBJECT, inference, .flags = CALC_OPTIONAL, .doc = "what is served, with training false")
 CALC_FIELD(source,                NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the layout comes from")
 /* clang-format on */

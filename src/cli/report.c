@@ -4,6 +4,7 @@
 
 #include "cli/breakdown.h"
 #include "cli/human.h"
+#include "cli/report_inference.h"
 #include "spec/field.h"
 
 static void write_title(calc_output *out, const calc_report *r, const char *title)
@@ -108,12 +109,31 @@ static void write_layout(calc_output *out, const calc_report *r)
     write_dimension(out, r, "pipeline", e->pipeline_par, e->pipeline_par_net, how);
     write_dimension(out, r, "data", e->data_par, e->data_par_net,
                     e->data_par_overlap ? "overlapped" : "overlap none");
-    calc_output_printf(out, "  %-9s%9s", "batch",
-                       calc_human_integer((double)e->batch_size, number));
-    calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",
-                       calc_human_integer(s->num_microbatches, number),
-                       s->num_microbatches == 1 ? "" : "es", (long long)e->microbatch_size);
+    calc_output_printf(
+        out, "  %-9s%9s", "batch",
+        calc_human_integer((double)(e->inference.batch > 0 ? e->inference.batch : e->batch_size),
+                           number));
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        int64_t batch = e->inference.batch > 0 ? e->inference.batch : e->batch_size;
+        calc_output_printf(out, "  %s per replica\n",
+                           calc_human_counted((double)(batch / e->data_par), "request", number));
+    } else {
+        calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",
+                           calc_human_integer(s->num_microbatches, number),
+                           s->num_microbatches == 1 ? "" : "es", (long long)e->microbatch_size);
+    }
     write_saving(out, r);
+}
+
+static void write_serving(calc_output *out, const calc_report *r)
+{
+    char title[128];
+    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        write_title(
+            out, r,
+            calc_report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
+        calc_report_inference_write(out, r->stats);
+    }
 }
 
 static void write_rates(calc_output *out, const calc_report *r)
@@ -226,6 +246,7 @@ void calc_report_write(calc_output *out, const calc_report *r)
     write_head(out, r);
     write_reasons(out, r);
     write_layout(out, r);
+    write_serving(out, r);
     write_rates(out, r);
     write_times(out, r);
     write_memory(out, r, 1, s->mem_tier1_capacity);

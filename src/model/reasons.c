@@ -107,6 +107,19 @@ static void tier1_hint(const calc_exec *e, char hint[256])
                      : "raise tensor_par or pipeline_par, or offload to tier 2");
 }
 
+/* The same where a model is served: what is cached is the largest part that a layout chooses. */
+static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
+{
+    const calc_inference *i = &e->inference;
+    char fewer[96] = "";
+    if (s->max_batch >= 1) {
+        snprintf(fewer, sizeof fewer, "lower the batch to at most %.0f, ", s->max_batch);
+    }
+    say(hint, "cached keys and values take %.2f GiB of it: %s%sraise tensor_par or pipeline_par",
+        s->kv_cache_space / 1073741824.0, fewer,
+        i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
+}
+
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
@@ -117,7 +130,11 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     char hint[256];
     network_reasons(&r, system, exec);
     pipeline_reasons(&r, exec, &pipeline);
-    tier1_hint(exec, hint);
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        cache_hint(exec, stats, hint);
+    } else {
+        tier1_hint(exec, hint);
+    }
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
                     stats->mem_tier1_capacity, hint);
     capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,

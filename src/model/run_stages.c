@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/inference.h"
 #include "model/parameters.h"
 #include "model/processor.h"
 #include "model/stage_step.h"
@@ -79,21 +80,21 @@ static void run_all(run *r)
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
-static calc_verdict verdict_of(const run *r, double tier1_bytes)
+calc_verdict calc_run_verdict(const calc_system *s, const calc_exec *exec, bool stages_fit,
+                              double tier1_bytes)
 {
-    const calc_system *s = r->system;
-    bool placed = r->exec->rank_order != CALC_RANK_ORDER_NETWORKS;
+    bool placed = exec->rank_order != CALC_RANK_ORDER_NETWORKS;
     for (int64_t i = 0; i < s->networks_count && !placed; i++) {
         calc_verdict verdict =
-            calc_verdict_network(&s->networks[i], calc_verdict_network_ranks(r->exec, i));
+            calc_verdict_network(&s->networks[i], calc_verdict_network_ranks(exec, i));
         if (verdict != CALC_VERDICT_OK) {
             return verdict;
         }
     }
-    if (placed && r->exec->num_procs > s->networks[s->networks_count - 1].size) {
+    if (placed && exec->num_procs > s->networks[s->networks_count - 1].size) {
         return CALC_VERDICT_NETWORK_SIZE;
     }
-    if (!r->stages.fit) {
+    if (!stages_fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
     return tier1_bytes > s->mem1.capacity_bytes ? CALC_VERDICT_MEM1_CAPACITY : CALC_VERDICT_OK;
@@ -271,6 +272,7 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     stats->blocks_per_chunk = r.stages.most_blocks / r.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = verdict_of(&r, stats->proc_mem_tier1_cap_req);
+    calc_inference_none(stats);
+    stats->verdict = calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req);
     return stats->verdict;
 }
