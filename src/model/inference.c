@@ -118,8 +118,8 @@ void calc_inference_prefill_of(const calc_pass_model *model, double prompts, dou
     work.chunk = fresh - whole * chunk;
     work.finished = prompts;
     calc_pass_of(model, &work, &out->last);
-    out->latency_s = whole * out->chunk.slowest_s + out->last.latency_s;
-    out->busy_s = whole * out->chunk.slowest_s + out->last.slowest_s;
+    out->latency_s = whole * out->chunk.slow.total_s + out->last.latency_s;
+    out->busy_s = whole * out->chunk.slow.total_s + out->last.slow.total_s;
 }
 
 /* Prefill of one batch of prompts, where prompts are prefilled. */
@@ -155,7 +155,7 @@ static void run_prompts(run *r)
 /* A step of `groups` micro-batches that follow one another around the pipeline [s]. */
 static double around_s(const run *r, const calc_pass *pass)
 {
-    return calc_max(pass->latency_s, r->groups * pass->slowest_s);
+    return calc_max(pass->latency_s, r->groups * pass->slow.total_s);
 }
 
 /* Sequences of one micro-batch. */
@@ -367,7 +367,7 @@ static pool put_memory(const run *r, calc_stats *s)
             pool_of(r, &r->prefill, widest(&r->prefilled), or_one(r->i->prefill_batch), r->prompt);
         most = other.need_bytes > most.need_bytes ? other : most;
     }
-    s->weight_space = most.memory.weight;
+    s->weight_space = most.memory.state;
     s->act_grad_space = most.memory.working;
     s->head_space = most.memory.ends;
     s->kv_cache_space = most.cache_bytes;
@@ -388,16 +388,16 @@ static void put_time(const run *r, calc_stats *s)
 {
     double busy_s = 0;
     for (size_t i = 0; i < r->parts; i++) {
-        const calc_stage_time *t = &r->part[i].pass->slow;
+        const calc_pass_spent *t = &r->part[i].pass->slow;
         double times = r->part[i].times * r->batches;
-        s->fw_time += times * t->kernel_fw_s;
+        s->fw_time += times * t->kernel_s;
         s->tp_comm_exposed_time += times * t->tensor_s;
         s->cp_comm_exposed_time += times * t->context_s;
         s->ep_comm_exposed_time += times * t->expert_s;
         s->pp_comm_exposed_time += times * t->message_s;
         s->dp_comm_exposed_time += times * t->sharded_s;
         s->head_time += times * t->ends_s;
-        busy_s += times * t->fw_s;
+        busy_s += times * t->total_s;
     }
     s->tp_comm_link_time = s->tp_comm_exposed_time;
     s->cp_comm_link_time = s->cp_comm_exposed_time;

@@ -236,10 +236,8 @@ static void fill_parts(const calc_pass_model *m, const calc_pass_work *w, calc_s
         count = calc_transformer_mtp(&s, &m->exec, operators);
         calc_cost_sum(&context, operators, count, 0, &out->mtp);
     }
-    double scattered =
-        m->exec.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR ? 1 : s.tensor_par;
-    out->message_bytes =
-        m->exec.pipeline_par > 1 ? s.tokens * s.hidden * s.element_bytes / scattered : 0;
+    bool whole = m->exec.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    out->message_bytes = calc_stage_message_bytes(&s) / (whole ? 1 : s.tensor_par);
 }
 
 /* One drafted token of every sequence: the prediction block and the head once more [s]. */
@@ -264,25 +262,52 @@ static double pass_flop(const calc_pass_model *m, const calc_stage_parts *parts)
     return sum * m->shape.tensor_par * m->shape.context_par;
 }
 
+/* Terms of a pipeline of such parts; without the prediction blocks, if depth is 0. */
+static void terms_of(const calc_pass_model *m, const calc_stage_parts *parts, double depth,
+                     calc_stage_lines *lines, calc_stage_terms *out)
+{
+    calc_shape s = m->shape;
+    s.mtp_blocks = depth;
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s);
+    *lines = calc_stage_lines_of(m->system, &m->exec, &context.groups, parts->message_bytes);
+    calc_stage_terms_of(&context, &m->exec, parts, lines, out);
+}
+
+/* What blocks of a kind on one stage take. */
+static void spend_blocks(const calc_pass_model *m, const calc_cost *b, double blocks,
+                         const calc_stage_lines *lines, calc_pass_spent *t)
+{
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &m->shape);
+    double n = blocks / calc_share_or(m->exec.software_efficiency, 1);
+    t->kernel_s += n * b->fw_s;
+    t->tensor_s += n * b->tensor.fw_exposed_s;
+    t->context_s += n * b->context.fw_exposed_s;
+    t->expert_s += n * b->expert.fw_exposed_s;
+    t->sharded_s += n * calc_stage_sharded_of(&context, &m->exec, b, lines).fw_s;
+}
+
 void calc_pass_of(const calc_pass_model *m, const calc_pass_work *w, calc_pass *out)
 {
+    calc_stage_terms terms;
+    calc_stage_lines lines;
     *out = (calc_pass){0};
     fill_parts(m, w, &out->parts);
-    calc_shape s = m->shape;
-    s.mtp_blocks = 0; /* drafts are added below */
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s);
+    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &out->memory);
+    terms_of(m, &out->parts, 0, &lines, &terms);
     double drafting_s = w->drafts > 0 ? w->drafts * draft_s(m, w) : 0;
+    double message_s = terms.message_s * calc_stage_exposed_messages(&terms, &m->exec);
     for (size_t i = 0; i < m->stages.count; i++) {
-        calc_stage_time t = calc_stage_time_of(&context, &out->parts, &m->stages, i);
-        if (m->stages.item[i].last) {
-            t.fw_s += drafting_s;
-            t.ends_s += drafting_s;
-        }
-        out->latency_s += m->stages.item[i].stages * t.fw_s;
-        if (i == 0 || t.fw_s > out->slowest_s) {
+        const calc_stage_class *c = &m->stages.item[i];
+        calc_pass_spent t = {.message_s = message_s};
+        spend_blocks(m, &out->parts.block[CALC_DENSE_BLOCK], c->dense, &lines, &t);
+        spend_blocks(m, &out->parts.block[CALC_MOE_BLOCK], c->moe, &lines, &t);
+        t.ends_s = c->first * terms.embedding.fw_s + c->last * (terms.head.fw_s + drafting_s);
+        t.total_s = t.kernel_s + t.tensor_s + t.context_s + t.expert_s + t.sharded_s + t.ends_s +
+                    t.message_s;
+        out->latency_s += c->stages * t.total_s;
+        if (i == 0 || t.total_s > out->slow.total_s) {
             out->slow = t;
             out->slowest = i;
-            out->slowest_s = t.fw_s;
         }
     }
     out->flop = pass_flop(m, &out->parts);
@@ -290,12 +315,14 @@ void calc_pass_of(const calc_pass_model *m, const calc_pass_work *w, calc_pass *
 
 calc_stage_memory calc_pass_memory(const calc_pass_model *m, const calc_pass *pass, size_t index)
 {
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &m->shape);
-    return calc_stage_memory_of(&context, &pass->parts, &m->stages, index);
+    const calc_stage_class *c = &m->stages.item[index];
+    calc_stage_weights w = calc_stage_weights_sum(&pass->memory, c);
+    return calc_stage_memory_sum(&pass->memory, c, &w, m->exec.pipeline_schedule,
+                                 m->stages.chunks);
 }
 
 double calc_pass_cached_blocks(const calc_pass_model *m, size_t index)
 {
     const calc_stage_class *c = &m->stages.item[index];
-    return c->dense + c->moe + (c->last ? m->shape.mtp_blocks : 0);
+    return c->dense + c->moe + c->last * m->shape.mtp_blocks;
 }

@@ -45,14 +45,20 @@ typedef struct calc_pass_work {
     double finished;  /**< prompts whose first token this pass gives */
 } calc_pass_work;
 
+/** One batch on a stage, by what its time is spent on [s]. */
+typedef struct calc_pass_spent {
+    double kernel_s, tensor_s, context_s, expert_s, sharded_s, ends_s, message_s;
+    double total_s;
+} calc_pass_spent;
+
 /** What a pass takes. */
 typedef struct calc_pass {
     calc_stage_parts parts;
-    calc_stage_time slow; /**< of the slowest stage */
-    size_t slowest;       /**< its class */
-    double slowest_s;     /**< one batch on it */
-    double latency_s;     /**< one batch through all stages */
-    double flop;          /**< matrix arithmetic of all ranks of the replica */
+    calc_stage_terms memory; /**< with the weights of drafting */
+    calc_pass_spent slow;    /**< of the slowest stage */
+    size_t slowest;          /**< its class */
+    double latency_s;        /**< one batch through all stages */
+    double flop;             /**< matrix arithmetic of all ranks of the replica */
 } calc_pass;
 
 /** Evaluate a pass. */
