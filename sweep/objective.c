@@ -92,6 +92,8 @@ static bool is_better_up(const char *key)
                                      "system_efficiency",
                                      "total_efficiency",
                                      "model_flops_utilization",
+                                     "model_flops_utilization_square",
+                                     "hardware_flops_utilization",
                                      "output_tokens_per_s",
                                      "output_tokens_per_s_per_proc",
                                      "tokens_per_s_per_user",

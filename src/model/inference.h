@@ -39,6 +39,46 @@ typedef struct calc_prefill {
 void calc_inference_prefill_of(const calc_pass_model *model, double prompts, double fresh,
                                double cached, double chunk, calc_prefill *out);
 
+/** A pass that counts `times` in the time that is reported. */
+typedef struct calc_serving_part {
+    const calc_pass *pass; /**< in the same calc_serving */
+    double times;
+} calc_serving_part;
+
+/** Everything known of a layout that serves. Borrows, and points into itself: do not copy. */
+typedef struct calc_serving {
+    const calc_system *system;
+    const calc_exec *exec;
+    const calc_inference *i;
+    calc_pass_model model;   /**< of num_procs */
+    calc_pass_model prefill; /**< of the prefill pool; else the same */
+    double replicas, prefill_replicas;
+    double batch;                 /**< requests of a replica */
+    double groups;                /**< micro-batches they are decoded in */
+    double prompt, cached, fresh; /**< tokens of a prompt: all; in the cache already; not */
+    double generate;
+    double chunk; /**< tokens of a prompt per pass */
+    double prefill_batch;
+    double tokens_per_step; /**< of a sequence */
+    calc_prefill prefilled;
+    calc_pass plain, mixed;       /**< a decoding step; with a chunk beside it */
+    double plain_s, mixed_s;      /**< such a step */
+    double step_s, sequences;     /**< mean step, and what it decodes on a replica */
+    double mixed_share;           /**< serve: of the steps */
+    double prefill_s, transfer_s; /**< of a request */
+    double prefill_share;         /**< serve: of the time */
+    double requests_per_s, prefill_requests_per_s, decode_requests_per_s;
+    calc_serving_part part[4]; /**< what the reported time consists of */
+    size_t parts;
+    double batches;    /**< of each part, one after the other */
+    double overhead_s; /**< in the reported time: engine, drafts of another model */
+    double total_s;    /**< reported: all prompts of prefill, else the mean step */
+} calc_serving;
+
+/** Evaluate the phase of a layout. */
+void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                     calc_serving *out);
+
 /** Tokens that a step gives a sequence, with so many drafts of that acceptance. */
 double calc_inference_tokens_per_step(double drafts, double accept);
 

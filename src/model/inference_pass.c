@@ -317,8 +317,7 @@ calc_stage_memory calc_pass_memory(const calc_pass_model *m, const calc_pass *pa
 {
     const calc_stage_class *c = &m->stages.item[index];
     calc_stage_weights w = calc_stage_weights_sum(&pass->memory, c);
-    return calc_stage_memory_sum(&pass->memory, c, &w, m->exec.pipeline_schedule,
-                                 m->stages.chunks);
+    return calc_stage_memory_sum(&pass->memory, c, &w, m->exec.pipeline_schedule, m->stages.chunks);
 }
 
 double calc_pass_cached_blocks(const calc_pass_model *m, size_t index)
