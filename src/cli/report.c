@@ -115,8 +115,9 @@ static void write_layout(calc_output *out, const calc_report *r)
                            number));
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         int64_t batch = e->inference.batch > 0 ? e->inference.batch : e->batch_size;
-        calc_output_printf(out, "  %s per replica\n",
-                           calc_human_counted((double)(batch / e->data_par), "request", number));
+        calc_output_printf(
+            out, "  %s per replica\n",
+            calc_human_counted((double)batch / (double)e->data_par, "request", number));
     } else {
         calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",
                            calc_human_integer(s->num_microbatches, number),

@@ -53,14 +53,14 @@ static void ask(calc_serving *r, const calc_app *app)
     r->fresh = r->prompt - r->cached;
     r->chunk = i->chunk_size > 0 ? lesser((double)i->chunk_size, r->fresh) : r->fresh;
     r->tokens_per_step =
-        calc_inference_tokens_per_step((double)i->speculative_tokens, i->speculative_accept);
+        calc_inference_tokens_per_step(i->speculative_tokens, i->speculative_accept);
 }
 
-double calc_inference_tokens_per_step(double drafts, double accept)
+double calc_inference_tokens_per_step(int64_t drafts, double accept)
 {
     double sum = 1;
     double all_before = 1;
-    for (double i = 0; i < drafts; i++) {
+    for (int64_t i = 0; i < drafts; i++) {
         all_before *= accept;
         sum += all_before;
     }

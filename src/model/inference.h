@@ -80,7 +80,7 @@ void calc_serving_of(const calc_app *app, const calc_system *system, const calc_
                      calc_serving *out);
 
 /** Tokens that a step gives a sequence, with so many drafts of that acceptance. */
-double calc_inference_tokens_per_step(double drafts, double accept);
+double calc_inference_tokens_per_step(int64_t drafts, double accept);
 
 /** Evaluate a layout whose inference phase is not none.
  *  @return stats->verdict */

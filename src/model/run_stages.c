@@ -329,7 +329,6 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
     calc_inference_none(stats);
-    stats->verdict =
-        calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req);
+    stats->verdict = calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req);
     return stats->verdict;
 }

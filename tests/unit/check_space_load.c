@@ -182,7 +182,7 @@ START_TEST(members_of_objects_of_the_execution_are_entries)
            "s:1:25: /inference/phase: expected a value, a list, a range \"lo:hi:step\", \"*\" or "
            "{\"max\": N}, found null");
     refuse("{\"inference\": {\"inference\": {\"max\": {}}}}", CALC_ERR_TYPE,
-           "s:1:36: /inference/inference/max: expected a number or a range, found an object");
+           "s:1:37: /inference/inference/max: expected a number or a range, found an object");
 }
 END_TEST
 
