@@ -92,13 +92,14 @@ typedef enum calc_verdict {
 /* The words of the documents: calc_datatype, calc_attention_type, ... */
 #include "calc/words.h"
 
-/** The documents calc reads, and the two kinds of answers it gives. */
+/** The documents calc reads, and the three kinds of answers it gives. */
 typedef enum calc_kind {
     CALC_KIND_APP,
     CALC_KIND_SYSTEM,
     CALC_KIND_EXEC,
     CALC_KIND_STATS,
     CALC_KIND_LAYER,
+    CALC_KIND_STAGE,
     CALC_KIND_COUNT,
     CALC_KIND_NONE = CALC_KIND_COUNT
 } calc_kind;
@@ -205,6 +206,10 @@ typedef struct calc_layer_stats {
     const char *name; /**< static text */
 #include "calc/layer.fields.h"
 } calc_layer_stats;
+/** The answer for one stage of the pipeline. */
+typedef struct calc_stage_stats {
+#include "calc/stage.fields.h"
+} calc_stage_stats;
 #undef CALC_FIELD
 
 /* ---- Fields by name -------------------------------------------------------------------------- */
@@ -270,7 +275,7 @@ typedef struct calc_field_ref {
 /** The table of a kind; borrowed, static. NULL for CALC_KIND_NONE. */
 CALC_API const calc_table *calc_table_of(calc_kind kind);
 
-/** Short name of a kind: "app", "sys", "exe", "stats", "layer". */
+/** Short name of a kind: "app", "sys", "exe", "stats", "layer", "stage". */
 CALC_API const char *calc_kind_name(calc_kind kind);
 
 /** Find a field by its dotted path from the struct's root, in JSON keys: "tensor_par",
@@ -351,11 +356,23 @@ CALC_API void calc_errors_locate(calc_errors *errors, calc_kind kind, const char
 CALC_API calc_verdict calc_run(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_compat compat, calc_stats *stats);
 
-/** Statistics of each layer of the transformer block, for one micro-batch on one processor.
+/** Statistics of each layer of the transformer block, for one micro-batch on one processor. With
+ *  fields of modern models: of each operator of its blocks (those that kinds of blocks share once),
+ *  then of embedding, head and multi-token prediction; for collectives the statistics of
+ *  communication are those of its own group, exposed is NaN (hidden by class, not one by one), and
+ *  so is the optimizer's arithmetic.
  *  @param out  filled with up to `capacity` rows (CALC_MAX_LAYERS always suffice)
  *  @return how many layers there are */
 CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
                             calc_layer_stats *out, size_t capacity);
+
+/** Statistics of each stage of the pipeline, in order. Without fields of modern models all stages
+ *  are charged the same, as Calculon does.
+ *  @param out  filled with up to `capacity` rows
+ *  @return how many stages there are: pipeline_par; 0 where a model is served, whose micro-batches
+ *  change from pass to pass */
+CALC_API size_t calc_each_stage(const calc_app *app, const calc_system *system,
+                                const calc_exec *exec, calc_stage_stats *out, size_t capacity);
 
 /** Why a layout is infeasible, with the numbers and what would fix it. */
 typedef struct calc_reason {

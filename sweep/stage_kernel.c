@@ -2,8 +2,6 @@
  * name at that level. */
 #include "stage_kernel.h"
 
-#include <math.h>
-
 #include "stage_kernel_lane.h"
 
 #ifndef CALC_STAGE_KERNEL_NAME
@@ -20,7 +18,7 @@ static inline __attribute__((always_inline)) void lanes_pass(const calc_stage_ti
     terms.training = training;
     double skip[2][2];
     for (int i = 0; i < 4; i++) {
-        skip[i / 2][i % 2] = t->allowed[i / 2][i % 2] ? 0 : (double)INFINITY;
+        skip[i / 2][i % 2] = t->allowed[i / 2][i % 2] ? 0 : CALC_STAGE_NEVER_S;
     }
     size_t count = (t->lanes->count + 3) / 4 * 4;
 #pragma omp simd

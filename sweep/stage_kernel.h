@@ -7,6 +7,10 @@
 #include "kernel.h"
 #include "model/stage_step.h"
 
+/** Longer than any step, for what is not allowed; finite, as the kernel is compiled without
+ *  infinities. */
+#define CALC_STAGE_NEVER_S 1e300
+
 enum { CALC_STAGE_LANES = 256 /**< most lanes of a tile; a multiple of every vector length */ };
 
 /** Classes of stages of every lane. */

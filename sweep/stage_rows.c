@@ -10,14 +10,6 @@ void calc_stage_rows_free(calc_stage_rows *rows)
     *rows = (calc_stage_rows){0};
 }
 
-calc_cost_context calc_stage_row_context(const calc_stage_rows *rows, const calc_stage_row *row)
-{
-    calc_cost_context context = row->context;
-    context.shape = &rows->shape;
-    context.exec = &row->exec;
-    return context;
-}
-
 static calc_stage_row *next(calc_stage_rows *rows)
 {
     if (rows->count == rows->capacity) {
@@ -35,13 +27,12 @@ static calc_stage_row *next(calc_stage_rows *rows)
 static void profile_row(calc_stage_rows *rows, calc_stage_row *row, const calc_system *system)
 {
     row->context = calc_cost_context_of(system, &row->exec, &rows->shape);
-    calc_cost_context context = calc_stage_row_context(rows, row);
-    calc_stage_parts_of(&context, &row->parts);
+    calc_stage_parts_of(&row->context, &row->parts);
     for (size_t s = 0; s < rows->states; s++) {
         calc_exec e = row->exec;
         e.optimizer_sharding = rows->state[s].sharding;
         e.zero_stage = rows->state[s].zero;
-        calc_stage_terms_row(&context, &e, &row->parts, &row->terms[s]);
+        calc_stage_terms_row(&row->context, &e, &row->parts, &row->terms[s]);
     }
 }
 
@@ -179,6 +170,11 @@ calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
                 return CALC_ERR_NOMEM;
             }
         }
+    }
+    /* The table has found its place. */
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->row[i].context.shape = &rows->shape;
+        rows->row[i].context.exec = &rows->row[i].exec;
     }
     return CALC_OK;
 }

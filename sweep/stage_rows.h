@@ -9,7 +9,7 @@
 
 enum { CALC_STAGE_STATES = 8 /**< combinations of optimizer_sharding and zero_stage */ };
 
-/** One row. Its context borrows from it: see calc_stage_row_context(). */
+/** One row. Its context borrows from it and from the table. */
 typedef struct calc_stage_row {
     calc_exec exec;
     calc_cost_context context;
@@ -42,9 +42,6 @@ typedef struct calc_stage_rows {
 CALC_MUST_USE calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
                                                const calc_app *app, const calc_system *system,
                                                const calc_exec *base, bool profile);
-
-/** A row's context, good as long as the table is not filled again. */
-calc_cost_context calc_stage_row_context(const calc_stage_rows *rows, const calc_stage_row *row);
 
 void calc_stage_rows_free(calc_stage_rows *rows);
 

@@ -309,10 +309,9 @@ static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_ind
         }
         return;
     }
-    calc_cost_context context = calc_stage_row_context(&k->rows, row);
     calc_exec e = exec_of(k, row, pair_index, state, 1, false, 0, 0);
     k->terms = row->terms[state];
-    calc_stage_terms_cell(&context, &e, &row->parts, &k->pair[pair_index].lines, &k->terms);
+    calc_stage_terms_cell(&row->context, &e, &row->parts, &k->pair[pair_index].lines, &k->terms);
     run_tile(w, row, pair_index, state, group);
     if (w->options->verify > 0 && calc_point_verifies(w)) {
         for (size_t lane = 0; lane < k->lanes.count; lane++) {

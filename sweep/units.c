@@ -86,11 +86,15 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (size_t i = 0; i < axis->count && fine; i++) {
         fine = axis->value[i] > app->num_blocks || add_number(&list, axis->value[i]);
     }
-    /* Two blocks more where embedding and head count as blocks. */
+    /* Two blocks more where embedding and head count as blocks; any number for a free layout. */
     const calc_values *balance = &space->axis[CALC_AXIS_pipeline_balance];
     for (size_t i = 0; i < balance->count && axis->all && fine; i++) {
         bool ends = balance->value[i] == CALC_PIPELINE_BALANCE_ENDS;
+        bool any = balance->value[i] == CALC_PIPELINE_BALANCE_FREE;
         fine = !ends || add_divisors(&list, app->num_blocks + 2);
+        for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
+            fine = add_number(&list, p);
+        }
     }
     sort_unique(&list);
     free(units->pipeline);
@@ -196,6 +200,12 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
 {
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    bool offloads = !(calc_space_has(space, CALC_AXIS_weight_offload, 0) &&
+                      calc_space_has(space, CALC_AXIS_activations_offload, 0) &&
+                      calc_space_has(space, CALC_AXIS_optimizer_offload, 0));
+    if (stages && offloads) {
+        return true; /* a list of stages offloads nothing */
+    }
     int64_t common = calc_gcd(calc_gcd(app->hidden, app->feedforward), app->attn_heads);
     for (int64_t t = 1; t <= common; t++) {
         if (common % t != 0 || !(axis->all || calc_space_has(space, CALC_AXIS_tensor_par, t))) {
@@ -322,7 +332,7 @@ static bool served_legal(const calc_worker *w)
     if (e->inference.phase == CALC_INFERENCE_PHASE_NONE) {
         return true;
     }
-    calc_rules_inference(w->app, w->system, e, &errors);
+    calc_rules_inference(w->app, e, &errors);
     return errors.count == 0;
 }
 

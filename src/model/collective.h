@@ -44,7 +44,8 @@ calc_collective_line calc_collective_line_of(const calc_system *system, calc_col
                                              const calc_group *group, double bytes);
 
 /** Time on a line; nothing takes none. */
-static inline double calc_collective_line_s(const calc_collective_line *line, double bytes)
+static inline __attribute__((always_inline)) double
+calc_collective_line_s(const calc_collective_line *line, double bytes)
 {
     return bytes > 0 ? line->latency_s + bytes * line->s_per_byte : 0;
 }

@@ -234,8 +234,7 @@ static void run_serve(calc_serving *r)
 static double transfer_s(const calc_serving *r)
 {
     const calc_pass_model *m = &r->prefill;
-    int64_t last = r->system->networks_count - 1;
-    calc_group pair = {2, 0, r->i->kv_net < 0 ? last : r->i->kv_net};
+    calc_group pair = {2, 0, r->exec->data_par_net};
     double most = 0;
     for (size_t c = 0; c < m->stages.count; c++) {
         double blocks = calc_pass_cached_blocks(m, c);

@@ -4,7 +4,9 @@
 
 #include "calc.h"
 #include "model/pipeline.h"
+#include "model/reasons_stages.h"
 #include "model/verdict.h"
+#include "spec/extended.h"
 #include "spec/rules.h"
 
 /* Reasons under construction. */
@@ -75,8 +77,9 @@ static void pipeline_reasons(reasons *r, const calc_exec *exec, const calc_pipel
     }
 }
 
+/* @param more  appended to the numbers */
 static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double need_bytes,
-                            double capacity_bytes, const char *hint)
+                            double capacity_bytes, const char *more, const char *hint)
 {
     if (!(need_bytes > capacity_bytes)) {
         return;
@@ -84,8 +87,8 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     calc_reason *reason = add(r, verdict);
     if (reason) {
         const double gib = 1073741824.0;
-        say(reason->text, "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little", tier,
-            need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib);
+        say(reason->text, "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little%s", tier,
+            need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib, more);
         say(reason->hint, "%s", hint);
     }
 }
@@ -115,29 +118,54 @@ static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
     if (s->max_batch >= 1) {
         snprintf(fewer, sizeof fewer, "lower the batch to at most %.0f, ", s->max_batch);
     }
-    say(hint, "cached keys and values take %.2f GiB of it: %s%sraise tensor_par or pipeline_par",
-        s->kv_cache_space / 1073741824.0, fewer,
+    say(hint, "%s%sraise tensor_par or pipeline_par", fewer,
         i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
+}
+
+/* Reasons of a layout that uses fields of modern models. */
+static void stage_reasons(reasons *r, const calc_app *app, const calc_system *system,
+                          const calc_exec *exec, const calc_stats *stats)
+{
+    calc_reason found;
+    char most[128];
+    char hint[256];
+    if (calc_reasons_stages_network(system, exec, &found)) {
+        r->item[r->count++] = found;
+    }
+    if (exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        network_reasons(r, system, exec);
+    }
+    if (calc_reasons_stages_split(app, exec, &found) && add(r, found.verdict)) {
+        r->item[r->count - 1] = found;
+    }
+    calc_reasons_stages_most(exec, stats, most);
+    if (exec->inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        calc_reasons_stages_hint(app, exec, stats, hint);
+    } else {
+        cache_hint(exec, stats, hint);
+    }
+    capacity_reason(r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
+                    stats->mem_tier1_capacity, most, hint);
 }
 
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
     reasons r = {out, 0};
+    if (calc_extended(app, system, exec)) {
+        stage_reasons(&r, app, system, exec, stats);
+        return r.count;
+    }
     int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
     calc_pipeline pipeline = calc_pipeline_split(app->num_blocks, exec->pipeline_par,
                                                  exec->pipeline_interleaving, microbatches);
     char hint[256];
     network_reasons(&r, system, exec);
     pipeline_reasons(&r, exec, &pipeline);
-    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        cache_hint(exec, stats, hint);
-    } else {
-        tier1_hint(exec, hint);
-    }
+    tier1_hint(exec, hint);
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
-                    stats->mem_tier1_capacity, hint);
+                    stats->mem_tier1_capacity, "", hint);
     capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
-                    stats->mem_tier2_capacity, "offload less, or to a larger second tier");
+                    stats->mem_tier2_capacity, "", "offload less, or to a larger second tier");
     return r.count;
 }

@@ -6,14 +6,9 @@
 #include "model/inference.h"
 #include "model/parameters.h"
 #include "model/processor.h"
+#include "model/stage_spent.h"
 #include "model/stage_step.h"
 #include "model/verdict.h"
-
-/* One micro-batch on the slowest stage, by what its time is spent on [s]. */
-typedef struct spent {
-    double fw_s, bw_s, re_s, repeated_s;
-    double tensor_s, context_s, expert_s, sharded_s, host_s, ends_s, message_s;
-} spent;
 
 /* Everything computed on the way, for the statistics. */
 typedef struct run {
@@ -95,49 +90,10 @@ static void run_all(run *r)
         r->stages.fit ? r->step.total_s[r->reduces_beside][r->gathers_beside] : (double)NAN;
 }
 
-/* Add blocks of a kind to what a stage's time is spent on. */
-static void spend_blocks(const run *r, calc_block_kind kind, double blocks, double re, spent *t)
-{
-    const calc_cost *b = &r->parts.block[kind];
-    if (blocks <= 0) {
-        return;
-    }
-    double speed = 1 / calc_share_or(r->exec->software_efficiency, 1);
-    double n = blocks * speed;
-    calc_stage_sharded s = calc_stage_sharded_of(&r->context, r->exec, b, &r->lines);
-    double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
-    t->fw_s += n * b->fw_s;
-    t->bw_s += n * (b->agrad_s + b->wgrad_s);
-    t->re_s += n * b->re_s * re;
-    t->repeated_s += n * repeated_s * re;
-    t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
-    t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
-    t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);
-    t->sharded_s += n * (s.fw_s + s.bw_s);
-}
-
-static spent spend(const run *r)
-{
-    const calc_stage_class *c = &r->stages.item[r->slowest];
-    const calc_stage_terms *x = &r->terms;
-    double re = 1 - calc_stage_rich(x, c);
-    spent t = {0};
-    spend_blocks(r, CALC_DENSE_BLOCK, c->dense, re, &t);
-    spend_blocks(r, CALC_MOE_BLOCK, c->moe, re, &t);
-    t.ends_s = c->first * (x->embedding.fw_s + x->embedding.agrad_s + x->embedding.wgrad_s) +
-               c->last * (x->head.fw_s + x->head.agrad_s + x->head.wgrad_s);
-    t.message_s = x->message_s * r->stages.chunks * r->exposed_messages * (x->training ? 2 : 1);
-    double known_s = t.fw_s + t.bw_s + t.re_s + t.repeated_s + t.tensor_s + t.context_s +
-                     t.expert_s + t.sharded_s + t.ends_s + t.message_s;
-    double all_s = calc_stage_pass_s(&r->pass[r->slowest]);
-    t.host_s = all_s - known_s > 1e-9 * all_s ? all_s - known_s : 0;
-    return t;
-}
-
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
 calc_verdict calc_run_verdict(const calc_system *s, const calc_exec *exec, bool stages_fit,
-                              double tier1_bytes)
+                              double tier1_bytes, double tier2_bytes)
 {
     calc_verdict verdict = calc_verdict_networks(s, exec);
     if (verdict != CALC_VERDICT_OK) {
@@ -146,7 +102,10 @@ calc_verdict calc_run_verdict(const calc_system *s, const calc_exec *exec, bool 
     if (!stages_fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
-    return tier1_bytes > s->mem1.capacity_bytes ? CALC_VERDICT_MEM1_CAPACITY : CALC_VERDICT_OK;
+    if (tier1_bytes > s->mem1.capacity_bytes) {
+        return CALC_VERDICT_MEM1_CAPACITY;
+    }
+    return tier2_bytes > s->mem2.capacity_bytes ? CALC_VERDICT_MEM2_CAPACITY : CALC_VERDICT_OK;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -192,10 +151,14 @@ static void put_memory(const run *r, calc_stats *s)
 {
     const calc_stage_memory *m = &r->memory;
     calc_stage_state state = calc_stage_state_of(&r->context, &r->terms, &r->stages, r->fullest);
+    bool full = r->exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
+    s->weight_grad_space_with_offload = state.grad;
     s->optimizer_space = state.optimizer;
-    s->act_space = m->activation;
+    /* What full recomputation keeps are the inputs of blocks. */
+    s->act_space = full ? 0 : m->activation;
+    s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
     s->head_space = m->ends;
     s->framework_space = m->framework;
@@ -203,6 +166,40 @@ static void put_memory(const run *r, calc_stats *s)
     s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
     s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
     s->peak_stage = r->stages.item[r->fullest].position;
+}
+
+/* What the second tier holds: of the stage where that is most. */
+static void put_offload(const run *r, calc_stats *s)
+{
+    const calc_exec *e = r->exec;
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->offload_share, 1);
+    for (size_t i = 0; i < r->stages.count; i++) {
+        calc_stage_tier2 away = calc_stage_tier2_of(&r->context, &r->parts, &r->terms,
+                                                    &r->stages.item[i], r->stages.chunks);
+        double bytes = away.weight + away.activation + away.optimizer;
+        if (bytes <= s->proc_mem_tier2_cap_req) {
+            continue;
+        }
+        s->proc_mem_tier2_cap_req = bytes;
+        if (e->weight_offload) {
+            s->weight_space_with_offload =
+                s->weight_space_with_offload > 0 ? s->weight_space_with_offload : s->weight_space;
+            s->weight_space = away.weight / share;
+        }
+        if (e->activations_offload) {
+            double *whole = full ? &s->act_checkpoint_size : &s->act_space;
+            double *here = full ? &s->act_checkpoint_size_with_offload : &s->act_space_with_offload;
+            *here = *here > 0 ? *here : *whole;
+            *whole = away.activation / share;
+        }
+        if (e->optimizer_offload) {
+            s->optimizer_space_with_offload = s->optimizer_space_with_offload > 0
+                                                  ? s->optimizer_space_with_offload
+                                                  : s->optimizer_space;
+            s->optimizer_space = away.optimizer / share;
+        }
+    }
 }
 
 /* Time of the link of each group for a micro-batch on the slowest stage [s]. */
@@ -231,7 +228,8 @@ static void put_links(const run *r, calc_stats *s)
 
 static void put_time(const run *r, calc_stats *s)
 {
-    spent t = spend(r);
+    calc_stage_spent t = calc_stage_spent_of(&r->context, &r->parts, &r->lines, &r->terms,
+                                             &r->stages.item[r->slowest], r->stages.chunks);
     double m = r->stages.microbatches;
     s->fw_time = m * t.fw_s;
     s->bw_time = m * t.bw_s;
@@ -242,6 +240,8 @@ static void put_time(const run *r, calc_stats *s)
     s->ep_comm_exposed_time = m * t.expert_s;
     s->pp_comm_exposed_time = m * t.message_s;
     s->dp_comm_exposed_time = r->reduction_exposed_s + r->terms.tied_s + m * t.sharded_s;
+    s->fw_offload_exposed_time = m * t.fw_offload_s;
+    s->bw_offload_exposed_time = m * t.bw_offload_s;
     s->head_time = m * t.ends_s;
     s->host_time = m * t.host_s;
     s->bubble_time = r->pipeline_s - m * calc_stage_pass_s(&r->pass[r->slowest]);
@@ -321,6 +321,7 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     run_all(&r);
     put_block(&r, stats);
     put_memory(&r, stats);
+    put_offload(&r, stats);
     put_time(&r, stats);
     put_rates(&r, stats);
     stats->num_microbatches = r.stages.microbatches;
@@ -329,6 +330,7 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
     calc_inference_none(stats);
-    stats->verdict = calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req);
+    stats->verdict = calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req,
+                                      stats->proc_mem_tier2_cap_req);
     return stats->verdict;
 }

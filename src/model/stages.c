@@ -83,9 +83,9 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
         .ends_spread = exec->pipeline_balance == CALC_PIPELINE_BALANCE_FREE && p > 1,
         .fit = true,
     };
-    double first;
-    double middle;
-    double last;
+    double first = 0;
+    double middle = 0;
+    double last = 0;
     if (p == 1) {
         add_class(&s, 1, blocks, 0);
         s.fit = true;

@@ -23,8 +23,8 @@ static bool extended_exec(const calc_exec *e)
            e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES ||
            e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE || e->fused_cross_entropy ||
            e->unfused_rope || e->eager || e->unfused_experts || e->cuda_graph > 0 ||
-           e->framework_mem || e->software_efficiency > 0 || e->datatype == CALC_DATATYPE_FLOAT4 ||
-           e->inference.phase;
+           e->framework_mem || e->offload_share > 0 || e->software_efficiency > 0 ||
+           e->datatype == CALC_DATATYPE_FLOAT4 || e->inference.phase;
 }
 
 static bool extended_op(const calc_op_rate *o)

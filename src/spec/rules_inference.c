@@ -25,21 +25,6 @@ static void must_divide(calc_errors *errors, const char *pointer, int64_t value,
                     "%lld does not divide %s = %lld", (long long)value, what, (long long)n);
 }
 
-static bool is_absent(const calc_exec *exec)
-{
-    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference");
-    const calc_inference zero = {0};
-    const calc_inference *i = &exec->inference;
-    /* A struct that was not read from a file has zeros. */
-    bool zeros = i->kv_net == 0;
-    for (size_t k = 0; k < row->table->count && zeros; k++) {
-        const calc_field *field = &row->table->rows[k];
-        zeros = calc_member_number(field, (const char *)i + field->offset) ==
-                calc_member_number(field, (const char *)&zero + field->offset);
-    }
-    return zeros || calc_absent_is(row, i);
-}
-
 static void check_lengths(const calc_exec *e, calc_errors *errors)
 {
     const calc_inference *i = &e->inference;
@@ -74,6 +59,15 @@ static void check_layout(const calc_exec *e, calc_errors *errors)
         calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/pipeline_interleaving", "use 1",
                         "chunks of a stage shorten the bubble of training: serving has no use for "
                         "them");
+    }
+}
+
+static void check_offload(const calc_exec *e, calc_errors *errors)
+{
+    if (e->weight_offload || e->activations_offload) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC,
+                        e->weight_offload ? "/weight_offload" : "/activations_offload", "use false",
+                        "serving from the second memory tier is not modelled yet");
     }
 }
 
@@ -119,12 +113,11 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
     }
 }
 
-void calc_rules_inference(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                          calc_errors *errors)
+void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors)
 {
     const calc_inference *i = &exec->inference;
     if (i->phase == CALC_INFERENCE_PHASE_NONE) {
-        if (!is_absent(exec)) {
+        if (!calc_absent_is(calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference"), i)) {
             BROKEN(errors, phase, "use \"prefill\", \"decode\", \"serve\" or \"disaggregated\"",
                    "without a phase the other fields of inference have no effect");
         }
@@ -133,11 +126,8 @@ void calc_rules_inference(const calc_app *app, const calc_system *system, const 
     if (exec->training) {
         BROKEN(errors, phase, "use training false", "nothing is served in training");
     }
-    if (i->kv_net >= system->networks_count) {
-        BROKEN(errors, kv_net, "use -1 for the last", "no network %lld: the system has %lld",
-               (long long)i->kv_net, (long long)system->networks_count);
-    }
     check_lengths(exec, errors);
     check_layout(exec, errors);
+    check_offload(exec, errors);
     check_pool(app, exec, errors);
 }

@@ -5,7 +5,6 @@
 #include "calc.h"
 
 /** Add what is wrong with exec->inference to `errors`. The other rules must hold. */
-void calc_rules_inference(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                          calc_errors *errors);
+void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors);
 
 #endif

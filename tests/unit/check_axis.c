@@ -148,7 +148,6 @@ START_TEST(what_is_served_is_the_same_for_every_layout)
 {
     calc_exec exec;
     ck_assert_int_eq(space.inference.phase, CALC_INFERENCE_PHASE_NONE);
-    ck_assert_int_eq(space.inference.kv_net, -1);
     assign("inference.phase=serve");
     assign("exe.inference.prompt_size=4000");
     assign("inference.prefix_hit=0.25");
@@ -156,7 +155,6 @@ START_TEST(what_is_served_is_the_same_for_every_layout)
     ck_assert_int_eq(exec.inference.phase, CALC_INFERENCE_PHASE_SERVE);
     ck_assert_int_eq(exec.inference.prompt_size, 4000);
     ck_assert_double_eq(exec.inference.prefix_hit, 0.25);
-    ck_assert_int_eq(exec.inference.kv_net, -1);
     refuse("inference.prompt_size=1,2", CALC_ERR_UNSUPPORTED,
            "--axis inference.prompt_size=1,2: \"inference.prompt_size\" has one value for all "
            "layouts: to sweep it is not supported yet\n"

@@ -389,10 +389,11 @@ START_TEST(as_many_sequences_fit_as_it_says)
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
     ck_assert_uint_eq(calc_reasons(&app, &system, &e, &s, reason), 1);
     char hint[256];
+    ck_assert_ptr_nonnull(strstr(reason[0].text, "; largest: cached keys and values, "));
     snprintf(hint, sizeof hint,
-             "cached keys and values take %.2f GiB of it: lower the batch to at most %lld, set "
-             "inference.kv_datatype float8, raise tensor_par or pipeline_par",
-             s.kv_cache_space / 0x1p30, (long long)s.max_batch);
+             "lower the batch to at most %lld, set inference.kv_datatype float8, raise tensor_par "
+             "or pipeline_par",
+             (long long)s.max_batch);
     ck_assert_str_eq(reason[0].hint, hint);
 }
 END_TEST
@@ -416,6 +417,19 @@ END_TEST
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+START_TEST(what_is_served_has_no_stages_of_one_micro_batch)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = shipped_system();
+    calc_exec e = serving_exec(DECODE, 2, 4, 1, 8);
+    calc_stage_stats stage[4];
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, stage, 4), 0);
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, NULL, 0), 0);
+    e.inference = (calc_inference){0};
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, stage, 4), 4);
+}
+END_TEST
+
 START_TEST(without_inference_nothing_of_it_is_known)
 {
     calc_app app = shipped_app("llama3-70B");
@@ -424,7 +438,7 @@ START_TEST(without_inference_nothing_of_it_is_known)
     calc_system classic = small_system();
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_NONE, 8, 1, 1, 1);
     calc_exec small_e = small_exec(1, 1, 1);
-    e.inference = (calc_inference){.kv_net = -1};
+    e.inference = (calc_inference){0};
     const calc_stats all[] = {run(&app, &system, &e), run(&small, &classic, &small_e)};
     for (int i = 0; i < 2; i++) {
         ck_assert(isnan(all[i].ttft) && isnan(all[i].tpot) && isnan(all[i].max_batch));
@@ -553,6 +567,7 @@ int main(void)
     tcase_add_test(cases, the_pool_that_needs_more_memory_counts);
     tcase_add_test(cases, as_many_sequences_fit_as_it_says);
     tcase_add_test(cases, memory_is_weights_and_the_cache_at_its_end);
+    tcase_add_test(cases, what_is_served_has_no_stages_of_one_micro_batch);
     tcase_add_test(cases, without_inference_nothing_of_it_is_known);
     tcase_add_test(cases, random_layouts_obey_the_laws);
     return run_cases(cases);

@@ -13,7 +13,6 @@ static calc_found found_of(void)
     found.exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 2, 4, 64);
     found.exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
     found.exec.inference.prefix_hit = 0.3;
-    found.exec.inference.kv_net = -1;
     return found;
 }
 
