@@ -327,12 +327,13 @@ static bool stages_legal(const calc_exec *e)
 /* Whether the sizes of a cell go with what is served. */
 static bool served_legal(const calc_worker *w)
 {
-    const calc_exec *e = &w->cell.exec;
+    calc_exec e = w->cell.exec;
     calc_errors errors = {0};
-    if (e->inference.phase == CALC_INFERENCE_PHASE_NONE) {
+    if (e.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         return true;
     }
-    calc_rules_inference(w->app, e, &errors);
+    e.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
+    calc_rules_inference(w->app, &e, &errors);
     return errors.count == 0;
 }
 

@@ -230,11 +230,26 @@ static void run_serve(calc_serving *r)
     r->requests_per_s = r->sequences * r->replicas / (steps(r) * r->step_s);
 }
 
+/* The network between the pools: that of data parallelism, or, with ranks laid out over nodes, the
+ * first that connects both. */
+static int64_t pools_network(const calc_serving *r)
+{
+    int64_t i = 0;
+    if (r->exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        return r->exec->data_par_net;
+    }
+    while (i + 1 < r->system->networks_count &&
+           r->system->networks[i].size < r->exec->num_procs + r->i->prefill_procs) {
+        i++;
+    }
+    return i;
+}
+
 /* The cache of one prompt, from the ranks of one replica to those of another. */
 static double transfer_s(const calc_serving *r)
 {
     const calc_pass_model *m = &r->prefill;
-    calc_group pair = {2, 0, r->exec->data_par_net};
+    calc_group pair = {2, 0, pools_network(r)};
     double most = 0;
     for (size_t c = 0; c < m->stages.count; c++) {
         double blocks = calc_pass_cached_blocks(m, c);

@@ -333,6 +333,14 @@ START_TEST(the_slower_pool_limits_and_the_cache_is_sent)
     ck_assert_double_ge(s.kv_transfer_time, sent_s);
     ck_assert_double_le(s.kv_transfer_time, sent_s + net->latency_s + 2 * net->latency_log2_s);
     assert_near(s.ttft, prefill.ttft + s.kv_transfer_time);
+    /* 16 processors are more than a node has, 64 are not. */
+    calc_exec placed = e;
+    placed.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    placed.data_par_net = 0;
+    ck_assert_double_eq(run(&app, &system, &placed).kv_transfer_time, s.kv_transfer_time);
+    system.networks[0].size = 64;
+    ck_assert_double_lt(run(&app, &system, &placed).kv_transfer_time, s.kv_transfer_time / 4);
+    system.networks[0].size = 8;
     /* Twice the pool takes twice the prompts. */
     e.inference.prefill_procs = 16;
     assert_near(run(&app, &system, &e).prefill_requests_per_s, 2 * s.prefill_requests_per_s);
@@ -466,8 +474,8 @@ static int64_t pick(calc_rng *rng, int64_t most)
 
 static calc_exec random_exec(calc_rng *rng, const calc_app *app)
 {
-    int64_t tensor = 1LL << calc_rng_below(rng, 4);
-    int64_t data = 1LL << calc_rng_below(rng, 3);
+    int64_t tensor = (int64_t)1 << calc_rng_below(rng, 4);
+    int64_t data = (int64_t)1 << calc_rng_below(rng, 3);
     calc_inference_phase phase = (calc_inference_phase)pick(rng, 4);
     calc_exec e = serving_exec(phase, tensor, pick(rng, 4), data, data * pick(rng, 64));
     if (app->num_experts > 0) {

@@ -178,6 +178,7 @@ START_TEST(members_of_objects_of_the_execution_are_entries)
     calc_space_entries_locate(&entries, &errors, 0);
     ck_assert_int_eq(errors.item[0].column, 59);
     ck_assert_int_eq(errors.item[1].column, 25);
+    calc_space_entries_free(&entries);
     refuse("{\"inference\": {\"phase\": null}}", CALC_ERR_TYPE,
            "s:1:25: /inference/phase: expected a value, a list, a range \"lo:hi:step\", \"*\" or "
            "{\"max\": N}, found null");
