@@ -178,6 +178,12 @@
     X(SERVE, "serve")                                                                              \
     X(DISAGGREGATED, "disaggregated")
 
+/** Time of the multiplications of experts: that mode, the sum where nothing is said. */
+#define CALC_GROUPED_MODE_LIST(X)                                                                  \
+    X(AUTO, "auto")                                                                                \
+    X(ROOFLINE, "roofline")                                                                        \
+    X(NO_OVERLAP, "no_overlap")
+
 /** Whose arithmetic: ours, or Calculon's with its three known defects (docs/calculon.md). */
 #define CALC_COMPAT_LIST(X)                                                                        \
     X(NONE, "none")                                                                                \
@@ -192,6 +198,7 @@
 #define CALC_X_TENSOR_PAR_COMM_TYPE(name, text) CALC_TENSOR_PAR_COMM_TYPE_##name,
 #define CALC_X_TENSOR_PAR_OVERLAP(name, text) CALC_TENSOR_PAR_OVERLAP_##name,
 #define CALC_X_PROCESSING_MODE(name, text) CALC_PROCESSING_MODE_##name,
+#define CALC_X_GROUPED_MODE(name, text) CALC_GROUPED_MODE_##name,
 #define CALC_X_COMPAT(name, text) CALC_COMPAT_##name,
 #define CALC_X_FORMAT(name, text) CALC_FORMAT_##name,
 #define CALC_X_CHOICE(name, text) CALC_CHOICE_##name,
@@ -216,6 +223,7 @@ CALC_DECLARE_ENUM(activation_recompute, ACTIVATION_RECOMPUTE)
 CALC_DECLARE_ENUM(tensor_par_comm_type, TENSOR_PAR_COMM_TYPE)
 CALC_DECLARE_ENUM(tensor_par_overlap, TENSOR_PAR_OVERLAP)
 CALC_DECLARE_ENUM(processing_mode, PROCESSING_MODE)
+CALC_DECLARE_ENUM(grouped_mode, GROUPED_MODE)
 CALC_DECLARE_ENUM(compat, COMPAT)
 CALC_DECLARE_ENUM(format, FORMAT)
 CALC_DECLARE_ENUM(choice, CHOICE)

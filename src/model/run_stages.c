@@ -168,6 +168,28 @@ static void put_memory(const run *r, calc_stats *s)
     s->peak_stage = r->stages.item[r->fullest].position;
 }
 
+/* Bandwidth of the second tier that would hide what a block moves, and what it could move. */
+static void put_offload_rates(const run *r, calc_stats *s)
+{
+    bool moe = calc_shape_moe_blocks(&r->shape) * 2 > r->shape.blocks;
+    const calc_cost *b = &r->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
+    calc_stage_away away = calc_stage_away_of(r->exec);
+    calc_state_bytes bytes = calc_state_bytes_of(r->exec, &r->shape);
+    double weight = bytes.weight * (b->dense_weights + b->expert_weights);
+    double activation = r->exec->training ? b->kept_bytes : 0;
+    double fw_s = calc_cost_fw_s(b);
+    double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
+    double moved_weight = away.weight * weight;
+    double moved_activation = away.activation * activation;
+    s->weight_offload_bw_req = weight / fw_s;
+    s->act_offload_bw_req = activation / fw_s;
+    s->offload_mem_bw_req = calc_max(moved_weight, moved_activation) / fw_s;
+    if (r->exec->training) {
+        s->offload_mem_bw_req =
+            calc_max(s->offload_mem_bw_req, (moved_weight + moved_activation) / bw_s);
+    }
+}
+
 /* What the second tier holds: of the stage where that is most. */
 static void put_offload(const run *r, calc_stats *s)
 {
@@ -322,6 +344,7 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     put_block(&r, stats);
     put_memory(&r, stats);
     put_offload(&r, stats);
+    put_offload_rates(&r, stats);
     put_time(&r, stats);
     put_rates(&r, stats);
     stats->num_microbatches = r.stages.microbatches;
