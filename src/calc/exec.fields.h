@@ -54,6 +54,7 @@ CALC_FIELD(fsdp_par,              INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPT
 CALC_FIELD(param_gather_overlap,  ENUM, choice, .flags = CALC_OPTIONAL, .doc = "the all-gather of updated weights overlaps with the forward pass; auto: as data_par_overlap")
 CALC_FIELD(memory_model,          ENUM, memory_model, .flags = CALC_OPTIONAL, .doc = "whose memory: Calculon's, or Megatron-LM's with whole gradients and the peak over the stages")
 CALC_FIELD(matrix_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of matrix multiplications in blocks; auto: datatype")
+CALC_FIELD(vector_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of elementwise arithmetic; auto: datatype")
 CALC_FIELD(weight_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of weights; auto: datatype")
 CALC_FIELD(activation_datatype,   ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of stored inputs of matrix multiplications; auto: datatype")
 CALC_FIELD(grad_datatype,         ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of accumulated gradients; auto: float32, or with memory_model calculon datatype")
