@@ -25,7 +25,7 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
         .groups = calc_groups_of(exec),
         .matrix = &system->matrix[narrow],
         .wide = &system->matrix[exec->datatype],
-        .vector = &system->vector[exec->datatype],
+        .vector = &system->vector[calc_format_datatype(exec->vector_datatype, exec->datatype)],
         .matrix_rate = sustained * scaled,
         .sustained = sustained,
     };
