@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c.
+# jansson and zlib have one door, src/io; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c; GSL
+# calibrate/least_squares.c.
 # usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
@@ -12,7 +13,8 @@ declare -A allowed=(
     [io]="base spec io"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
-    [cli]="base spec model io sweep validate cli"
+    [calibrate]="base spec model io validate calibrate"
+    [cli]="base spec model io sweep validate calibrate cli"
 )
 status=0
 
@@ -51,6 +53,9 @@ for file in */*.c */*.h ../sweep/*.[ch]; do
         "$file" | paste -d: - -)
     if [ "$layer" != io ] && grep -nE '#[[:space:]]*include[[:space:]]*<(jansson|zlib)' "$file"; then
         complain "$file" "jansson and zlib are for src/io"
+    fi
+    if [ "$file" != calibrate/least_squares.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then
+        complain "$file" "the GNU Scientific Library is for calibrate/least_squares.c"
     fi
     if [ "$file" != ../sweep/engine.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<omp|#pragma omp parallel' "$file"; then
         complain "$file" "OpenMP is for sweep/engine.c"
