@@ -93,16 +93,58 @@ static calc_status fit(task *t, const bool *use, calc_unknowns *unknowns, calc_e
     return calc_fit_unknowns(&f, unknowns, t->is_free, errors);
 }
 
-/* Leave those free that the runs determine; the others are what was assumed. */
-static void hold_undetermined(task *t)
+/* How much the sum of squares grows if the unknown goes back to what was assumed, about: the square
+ * of its distance in standard errors. */
+static double worth(const calc_unknown *p)
 {
-    for (size_t i = 0; i < t->c->unknowns.count; i++) {
-        calc_unknown *p = &t->c->unknowns.item[i];
-        if (!p->determined && !t->plan->all) {
-            t->is_free[i] = false;
-            p->value = p->start;
+    const calc_constant *c = p->constant;
+    double moved = calc_constant_to_free(c, p->value) - calc_constant_to_free(c, p->start);
+    return moved * moved / (p->error * p->error);
+}
+
+/* The free unknown to give up next: of those that the runs neither determine nor contradict, or of
+ * all if there are too many, the one whose value matters least. @return its index; `count` if all
+ * may stay */
+static size_t least_worth(const task *t)
+{
+    const calc_unknowns *u = &t->c->unknowns;
+    size_t number = 0;
+    for (size_t i = 0; i < u->count; i++) {
+        number += t->is_free[i];
+    }
+    for (int any = 0; any <= (number > t->plan->most); any++) {
+        size_t least = u->count;
+        for (size_t i = 0; i < u->count; i++) {
+            bool candidate =
+                t->is_free[i] && (any || (!u->item[i].determined && !u->item[i].indicated));
+            if (candidate && (least == u->count || worth(&u->item[i]) < worth(&u->item[least]))) {
+                least = i;
+            }
+        }
+        if (least < u->count) {
+            return least;
         }
     }
+    return u->count;
+}
+
+/* Fit, give up the unknown that matters least, and again: of several that only their combination is
+ * determined, one remains. */
+static calc_status select_unknowns(task *t, calc_errors *errors)
+{
+    calc_unknowns *u = &t->c->unknowns;
+    for (size_t i = 0; i < u->count; i++) {
+        t->is_free[i] = true;
+    }
+    calc_status status = fit(t, NULL, u, errors);
+    size_t least;
+    while (status == CALC_OK && !t->plan->all && (least = least_worth(t)) < u->count) {
+        t->is_free[least] = false;
+        u->item[least].value = u->item[least].start;
+        u->item[least].error = (double)NAN;
+        status = fit(t, NULL, u, errors);
+    }
+    return status;
 }
 
 static void round_values(calc_unknowns *unknowns)
@@ -117,15 +159,9 @@ static void round_values(calc_unknowns *unknowns)
 
 static calc_status fit_all(task *t, calc_errors *errors)
 {
-    for (size_t i = 0; i < t->c->unknowns.count; i++) {
-        t->is_free[i] = true;
-    }
-    calc_status status = fit(t, NULL, &t->c->unknowns, errors);
-    hold_undetermined(t);
-    status = status == CALC_OK ? fit(t, NULL, &t->c->unknowns, errors) : status;
+    calc_status status = select_unknowns(t, errors);
     status = status == CALC_OK ? predict(t, errors) : status;
     status = status == CALC_OK ? fit(t, NULL, &t->c->unknowns, errors) : status;
-    hold_undetermined(t);
     round_values(&t->c->unknowns);
     return status == CALC_OK ? predict(t, errors) : status;
 }

@@ -1,12 +1,13 @@
 /** @file calibration.h  The calibration of a family of machines: which constants the runs
  * determine, their values, and how well those predict runs that they were not fitted to.
  *
- *  1. All constants are fitted together. Those that the runs do not determine go back to what was
- *     assumed; the others are fitted again, alone.
- *  2. Layouts whose micro-batch was not published are searched anew, and step 1 ends once more.
+ *  1. All constants are fitted together. Of those that the runs neither determine nor contradict,
+ * the one that matters least goes back to what was assumed, and the others are fitted again, until
+ *     none is left and no more than wanted are.
+ *  2. Layouts whose micro-batch was not published are searched anew, and the rest is fitted again.
  *  3. Values are rounded to three digits.
- *  4. Cross-validation: the determined constants are fitted without one fold at a time, and predict
- *     that fold. */
+ *  4. Cross-validation: the constants that are left are fitted without one fold at a time, and
+ * predict that fold. */
 #ifndef CALC_CALIBRATE_CALIBRATION_H
 #define CALC_CALIBRATE_CALIBRATION_H
 
@@ -27,7 +28,8 @@ typedef struct calc_calibration_runs {
 typedef struct calc_calibration_plan {
     const char *const *fields; /**< names of constants, NULL at the end; NULL: all */
     bool documented;           /**< start from calc_constant_start() instead of the files */
-    bool all;                  /**< keep what the runs do not determine where it was fitted */
+    bool all;                  /**< give up none */
+    size_t most;               /**< constants to change at most */
     calc_cross cross;
 } calc_calibration_plan;
 

@@ -95,6 +95,7 @@ static calc_status solve(task *t, calc_errors *errors)
         calc_unknown *p = &t->unknowns->item[t->index[k]];
         p->error = error[k] * p->constant->spread;
         p->determined = error[k] < CALC_FIT_DETERMINED;
+        p->indicated = fabs(x[k]) > CALC_FIT_INDICATED * error[k];
     }
     return status;
 }

@@ -11,8 +11,11 @@
 #include "calibrate/sample.h"
 #include "calibrate/unknowns.h"
 
-/** A constant is determined if its standard error is below this share of its spread before. */
+/** A constant is determined by the runs if its standard error is below this share of its spread
+ *  before. */
 #define CALC_FIT_DETERMINED 0.6
+/** It is indicated by them if they moved it by more than so many standard errors. */
+#define CALC_FIT_INDICATED 1
 
 /** What is fitted to what. */
 typedef struct calc_fit {

@@ -1,5 +1,6 @@
 #include "calibrate/system_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,22 +87,30 @@ static int by_place(const void *a, const void *b)
 
 static const char marker[] = "Calibrated on ";
 
-static void write_constants(calc_output *out, const calc_calibration *c, size_t machine,
-                            bool determined)
+/* How far the runs vouch for a constant. */
+typedef enum standing { DETERMINED, INDICATED, ASSUMED } standing;
+
+static standing standing_of(const calc_unknown *p)
 {
-    const char *comma = "";
+    return isnan(p->error) ? ASSUMED : p->determined ? DETERMINED : INDICATED;
+}
+
+static void write_constants(calc_output *out, const calc_calibration *c, size_t machine,
+                            standing which, const char *title)
+{
+    const char *before = title;
     for (size_t i = 0; i < c->unknowns.count; i++) {
         const calc_unknown *p = &c->unknowns.item[i];
-        if (!(p->machines >> machine & 1) || p->determined != determined) {
+        if (!(p->machines >> machine & 1) || standing_of(p) != which) {
             continue;
         }
-        calc_output_printf(out, "%s%s", comma, p->constant->name);
-        if (determined) {
+        calc_output_printf(out, "%s%s", before, p->constant->name);
+        if (which != ASSUMED) {
             calc_output_printf(out, " (%.2g %%)", 100 * calc_unknown_relative_error(p));
         }
-        comma = ", ";
+        before = ", ";
     }
-    calc_output_text(out, *comma ? "." : "none.");
+    calc_output_text(out, before == title ? "" : ".");
 }
 
 static void write_calibrated(calc_output *out, const calc_calibration *c, size_t machine,
@@ -119,10 +128,10 @@ static void write_calibrated(calc_output *out, const calc_calibration *c, size_t
             comma = ", ";
         }
     }
-    calc_output_text(out, ". Fitted (standard error): ");
-    write_constants(out, c, machine, true);
-    calc_output_text(out, " Assumed, as the runs do not determine them: ");
-    write_constants(out, c, machine, false);
+    calc_output_text(out, ".");
+    write_constants(out, c, machine, DETERMINED, " Determined by them (standard error): ");
+    write_constants(out, c, machine, INDICATED, " Adjusted, though they do not determine it: ");
+    write_constants(out, c, machine, ASSUMED, " Assumed, as they say nothing about it: ");
 }
 
 /* The old source up to an earlier calibration, without its quotes; `length` bytes. */

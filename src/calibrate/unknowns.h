@@ -13,8 +13,9 @@ typedef struct calc_unknown {
     unsigned machines; /**< bit per machine of the family */
     double start;      /**< assumed before */
     double value;
-    double error;    /**< standard error, on the constant's scale; NaN: not fitted */
+    double error;    /**< standard error, on the constant's scale; NaN: value is start */
     bool determined; /**< the runs say more than what was assumed before */
+    bool indicated;  /**< they contradict what was assumed */
 } calc_unknown;
 
 /** All of a family. */

@@ -51,8 +51,9 @@ static void write_unknown(calc_output *out, const calc_calibration *c, const cal
 {
     char machines[256];
     machines_text(c, p->machines, machines, sizeof machines);
-    calc_output_printf(out, "  %-30s%10.4g%10.4g%8.1f %%  %s\n", p->constant->name, p->start,
-                       p->value, 100 * calc_unknown_relative_error(p), machines);
+    calc_output_printf(out, "  %-30s%10.4g%10.4g%8.1f %%%s  %s\n", p->constant->name, p->start,
+                       p->value, 100 * calc_unknown_relative_error(p), p->determined ? " " : "*",
+                       machines);
 }
 
 static void write_family(calc_output *out, const calc_calibration *c)
@@ -66,15 +67,18 @@ static void write_family(calc_output *out, const calc_calibration *c)
     size_t left = 0;
     for (size_t i = 0; i < c->unknowns.count; i++) {
         const calc_unknown *p = &c->unknowns.item[i];
-        left += !p->determined;
-        if (p->determined) {
+        left += isnan(p->error) ? 1 : 0;
+        if (!isnan(p->error)) {
             write_unknown(out, c, p);
         }
     }
-    calc_output_printf(out, "  %zu constants that the runs do not determine:", left);
+    calc_output_printf(out,
+                       "  * contradicted by the runs, but not determined by them\n"
+                       "  %zu left as assumed:",
+                       left);
     for (size_t i = 0; i < c->unknowns.count; i++) {
         const calc_unknown *p = &c->unknowns.item[i];
-        if (!p->determined) {
+        if (isnan(p->error)) {
             calc_output_printf(out, " %s%s", p->constant->name, --left ? "," : "");
         }
     }
@@ -160,8 +164,7 @@ static void put_family(calc_output *out, const calc_calibration *c)
         calc_output_printf(out, ", \"unit\": \"%s\"", p->constant->unit);
         put_number(out, "assumed", p->start);
         put_number(out, "value", p->value);
-        put_number(out, "relative_error",
-                   p->determined ? calc_unknown_relative_error(p) : (double)NAN);
+        put_number(out, "relative_error", calc_unknown_relative_error(p));
         calc_output_printf(out, ", \"determined\": %s}", p->determined ? "true" : "false");
     }
     calc_output_text(out, "]}");

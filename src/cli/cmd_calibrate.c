@@ -12,7 +12,17 @@
 #include "cli/inputs.h"
 #include "cli/measured.h"
 
-enum { OPT_SYSTEM, OPT_FIELDS, OPT_START, OPT_CROSS, OPT_ALL, OPT_OUT, OPT_JSON, OPT_DATE };
+enum {
+    OPT_SYSTEM,
+    OPT_FIELDS,
+    OPT_START,
+    OPT_CROSS,
+    OPT_MOST,
+    OPT_ALL,
+    OPT_OUT,
+    OPT_JSON,
+    OPT_DATE
+};
 
 static const char *const starts[] = {"file", "documented", NULL};
 static const char *const crosses[] = {"none", "width", "source", NULL};
@@ -37,6 +47,10 @@ static const calc_opt opts[] = {
                    .preset = "none",
                    .doc = "cross-validation: predict each sixth of the models' widths, or each "
                           "publisher's runs, by a fit without them"},
+    [OPT_MOST] = {.name = "most",
+                  .value = "N",
+                  .preset = "12",
+                  .doc = "change no more than N constants of a family"},
     [OPT_ALL] = {.name = "all", .doc = "also change constants that the runs do not determine"},
     [OPT_OUT] = {.name = "out",
                  .value = "DIR",
@@ -180,6 +194,11 @@ static const char *read_options(task *t)
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
     t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
+    const char *most = calc_opt_value(t->args, OPT_MOST);
+    t->plan.most = strtoul(most, NULL, 10);
+    if (!complaint && (strspn(most, "0123456789") != strlen(most) || !*most)) {
+        complaint = "--most: a number of constants, 0 or more";
+    }
     t->plan.all = flag(t->args, OPT_ALL);
     read_date(t);
     const char *date = calc_opt_value(t->args, OPT_DATE);
