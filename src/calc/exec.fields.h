@@ -56,7 +56,7 @@ CALC_FIELD(memory_model,          ENUM, memory_model, .flags = CALC_OPTIONAL, .d
 CALC_FIELD(matrix_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of matrix multiplications in blocks; auto: datatype")
 CALC_FIELD(weight_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of weights; auto: datatype")
 CALC_FIELD(activation_datatype,   ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of stored inputs of matrix multiplications; auto: datatype")
-CALC_FIELD(grad_datatype,         ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of accumulated gradients; auto: float32")
+CALC_FIELD(grad_datatype,         ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of accumulated gradients; auto: float32, or with memory_model calculon datatype")
 CALC_FIELD(grad_reduce_datatype,  ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of gradients on the network; auto: that of grad_datatype")
 CALC_FIELD(master_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of master weights; auto: float32")
 CALC_FIELD(optimizer_moment_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of the optimizer's moments; auto: float32")

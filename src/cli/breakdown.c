@@ -161,12 +161,16 @@ void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const 
 }
 
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
-                                 const calc_stats *stats, int tier)
+                                 const calc_stats *stats, int tier, bool extended)
 {
+    enum { AT_HAND = 3 };
     static const unit gib = {"GiB", 0x1p30, 2};
     const whole w = {tier == 1 ? stats->proc_mem_tier1_cap_req : stats->proc_mem_tier2_cap_req,
                      tier == 1 ? stats->mem_tier1_capacity : stats->mem_tier2_capacity, &gib};
     double space_bytes[CALC_BREAKDOWN_SPACES];
     calc_breakdown_spaces(exec, stats, tier, space_bytes);
-    write_whole(out, paint, space_lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
+    line lines[CALC_BREAKDOWN_SPACES];
+    memcpy(lines, space_lines, sizeof lines);
+    lines[AT_HAND].label = extended ? "block at hand" : lines[AT_HAND].label;
+    write_whole(out, paint, lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
 }

@@ -190,6 +190,13 @@ static const calc_field layer_rows[] = {
 #undef CALC_FIELD
 TABLE(layer, "layer", calc_layer_stats)
 
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_stage_stats, name, type, arg, __VA_ARGS__)
+static const calc_field stage_rows[] = {
+#include "calc/stage.fields.h"
+};
+#undef CALC_FIELD
+TABLE(stage, "stage", calc_stage_stats)
+
 #pragma GCC diagnostic pop
 
 const calc_table *calc_table_of(calc_kind kind)
@@ -197,7 +204,7 @@ const calc_table *calc_table_of(calc_kind kind)
     static const calc_table *const tables[CALC_KIND_COUNT] = {
         [CALC_KIND_APP] = &app_table,     [CALC_KIND_SYSTEM] = &system_table,
         [CALC_KIND_EXEC] = &exec_table,   [CALC_KIND_STATS] = &stats_table,
-        [CALC_KIND_LAYER] = &layer_table,
+        [CALC_KIND_LAYER] = &layer_table, [CALC_KIND_STAGE] = &stage_table,
     };
     return (unsigned)kind < CALC_KIND_COUNT ? tables[kind] : NULL;
 }

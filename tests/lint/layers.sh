@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c; GSL
-# calibrate/least_squares.c.
+# jansson and zlib have one door, src/io; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c.
 # usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
@@ -11,10 +10,11 @@ declare -A allowed=(
     [spec]="base spec"
     [model]="base spec model"
     [io]="base spec io"
+    [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
     [calibrate]="base spec model io validate calibrate"
-    [cli]="base spec model io sweep validate calibrate cli"
+    [cli]="base spec model io formats sweep validate calibrate cli"
 )
 status=0
 
@@ -54,7 +54,8 @@ for file in */*.c */*.h ../sweep/*.[ch]; do
     if [ "$layer" != io ] && grep -nE '#[[:space:]]*include[[:space:]]*<(jansson|zlib)' "$file"; then
         complain "$file" "jansson and zlib are for src/io"
     fi
-    if [ "$file" != calibrate/least_squares.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then
+    if [ "$file" != calibrate/least_squares.c ] &&
+        grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then
         complain "$file" "the GNU Scientific Library is for calibrate/least_squares.c"
     fi
     if [ "$file" != ../sweep/engine.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<omp|#pragma omp parallel' "$file"; then
