@@ -15,7 +15,7 @@ typedef struct task {
     const calc_calibration_plan *plan;
     const calc_calibration_runs *runs;
     calc_results results;
-    calc_sample sample;
+    calc_evidence evidence;
     bool is_free[CALC_UNKNOWNS_MAX];
 } task;
 
@@ -56,22 +56,22 @@ static calc_status predict(task *t, calc_errors *errors)
             }
         }
     }
-    calc_sample_free(&t->sample);
+    calc_evidence_free(&t->evidence);
     calc_results_free(&t->results);
     calc_status status = calc_results_make(&t->results, t->runs->runs, t->runs->files,
                                            t->runs->remarks, t->runs->systems, errors);
-    return status == CALC_OK ? calc_sample_make(&t->sample, &t->results, family->machine,
-                                                family->machines, errors)
+    return status == CALC_OK ? calc_evidence_make(&t->evidence, &t->results, family->machine,
+                                                  family->machines, errors)
                              : status;
 }
 
 static void count_runs(task *t)
 {
     calc_calibration *c = t->c;
-    c->runs = t->sample.count;
-    for (size_t i = 0; i < t->sample.count; i++) {
-        c->family.measured |= 1U << t->sample.row[i].machine;
-        const char *name = t->sample.row[i].result->prediction->map.source->name;
+    c->runs = t->evidence.count;
+    for (size_t i = 0; i < t->evidence.count; i++) {
+        c->family.measured |= 1U << t->evidence.row[i].machine;
+        const char *name = t->evidence.row[i].result->prediction->map.source->name;
         size_t k = 0;
         while (k < c->sources && strcmp(c->source[k].name, name) != 0) {
             k++;
@@ -89,7 +89,7 @@ static void count_runs(task *t)
 
 static calc_status fit(task *t, const bool *use, calc_unknowns *unknowns, calc_errors *errors)
 {
-    calc_fit f = {&t->sample, use, &t->c->family, STEPS};
+    calc_fit f = {&t->evidence, use, &t->c->family, STEPS};
     return calc_fit_unknowns(&f, unknowns, t->is_free, errors);
 }
 
@@ -170,18 +170,18 @@ static calc_status fit_all(task *t, calc_errors *errors)
 
 static int fold_of(const task *t, size_t row)
 {
-    const calc_sample_row *r = &t->sample.row[row];
+    const calc_evidence_row *r = &t->evidence.row[row];
     return t->plan->cross == CALC_CROSS_WIDTH ? r->width_fold : r->source_fold;
 }
 
 static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc_errors *errors)
 {
     size_t left = 0;
-    for (size_t i = 0; i < t->sample.count; i++) {
+    for (size_t i = 0; i < t->evidence.count; i++) {
         use[i] = fold_of(t, i) != fold;
         left += use[i];
     }
-    if (left == 0 || left == t->sample.count) {
+    if (left == 0 || left == t->evidence.count) {
         return CALC_OK;
     }
     calc_unknowns unknowns = t->c->unknowns;
@@ -193,10 +193,10 @@ static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc
     }
     *family = t->c->family;
     calc_unknowns_apply(&unknowns, family->system, family->machines);
-    for (size_t i = 0; i < t->sample.count; i++) {
-        const calc_sample_row *row = &t->sample.row[i];
+    for (size_t i = 0; i < t->evidence.count; i++) {
+        const calc_evidence_row *row = &t->evidence.row[i];
         if (!use[i]) {
-            unseen[row->index] = calc_sample_predict_s(row, &family->system[row->machine]);
+            unseen[row->index] = calc_evidence_predict_s(row, &family->system[row->machine]);
         }
     }
     free(family);
@@ -205,10 +205,10 @@ static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc
 
 static calc_status cross_validate(task *t, double *unseen, calc_errors *errors)
 {
-    int folds = t->plan->cross == CALC_CROSS_WIDTH    ? t->sample.width_folds
-                : t->plan->cross == CALC_CROSS_SOURCE ? t->sample.source_folds
+    int folds = t->plan->cross == CALC_CROSS_WIDTH    ? t->evidence.width_folds
+                : t->plan->cross == CALC_CROSS_SOURCE ? t->evidence.source_folds
                                                       : 0;
-    bool *use = calloc(t->sample.count + 1, sizeof *use);
+    bool *use = calloc(t->evidence.count + 1, sizeof *use);
     calc_status status = use ? CALC_OK : CALC_ERR_NOMEM;
     for (int fold = 0; fold < folds && status == CALC_OK; fold++) {
         status = cross_fold(t, fold, use, unseen, errors);
@@ -223,16 +223,16 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
     if (status != CALC_OK) {
         return status;
     }
-    if (t->sample.count == 0) {
+    if (t->evidence.count == 0) {
         return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
                                "no measured run on %s", t->c->family.machine[0]);
     }
     count_runs(t);
-    t->c->family.name = t->sample.row[0].result->prediction->map.machine->family;
+    t->c->family.name = t->evidence.row[0].result->prediction->map.machine->family;
     calc_unknowns_make(&t->c->unknowns, &t->c->family, t->plan->fields, t->plan->documented);
     status = predict(t, errors);
-    for (size_t i = 0; status == CALC_OK && i < t->sample.count; i++) {
-        const calc_sample_row *row = &t->sample.row[i];
+    for (size_t i = 0; status == CALC_OK && i < t->evidence.count; i++) {
+        const calc_evidence_row *row = &t->evidence.row[i];
         before[row->index] = row->result->predicted;
     }
     status = status == CALC_OK ? fit_all(t, errors) : status;
@@ -245,7 +245,7 @@ calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *pla
 {
     task t = {.c = c, .plan = plan, .runs = runs};
     calc_status status = calibrate(&t, before, unseen, errors);
-    calc_sample_free(&t.sample);
+    calc_evidence_free(&t.evidence);
     calc_results_free(&t.results);
     if (status == CALC_ERR_NOMEM && errors && errors->count == 0) {
         calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));

@@ -15,7 +15,7 @@ typedef struct task {
     calc_unknowns *unknowns;
     size_t index[CALC_UNKNOWNS_MAX]; /* of the free ones */
     size_t free;
-    double *weight; /* of the root of a run's term, by row of the sample; 0: not used */
+    double *weight; /* of the root of a run's term, by row of the evidence; 0: not used */
     size_t used;
     calc_system system[CALC_UNKNOWNS_MACHINES];
 } task;
@@ -44,10 +44,10 @@ static void residuals(void *context, const double *x, double *residual)
 {
     task *t = context;
     put(t, x);
-    for (size_t i = 0; i < t->fit->sample->count; i++) {
-        const calc_sample_row *row = &t->fit->sample->row[i];
+    for (size_t i = 0; i < t->fit->evidence->count; i++) {
+        const calc_evidence_row *row = &t->fit->evidence->row[i];
         if (t->weight[i] > 0) {
-            double log_s = log(calc_sample_predict_s(row, &t->system[row->machine]));
+            double log_s = log(calc_evidence_predict_s(row, &t->system[row->machine]));
             *residual++ = t->weight[i] * soft((log_s - row->log_measured) / SIGMA);
         }
     }
@@ -63,14 +63,14 @@ static bool is_used(const calc_fit *fit, size_t row)
 
 static void weigh(task *t)
 {
-    const calc_sample *s = t->fit->sample;
+    const calc_evidence *s = t->fit->evidence;
     for (size_t i = 0; i < s->count; i++) {
         size_t alike = 0;
         for (size_t j = 0; j < s->count; j++) {
             alike += is_used(t->fit, j) && s->row[j].result->prediction->map.source ==
                                                s->row[i].result->prediction->map.source;
         }
-        t->weight[i] = is_used(t->fit, i) ? sqrt(calc_sample_weight(alike)) : 0;
+        t->weight[i] = is_used(t->fit, i) ? sqrt(calc_evidence_weight(alike)) : 0;
         t->used += is_used(t->fit, i);
     }
 }
@@ -108,7 +108,7 @@ calc_status calc_fit_unknowns(const calc_fit *fit, calc_unknowns *unknowns, cons
     if (t) {
         t->fit = fit;
         t->unknowns = unknowns;
-        t->weight = calloc(fit->sample->count + 1, sizeof *t->weight);
+        t->weight = calloc(fit->evidence->count + 1, sizeof *t->weight);
     }
     if (t && t->weight) {
         for (size_t m = 0; m < fit->family->machines; m++) {

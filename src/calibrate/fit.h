@@ -8,7 +8,7 @@
 #ifndef CALC_CALIBRATE_FIT_H
 #define CALC_CALIBRATE_FIT_H
 
-#include "calibrate/sample.h"
+#include "calibrate/evidence.h"
 #include "calibrate/unknowns.h"
 
 /** A constant is determined by the runs if its standard error is below this share of its spread
@@ -19,8 +19,8 @@
 
 /** What is fitted to what. */
 typedef struct calc_fit {
-    const calc_sample *sample;
-    const bool *use;           /**< by row of the sample; NULL: all */
+    const calc_evidence *evidence;
+    const bool *use;           /**< by row of the evidence; NULL: all */
     const calc_family *family; /**< the systems that the unknowns are put into */
     size_t most;               /**< steps at most */
 } calc_fit;

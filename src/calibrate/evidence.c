@@ -1,4 +1,4 @@
-#include "calibrate/sample.h"
+#include "calibrate/evidence.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,39 +21,39 @@ static uint32_t checksum(const char *text)
     return ~sum;
 }
 
-static bool is_one_source(const calc_sample *sample)
+static bool is_one_source(const calc_evidence *evidence)
 {
     bool one = true;
-    for (size_t i = 0; i < sample->count; i++) {
-        one = one && sample->row[i].result->prediction->map.source ==
-                         sample->row[0].result->prediction->map.source;
+    for (size_t i = 0; i < evidence->count; i++) {
+        one = one && evidence->row[i].result->prediction->map.source ==
+                         evidence->row[0].result->prediction->map.source;
     }
     return one;
 }
 
 /* Folds by width; in a single table, which has few widths, by width and depth. */
-static void deal_by_width(calc_sample *sample)
+static void deal_by_width(calc_evidence *evidence)
 {
-    bool deep = is_one_source(sample);
-    for (size_t i = 0; i < sample->count; i++) {
-        const calc_app *app = &sample->row[i].result->prediction->map.app;
+    bool deep = is_one_source(evidence);
+    for (size_t i = 0; i < evidence->count; i++) {
+        const calc_app *app = &evidence->row[i].result->prediction->map.app;
         char text[64];
         snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, app->hidden,
                  deep ? app->num_blocks : 0);
-        sample->row[i].width_fold = (int)(checksum(text) % CALC_SAMPLE_WIDTH_FOLDS);
+        evidence->row[i].width_fold = (int)(checksum(text) % CALC_EVIDENCE_WIDTH_FOLDS);
     }
-    sample->width_folds = CALC_SAMPLE_WIDTH_FOLDS;
+    evidence->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
 }
 
 /* Folds by publisher; within a single one by tensor parallelism. */
-static void deal_by_source(calc_sample *sample)
+static void deal_by_source(calc_evidence *evidence)
 {
-    bool one = is_one_source(sample);
-    for (size_t i = 0; i < sample->count; i++) {
-        calc_sample_row *row = &sample->row[i];
+    bool one = is_one_source(evidence);
+    for (size_t i = 0; i < evidence->count; i++) {
+        calc_evidence_row *row = &evidence->row[i];
         row->source_fold = -1;
         for (size_t j = 0; j < i && row->source_fold < 0; j++) {
-            const calc_sample_row *other = &sample->row[j];
+            const calc_evidence_row *other = &evidence->row[j];
             bool alike =
                 one ? other->result->prediction->map.exec.tensor_par ==
                           row->result->prediction->map.exec.tensor_par
@@ -61,14 +61,14 @@ static void deal_by_source(calc_sample *sample)
                           strncmp(other->publisher, row->publisher, row->publisher_length) == 0;
             row->source_fold = alike ? other->source_fold : -1;
         }
-        row->source_fold = row->source_fold < 0 ? sample->source_folds++ : row->source_fold;
+        row->source_fold = row->source_fold < 0 ? evidence->source_folds++ : row->source_fold;
     }
 }
 
-calc_status calc_sample_make(calc_sample *out, const calc_results *results,
-                             const char *const *machine, size_t machines, calc_errors *errors)
+calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
+                               const char *const *machine, size_t machines, calc_errors *errors)
 {
-    *out = (calc_sample){.row = calloc(results->count + 1, sizeof *out->row)};
+    *out = (calc_evidence){.row = calloc(results->count + 1, sizeof *out->row)};
     if (!out->row) {
         return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
                                calc_status_text(CALC_ERR_NOMEM));
@@ -84,12 +84,12 @@ calc_status calc_sample_make(calc_sample *out, const calc_results *results,
         }
         if (m < machines) {
             const char *name = r->prediction->map.source->name;
-            out->row[out->count++] = (calc_sample_row){.result = r,
-                                                       .index = i,
-                                                       .machine = m,
-                                                       .log_measured = log(r->measured),
-                                                       .publisher = name,
-                                                       .publisher_length = strcspn(name, "_")};
+            out->row[out->count++] = (calc_evidence_row){.result = r,
+                                                         .index = i,
+                                                         .machine = m,
+                                                         .log_measured = log(r->measured),
+                                                         .publisher = name,
+                                                         .publisher_length = strcspn(name, "_")};
         }
     }
     deal_by_width(out);
@@ -97,18 +97,18 @@ calc_status calc_sample_make(calc_sample *out, const calc_results *results,
     return CALC_OK;
 }
 
-void calc_sample_free(calc_sample *sample)
+void calc_evidence_free(calc_evidence *evidence)
 {
-    free(sample->row);
-    *sample = (calc_sample){0};
+    free(evidence->row);
+    *evidence = (calc_evidence){0};
 }
 
-double calc_sample_weight(size_t count)
+double calc_evidence_weight(size_t count)
 {
     return pow((double)count, 0.6) / (double)count;
 }
 
-double calc_sample_predict_s(const calc_sample_row *row, const calc_system *system)
+double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system)
 {
     const calc_run_map *map = &row->result->prediction->map;
     calc_stats stats;
