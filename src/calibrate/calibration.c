@@ -102,30 +102,32 @@ static double worth(const calc_unknown *p)
     return moved * moved / (p->error * p->error);
 }
 
-/* The free unknown to give up next: of those that the runs neither determine nor contradict, or of
- * all if there are too many, the one whose value matters least. @return its index; `count` if all
- * may stay */
-static size_t least_worth(const task *t)
+/* The free unknown whose value matters least; of those alone that the runs neither determine nor
+ * contradict unless `any`. @return its index; `count` if there is none */
+static size_t least_worth(const task *t, bool any)
+{
+    const calc_unknowns *u = &t->c->unknowns;
+    size_t least = u->count;
+    for (size_t i = 0; i < u->count; i++) {
+        bool idle = !u->item[i].determined && !u->item[i].indicated;
+        if (t->is_free[i] && (any || idle) &&
+            (least == u->count || worth(&u->item[i]) < worth(&u->item[least]))) {
+            least = i;
+        }
+    }
+    return least;
+}
+
+/* The free unknown to give up next; `count` if all may stay. */
+static size_t next_to_give_up(const task *t)
 {
     const calc_unknowns *u = &t->c->unknowns;
     size_t number = 0;
     for (size_t i = 0; i < u->count; i++) {
         number += t->is_free[i];
     }
-    for (int any = 0; any <= (number > t->plan->most); any++) {
-        size_t least = u->count;
-        for (size_t i = 0; i < u->count; i++) {
-            bool candidate =
-                t->is_free[i] && (any || (!u->item[i].determined && !u->item[i].indicated));
-            if (candidate && (least == u->count || worth(&u->item[i]) < worth(&u->item[least]))) {
-                least = i;
-            }
-        }
-        if (least < u->count) {
-            return least;
-        }
-    }
-    return u->count;
+    size_t least = least_worth(t, false);
+    return least < u->count || number <= t->plan->most ? least : least_worth(t, true);
 }
 
 /* Fit, give up the unknown that matters least, and again: of several that only their combination is
@@ -138,7 +140,7 @@ static calc_status select_unknowns(task *t, calc_errors *errors)
     }
     calc_status status = fit(t, NULL, u, errors);
     size_t least;
-    while (status == CALC_OK && !t->plan->all && (least = least_worth(t)) < u->count) {
+    while (status == CALC_OK && !t->plan->all && (least = next_to_give_up(t)) < u->count) {
         t->is_free[least] = false;
         u->item[least].value = u->item[least].start;
         u->item[least].error = (double)NAN;

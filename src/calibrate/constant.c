@@ -53,7 +53,7 @@ static const calc_constant constants[] = {
     {"overlap.tensor_par_async", {"overlap.tensor_par_async"}, "", LOGIT, 0.8, false, 0.5},
     {"overlap.data_par", {"overlap.data_par"}, "", LOGIT, 0.8, false, 0.7},
     {"overlap.expert_par", {"overlap.expert_par"}, "", LOGIT, 0.8, false, 0.6},
-    {"overlap.contention", {"overlap.contention"}, "", LOG, 0.6, false, 0.1},
+    {"overlap.contention", {"overlap.contention"}, "", LOG, 0.6, false, 0.2},
     {"optimizer_efficiency", {"optimizer_efficiency"}, "", LOGIT, 0.6, false, 0.6},
     {"step_overhead", {"step_overhead"}, "s", LOG, 0.8, false, 0.01},
     {"straggler_growth", {"straggler_growth"}, "", LOG, 0.7, false, 0.005},
@@ -141,8 +141,13 @@ static place place_of(const char *path, calc_system *system)
         return (place){0};
     }
     void *member = (char *)system + ref.offset;
-    return ref.field->type == CALC_TYPE_CURVE ? (place){.curve = member}
-                                              : (place){.number = member};
+    place at = {0};
+    if (ref.field->type == CALC_TYPE_CURVE) {
+        at.curve = member;
+    } else {
+        at.number = member;
+    }
+    return at;
 }
 
 static double get(const char *path, calc_system *system)

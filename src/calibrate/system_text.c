@@ -131,7 +131,7 @@ static void write_calibrated(calc_output *out, const calc_calibration *c, size_t
     calc_output_text(out, ".");
     write_constants(out, c, machine, DETERMINED, " Determined by them (standard error): ");
     write_constants(out, c, machine, INDICATED, " Adjusted, though they do not determine it: ");
-    write_constants(out, c, machine, ASSUMED, " Assumed, as they say nothing about it: ");
+    write_constants(out, c, machine, ASSUMED, " Assumed: ");
 }
 
 /* The old source up to an earlier calibration, without its quotes; `length` bytes. */
@@ -172,7 +172,8 @@ static void write_source(calc_output *out, const calc_text *old, const calc_cali
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-static void write_edited(calc_output *out, const edits *e, const calc_calibration *c,
+/* The old text up to byte `end`, with its edits. */
+static void write_edited(calc_output *out, const edits *e, size_t end, const calc_calibration *c,
                          size_t machine, const char *date)
 {
     size_t at = 0;
@@ -185,11 +186,11 @@ static void write_edited(calc_output *out, const edits *e, const calc_calibratio
         }
         at = e->item[i].end;
     }
-    calc_output_write(out, e->old->data + at, e->old->length - at);
+    calc_output_write(out, e->old->data + at, end - at);
 }
 
 /* A member for the source before the brace that ends the text. */
-static void write_with_new_source(calc_output *out, edits *e, const calc_calibration *c,
+static void write_with_new_source(calc_output *out, const edits *e, const calc_calibration *c,
                                   size_t machine, const char *date)
 {
     size_t end = e->old->length;
@@ -200,12 +201,9 @@ static void write_with_new_source(calc_output *out, edits *e, const calc_calibra
     while (end > 0 && strchr(" \n\r\t", e->old->data[end - 1])) {
         end--;
     }
-    calc_text head = {e->old->data, end};
-    const calc_text *whole = e->old;
-    e->old = &head;
-    write_edited(out, e, c, machine, date);
+    write_edited(out, e, end, c, machine, date);
     calc_output_text(out, ",\n  \"source\": ");
-    write_source(out, whole, c, machine, date);
+    write_source(out, e->old, c, machine, date);
     calc_output_text(out, "\n}\n");
 }
 
@@ -233,7 +231,7 @@ calc_status calc_system_text_write(calc_output *out, const calc_text *old,
     }
     qsort(e->item, e->count, sizeof *e->item, by_place);
     if (has_source) {
-        write_edited(out, e, calibration, machine, date);
+        write_edited(out, e, old->length, calibration, machine, date);
     } else {
         write_with_new_source(out, e, calibration, machine, date);
     }

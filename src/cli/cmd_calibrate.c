@@ -49,7 +49,7 @@ static const calc_opt opts[] = {
                           "publisher's runs, by a fit without them"},
     [OPT_MOST] = {.name = "most",
                   .value = "N",
-                  .preset = "12",
+                  .preset = "15",
                   .doc = "change no more than N constants of a family"},
     [OPT_ALL] = {.name = "all", .doc = "also change constants that the runs do not determine"},
     [OPT_OUT] = {.name = "out",

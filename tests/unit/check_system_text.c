@@ -86,8 +86,8 @@ START_TEST(a_source_is_added_where_there_is_none)
     rewrite(SYSTEM_TEXT);
     text_has("\n  ],\n  \"source\": \"Calibrated on 2026-01-31 to 7 measured runs (one_table 5, "
              "other 2) on mine. Determined by them (standard error): mem1.efficiency (2 %). "
-             "Adjusted, though they do not determine it: networks[0].efficiency (6 %). Assumed, as "
-             "they say nothing about it: networks[0].latency.\"\n}\n");
+             "Adjusted, though they do not determine it: networks[0].efficiency (6 %). Assumed: "
+             "networks[0].latency.\"\n}\n");
 }
 END_TEST
 
