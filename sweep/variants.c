@@ -58,8 +58,27 @@ static bool legal(const calc_app *app, const calc_exec *e)
         break;
     }
     bool experts = app->num_experts > 0;
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && e->training) {
+        return false;
+    }
     return (flash || e->context_par <= 1) && (e->training || !e->recompute_modules) &&
            (experts || (e->expert_par <= 1 && e->expert_tensor_par <= 1));
+}
+
+/* Whether a space asks for an attention type. Every one stands for those of Calculon, or for the one
+ * of a model that says how many keys and values it has. */
+static bool wants(const calc_space *space, const calc_app *app, calc_attention_type type)
+{
+    if (!space->axis[CALC_AXIS_attention_type].all) {
+        return calc_space_has(space, CALC_AXIS_attention_type, (int64_t)type);
+    }
+    if (app->kv_lora_rank > 0) {
+        return type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    }
+    if (app->kv_heads > 0) {
+        return type == CALC_ATTENTION_TYPE_GROUPED_QUERY;
+    }
+    return type <= CALC_ATTENTION_TYPE_MULTIQUERY;
 }
 
 /* Every combination of the values of the axes from `axis` on. */
@@ -100,7 +119,8 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
                 e.datatype = (calc_datatype)d;
                 e.attention_type = (calc_attention_type)type;
                 e.training = training != 0;
-                if (calc_space_has(space, CALC_AXIS_attention_type, type) &&
+                e.inference = space->inference;
+                if (wants(space, app, (calc_attention_type)type) &&
                     calc_space_has(space, CALC_AXIS_training, training)) {
                     fine = list_from(v, space, app, 0, &e);
                 }

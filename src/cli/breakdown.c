@@ -39,6 +39,7 @@ static const line space_lines[CALC_BREAKDOWN_SPACES] = {
     {"head", CALC_PAINT_BLUE},
     {"framework", CALC_PAINT_RED},
     {"fragmentation, reserve", CALC_PAINT_RED},
+    {"cached keys and values", CALC_PAINT_YELLOW},
 };
 
 void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
@@ -72,6 +73,7 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
     bool activations = exec->activations_offload;
     bool optimizer = exec->optimizer_offload;
     bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = exec->offload_share > 0 ? exec->offload_share : 1;
     const double tier1[CALC_BREAKDOWN_SPACES] = {
         weights ? s->weight_space_with_offload : s->weight_space,
         activations ? s->act_space_with_offload : s->act_space,
@@ -84,14 +86,15 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
         s->head_space,
         s->framework_space,
         s->mem_overhead,
+        s->kv_cache_space,
     };
     const double tier2[CALC_BREAKDOWN_SPACES] = {
-        weights ? s->weight_space : 0,
-        activations && !full ? s->act_space : 0,
-        activations && full ? s->act_checkpoint_size : 0,
+        weights ? s->weight_space * share : 0,
+        activations && !full ? s->act_space * share : 0,
+        activations && full ? s->act_checkpoint_size * share : 0,
         0,
         optimizer ? s->block_weight_grad_space * s->blocks_per_proc : 0,
-        optimizer ? s->optimizer_space : 0,
+        optimizer ? s->optimizer_space * share : 0,
     };
     memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
 }

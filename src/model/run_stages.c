@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/inference.h"
 #include "model/parameters.h"
 #include "model/processor.h"
 #include "model/stage_spent.h"
@@ -91,17 +92,20 @@ static void run_all(run *r)
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
-static calc_verdict verdict_of(const run *r, double tier1_bytes)
+calc_verdict calc_run_verdict(const calc_system *s, const calc_exec *exec, bool stages_fit,
+                              double tier1_bytes, double tier2_bytes)
 {
-    const calc_system *s = r->system;
-    calc_verdict verdict = calc_verdict_networks(s, r->exec);
+    calc_verdict verdict = calc_verdict_networks(s, exec);
     if (verdict != CALC_VERDICT_OK) {
         return verdict;
     }
-    if (!r->stages.fit) {
+    if (!stages_fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
-    return tier1_bytes > s->mem1.capacity_bytes ? CALC_VERDICT_MEM1_CAPACITY : CALC_VERDICT_OK;
+    if (tier1_bytes > s->mem1.capacity_bytes) {
+        return CALC_VERDICT_MEM1_CAPACITY;
+    }
+    return tier2_bytes > s->mem2.capacity_bytes ? CALC_VERDICT_MEM2_CAPACITY : CALC_VERDICT_OK;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -147,10 +151,14 @@ static void put_memory(const run *r, calc_stats *s)
 {
     const calc_stage_memory *m = &r->memory;
     calc_stage_state state = calc_stage_state_of(&r->context, &r->terms, &r->stages, r->fullest);
+    bool full = r->exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
+    s->weight_grad_space_with_offload = state.grad;
     s->optimizer_space = state.optimizer;
-    s->act_space = m->activation;
+    /* What full recomputation keeps are the inputs of blocks. */
+    s->act_space = full ? 0 : m->activation;
+    s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
     s->head_space = m->ends;
     s->framework_space = m->framework;
@@ -158,6 +166,62 @@ static void put_memory(const run *r, calc_stats *s)
     s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
     s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
     s->peak_stage = r->stages.item[r->fullest].position;
+}
+
+/* Bandwidth of the second tier that would hide what a block moves, and what it could move. */
+static void put_offload_rates(const run *r, calc_stats *s)
+{
+    bool moe = calc_shape_moe_blocks(&r->shape) * 2 > r->shape.blocks;
+    const calc_cost *b = &r->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
+    calc_stage_away away = calc_stage_away_of(r->exec);
+    calc_state_bytes bytes = calc_state_bytes_of(r->exec, &r->shape);
+    double weight = bytes.weight * (b->dense_weights + b->expert_weights);
+    double activation = r->exec->training ? b->kept_bytes : 0;
+    double fw_s = calc_cost_fw_s(b);
+    double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
+    double moved_weight = away.weight * weight;
+    double moved_activation = away.activation * activation;
+    s->weight_offload_bw_req = weight / fw_s;
+    s->act_offload_bw_req = activation / fw_s;
+    s->offload_mem_bw_req = calc_max(moved_weight, moved_activation) / fw_s;
+    if (r->exec->training) {
+        s->offload_mem_bw_req =
+            calc_max(s->offload_mem_bw_req, (moved_weight + moved_activation) / bw_s);
+    }
+}
+
+/* What the second tier holds: of the stage where that is most. */
+static void put_offload(const run *r, calc_stats *s)
+{
+    const calc_exec *e = r->exec;
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->offload_share, 1);
+    for (size_t i = 0; i < r->stages.count; i++) {
+        calc_stage_tier2 away = calc_stage_tier2_of(&r->context, &r->parts, &r->terms,
+                                                    &r->stages.item[i], r->stages.chunks);
+        double bytes = away.weight + away.activation + away.optimizer;
+        if (bytes <= s->proc_mem_tier2_cap_req) {
+            continue;
+        }
+        s->proc_mem_tier2_cap_req = bytes;
+        if (e->weight_offload) {
+            s->weight_space_with_offload =
+                s->weight_space_with_offload > 0 ? s->weight_space_with_offload : s->weight_space;
+            s->weight_space = away.weight / share;
+        }
+        if (e->activations_offload) {
+            double *whole = full ? &s->act_checkpoint_size : &s->act_space;
+            double *here = full ? &s->act_checkpoint_size_with_offload : &s->act_space_with_offload;
+            *here = *here > 0 ? *here : *whole;
+            *whole = away.activation / share;
+        }
+        if (e->optimizer_offload) {
+            s->optimizer_space_with_offload = s->optimizer_space_with_offload > 0
+                                                  ? s->optimizer_space_with_offload
+                                                  : s->optimizer_space;
+            s->optimizer_space = away.optimizer / share;
+        }
+    }
 }
 
 /* Time of the link of each group for a micro-batch on the slowest stage [s]. */
@@ -198,6 +262,8 @@ static void put_time(const run *r, calc_stats *s)
     s->ep_comm_exposed_time = m * t.expert_s;
     s->pp_comm_exposed_time = m * t.message_s;
     s->dp_comm_exposed_time = r->reduction_exposed_s + r->terms.tied_s + m * t.sharded_s;
+    s->fw_offload_exposed_time = m * t.fw_offload_s;
+    s->bw_offload_exposed_time = m * t.bw_offload_s;
     s->head_time = m * t.ends_s;
     s->host_time = m * t.host_s;
     s->bubble_time = r->pipeline_s - m * calc_stage_pass_s(&r->pass[r->slowest]);
@@ -277,6 +343,8 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     run_all(&r);
     put_block(&r, stats);
     put_memory(&r, stats);
+    put_offload(&r, stats);
+    put_offload_rates(&r, stats);
     put_time(&r, stats);
     put_rates(&r, stats);
     stats->num_microbatches = r.stages.microbatches;
@@ -284,6 +352,8 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     stats->blocks_per_chunk = r.stages.most_blocks / r.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = verdict_of(&r, stats->proc_mem_tier1_cap_req);
+    calc_inference_none(stats);
+    stats->verdict = calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req,
+                                      stats->proc_mem_tier2_cap_req);
     return stats->verdict;
 }

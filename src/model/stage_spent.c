@@ -18,7 +18,10 @@ static void add_blocks(const calc_cost_context *c, const calc_cost *b,
     t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
     t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
     t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);
+    calc_stage_offload o = calc_stage_offload_of(c, c->exec, b);
     t->sharded_s += n * (s.fw_s + s.bw_s);
+    t->fw_offload_s += n * o.fw_s;
+    t->bw_offload_s += n * o.bw_s;
 }
 
 calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
@@ -36,7 +39,8 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
                c->last * (x->head.fw_s + x->head.agrad_s + x->head.wgrad_s);
     t.message_s = x->message_s * chunks * exposed * (x->training ? 2 : 1);
     double known_s = t.fw_s + t.bw_s + t.re_s + t.repeated_s + t.tensor_s + t.context_s +
-                     t.expert_s + t.sharded_s + t.ends_s + t.message_s;
+                     t.expert_s + t.sharded_s + t.fw_offload_s + t.bw_offload_s + t.ends_s +
+                     t.message_s;
     /* What is left is the host's; less is rounding. */
     t.host_s = t.all_s - known_s > 1e-12 * t.all_s ? t.all_s - known_s : 0;
     return t;

@@ -11,6 +11,7 @@ typedef struct calc_stage_spent {
     double tensor_s, context_s, expert_s; /**< exposed communication */
     double repeated_s;                    /**< exposed communication that is repeated */
     double sharded_s;                     /**< exposed, of sharded weights */
+    double fw_offload_s, bw_offload_s;    /**< exposed, to and from the second memory tier */
     double message_s;                     /**< exposed, between stages */
     double host_s;                        /**< waiting for the host */
     double ends_s;                        /**< embedding, head, loss, multi-token prediction */

@@ -53,12 +53,8 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
     ends.ranks = 2;
     ends.stride *= g->pipeline.ranks - 1;
     calc_stage_lines l = {
-        .reduce_dense = calc_collective_line_of(s, CALC_OP_REDUCE_SCATTER, dense, bytes),
-        .reduce_expert = calc_collective_line_of(s, CALC_OP_REDUCE_SCATTER, expert, bytes),
         .sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes),
         .sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes),
-        .gather_dense = calc_collective_line_of(s, CALC_OP_ALL_GATHER, dense, bytes),
-        .gather_expert = calc_collective_line_of(s, CALC_OP_ALL_GATHER, expert, bytes),
         .message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes),
         .ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes),
         .dense_ranks = dense->ranks,
@@ -93,19 +89,37 @@ calc_state_bytes calc_state_bytes_of(const calc_exec *e, const calc_shape *shape
     };
 }
 
+/* Seconds per byte to or from the second tier: transfers are large. */
+static double tier2_byte_s(const calc_system *system)
+{
+    const calc_memory_tier *tier = &system->mem2;
+    return 1 / (tier->bytes_per_s * tier->efficiency.efficiency[0]);
+}
+
+calc_stage_away calc_stage_away_of(const calc_exec *e)
+{
+    double share = calc_share_or(e->offload_share, 1);
+    return (calc_stage_away){e->weight_offload ? share : 0, e->activations_offload ? share : 0,
+                             e->optimizer_offload ? share : 0};
+}
+
 /* Bytes per element: what every rank holds, and what is split over the ranks that share it. */
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
 {
     bool calculon = e->memory_model == CALC_MEMORY_MODEL_CALCULON;
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
-    double optimizer = b->master + 2 * b->moment;
+    calc_stage_away away = calc_stage_away_of(e);
+    double weight = b->weight * (1 - away.weight);
+    double optimizer = (b->master + 2 * b->moment) * (1 - away.optimizer);
     if (zero >= 3) {
         /* Sharded weights are gathered block by block, one ahead. */
-        t->owned_bytes += copies * b->weight;
+        t->owned_bytes += copies * weight;
         t->gathered_ahead = copies * b->weight * 2;
     } else {
-        t->held_bytes += copies * b->weight;
+        /* Weights kept elsewhere come block by block, too. */
+        t->held_bytes += copies * weight;
+        t->gathered_ahead = copies * b->weight * 2 * away.weight;
     }
     if (!e->training) {
         return;
@@ -136,6 +150,9 @@ static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_s
     double byte_s = 1 / (memory->bytes_per_s * reached);
     double cleared = 2 * b->grad * byte_s;
     double updated = (3 * b->grad + 2 * (b->master + 2 * b->moment)) * byte_s;
+    /* State kept elsewhere comes and goes while the rest is updated. */
+    double moved = 2 * (b->master + 2 * b->moment) * calc_stage_away_of(e).optimizer;
+    updated = calc_max(updated, moved * tier2_byte_s(s));
     t->optimizer_s = (zero >= 2 ? 0 : cleared) + (zero >= 1 ? 0 : updated);
     t->optimizer_owned_s = (zero >= 2 ? cleared : 0) + (zero >= 1 ? updated : 0);
 }
@@ -148,12 +165,12 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
         return;
     }
     t->reduced_bytes = b->reduced;
-    t->reduce_dense = zero >= 1 ? l->reduce_dense : l->sum_dense;
-    t->reduce_expert = zero >= 1 ? l->reduce_expert : l->sum_expert;
+    t->reduce_dense = zero >= 1 ? l->shard_reduce_dense : l->sum_dense;
+    t->reduce_expert = zero >= 1 ? l->shard_reduce_expert : l->sum_expert;
     if (zero >= 1) {
         t->gathered_bytes = b->weight;
-        t->gather_dense = l->gather_dense;
-        t->gather_expert = l->gather_expert;
+        t->gather_dense = l->shard_gather_dense;
+        t->gather_expert = l->shard_gather_expert;
     }
     /* Sharded gradients are reduced with every micro-batch, unless a pipeline keeps many. */
     t->reductions = zero >= 2 && t->stages <= 1 ? t->microbatches : 1;
@@ -199,14 +216,54 @@ static double host_wait(double host)
     return sqrt(sqrt(1 + squared * squared));
 }
 
+calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_exec *e,
+                                         const calc_cost *b)
+{
+    calc_stage_away away = calc_stage_away_of(e);
+    if (away.weight + away.activation == 0) {
+        return (calc_stage_offload){0};
+    }
+    calc_state_bytes bytes = calc_state_bytes_of(e, c->shape);
+    double byte_s = tier2_byte_s(c->system);
+    double weight_s = away.weight * bytes.weight * (b->dense_weights + b->expert_weights) * byte_s;
+    double activation_s = e->training ? away.activation * b->kept_bytes * byte_s : 0;
+    double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b);
+    double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s;
+    return (calc_stage_offload){calc_max(0, fw_s), e->training ? calc_max(0, bw_s) : 0};
+}
+
+calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *c, const calc_stage_parts *p,
+                                     const calc_stage_terms *t, const calc_stage_class *class,
+                                     double chunks)
+{
+    const calc_exec *e = c->exec;
+    calc_stage_away away = calc_stage_away_of(e);
+    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    calc_stage_weights w = calc_stage_weights_sum(t, class);
+    int64_t zero = calc_zero_stage(e);
+    double held = w.dense + w.expert;
+    double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
+    calc_stage_tier2 out = {.weight = away.weight * b.weight * (zero >= 3 ? owned : held)};
+    if (e->training) {
+        double stored = class->dense * p->block[CALC_DENSE_BLOCK].kept_bytes +
+                        class->moe * p->block[CALC_MOE_BLOCK].kept_bytes;
+        double in_flight = calc_stage_in_flight(t, e->pipeline_schedule, class->position, chunks);
+        out.activation = away.activation * stored * in_flight;
+        out.optimizer = away.optimizer * (b.master + 2 * b.moment) * (zero >= 1 ? owned : held);
+    }
+    return out;
+}
+
 /* A block: its passes with what sharded weights expose, none shorter than the host issues it; every
  * pass waits in proportion. */
 static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_cost *b,
                       double host_s, const calc_stage_lines *l, double speed, calc_stage_part *out)
 {
     calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
-    double fw_s = calc_cost_fw_s(b) + s.fw_s;
-    double agrad_s = calc_cost_agrad_s(b) + s.bw_s;
+    calc_stage_offload o = calc_stage_offload_of(c, exec, b);
+    double fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s;
+    double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
+    double away = calc_stage_away_of(exec).activation;
     double all_s = fw_s + agrad_s + b->wgrad_s;
     double slow = all_s > 0 ? host_wait(host_s / all_s) : 1;
     double factor = slow * speed;
@@ -218,8 +275,9 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
         .spared_s = (b->re_s + repeated_s) * factor,
         .weights = {b->dense_weights, b->expert_weights},
         /* A forward pass alone keeps nothing: a block's activations live while it runs. */
-        .kept_bytes = exec->training ? b->kept_bytes : 0,
-        .whole_bytes = b->kept_whole_bytes,
+        .kept_bytes = exec->training ? b->kept_bytes * (1 - away) : 0,
+        /* Of what is kept elsewhere two blocks are here: one going, one coming. */
+        .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
     };
 }
 
@@ -269,13 +327,16 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_stag
     double held = w.dense + w.expert;
     double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
     double block = held / calc_max(1, class->dense + class->moe);
+    calc_stage_away away = calc_stage_away_of(e);
+    double weight = b.weight * (1 - away.weight);
     calc_stage_state s = {
-        .weight = copies * b.weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block,
+        .weight = copies * weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block,
     };
     if (e->training) {
         bool split = t->whole_block_bytes > 0;
         s.grad = copies * b.grad * (split ? owned : held) + t->whole_block_bytes * block;
-        s.optimizer = (b.master + 2 * b.moment) * (zero >= 1 ? owned : held);
+        double state = (b.master + 2 * b.moment) * (1 - away.optimizer);
+        s.optimizer = state * (zero >= 1 ? owned : held);
     }
     return s;
 }

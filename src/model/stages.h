@@ -37,11 +37,10 @@ void calc_stage_parts_of(const calc_cost_context *context, calc_stage_parts *out
 /** Operations of data parallelism and between stages, for one execution: they depend on its groups,
  *  and on nothing else of a layout. */
 typedef struct calc_stage_lines {
-    calc_collective_line reduce_dense, reduce_expert; /**< reduce-scatter */
-    calc_collective_line sum_dense, sum_expert;       /**< all-reduce */
-    calc_collective_line gather_dense, gather_expert;
-    calc_collective_line shard_reduce_dense, shard_reduce_expert; /**< over fsdp_par, and beyond */
-    calc_collective_line shard_gather_dense, shard_gather_expert;
+    calc_collective_line sum_dense, sum_expert; /**< all-reduce */
+    /** Reduce-scatter over the ranks that share a state, and all-reduce beyond them. */
+    calc_collective_line shard_reduce_dense, shard_reduce_expert;
+    calc_collective_line shard_gather_dense, shard_gather_expert; /**< all-gather among them */
     calc_collective_line message, ends;
     double dense_ranks, expert_ranks;   /**< replicas */
     double dense_shards, expert_shards; /**< of them, those that share a sharded state */
@@ -84,6 +83,31 @@ typedef struct calc_stage_sharded {
 
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context, const calc_exec *exec,
                                          const calc_cost *block, const calc_stage_lines *lines);
+
+/** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
+ * come while activations go: the link is duplex. */
+typedef struct calc_stage_offload {
+    double fw_s, bw_s;
+} calc_stage_offload;
+
+calc_stage_offload calc_stage_offload_of(const calc_cost_context *context, const calc_exec *exec,
+                                         const calc_cost *block);
+
+/** Shares of weights, activations and optimizer state that are kept in the second tier. */
+typedef struct calc_stage_away {
+    double weight, activation, optimizer;
+} calc_stage_away;
+
+calc_stage_away calc_stage_away_of(const calc_exec *exec);
+
+/** What a stage of a class keeps in the second tier [bytes]. */
+typedef struct calc_stage_tier2 {
+    double weight, activation, optimizer;
+} calc_stage_tier2;
+
+calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *context,
+                                     const calc_stage_parts *parts, const calc_stage_terms *terms,
+                                     const calc_stage_class *class, double chunks);
 
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {
