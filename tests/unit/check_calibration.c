@@ -11,7 +11,7 @@ static double before[CASE_ROWS], unseen[CASE_ROWS];
 
 static const char *const some[] = {"matrix.bfloat16", "host.block", "eager_traffic",
                                    "host.moe_block", NULL};
-static const double truth[] = {0.7, 3e-3, 3};
+static const double truth[] = {0.62, 3e-3, 3};
 
 static void enter(void)
 {
@@ -27,6 +27,12 @@ static void enter(void)
 static void leave(void)
 {
     free(c);
+}
+
+/* Documented starts: what the shipped files say changes with every calibration. */
+static calc_calibration_plan plan_of(size_t most)
+{
+    return (calc_calibration_plan){.fields = some, .documented = true, .most = most};
 }
 
 static calc_status calibrate(calc_calibration_plan plan)
@@ -50,7 +56,7 @@ static const calc_unknown *unknown(const char *name)
 
 START_TEST(known_constants_are_found_within_their_errors)
 {
-    ck_assert_int_eq(calibrate((calc_calibration_plan){.fields = some, .most = 10}), CALC_OK);
+    ck_assert_int_eq(calibrate(plan_of(10)), CALC_OK);
     for (int k = 0; k < 3; k++) {
         const calc_unknown *p = unknown(some[k]);
         double distance = calc_constant_to_free(p->constant, p->value) -
@@ -70,7 +76,7 @@ END_TEST
 
 START_TEST(what_no_run_determines_stays_as_assumed)
 {
-    ck_assert_int_eq(calibrate((calc_calibration_plan){.fields = some, .most = 10}), CALC_OK);
+    ck_assert_int_eq(calibrate(plan_of(10)), CALC_OK);
     const calc_unknown *moe = unknown("host.moe_block"); /* no run has experts */
     ck_assert(!moe->determined && isnan(moe->error));
     ck_assert(moe->value == moe->start && moe->start == 3e-3);
@@ -80,33 +86,39 @@ END_TEST
 
 START_TEST(no_more_are_changed_than_wanted)
 {
-    ck_assert_int_eq(calibrate((calc_calibration_plan){.fields = some, .most = 1}), CALC_OK);
+    ck_assert_int_eq(calibrate(plan_of(1)), CALC_OK);
     int changed = 0;
     for (size_t i = 0; i < c->unknowns.count; i++) {
         changed += !isnan(c->unknowns.item[i].error);
     }
     ck_assert_int_eq(changed, 1);
-    ck_assert_int_eq(calibrate((calc_calibration_plan){.fields = some, .most = 0, .all = true}),
-                     CALC_OK);
+    calc_calibration_plan all = plan_of(0);
+    all.all = true;
+    ck_assert_int_eq(calibrate(all), CALC_OK);
     for (size_t i = 0; i < c->unknowns.count; i++) {
         ck_assert(!isnan(c->unknowns.item[i].error));
     }
 }
 END_TEST
 
-START_TEST(a_documented_start_does_not_depend_on_the_files)
+START_TEST(a_start_is_documented_or_that_of_the_files)
 {
-    ck_assert_int_eq(
-        calibrate((calc_calibration_plan){.fields = some, .most = 10, .documented = true}),
-        CALC_OK);
+    calc_calibration_plan plan = plan_of(10);
+    ck_assert_int_eq(calibrate(plan), CALC_OK);
     ck_assert(unknown("matrix.bfloat16")->start == 0.74);
     ck_assert(unknown("host.block")->start == 2.2e-3);
+    plan.documented = false;
+    case_systems = (calc_systems){.load = case_load};
+    ck_assert_int_eq(calibrate(plan), CALC_OK);
+    calc_system file;
+    ck_assert_int_eq(case_load("a100_sxm_80g", &file, NULL), CALC_OK);
+    ck_assert(unknown("host.block")->start == file.host.block_s);
 }
 END_TEST
 
 START_TEST(values_have_three_digits_and_are_in_the_systems)
 {
-    ck_assert_int_eq(calibrate((calc_calibration_plan){.fields = some, .most = 10}), CALC_OK);
+    ck_assert_int_eq(calibrate(plan_of(10)), CALC_OK);
     const calc_unknown *p = unknown("matrix.bfloat16");
     char text[32];
     snprintf(text, sizeof text, "%.3g", p->value);
@@ -121,7 +133,8 @@ END_TEST
 
 START_TEST(a_fold_is_predicted_by_a_fit_that_has_not_seen_it)
 {
-    calc_calibration_plan plan = {.fields = some, .most = 10, .cross = CALC_CROSS_WIDTH};
+    calc_calibration_plan plan = plan_of(10);
+    plan.cross = CALC_CROSS_WIDTH;
     ck_assert_int_eq(calibrate(plan), CALC_OK);
     for (int i = 0; i < CASE_ROWS; i++) {
         ck_assert(fabs(unseen[i] / case_row[i].measured_iteration_s - 1) < 0.1);
@@ -140,7 +153,7 @@ END_TEST
 
 START_TEST(without_folds_nothing_is_unseen)
 {
-    ck_assert_int_eq(calibrate((calc_calibration_plan){.fields = some, .most = 10}), CALC_OK);
+    ck_assert_int_eq(calibrate(plan_of(10)), CALC_OK);
     for (int i = 0; i < CASE_ROWS; i++) {
         ck_assert(isnan(unseen[i]) && isfinite(before[i]));
     }
@@ -170,7 +183,7 @@ int main(void)
     tcase_add_test(tests, known_constants_are_found_within_their_errors);
     tcase_add_test(tests, what_no_run_determines_stays_as_assumed);
     tcase_add_test(tests, no_more_are_changed_than_wanted);
-    tcase_add_test(tests, a_documented_start_does_not_depend_on_the_files);
+    tcase_add_test(tests, a_start_is_documented_or_that_of_the_files);
     tcase_add_test(tests, values_have_three_digits_and_are_in_the_systems);
     tcase_add_test(tests, a_fold_is_predicted_by_a_fit_that_has_not_seen_it);
     tcase_add_test(tests, without_folds_nothing_is_unseen);
