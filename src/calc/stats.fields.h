@@ -130,4 +130,5 @@ CALC_FIELD(days_per_trillion_tokens,            REAL, _, .flags = CALC_EXTRA, .u
 CALC_FIELD(proc_hours_per_trillion_tokens,      REAL, _, .flags = CALC_EXTRA, .unit = "h", .where = "calc_run", .doc = "processor hours to train on 1e12 tokens")
 CALC_FIELD(usd_per_trillion_tokens,             REAL, _, .flags = CALC_EXTRA, .unit = "USD", .where = "calc_run", .doc = "price of 1e12 tokens; null where the system states none")
 CALC_FIELD(energy_per_token,                    REAL, _, .flags = CALC_EXTRA, .unit = "J", .where = "calc_run", .doc = "energy of the processors per token; null where the system states no power")
+CALC_FIELD(pipeline_closed_form_error,          REAL, _, .flags = CALC_EXTRA, .where = "calc_run_exact", .doc = "pipeline in closed form over pipeline operation by operation, less 1; null where it was not simulated")
 /* clang-format on */
