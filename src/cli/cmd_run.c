@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,7 +212,7 @@ static void write_peers(calc_output *out, const outcome *o)
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
-/* The pipeline, if the layout has a step. */
+/* The pipeline of a layout that has a step. */
 static calc_status write_plot(calc_output *out, const calc_report *report, calc_errors *errors)
 {
     calc_simulation simulation = {0};
@@ -241,7 +242,7 @@ static calc_status write_summary(const calc_args *args, const outcome *o, calc_e
                                 .extended = o->extended,
                                 .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
     calc_report_write(out, &report);
-    if (calc_opt_value(args, OPT_PLOT)) {
+    if (calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)) {
         status = write_plot(out, &report, errors);
     }
     calc_status closed = calc_output_close(out, errors);

@@ -52,8 +52,8 @@ static int terminal_columns(void)
 
 /* Rows of columns; each row is a stage. */
 typedef struct canvas {
-    double (*share)[CALC_PLOT_KINDS]; /* [rows * columns] */
-    int64_t rows, every;              /* a row is drawn of so many stages */
+    calc_plot_share *share; /* [rows * columns] */
+    int64_t rows, every;    /* a row is drawn of so many stages */
     int columns;
     double column_s;
     bool seen[CALC_PLOT_KINDS];
@@ -65,7 +65,7 @@ static void add(canvas *c, int64_t row, calc_plot_kind kind, double start_s, dou
     double end = fmin(end_s / c->column_s, c->columns);
     for (int i = (int)start; i < c->columns && i < end; i++) {
         double part = fmin(end, i + 1) - fmax(start, i);
-        c->share[row * c->columns + i][kind] += part;
+        c->share[row * c->columns + i].of[kind] += part;
     }
     c->seen[kind] = c->seen[kind] || end > start;
 }
@@ -91,22 +91,22 @@ static void add_idle(canvas *c)
     for (int64_t i = 0; i < c->rows * c->columns; i++) {
         double busy = 0;
         for (int kind = 0; kind < CALC_PLOT_IDLE; kind++) {
-            busy += c->share[i][kind];
+            busy += c->share[i].of[kind];
         }
         double idle = 1 - busy > 1.0 / ROUNDING ? 1 - busy : 0;
-        c->share[i][CALC_PLOT_IDLE] = idle;
+        c->share[i].of[CALC_PLOT_IDLE] = idle;
         c->seen[CALC_PLOT_IDLE] = c->seen[CALC_PLOT_IDLE] || idle > 0;
     }
 }
 
-void calc_plot_choose(const double (*share)[CALC_PLOT_KINDS], int columns, calc_plot_kind *kind)
+void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind *kind)
 {
     double due[CALC_PLOT_KINDS] = {0};
     for (int i = 0; i < columns; i++) {
         int best = -1;
         for (int k = 0; k < CALC_PLOT_KINDS; k++) {
-            due[k] += share[i][k];
-            bool here = share[i][k] > 0;
+            due[k] += share[i].of[k];
+            bool here = share[i].of[k] > 0;
             best = here && (best < 0 || due[k] > due[best]) ? k : best;
         }
         best = best < 0 ? CALC_PLOT_IDLE : best;
@@ -136,8 +136,7 @@ static void write_row(calc_output *out, const calc_paint *paint, const canvas *c
 {
     calc_plot_kind kind[CALC_PLOT_MAX_WIDTH];
     char percent[CALC_HUMAN_MAX];
-    calc_plot_choose((const double(*)[CALC_PLOT_KINDS])(c->share + row * c->columns), c->columns,
-                     kind);
+    calc_plot_choose(c->share + row * c->columns, c->columns, kind);
     calc_output_printf(out, "%*lld ", LEFT - 1, (long long)(row * c->every));
     for (int i = 0, end; i < c->columns; i = end) {
         end = i + 1;

@@ -26,11 +26,16 @@ typedef enum calc_plot_kind {
 } calc_plot_kind;
 #undef CALC_PLOT_KIND_NAME
 
+/** What happens in a column, as shares of its time. */
+typedef struct calc_plot_share {
+    double of[CALC_PLOT_KINDS];
+} calc_plot_share;
+
 /** Choose what is drawn for each column of a row, so that over a stretch of columns each kind shows
  *  as often as its share of the time; a column only shows what happens in it.
- *  @param share  of the time of each column; a column adds up to 1
+ *  @param share  [columns] each adds up to 1
  *  @param kind   [columns] */
-void calc_plot_choose(const double (*share)[CALC_PLOT_KINDS], int columns, calc_plot_kind *kind);
+void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind *kind);
 
 /** Write the drawing with its legend, as wide as the terminal, or 80 columns.
  *  @return CALC_OK or CALC_ERR_NOMEM */

@@ -27,12 +27,13 @@ calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes, calc_errors *
     }
     double passes = (double)shape.stages * (double)shape.chunks * (double)shape.microbatches;
     if (passes > CALC_MAX_EXACT_PASSES) {
-        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/batch_size",
-                               "lower batch_size, or take the closed form",
-                               "%lld stages of %lld chunks and %lld micro-batches are %.3g passes: "
-                               "at most %d are simulated",
-                               (long long)shape.stages, (long long)shape.chunks,
-                               (long long)shape.microbatches, passes, CALC_MAX_EXACT_PASSES);
+        return calc_errors_add(
+            errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/batch_size",
+            "lower batch_size, or take the closed form",
+            "%lld stages x %lld chunks x %lld micro-batches are %.3g passes: at most "
+            "%d are simulated",
+            (long long)shape.stages, (long long)shape.chunks, (long long)shape.microbatches, passes,
+            CALC_MAX_EXACT_PASSES);
     }
     *bytes = pass_bytes(&shape) + calc_schedule_sim_bytes(&shape);
     return CALC_OK;
