@@ -150,4 +150,5 @@ CALC_FIELD(kv_bytes_per_token,                  REAL, _, .flags = CALC_EXTRA, .u
 CALC_FIELD(kv_capacity_tokens,                  REAL, _, .flags = CALC_EXTRA | CALC_MORE, .unit = "tokens", .where = "calc_kv_cache_capacity", .doc = "tokens that the memory of one replica has room for beside weights and activations; null without inference")
 CALC_FIELD(max_batch,                           REAL, _, .flags = CALC_EXTRA | CALC_MORE, .where = "calc_kv_cache_capacity", .doc = "sequences of full length that the memory of all replicas has room for; null without inference")
 CALC_FIELD(usd_per_million_output_tokens,       REAL, _, .flags = CALC_EXTRA, .unit = "USD", .where = "calc_run_inference", .doc = "price of 1e6 generated tokens; null without inference or where the system states none")
+CALC_FIELD(pipeline_closed_form_error,          REAL, _, .flags = CALC_EXTRA, .where = "calc_run_exact", .doc = "pipeline in closed form over pipeline operation by operation, less 1; null where it was not simulated")
 /* clang-format on */
