@@ -189,7 +189,9 @@ static void count_memory(const writer *w, const calc_schedule_event *e, bool sho
 
 static void write_pair(const writer *w, const calc_schedule_event *e)
 {
-    char name[64], first[32], second[32];
+    char name[80];
+    char first[32];
+    char second[32];
     calc_schedule_pass forward = calc_timeline_pass_of(w->timeline, e->stage, e->chunk);
     double between_s = fmin(e->start_s + forward.fw_s, e->end_s);
     snprintf(name, sizeof name, "%s + %s", name_of(w, e, first, sizeof first),
