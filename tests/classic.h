@@ -14,6 +14,6 @@ enum {
 /* First in the braces of an execution: optional fields that are not 0 when they are absent. */
 #define CLASSIC_EXEC                                                                               \
     .context_par_net = -1, .expert_par_net = -1, .expert_tensor_par_net = -1,                      \
-    .expert_data_par_net = -1, .zero_stage = -1
+    .expert_data_par_net = -1
 
 #endif

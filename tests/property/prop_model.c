@@ -99,9 +99,12 @@ static double unit_factor(const char *unit)
     if (unit == NULL) {
         return 1;
     }
+    static const char *const of_time[] = {"s", "h", "days", "USD", "J"};
     size_t length = strlen(unit);
-    if (strcmp(unit, "s") == 0) {
-        return 0.5;
+    for (size_t i = 0; i < sizeof of_time / sizeof *of_time; i++) {
+        if (strcmp(unit, of_time[i]) == 0) {
+            return 0.5;
+        }
     }
     return length > 2 && strcmp(unit + length - 2, "/s") == 0 ? 2 : 1;
 }
