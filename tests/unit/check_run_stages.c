@@ -124,6 +124,31 @@ START_TEST(communication_on_the_link_is_all_of_it)
 }
 END_TEST
 
+/* One stage of 2 dense and 6 blocks with experts, 4 micro-batches of 16 tokens. */
+START_TEST(links_of_all_groups_add_up)
+{
+    modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
+    c.exec.context_par = 2;
+    c.exec.num_procs = 8;
+    c.exec.expert_par = 2;
+    c.exec.software_efficiency = 0.5;
+    c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
+    c.exec.seq_par_ag_redo = false;
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_stats s = run(&c);
+    double gather_s = 0.5 * 16 * 64 * 2 / 0x1p36;      /* of two tensor-parallel ranks */
+    double keys_s = 16 * 2 * 16 * 2 / 0x1p36;          /* one key head, from one to the other */
+    double exchange_s = 0.5 * 2 * 8 * 64 * 2 / 0x1p33; /* 8 tokens to 2 experts */
+    double twice = 4 * 2;
+    assert_near(s.tp_comm_link_time, twice * 8 * 8 * gather_s);
+    assert_near(s.cp_comm_link_time, twice * 8 * (1 + 2) * keys_s);
+    assert_near(s.ep_comm_link_time, twice * 6 * 4 * exchange_s);
+    assert_near(s.ep_comm_exposed_time, 0.4 * s.ep_comm_link_time);
+    assert_near(s.recomm_link_time, twice * (8 * 4 * gather_s + 8 * keys_s + 6 * 2 * exchange_s));
+    assert_near(sum_of_times(&s), s.total_time);
+}
+END_TEST
+
 START_TEST(recomputation_repeats_the_forward_pass)
 {
     modern_case c = start();
@@ -301,6 +326,17 @@ START_TEST(block_statistics_are_of_the_kind_most_blocks_are_of)
     ck_assert_double_eq(s.block_fw_flops, c.cost.flop[CALC_STAGE_FW]);
     ck_assert_double_eq(s.block_weight_space, 2 * (c.cost.dense_weights + c.cost.expert_weights));
     ck_assert_double_eq(s.block_act_storage_space, c.cost.kept_bytes);
+    ck_assert_double_eq(s.block_act_working_space, c.cost.kept_whole_bytes);
+    ck_assert_double_eq(s.block_fw_mem_accessed, c.cost.bytes[CALC_STAGE_FW]);
+    ck_assert_double_eq(s.block_agrad_mem_accessed, c.cost.bytes[CALC_STAGE_AGRAD]);
+    ck_assert_double_eq(s.block_wgrad_mem_accessed, c.cost.bytes[CALC_STAGE_WGRAD]);
+    ck_assert_double_eq(s.block_agrad_flops, c.cost.flop[CALC_STAGE_AGRAD]);
+    ck_assert_double_eq(s.block_wgrad_flops, c.cost.flop[CALC_STAGE_WGRAD]);
+    ck_assert_double_eq(s.block_fw_time, c.cost.fw_s);
+    ck_assert_double_eq(s.block_agrad_time, c.cost.agrad_s);
+    ck_assert_double_eq(s.block_wgrad_time, c.cost.wgrad_s);
+    ck_assert_double_eq(s.useful_flops,
+                        s.block_fw_flops + s.block_agrad_flops + s.block_wgrad_flops);
     c.app.dense_blocks = 5;
     s = run(&c);
     make_block(&c, CALC_DENSE_BLOCK);
@@ -317,6 +353,7 @@ int main(void)
     tcase_add_test(cases, stragglers_grow_by_doublings_of_nodes);
     tcase_add_test(cases, inference_is_forward_only);
     tcase_add_test(cases, communication_on_the_link_is_all_of_it);
+    tcase_add_test(cases, links_of_all_groups_add_up);
     tcase_add_test(cases, recomputation_repeats_the_forward_pass);
     tcase_add_test(cases, what_is_allocated_is_the_sum_of_its_parts);
     tcase_add_test(cases, the_peak_is_on_the_fullest_stage);

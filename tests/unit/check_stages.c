@@ -467,6 +467,32 @@ START_TEST(blocks_that_do_not_recompute_keep_all)
 }
 END_TEST
 
+/* Dense and expert blocks of one stage, and a predicted token of the last kind. */
+START_TEST(blocks_of_both_kinds_are_kept)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 2, 1));
+    calc_stage_memory first = memory_of(&s, 0), last = memory_of(&s, 1);
+    double dense = s.parts.block[CALC_DENSE_BLOCK].kept_bytes;
+    double moe = s.parts.block[CALC_MOE_BLOCK].kept_bytes;
+    ck_assert_double_ne(dense, moe);
+    assert_near(first.activation, 2 * (2 * dense + 2 * moe));
+    assert_near(last.activation, 4 * moe);
+    s.c.app.mtp_blocks = 1;
+    calc_stage_memory more = memory_of(&s, 1);
+    assert_near(more.activation, 5 * moe + s.parts.mtp.kept_bytes);
+    assert_near(more.ends, 2 * last.ends);
+    s.c.app.mtp_blocks = 0;
+    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.seq_par_ag_redo = false;
+    s.c.exec.recompute_blocks = 1;
+    first = memory_of(&s, 0); /* one block in four is lean */
+    double input = 2 * 32 * 64;
+    assert_near(first.activation, 2 * (0.75 * (2 * dense + 2 * moe) + 0.25 * 4 * input));
+    assert_near(first.working, fmax(dense, moe) - input);
+}
+END_TEST
+
 /* One copy of each shape of a matrix: four in a block, and the head. */
 START_TEST(dummy_gradients_are_one_of_each_shape)
 {
@@ -520,6 +546,30 @@ START_TEST(a_stage_takes_its_blocks_ends_and_messages)
     assert_near(last.ends_s, s.parts.head.fw_s + s.parts.head.agrad_s + s.parts.head.wgrad_s);
     assert_near(all_s(&first), spent_s(&first));
     assert_near(all_s(&last), spent_s(&last));
+}
+END_TEST
+
+/* Full recomputation of a block with experts repeats its exchange too. */
+START_TEST(a_stage_with_experts_takes_what_it_spends)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(2, 2, 2));
+    s.c.exec.expert_par = 2;
+    s.c.exec.context_par = 2;
+    s.c.exec.num_procs = 16;
+    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.seq_par_ag_redo = false;
+    calc_stage_time t = time_of(&s, 0);
+    const calc_cost *dense = &s.parts.block[CALC_DENSE_BLOCK];
+    const calc_cost *moe = &s.parts.block[CALC_MOE_BLOCK];
+    ck_assert_double_gt(moe->expert.re_exposed_s, 0);
+    assert_near(t.expert_s, 2 * (moe->expert.fw_exposed_s + moe->expert.bw_exposed_s));
+    assert_near(t.repeated_s, 2 * (dense->tensor.re_exposed_s + dense->context.re_exposed_s +
+                                   moe->tensor.re_exposed_s + moe->context.re_exposed_s +
+                                   moe->expert.re_exposed_s));
+    assert_near(t.context_s, 2 * (dense->context.fw_exposed_s + dense->context.bw_exposed_s +
+                                  moe->context.fw_exposed_s + moe->context.bw_exposed_s));
+    assert_near(all_s(&t), spent_s(&t));
 }
 END_TEST
 
@@ -822,6 +872,28 @@ START_TEST(sharded_weights_are_gathered_in_every_pass)
 }
 END_TEST
 
+/* 4 replicas of the rest and 2 of an expert, each in pairs: experts have no replica of a shard. */
+START_TEST(sharded_experts_are_gathered_over_their_own_replicas)
+{
+    stage_case s;
+    calc_app app = moe_app();
+    app.vocab_size = 0;
+    app.dense_blocks = 0;
+    build(&s, app, modern_exec(1, 1, 8));
+    s.c.exec.expert_par = 2;
+    s.c.exec.zero_stage = 3;
+    s.c.exec.fsdp_par = 2;
+    s.c.system.overlap.data_par = 1e-300; /* nothing hides */
+    calc_stage_time t = time_of(&s, 0);
+    const calc_cost *b = &s.parts.block[CALC_MOE_BLOCK];
+    double dense = b->dense_weights, expert = b->expert_weights;
+    double gather_s = 0.5 * 2 * (dense + expert) / slow;
+    double scatter_s = 0.5 * 4 * (dense + expert) / slow;
+    double replicas_s = 4 * (1.5 * dense + 1.0 * expert) / 2 / slow; /* 4 and 2 of a shard */
+    assert_near(t.sharded_s, 8 * (2 * gather_s + scatter_s + replicas_s));
+}
+END_TEST
+
 /* ---- Optimizer ------------------------------------------------------------------------------- */
 
 START_TEST(the_optimizer_reads_and_writes_its_state)
@@ -842,6 +914,18 @@ START_TEST(the_optimizer_reads_and_writes_its_state)
     s.c.exec.training = false;
     settle(&s);
     ck_assert_double_eq(calc_stage_optimizer_s(&s.c.context, &w), 0);
+}
+END_TEST
+
+START_TEST(the_optimizer_of_experts_is_sharded_over_their_replicas)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 1, 8));
+    s.c.exec.expert_par = 4;
+    s.c.exec.zero_stage = 1;
+    calc_stage_weights w = weights_of(&s, 0);
+    assert_near(calc_stage_optimizer_s(&s.c.context, &w),
+                (8 * (w.dense + w.expert) + 36 * (w.dense / 8 + w.expert / 2)) / memory);
 }
 END_TEST
 
@@ -886,12 +970,14 @@ static void add_memory_cases(TCase *cases)
     tcase_add_test(cases, predicted_tokens_weigh_on_the_last_stage);
     tcase_add_test(cases, activations_are_kept_for_what_is_in_flight);
     tcase_add_test(cases, blocks_that_do_not_recompute_keep_all);
+    tcase_add_test(cases, blocks_of_both_kinds_are_kept);
     tcase_add_test(cases, dummy_gradients_are_one_of_each_shape);
 }
 
 static void add_time_cases(TCase *cases)
 {
     tcase_add_test(cases, a_stage_takes_its_blocks_ends_and_messages);
+    tcase_add_test(cases, a_stage_with_experts_takes_what_it_spends);
     tcase_add_test(cases, free_stages_are_all_alike);
     tcase_add_test(cases, messages_are_scattered_sent_per_chunk_and_may_hide);
     tcase_add_test(cases, some_blocks_recompute_and_others_do_not);
@@ -908,6 +994,8 @@ static void add_time_cases(TCase *cases)
     tcase_add_test(cases, chunks_leave_more_to_hide_behind);
     tcase_add_test(cases, tied_tables_are_added_up_between_the_ends);
     tcase_add_test(cases, sharded_weights_are_gathered_in_every_pass);
+    tcase_add_test(cases, sharded_experts_are_gathered_over_their_own_replicas);
+    tcase_add_test(cases, the_optimizer_of_experts_is_sharded_over_their_replicas);
     tcase_add_test(cases, the_optimizer_reads_and_writes_its_state);
     tcase_add_test(cases, zero_stage_overrules_optimizer_sharding);
 }

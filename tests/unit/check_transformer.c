@@ -383,6 +383,115 @@ START_TEST(unfused_experts_move_more_in_their_activation_only)
 }
 END_TEST
 
+/* ---- Elementwise kernels ----------------------------------------------------------------------
+ */
+
+/* Traffic and arithmetic of a kernel that runs once each way. */
+static void kernel_is(const modern_case *c, const char *name, double fw_bytes, double bw_bytes,
+                      double fw_flop, double bw_flop)
+{
+    const calc_operator *o = named(c, name);
+    ck_assert_int_eq(o->kind, CALC_OPERATOR_VECTOR);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], fw_bytes);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], bw_bytes);
+    ck_assert_double_eq(o->flop[CALC_STAGE_FW], fw_flop);
+    ck_assert_double_eq(o->flop[CALC_STAGE_AGRAD], bw_flop);
+    ck_assert_double_eq(o->launches[CALC_STAGE_FW], 1);
+    ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 1);
+    ck_assert_double_eq(o->launches[CALC_STAGE_WGRAD], 0);
+}
+
+START_TEST(elementwise_kernels_of_a_llama_block)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.app.qk_norm = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    double heads = T * (A + G) * D;
+    kernel_is(&c, "attention norm", 2 * 2 * T * H, 3 * 2 * T * H, 4 * T * H, 8 * T * H);
+    kernel_is(&c, "feed-forward norm", 2 * 2 * T * H, 3 * 2 * T * H, 4 * T * H, 8 * T * H);
+    kernel_is(&c, "query key norm", 2 * 2 * heads, 3 * 2 * heads, 4 * heads, 8 * heads);
+    kernel_is(&c, "rotary embedding", 2 * 2 * heads, 2 * 2 * heads, 3 * heads, 3 * heads);
+    kernel_is(&c, "attention residual", 3 * 2 * T * H, 2 * 2 * T * H, T * H, 0);
+    kernel_is(&c, "activation", 3 * 2 * T * F, 5 * 2 * T * F, 6 * T * F, 11 * T * F);
+    c.exec.unfused_rope = true;
+    c.exec.fused_activation = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    kernel_is(&c, "rotary embedding", 4 * 2 * heads, 4 * 2 * heads, 3 * heads, 3 * heads);
+    kernel_is(&c, "activation", 6 * 2 * T * F, 10 * 2 * T * F, 6 * T * F, 11 * T * F);
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        ck_assert_double_eq(named(&c, "feed-forward up")->launches[stage], 1);
+    }
+    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_STAGE_FW], 0);
+    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_STAGE_AGRAD], 0);
+}
+END_TEST
+
+START_TEST(elementwise_kernels_of_a_gpt_block)
+{
+    modern_case c = case_of(small_app(), modern_exec(1, 1, 1));
+    c.exec.flash_attention = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    kernel_is(&c, "attention norm", 2 * 2 * T * H, 3 * 2 * T * H, 9 * T * H, 14 * T * H);
+    ck_assert_double_eq(named(&c, "attention norm")->flop[CALC_STAGE_WGRAD], 7 * T * H);
+    kernel_is(&c, "feed-forward residual", 7 * T * H, 5 * T * H, T * H, 0); /* and the mask */
+    kernel_is(&c, "activation", 2 * 2 * T * F, 3 * 2 * T * F, 8 * T * F, 13 * T * F);
+    const calc_operator *o = named(&c, "attention scores");
+    double pairs = A * T * T;
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], pairs * (5 * 2 + 2));
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], pairs * (7 * 2 + 1));
+    ck_assert_double_eq(o->launches[CALC_STAGE_FW], 5);
+    ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 7);
+}
+END_TEST
+
+START_TEST(elementwise_kernels_of_latent_attention)
+{
+    modern_case c = case_of(latent_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double latents = T * (32 + 16), heads = 2 * T * A * (16 + 8);
+    kernel_is(&c, "latent norm", 2 * 2 * latents, 3 * 2 * latents, 4 * latents, 8 * latents);
+    kernel_is(&c, "rotary embedding", 2 * 2 * heads, 2 * 2 * heads, 3 * heads, 3 * heads);
+}
+END_TEST
+
+/* Sorting: every token once and half, and each of its two copies three times and a half. */
+START_TEST(elementwise_kernels_of_experts)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_MOE_BLOCK);
+    double rows = 2 * T, routed = rows * 32;
+    kernel_is(&c, "routing", 8 * T * 8, 8 * T * 8, 0, 0);
+    kernel_is(&c, "experts activation", 3 * 2 * routed, 5 * 2 * routed, 6 * routed, 11 * routed);
+    for (int i = 0; i < 2; i++) {
+        const calc_operator *o = named(&c, i == 0 ? "permute" : "unpermute");
+        ck_assert_int_eq(o->kind, CALC_OPERATOR_PERMUTE);
+        ck_assert_double_eq(o->bytes[CALC_STAGE_FW], (0.5 * T + 3.5 * rows) * H * 2);
+        ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], (0.5 * T + 3.5 * rows) * H * 2);
+        ck_assert_double_eq(o->launches[CALC_STAGE_FW], 8);
+        ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 8);
+    }
+    c.app.ffn_type = CALC_FFN_TYPE_GELU;
+    make_block(&c, CALC_MOE_BLOCK);
+    kernel_is(&c, "experts activation", 2 * 2 * routed, 3 * 2 * routed, 8 * routed, 13 * routed);
+    ck_assert_double_eq(c.cost.expert_weights, 2 * H * 32 * 8);
+}
+END_TEST
+
+START_TEST(elementwise_kernels_of_the_ends)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    resolve(&c);
+    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators);
+    kernel_is(&c, "loss", 4 * T * 512, 4 * T * 512, 5 * T * 512, 2 * T * 512);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    kernel_is(&c, "prediction norms", 2 * 2 * 2 * T * H, 3 * 2 * 2 * T * H, 0, 0);
+    c.app.norm_type = CALC_NORM_TYPE_LAYER;
+    resolve(&c);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    ck_assert_double_eq(named(&c, "prediction norms")->weights, 6 * H);
+}
+END_TEST
+
 /* ---- Tensor and context parallelism -----------------------------------------------------------
  */
 
@@ -755,6 +864,11 @@ int main(void)
     tcase_add_test(cases, all_gather_brings_every_token_to_every_rank);
     tcase_add_test(cases, grouped_weights_may_have_gradient_traffic_of_their_own);
     tcase_add_test(cases, unfused_experts_move_more_in_their_activation_only);
+    tcase_add_test(cases, elementwise_kernels_of_a_llama_block);
+    tcase_add_test(cases, elementwise_kernels_of_a_gpt_block);
+    tcase_add_test(cases, elementwise_kernels_of_latent_attention);
+    tcase_add_test(cases, elementwise_kernels_of_experts);
+    tcase_add_test(cases, elementwise_kernels_of_the_ends);
     tcase_add_test(cases, a_block_gathers_and_scatters_twice_each_way);
     tcase_add_test(cases, routed_experts_have_no_tensor_parallel_communication);
     tcase_add_test(cases, one_context_rank_exchanges_nothing);
