@@ -228,6 +228,10 @@ START_TEST(one_copy_per_node_is_sent_between_nodes)
     c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.75 * 0.5 * bytes / slow);
+    c.exec.expert_tensor_par = 2; /* 4 experts a node: on 4 nodes, 1.75 of 2 copies */
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.875 * 0.75 * bytes / slow);
+    c.exec.expert_tensor_par = 0;
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.75 * 15 / 16 * bytes / slow);
@@ -257,6 +261,7 @@ START_TEST(kernels_add_up_by_pass)
     o[0].weights = 5;
     o[1].weights = 7;
     o[1].flop[CALC_STAGE_FW] = vector;
+    o[2].flop[CALC_STAGE_WGRAD] = 0;
     o[0].expert = true;
     o[0].repeated_by = o[1].repeated_by = 1;
     o[2].repeated_by = 2;
@@ -323,6 +328,8 @@ START_TEST(tensor_parallel_communication_hides_by_shares)
     modern_case c = start();
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_NONE, 4);
     exposed_is(&c.cost.tensor, 8, 8, 8);
+    sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_RING, 4); /* in two tiles */
+    exposed_is(&c.cost.tensor, 4, 4, 4);
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_FUSED, 4);
     exposed_is(&c.cost.tensor, 8 * 0.2, 8 * 0.2, 8 * 0.2);
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);

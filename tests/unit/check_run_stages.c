@@ -96,6 +96,20 @@ START_TEST(stragglers_grow_by_doublings_of_nodes)
 }
 END_TEST
 
+/* 6 blocks on the first stage, 2 on the last. */
+START_TEST(the_largest_reduction_is_the_one_waited_for)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 2, 2));
+    c.app.vocab_size = 0;
+    for (int i = 0; i < 2; i++) {
+        c.exec.first_stage_blocks = i == 0 ? 6 : 2;
+        c.exec.last_stage_blocks = i == 0 ? 2 : 6;
+        double weights = 6 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64);
+        assert_near(run(&c).dp_comm_exposed_time, 4 * weights / 0x1p33);
+    }
+}
+END_TEST
+
 START_TEST(inference_is_forward_only)
 {
     modern_case c = start();
@@ -272,6 +286,12 @@ START_TEST(utilization_counts_what_the_model_needs)
     /* flash attention computes the scores once more: five products backward */
     ck_assert_double_eq(s.hardware_flops, s.model_flops + 8 * 0.5 * square * 33 / 64);
     assert_near(s.hardware_flops_utilization, s.hardware_flops / could);
+    assert_near(s.total_efficiency, s.model_flops_utilization);
+    assert_near(s.compute_efficiency * s.system_efficiency, s.total_efficiency);
+    assert_near(s.system_efficiency, (s.fw_time + s.bw_time + s.optim_step_time) / s.total_time);
+    c.exec.context_par = 2; /* the same work on twice the processors */
+    c.exec.num_procs = 32;
+    assert_near(run(&c).hardware_flops, s.hardware_flops);
 }
 END_TEST
 
@@ -351,6 +371,7 @@ int main(void)
     tcase_add_test(cases, the_bubble_of_equal_stages_is_three_passes);
     tcase_add_test(cases, the_slowest_stage_is_the_one_with_the_head);
     tcase_add_test(cases, stragglers_grow_by_doublings_of_nodes);
+    tcase_add_test(cases, the_largest_reduction_is_the_one_waited_for);
     tcase_add_test(cases, inference_is_forward_only);
     tcase_add_test(cases, communication_on_the_link_is_all_of_it);
     tcase_add_test(cases, links_of_all_groups_add_up);

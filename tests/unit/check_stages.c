@@ -115,6 +115,8 @@ START_TEST(the_ends_may_be_given)
     four.first_stage_blocks = 0;
     s = split_blocks(10, &four);
     BLOCKS_ARE(&s, 3, 3, 3, 1);
+    four.first_stage_blocks = four.last_stage_blocks = 5;
+    ck_assert(!split_blocks(8, &four).fit);
     calc_exec two = modern_exec(1, 2, 1);
     two.first_stage_blocks = 6;
     two.last_stage_blocks = 2;
@@ -164,6 +166,18 @@ START_TEST(dense_blocks_come_first)
     app.dense_blocks = 2;
     s = split(&app, &two);
     kinds_are(&s, 2, (double[]){1, 1}, (double[]){3, 3});
+}
+END_TEST
+
+/* The first chunk of two has 2 of the 3, the rest are anywhere behind it. */
+START_TEST(the_first_chunk_has_dense_blocks)
+{
+    calc_app app = moe_app();
+    app.dense_blocks = 3;
+    calc_exec two = modern_exec(1, 2, 1);
+    two.pipeline_interleaving = 2;
+    calc_stages s = split(&app, &two);
+    kinds_are(&s, 2, (double[]){2, 1}, (double[]){2, 3});
 }
 END_TEST
 
@@ -490,6 +504,7 @@ START_TEST(blocks_of_both_kinds_are_kept)
     double input = 2 * 32 * 64;
     assert_near(first.activation, 2 * (0.75 * (2 * dense + 2 * moe) + 0.25 * 4 * input));
     assert_near(first.working, fmax(dense, moe) - input);
+    assert_near(memory_of(&s, 1).working, moe - input);
 }
 END_TEST
 
@@ -507,6 +522,10 @@ START_TEST(dummy_gradients_are_one_of_each_shape)
     s.c.app = moe_app();
     s.c.app.dense_blocks = 0;
     shapes = 64 * 128 + 64 * 64 + 64 * 32;
+    ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
+    s.c.exec = modern_exec(1, 2, 2); /* of one expert, however many are here */
+    s.c.exec.expert_par = 2;
+    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
 }
 END_TEST
@@ -581,7 +600,8 @@ START_TEST(free_stages_are_all_alike)
     calc_stage_time first = time_of(&s, 0), middle = time_of(&s, 1), last = time_of(&s, 2);
     ck_assert_double_eq(all_s(&first), all_s(&middle));
     ck_assert_double_eq(all_s(&middle), all_s(&last));
-    ck_assert_double_gt(middle.ends_s, 0);
+    const calc_cost *e = &s.parts.embedding, *h = &s.parts.head;
+    assert_near(middle.ends_s, (e->fw_s + e->agrad_s + h->fw_s + h->agrad_s + h->wgrad_s) / 4);
 }
 END_TEST
 
@@ -625,6 +645,13 @@ START_TEST(some_blocks_recompute_and_others_do_not)
     t = time_of(&s, 0);
     assert_near(t.kernel_re_s, 2 * forward_s);
     assert_near(all_s(&t), all - 6 * forward_s);
+    s.c.exec = modern_exec(2, 1, 1); /* with communication */
+    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.seq_par_ag_redo = false;
+    s.c.exec.recompute_blocks = 2;
+    t = time_of(&s, 0);
+    assert_near(t.repeated_s, 2 * s.parts.block[CALC_DENSE_BLOCK].tensor.re_link_s);
+    assert_near(all_s(&t), spent_s(&t));
 }
 END_TEST
 
@@ -883,13 +910,14 @@ START_TEST(sharded_experts_are_gathered_over_their_own_replicas)
     s.c.exec.expert_par = 2;
     s.c.exec.zero_stage = 3;
     s.c.exec.fsdp_par = 2;
+    s.c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
     s.c.system.overlap.data_par = 1e-300; /* nothing hides */
     calc_stage_time t = time_of(&s, 0);
     const calc_cost *b = &s.parts.block[CALC_MOE_BLOCK];
     double dense = b->dense_weights, expert = b->expert_weights;
     double gather_s = 0.5 * 2 * (dense + expert) / slow;
-    double scatter_s = 0.5 * 4 * (dense + expert) / slow;
-    double replicas_s = 4 * (1.5 * dense + 1.0 * expert) / 2 / slow; /* 4 and 2 of a shard */
+    double scatter_s = 0.5 * 2 * (dense + expert) / slow;
+    double replicas_s = 2 * (1.5 * dense + 1.0 * expert) / 2 / slow; /* 4 and 2 of a shard */
     assert_near(t.sharded_s, 8 * (2 * gather_s + scatter_s + replicas_s));
 }
 END_TEST
@@ -950,6 +978,7 @@ static TCase *split_cases(void)
     tcase_add_test(cases, the_ends_may_be_given);
     tcase_add_test(cases, chunks_must_divide_the_blocks_of_every_stage);
     tcase_add_test(cases, dense_blocks_come_first);
+    tcase_add_test(cases, the_first_chunk_has_dense_blocks);
     tcase_add_test(cases, dense_blocks_beyond_the_first_chunk_are_spread);
     tcase_add_test(cases, alternating_kinds_are_fractions_of_every_stage);
     tcase_add_test(cases, micro_batches_are_those_of_a_replica);

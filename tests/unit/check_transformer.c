@@ -56,6 +56,8 @@ START_TEST(a_matrix_moves_its_operands_once)
     ck_assert_double_eq(o->bytes[CALC_STAGE_FW], in + weights + 2 * out + 3 * in);
     ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], out + weights + 2 * in + 3 * out);
     ck_assert_double_eq(o->bytes[CALC_STAGE_WGRAD], in + out + 8 * weights);
+    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators); /* never narrow */
+    ck_assert_double_eq(named(&c, "head")->bytes[CALC_STAGE_FW], 2 * (T * H + 512 * H + T * 512));
 }
 END_TEST
 
@@ -164,6 +166,10 @@ START_TEST(exponentials_are_charged_relative_to_heads_of_128)
     ck_assert_double_eq(o->work[CALC_STAGE_FW], 2 * pairs * (2 * D + 64) * 0.8);
     ck_assert_double_eq(o->work[CALC_STAGE_AGRAD], 2 * pairs * (5 * D + 160) * 0.8);
     ck_assert_double_eq(o->flop[CALC_STAGE_FW], 2 * pairs * 2 * D);
+    c.app.causal = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    o = named(&c, "flash attention");
+    assert_near(o->work[CALC_STAGE_AGRAD], 2 * pairs * 33 / 64 * (5 * D + 160) * 0.8);
     c.app.attn_size = 128;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "flash attention");
@@ -288,6 +294,7 @@ START_TEST(experts_fold_into_tensor_and_data_parallelism)
     ck_assert_int_eq(gather->op[CALC_STAGE_FW], CALC_OP_ALL_GATHER);
     ck_assert_int_eq(gather->op[CALC_STAGE_AGRAD], CALC_OP_REDUCE_SCATTER);
     ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_STAGE_FW], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_STAGE_AGRAD], CALC_OP_ALL_GATHER);
     ck_assert_int_eq(gather->group, CALC_IN_EXPERT_TENSOR);
     ck_assert_int_eq(named(&c, "dispatch")->group, CALC_IN_EXPERT);
 }
@@ -599,6 +606,7 @@ START_TEST(a_ring_passes_keys_on_and_their_gradients_back)
     ck_assert_double_eq(o->times[CALC_STAGE_AGRAD], 6);
     ck_assert(o->hidden_by_attention);
     ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_FW], 4);
+    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_AGRAD], 4);
 }
 END_TEST
 
@@ -626,6 +634,8 @@ START_TEST(ulysses_swaps_sequence_for_heads)
     ck_assert_double_eq(o->times[CALC_STAGE_FW], 4);
     ck_assert_double_eq(o->times[CALC_STAGE_AGRAD], 4);
     ck_assert_double_eq(o->sub_ranks, 4);
+    double moved = 8 * (2 * 4 + 2 * 2) * 16 * 2.0;
+    kernel_is(&c, "context reorder", 2 * moved, 2 * moved, 0, 0);
     ck_assert(!has_operator(&c, "context ring"));
     ck_assert_double_eq(c.cost.kept_bytes, 8 * (llama_bytes(1) + 2 * A * D));
 }
