@@ -81,6 +81,10 @@ START_TEST(an_operation_may_have_its_own_latency_and_efficiency)
     n->op_parameters.p2p.latency_step_s = 2;
     n->op_parameters.all_to_all.efficiency = 1;
     calc_group four = on_network(4, 0);
+    n->latency_log2_s = 11;
+    assert_near(time_of(&s, CALC_OP_ALL_GATHER, four),
+                7 + 3 * 2 + 2 * 11 + 0.75 * mib / (0.25 * fast));
+    n->latency_log2_s = 0;
     assert_near(time_of(&s, CALC_OP_ALL_GATHER, four), 7 + 3 * 2 + 0.75 * mib / (0.25 * fast));
     assert_near(time_of(&s, CALC_OP_ALL_REDUCE, four), 6 * 2 + 1.5 * mib / (0.5 * fast));
     assert_near(time_of(&s, CALC_OP_REDUCE_SCATTER, four), 7 + 0.75 * mib / (0.5 * fast));

@@ -131,6 +131,9 @@ START_TEST(communication_on_the_link_is_all_of_it)
     ck_assert_double_eq(s.tp_comm_exposed_time, s.tp_comm_link_time);
     assert_near(s.pp_comm_link_time, 4 * 2 * 32 * 64 * 2 / 2 / 0x1p33);
     ck_assert_double_eq(s.pp_comm_exposed_time, s.pp_comm_link_time);
+    c.exec.pipeline_interleaving = 2;
+    assert_near(run(&c).pp_comm_link_time, 2 * s.pp_comm_link_time);
+    c.exec.pipeline_interleaving = 1;
     c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
     calc_stats hidden = run(&c);
     ck_assert_double_eq(hidden.tp_comm_link_time, s.tp_comm_link_time);
@@ -183,7 +186,11 @@ START_TEST(what_is_allocated_is_the_sum_of_its_parts)
 {
     modern_case c = start();
     c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.seq_par_ag_redo = false;
     calc_stats s = run(&c);
+    ck_assert_double_gt(s.act_grad_space, 0);
+    ck_assert_double_gt(s.framework_space, 0);
     double parts = s.weight_space + s.weight_grad_space + s.optimizer_space + s.act_space +
                    s.act_grad_space + s.head_space + s.framework_space;
     assert_near(s.mem_allocated, parts);

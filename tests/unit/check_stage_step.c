@@ -52,6 +52,18 @@ START_TEST(weight_gradients_fill_the_bubble)
 }
 END_TEST
 
+/* The bubble is that of the slowest stage, wherever it is. */
+START_TEST(weight_gradients_of_the_slowest_stage_fill_the_bubble)
+{
+    for (int i = 0; i < 2; i++) {
+        calc_stage_pass pass[2] = {{2, 1, 1, 1}, {2, 1, 1, 1}};
+        pass[i] = (calc_stage_pass){2, 2, 3, 1};
+        double s = calc_stage_pipeline_s(CALC_PIPELINE_SCHEDULE_ZB_H1, true, pass, 2, 4, 1, 8);
+        ck_assert_double_eq(s, 8 * 6 + 3 * (2 + 3 - 1));
+    }
+}
+END_TEST
+
 START_TEST(a_bubble_is_never_negative)
 {
     calc_stage_pass heavy = {4, 1, 1, 5};
@@ -189,6 +201,7 @@ int main(void)
     tcase_add_test(cases, equal_stages_wait_for_the_first_and_last_micro_batch);
     tcase_add_test(cases, chunks_divide_the_bubble);
     tcase_add_test(cases, weight_gradients_fill_the_bubble);
+    tcase_add_test(cases, weight_gradients_of_the_slowest_stage_fill_the_bubble);
     tcase_add_test(cases, a_bubble_is_never_negative);
     tcase_add_test(cases, inference_fills_the_pipeline_and_then_runs_at_the_slowest);
     tcase_add_test(cases, classes_are_their_stages_one_by_one);

@@ -503,6 +503,10 @@ START_TEST(blocks_of_both_kinds_are_kept)
     first = memory_of(&s, 0); /* one block in four is lean */
     double input = 2 * 32 * 64;
     assert_near(first.activation, 2 * (0.75 * (2 * dense + 2 * moe) + 0.25 * 4 * input));
+    s.c.app.mtp_blocks = 1;
+    assert_near(memory_of(&s, 1).activation,
+                0.75 * 5 * moe + 0.25 * 5 * input + s.parts.mtp.kept_bytes);
+    s.c.app.mtp_blocks = 0;
     assert_near(first.working, fmax(dense, moe) - input);
     assert_near(memory_of(&s, 1).working, moe - input);
 }
@@ -518,6 +522,9 @@ START_TEST(dummy_gradients_are_one_of_each_shape)
     double shapes = 64 * 128 + 64 * 64 + 64 * 512 + 256 * 64;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
     ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64));
+    s.c.exec.tensor_par = 2;
+    ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64) / 2);
+    s.c.exec.tensor_par = 1;
     /* as many weights as another: shared experts, and the first matrix of experts */
     s.c.app = moe_app();
     s.c.app.dense_blocks = 0;
@@ -899,6 +906,23 @@ START_TEST(sharded_weights_are_gathered_in_every_pass)
 }
 END_TEST
 
+/* 16 replicas of two ranks each, sharded over 4 of them in a node of 8: 4 replicas of a shard, one
+   in each of 4 nodes. */
+START_TEST(shards_are_inside_nodes_and_their_replicas_across)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(2, 1, 16));
+    s.c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    s.c.exec.zero_stage = 3;
+    s.c.exec.fsdp_par = 4;
+    s.c.system.overlap.data_par = 1e-300; /* nothing hides */
+    calc_stage_time t = time_of(&s, 0);
+    double weights = s.parts.block[CALC_DENSE_BLOCK].dense_weights;
+    double inside_s = 0.75 * (2 * 2 + 4) * weights / fast;
+    assert_near(t.sharded_s, 8 * (inside_s + 1.5 * 4 * weights / 4 / slow));
+}
+END_TEST
+
 /* 4 replicas of the rest and 2 of an expert, each in pairs: experts have no replica of a shard. */
 START_TEST(sharded_experts_are_gathered_over_their_own_replicas)
 {
@@ -1023,6 +1047,7 @@ static void add_time_cases(TCase *cases)
     tcase_add_test(cases, chunks_leave_more_to_hide_behind);
     tcase_add_test(cases, tied_tables_are_added_up_between_the_ends);
     tcase_add_test(cases, sharded_weights_are_gathered_in_every_pass);
+    tcase_add_test(cases, shards_are_inside_nodes_and_their_replicas_across);
     tcase_add_test(cases, sharded_experts_are_gathered_over_their_own_replicas);
     tcase_add_test(cases, the_optimizer_of_experts_is_sharded_over_their_replicas);
     tcase_add_test(cases, the_optimizer_reads_and_writes_its_state);
