@@ -198,7 +198,7 @@ static calc_status set_in_designs(calc_designs_builder *designs, const calc_axis
 
 static calc_status set_values(calc_space *space, calc_axis axis, const double *value, size_t count)
 {
-    int64_t *whole = malloc(count * sizeof *whole);
+    int64_t *whole = malloc((count > 0 ? count : 1) * sizeof *whole);
     if (!whole) {
         return CALC_ERR_NOMEM;
     }
@@ -227,7 +227,7 @@ static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_te
          * Calculon, which has no optional fields. */
         double value[MAX_CHOICES] = {0, 1};
         size_t count = field->choices ? 0 : 2;
-        while (field->choices && field->choices[count]) {
+        while (field->choices && field->choices[count] && count < MAX_CHOICES) {
             value[count] = (double)count;
             count++;
         }

@@ -8,10 +8,12 @@
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par)
 {
-    if (num_procs % (base->tensor_par * pipeline_par) != 0 || pipeline_par > app->num_blocks) {
+    int64_t replica = base->tensor_par * pipeline_par;
+    replica *= base->context_par > 1 ? base->context_par : 1;
+    if (num_procs % replica != 0 || pipeline_par > app->num_blocks) {
         return false;
     }
-    int64_t data_par = num_procs / (base->tensor_par * pipeline_par);
+    int64_t data_par = num_procs / replica;
     if (data_par > batch || !calc_space_has(space, CALC_AXIS_data_par, data_par)) {
         return false;
     }

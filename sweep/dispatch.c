@@ -5,6 +5,7 @@
 
 #include "kernel.h"
 #include "kernel_lane.h"
+#include "stage_kernel_lane.h"
 
 size_t calc_kernel_levels(calc_kernel_level out[4])
 {
@@ -37,4 +38,23 @@ double calc_kernel_lane_s(const calc_kernel_tile *t, size_t lane, size_t reducti
                                           t->bw_message_s[lane], r->collides[lane]);
     }
     return p.partial_s + exposed_s + r->mask_s[lane];
+}
+
+calc_stage_kernel *calc_stage_kernel_beside(calc_kernel *kernel)
+{
+#ifdef CALC_KERNEL_X86
+    if (kernel == calc_kernel_v4) {
+        return calc_stage_kernel_v4;
+    }
+    if (kernel == calc_kernel_v3) {
+        return calc_stage_kernel_v3;
+    }
+#endif
+    (void)kernel;
+    return calc_stage_kernel_generic;
+}
+
+calc_stage_step calc_stage_lane_step(const calc_stage_tile *tile, size_t lane)
+{
+    return calc_stage_kernel_step(tile->terms, tile->schedule, tile->lanes, lane);
 }

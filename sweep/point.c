@@ -1,5 +1,6 @@
 #include "point.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "model/memory.h"
@@ -93,7 +94,7 @@ static void enter(calc_worker *w, calc_sweep_group *group, calc_found *found, do
 }
 
 /* Enter a point that the kernel evaluated. */
-static void enter_point(calc_worker *w, const calc_point_place *at, const calc_exec *exec,
+static void enter_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                         const calc_point *p)
 {
     const calc_sweep_options *o = w->options;
@@ -104,7 +105,7 @@ static void enter_point(calc_worker *w, const calc_point_place *at, const calc_e
         objective[i] = objective_of(&o->objective[i], batch, p);
     }
     double top_objective = o->top > 0 ? objective_of(&o->top_by, batch, p) : 0;
-    enter(w, at->group, &found, top_objective, objective);
+    enter(w, group, &found, top_objective, objective);
 }
 
 /* Compare one point with calc_run(): every bit of time and memory must agree. */
@@ -121,7 +122,7 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
 }
 
 /* Evaluate one point with calc_run(), for what the kernel does not know. */
-static void run_point(calc_worker *w, const calc_point_place *at, const calc_exec *exec)
+static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
 {
     const calc_sweep_options *o = w->options;
     calc_stats stats;
@@ -151,7 +152,26 @@ static void run_point(calc_worker *w, const calc_point_place *at, const calc_exe
         objective[i] = calc_objective_of(&o->objective[i], &stats);
     }
     double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, &stats) : 0;
-    enter(w, at->group, &found, top_objective, objective);
+    enter(w, group, &found, top_objective, objective);
+}
+
+void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
+                     const calc_point *p, calc_point_purpose what)
+{
+    if (what == CALC_POINT_RUN) {
+        run_point(w, group, exec);
+    } else if (what == CALC_POINT_VERIFY) {
+        verify(w, exec, p);
+    } else if (calc_point_matters(w, group, p)) {
+        enter_point(w, group, exec, p);
+    }
+}
+
+bool calc_point_verifies(calc_worker *w)
+{
+    double share = w->options->verify;
+    uint64_t tile = w->tiles++;
+    return floor((double)(tile + 1) * share) > floor((double)tile * share);
 }
 
 void calc_point_visit(calc_worker *w, const calc_point_place *at, size_t lane,
@@ -168,16 +188,10 @@ void calc_point_visit(calc_worker *w, const calc_point_place *at, size_t lane,
         }
         for (int overlapped = !c->plain; overlapped <= c->overlapped; overlapped++) {
             calc_exec exec = calc_point_exec(w, at->row, at->combo, lane, d, overlapped);
-            if (what == CALC_POINT_RUN) {
-                run_point(w, at, &exec);
-                continue;
+            if (what != CALC_POINT_RUN) {
+                p.total_s = calc_kernel_lane_s(&w->tile, lane, d, overlapped);
             }
-            p.total_s = calc_kernel_lane_s(&w->tile, lane, d, overlapped);
-            if (what == CALC_POINT_VERIFY) {
-                verify(w, &exec, &p);
-            } else if (calc_point_matters(w, at->group, &p)) {
-                enter_point(w, at, &exec, &p);
-            }
+            calc_point_take(w, at->group, &exec, &p, what);
         }
     }
 }

@@ -39,6 +39,13 @@ typedef enum calc_point_purpose {
     CALC_POINT_RUN     /**< evaluate them with calc_run(), filter, and enter */
 } calc_point_purpose;
 
+/** Do that with one point. */
+void calc_point_take(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
+                     const calc_point *p, calc_point_purpose what);
+
+/** Whether to verify the next tile: evenly spread over the tiles of a thread. */
+bool calc_point_verifies(calc_worker *worker);
+
 /** Visit the points of a lane that the networks allow. */
 void calc_point_visit(calc_worker *worker, const calc_point_place *at, size_t lane,
                       calc_point_purpose what);

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "model/verdict.h"
 #include "point.h"
+#include "stage_worker.h"
 #include "units.h"
 #include "worker.h"
 
@@ -83,6 +84,19 @@ static void visit_row(void *context, const calc_worker *w, const calc_row *row,
     }
 }
 
+static void visit_stage(void *context, const calc_worker *w, const calc_stage_place *place)
+{
+    sampler *s = context;
+    while (s->next < s->count && s->point[s->next].index < w->counts.total) {
+        calc_sample_point *p = &s->point[s->next++];
+        p->design = w->design;
+        p->verdict = calc_stage_decode(place, p->index - place->first, &p->exec);
+        if (p->verdict == CALC_VERDICT_OK) {
+            p->verdict = calc_run(w->app, w->system, &p->exec, w->options->compat, &p->stats);
+        }
+    }
+}
+
 /* Walk through the space and evaluate the points on the way. */
 static calc_status walk(const calc_space *space, const calc_designs *designs, calc_compat compat,
                         sampler *s)
@@ -100,6 +114,7 @@ static calc_status walk(const calc_space *space, const calc_designs *designs, ca
         w->design = d;
         w->counts_only = true;
         w->row_visit = visit_row;
+        w->stage_visit = visit_stage;
         w->row_context = s;
         status = calc_units_list(&units, space, &app, &system);
         for (size_t i = 0; i < units.count && status == CALC_OK && s->next < s->count; i++) {

@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
+#include "spec/extended.h"
 #include "spec/rules.h"
+#include "stage_worker.h"
+#include "variants.h"
 
 /** Processor counts of one unit, for micro-batch 1 and at most. Enough work to make the profile
  * table worth while, little enough that many threads end together: small micro-batches divide more
@@ -82,6 +85,17 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (size_t i = 0; i < axis->count && fine; i++) {
         fine = axis->value[i] > app->num_blocks || add_number(&list, axis->value[i]);
     }
+    /* Two blocks more where embedding and head count as blocks; any number for a free layout. */
+    const calc_values *balance = &space->axis[CALC_AXIS_pipeline_balance];
+    for (size_t i = 0; i < balance->count && axis->all && fine; i++) {
+        bool ends = balance->value[i] == CALC_PIPELINE_BALANCE_ENDS;
+        bool any = balance->value[i] == CALC_PIPELINE_BALANCE_FREE;
+        fine = !ends || add_divisors(&list, app->num_blocks + 2);
+        for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
+            fine = add_number(&list, p);
+        }
+    }
+    sort_unique(&list);
     free(units->pipeline);
     units->pipeline = list.value;
     units->pipelines = list.count;
@@ -107,18 +121,22 @@ static bool add_local_batches(numbers *local, const calc_units *units, const cal
 
 /* Micro-batch sizes that some cell of a tensor parallelism can have. */
 static bool list_microbatches(numbers *out, const calc_units *units, const calc_space *space,
-                              const calc_app *app, int64_t tensor_par)
+                              const calc_app *app, const calc_exec *base)
 {
+    int64_t context_par = base->context_par > 1 ? base->context_par : 1;
+    int64_t tensor_par = base->tensor_par;
+    int64_t replica = tensor_par * context_par;
+    int64_t seq_size = base->seq_size > 0 ? base->seq_size : app->seq_size;
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
     const calc_values *batches = &space->axis[CALC_AXIS_batch_size];
     numbers local = {0};
     bool fine = true;
     for (size_t n = 0; n < procs->count && fine; n++) {
-        if (procs->value[n] % tensor_par != 0) {
+        if (procs->value[n] % replica != 0) {
             continue;
         }
         for (size_t b = 0; b < batches->count && fine; b++) {
-            fine = add_local_batches(&local, units, space, procs->value[n] / tensor_par,
+            fine = add_local_batches(&local, units, space, procs->value[n] / replica,
                                      batches->value[b]);
         }
         /* Many processor counts have the same few batches. */
@@ -137,7 +155,7 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {
         int64_t m = out->value[i];
-        bool legal = axis->all ? m * app->seq_size % tensor_par == 0
+        bool legal = axis->all ? m * seq_size / context_par % tensor_par == 0
                                : calc_space_has(space, CALC_AXIS_microbatch_size, m);
         if (legal) {
             out->value[kept++] = m;
@@ -159,7 +177,8 @@ calc_datatype calc_units_datatype(const calc_system *system)
     return CALC_DATATYPE_FLOAT16;
 }
 
-static bool add_unit(calc_units *units, const calc_exec *base, size_t begin, size_t end)
+static bool add_unit(calc_units *units, const calc_exec *base, bool stages, size_t begin,
+                     size_t end)
 {
     if (units->count == units->capacity) {
         size_t capacity = units->capacity > 0 ? 2 * units->capacity : 256;
@@ -170,23 +189,32 @@ static bool add_unit(calc_units *units, const calc_exec *base, size_t begin, siz
         units->unit = grown;
         units->capacity = capacity;
     }
-    units->unit[units->count++] = (calc_unit){*base, begin, end};
+    units->unit[units->count++] = (calc_unit){*base, begin, end, stages};
     return true;
 }
 
 /* Units of one datatype, attention and mode. */
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
-                      calc_exec *base, numbers *microbatches)
+                      calc_exec *base, bool stages, numbers *microbatches)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    bool offloads = !(calc_space_has(space, CALC_AXIS_weight_offload, 0) &&
+                      calc_space_has(space, CALC_AXIS_activations_offload, 0) &&
+                      calc_space_has(space, CALC_AXIS_optimizer_offload, 0));
+    if (stages && offloads) {
+        return true; /* a list of stages offloads nothing */
+    }
     int64_t common = calc_gcd(calc_gcd(app->hidden, app->feedforward), app->attn_heads);
     for (int64_t t = 1; t <= common; t++) {
         if (common % t != 0 || !(axis->all || calc_space_has(space, CALC_AXIS_tensor_par, t))) {
             continue;
         }
         base->tensor_par = t;
-        if (!list_microbatches(microbatches, units, space, app, t)) {
+        if (stages && !calc_variant_legal(app, base)) {
+            continue;
+        }
+        if (!list_microbatches(microbatches, units, space, app, base)) {
             return false;
         }
         for (size_t m = 0; m < microbatches->count; m++) {
@@ -194,7 +222,7 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
             size_t step = procs_per_unit(base->microbatch_size);
             for (size_t n = 0; n < procs->count; n += step) {
                 size_t end = n + step < procs->count ? n + step : procs->count;
-                if (!add_unit(units, base, n, end)) {
+                if (!add_unit(units, base, stages, n, end)) {
                     return false;
                 }
             }
@@ -216,35 +244,58 @@ static int compare_units(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether a space has values that only a list of stages knows, in fields that rows vary. */
+static bool has_stage_rows(const calc_space *space)
+{
+    const calc_values *recompute = &space->axis[CALC_AXIS_activation_recompute];
+    const calc_values *overlap = &space->axis[CALC_AXIS_tensor_par_overlap];
+    bool modules = !recompute->all && recompute->count > 0 &&
+                   recompute->value[recompute->count - 1] > CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool hidden = !overlap->all && overlap->count > 0 &&
+                  overlap->value[overlap->count - 1] > CALC_TENSOR_PAR_OVERLAP_PIPE;
+    return modules || hidden;
+}
+
+/* Units of a variant that has Calculon's fields only, but for those that tiles vary: each value of
+ * them makes units of its own. */
+static bool add_classic(calc_units *units, const calc_space *space, const calc_app *app,
+                        const calc_system *system, const calc_exec *variant, numbers *microbatches)
+{
+    const calc_values *zero = &space->axis[CALC_AXIS_zero_stage];
+    const calc_values *message = &space->axis[CALC_AXIS_pipeline_par_overlap];
+    const calc_values *gather = &space->axis[CALC_AXIS_param_gather_overlap];
+    bool fine = true;
+    for (size_t i = 0; i < zero->count * message->count * gather->count && fine; i++) {
+        calc_exec base = *variant;
+        base.zero_stage = zero->value[i % zero->count];
+        base.pipeline_par_overlap = message->value[i / zero->count % message->count] != 0;
+        base.param_gather_overlap = (calc_choice)gather->value[i / zero->count / message->count];
+        bool stages = calc_extended(app, system, &base);
+        fine = add_units(units, space, app, &base, stages, microbatches);
+        if (!stages && fine && has_stage_rows(space)) {
+            fine = add_units(units, space, app, &base, true, microbatches);
+        }
+    }
+    return fine;
+}
+
 calc_status calc_units_list(calc_units *units, const calc_space *space, const calc_app *app,
                             const calc_system *system)
 {
-    const calc_values *datatypes = &space->axis[CALC_AXIS_datatype];
     numbers microbatches = {0};
-    bool fine = list_pipelines(units, space, app);
+    calc_variants variants = {0};
+    bool fine = list_pipelines(units, space, app) &&
+                calc_variants_list(&variants, space, app, system) == CALC_OK;
     units->count = 0;
-    for (int d = 0; d < CALC_DATATYPE_COUNT && fine; d++) {
-        bool offered = system->matrix[d].flop_per_s > 0 && system->vector[d].flop_per_s > 0;
-        bool wanted = datatypes->all ? d == (int)calc_units_datatype(system)
-                                     : calc_space_has(space, CALC_AXIS_datatype, d);
-        if (!offered || !wanted) {
-            continue;
-        }
-        for (int mode = 0; mode < 4 && fine; mode++) {
-            bool multiquery = mode & 1;
-            bool training = mode & 2;
-            calc_exec base;
-            calc_space_optional(space, &base);
-            base.datatype = (calc_datatype)d;
-            base.attention_type =
-                multiquery ? CALC_ATTENTION_TYPE_MULTIQUERY : CALC_ATTENTION_TYPE_MULTIHEAD;
-            base.training = training;
-            if (calc_space_has(space, CALC_AXIS_attention_type, base.attention_type) &&
-                calc_space_has(space, CALC_AXIS_training, training)) {
-                fine = add_units(units, space, app, &base, &microbatches);
-            }
+    for (size_t i = 0; i < variants.count && fine; i++) {
+        calc_exec base = variants.exec[i];
+        if (calc_extended(app, system, &base)) {
+            fine = add_units(units, space, app, &base, true, &microbatches);
+        } else {
+            fine = add_classic(units, space, app, system, &base, &microbatches);
         }
     }
+    calc_variants_free(&variants);
     free(microbatches.value);
     if (fine && units->count > 1) {
         qsort(units->unit, units->count, sizeof *units->unit, compare_units);
@@ -259,6 +310,19 @@ void calc_units_free(calc_units *units)
     *units = (calc_units){0};
 }
 
+/* Whether the sizes of a cell go with experts and schedule. */
+static bool stages_legal(const calc_exec *e)
+{
+    int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
+    int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    bool paired =
+        e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_DUALPIPE ||
+        (e->pipeline_par % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * e->pipeline_par);
+    bool shards = e->fsdp_par <= 0 || e->num_procs % e->fsdp_par == 0;
+    return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
+}
+
 /* The cells of one processor count and batch. The profile table is made for the first of a unit:
  * many units have none. */
 static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *unit, size_t procs,
@@ -267,16 +331,22 @@ static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *
     int64_t num_procs = w->space->axis[CALC_AXIS_num_procs].value[procs];
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, &unit->base, num_procs, batch,
-                          units->pipeline[i])) {
+                          units->pipeline[i]) ||
+            (unit->stages && !stages_legal(&w->cell.exec))) {
             continue;
         }
         if (!*filled) {
-            w->status = calc_worker_rows(w, &unit->base);
+            w->status = unit->stages ? calc_stage_work_rows(w, &unit->base)
+                                     : calc_worker_rows(w, &unit->base);
             *filled = true;
         }
         if (w->status == CALC_OK) {
             w->cell.procs_index = procs;
-            calc_worker_cell(w);
+            if (unit->stages) {
+                calc_stage_work_cell(w);
+            } else {
+                calc_worker_cell(w);
+            }
         }
     }
 }

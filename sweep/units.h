@@ -11,6 +11,7 @@
 typedef struct calc_unit {
     calc_exec base; /**< tensor_par, microbatch_size, datatype, attention_type, training */
     size_t procs_begin, procs_end; /**< positions in the axis of num_procs */
+    bool stages;                   /**< layouts are lists of stages: stage_worker.h */
 } calc_unit;
 
 /** The units of one design, and the pipeline sizes their cells may have. Owns its arrays. Start

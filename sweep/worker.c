@@ -11,6 +11,7 @@
 #include "model/processor.h"
 #include "model/verdict.h"
 #include "point.h"
+#include "stage_worker.h"
 
 /* Whether a shorter step that needs less memory is never worse. */
 static bool bounded(const calc_sweep_options *o)
@@ -34,11 +35,13 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->space = space;
     w->options = options;
     w->kernel = kernel;
+    w->stage_kernel = calc_stage_kernel_beside(kernel);
     w->by_run = calc_worker_by_run(options);
     w->bounded = bounded(options);
     w->groups = calloc(groups, sizeof *w->groups);
     w->networks = aligned_alloc(CALC_KERNEL_ALIGN, CALC_MAX_NETWORKS * sizeof(calc_cell_networks));
-    if (!w->groups || !w->networks) {
+    w->stage = calc_stage_work_create();
+    if (!w->groups || !w->networks || !w->stage) {
         calc_worker_free(w, 0);
         return NULL;
     }
@@ -57,6 +60,7 @@ void calc_worker_free(calc_worker *w, size_t groups)
     free(w->groups);
     free(w->networks);
     calc_rows_free(&w->rows);
+    calc_stage_work_free(w->stage);
     free(w);
 }
 
@@ -253,14 +257,6 @@ static void run_tile(calc_worker *w, calc_point_place *at)
     }
 }
 
-/* Whether to verify the next tile: evenly spread over the tiles of a thread. */
-static bool verifies(calc_worker *w)
-{
-    double share = w->options->verify;
-    uint64_t tile = w->tiles++;
-    return floor((double)(tile + 1) * share) > floor((double)tile * share);
-}
-
 /* Compare a tile with calc_run(): every point, and the kernel's choice among those of a lane. */
 static void verify_tile(calc_worker *w, const calc_point_place *at)
 {
@@ -358,7 +354,7 @@ static void run_row(calc_worker *w, cell_terms *terms, const calc_row *row, calc
         }
         fill_combo(w, &at, optimizer, terms->reduction_s[combo->sharding], &e);
         run_tile(w, &at);
-        if (w->options->verify > 0 && verifies(w)) {
+        if (w->options->verify > 0 && calc_point_verifies(w)) {
             verify_tile(w, &at);
         }
     }

@@ -7,6 +7,7 @@
 #include "kernel.h"
 #include "model/optimizer.h"
 #include "rows.h"
+#include "stage_kernel.h"
 #include "sweep.h"
 
 typedef struct calc_worker calc_worker;
@@ -24,17 +25,26 @@ typedef struct calc_worker_messages {
 typedef void calc_worker_row_visit(void *context, const calc_worker *worker, const calc_row *row,
                                    const calc_cell_networks *networks, uint64_t first);
 
+struct calc_stage_work;
+struct calc_stage_place;
+
+/** The same for layouts that are lists of stages. */
+typedef void calc_worker_stage_visit(void *context, const calc_worker *worker,
+                                     const struct calc_stage_place *place);
+
 /** One thread's state. Large; made by calc_worker_create(). */
 struct calc_worker {
     /* What is swept. Borrowed. */
     const calc_space *space;
     const calc_sweep_options *options;
     calc_kernel *kernel;
+    calc_stage_kernel *stage_kernel;
     const calc_app *app;
     const calc_system *system;
     uint64_t design;
     bool counts_only;                 /**< visit cells, evaluate nothing */
     calc_worker_row_visit *row_visit; /**< or NULL */
+    calc_worker_stage_visit *stage_visit;
     void *row_context;
     bool bounded;             /**< shorter and smaller is never worse: bounds may skip */
     bool by_run;              /**< every point needs calc_run(): calc_worker_by_run() */
@@ -46,6 +56,7 @@ struct calc_worker {
     calc_cell_networks *networks; /**< per tensor-parallel network of the rows */
     calc_kernel_tile tile;
     calc_kernel_out out;
+    struct calc_stage_work *stage;    /**< where layouts are lists of stages */
     calc_worker_messages messages[2]; /**< of the cell: whole, and scattered over tensor_par */
 
     /* What came of it. */

@@ -59,7 +59,9 @@ calc_status calc_errors_first(const calc_errors *errors)
 int calc_error_print(const calc_error *error, char *buffer, size_t size)
 {
     char place[320] = "";
-    if (error->file[0] && error->line > 0) {
+    if (error->file[0] && error->line > 0 && error->column == 0) {
+        snprintf(place, sizeof place, "%s:%d: ", error->file, error->line);
+    } else if (error->file[0] && error->line > 0) {
         snprintf(place, sizeof place, "%s:%d:%d: ", error->file, error->line, error->column);
     } else if (error->file[0]) {
         snprintf(place, sizeof place, "%s: ", error->file);

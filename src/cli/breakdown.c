@@ -72,6 +72,7 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
     bool activations = exec->activations_offload;
     bool optimizer = exec->optimizer_offload;
     bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = exec->offload_share > 0 ? exec->offload_share : 1;
     const double tier1[CALC_BREAKDOWN_SPACES] = {
         weights ? s->weight_space_with_offload : s->weight_space,
         activations ? s->act_space_with_offload : s->act_space,
@@ -86,12 +87,12 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
         s->mem_overhead,
     };
     const double tier2[CALC_BREAKDOWN_SPACES] = {
-        weights ? s->weight_space : 0,
-        activations && !full ? s->act_space : 0,
-        activations && full ? s->act_checkpoint_size : 0,
+        weights ? s->weight_space * share : 0,
+        activations && !full ? s->act_space * share : 0,
+        activations && full ? s->act_checkpoint_size * share : 0,
         0,
         optimizer ? s->block_weight_grad_space * s->blocks_per_proc : 0,
-        optimizer ? s->optimizer_space : 0,
+        optimizer ? s->optimizer_space * share : 0,
     };
     memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
 }
@@ -161,12 +162,16 @@ void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const 
 }
 
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
-                                 const calc_stats *stats, int tier)
+                                 const calc_stats *stats, int tier, bool extended)
 {
+    enum { AT_HAND = 3 };
     static const unit gib = {"GiB", 0x1p30, 2};
     const whole w = {tier == 1 ? stats->proc_mem_tier1_cap_req : stats->proc_mem_tier2_cap_req,
                      tier == 1 ? stats->mem_tier1_capacity : stats->mem_tier2_capacity, &gib};
     double space_bytes[CALC_BREAKDOWN_SPACES];
     calc_breakdown_spaces(exec, stats, tier, space_bytes);
-    write_whole(out, paint, space_lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
+    line lines[CALC_BREAKDOWN_SPACES];
+    memcpy(lines, space_lines, sizeof lines);
+    lines[AT_HAND].label = extended ? "block at hand" : lines[AT_HAND].label;
+    write_whole(out, paint, lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
 }

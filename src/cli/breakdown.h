@@ -23,8 +23,10 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *stats, int t
 /** Write the parts of a step's time that are not zero, and their total. */
 void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats);
 
-/** The same for one memory tier, against its capacity. */
+/** The same for one memory tier, against its capacity.
+ *  @param extended  of a list of stages: "activation gradients" are then all that the block at hand
+ *                   needs beside what is stored */
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
-                                 const calc_stats *stats, int tier);
+                                 const calc_stats *stats, int tier, bool extended);
 
 #endif

@@ -11,9 +11,10 @@
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "io/peers.h"
+#include "spec/extended.h"
 #include "spec/field.h"
 
-enum { OPT_SET, OPT_JSON, OPT_CSV, OPT_LAYERS, OPT_PEERS, OPT_COMPAT, OPT_COLOR };
+enum { OPT_SET, OPT_JSON, OPT_CSV, OPT_LAYERS, OPT_STAGES, OPT_PEERS, OPT_COMPAT, OPT_COLOR };
 
 static const char *const when[] = {"auto", "always", "never", NULL};
 static const calc_opt opts[] = {
@@ -28,7 +29,12 @@ static const calc_opt opts[] = {
                   .doc = "write inputs, verdict and statistics as one JSON object"},
     [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write a header and one row of CSV"},
     [OPT_LAYERS] = {.name = "layers",
-                    .doc = "add each layer of a block to the summary and to JSON"},
+                    .doc = "add each layer of a block, or each operator of a modern model, to the "
+                           "summary and to JSON"},
+    [OPT_STAGES] = {.name = "stages",
+                    .value = "FILE",
+                    .doc = "write a header and one row of CSV per pipeline stage, and add the "
+                           "stages to JSON"},
     [OPT_PEERS] = {.name = "peers",
                    .value = "FILE",
                    .doc = "write which ranks talk to which, as JSON"},
@@ -69,7 +75,10 @@ typedef struct outcome {
     calc_reason reason[CALC_MAX_REASONS];
     size_t reason_count;
     calc_layer_stats layer[CALC_MAX_LAYERS];
-    size_t layer_count; /* 0 unless asked for */
+    size_t layer_count;      /* 0 unless asked for */
+    calc_stage_stats *stage; /* owned */
+    size_t stage_count;      /* 0 for Calculon's layouts unless asked for: they are all alike */
+    bool extended;           /* uses fields of modern models */
 } outcome;
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
@@ -86,17 +95,37 @@ static void write_text(calc_output *out, const char *glue, const char *key, cons
     calc_json_string(out, text);
 }
 
-static void write_layer(calc_output *out, const calc_layer_stats *layer)
+/* Members of a struct of numbers in one line, the first after `glue`. */
+static void write_numbers(calc_output *out, const char *glue, calc_kind kind, const void *object)
 {
-    const calc_table *table = calc_table_of(CALC_KIND_LAYER);
-    write_text(out, "    {", "name", layer->name);
+    const calc_table *table = calc_table_of(kind);
     for (size_t i = 0; i < table->count; i++) {
         char number[32];
         const calc_field *field = &table->rows[i];
-        double value = calc_member_number(field, (const char *)layer + field->offset);
-        calc_output_printf(out, ", \"%s\": %s", field->key, calc_number_text(value, 1, number));
+        double value = calc_member_number(field, (const char *)object + field->offset);
+        calc_output_printf(out, "%s\"%s\": %s", i > 0 ? ", " : glue, field->key,
+                           calc_number_text(value, 1, number));
     }
     calc_output_text(out, "}");
+}
+
+static void write_layers(calc_output *out, const outcome *o)
+{
+    for (size_t i = 0; i < o->layer_count; i++) {
+        calc_output_text(out, i ? ",\n" : ",\n  \"layers\": [\n");
+        write_text(out, "    {", "name", o->layer[i].name);
+        write_numbers(out, ", ", CALC_KIND_LAYER, &o->layer[i]);
+    }
+    calc_output_text(out, o->layer_count ? "\n  ]" : "");
+}
+
+static void write_json_stages(calc_output *out, const outcome *o)
+{
+    for (size_t i = 0; i < o->stage_count; i++) {
+        calc_output_text(out, i ? ",\n" : ",\n  \"stages\": [\n");
+        write_numbers(out, "    {", CALC_KIND_STAGE, &o->stage[i]);
+    }
+    calc_output_text(out, o->stage_count ? "\n  ]" : "");
 }
 
 static void write_json(calc_output *out, const outcome *o)
@@ -122,11 +151,9 @@ static void write_json(calc_output *out, const outcome *o)
     }
     calc_output_text(out, o->reason_count ? "\n  ]" : "]");
     write_member(out, "stats", CALC_KIND_STATS, &o->stats);
-    for (size_t i = 0; i < o->layer_count; i++) {
-        calc_output_text(out, i ? ",\n" : ",\n  \"layers\": [\n");
-        write_layer(out, &o->layer[i]);
-    }
-    calc_output_text(out, o->layer_count ? "\n  ]\n}\n" : "\n}\n");
+    write_layers(out, o);
+    write_json_stages(out, o);
+    calc_output_text(out, "\n}\n");
 }
 
 static void write_csv(calc_output *out, const outcome *o)
@@ -142,6 +169,16 @@ static void write_csv(calc_output *out, const outcome *o)
     calc_csv_values(out, CALC_KIND_EXEC, &o->inputs.exec, false);
     calc_csv_values(out, CALC_KIND_STATS, &o->stats, false);
     calc_output_text(out, "\n");
+}
+
+static void write_stages(calc_output *out, const outcome *o)
+{
+    calc_csv_header(out, CALC_KIND_STAGE, true);
+    calc_output_text(out, "\n");
+    for (size_t i = 0; i < o->stage_count; i++) {
+        calc_csv_values(out, CALC_KIND_STAGE, &o->stage[i], true);
+        calc_output_text(out, "\n");
+    }
 }
 
 static void write_peers(calc_output *out, const outcome *o)
@@ -164,6 +201,9 @@ static calc_status write_summary(const calc_args *args, const outcome *o, calc_e
                                 .reason_count = o->reason_count,
                                 .layer = o->layer,
                                 .layer_count = o->layer_count,
+                                .stage = o->stage,
+                                .stage_count = o->stage_count,
+                                .extended = o->extended,
                                 .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
     calc_report_write(out, &report);
     return calc_output_close(out, errors);
@@ -204,7 +244,10 @@ static calc_status write_files(const calc_args *args, const outcome *o, calc_err
     static const struct {
         int opt;
         void (*write)(calc_output *out, const outcome *o);
-    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_PEERS, write_peers}};
+    } files[] = {{OPT_JSON, write_json},
+                 {OPT_CSV, write_csv},
+                 {OPT_STAGES, write_stages},
+                 {OPT_PEERS, write_peers}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = calc_opt_value(args, files[i].opt);
         calc_output *out;
@@ -227,15 +270,33 @@ static calc_status write_files(const calc_args *args, const outcome *o, calc_err
 static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
 {
     int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_CSV) +
-              calc_opt_is_stdout(args, OPT_PEERS);
+              calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS);
     int in = 0;
     for (size_t i = 0; i < args->argument_count; i++) {
         in += strcmp(args->argument[i], "-") == 0;
     }
     *stdout_is_taken = out > 0;
-    return out > 1  ? "only one of --json, --csv and --peers can be standard output"
+    return out > 1  ? "only one of --json, --csv, --stages and --peers can be standard output"
            : in > 1 ? "only one of APP SYS EXE can be standard input"
                     : NULL;
+}
+
+/* The stages, where they are asked for or may differ. */
+static calc_status list_stages(const calc_args *args, outcome *o, calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    bool each_has_blocks = in->exec.pipeline_par <= in->app.num_blocks;
+    if (!calc_opt_value(args, OPT_STAGES) && !(o->extended && each_has_blocks)) {
+        return CALC_OK;
+    }
+    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0);
+    o->stage = calloc(count, sizeof *o->stage);
+    if (!o->stage) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    o->stage_count = calc_each_stage(&in->app, &in->system, &in->exec, o->stage, count);
+    return CALC_OK;
 }
 
 static calc_exit evaluate(const calc_args *args, outcome *o, bool stdout_is_taken,
@@ -256,7 +317,11 @@ static calc_exit evaluate(const calc_args *args, outcome *o, bool stdout_is_take
     if (calc_opt_value(args, OPT_LAYERS)) {
         o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->layer, CALC_MAX_LAYERS);
     }
-    calc_status status = write_files(args, o, errors);
+    o->extended = calc_extended(&in->app, &in->system, &in->exec);
+    calc_status status = list_stages(args, o, errors);
+    if (status == CALC_OK) {
+        status = write_files(args, o, errors);
+    }
     if (status == CALC_OK && !stdout_is_taken) {
         status = write_summary(args, o, errors);
     }
@@ -279,6 +344,7 @@ static calc_exit run(const calc_args *args)
     calc_errors errors = {0};
     outcome o = {0};
     calc_exit result = evaluate(args, &o, stdout_is_taken, &errors);
+    free(o.stage);
     calc_inputs_free(&o.inputs);
     return result;
 }

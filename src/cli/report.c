@@ -4,13 +4,27 @@
 
 #include "cli/breakdown.h"
 #include "cli/human.h"
+#include "cli/report_layout.h"
 #include "spec/field.h"
 
-static void write_title(calc_output *out, const calc_report *r, const char *title)
+void calc_report_title(calc_output *out, const calc_report *r, const char *title)
 {
     calc_output_text(out, "\n");
     calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
     calc_output_text(out, "\n");
+}
+
+/* What a token sees of a mixture of experts. */
+static void write_experts(calc_output *out, const calc_app *app, const calc_parameters *parameters)
+{
+    char number[CALC_HUMAN_MAX], active[CALC_HUMAN_MAX];
+    if (app->num_experts > 0) {
+        calc_output_printf(out, "%s experts, %lld per token%s: %s parameters active\n",
+                           calc_human_integer((double)app->num_experts, number),
+                           (long long)app->experts_per_token,
+                           app->shared_feedforward > 0 ? " beside the shared" : "",
+                           calc_human_count(parameters->active, active));
+    }
 }
 
 static void write_head(calc_output *out, const calc_report *r)
@@ -18,6 +32,7 @@ static void write_head(calc_output *out, const calc_report *r)
     const calc_inputs *in = r->inputs;
     char number[CALC_HUMAN_MAX], title[600], width[CALC_HUMAN_MAX], tokens[CALC_HUMAN_MAX];
     char blocks[CALC_HUMAN_MAX];
+    int64_t seq = in->exec.seq_size > 0 ? in->exec.seq_size : in->app.seq_size;
     calc_parameters parameters;
     calc_count_parameters(&in->app, &parameters);
     snprintf(title, sizeof title, "%.200s on %s x %.200s", in->input[CALC_KIND_APP].name,
@@ -30,7 +45,8 @@ static void write_head(calc_output *out, const calc_report *r)
                        calc_human_count(parameters.total, number),
                        calc_human_counted((double)in->app.num_blocks, "block", blocks),
                        calc_human_integer((double)in->app.hidden, width),
-                       calc_human_integer((double)in->app.seq_size, tokens));
+                       calc_human_integer((double)seq, tokens));
+    write_experts(out, &in->app, &parameters);
 }
 
 static void write_reasons(calc_output *out, const calc_report *r)
@@ -46,74 +62,48 @@ static void write_reasons(calc_output *out, const calc_report *r)
     }
 }
 
-/* Text of an enumerated field of the execution. */
-static const char *choice(const calc_exec *exec, const char *key)
-{
-    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
-    return field->choices[*(const int *)((const char *)exec + field->offset)];
-}
+/* A pair of rates in one line. */
+typedef struct rate_row {
+    const char *left;
+    double left_value;
+    char *(*left_text)(double, char *);
+    const char *right;
+    double right_value;
+    char *(*right_text)(double, char *);
+} rate_row;
 
-/* One dimension of parallelism: how many, over which network, how. */
-static void write_dimension(calc_output *out, const calc_report *r, const char *label,
-                            int64_t ranks, int64_t network, const char *how)
+static void write_rate_rows(calc_output *out, const rate_row *rows, size_t count)
 {
-    const calc_network *net = &r->inputs->system.networks[network];
-    char text[CALC_HUMAN_MAX] = "-";
-    char number[CALC_HUMAN_MAX], size[CALC_HUMAN_MAX];
-    calc_output_printf(out, "  %-9s%9s", label, calc_human_integer((double)ranks, number));
-    if (ranks > 1) {
-        snprintf(text, sizeof text, "network %lld: %.32s procs, %.32s GB/s", (long long)network,
-                 calc_human_integer((double)net->size, size),
-                 calc_number_text(net->bytes_per_s, 1e9, number));
+    for (size_t i = 0; i < count; i++) {
+        char text[CALC_HUMAN_MAX];
+        calc_output_printf(out, "  %-20s%14s", rows[i].left,
+                           rows[i].left_text(rows[i].left_value, text));
+        calc_output_printf(out, "      %-26s%12s\n", rows[i].right,
+                           rows[i].right_text(rows[i].right_value, text));
     }
-    calc_output_printf(out, "  %-34s%s\n", text, how);
 }
 
-/* What the layout does to need less memory. */
-static void write_saving(calc_output *out, const calc_report *r)
+/* What a long run costs, and utilisation by other conventions. */
+static void write_costs(calc_output *out, const calc_report *r)
 {
-    const calc_exec *e = &r->inputs->exec;
-    calc_output_printf(out, "  %-9s%9s  recompute %s%s", "memory", "",
-                       choice(e, "activation_recompute"),
-                       e->optimizer_sharding ? ", optimizer sharded" : "");
-    const struct {
-        bool offloaded;
-        const char *what;
-    } parts[] = {{e->weight_offload, "weights"},
-                 {e->activations_offload, "activations"},
-                 {e->optimizer_offload, "optimizer"}};
-    const char *glue = "\n  offload             ";
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i].offloaded) {
-            calc_output_printf(out, "%s%s", glue, parts[i].what);
-            glue = ", ";
-        }
-    }
-    calc_output_text(out, "\n");
-}
-
-static void write_layout(calc_output *out, const calc_report *r)
-{
-    const calc_exec *e = &r->inputs->exec;
     const calc_stats *s = r->stats;
-    char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX], chunks[CALC_HUMAN_MAX], title[300];
-    snprintf(title, sizeof title, "Layout: %.250s", r->inputs->input[CALC_KIND_EXEC].name);
-    write_title(out, r, title);
-    snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
-             choice(e, "tensor_par_overlap"));
-    write_dimension(out, r, "tensor", e->tensor_par, e->tensor_par_net, how);
-    snprintf(how, sizeof how, "%.60s in %.60s",
-             calc_human_counted(s->blocks_per_proc, "block", number),
-             calc_human_counted((double)e->pipeline_interleaving, "chunk", chunks));
-    write_dimension(out, r, "pipeline", e->pipeline_par, e->pipeline_par_net, how);
-    write_dimension(out, r, "data", e->data_par, e->data_par_net,
-                    e->data_par_overlap ? "overlapped" : "overlap none");
-    calc_output_printf(out, "  %-9s%9s", "batch",
-                       calc_human_integer((double)e->batch_size, number));
-    calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",
-                       calc_human_integer(s->num_microbatches, number),
-                       s->num_microbatches == 1 ? "" : "es", (long long)e->microbatch_size);
-    write_saving(out, r);
+    const calc_system *system = &r->inputs->system;
+    const rate_row rows[] = {
+        {"days/1e12 tokens", s->days_per_trillion_tokens, calc_human_number, "MFU, full square",
+         s->model_flops_utilization_square, calc_human_percent},
+        {"proc.-h/1e12 tokens", s->proc_hours_per_trillion_tokens, calc_human_number,
+         "hardware FLOPs utilis.", s->hardware_flops_utilization, calc_human_percent},
+    };
+    char text[CALC_HUMAN_MAX];
+    write_rate_rows(out, rows, sizeof rows / sizeof *rows);
+    if (system->usd_per_hour > 0) {
+        calc_output_printf(out, "  %-20s%14s\n", "USD/1e12 tokens",
+                           calc_human_number(s->usd_per_trillion_tokens, text));
+    }
+    if (system->watts > 0) {
+        calc_output_printf(out, "  %-20s%14s\n", "J/token",
+                           calc_human_number(s->energy_per_token, text));
+    }
 }
 
 static void write_rates(calc_output *out, const calc_report *r)
@@ -121,14 +111,7 @@ static void write_rates(calc_output *out, const calc_report *r)
     const calc_stats *s = r->stats;
     double processors = (double)r->inputs->exec.num_procs;
     double peak_flop_per_s = r->inputs->system.matrix[r->inputs->exec.datatype].flop_per_s;
-    const struct {
-        const char *left;
-        double left_value;
-        char *(*left_text)(double, char *);
-        const char *right;
-        double right_value;
-        char *(*right_text)(double, char *);
-    } rows[] = {
+    const rate_row rows[] = {
         {"time per step", s->total_time, calc_human_seconds, "model FLOPs utilisation",
          s->model_flops_utilization, calc_human_percent},
         {"samples/s", s->sample_rate, calc_human_number, "compute efficiency",
@@ -140,29 +123,47 @@ static void write_rates(calc_output *out, const calc_report *r)
         {"TFLOP/s/processor", s->model_flops / s->total_time / processors / 1e12, calc_human_number,
          "peak TFLOP/s/processor", peak_flop_per_s / 1e12, calc_human_number},
     };
-    write_title(out, r, "Speed");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[CALC_HUMAN_MAX];
-        calc_output_printf(out, "  %-20s%14s", rows[i].left,
-                           rows[i].left_text(rows[i].left_value, text));
-        calc_output_printf(out, "      %-26s%12s\n", rows[i].right,
-                           rows[i].right_text(rows[i].right_value, text));
+    calc_report_title(out, r, "Speed");
+    write_rate_rows(out, rows, sizeof rows / sizeof *rows);
+    if (r->extended) {
+        write_costs(out, r);
     }
+}
+
+/* Whether stages take different times, so that one of them is the slowest. */
+static bool stages_differ(const calc_report *r)
+{
+    for (size_t i = 1; i < r->stage_count; i++) {
+        const calc_stage_stats *a = &r->stage[0];
+        const calc_stage_stats *b = &r->stage[i];
+        if (a->fw_time != b->fw_time || a->bw_time != b->bw_time) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void write_times(calc_output *out, const calc_report *r)
 {
-    write_title(out, r, "Time of one step");
+    char title[128] = "Time of one step";
+    if (r->extended && stages_differ(r)) {
+        snprintf(title, sizeof title, "Time of one step on stage %.0f, the slowest",
+                 r->stats->slowest_stage);
+    }
+    calc_report_title(out, r, title);
     calc_breakdown_write_time(out, &r->paint, r->stats);
 }
 
 static void write_memory(calc_output *out, const calc_report *r, int tier, double capacity_bytes)
 {
-    char title[128], number[32];
-    snprintf(title, sizeof title, "Memory of one processor, tier %d: %s GiB", tier,
+    char title[128], number[32], where[64] = "";
+    if (r->extended && r->inputs->exec.pipeline_par > 1) {
+        snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats->peak_stage);
+    }
+    snprintf(title, sizeof title, "Memory of one processor%s, tier %d: %s GiB", where, tier,
              calc_number_text(capacity_bytes, 0x1p30, number));
-    write_title(out, r, title);
-    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier);
+    calc_report_title(out, r, title);
+    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier, r->extended);
 }
 
 static void write_communication(calc_output *out, const calc_report *r)
@@ -173,14 +174,21 @@ static void write_communication(calc_output *out, const calc_report *r)
         double link_s, exposed_s;
     } rows[] = {
         {"tensor parallel", s->tp_comm_link_time, s->tp_comm_exposed_time},
-        {"tensor parallel, repeated", s->recomm_link_time, s->recomm_exposed_time},
+        {"context parallel", s->cp_comm_link_time, s->cp_comm_exposed_time},
+        {"expert parallel", s->ep_comm_link_time, s->ep_comm_exposed_time},
+        {r->extended ? "repeated in recomputation" : "tensor parallel, repeated",
+         s->recomm_link_time, s->recomm_exposed_time},
         {"pipeline parallel", s->pp_comm_link_time, s->pp_comm_exposed_time},
         {"data parallel", s->dp_comm_link_time, s->dp_comm_exposed_time},
     };
-    if (!(rows[0].link_s + rows[1].link_s + rows[2].link_s + rows[3].link_s > 0)) {
+    double all_s = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        all_s += rows[i].link_s;
+    }
+    if (!(all_s > 0)) {
         return;
     }
-    write_title(out, r, "Communication of one step");
+    calc_report_title(out, r, "Communication of one step");
     calc_output_printf(out, "  %-*s%16s%16s%20s\n", CALC_BREAKDOWN_LABEL - 2, "", "on the link",
                        "exposed", "exposed/link");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -203,9 +211,34 @@ static void write_offload(calc_output *out, const calc_report *r)
                        calc_number_text(r->inputs->system.mem2.bytes_per_s, 1e9, have));
 }
 
+/* Equal stages that follow one another in one line, with the memory of the first: it holds the
+ * most micro-batches. */
+static void write_stages(calc_output *out, const calc_report *r)
+{
+    calc_report_title(out, r, "Stages, for one micro-batch");
+    calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10s%14s\n", "", "blocks", "MoE", "forward",
+                       "backward", "in flight", "memory");
+    for (size_t i = 0, end; i < r->stage_count; i = end) {
+        const calc_stage_stats *s = &r->stage[i];
+        char stages[64], blocks[32], moe[32], text[3][CALC_HUMAN_MAX];
+        end = i + 1;
+        while (end < r->stage_count && r->stage[end].fw_time == s->fw_time &&
+               r->stage[end].bw_time == s->bw_time && r->stage[end].blocks == s->blocks) {
+            end++;
+        }
+        snprintf(stages, sizeof stages, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
+        snprintf(blocks, sizeof blocks, "%.4g", s->blocks);
+        snprintf(moe, sizeof moe, s->moe_blocks > 0 ? "%.4g" : "-", s->moe_blocks);
+        calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10.4g%14s\n", stages, blocks, moe,
+                           calc_human_seconds(s->fw_time, text[0]),
+                           calc_human_seconds(s->bw_time, text[1]), s->in_flight,
+                           calc_human_bytes(s->mem_tier1, text[2]));
+    }
+}
+
 static void write_layers(calc_output *out, const calc_report *r)
 {
-    write_title(out, r, "Layers of one block, for one micro-batch");
+    calc_report_title(out, r, "Layers of one block, for one micro-batch");
     calc_output_printf(out, "  %-30s%12s%12s%12s%12s\n", "", "forward", "backward", "weights",
                        "activations");
     for (size_t i = 0; i < r->layer_count; i++) {
@@ -220,12 +253,39 @@ static void write_layers(calc_output *out, const calc_report *r)
     }
 }
 
+/* "-" for nothing. */
+static const char *unless_zero(double value, char *(*text)(double, char *), char *buffer)
+{
+    return value == 0 ? "-" : text(value, buffer);
+}
+
+/* Kernels have a time of their own, collectives one on the link, hidden or not. */
+static void write_operators(calc_output *out, const calc_report *r)
+{
+    calc_report_title(out, r, "Operators of the blocks and the ends, for one micro-batch");
+    calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", "", "forward", "backward", "on link",
+                       "weights", "activations");
+    for (size_t i = 0; i < r->layer_count; i++) {
+        const calc_layer_stats *l = &r->layer[i];
+        double bw_s = l->agrad_processing_time + l->wgrad_processing_time;
+        double link_s =
+            l->baseblock_fw_tp_comm_time + l->baseblock_bw_tp_comm_time + l->baseblock_recomm_time;
+        char text[5][CALC_HUMAN_MAX];
+        calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", l->name,
+                           unless_zero(l->fw_processing_time, calc_human_seconds, text[0]),
+                           unless_zero(bw_s, calc_human_seconds, text[1]),
+                           unless_zero(link_s, calc_human_seconds, text[2]),
+                           unless_zero(l->weight, calc_human_bytes, text[3]),
+                           unless_zero(l->activation, calc_human_bytes, text[4]));
+    }
+}
+
 void calc_report_write(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
     write_head(out, r);
     write_reasons(out, r);
-    write_layout(out, r);
+    calc_report_layout_write(out, r);
     write_rates(out, r);
     write_times(out, r);
     write_memory(out, r, 1, s->mem_tier1_capacity);
@@ -234,7 +294,12 @@ void calc_report_write(calc_output *out, const calc_report *r)
         write_offload(out, r);
     }
     write_communication(out, r);
-    if (r->layer_count > 0) {
+    if (r->extended && stages_differ(r)) {
+        write_stages(out, r);
+    }
+    if (r->layer_count > 0 && r->extended) {
+        write_operators(out, r);
+    } else if (r->layer_count > 0) {
         write_layers(out, r);
     }
 }

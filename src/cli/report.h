@@ -14,8 +14,14 @@ typedef struct calc_report {
     size_t reason_count;
     const calc_layer_stats *layer; /**< shown if there are any */
     size_t layer_count;
+    const calc_stage_stats *stage; /**< all stages; none: not known */
+    size_t stage_count;
+    bool extended; /**< uses fields of modern models: calc_extended() */
     calc_paint paint;
 } calc_report;
+
+/** Write the title of a section, after an empty line. */
+void calc_report_title(calc_output *out, const calc_report *report, const char *title);
 
 /** Write the summary. */
 void calc_report_write(calc_output *out, const calc_report *report);

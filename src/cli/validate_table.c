@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/human.h"
+
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
 static void write_group(calc_output *out, const calc_group *g)
@@ -43,10 +45,10 @@ static void write_sets(calc_output *out, const calc_groups *groups, calc_quantit
 
 static void write_counts(calc_output *out, const calc_results *results)
 {
-    calc_output_printf(out,
-                       "%zu runs, %zu measurements: %zu scored, %zu unscored, %zu not "
-                       "predicted\n",
-                       results->predictions, results->count,
+    char runs[CALC_HUMAN_MAX], measurements[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
+                       calc_human_counted((double)results->predictions, "run", runs),
+                       calc_human_counted((double)results->count, "measurement", measurements),
                        calc_results_count(results, CALC_USE_SCORED),
                        calc_results_count(results, CALC_USE_UNSCORED),
                        calc_results_count(results, CALC_USE_UNPREDICTED));

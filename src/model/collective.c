@@ -145,40 +145,48 @@ static double bytes_per_s(const calc_network *network, calc_collective_op op, do
     return reached;
 }
 
-/* Time on the wire of one tier. */
-static double transfer_s(const calc_network *network, calc_collective_op op, double bytes,
+/* Time on the wire of one tier, per byte; the bandwidth is that of messages of `bytes`. */
+static double s_per_byte(const calc_network *network, calc_collective_op op, double bytes,
                          double ranks)
 {
     calc_network_op cost = cost_of(network, op);
-    double volume = cost.scalar * (bytes + cost.offset * bytes / ranks);
-    return volume / bytes_per_s(network, op, bytes);
+    return cost.scalar * (1 + cost.offset / ranks) / bytes_per_s(network, op, bytes);
 }
 
-double calc_collective_s(const calc_system *system, calc_collective_op op, const calc_group *group,
-                         double bytes)
+calc_collective_line calc_collective_line_of(const calc_system *system, calc_collective_op op,
+                                             const calc_group *group, double bytes)
 {
-    if (op == CALC_OP_NONE || group->ranks <= 1 || bytes <= 0) {
-        return 0;
+    calc_collective_line line = {0};
+    if (op == CALC_OP_NONE || group->ranks <= 1) {
+        return line;
     }
     if (op == CALC_OP_P2P || group->stride == 0) {
         const calc_network *network = &system->networks[calc_collective_top_network(system, group)];
         double ranks = op == CALC_OP_P2P ? 2 : group->ranks;
-        return latency_s(network, op, ranks) + transfer_s(network, op, bytes, ranks);
+        line.latency_s = latency_s(network, op, ranks);
+        line.s_per_byte = s_per_byte(network, op, bytes, ranks);
+        return line;
     }
     double below = 1;
-    double slowest_s = 0;
-    double latencies_s = 0;
     for (int64_t i = 0; i < system->networks_count && below < group->ranks; i++) {
         const calc_network *network = &system->networks[i];
         double reach = i + 1 == system->networks_count ? group->ranks : inside(network, group);
         double ranks = reach / below;
         if (ranks > 1) {
-            slowest_s = calc_max(slowest_s, transfer_s(network, op, bytes / below, ranks));
-            latencies_s += latency_s(network, op, ranks);
+            double slope = s_per_byte(network, op, bytes / below, ranks) / below;
+            line.s_per_byte = calc_max(line.s_per_byte, slope);
+            line.latency_s += latency_s(network, op, ranks);
             below = reach;
         }
     }
-    return slowest_s + latencies_s;
+    return line;
+}
+
+double calc_collective_s(const calc_system *system, calc_collective_op op, const calc_group *group,
+                         double bytes)
+{
+    calc_collective_line line = calc_collective_line_of(system, op, group, bytes);
+    return calc_collective_line_s(&line, bytes);
 }
 
 double calc_collective_all_to_all_s(const calc_system *system, const calc_group *group,
@@ -201,7 +209,8 @@ double calc_collective_all_to_all_s(const calc_system *system, const calc_group 
         if (ranks > 1) {
             /* Every rank has a port of its own: what leaves the node is not shared. */
             double sent = below > 1 || i > 0 ? bytes * copies : bytes;
-            slowest_s = calc_max(slowest_s, transfer_s(network, CALC_OP_ALL_TO_ALL, sent, ranks));
+            slowest_s =
+                calc_max(slowest_s, sent * s_per_byte(network, CALC_OP_ALL_TO_ALL, sent, ranks));
             latencies_s += latency_s(network, CALC_OP_ALL_TO_ALL, ranks);
             below = reach;
         }

@@ -33,6 +33,23 @@ typedef struct calc_groups {
 /** The groups of an execution. */
 calc_groups calc_groups_of(const calc_exec *exec);
 
+/** An operation's time as a line over the bytes of its buffer: latency_s + bytes * s_per_byte. */
+typedef struct calc_collective_line {
+    double latency_s, s_per_byte;
+} calc_collective_line;
+
+/** The line of an operation; 0 for one rank or no operation.
+ *  @param bytes  near which it holds, where bandwidth depends on the size of messages */
+calc_collective_line calc_collective_line_of(const calc_system *system, calc_collective_op op,
+                                             const calc_group *group, double bytes);
+
+/** Time on a line; nothing takes none. */
+static inline __attribute__((always_inline)) double
+calc_collective_line_s(const calc_collective_line *line, double bytes)
+{
+    return bytes > 0 ? line->latency_s + bytes * line->s_per_byte : 0;
+}
+
 /** Time of one operation on a buffer [s]. On several tiers each moves its part at the same time, so
  *  the slowest decides and latencies add up; a tier inside carries the buffer, the one above it a
  *  share per rank inside (Rabenseifner's hierarchy).

@@ -78,7 +78,10 @@ double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, ca
         /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
          * larger (measured on 108 shapes, docs/model.md). */
         flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        return flop_s / calc_share_or(c->system->grouped.efficiency, 1) + mem_s +
+        flop_s /= calc_share_or(c->system->grouped.efficiency, 1);
+        return (c->system->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+                    ? calc_max(flop_s, mem_s)
+                    : flop_s + mem_s) +
                launch->matrix_s * o->launches[stage];
     default:
         flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(c->wide, flop) / c->sustained
@@ -192,12 +195,13 @@ static double over(double time_s, double window_s)
 }
 
 /* Tiles of a matrix multiplication: the first is exposed (pipe: and the last), and what they take
- * longer than it. */
-static double tiled_s(const calc_cost_context *c, double link_s, double matrix_s)
+ * longer than it; tiles hide no more than kernels that were measured. */
+static double tiled_s(const calc_cost_context *c, double link_s, double matrix_s, double fused)
 {
     double tiles = c->shape->tensor_par;
     double ends = c->exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE ? 2 : 1;
-    return calc_max(link_s * calc_max(ends, 1) / tiles, link_s - matrix_s);
+    double exposed_s = calc_max(link_s * ends / tiles, link_s - matrix_s);
+    return calc_max(exposed_s, link_s * (1 - fused));
 }
 
 static void hide_tensor(const calc_cost_context *c, calc_cost *out)
@@ -222,9 +226,9 @@ static void hide_tensor(const calc_cost_context *c, calc_cost *out)
         break;
     default:
         if (c->shape->tensor_par > 1) {
-            t->fw_exposed_s = tiled_s(c, t->fw_link_s, out->matrix_fw_s);
-            t->bw_exposed_s = tiled_s(c, t->bw_link_s, out->matrix_bw_s);
-            t->re_exposed_s = tiled_s(c, t->re_link_s, out->matrix_fw_s);
+            t->fw_exposed_s = tiled_s(c, t->fw_link_s, out->matrix_fw_s, fused);
+            t->bw_exposed_s = tiled_s(c, t->bw_link_s, out->matrix_bw_s, fused);
+            t->re_exposed_s = tiled_s(c, t->re_link_s, out->matrix_fw_s, fused);
         }
     }
 }

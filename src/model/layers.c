@@ -3,8 +3,10 @@
 
 #include "calc.h"
 #include "model/block.h"
+#include "model/operator_stats.h"
 #include "model/optimizer.h"
 #include "model/tensor_par.h"
+#include "spec/extended.h"
 
 /* One pass over a layer, in the order of its statistics. */
 typedef struct layer_pass {
@@ -106,6 +108,9 @@ static calc_layer_stats layer_stats(const calc_tensor_par *tp, const calc_optimi
 size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
                    calc_layer_stats *out, size_t capacity)
 {
+    if (calc_extended(app, system, exec)) {
+        return calc_operator_stats(app, system, exec, out, capacity);
+    }
     calc_layer layers[CALC_MAX_LAYERS];
     size_t count = calc_block_layers(app, exec, layers);
     calc_tensor_par tp = calc_tensor_par_of(system, exec);

@@ -4,7 +4,9 @@
 
 #include "calc.h"
 #include "model/pipeline.h"
+#include "model/reasons_stages.h"
 #include "model/verdict.h"
+#include "spec/extended.h"
 #include "spec/rules.h"
 
 /* Reasons under construction. */
@@ -75,8 +77,9 @@ static void pipeline_reasons(reasons *r, const calc_exec *exec, const calc_pipel
     }
 }
 
+/* @param more  appended to the numbers */
 static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double need_bytes,
-                            double capacity_bytes, const char *hint)
+                            double capacity_bytes, const char *more, const char *hint)
 {
     if (!(need_bytes > capacity_bytes)) {
         return;
@@ -84,8 +87,8 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     calc_reason *reason = add(r, verdict);
     if (reason) {
         const double gib = 1073741824.0;
-        say(reason->text, "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little", tier,
-            need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib);
+        say(reason->text, "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little%s", tier,
+            need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib, more);
         say(reason->hint, "%s", hint);
     }
 }
@@ -107,10 +110,36 @@ static void tier1_hint(const calc_exec *e, char hint[256])
                      : "raise tensor_par or pipeline_par, or offload to tier 2");
 }
 
+/* Reasons of a layout that uses fields of modern models. */
+static void stage_reasons(reasons *r, const calc_app *app, const calc_system *system,
+                          const calc_exec *exec, const calc_stats *stats)
+{
+    calc_reason found;
+    char most[128];
+    char hint[256];
+    if (calc_reasons_stages_network(system, exec, &found)) {
+        r->item[r->count++] = found;
+    }
+    if (exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        network_reasons(r, system, exec);
+    }
+    if (calc_reasons_stages_split(app, exec, &found) && add(r, found.verdict)) {
+        r->item[r->count - 1] = found;
+    }
+    calc_reasons_stages_most(exec, stats, most);
+    calc_reasons_stages_hint(app, exec, stats, hint);
+    capacity_reason(r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
+                    stats->mem_tier1_capacity, most, hint);
+}
+
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
     reasons r = {out, 0};
+    if (calc_extended(app, system, exec)) {
+        stage_reasons(&r, app, system, exec, stats);
+        return r.count;
+    }
     int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
     calc_pipeline pipeline = calc_pipeline_split(app->num_blocks, exec->pipeline_par,
                                                  exec->pipeline_interleaving, microbatches);
@@ -119,8 +148,8 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     pipeline_reasons(&r, exec, &pipeline);
     tier1_hint(exec, hint);
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
-                    stats->mem_tier1_capacity, hint);
+                    stats->mem_tier1_capacity, "", hint);
     capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
-                    stats->mem_tier2_capacity, "offload less, or to a larger second tier");
+                    stats->mem_tier2_capacity, "", "offload less, or to a larger second tier");
     return r.count;
 }

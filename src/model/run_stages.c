@@ -5,6 +5,7 @@
 
 #include "model/parameters.h"
 #include "model/processor.h"
+#include "model/stage_spent.h"
 #include "model/stage_step.h"
 #include "model/verdict.h"
 
@@ -17,86 +18,93 @@ typedef struct run {
     calc_cost_context context;
     calc_stages stages;
     calc_stage_parts parts;
-    calc_stage_time time[CALC_MAX_STAGE_CLASSES];
-    calc_stage_memory memory[CALC_MAX_STAGE_CLASSES];
+    calc_stage_lines lines;
+    calc_stage_terms terms;
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    double exposed_messages;
+    bool reduces_beside, gathers_beside;
     size_t slowest, fullest; /* classes */
+    calc_stage_memory memory;
     calc_stage_reduction reduction;
-    double optimizer_s;
-    double pipeline_s, straggler_s, total_s;
+    calc_stage_step step;
+    double reduction_exposed_s, optimizer_s, pipeline_s, total_s;
 } run;
 
-static double stage_s(const calc_stage_time *t)
+/* Exposed time of a stage's reduction with the flags of the execution. */
+static double reduction_s(const run *r, const calc_stage_reduction *x)
 {
-    return t->fw_s + t->agrad_s + t->wgrad_s;
+    return (r->reduces_beside ? x->reduce_beside_s : x->reduce_s) +
+           (r->gathers_beside ? x->gather_beside_s : x->gather_s);
 }
 
+/* What each class of stages takes and holds; which is the slowest, which the fullest. */
 static void run_classes(run *r)
 {
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    const calc_stages *s = &r->stages;
-    for (size_t i = 0; i < s->count; i++) {
-        r->time[i] = calc_stage_time_of(&r->context, &r->parts, s, i);
-        r->memory[i] = calc_stage_memory_of(&r->context, &r->parts, s, i);
-        pass[i] = (calc_stage_pass){s->item[i].stages, r->time[i].fw_s, r->time[i].agrad_s,
-                                    r->time[i].wgrad_s};
-        r->slowest = stage_s(&r->time[i]) > stage_s(&r->time[r->slowest]) ? i : r->slowest;
-        r->fullest = r->memory[i].total > r->memory[r->fullest].total ? i : r->fullest;
-        calc_stage_reduction reduction =
-            calc_stage_reduction_of(&r->context, &r->parts, s, i, &r->time[i]);
-        if (i == 0 || reduction.exposed_s > r->reduction.exposed_s) {
-            r->reduction = reduction;
+    double slowest_s = 0;
+    for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        const calc_stage_class *c = &r->stages.item[i];
+        r->pass[i] = calc_stage_pass_of(&r->terms, c, r->stages.chunks, r->exposed_messages);
+        if (c->stages <= 0) {
+            continue;
         }
-        calc_stage_weights w = calc_stage_weights_of(&r->parts, s, &r->shape, i);
-        r->optimizer_s = calc_max(r->optimizer_s, calc_stage_optimizer_s(&r->context, &w));
+        calc_stage_weights w = calc_stage_weights_sum(&r->terms, c);
+        calc_stage_memory m =
+            calc_stage_memory_sum(&r->terms, c, &w, r->exec->pipeline_schedule, r->stages.chunks);
+        calc_stage_reduction x =
+            calc_stage_reduction_sum(&r->terms, &w, &r->pass[i], r->stages.chunks);
+        if (i == 0 || m.total > r->memory.total) {
+            r->memory = m;
+            r->fullest = i;
+        }
+        if (i == 0 || reduction_s(r, &x) > r->reduction_exposed_s) {
+            r->reduction = x;
+            r->reduction_exposed_s = reduction_s(r, &x);
+        }
+        double s = calc_stage_pass_s(&r->pass[i]);
+        r->slowest = s > slowest_s ? i : r->slowest;
+        slowest_s = calc_max(slowest_s, s);
+        r->optimizer_s = calc_max(r->optimizer_s, calc_stage_optimizer_sum(&r->terms, &w));
     }
-    r->pipeline_s = calc_stage_pipeline_s(r->exec->pipeline_schedule, r->exec->training, pass,
-                                          s->count, s->stages, s->chunks, s->microbatches);
-}
-
-/* Waiting for the slowest of many nodes. */
-static double straggler_s(const run *r)
-{
-    double node = r->system->ranks_per_node > 0 ? (double)r->system->ranks_per_node
-                                                : (double)r->system->networks[0].size;
-    double nodes = (double)r->exec->num_procs / calc_max(1, node);
-    return nodes > 1 ? r->pipeline_s * r->system->straggler_growth * log2(nodes) : 0;
 }
 
 static void run_all(run *r)
 {
-    r->shape = calc_shape_of(r->app, r->exec);
-    r->context = calc_cost_context_of(r->system, r->exec, &r->shape);
-    r->stages = calc_stages_split(&r->shape, r->exec);
+    const calc_exec *e = r->exec;
+    r->shape = calc_shape_of(r->app, e);
+    r->context = calc_cost_context_of(r->system, e, &r->shape);
+    r->stages = calc_stages_split(&r->shape, e);
     calc_stage_parts_of(&r->context, &r->parts);
+    r->lines =
+        calc_stage_lines_of(r->system, e, &r->context.groups, calc_stage_message_bytes(&r->shape));
+    calc_stage_terms_of(&r->context, e, &r->parts, &r->lines, &r->terms);
+    r->exposed_messages = calc_stage_exposed_messages(&r->terms, e);
+    r->reduces_beside = e->data_par_overlap;
+    r->gathers_beside = calc_stage_gathers_beside(e);
     run_classes(r);
-    r->straggler_s = straggler_s(r);
-    r->total_s = r->pipeline_s + r->straggler_s + r->reduction.exposed_s + r->optimizer_s +
-                 r->system->step_overhead_s;
-    if (!r->stages.fit) {
-        r->total_s = NAN;
-    }
+    r->pipeline_s = calc_stage_pipeline_s(&r->terms, e->pipeline_schedule, r->stages.item, r->pass,
+                                          r->stages.chunks);
+    r->step = calc_stage_step_of(&r->terms, e->pipeline_schedule, r->stages.item, r->stages.chunks,
+                                 r->exposed_messages);
+    r->total_s =
+        r->stages.fit ? r->step.total_s[r->reduces_beside][r->gathers_beside] : (double)NAN;
 }
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
-static calc_verdict verdict_of(const run *r, double tier1_bytes)
+static calc_verdict verdict_of(const run *r, double tier1_bytes, double tier2_bytes)
 {
     const calc_system *s = r->system;
-    bool placed = r->exec->rank_order != CALC_RANK_ORDER_NETWORKS;
-    for (int64_t i = 0; i < s->networks_count && !placed; i++) {
-        calc_verdict verdict =
-            calc_verdict_network(&s->networks[i], calc_verdict_network_ranks(r->exec, i));
-        if (verdict != CALC_VERDICT_OK) {
-            return verdict;
-        }
-    }
-    if (placed && r->exec->num_procs > s->networks[s->networks_count - 1].size) {
-        return CALC_VERDICT_NETWORK_SIZE;
+    calc_verdict verdict = calc_verdict_networks(s, r->exec);
+    if (verdict != CALC_VERDICT_OK) {
+        return verdict;
     }
     if (!r->stages.fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
-    return tier1_bytes > s->mem1.capacity_bytes ? CALC_VERDICT_MEM1_CAPACITY : CALC_VERDICT_OK;
+    if (tier1_bytes > s->mem1.capacity_bytes) {
+        return CALC_VERDICT_MEM1_CAPACITY;
+    }
+    return tier2_bytes > s->mem2.capacity_bytes ? CALC_VERDICT_MEM2_CAPACITY : CALC_VERDICT_OK;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -140,60 +148,130 @@ static void put_block(const run *r, calc_stats *s)
 
 static void put_memory(const run *r, calc_stats *s)
 {
-    const calc_stage_memory *m = &r->memory[r->fullest];
-    s->weight_space = m->weight;
-    s->weight_grad_space = m->grad;
-    s->optimizer_space = m->optimizer;
-    s->act_space = m->activation;
+    const calc_stage_memory *m = &r->memory;
+    calc_stage_state state = calc_stage_state_of(&r->context, &r->terms, &r->stages, r->fullest);
+    bool full = r->exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    s->weight_space = state.weight;
+    s->weight_grad_space = state.grad;
+    s->weight_grad_space_with_offload = state.grad;
+    s->optimizer_space = state.optimizer;
+    /* What full recomputation keeps are the inputs of blocks. */
+    s->act_space = full ? 0 : m->activation;
+    s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
     s->head_space = m->ends;
     s->framework_space = m->framework;
-    s->mem_allocated = m->total;
-    s->mem_overhead = m->total * r->system->mem_fragmentation + r->system->mem_reserved_bytes;
-    s->proc_mem_tier1_cap_req = m->total + s->mem_overhead;
+    s->mem_allocated = r->step.allocated_bytes;
+    s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
+    s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
     s->peak_stage = r->stages.item[r->fullest].position;
+}
+
+/* Bandwidth of the second tier that would hide what a block moves, and what it could move. */
+static void put_offload_rates(const run *r, calc_stats *s)
+{
+    bool moe = calc_shape_moe_blocks(&r->shape) * 2 > r->shape.blocks;
+    const calc_cost *b = &r->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
+    calc_stage_away away = calc_stage_away_of(r->exec);
+    calc_state_bytes bytes = calc_state_bytes_of(r->exec, &r->shape);
+    double weight = bytes.weight * (b->dense_weights + b->expert_weights);
+    double activation = r->exec->training ? b->kept_bytes : 0;
+    double fw_s = calc_cost_fw_s(b);
+    double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
+    double moved_weight = away.weight * weight;
+    double moved_activation = away.activation * activation;
+    s->weight_offload_bw_req = weight / fw_s;
+    s->act_offload_bw_req = activation / fw_s;
+    s->offload_mem_bw_req = calc_max(moved_weight, moved_activation) / fw_s;
+    if (r->exec->training) {
+        s->offload_mem_bw_req =
+            calc_max(s->offload_mem_bw_req, (moved_weight + moved_activation) / bw_s);
+    }
+}
+
+/* What the second tier holds: of the stage where that is most. */
+static void put_offload(const run *r, calc_stats *s)
+{
+    const calc_exec *e = r->exec;
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->offload_share, 1);
+    for (size_t i = 0; i < r->stages.count; i++) {
+        calc_stage_tier2 away = calc_stage_tier2_of(&r->context, &r->parts, &r->terms,
+                                                    &r->stages.item[i], r->stages.chunks);
+        double bytes = away.weight + away.activation + away.optimizer;
+        if (bytes <= s->proc_mem_tier2_cap_req) {
+            continue;
+        }
+        s->proc_mem_tier2_cap_req = bytes;
+        if (e->weight_offload) {
+            s->weight_space_with_offload =
+                s->weight_space_with_offload > 0 ? s->weight_space_with_offload : s->weight_space;
+            s->weight_space = away.weight / share;
+        }
+        if (e->activations_offload) {
+            double *whole = full ? &s->act_checkpoint_size : &s->act_space;
+            double *here = full ? &s->act_checkpoint_size_with_offload : &s->act_space_with_offload;
+            *here = *here > 0 ? *here : *whole;
+            *whole = away.activation / share;
+        }
+        if (e->optimizer_offload) {
+            s->optimizer_space_with_offload = s->optimizer_space_with_offload > 0
+                                                  ? s->optimizer_space_with_offload
+                                                  : s->optimizer_space;
+            s->optimizer_space = away.optimizer / share;
+        }
+    }
+}
+
+/* Time of the link of each group for a micro-batch on the slowest stage [s]. */
+static void put_links(const run *r, calc_stats *s)
+{
+    const calc_stage_class *c = &r->stages.item[r->slowest];
+    const calc_cost *d = &r->parts.block[CALC_DENSE_BLOCK];
+    const calc_cost *x = &r->parts.block[CALC_MOE_BLOCK];
+    double n = r->stages.microbatches / calc_share_or(r->exec->software_efficiency, 1);
+    double dense = n * c->dense;
+    double moe = n * c->moe;
+    s->recomm_link_time = dense * (d->tensor.re_link_s + d->context.re_link_s) +
+                          moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s);
+    s->tp_comm_link_time = dense * (d->tensor.fw_link_s + d->tensor.bw_link_s) +
+                           moe * (x->tensor.fw_link_s + x->tensor.bw_link_s);
+    s->cp_comm_link_time = dense * (d->context.fw_link_s + d->context.bw_link_s) +
+                           moe * (x->context.fw_link_s + x->context.bw_link_s);
+    s->ep_comm_link_time = moe * (x->expert.fw_link_s + x->expert.bw_link_s);
+    s->pp_comm_link_time = r->stages.microbatches * r->stages.chunks * (r->exec->training ? 2 : 1) *
+                           r->terms.message_s;
+    calc_stage_sharded sd = calc_stage_sharded_of(&r->context, r->exec, d, &r->lines);
+    calc_stage_sharded sx = calc_stage_sharded_of(&r->context, r->exec, x, &r->lines);
+    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + r->terms.tied_s +
+                           dense * sd.link_s + moe * sx.link_s;
 }
 
 static void put_time(const run *r, calc_stats *s)
 {
-    const calc_stage_time *t = &r->time[r->slowest];
-    const calc_stage_class *class = &r->stages.item[r->slowest];
-    const calc_cost *dense = &r->parts.block[CALC_DENSE_BLOCK];
-    const calc_cost *moe = &r->parts.block[CALC_MOE_BLOCK];
+    calc_stage_spent t = calc_stage_spent_of(&r->context, &r->parts, &r->lines, &r->terms,
+                                             &r->stages.item[r->slowest], r->stages.chunks);
     double m = r->stages.microbatches;
-    double speed = 1 / calc_share_or(r->exec->software_efficiency, 1);
-    s->fw_time = m * t->kernel_fw_s;
-    s->bw_time = m * t->kernel_bw_s;
-    s->recompute_time = m * t->kernel_re_s;
-    s->recomm_exposed_time = m * t->repeated_s;
-    s->recomm_link_time =
-        m * speed *
-        (class->dense * (dense->tensor.re_link_s + dense->context.re_link_s) +
-         class->moe * (moe->tensor.re_link_s + moe->context.re_link_s + moe->expert.re_link_s));
-    s->tp_comm_exposed_time = m * t->tensor_s;
-    s->tp_comm_link_time = m * speed *
-                           (class->dense * (dense->tensor.fw_link_s + dense->tensor.bw_link_s) +
-                            class->moe * (moe->tensor.fw_link_s + moe->tensor.bw_link_s));
-    s->cp_comm_exposed_time = m * t->context_s;
-    s->cp_comm_link_time = m * speed *
-                           (class->dense * (dense->context.fw_link_s + dense->context.bw_link_s) +
-                            class->moe * (moe->context.fw_link_s + moe->context.bw_link_s));
-    s->ep_comm_exposed_time = m * t->expert_s;
-    s->ep_comm_link_time = m * speed * class->moe * (moe->expert.fw_link_s + moe->expert.bw_link_s);
-    s->pp_comm_exposed_time = m * t->message_s;
-    s->pp_comm_link_time = m * r->stages.chunks * (r->exec->training ? 2 : 1) *
-                           calc_collective_s(r->system, CALC_OP_P2P, &r->context.groups.pipeline,
-                                             r->parts.message_bytes);
-    s->dp_comm_exposed_time = r->reduction.exposed_s + m * t->sharded_s;
-    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s;
-    s->head_time = m * t->ends_s;
-    s->host_time = m * t->host_s;
-    s->bubble_time = r->pipeline_s - m * stage_s(t);
+    s->fw_time = m * t.fw_s;
+    s->bw_time = m * t.bw_s;
+    s->recompute_time = m * t.re_s;
+    s->recomm_exposed_time = m * t.repeated_s;
+    s->tp_comm_exposed_time = m * t.tensor_s;
+    s->cp_comm_exposed_time = m * t.context_s;
+    s->ep_comm_exposed_time = m * t.expert_s;
+    s->pp_comm_exposed_time = m * t.message_s;
+    s->dp_comm_exposed_time = r->reduction_exposed_s + r->terms.tied_s + m * t.sharded_s;
+    s->fw_offload_exposed_time = m * t.fw_offload_s;
+    s->bw_offload_exposed_time = m * t.bw_offload_s;
+    s->head_time = m * t.ends_s;
+    s->host_time = m * t.host_s;
+    s->bubble_time = r->pipeline_s - m * calc_stage_pass_s(&r->pass[r->slowest]);
     s->optim_step_time = r->optimizer_s;
-    s->straggler_time = r->straggler_s;
-    s->overhead_time = r->system->step_overhead_s;
+    s->straggler_time = r->pipeline_s * r->terms.growth;
+    s->overhead_time = r->terms.overhead_s;
     s->total_time = r->total_s;
-    s->slowest_stage = class->position;
+    s->slowest_stage = r->stages.item[r->slowest].position;
+    put_links(r, s);
 }
 
 /* Arithmetic of matrices of a step on all processors. */
@@ -264,6 +342,8 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     run_all(&r);
     put_block(&r, stats);
     put_memory(&r, stats);
+    put_offload(&r, stats);
+    put_offload_rates(&r, stats);
     put_time(&r, stats);
     put_rates(&r, stats);
     stats->num_microbatches = r.stages.microbatches;
@@ -271,6 +351,6 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     stats->blocks_per_chunk = r.stages.most_blocks / r.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = verdict_of(&r, stats->proc_mem_tier1_cap_req);
+    stats->verdict = verdict_of(&r, stats->proc_mem_tier1_cap_req, stats->proc_mem_tier2_cap_req);
     return stats->verdict;
 }

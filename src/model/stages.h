@@ -1,96 +1,114 @@
-/** @file stages.h  The pipeline of an extended layout: which blocks each stage has, what a stage
- *  takes and holds, and how stages become a step. A homogeneous stretch of stages is one class, so
- *  that everything is in closed form. */
+/** @file stages.h  The pipeline of an extended layout: which blocks each stage has, and the terms
+ * of its step (stage_step.h) from the cost of its parts. A homogeneous stretch of stages is one
+ * class, so that everything is in closed form. */
 #ifndef CALC_MODEL_STAGES_H
 #define CALC_MODEL_STAGES_H
 
 #include "model/cost.h"
+#include "model/stage_step.h"
 #include "model/transformer.h"
-
-/** Classes of stages: the first, those with one block more, the others, the last. */
-enum { CALC_MAX_STAGE_CLASSES = 4 };
-
-/** Equal stages that follow one another. */
-typedef struct calc_stage_class {
-    double stages;     /**< how many */
-    double position;   /**< index of the first of them */
-    double dense, moe; /**< blocks of each kind; fractions where kinds alternate or are spread */
-    bool first, last;  /**< has the embedding; has the head */
-} calc_stage_class;
 
 /** How the blocks are spread. */
 typedef struct calc_stages {
     double stages, chunks, microbatches;
-    size_t count;
-    calc_stage_class item[CALC_MAX_STAGE_CLASSES];
-    double most_blocks; /**< of a stage */
-    bool ends_spread;   /**< embedding and head are spread over all stages, too */
-    bool fit;           /**< whether there is a block for every stage and chunks divide them */
+    size_t count;                                  /**< classes in use */
+    calc_stage_class item[CALC_MAX_STAGE_CLASSES]; /**< those in use first, then empty ones */
+    double most_blocks;                            /**< of a stage */
+    bool ends_spread; /**< embedding and head are spread over all stages, too */
+    bool fit;         /**< whether there is a block for every stage and chunks divide them */
 } calc_stages;
 
 /** Spread the blocks of a model over the stages of an execution. */
 calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec);
 
-/** What depends on the row of a layout only: one micro-batch on one processor. */
+/** What depends on neither data nor pipeline parallelism: one micro-batch on one processor. */
 typedef struct calc_stage_parts {
     calc_cost block[CALC_BLOCK_KINDS];
     calc_cost embedding, head, mtp;
     double host_s[CALC_BLOCK_KINDS]; /**< to issue a block, forward and backward */
-    double message_bytes;            /**< between stages */
+    double message_bytes;            /**< between stages, if there are several */
+    double framework_bytes[2][2];    /**< [dense blocks][blocks with experts] */
+    double framework_head_bytes;
 } calc_stage_parts;
 
 /** Cost of all parts of a layout. */
 void calc_stage_parts_of(const calc_cost_context *context, calc_stage_parts *out);
 
-/** One pass over a stage for one micro-batch, by what its time is spent on [s]. */
-typedef struct calc_stage_time {
-    double fw_s, agrad_s, wgrad_s; /**< all included: what the schedule sees */
-    double kernel_fw_s, kernel_bw_s, kernel_re_s, ends_s;
-    double tensor_s, context_s, expert_s, repeated_s, sharded_s, host_s, message_s;
-} calc_stage_time;
+/** Operations of data parallelism and between stages, for one execution: they depend on its groups,
+ *  and on nothing else of a layout. */
+typedef struct calc_stage_lines {
+    calc_collective_line reduce_dense, reduce_expert; /**< reduce-scatter */
+    calc_collective_line sum_dense, sum_expert;       /**< all-reduce */
+    calc_collective_line gather_dense, gather_expert;
+    calc_collective_line shard_reduce_dense, shard_reduce_expert; /**< over fsdp_par, and beyond */
+    calc_collective_line shard_gather_dense, shard_gather_expert;
+    calc_collective_line message, ends;
+    double dense_ranks, expert_ranks;   /**< replicas */
+    double dense_shards, expert_shards; /**< of them, those that share a sharded state */
+    double nodes_log2;
+} calc_stage_lines;
 
-/** What a stage holds [bytes]. */
-typedef struct calc_stage_memory {
-    double weight, grad, optimizer, activation, working, ends, framework;
-    double in_flight; /**< micro-batches */
-    double total;
-} calc_stage_memory;
+/** Size of the messages at which bandwidths that depend on it are taken: a micro-batch's residual
+ *  stream [bytes]. */
+double calc_stage_message_bytes(const calc_shape *shape);
 
-/** Micro-batches whose activations a stage holds at the peak. */
-double calc_stage_in_flight(calc_pipeline_schedule schedule, double position, double stages,
-                            double chunks, double microbatches);
+/** @param bytes  calc_stage_message_bytes() */
+calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec *exec,
+                                     const calc_groups *groups, double bytes);
 
-/** Memory of a stage of a class. */
-calc_stage_memory calc_stage_memory_of(const calc_cost_context *context,
-                                       const calc_stage_parts *parts, const calc_stages *stages,
-                                       size_t index);
+/** Terms of a step.
+ *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
+ *               optimizer_sharding, the datatypes of state, pipeline_schedule, recompute_blocks and
+ *               memory_model */
+void calc_stage_terms_of(const calc_cost_context *context, const calc_exec *exec,
+                         const calc_stage_parts *parts, const calc_stage_lines *lines,
+                         calc_stage_terms *out);
 
-/** Elements on one rank of a stage that data parallelism reduces, dense and expert. */
-typedef struct calc_stage_weights {
-    double dense, expert;
-} calc_stage_weights;
+/** The same in two steps, for a sweep: what depends on the parts and the state only, */
+void calc_stage_terms_row(const calc_cost_context *context, const calc_exec *exec,
+                          const calc_stage_parts *parts, calc_stage_terms *out);
 
-calc_stage_weights calc_stage_weights_of(const calc_stage_parts *parts, const calc_stages *stages,
-                                         const calc_shape *shape, size_t index);
+/** and what depends on pipeline_par, data_par, batch_size and the groups. */
+void calc_stage_terms_cell(const calc_cost_context *context, const calc_exec *exec,
+                           const calc_stage_parts *parts, const calc_stage_lines *lines,
+                           calc_stage_terms *terms);
 
-/** Communication of data parallelism. */
-typedef struct calc_stage_reduction {
-    double reduce_s, gather_s; /**< of a step, on the link */
-    double exposed_s;          /**< of a step */
-} calc_stage_reduction;
+/** Share of the messages between stages that is exposed. */
+double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
 
-/** The times of one stage of a class. */
-calc_stage_time calc_stage_time_of(const calc_cost_context *context, const calc_stage_parts *parts,
-                                   const calc_stages *stages, size_t index);
+/** What sharded weights expose in a block [s], forward and backward. */
+typedef struct calc_stage_sharded {
+    double fw_s, bw_s;
+    double link_s; /**< on the link, all of it */
+} calc_stage_sharded;
 
-/** Reduction of gradients and gathering of weights of a step, behind the passes of `time`. */
-calc_stage_reduction calc_stage_reduction_of(const calc_cost_context *context,
-                                             const calc_stage_parts *parts,
-                                             const calc_stages *stages, size_t index,
-                                             const calc_stage_time *time);
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context, const calc_exec *exec,
+                                         const calc_cost *block, const calc_stage_lines *lines);
 
-/** Time of the optimizer's step on a stage [s]. */
-double calc_stage_optimizer_s(const calc_cost_context *context, const calc_stage_weights *weights);
+/** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
+ * come while activations go: the link is duplex. */
+typedef struct calc_stage_offload {
+    double fw_s, bw_s;
+} calc_stage_offload;
+
+calc_stage_offload calc_stage_offload_of(const calc_cost_context *context, const calc_exec *exec,
+                                         const calc_cost *block);
+
+/** Shares of weights, activations and optimizer state that are kept in the second tier. */
+typedef struct calc_stage_away {
+    double weight, activation, optimizer;
+} calc_stage_away;
+
+calc_stage_away calc_stage_away_of(const calc_exec *exec);
+
+/** What a stage of a class keeps in the second tier [bytes]. */
+typedef struct calc_stage_tier2 {
+    double weight, activation, optimizer;
+} calc_stage_tier2;
+
+calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *context,
+                                     const calc_stage_parts *parts, const calc_stage_terms *terms,
+                                     const calc_stage_class *class, double chunks);
 
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {
@@ -98,6 +116,18 @@ typedef struct calc_state_bytes {
 } calc_state_bytes;
 
 calc_state_bytes calc_state_bytes_of(const calc_exec *exec, const calc_shape *shape);
+
+/** Whether the all-gather of updated weights overlaps with the forward pass. */
+bool calc_stage_gathers_beside(const calc_exec *exec);
+
+/** State of a stage [bytes]: the parts of calc_stage_memory.state. */
+typedef struct calc_stage_state {
+    double weight, grad, optimizer;
+} calc_stage_state;
+
+calc_stage_state calc_stage_state_of(const calc_cost_context *context,
+                                     const calc_stage_terms *terms, const calc_stages *stages,
+                                     size_t index);
 
 /** What data parallelism shards: 0 to 3. */
 int64_t calc_zero_stage(const calc_exec *exec);

@@ -31,6 +31,22 @@ calc_verdict calc_verdict_network(const calc_network *network, double ranks)
     return network->must_be_filled && !filled ? CALC_VERDICT_NETWORK_FILL : CALC_VERDICT_OK;
 }
 
+calc_verdict calc_verdict_networks(const calc_system *system, const calc_exec *exec)
+{
+    const calc_network *last = &system->networks[system->networks_count - 1];
+    if (exec->rank_order != CALC_RANK_ORDER_NETWORKS) {
+        return exec->num_procs > last->size ? CALC_VERDICT_NETWORK_SIZE : CALC_VERDICT_OK;
+    }
+    for (int64_t i = 0; i < system->networks_count; i++) {
+        calc_verdict verdict =
+            calc_verdict_network(&system->networks[i], calc_verdict_network_ranks(exec, i));
+        if (verdict != CALC_VERDICT_OK) {
+            return verdict;
+        }
+    }
+    return CALC_VERDICT_OK;
+}
+
 bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc)
 {
     bool offloads = exec->weight_offload || exec->activations_offload || exec->optimizer_offload;
@@ -40,12 +56,9 @@ bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc)
 calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec,
                              const calc_pipeline *pipeline, double tier1_bytes, double tier2_bytes)
 {
-    for (int64_t i = 0; i < system->networks_count; i++) {
-        calc_verdict verdict =
-            calc_verdict_network(&system->networks[i], calc_verdict_network_ranks(exec, i));
-        if (verdict != CALC_VERDICT_OK) {
-            return verdict;
-        }
+    calc_verdict verdict = calc_verdict_networks(system, exec);
+    if (verdict != CALC_VERDICT_OK) {
+        return verdict;
     }
     if (!pipeline->chunks_fit) {
         return CALC_VERDICT_INTERLEAVING;

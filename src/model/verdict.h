@@ -12,6 +12,10 @@ double calc_verdict_network_ranks(const calc_exec *exec, int64_t index);
 /** Verdict on one network: its size first, then whether it is filled. */
 calc_verdict calc_verdict_network(const calc_network *network, double ranks);
 
+/** Verdict on all networks of a layout: the first that is not fine. Where ranks are laid out over
+ *  nodes (rank_order), only the number of processors is bounded. */
+calc_verdict calc_verdict_networks(const calc_system *system, const calc_exec *exec);
+
 /** Whether offload is asked for with too few blocks per processor to alternate between. */
 bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc);
 

@@ -23,7 +23,8 @@ static bool extended_exec(const calc_exec *e)
            e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES ||
            e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE || e->fused_cross_entropy ||
            e->unfused_rope || e->eager || e->unfused_experts || e->cuda_graph > 0 ||
-           e->framework_mem || e->software_efficiency > 0 || e->datatype == CALC_DATATYPE_FLOAT4;
+           e->framework_mem || e->offload_share > 0 || e->software_efficiency > 0 ||
+           e->datatype == CALC_DATATYPE_FLOAT4;
 }
 
 static bool extended_op(const calc_op_rate *o)
@@ -44,17 +45,18 @@ static bool extended_system(const calc_system *s)
     const calc_attention_rates *a = &s->attention;
     const calc_host *h = &s->host;
     const calc_overlap_shares *o = &s->overlap;
-    bool any =
-        s->sustained > 0 || a->fw_efficiency > 0 || a->bw_efficiency > 0 || a->launch_s > 0 ||
-        a->softmax_size > 0 || a->generic_efficiency > 0 || a->unfused_efficiency > 0 ||
-        s->grouped.efficiency > 0 || s->grouped.wgrad_bytes > 0 || s->launch.matrix_s > 0 ||
-        s->launch.vector_s > 0 || h->block_s > 0 || h->moe_block_s > 0 || h->expert_s > 0 ||
-        h->tensor_par_growth > 0 || h->recompute_growth > 0 || o->tensor_par_fused > 0 ||
-        o->tensor_par_async > 0 || o->data_par > 0 || o->expert_par > 0 || o->pipeline_par > 0 ||
-        o->contention > 0 || s->eager_traffic > 0 || s->expert_activation_traffic > 0 ||
-        s->quantize_bytes > 0 || s->block_scaled_efficiency > 0 || s->permute_efficiency > 0 ||
-        s->optimizer_efficiency > 0 || s->step_overhead_s > 0 || s->straggler_growth > 0 ||
-        s->mem_reserved_bytes > 0 || s->mem_fragmentation > 0;
+    bool any = s->sustained > 0 || a->fw_efficiency > 0 || a->bw_efficiency > 0 ||
+               a->launch_s > 0 || a->softmax_size > 0 || a->generic_efficiency > 0 ||
+               a->unfused_efficiency > 0 || s->grouped.efficiency > 0 ||
+               s->grouped.wgrad_bytes > 0 || s->grouped.processing_mode || s->launch.matrix_s > 0 ||
+               s->launch.vector_s > 0 || h->block_s > 0 || h->moe_block_s > 0 || h->expert_s > 0 ||
+               h->tensor_par_growth > 0 || h->recompute_growth > 0 || o->tensor_par_fused > 0 ||
+               o->tensor_par_async > 0 || o->data_par > 0 || o->expert_par > 0 ||
+               o->pipeline_par > 0 || o->contention > 0 || s->eager_traffic > 0 ||
+               s->expert_activation_traffic > 0 || s->quantize_bytes > 0 ||
+               s->block_scaled_efficiency > 0 || s->permute_efficiency > 0 ||
+               s->optimizer_efficiency > 0 || s->step_overhead_s > 0 || s->straggler_growth > 0 ||
+               s->mem_reserved_bytes > 0 || s->mem_fragmentation > 0;
     for (int64_t i = 0; i < s->networks_count && !any; i++) {
         any = extended_network(&s->networks[i]);
     }

@@ -20,6 +20,7 @@ static const char *const tensor_par_comm_type_names[] = {CALC_TENSOR_PAR_COMM_TY
                                                              NULL};
 static const char *const tensor_par_overlap_names[] = {CALC_TENSOR_PAR_OVERLAP_LIST(CHOICE) NULL};
 static const char *const processing_mode_names[] = {CALC_PROCESSING_MODE_LIST(CHOICE) NULL};
+static const char *const grouped_mode_names[] = {CALC_GROUPED_MODE_LIST(CHOICE) NULL};
 static const char *const format_names[] = {CALC_FORMAT_LIST(CHOICE) NULL};
 static const char *const choice_names[] = {CALC_CHOICE_LIST(CHOICE) NULL};
 static const char *const ffn_type_names[] = {CALC_FFN_TYPE_LIST(CHOICE) NULL};
@@ -190,6 +191,13 @@ static const calc_field layer_rows[] = {
 #undef CALC_FIELD
 TABLE(layer, "layer", calc_layer_stats)
 
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_stage_stats, name, type, arg, __VA_ARGS__)
+static const calc_field stage_rows[] = {
+#include "calc/stage.fields.h"
+};
+#undef CALC_FIELD
+TABLE(stage, "stage", calc_stage_stats)
+
 #pragma GCC diagnostic pop
 
 const calc_table *calc_table_of(calc_kind kind)
@@ -197,7 +205,7 @@ const calc_table *calc_table_of(calc_kind kind)
     static const calc_table *const tables[CALC_KIND_COUNT] = {
         [CALC_KIND_APP] = &app_table,     [CALC_KIND_SYSTEM] = &system_table,
         [CALC_KIND_EXEC] = &exec_table,   [CALC_KIND_STATS] = &stats_table,
-        [CALC_KIND_LAYER] = &layer_table,
+        [CALC_KIND_LAYER] = &layer_table, [CALC_KIND_STAGE] = &stage_table,
     };
     return (unsigned)kind < CALC_KIND_COUNT ? tables[kind] : NULL;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "spec/extended.h"
 #include "spec/field.h"
 #include "spec/format.h"
 
@@ -281,21 +280,6 @@ static void check_schedule(rules *r)
     }
 }
 
-/* Features of Calculon that the list of stages does not model. */
-static void check_offload(rules *r)
-{
-    const calc_exec *e = r->exec;
-    const char *field = e->weight_offload        ? "/weight_offload"
-                        : e->activations_offload ? "/activations_offload"
-                        : e->optimizer_offload   ? "/optimizer_offload"
-                                                 : NULL;
-    if (field && calc_extended(r->app, r->system, e)) {
-        calc_errors_add(r->errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, field,
-                        "use false, or a model and a system with Calculon's fields only",
-                        "offload together with fields of modern models is not modelled yet");
-    }
-}
-
 static void check_batch(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -432,7 +416,6 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_context_par(&r);
     check_expert_par(&r);
     check_schedule(&r);
-    check_offload(&r);
     check_batch(&r);
     check_tensor_par(&r);
     check_pipeline_and_data_par(&r);

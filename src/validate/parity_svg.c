@@ -80,7 +80,7 @@ static void fit_axes(plot *p, const calc_results *results)
 
 static void write_grid(const plot *p)
 {
-    for (double decade = p->lo; decade <= p->hi; decade++) {
+    for (int decade = (int)p->lo; decade <= (int)p->hi; decade++) {
         double seconds = pow(10, decade);
         calc_output_printf(p->out,
                            "<path d=\"M%.1f %d V%d M%d %.1f H%d\" stroke=\"#ddd\"/>\n"

@@ -4,6 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What was measured as memory: what tensors have, or all that the processor lacks then. */
+static double memory_of(const calc_run_map *map, const calc_stats *stats)
+{
+    bool allocated = calc_runs_has(map->row->memory_counting, "max_memory_allocated") ||
+                     calc_runs_has(map->row->memory_counting, "mem-max-allocated");
+    return allocated ? stats->mem_allocated : stats->proc_mem_tier1_cap_req;
+}
+
 /* One layout. @return its step time; NaN with a reason if there is none */
 static double try_layout(calc_prediction *p, const calc_system *system, const calc_exec *exec)
 {
@@ -21,7 +29,7 @@ static double try_layout(calc_prediction *p, const calc_system *system, const ca
         snprintf(p->reason, sizeof p->reason, "verdict %s", calc_verdict_text(verdict));
         return (double)NAN;
     }
-    p->memory_bytes = stats.proc_mem_tier1_cap_req;
+    p->memory_bytes = memory_of(&p->map, &stats);
     if (full && !p->map.search) {
         calc_run_map_assume(&p->map, "predicted to need more memory than the machine has");
     }

@@ -10,7 +10,7 @@ typedef struct calc_prediction {
     calc_run_map map;    /**< map.exec is complete here: networks, micro-batch, interleaving */
     char reason[256];    /**< why there is no prediction; "" if there is one */
     double step_s;       /**< time of a step; NaN: none */
-    double memory_bytes; /**< need of tier 1; NaN: none */
+    double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
 } calc_prediction;
 
 /** Predict one run. A layout whose micro-batch was not published is the fastest of micro-batches

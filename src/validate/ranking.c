@@ -11,7 +11,22 @@ static bool compete(const calc_result *a, const calc_result *b)
            left->app.num_blocks == right->app.num_blocks &&
            left->app.seq_size == right->app.seq_size &&
            left->exec.num_procs == right->exec.num_procs &&
-           left->exec.batch_size == right->exec.batch_size;
+           left->exec.batch_size == right->exec.batch_size &&
+           left->exec.datatype == right->exec.datatype &&
+           left->exec.matrix_datatype == right->exec.matrix_datatype;
+}
+
+/* Whether two competitors are the same layout, measured twice: on another release of the software,
+ * or with switches that the model does not know. */
+static bool repeat(const calc_result *a, const calc_result *b)
+{
+    const calc_exec *left = &a->prediction->map.exec;
+    const calc_exec *right = &b->prediction->map.exec;
+    return a->predicted == b->predicted && left->tensor_par == right->tensor_par &&
+           left->pipeline_par == right->pipeline_par && left->data_par == right->data_par &&
+           left->context_par == right->context_par && left->expert_par == right->expert_par &&
+           left->microbatch_size == right->microbatch_size &&
+           left->pipeline_interleaving == right->pipeline_interleaving;
 }
 
 static bool is_ranked(const calc_result *r)
@@ -32,7 +47,7 @@ static void rank_pairs(const calc_result *const *result, size_t count, size_t i,
     const calc_result *a = result[i];
     for (size_t j = i + 1; j < count; j++) {
         const calc_result *b = result[j];
-        if (is_ranked(b) && compete(a, b) && differ(a, b)) {
+        if (is_ranked(b) && compete(a, b) && differ(a, b) && !repeat(a, b)) {
             bool right = (a->measured > b->measured) == (a->predicted > b->predicted);
             *score += right && a->predicted != b->predicted ? 1 : -1;
             ++*pairs;
@@ -40,13 +55,26 @@ static void rank_pairs(const calc_result *const *result, size_t count, size_t i,
     }
 }
 
-/* Regret among result[i] and its competitors; NaN if an earlier result stands for them, or there
- * are none. */
+/* The shortest measured time of a layout among its repeats. */
+static double shortest_repeat_s(const calc_result *const *result, size_t count,
+                                const calc_result *chosen)
+{
+    double shortest_s = chosen->measured;
+    for (size_t i = 0; i < count; i++) {
+        if (is_ranked(result[i]) && compete(chosen, result[i]) && repeat(chosen, result[i])) {
+            shortest_s = fmin(shortest_s, result[i]->measured);
+        }
+    }
+    return shortest_s;
+}
+
+/* Regret among result[i] and its competitors; NaN if an earlier result stands for them, or all are
+ * the same layout. */
 static double regret_of(const calc_result *const *result, size_t count, size_t i)
 {
     const calc_result *chosen = result[i];
     double shortest_s = chosen->measured;
-    size_t competitors = 0;
+    size_t others = 0;
     for (size_t j = 0; j < count; j++) {
         const calc_result *b = result[j];
         if (j == i || !is_ranked(b) || !compete(result[i], b)) {
@@ -55,11 +83,11 @@ static double regret_of(const calc_result *const *result, size_t count, size_t i
         if (j < i) {
             return (double)NAN;
         }
-        competitors++;
+        others += !repeat(result[i], b);
         chosen = b->predicted < chosen->predicted ? b : chosen;
         shortest_s = fmin(shortest_s, b->measured);
     }
-    return competitors > 0 ? chosen->measured / shortest_s - 1 : (double)NAN;
+    return others > 0 ? shortest_repeat_s(result, count, chosen) / shortest_s - 1 : (double)NAN;
 }
 
 calc_ranking calc_ranking_of(const calc_result *const *result, size_t count)

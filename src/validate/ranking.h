@@ -1,6 +1,7 @@
 /** @file ranking.h  Whether predictions put layouts in the right order, and what choosing the one
- *  that is predicted fastest would cost. Layouts compete if model, machine, GPUs, batch and
- * sequence length are equal. */
+ *  that is predicted fastest would cost. Layouts compete if model, machine, GPUs, batch, sequence
+ *  length and number formats are equal. A layout that was measured more than once does not compete
+ *  with itself, and stands with its shortest time where it is chosen. */
 #ifndef CALC_VALIDATE_RANKING_H
 #define CALC_VALIDATE_RANKING_H
 

@@ -142,7 +142,7 @@ static void fill_tensor_par(calc_run_map *map)
     bool several = e->tensor_par > 1;
     bool scatter = several && r->sequence_parallel == 1;
     e->tensor_par_comm_type =
-        scatter ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+        scatter ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
     e->seq_par_ag_redo = scatter && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
     if (!several) {
         return;
@@ -300,6 +300,17 @@ static int64_t recomputed_blocks(const calc_run_map *map)
     return blocks * map->exec.pipeline_par >= map->app.num_blocks ? 0 : blocks;
 }
 
+/* torchtitan keeps the result of every other matrix multiplication of a block. Whole blocks
+ * recomputed, every other one, take as long and hold about as much. */
+static void recompute_every_other_block(calc_run_map *map)
+{
+    calc_exec *e = &map->exec;
+    int64_t stage_blocks = map->app.num_blocks / e->pipeline_par;
+    e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    e->recompute_blocks = stage_blocks / 2;
+    calc_run_map_assume(map, "selective recomputation by operation: every other block in full");
+}
+
 static void fill_recompute(calc_run_map *map)
 {
     const char *text = map->row->recompute;
@@ -322,7 +333,7 @@ static void fill_recompute(calc_run_map *map)
         }
     }
     if (calc_runs_has(text, "SAC")) {
-        calc_run_map_assume(map, "selective recomputation by operation not modelled: none");
+        recompute_every_other_block(map);
     }
     if (calc_runs_has(text, "offload")) {
         calc_run_map_assume(map, "offload of activations not modelled");

@@ -18,6 +18,7 @@ static const calc_run_machine machines[] = {
     {"GB200", NULL, "gb200_nvl72", "Blackwell"},
     {"B300", NULL, "b300", "Blackwell"},
     {"B200", NULL, "b200", "Blackwell"},
+    {"MI300X", NULL, "mi300x", "MI300X"},
     {"Ascend", NULL, "ascend_910b", "910B"}};
 
 const calc_run_machine *calc_run_machine_of(const calc_runs_row *row, const calc_run_source *source)

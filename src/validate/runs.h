@@ -45,6 +45,7 @@
     X(NUMBER, measured_tflops_per_gpu)                                                             \
     X(TEXT, tflops_counting)                                                                       \
     X(NUMBER, measured_memory_gib)                                                                 \
+    X(TEXT, memory_counting)                                                                       \
     X(TEXT, confidence)
 
 /** One run. Texts are borrowed from the file; a blank number is NaN. */

@@ -21,7 +21,7 @@ prefix=$scratch/second
 mv "$scratch/first" "$prefix"
 cd /
 
-for file in bin/calc include/calc.h include/calc/stats.fields.h \
+for file in bin/calc include/calc.h include/calc/words.h include/calc/stats.fields.h \
     share/calc/{models/gpt3-175B,systems/a100_80g,executions/3072_t4_p64_d12_mbs4_full}.json \
     share/man/man1/calc{,-run,-params,-fields}.1 share/bash-completion/completions/calc \
     share/doc/calc/{README.md,LICENSE,CHANGELOG.md}; do

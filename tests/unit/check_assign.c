@@ -121,9 +121,9 @@ START_TEST(optional_objects_can_be_set_whole_or_in_part)
     ck_assert_double_eq(sys.networks[0].bandwidth_curve.threshold[0], 1e6);
     set("networks[0].ops.all_to_all=[2, 0]");
     ck_assert_double_eq(sys.networks[0].ops.all_to_all.scalar, 2);
-    set("zero_stage=-1");
-    refuse("zero_stage=-2", CALC_ERR_RANGE,
-           "--set zero_stage=-2: /zero_stage: -2 is out of range, expected -1 to 3");
+    set("expert_par_net=-1");
+    refuse("expert_par_net=-2", CALC_ERR_RANGE,
+           "--set expert_par_net=-2: /expert_par_net: -2 is out of range, expected -1 to 7");
 }
 END_TEST
 

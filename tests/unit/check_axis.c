@@ -119,8 +119,8 @@ END_TEST
 
 START_TEST(a_star_of_an_optional_field_is_every_choice)
 {
-    assign("zero_stage=3,-1");
-    AXIS_IS(CALC_AXIS_zero_stage, -1, 3);
+    assign("expert_par_net=3,-1");
+    AXIS_IS(CALC_AXIS_expert_par_net, -1, 3);
     assign("flash_attention=*");
     AXIS_IS(CALC_AXIS_flash_attention, 0, 1);
     assign("memory_model=*");

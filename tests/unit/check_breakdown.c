@@ -8,6 +8,7 @@
 
 #include "classic.h"
 #include "cli/breakdown.h"
+#include "shipped_case.h"
 
 static calc_app app;
 static calc_system machine;
@@ -78,6 +79,23 @@ START_TEST(the_parts_add_up_in_every_layout)
 }
 END_TEST
 
+START_TEST(the_parts_of_modern_layouts_add_up)
+{
+    for (int i = 0; i < MODERN_LAYOUTS; i++) {
+        shipped_case c = modern_layout(i);
+        double time_s[CALC_BREAKDOWN_TIMES];
+        double space_bytes[CALC_BREAKDOWN_SPACES];
+        calc_stats stats;
+        calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats);
+        calc_breakdown_times(&stats, time_s);
+        assert_sum(time_s, CALC_BREAKDOWN_TIMES, stats.total_time, "time", &c.exec);
+        calc_breakdown_spaces(&c.exec, &stats, 1, space_bytes);
+        assert_sum(space_bytes, CALC_BREAKDOWN_SPACES, stats.proc_mem_tier1_cap_req, "tier 1",
+                   &c.exec);
+    }
+}
+END_TEST
+
 /* What a bar looks like, through a file: outputs have no other end. */
 static void assert_bar(double fraction, bool color, bool utf8, const char *expected)
 {
@@ -144,6 +162,7 @@ int main(void)
     TCase *tcase = tcase_create("breakdown");
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, the_parts_add_up_in_every_layout);
+    tcase_add_test(tcase, the_parts_of_modern_layouts_add_up);
     tcase_add_test(tcase, bars_have_the_same_width_whatever_they_show);
     tcase_add_test(tcase, the_locale_decides_on_block_characters);
     suite_add_tcase(suite, tcase);

@@ -115,7 +115,7 @@ START_TEST(sets_and_choices_are_words)
     calc_app app = {.bias = CALC_CHOICE_AUTO, .dropout = CALC_CHOICE_FALSE};
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules", "");
-    cell_is(CALC_KIND_EXEC, &exec, "zero_stage", "-1");
+    cell_is(CALC_KIND_EXEC, &exec, "expert_par_net", "-1");
     exec.recompute_modules =
         1 << CALC_RECOMPUTE_MODULES_MLP | 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules", "core_attn+mlp");

@@ -121,6 +121,8 @@ START_TEST(printing_leaves_out_what_is_unknown)
     ck_assert_str_eq(printed(error), "/data_par: the text");
     calc_error_place(error, "exe.json", 0, 0);
     ck_assert_str_eq(printed(error), "exe.json: /data_par: the text");
+    calc_error_place(error, "exe.json", 12, 0);
+    ck_assert_str_eq(printed(error), "exe.json:12: /data_par: the text");
     calc_error_place(error, "exe.json", 12, 19);
     ck_assert_str_eq(printed(error), "exe.json:12:19: /data_par: the text");
     strcpy(error->hint, "the hint");

@@ -55,6 +55,7 @@ START_TEST(every_row_is_complete_and_every_key_unique)
     ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_EXEC), false), 20);
     ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_STATS), true), 96);
     ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_LAYER), true), 40);
+    ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_STAGE), true), 15);
 }
 END_TEST
 
@@ -70,9 +71,10 @@ END_TEST
 
 START_TEST(kinds_have_a_table_and_a_short_name)
 {
-    static const char *const names[] = {"app", "sys", "exe", "stats", "layer"};
-    static const size_t sizes[] = {sizeof(calc_app), sizeof(calc_system), sizeof(calc_exec),
-                                   sizeof(calc_stats), sizeof(calc_layer_stats)};
+    static const char *const names[] = {"app", "sys", "exe", "stats", "layer", "stage"};
+    static const size_t sizes[] = {sizeof(calc_app),         sizeof(calc_system),
+                                   sizeof(calc_exec),        sizeof(calc_stats),
+                                   sizeof(calc_layer_stats), sizeof(calc_stage_stats)};
     ck_assert_uint_eq(COUNT(names), CALC_KIND_COUNT);
     for (size_t i = 0; i < COUNT(names); i++) {
         ck_assert_str_eq(calc_kind_name((calc_kind)i), names[i]);

@@ -104,7 +104,7 @@ START_TEST(what_is_absent_has_its_value)
     calc_exec exec;
     calc_system sys;
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
-    ck_assert_int_eq(exec.zero_stage, -1);
+    ck_assert_int_eq(exec.expert_par_net, -1);
     ck_assert_int_eq(exec.context_par_net, -1);
     ck_assert_int_eq(exec.context_par, 0);
     ck_assert_int_eq(exec.recompute_modules, 0);

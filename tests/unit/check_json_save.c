@@ -75,7 +75,7 @@ START_TEST(optional_fields_of_every_type_are_saved_as_they_were_written)
     more_survives(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT,
                   "\"launch\": {\n    \"vector\": 4e-06\n  },\n  \"mem_reserved_GiB\": 3");
     more_survives(CALC_KIND_EXEC, &exec, EXEC_TEXT,
-                  "\"zero_stage\": 0,\n  \"recompute_modules\": [\"core_attn\", \"mlp\"],\n"
+                  "\"expert_par_net\": 0,\n  \"recompute_modules\": [\"core_attn\", \"mlp\"],\n"
                   "  \"framework_mem\": [\"te_dummy_wgrad\"]");
 }
 END_TEST
@@ -96,7 +96,7 @@ START_TEST(what_is_as_if_absent_is_left_out)
     sys.networks[0].ops.all_to_all = (calc_network_op){0};
     save(CALC_KIND_SYSTEM, &sys, 0);
     scratch_is("saved", SYSTEM_TEXT);
-    snprintf(text, sizeof text, "%.*s, \"zero_stage\": -1, \"recompute_modules\": []}",
+    snprintf(text, sizeof text, "%.*s, \"expert_par_net\": -1, \"recompute_modules\": []}",
              (int)strlen(EXEC_TEXT) - 2, EXEC_TEXT);
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, text, strlen(text), "x", NULL), CALC_OK);
     save(CALC_KIND_EXEC, &exec, 0);

@@ -47,13 +47,13 @@ START_TEST(new_space_has_no_optional_field)
         ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)axis),
                          calc_axis_get(&want, (calc_axis)axis));
     }
-    ck_assert_int_eq(space.axis[CALC_AXIS_zero_stage].value[0], -1);
+    ck_assert_int_eq(space.axis[CALC_AXIS_expert_par_net].value[0], -1);
     ck_assert_int_eq(space.axis[CALC_AXIS_seq_size].value[0], 0);
-    SET(zero_stage, 3, 2);
+    SET(expert_par_net, 3, 2);
     SET(flash_attention, true);
     SET(recompute_modules, 5);
     calc_space_optional(&space, &exec);
-    ck_assert_int_eq(exec.zero_stage, 2);
+    ck_assert_int_eq(exec.expert_par_net, 2);
     ck_assert(exec.flash_attention);
     ck_assert_int_eq(exec.recompute_modules, 5);
     ck_assert_int_eq(exec.context_par_net, -1);
@@ -64,7 +64,7 @@ END_TEST
 START_TEST(only_fields_with_an_absent_value_are_optional)
 {
     ck_assert(calc_axis_is_optional(CALC_AXIS_structure_type));
-    ck_assert(calc_axis_is_optional(CALC_AXIS_zero_stage));
+    ck_assert(calc_axis_is_optional(CALC_AXIS_expert_par_net));
     ck_assert(!calc_axis_is_optional(CALC_AXIS_training));
     ck_assert(!calc_axis_is_optional(CALC_AXIS_source));
 }

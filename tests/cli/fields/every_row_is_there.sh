@@ -1,4 +1,4 @@
-for kind in app sys exe stats layer; do
+for kind in app sys exe stats layer stage; do
     rows=$("$CALC" fields $kind --markdown | grep -c '^| `')
     lines=$("$CALC" fields $kind | grep -c '^  [a-z]')
     echo "$kind: $((rows == lines && rows > 0))"

@@ -1,0 +1,22 @@
+/* Rows of calc_stage_stats: one stage of the pipeline, one processor; times of one micro-batch. */
+/* clang-format off */
+CALC_FIELD(stage,                INT,  _, .where = "calc_each_stage", .doc = "index, from 0")
+CALC_FIELD(blocks,               REAL, _, .unit = "blocks", .where = "calc_stages_split", .doc = "blocks it is charged for, those with experts included; a fraction where they are spread freely")
+CALC_FIELD(moe_blocks,           REAL, _, .unit = "blocks", .where = "calc_stages_split", .doc = "blocks with experts")
+CALC_FIELD(fw_time,              REAL, _, .unit = "s", .where = "calc_stage_pass_of", .doc = "forward pass, exposed communication and waiting for the host included")
+CALC_FIELD(bw_time,              REAL, _, .unit = "s", .where = "calc_stage_pass_of", .doc = "backward pass, recomputation and the same included")
+CALC_FIELD(wgrad_time,           REAL, _, .unit = "s", .where = "calc_stage_pass_of", .doc = "part of bw_time: weight gradients")
+CALC_FIELD(head_time,            REAL, _, .unit = "s", .where = "calc_stage_spent_of", .doc = "part of fw_time and bw_time: embedding, head, loss and multi-token prediction")
+CALC_FIELD(comm_exposed_time,    REAL, _, .unit = "s", .where = "calc_stage_spent_of", .doc = "part of fw_time and bw_time: communication that is not hidden")
+CALC_FIELD(host_time,            REAL, _, .unit = "s", .where = "calc_stage_spent_of", .doc = "part of fw_time and bw_time: waiting for the host to issue kernels")
+CALC_FIELD(in_flight,            REAL, _, .where = "calc_stage_in_flight", .doc = "micro-batches whose activations it holds at the peak")
+CALC_FIELD(weight_space,         REAL, _, .unit = "bytes", .where = "calc_stage_state_of", .doc = "weights")
+CALC_FIELD(weight_grad_space,    REAL, _, .unit = "bytes", .where = "calc_stage_state_of", .doc = "weight gradients")
+CALC_FIELD(optimizer_space,      REAL, _, .unit = "bytes", .where = "calc_stage_state_of", .doc = "optimizer state")
+CALC_FIELD(act_space,            REAL, _, .unit = "bytes", .where = "calc_stage_memory_sum", .doc = "stored activations, checkpoints included")
+CALC_FIELD(working_space,        REAL, _, .unit = "bytes", .where = "calc_stage_memory_sum", .doc = "the block at hand: recomputed activations, activation gradients")
+CALC_FIELD(head_space,           REAL, _, .unit = "bytes", .where = "calc_stage_memory_sum", .doc = "logits and inputs of the head")
+CALC_FIELD(framework_space,      REAL, _, .unit = "bytes", .where = "calc_stage_memory_sum", .doc = "memory the framework takes for itself")
+CALC_FIELD(mem_overhead,         REAL, _, .unit = "bytes", .where = "calc_each_stage", .doc = "fragmentation and reserve")
+CALC_FIELD(mem_tier1,            REAL, _, .unit = "bytes", .where = "calc_each_stage", .doc = "tier 1 memory it needs: the sum of the parts")
+/* clang-format on */

@@ -1,0 +1,243 @@
+/** @file words.h  The words of the documents: each list gives an enum, its texts and its
+ *  documentation. A part of calc.h. */
+#ifndef CALC_WORDS_H
+#define CALC_WORDS_H
+
+#include <stdint.h>
+
+/** Number formats a processor may compute in. */
+#define CALC_DATATYPE_LIST(X)                                                                      \
+    X(FLOAT8, "float8")                                                                            \
+    X(FLOAT16, "float16")                                                                          \
+    X(BFLOAT16, "bfloat16")                                                                        \
+    X(FLOAT32, "float32")                                                                          \
+    X(FLOAT4, "float4")
+
+/** Number formats of what is stored or sent; auto: what the field's documentation says. */
+#define CALC_FORMAT_LIST(X)                                                                        \
+    X(AUTO, "auto")                                                                                \
+    X(FLOAT4, "float4")                                                                            \
+    X(FLOAT8, "float8")                                                                            \
+    X(FLOAT16, "float16")                                                                          \
+    X(BFLOAT16, "bfloat16")                                                                        \
+    X(FLOAT32, "float32")
+
+/** Yes, no, or what a preset says; true and false in JSON. */
+#define CALC_CHOICE_LIST(X)                                                                        \
+    X(AUTO, "auto")                                                                                \
+    X(TRUE, "true")                                                                                \
+    X(FALSE, "false")
+
+/** Attention heads: one key and value per head; one for all; one per group (app.kv_heads);
+ *  compressed (app.kv_lora_rank). flash is multihead with flash_attention. */
+#define CALC_ATTENTION_TYPE_LIST(X)                                                                \
+    X(MULTIHEAD, "multihead")                                                                      \
+    X(MULTIQUERY, "multiquery")                                                                    \
+    X(FLASH, "flash")                                                                              \
+    X(GROUPED_QUERY, "grouped_query")                                                              \
+    X(MULTI_LATENT, "multi_latent")
+
+/** Feed-forward layer: two matrices with GELU or ReLU between, or three with a gate. */
+#define CALC_FFN_TYPE_LIST(X)                                                                      \
+    X(AUTO, "auto")                                                                                \
+    X(GELU, "gelu")                                                                                \
+    X(RELU, "relu")                                                                                \
+    X(SWIGLU, "swiglu")                                                                            \
+    X(GEGLU, "geglu")
+
+/** Normalization. */
+#define CALC_NORM_TYPE_LIST(X)                                                                     \
+    X(AUTO, "auto")                                                                                \
+    X(LAYER, "layer")                                                                              \
+    X(RMS, "rms")
+
+/** Positions: a learned table, rotary embedding, or none. */
+#define CALC_POSITION_TYPE_LIST(X)                                                                 \
+    X(AUTO, "auto")                                                                                \
+    X(LEARNED, "learned")                                                                          \
+    X(ROPE, "rope")                                                                                \
+    X(NONE, "none")
+
+/** Presets of a block's structure: llama is swiglu, rms, rope, no bias, no dropout, untied. */
+#define CALC_STRUCTURE_TYPE_LIST(X)                                                                \
+    X(GPT, "gpt")                                                                                  \
+    X(LLAMA, "llama")
+
+/** What the backward pass computes again instead of keeping it. */
+#define CALC_ACTIVATION_RECOMPUTE_LIST(X)                                                          \
+    X(NONE, "none")                                                                                \
+    X(ATTN_ONLY, "attn_only")                                                                      \
+    X(FULL, "full")                                                                                \
+    X(MODULES, "modules")
+
+/** Parts of a block that are recomputed, as Megatron-LM names them (recompute_modules). */
+#define CALC_RECOMPUTE_MODULES_LIST(X)                                                             \
+    X(CORE_ATTN, "core_attn")                                                                      \
+    X(LAYERNORM, "layernorm")                                                                      \
+    X(MLA_UP_PROJ, "mla_up_proj")                                                                  \
+    X(MLP, "mlp")                                                                                  \
+    X(MOE_ACT, "moe_act")                                                                          \
+    X(SHARED_EXPERTS, "shared_experts")                                                            \
+    X(MOE, "moe")
+
+/** Memory that a framework takes for itself. */
+#define CALC_FRAMEWORK_MEM_LIST(X) X(TE_DUMMY_WGRAD, "te_dummy_wgrad")
+
+/** Collectives of tensor parallelism: all-reduce; all-reduce with the pipeline message scattered;
+ *  reduce-scatter and all-gather (sequence parallelism). */
+#define CALC_TENSOR_PAR_COMM_TYPE_LIST(X)                                                          \
+    X(AR, "ar")                                                                                    \
+    X(P2P_RS_AG, "p2p_rs_ag")                                                                      \
+    X(RS_AG, "rs_ag")
+
+/** How tensor-parallel communication overlaps with the matrix multiplication beside it: in tiles
+ *  (ring, pipe), asynchronously in the backward pass, or fused into the kernels (user buffers,
+ *  async tensor parallelism, MC2). */
+#define CALC_TENSOR_PAR_OVERLAP_LIST(X)                                                            \
+    X(NONE, "none")                                                                                \
+    X(RING, "ring")                                                                                \
+    X(PIPE, "pipe")                                                                                \
+    X(ASYNC, "async")                                                                              \
+    X(FUSED, "fused")
+
+/** What decides which network a group of ranks uses: the `_net` fields, one tier per group, or
+ *  the order in which ranks are laid out, fastest first, over nodes (Megatron-LM's --use-tp-...
+ *  orders); then a group that spans nodes uses both tiers. */
+#define CALC_RANK_ORDER_LIST(X)                                                                    \
+    X(NETWORKS, "networks")                                                                        \
+    X(TP_CP_EP_DP_PP, "tp-cp-ep-dp-pp")                                                            \
+    X(TP_CP_EP_PP_DP, "tp-cp-ep-pp-dp")
+
+/** How context parallelism exchanges keys and values. */
+#define CALC_CONTEXT_PAR_TYPE_LIST(X)                                                              \
+    X(RING, "ring")                                                                                \
+    X(ALL_GATHER, "all_gather")                                                                    \
+    X(ULYSSES, "ulysses")                                                                          \
+    X(HIERARCHICAL, "hierarchical")
+
+/** How the triangle of causal attention is spread over context-parallel ranks. */
+#define CALC_CONTEXT_PAR_BALANCE_LIST(X)                                                           \
+    X(ZIGZAG, "zigzag")                                                                            \
+    X(NONE, "none")
+
+/** How tokens reach their experts: one copy per expert; gathered by all; one copy per node. */
+#define CALC_DISPATCH_TYPE_LIST(X)                                                                 \
+    X(ALL_TO_ALL, "all_to_all")                                                                    \
+    X(ALL_GATHER, "all_gather")                                                                    \
+    X(NODE_LIMITED, "node_limited")
+
+/** What hides the all-to-all of experts: nothing, the shared experts, another micro-batch. */
+#define CALC_EXPERT_PAR_OVERLAP_LIST(X)                                                            \
+    X(NONE, "none")                                                                                \
+    X(SHARED, "shared")                                                                            \
+    X(BATCH, "batch")
+
+/** Pipeline schedules. */
+#define CALC_PIPELINE_SCHEDULE_LIST(X)                                                             \
+    X(1F1B, "1f1b")                                                                                \
+    X(GPIPE, "gpipe")                                                                              \
+    X(ZB_H1, "zb_h1")                                                                              \
+    X(ZB_H2, "zb_h2")                                                                              \
+    X(ZB_V, "zb_v")                                                                                \
+    X(DUALPIPE, "dualpipe")                                                                        \
+    X(DUALPIPE_V, "dualpipe_v")
+
+/** How blocks are spread over stages: as many on each; embedding and head each counting as one
+ *  block; or a free layout, as equal as can be. */
+#define CALC_PIPELINE_BALANCE_LIST(X)                                                              \
+    X(BLOCKS, "blocks")                                                                            \
+    X(ENDS, "ends")                                                                                \
+    X(FREE, "free")
+
+/** Whose memory: Calculon's, or Megatron-LM's (whole fp32 gradients, peak over the stages). */
+#define CALC_MEMORY_MODEL_LIST(X)                                                                  \
+    X(CALCULON, "calculon")                                                                        \
+    X(MEGATRON, "megatron")
+
+/** Kernels of flash attention: the vendor's, or portable ones. */
+#define CALC_ATTENTION_KERNEL_LIST(X)                                                              \
+    X(VENDOR, "vendor")                                                                            \
+    X(GENERIC, "generic")
+
+/** Scales of 8 and 4 bit numbers: per tensor, or per block of numbers (MX, DeepSeek). */
+#define CALC_SCALING_LIST(X)                                                                       \
+    X(TENSOR, "tensor")                                                                            \
+    X(BLOCK, "block")
+
+/** Time of an operation: the larger of arithmetic and memory time, or their sum. */
+#define CALC_PROCESSING_MODE_LIST(X)                                                               \
+    X(ROOFLINE, "roofline")                                                                        \
+    X(NO_OVERLAP, "no_overlap")
+
+/** Time of the multiplications of experts: that mode, the sum where nothing is said. */
+#define CALC_GROUPED_MODE_LIST(X)                                                                  \
+    X(AUTO, "auto")                                                                                \
+    X(ROOFLINE, "roofline")                                                                        \
+    X(NO_OVERLAP, "no_overlap")
+
+/** Whose arithmetic: ours, or Calculon's with its three known defects (docs/calculon.md). */
+#define CALC_COMPAT_LIST(X)                                                                        \
+    X(NONE, "none")                                                                                \
+    X(CALCULON, "calculon")
+
+#define CALC_DECLARE_ENUM(type, TYPE)                                                              \
+    typedef enum calc_##type{CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT} calc_##type;
+#define CALC_X_DATATYPE(name, text) CALC_DATATYPE_##name,
+#define CALC_X_ATTENTION_TYPE(name, text) CALC_ATTENTION_TYPE_##name,
+#define CALC_X_STRUCTURE_TYPE(name, text) CALC_STRUCTURE_TYPE_##name,
+#define CALC_X_ACTIVATION_RECOMPUTE(name, text) CALC_ACTIVATION_RECOMPUTE_##name,
+#define CALC_X_TENSOR_PAR_COMM_TYPE(name, text) CALC_TENSOR_PAR_COMM_TYPE_##name,
+#define CALC_X_TENSOR_PAR_OVERLAP(name, text) CALC_TENSOR_PAR_OVERLAP_##name,
+#define CALC_X_PROCESSING_MODE(name, text) CALC_PROCESSING_MODE_##name,
+#define CALC_X_GROUPED_MODE(name, text) CALC_GROUPED_MODE_##name,
+#define CALC_X_COMPAT(name, text) CALC_COMPAT_##name,
+#define CALC_X_FORMAT(name, text) CALC_FORMAT_##name,
+#define CALC_X_CHOICE(name, text) CALC_CHOICE_##name,
+#define CALC_X_FFN_TYPE(name, text) CALC_FFN_TYPE_##name,
+#define CALC_X_NORM_TYPE(name, text) CALC_NORM_TYPE_##name,
+#define CALC_X_POSITION_TYPE(name, text) CALC_POSITION_TYPE_##name,
+#define CALC_X_RANK_ORDER(name, text) CALC_RANK_ORDER_##name,
+#define CALC_X_CONTEXT_PAR_TYPE(name, text) CALC_CONTEXT_PAR_TYPE_##name,
+#define CALC_X_CONTEXT_PAR_BALANCE(name, text) CALC_CONTEXT_PAR_BALANCE_##name,
+#define CALC_X_DISPATCH_TYPE(name, text) CALC_DISPATCH_TYPE_##name,
+#define CALC_X_EXPERT_PAR_OVERLAP(name, text) CALC_EXPERT_PAR_OVERLAP_##name,
+#define CALC_X_PIPELINE_SCHEDULE(name, text) CALC_PIPELINE_SCHEDULE_##name,
+#define CALC_X_PIPELINE_BALANCE(name, text) CALC_PIPELINE_BALANCE_##name,
+#define CALC_X_MEMORY_MODEL(name, text) CALC_MEMORY_MODEL_##name,
+#define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
+#define CALC_X_SCALING(name, text) CALC_SCALING_##name,
+CALC_DECLARE_ENUM(datatype, DATATYPE)
+CALC_DECLARE_ENUM(attention_type, ATTENTION_TYPE)
+CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)
+CALC_DECLARE_ENUM(activation_recompute, ACTIVATION_RECOMPUTE)
+CALC_DECLARE_ENUM(tensor_par_comm_type, TENSOR_PAR_COMM_TYPE)
+CALC_DECLARE_ENUM(tensor_par_overlap, TENSOR_PAR_OVERLAP)
+CALC_DECLARE_ENUM(processing_mode, PROCESSING_MODE)
+CALC_DECLARE_ENUM(grouped_mode, GROUPED_MODE)
+CALC_DECLARE_ENUM(compat, COMPAT)
+CALC_DECLARE_ENUM(format, FORMAT)
+CALC_DECLARE_ENUM(choice, CHOICE)
+CALC_DECLARE_ENUM(ffn_type, FFN_TYPE)
+CALC_DECLARE_ENUM(norm_type, NORM_TYPE)
+CALC_DECLARE_ENUM(position_type, POSITION_TYPE)
+CALC_DECLARE_ENUM(rank_order, RANK_ORDER)
+CALC_DECLARE_ENUM(context_par_type, CONTEXT_PAR_TYPE)
+CALC_DECLARE_ENUM(context_par_balance, CONTEXT_PAR_BALANCE)
+CALC_DECLARE_ENUM(dispatch_type, DISPATCH_TYPE)
+CALC_DECLARE_ENUM(expert_par_overlap, EXPERT_PAR_OVERLAP)
+CALC_DECLARE_ENUM(pipeline_schedule, PIPELINE_SCHEDULE)
+CALC_DECLARE_ENUM(pipeline_balance, PIPELINE_BALANCE)
+CALC_DECLARE_ENUM(memory_model, MEMORY_MODEL)
+CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
+CALC_DECLARE_ENUM(scaling, SCALING)
+
+/* Members of a SET are bits, in the order of the list. */
+#define CALC_DECLARE_SET(type, TYPE)                                                               \
+    enum { CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT };                                \
+    typedef int64_t calc_##type;
+#define CALC_X_RECOMPUTE_MODULES(name, text) CALC_RECOMPUTE_MODULES_##name,
+#define CALC_X_FRAMEWORK_MEM(name, text) CALC_FRAMEWORK_MEM_##name,
+CALC_DECLARE_SET(recompute_modules, RECOMPUTE_MODULES)
+CALC_DECLARE_SET(framework_mem, FRAMEWORK_MEM)
+
+#endif

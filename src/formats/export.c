@@ -1,0 +1,150 @@
+#include "formats/export.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "formats/import.h"
+#include "spec/field.h"
+
+static calc_status broken(calc_errors *errors, const char *pointer, const char *text)
+{
+    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, NULL, "%s", text);
+}
+
+/* Sizes of which frameworks take quotients. */
+static calc_status check(const calc_exec *e, calc_errors *errors)
+{
+    double context = e->context_par > 0 ? (double)e->context_par : 1;
+    double product =
+        (double)e->tensor_par * (double)e->pipeline_par * (double)e->data_par * context;
+    double each = (double)e->data_par * (double)e->microbatch_size;
+    if (product != (double)e->num_procs) {
+        return broken(errors, "/num_procs",
+                      "is not the product of the tensor, pipeline, data and context parallelism");
+    }
+    if (fmod((double)e->batch_size, each) != 0) {
+        return broken(errors, "/batch_size", "is not a multiple of microbatch_size * data_par");
+    }
+    if (e->fsdp_par > 0 && fmod((double)e->data_par * context, (double)e->fsdp_par) != 0) {
+        return broken(errors, "/fsdp_par", "does not divide data_par * context_par");
+    }
+    return CALC_OK;
+}
+
+calc_status calc_export(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
+                        int64_t node_procs, calc_settings *settings, calc_errors *errors)
+{
+    calc_plan plan;
+    char text[CALC_ROW_TEXT_SIZE];
+    calc_status status = check(exec, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_plan_from(&plan, app, exec, node_procs);
+    for (size_t i = 0; i < framework->count; i++) {
+        const calc_row *row = &framework->rows[i];
+        if (!calc_row_write(row, framework->syntax, &plan, text)) {
+            continue;
+        }
+        calc_setting *setting = calc_settings_add(settings, row->key, strlen(row->key));
+        if (!setting || !calc_setting_append(setting, text, strlen(text))) {
+            return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                                   calc_status_text(CALC_ERR_NOMEM));
+        }
+    }
+    return CALC_OK;
+}
+
+/* Number of any scalar member, sets included. */
+static double number_of(const calc_field *field, const void *object)
+{
+    const char *member = (const char *)object + field->offset;
+    return field->type == CALC_TYPE_SET ? (double)*(const int64_t *)(const void *)member
+                                        : calc_member_number(field, member);
+}
+
+static bool is_told(const calc_field *field, const void *object)
+{
+    size_t length = strlen(field->key);
+    bool network = length > 4 && strcmp(field->key + length - 4, "_net") == 0;
+    bool absent = (field->flags & CALC_OPTIONAL) &&
+                  number_of(field, object) == (field->type == CALC_TYPE_INT ? field->absent : 0);
+    return field->type != CALC_TYPE_NOTE && !network && !absent;
+}
+
+static void value_text(const calc_field *field, double number, char text[64])
+{
+    if (field->type == CALC_TYPE_ENUM) {
+        snprintf(text, 64, "%s", field->choices[(int)number]);
+    } else if (field->type == CALC_TYPE_BOOL) {
+        snprintf(text, 64, "%s", number > 0 ? "true" : "false");
+    } else if (field->type == CALC_TYPE_SET) {
+        size_t length = 0;
+        text[0] = '\0';
+        for (size_t i = 0; field->choices[i] && length < 64; i++) {
+            if ((int64_t)number >> i & 1) {
+                length += (size_t)snprintf(text + length, 64 - length, "%s%s", length ? " " : "",
+                                           field->choices[i]);
+            }
+        }
+    } else {
+        calc_number_text(number, 1, text);
+    }
+}
+
+/* What the settings say, with the model of the files where the framework's say none. */
+static bool read_back(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
+                      const calc_settings *settings, calc_app *app_back, calc_exec *exec_back)
+{
+    const calc_import import = {.framework = framework,
+                                .settings = settings,
+                                .procs = framework->launched ? exec->num_procs : 0};
+    calc_plan whole, plan;
+    calc_errors errors = {0};
+    calc_plan_from(&whole, app, exec, 1);
+    if (calc_import_plan(&import, &plan, &errors) != CALC_OK) {
+        return false;
+    }
+    for (int i = 0; i < CALC_PLAN_COUNT && !framework->has_model; i++) {
+        if (i > CALC_PLAN_MODEL) {
+            plan.value[i] = whole.value[i];
+        }
+    }
+    return calc_plan_apply(&plan, app_back, exec_back, &errors) == CALC_OK;
+}
+
+size_t calc_export_lost(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
+                        const calc_settings *settings,
+                        void (*tell)(void *context, const char *field, const char *value),
+                        void *context)
+{
+    calc_app a = *app, a_back;
+    calc_exec e = *exec, e_back;
+    size_t count = 0;
+    if (!read_back(framework, app, exec, settings, &a_back, &e_back)) {
+        memset(&a_back, 0, sizeof a_back);
+        memset(&e_back, 0, sizeof e_back);
+    } else {
+        calc_plan_resolve(&a_back, &e_back);
+    }
+    calc_plan_resolve(&a, &e);
+    const struct {
+        calc_kind kind;
+        const void *given, *resolved, *back;
+    } pairs[] = {{CALC_KIND_APP, app, &a, &a_back}, {CALC_KIND_EXEC, exec, &e, &e_back}};
+    for (size_t k = framework->has_model ? 0 : 1; k < 2; k++) {
+        const calc_table *table = calc_table_of(pairs[k].kind);
+        for (size_t i = 0; i < table->count; i++) {
+            const calc_field *field = &table->rows[i];
+            char text[64];
+            if (is_told(field, pairs[k].given) &&
+                number_of(field, pairs[k].resolved) != number_of(field, pairs[k].back)) {
+                value_text(field, number_of(field, pairs[k].given), text);
+                tell(context, field->key, text);
+                count++;
+            }
+        }
+    }
+    return count;
+}

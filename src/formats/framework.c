@@ -1,0 +1,301 @@
+#include "formats/framework.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "formats/pattern.h"
+#include "spec/field.h"
+
+const calc_framework *const calc_framework_list[] = {
+    &calc_framework_megatron,    &calc_framework_nemo,
+    &calc_framework_bridge,      &calc_framework_deepspeed,
+    &calc_framework_torchtitan,  &calc_framework_mindspeed,
+    &calc_framework_mindformers, NULL};
+
+const calc_framework *calc_framework_find(const char *name)
+{
+    for (size_t i = 0; calc_framework_list[i]; i++) {
+        if (strcmp(calc_framework_list[i]->name, name) == 0) {
+            return calc_framework_list[i];
+        }
+    }
+    return NULL;
+}
+
+/* A dash and an underscore are the same to those who type options. */
+static bool same_key(const char *a, const char *b)
+{
+    while (*a && (*a == *b || ((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+const calc_row *calc_framework_row(const calc_framework *framework, const char *key)
+{
+    for (size_t i = 0; i < framework->count; i++) {
+        const calc_row *row = &framework->rows[i];
+        if (row->key && same_key(row->key, key)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
+{
+    for (size_t i = 0; i < framework->count; i++) {
+        const calc_row *row = &framework->rows[i];
+        if (row->how == CALC_HOW_DEFAULT && !calc_plan_says(plan, row->member)) {
+            plan->value[row->member] = row->value;
+        }
+    }
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static bool write_set(const calc_row *row, int64_t set, calc_syntax syntax, char *text)
+{
+    bool list = syntax != CALC_SYNTAX_SHELL;
+    size_t length = (size_t)snprintf(text, CALC_ROW_TEXT_SIZE, "%s", list ? "[" : "");
+    for (const calc_word *word = row->words; word->word; word++) {
+        if (set & (int64_t)word->value) {
+            length += (size_t)snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s%s",
+                                       length > list ? list ? ", " : " " : "", word->word);
+        }
+    }
+    snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s", list ? "]" : "");
+    return length > list;
+}
+
+static bool write_switch(const calc_row *row, double value, calc_syntax syntax, char *text)
+{
+    bool on = value == row->value;
+    if (syntax == CALC_SYNTAX_SHELL || row->how == CALC_HOW_IS) {
+        snprintf(text, CALC_ROW_TEXT_SIZE, "%s", syntax == CALC_SYNTAX_SHELL ? "" : "true");
+        return on;
+    }
+    snprintf(text, CALC_ROW_TEXT_SIZE, "%s", on ? "true" : "false");
+    return true;
+}
+
+static bool write_word(const calc_row *row, double value, char *text)
+{
+    for (const calc_word *word = row->words; word->word; word++) {
+        if (word->value == value) {
+            snprintf(text, CALC_ROW_TEXT_SIZE, "%s", word->word);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool write_pattern(const calc_plan *plan, calc_syntax syntax, char *text)
+{
+    calc_pattern pattern = {.dense = (int64_t)calc_plan_get(plan, CALC_PLAN_DENSE_BLOCKS, 0),
+                            .every = (int64_t)calc_plan_get(plan, CALC_PLAN_MOE_EVERY, 1)};
+    int64_t blocks = (int64_t)calc_plan_get(plan, CALC_PLAN_BLOCKS, 0);
+    return calc_pattern_write(pattern, blocks, syntax != CALC_SYNTAX_SHELL, text,
+                              CALC_ROW_TEXT_SIZE);
+}
+
+static bool write_pair(double first, double second, calc_syntax syntax, char shell_glue, char *text)
+{
+    bool shell = syntax == CALC_SYNTAX_SHELL;
+    snprintf(text, CALC_ROW_TEXT_SIZE, shell ? "%.0f%c%.0f" : "[%.0f%c %.0f]", first,
+             shell ? shell_glue : ',', second);
+    return true;
+}
+
+bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *plan, char *text)
+{
+    double value = plan->value[row->member];
+    if (!row->key || row->read_only || row->how == CALC_HOW_DEFAULT ||
+        (row->when && !(calc_plan_get(plan, row->when, 0) > 0))) {
+        return false;
+    }
+    if (row->how == CALC_HOW_CONSTANT) {
+        snprintf(text, CALC_ROW_TEXT_SIZE, "%s", row->text);
+        return true;
+    }
+    if (isnan(value)) {
+        return false;
+    }
+    switch (row->how) {
+    case CALC_HOW_NUMBER:
+        calc_number_text(value, 1, text);
+        return true;
+    case CALC_HOW_SWITCH:
+    case CALC_HOW_IS:
+        return write_switch(row, value, syntax, text);
+    case CALC_HOW_WORDS:
+        return write_word(row, value, text);
+    case CALC_HOW_SET:
+        return write_set(row, (int64_t)value, syntax, text);
+    case CALC_HOW_PATTERN:
+        return write_pattern(plan, syntax, text);
+    case CALC_HOW_SIZES:
+        return write_pair(value, floor(calc_plan_get(plan, CALC_PLAN_CONTEXT, value) / value),
+                          syntax, ' ', text);
+    default:
+        return write_pair(value, 0, syntax, ',', text);
+    }
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, double *out)
+{
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    /* "2 pretrain.py": what follows is another argument. */
+    if (end == text || errno != 0 || !isfinite(value) || !strchr(" ,]", *end)) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+/* The range of the field that the member stands for; counts where there is none. */
+static bool number_fits(const calc_row *row, double value, char *expect, size_t size)
+{
+    calc_field_ref ref;
+    const char *path = calc_plan_field(row->member);
+    bool app = path && strncmp(path, "app.", 4) == 0;
+    calc_kind kind = app ? CALC_KIND_APP : CALC_KIND_EXEC;
+    bool found = path && calc_field_find(kind, path + 4, &ref) == CALC_OK &&
+                 (ref.field->type == CALC_TYPE_INT || ref.field->type == CALC_TYPE_REAL);
+    if (found && ref.field->type == CALC_TYPE_REAL) {
+        calc_field_range_text(ref.field, value, expect, size);
+        return calc_field_in_range(ref.field, value);
+    }
+    if (value != floor(value) && row->member != CALC_PLAN_DROPOUT) {
+        snprintf(expect, size, "a whole number");
+        return false;
+    }
+    if (found) {
+        calc_field_range_text(ref.field, value, expect, size);
+        return calc_field_in_range(ref.field, value);
+    }
+    /* Rates, choices and switches may be 0; sizes that follow from others may not. */
+    int least = path ? 0 : 1;
+    snprintf(expect, size, "%d to 1e9", least);
+    return value >= least && value <= 1e9;
+}
+
+/* @return 1 or 0; -1 if it is neither yes nor no */
+static int read_switch(const char *text)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            return (int)(i % 2);
+        }
+    }
+    return -1;
+}
+
+static bool read_on_off(const calc_row *row, const char *text, calc_plan *plan, char *expect,
+                        size_t size)
+{
+    /* An option has no value; words after it are somebody else's. */
+    int on = row->key[0] == '-' ? 1 : read_switch(text);
+    if (on < 0) {
+        snprintf(expect, size, "true or false");
+        return false;
+    }
+    if (on) {
+        plan->value[row->member] = row->value;
+    } else if (row->how == CALC_HOW_SWITCH) {
+        plan->value[row->member] = 1 - row->value;
+    }
+    return true;
+}
+
+static const calc_word *find_word(const calc_row *row, const char *text, size_t length)
+{
+    for (const calc_word *word = row->words; word->word; word++) {
+        if (strlen(word->word) == length && strncasecmp(word->word, text, length) == 0) {
+            return word;
+        }
+    }
+    return NULL;
+}
+
+static void list_words(const calc_row *row, char *expect, size_t size)
+{
+    size_t length = 0;
+    expect[0] = '\0';
+    for (const calc_word *word = row->words; word->word && length < size; word++) {
+        const char *glue = length == 0 ? "" : word[1].word ? ", " : " or ";
+        length += (size_t)snprintf(expect + length, size - length, "%s%s", glue, word->word);
+    }
+}
+
+/* One word, or any number of them for a set. */
+static bool read_words(const calc_row *row, const char *text, calc_plan *plan, char *expect,
+                       size_t size)
+{
+    int64_t set = 0;
+    do {
+        text += strspn(text, " ,[]");
+        size_t length = strcspn(text, " ,[]");
+        const calc_word *word = find_word(row, text, length);
+        if (!word) {
+            list_words(row, expect, size);
+            return false;
+        }
+        set |= (int64_t)word->value;
+        plan->value[row->member] = row->how == CALC_HOW_SET ? (double)set : word->value;
+        text += length;
+        text += strspn(text, " ,[]");
+    } while (*text && row->how == CALC_HOW_SET);
+    return true;
+}
+
+static bool read_pattern(const char *text, calc_plan *plan, char *expect, size_t size)
+{
+    calc_pattern pattern;
+    if (!calc_pattern_read(text, &pattern)) {
+        snprintf(expect, size, "a number, or a list like ([0]*3+[1]*58)");
+        return false;
+    }
+    plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
+    plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
+    return true;
+}
+
+bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char *expect,
+                   size_t size)
+{
+    double number;
+    switch (row->how) {
+    case CALC_HOW_NUMBER:
+    case CALC_HOW_SIZES:
+    case CALC_HOW_WINDOW:
+        if (!read_number(text + (*text == '[' || *text == '('), &number)) {
+            snprintf(expect, size, "a number");
+            return false;
+        }
+        if (!number_fits(row, number, expect, size)) {
+            return false;
+        }
+        plan->value[row->member] = number;
+        return true;
+    case CALC_HOW_SWITCH:
+    case CALC_HOW_IS:
+        return read_on_off(row, text, plan, expect, size);
+    case CALC_HOW_WORDS:
+    case CALC_HOW_SET:
+        return read_words(row, text, plan, expect, size);
+    case CALC_HOW_PATTERN:
+        return read_pattern(text, plan, expect, size);
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,122 @@
+#include "formats/import.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+/* Add an error about a setting, with its place or the number of the argument. */
+static calc_status wrong(const calc_import *import, const calc_setting *setting, calc_status status,
+                         const char *text, calc_errors *errors)
+{
+    char argument[32] = "";
+    char key[CALC_UTF8_SHOW_SIZE];
+    if (setting->argument > 0) {
+        snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
+    }
+    int before = errors ? errors->count : 0;
+    calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s%s: %s", argument,
+                    calc_utf8_show(key, setting->key, strlen(setting->key)), text);
+    if (errors && errors->count > before && setting->line > 0 && import->name) {
+        calc_error_place(&errors->item[before], import->name, setting->line, setting->column);
+    }
+    return status;
+}
+
+static calc_status take(const calc_import *import, const calc_setting *setting, const calc_row *row,
+                        const calc_row *owner[CALC_PLAN_COUNT], calc_plan *plan,
+                        calc_errors *errors)
+{
+    char expect[160];
+    char text[320];
+    char shown[CALC_UTF8_SHOW_SIZE];
+    const calc_row *other = owner[row->member];
+    double before = plan->value[row->member];
+    if (!calc_row_read(row, setting->value, plan, expect, sizeof expect)) {
+        snprintf(text, sizeof text, "expected %s, found \"%s\"", expect,
+                 calc_utf8_show(shown, setting->value, strlen(setting->value)));
+        return wrong(import, setting, CALC_ERR_RANGE, text, errors);
+    }
+    double now = plan->value[row->member];
+    if (other && other != row && other->how == CALC_HOW_IS && row->how == CALC_HOW_IS &&
+        now != before) {
+        snprintf(text, sizeof text, "contradicts %s", other->key);
+        return wrong(import, setting, CALC_ERR_RULE, text, errors);
+    }
+    if (row->member == CALC_PLAN_DROPOUT && before > now) {
+        plan->value[row->member] = before; /* of the two rates, any */
+    }
+    owner[row->member] = row;
+    return CALC_OK;
+}
+
+calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_errors *errors)
+{
+    const calc_row *owner[CALC_PLAN_COUNT] = {NULL};
+    calc_status status = CALC_OK;
+    calc_plan_clear(plan);
+    for (size_t i = 0; i < import->settings->count; i++) {
+        const calc_setting *setting = &import->settings->item[i];
+        const calc_row *row = calc_framework_row(import->framework, setting->key);
+        bool empty = import->framework->syntax != CALC_SYNTAX_SHELL && !setting->value[0];
+        if (empty) {
+            continue;
+        }
+        /* "${.hidden_size}" is computed by the framework; what it follows from is read. */
+        bool computed =
+            import->framework->syntax != CALC_SYNTAX_SHELL && strncmp(setting->value, "${", 2) == 0;
+        if (row && !computed) {
+            calc_status one = take(import, setting, row, owner, plan, errors);
+            status = status == CALC_OK ? one : status;
+        } else if (import->ignored) {
+            import->ignored(import->context, setting->key);
+        }
+    }
+    if (import->procs > 0) {
+        plan->value[CALC_PLAN_PROCS] = (double)import->procs;
+    }
+    calc_framework_defaults(import->framework, plan);
+    return status;
+}
+
+calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec *exec,
+                            calc_errors *errors)
+{
+    calc_plan plan;
+    calc_status status = calc_import_plan(import, &plan, errors);
+    return status == CALC_OK ? calc_plan_apply(&plan, app, exec, errors) : status;
+}
+
+/* The framework's name of a field; NULL if it has none. */
+static const char *key_of(const calc_framework *framework, const char *field)
+{
+    for (size_t i = 0; i < framework->count; i++) {
+        const calc_row *row = &framework->rows[i];
+        const char *path = calc_plan_field(row->member);
+        if (row->key && path && strncmp(path, "app.", 4) == 0 && strcmp(path + 4, field) == 0) {
+            return row->key;
+        }
+    }
+    return NULL;
+}
+
+calc_status calc_import_complete(const calc_import *import, const calc_app *app,
+                                 calc_errors *errors)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_APP);
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        if ((field->flags & CALC_OPTIONAL) ||
+            calc_member_number(field, (const char *)app + field->offset) > 0) {
+            continue;
+        }
+        const char *key = key_of(import->framework, field->key);
+        status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                                 "the model needs %s, and %s is missing", field->key,
+                                 key ? key : "its setting");
+    }
+    return status;
+}

@@ -1,0 +1,163 @@
+#include "formats/pattern.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH = 16 };
+
+/* A list under construction. */
+typedef struct list {
+    const char *at; /* what is left of the text */
+    size_t count;
+    char item[CALC_PATTERN_MAX]; /* 0 or 1 */
+} list;
+
+static bool sum(list *l, int depth);
+
+static void skip_space(list *l)
+{
+    l->at += strspn(l->at, " \t");
+}
+
+static bool take(list *l, char c)
+{
+    skip_space(l);
+    if (*l->at != c) {
+        return false;
+    }
+    l->at++;
+    return true;
+}
+
+static bool number(list *l, long *out)
+{
+    char *end;
+    skip_space(l);
+    if (!isdigit((unsigned char)*l->at)) {
+        return false;
+    }
+    *out = strtol(l->at, &end, 10);
+    l->at = end;
+    return true;
+}
+
+/* Zeros and ones, with commas or blanks between, up to a bracket or the end. */
+static bool items(list *l)
+{
+    long value;
+    while (number(l, &value)) {
+        if (value > 1 || l->count == CALC_PATTERN_MAX) {
+            return false;
+        }
+        l->item[l->count++] = (char)value;
+        (void)take(l, ',');
+    }
+    return true;
+}
+
+/* [0, 1]*n or (sum)*n */
+static bool term(list *l, int depth)
+{
+    size_t start = l->count;
+    long times = 1;
+    bool good = take(l, '[')   ? items(l) && take(l, ']')
+                : take(l, '(') ? depth < DEPTH && sum(l, depth + 1) && take(l, ')')
+                               : false;
+    if (!good || (take(l, '*') && !number(l, &times))) {
+        return false;
+    }
+    size_t length = l->count - start;
+    if (times > CALC_PATTERN_MAX || start + length * (size_t)times > CALC_PATTERN_MAX) {
+        return false;
+    }
+    for (long i = 1; i < times; i++) {
+        memcpy(l->item + start + (size_t)i * length, l->item + start, length);
+    }
+    l->count = start + length * (size_t)times;
+    return true;
+}
+
+static bool sum(list *l, int depth)
+{
+    bool good = term(l, depth);
+    while (good && take(l, '+')) {
+        good = term(l, depth);
+    }
+    return good;
+}
+
+/* Leading zeros, then ones at equal distances with zeros between. */
+static bool describe(const list *l, calc_pattern *out)
+{
+    size_t dense = 0;
+    size_t every = 1;
+    while (dense < l->count && !l->item[dense]) {
+        dense++;
+    }
+    if (dense == l->count) {
+        return false;
+    }
+    while (dense + every < l->count && !l->item[dense + every]) {
+        every++;
+    }
+    for (size_t i = dense; i < l->count; i++) {
+        if (l->item[i] != ((i - dense) % every == 0)) {
+            return false;
+        }
+    }
+    *out = (calc_pattern){.dense = (int64_t)dense, .every = (int64_t)every};
+    return true;
+}
+
+bool calc_pattern_read(const char *text, calc_pattern *out)
+{
+    list l = {.at = text};
+    long every;
+    skip_space(&l);
+    if (*l.at == '[' || *l.at == '(') {
+        return sum(&l, 0) && (skip_space(&l), *l.at == '\0') && describe(&l, out);
+    }
+    if (number(&l, &every) && (skip_space(&l), *l.at == '\0')) {
+        *out = (calc_pattern){.every = every};
+        return every >= 1 && every <= 1000000;
+    }
+    l.at = text;
+    return items(&l) && *l.at == '\0' && describe(&l, out);
+}
+
+static bool write_plain(calc_pattern pattern, int64_t blocks, char *text, size_t size)
+{
+    size_t length = (size_t)snprintf(text, size, "[");
+    for (int64_t i = 0; i < blocks && length < size; i++) {
+        bool experts = i >= pattern.dense && (i - pattern.dense) % pattern.every == 0;
+        length += (size_t)snprintf(text + length, size - length, "%s%d", i ? ", " : "", experts);
+    }
+    if (length + 1 >= size) {
+        return false;
+    }
+    snprintf(text + length, size - length, "]");
+    return true;
+}
+
+bool calc_pattern_write(calc_pattern pattern, int64_t blocks, bool plain, char *text, size_t size)
+{
+    int64_t rest = blocks - pattern.dense;
+    if (pattern.dense == 0) {
+        return (size_t)snprintf(text, size, "%lld", (long long)pattern.every) < size;
+    }
+    if (rest < 1) {
+        return false;
+    }
+    if (plain || (pattern.every > 1 && rest % pattern.every != 0)) {
+        return write_plain(pattern, blocks, text, size);
+    }
+    if (pattern.every > 1) {
+        return (size_t)snprintf(text, size, "([0]*%lld+([1]+[0]*%lld)*%lld)",
+                                (long long)pattern.dense, (long long)(pattern.every - 1),
+                                (long long)(rest / pattern.every)) < size;
+    }
+    return (size_t)snprintf(text, size, "([0]*%lld+[1]*%lld)", (long long)pattern.dense,
+                            (long long)rest) < size;
+}

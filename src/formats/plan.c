@@ -1,0 +1,269 @@
+#include "formats/plan.h"
+
+#include "spec/rules.h"
+
+static const struct {
+    const char *field, *meaning;
+} members[CALC_PLAN_COUNT] = {
+#define CALC_PLAN(name, field, meaning) {field, meaning},
+#include "formats/plan.fields.h"
+#undef CALC_PLAN
+};
+
+const char *calc_plan_field(calc_plan_member member)
+{
+    return members[member].field;
+}
+
+const char *calc_plan_meaning(calc_plan_member member)
+{
+    return members[member].meaning;
+}
+
+void calc_plan_clear(calc_plan *plan)
+{
+    for (size_t i = 0; i < CALC_PLAN_COUNT; i++) {
+        plan->value[i] = NAN;
+    }
+}
+
+/* What is set, from a resolved model and layout. */
+#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
+/* Only if it is more than what is meant without it. */
+#define SET_ABOVE(name, number, absent)                                                            \
+    (plan->value[CALC_PLAN_##name] = (number) > (absent) ? (double)(number) : NAN)
+
+static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, int64_t node_procs)
+{
+    int64_t node = calc_gcd(e->num_procs, node_procs);
+    int64_t nodes = e->num_procs / node;
+    SET(PROCS, e->num_procs);
+    SET(NODE_PROCS, node);
+    SET(NODES, nodes);
+    SET(TENSOR, e->tensor_par);
+    SET(PIPELINE, e->pipeline_par);
+    SET(DATA, e->data_par);
+    SET_ABOVE(CONTEXT, e->context_par, 1);
+    if (e->context_par > 1) {
+        SET(CONTEXT_TYPE, e->context_par_type);
+        SET_ABOVE(CONTEXT_INNER, e->context_par_inner, 0);
+    }
+    int64_t stages = e->pipeline_par * e->pipeline_interleaving;
+    SET_ABOVE(CHUNKS, e->pipeline_interleaving, 1);
+    if (e->pipeline_interleaving > 1 && a->num_blocks % stages == 0) {
+        int64_t blocks = a->num_blocks / stages;
+        SET(CHUNK_BLOCKS, blocks);
+    }
+    int64_t local = e->batch_size / e->data_par;
+    int64_t microbatches = local / e->microbatch_size;
+    SET(BATCH, e->batch_size);
+    SET(MICROBATCH, e->microbatch_size);
+    SET(MICROBATCHES, microbatches);
+    SET(LOCAL_BATCH, e->pipeline_par > 1 ? local : e->microbatch_size);
+}
+
+static void set_recompute(calc_plan *plan, const calc_exec *e)
+{
+    switch (e->activation_recompute) {
+    case CALC_ACTIVATION_RECOMPUTE_FULL:
+        SET(RECOMPUTE, 2);
+        SET(RECOMPUTE_METHOD, e->recompute_blocks > 0);
+        SET(RECOMPUTE_BLOCKS, e->recompute_blocks > 0 ? e->recompute_blocks : 1);
+        break;
+    case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
+        SET(RECOMPUTE, 1);
+        SET(RECOMPUTE_MODULES, 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN);
+        break;
+    case CALC_ACTIVATION_RECOMPUTE_MODULES:
+        SET(RECOMPUTE, 1);
+        SET(RECOMPUTE_MODULES, e->recompute_modules);
+        break;
+    default:
+        SET(RECOMPUTE, 0);
+    }
+}
+
+static void set_sharding(calc_plan *plan, const calc_exec *e)
+{
+    SET(DIST_OPT, e->optimizer_sharding);
+    SET(SHARDED, e->zero_stage);
+    SET(FSDP, e->zero_stage >= 2);
+    int64_t ranks = e->data_par * e->context_par;
+    SET(SHARD_RANKS, e->zero_stage > 0 ? e->fsdp_par : 1);
+    int64_t instances = e->zero_stage > 0 ? ranks / e->fsdp_par : ranks;
+    SET(INSTANCES, instances);
+    SET(GRAD_OVERLAP, e->data_par_overlap);
+    SET(GATHER_OVERLAP, e->param_gather_overlap == CALC_CHOICE_TRUE);
+    SET(OPT_OFFLOAD, e->optimizer_offload);
+    SET(WEIGHT_OFFLOAD, e->weight_offload);
+    SET(ACT_OFFLOAD, e->activations_offload);
+}
+
+static void set_formats(calc_plan *plan, const calc_exec *e)
+{
+    bool low = e->datatype == CALC_DATATYPE_FLOAT8 || e->datatype == CALC_DATATYPE_FLOAT4;
+    SET(PRECISION, low ? CALC_DATATYPE_BFLOAT16 : e->datatype);
+    if (e->matrix_datatype == CALC_FORMAT_FLOAT8) {
+        SET(FP8, 1);
+        SET(FP8_RECIPE, e->scaling);
+    }
+    if (e->matrix_datatype == CALC_FORMAT_FLOAT4) {
+        SET(FP4, 1);
+    }
+    SET(LOW_WEIGHTS, e->weight_datatype == CALC_FORMAT_FLOAT8);
+    calc_format usual =
+        e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32;
+    if (e->grad_datatype != usual) {
+        SET(GRAD, e->grad_datatype);
+    }
+    if (e->master_datatype != CALC_FORMAT_FLOAT32) {
+        SET(MASTER, e->master_datatype);
+    }
+    if (e->optimizer_moment_datatype != CALC_FORMAT_FLOAT32) {
+        SET(MOMENTS, e->optimizer_moment_datatype);
+    }
+    SET(PRECISE, e->optimizer_offload || calc_plan_says(plan, CALC_PLAN_MASTER) ||
+                     calc_plan_says(plan, CALC_PLAN_MOMENTS));
+}
+
+static void set_pipeline(calc_plan *plan, const calc_exec *e)
+{
+    enum { INTERLEAVED = 100 };
+    SET(SCHEDULE, e->pipeline_schedule);
+    bool looped = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    SET(LOOPED, e->pipeline_schedule + (looped && e->pipeline_interleaving > 1 ? INTERLEAVED : 0));
+    SET(ENDS, e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS);
+    SET_ABOVE(FIRST_BLOCKS, e->first_stage_blocks, 0);
+    SET_ABOVE(LAST_BLOCKS, e->last_stage_blocks, 0);
+    if (e->pipeline_interleaving > 1) {
+        SET(STAGE_OVERLAP, e->pipeline_par_overlap);
+    }
+    SET(STAGES_FIRST, e->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP);
+}
+
+static void set_kernels(calc_plan *plan, const calc_exec *e)
+{
+    SET(SEQ_PAR, e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    SET(TENSOR_OVERLAP, e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
+                            e->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    SET(FUSED_ACT, e->fused_activation);
+    SET(FLASH, e->flash_attention);
+    SET(FUSED_LOSS, e->fused_cross_entropy);
+    SET(EAGER, e->eager);
+    SET(GRAPHS, e->cuda_graph > 0);
+}
+
+static void set_dispatch(calc_plan *plan, const calc_exec *e)
+{
+    SET(EXPERT, e->expert_par);
+    SET(EXPERT_TENSOR, e->expert_tensor_par);
+    SET(DISPATCH, e->dispatch_type);
+    SET(DEEPEP, e->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED);
+    if (e->capacity_factor > 0) {
+        SET(CAPACITY, e->capacity_factor);
+        SET(PADDED, 1);
+    }
+    SET(SHARED_OVERLAP, e->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED);
+    SET(BATCH_OVERLAP, e->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH);
+}
+
+static void set_experts(calc_plan *plan, const calc_app *a)
+{
+    SET(EXPERTS, a->num_experts);
+    SET(TOP_K, a->experts_per_token);
+    SET(EXPERT_FFN, a->expert_feedforward);
+    SET_ABOVE(SHARED_FFN, a->shared_feedforward, 0);
+    SET(DENSE_BLOCKS, a->dense_blocks);
+    SET(MOE_EVERY, a->moe_every);
+    if (a->expert_groups > 1) {
+        SET(GROUPS, a->expert_groups);
+        SET(TOKEN_GROUPS, a->groups_per_token);
+    }
+    SET(ROUTER_BIAS, a->router_bias);
+    if (a->router_datatype == CALC_FORMAT_FLOAT32) {
+        SET(ROUTER, a->router_datatype);
+    }
+}
+
+static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e)
+{
+    bool latent = e->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    SET(LATENT, latent);
+    if (latent) {
+        SET_ABOVE(Q_LORA, a->q_lora_rank, 0);
+        SET(KV_LORA, a->kv_lora_rank);
+        SET(QK_NOPE, a->qk_nope_size);
+        SET(QK_ROPE, a->qk_rope_size);
+        SET(V_SIZE, a->v_size);
+    } else {
+        SET(GROUPED, a->kv_heads < a->attn_heads);
+        if (a->kv_heads < a->attn_heads) {
+            SET(KV_HEADS, a->kv_heads);
+        }
+    }
+    SET(QK_NORM, a->qk_norm);
+    SET_ABOVE(WINDOW, a->window_size, 0);
+    if (a->window_size > 0) {
+        SET_ABOVE(GLOBAL_EVERY, a->global_every, 0);
+    }
+    if (a->position_type == CALC_POSITION_TYPE_ROPE) {
+        SET(UNFUSED_ROPE, e->unfused_rope);
+    }
+}
+
+/* Models that a framework has under a name, by hidden size and blocks, in the order of the words of
+ * its table. */
+static void set_model_name(calc_plan *plan, const calc_app *a)
+{
+    static const int64_t shape[][2] = {{4096, 32}, {8192, 80}, {16384, 126},
+                                       {2048, 27}, {5120, 60}, {7168, 61}};
+    enum { DENSE = 3 };
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
+        if (a->hidden == shape[i][0] && a->num_blocks == shape[i][1] &&
+            (a->num_experts > 0) == (i >= DENSE)) {
+            SET(MODEL, i);
+        }
+    }
+}
+
+static void set_model(calc_plan *plan, const calc_app *a)
+{
+    SET(SEQ, a->seq_size);
+    SET(POSITIONS, a->seq_size);
+    SET(HIDDEN, a->hidden);
+    SET(FFN, a->feedforward);
+    SET(BLOCKS, a->num_blocks);
+    SET(HEADS, a->attn_heads);
+    SET(HEAD_SIZE, a->attn_size);
+    SET(FFN_TYPE, a->ffn_type);
+    SET(GATED, a->ffn_type == CALC_FFN_TYPE_SWIGLU || a->ffn_type == CALC_FFN_TYPE_GEGLU);
+    SET(NORM, a->norm_type);
+    SET(POSITION, a->position_type);
+    SET(BIAS, a->bias == CALC_CHOICE_TRUE);
+    SET(DROPOUT, a->dropout == CALC_CHOICE_TRUE ? 0.1 : 0);
+    SET(TIED, a->tied_embeddings == CALC_CHOICE_TRUE);
+    SET_ABOVE(VOCAB, a->vocab_size, 0);
+    SET(VOCAB_MULTIPLE, a->vocab_multiple);
+    SET_ABOVE(MTP, a->mtp_blocks, 0);
+    set_model_name(plan, a);
+}
+
+void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec, int64_t node_procs)
+{
+    calc_app a = *app;
+    calc_exec e = *exec;
+    calc_plan_resolve(&a, &e);
+    calc_plan_clear(plan);
+    set_sizes(plan, &a, &e, node_procs);
+    set_model(plan, &a);
+    set_attention(plan, &a, &e);
+    set_recompute(plan, &e);
+    set_sharding(plan, &e);
+    set_formats(plan, &e);
+    set_pipeline(plan, &e);
+    set_kernels(plan, &e);
+    if (a.num_experts > 0) {
+        set_experts(plan, &a);
+        set_dispatch(plan, &e);
+    }
+}

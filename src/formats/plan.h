@@ -1,0 +1,60 @@
+/** @file plan.h  A model and its layout in the words that training frameworks share: every size and
+ *  switch resolved to one number. The tables of the frameworks (framework.h) give these numbers
+ *  their names. */
+#ifndef CALC_FORMATS_PLAN_H
+#define CALC_FORMATS_PLAN_H
+
+#include "calc.h"
+
+#include <math.h>
+
+typedef enum calc_plan_member {
+#define CALC_PLAN(name, field, meaning) CALC_PLAN_##name,
+#include "formats/plan.fields.h"
+#undef CALC_PLAN
+    CALC_PLAN_COUNT
+} calc_plan_member;
+
+/** Each number is a count, a rate, 0 or 1, or the index of an enumerated value; NaN: not said. */
+typedef struct calc_plan {
+    double value[CALC_PLAN_COUNT];
+} calc_plan;
+
+/** The field a member stands for ("exe.tensor_par"); NULL if it follows from others. */
+const char *calc_plan_field(calc_plan_member member);
+
+/** What a member means, a few words. */
+const char *calc_plan_meaning(calc_plan_member member);
+
+/** A plan that says nothing. */
+void calc_plan_clear(calc_plan *plan);
+
+/** Whether the plan says anything about the member. */
+static inline bool calc_plan_says(const calc_plan *plan, calc_plan_member member)
+{
+    return !isnan(plan->value[member]);
+}
+
+/** What the plan says about a member, or `absent`. */
+static inline double calc_plan_get(const calc_plan *plan, calc_plan_member member, double absent)
+{
+    return calc_plan_says(plan, member) ? plan->value[member] : absent;
+}
+
+/** The plan of a model and its layout. What frameworks need not be told is not said.
+ *  @param node_procs  processors of one node, at least 1 */
+void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
+                    int64_t node_procs);
+
+/** The model and the layout of a plan; the opposite of calc_plan_from(). What the plan does not say
+ *  is as in Megatron-LM without the option. Sizes that the model needs and the plan lacks are 0.
+ *  Network indices are 0 for tensor parallelism and 1 for the others.
+ *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_RANGE with an error added */
+CALC_MUST_USE calc_status calc_plan_apply(const calc_plan *plan, calc_app *app, calc_exec *exec,
+                                          calc_errors *errors);
+
+/** The same model and layout with every preset, "auto" and equivalent spelling resolved, so that
+ *  equal meanings are equal values. */
+void calc_plan_resolve(calc_app *app, calc_exec *exec);
+
+#endif

@@ -1,0 +1,360 @@
+/* From what a framework was told to a model and a layout: what is not said is as in Megatron-LM. */
+#include "formats/plan.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "spec/field.h"
+
+#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
+#define COUNT(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
+#define YES(name, absent) (calc_plan_get(plan, CALC_PLAN_##name, absent) > 0)
+
+/* ---- The layout ------------------------------------------------------------------------------ */
+
+static calc_status contradiction(calc_errors *errors, const char *hint, const char *text,
+                                 int64_t first, int64_t second)
+{
+    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, hint, text,
+                           (long long)first, (long long)second);
+}
+
+/* Processors: given, or nodes times processors of a node; 0 if neither. */
+static double procs_said(const calc_plan *plan)
+{
+    if (SAYS(PROCS)) {
+        return plan->value[CALC_PLAN_PROCS];
+    }
+    return SAYS(NODE_PROCS) || SAYS(NODES) ? calc_plan_get(plan, CALC_PLAN_NODE_PROCS, 1) *
+                                                 calc_plan_get(plan, CALC_PLAN_NODES, 1)
+                                           : 0;
+}
+
+static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors *errors)
+{
+    enum { MAX_PROCS = 1000000000 };
+    e->tensor_par = COUNT(TENSOR, 1);
+    e->pipeline_par = COUNT(PIPELINE, 1);
+    e->context_par = COUNT(CONTEXT, 1);
+    double each = (double)e->tensor_par * (double)e->pipeline_par * (double)e->context_par;
+    double procs = procs_said(plan);
+    double replicas = calc_plan_get(plan, CALC_PLAN_DATA, 1);
+    if (SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA)) {
+        replicas = floor(plan->value[CALC_PLAN_BATCH] / plan->value[CALC_PLAN_MICROBATCH] /
+                         plan->value[CALC_PLAN_MICROBATCHES]);
+    }
+    if (SAYS(SHARD_RANKS) && !SAYS(DATA)) {
+        replicas = calc_plan_get(plan, CALC_PLAN_SHARD_RANKS, 1) *
+                   calc_plan_get(plan, CALC_PLAN_INSTANCES, 1) / (double)e->context_par;
+    }
+    procs = procs > 0 ? procs : each * replicas;
+    if (procs > MAX_PROCS || each > MAX_PROCS || procs < 1) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                               "%g processors: expected 1 to %d", procs, MAX_PROCS);
+    }
+    e->num_procs = (int64_t)procs;
+    if (e->num_procs % (int64_t)each != 0) {
+        return contradiction(errors, "nodes times processors of a node, or --procs, says how many",
+                             "%lld processors are not a multiple of tensor * pipeline * context "
+                             "parallelism = %lld",
+                             e->num_procs, (int64_t)each);
+    }
+    e->data_par = e->num_procs / (int64_t)each;
+    if (SAYS(DATA) && COUNT(DATA, 1) != e->data_par) {
+        return contradiction(errors, NULL,
+                             "data parallelism %lld contradicts the other sizes: they leave %lld",
+                             COUNT(DATA, 1), e->data_par);
+    }
+    return CALC_OK;
+}
+
+static calc_status apply_batch(const calc_plan *plan, calc_exec *e, calc_errors *errors)
+{
+    e->microbatch_size = COUNT(MICROBATCH, 1);
+    double each = (double)e->microbatch_size * (double)e->data_par;
+    double batch =
+        calc_plan_get(plan, CALC_PLAN_BATCH, each * calc_plan_get(plan, CALC_PLAN_MICROBATCHES, 1));
+    if (batch > 1e12 || each > 1e12) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                               "a global batch of %g: expected at most 1e12", batch);
+    }
+    e->batch_size = (int64_t)batch;
+    if (e->batch_size % (int64_t)each != 0) {
+        return contradiction(errors, NULL,
+                             "the global batch of %lld is not a multiple of micro-batch * data "
+                             "parallelism = %lld",
+                             e->batch_size, (int64_t)each);
+    }
+    return CALC_OK;
+}
+
+static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors *errors)
+{
+    e->pipeline_interleaving = COUNT(CHUNKS, 1);
+    if (SAYS(CHUNKS) || !SAYS(CHUNK_BLOCKS) || e->pipeline_par == 1) {
+        return CALC_OK;
+    }
+    int64_t blocks = COUNT(BLOCKS, 0);
+    double each = plan->value[CALC_PLAN_CHUNK_BLOCKS] * (double)e->pipeline_par;
+    if (blocks == 0) {
+        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                               "blocks per chunk need the number of blocks, which is missing");
+    }
+    if (each > (double)blocks || blocks % (int64_t)each != 0) {
+        return contradiction(errors, NULL,
+                             "chunks of %lld blocks do not divide a stage of a model of %lld",
+                             COUNT(CHUNK_BLOCKS, 0), blocks);
+    }
+    e->pipeline_interleaving = blocks / (int64_t)each;
+    return CALC_OK;
+}
+
+static void apply_tensor(const calc_plan *plan, calc_exec *e)
+{
+    bool sequence = YES(SEQ_PAR, 0) && e->tensor_par > 1;
+    e->tensor_par_comm_type =
+        sequence ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+    e->seq_par_ag_redo = sequence && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    /* Without user buffers Megatron-LM still overlaps in the backward pass. */
+    e->tensor_par_overlap = e->tensor_par == 1       ? CALC_TENSOR_PAR_OVERLAP_NONE
+                            : YES(TENSOR_OVERLAP, 0) ? CALC_TENSOR_PAR_OVERLAP_FUSED
+                                                     : CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    if (e->context_par > 1) {
+        e->context_par_type = (calc_context_par_type)COUNT(CONTEXT_TYPE, 0);
+        e->context_par_inner = COUNT(CONTEXT_INNER, 0);
+    } else {
+        e->context_par = 0;
+    }
+}
+
+static void apply_recompute(const calc_plan *plan, calc_exec *e)
+{
+    const int64_t core = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+    int64_t granularity = COUNT(RECOMPUTE, 0);
+    if (granularity == 2) {
+        e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        e->recompute_blocks = COUNT(RECOMPUTE_METHOD, 0) == 1 ? COUNT(RECOMPUTE_BLOCKS, 1) : 0;
+    } else if (granularity == 1) {
+        int64_t modules = COUNT(RECOMPUTE_MODULES, core);
+        e->activation_recompute = modules == core ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
+                                                  : CALC_ACTIVATION_RECOMPUTE_MODULES;
+        e->recompute_modules = modules == core ? 0 : modules;
+    }
+}
+
+static void apply_sharding(const calc_plan *plan, calc_exec *e)
+{
+    int64_t ranks = e->data_par * COUNT(CONTEXT, 1);
+    int64_t stage = COUNT(SHARDED, YES(DIST_OPT, 0) ? 1 : 0);
+    e->optimizer_sharding = ranks > 1 && stage > 0;
+    e->zero_stage = e->optimizer_sharding ? stage : -1;
+    if (e->optimizer_sharding) {
+        int64_t instances = COUNT(INSTANCES, 1);
+        int64_t shard = COUNT(SHARD_RANKS, instances > 0 ? ranks / instances : ranks);
+        e->fsdp_par = shard < ranks ? shard : 0;
+    }
+    e->data_par_overlap = e->data_par > 1 && YES(GRAD_OVERLAP, 0);
+    bool gather = YES(GATHER_OVERLAP, e->data_par_overlap);
+    if (e->optimizer_sharding && gather != e->data_par_overlap) {
+        e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    }
+    e->optimizer_offload = YES(OPT_OFFLOAD, 0);
+    e->weight_offload = YES(WEIGHT_OFFLOAD, 0);
+    e->activations_offload = YES(ACT_OFFLOAD, 0);
+}
+
+static void apply_formats(const calc_plan *plan, calc_exec *e)
+{
+    e->datatype = (calc_datatype)COUNT(PRECISION, CALC_DATATYPE_FLOAT32);
+    if (YES(FP8, 0)) {
+        e->matrix_datatype = CALC_FORMAT_FLOAT8;
+        e->activation_datatype = CALC_FORMAT_FLOAT8; /* what a multiplication keeps of its input */
+        e->scaling = (calc_scaling)COUNT(FP8_RECIPE, 0);
+    }
+    if (YES(FP4, 0)) {
+        e->matrix_datatype = CALC_FORMAT_FLOAT4;
+        e->activation_datatype = CALC_FORMAT_FLOAT4;
+        e->scaling = CALC_SCALING_BLOCK;
+    }
+    e->weight_datatype = YES(LOW_WEIGHTS, 0) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    bool half = e->datatype == CALC_DATATYPE_FLOAT16;
+    int64_t grad = COUNT(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
+    e->grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
+    e->master_datatype = (calc_format)COUNT(MASTER, CALC_FORMAT_AUTO);
+    e->optimizer_moment_datatype = (calc_format)COUNT(MOMENTS, CALC_FORMAT_AUTO);
+}
+
+static void apply_pipeline(const calc_plan *plan, calc_exec *e)
+{
+    enum { INTERLEAVED = 100 };
+    int64_t looped = COUNT(LOOPED, 0) % INTERLEAVED;
+    e->pipeline_schedule = (calc_pipeline_schedule)COUNT(SCHEDULE, looped);
+    e->pipeline_balance = YES(ENDS, 0) ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
+    e->first_stage_blocks = COUNT(FIRST_BLOCKS, 0);
+    e->last_stage_blocks = COUNT(LAST_BLOCKS, 0);
+    e->pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP, 1);
+    e->rank_order =
+        YES(STAGES_FIRST, 0) ? CALC_RANK_ORDER_TP_CP_EP_PP_DP : CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+}
+
+static void apply_kernels(const calc_plan *plan, calc_exec *e)
+{
+    e->fused_activation = YES(FUSED_ACT, 1);
+    e->flash_attention = YES(FLASH, 1);
+    e->unfused_rope = YES(UNFUSED_ROPE, 0) && COUNT(POSITION, 0) == CALC_POSITION_TYPE_ROPE;
+    e->fused_cross_entropy = YES(FUSED_LOSS, 0);
+    e->eager = YES(EAGER, 0);
+    e->cuda_graph = YES(GRAPHS, 0) ? 1 : 0;
+    e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    e->training = true;
+    e->pipeline_par_net = 1;
+    e->data_par_net = 1;
+}
+
+static void apply_dispatch(const calc_plan *plan, calc_exec *e)
+{
+    if (COUNT(EXPERTS, 0) == 0) {
+        return;
+    }
+    int64_t expert = COUNT(EXPERT, 1);
+    int64_t tensor = COUNT(EXPERT_TENSOR, e->tensor_par);
+    e->expert_par = expert > 1 ? expert : 0;
+    e->expert_tensor_par = tensor > 1 ? tensor : 0;
+    e->dispatch_type =
+        YES(DEEPEP, 0) ? CALC_DISPATCH_TYPE_NODE_LIMITED : (calc_dispatch_type)COUNT(DISPATCH, 0);
+    e->capacity_factor = calc_plan_get(plan, CALC_PLAN_CAPACITY, 0);
+    e->expert_par_overlap = YES(BATCH_OVERLAP, 0)    ? CALC_EXPERT_PAR_OVERLAP_BATCH
+                            : YES(SHARED_OVERLAP, 0) ? CALC_EXPERT_PAR_OVERLAP_SHARED
+                                                     : CALC_EXPERT_PAR_OVERLAP_NONE;
+}
+
+/* ---- The model ------------------------------------------------------------------------------- */
+
+static calc_choice choice(bool yes, bool preset)
+{
+    return yes == preset ? CALC_CHOICE_AUTO : yes ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+}
+
+/* The preset that says most, and what differs from it. */
+static void apply_structure(const calc_plan *plan, calc_app *a)
+{
+    calc_ffn_type ffn =
+        (calc_ffn_type)COUNT(FFN_TYPE, YES(GATED, 0) ? CALC_FFN_TYPE_SWIGLU : CALC_FFN_TYPE_GELU);
+    calc_norm_type norm = (calc_norm_type)COUNT(NORM, CALC_NORM_TYPE_LAYER);
+    calc_position_type position = (calc_position_type)COUNT(POSITION, CALC_POSITION_TYPE_LEARNED);
+    bool llama = ffn == CALC_FFN_TYPE_SWIGLU && norm == CALC_NORM_TYPE_RMS &&
+                 position == CALC_POSITION_TYPE_ROPE;
+    a->structure_type = llama ? CALC_STRUCTURE_TYPE_LLAMA : CALC_STRUCTURE_TYPE_GPT;
+    if (!llama) {
+        a->ffn_type = ffn == CALC_FFN_TYPE_GELU ? CALC_FFN_TYPE_AUTO : ffn;
+        a->norm_type = norm == CALC_NORM_TYPE_LAYER ? CALC_NORM_TYPE_AUTO : norm;
+        a->position_type =
+            position == CALC_POSITION_TYPE_LEARNED ? CALC_POSITION_TYPE_AUTO : position;
+    }
+    a->bias = choice(YES(BIAS, 1), !llama);
+    a->dropout = choice(calc_plan_get(plan, CALC_PLAN_DROPOUT, 0.1) > 0, !llama);
+    a->tied_embeddings = choice(YES(TIED, 1), !llama);
+    a->causal = true;
+}
+
+static void apply_attention(const calc_plan *plan, calc_app *a, calc_exec *e)
+{
+    a->attn_heads = COUNT(HEADS, 0);
+    a->attn_size = COUNT(HEAD_SIZE, a->attn_heads > 0 ? a->hidden / a->attn_heads : 0);
+    a->qk_norm = YES(QK_NORM, 0);
+    a->window_size = COUNT(WINDOW, 0);
+    a->global_every = a->window_size > 0 ? COUNT(GLOBAL_EVERY, 0) : 0;
+    if (YES(LATENT, SAYS(KV_LORA))) {
+        e->attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+        a->q_lora_rank = COUNT(Q_LORA, 0);
+        a->kv_lora_rank = COUNT(KV_LORA, 32);
+        a->qk_nope_size = COUNT(QK_NOPE, 128);
+        a->qk_rope_size = COUNT(QK_ROPE, 64);
+        a->v_size = COUNT(V_SIZE, 128);
+        return;
+    }
+    int64_t kv = YES(GROUPED, SAYS(KV_HEADS)) ? COUNT(KV_HEADS, 1) : 0;
+    bool grouped = kv > 0 && (kv < a->attn_heads || a->attn_heads == 0);
+    a->kv_heads = grouped ? kv : 0;
+    e->attention_type = !grouped  ? CALC_ATTENTION_TYPE_MULTIHEAD
+                        : kv == 1 ? CALC_ATTENTION_TYPE_MULTIQUERY
+                                  : CALC_ATTENTION_TYPE_GROUPED_QUERY;
+}
+
+static void apply_experts(const calc_plan *plan, calc_app *a)
+{
+    a->num_experts = COUNT(EXPERTS, 0);
+    if (a->num_experts == 0) {
+        return;
+    }
+    int64_t every = COUNT(MOE_EVERY, 1);
+    int64_t groups = COUNT(GROUPS, 1);
+    a->experts_per_token = COUNT(TOP_K, 2);
+    a->expert_feedforward = COUNT(EXPERT_FFN, 0);
+    a->shared_feedforward = COUNT(SHARED_FFN, 0);
+    a->dense_blocks = COUNT(DENSE_BLOCKS, 0);
+    a->moe_every = every > 1 ? every : 0;
+    a->expert_groups = groups > 1 ? groups : 0;
+    a->groups_per_token = groups > 1 ? COUNT(TOKEN_GROUPS, 0) : 0;
+    a->router_bias = YES(ROUTER_BIAS, 0);
+}
+
+static void apply_model(const calc_plan *plan, calc_app *a)
+{
+    int64_t multiple = COUNT(VOCAB_MULTIPLE, 128);
+    a->hidden = COUNT(HIDDEN, 0);
+    a->num_blocks = COUNT(BLOCKS, 0);
+    a->seq_size = COUNT(SEQ, 0);
+    /* What Megatron-LM takes for a width that is not given. */
+    bool gated = YES(GATED, COUNT(FFN_TYPE, 0) >= CALC_FFN_TYPE_SWIGLU);
+    a->feedforward = COUNT(FFN, gated ? a->hidden * 8 / 3 / 64 * 64 : 4 * a->hidden);
+    a->vocab_size = COUNT(VOCAB, 0);
+    a->vocab_multiple = multiple == 128 ? 0 : multiple;
+    a->mtp_blocks = COUNT(MTP, 0);
+}
+
+/* Numbers that follow from others can leave the range of their field. */
+static calc_status check_ranges(calc_kind kind, const void *object, calc_errors *errors)
+{
+    const calc_table *table = calc_table_of(kind);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        double number = calc_member_number(field, (const char *)object + field->offset);
+        bool missing = kind == CALC_KIND_APP && number == 0;
+        if (field->type == CALC_TYPE_INT && !missing && !calc_field_in_range(field, number)) {
+            char range[128];
+            return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                                   "%s would be %.0f, expected %s", field->key, number,
+                                   calc_field_range_text(field, number, range, sizeof range));
+        }
+    }
+    return CALC_OK;
+}
+
+calc_status calc_plan_apply(const calc_plan *plan, calc_app *app, calc_exec *exec,
+                            calc_errors *errors)
+{
+    memset(app, 0, sizeof *app);
+    memset(exec, 0, sizeof *exec);
+    exec->context_par_net = exec->expert_par_net = exec->expert_tensor_par_net = -1;
+    exec->expert_data_par_net = -1;
+    calc_status status = apply_sizes(plan, exec, errors);
+    status = status == CALC_OK ? apply_batch(plan, exec, errors) : status;
+    status = status == CALC_OK ? apply_chunks(plan, exec, errors) : status;
+    if (status != CALC_OK) {
+        return status;
+    }
+    apply_recompute(plan, exec);
+    apply_tensor(plan, exec);
+    apply_sharding(plan, exec);
+    apply_formats(plan, exec);
+    apply_pipeline(plan, exec);
+    apply_kernels(plan, exec);
+    apply_dispatch(plan, exec);
+    apply_model(plan, app);
+    apply_structure(plan, app);
+    apply_attention(plan, app, exec);
+    apply_experts(plan, app);
+    status = check_ranges(CALC_KIND_APP, app, errors);
+    return status == CALC_OK ? check_ranges(CALC_KIND_EXEC, exec, errors) : status;
+}

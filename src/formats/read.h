@@ -1,0 +1,26 @@
+/** @file read.h  Settings out of a command line, a shell script or a YAML file. */
+#ifndef CALC_FORMATS_READ_H
+#define CALC_FORMATS_READ_H
+
+#include "formats/settings.h"
+
+/** Options from words: `--key value...` or `--key=value`; words before the first are passed over.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, const char *const *word,
+                                                   size_t count);
+
+/** Options from a shell script or a list of options: quotes, comments, continued lines, arrays and
+ *  variables that the text itself sets (TP=8, then $TP, ${TP} or ${TP:-4}). Nothing is executed.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, const char *text,
+                                                    size_t length);
+
+/** Keys of nested block mappings, dotted, with scalars and lists of scalars; anchors and tags are
+ *  passed over, null is no value.
+ *  @param name  what errors call the text
+ *  @return CALC_OK, CALC_ERR_SYNTAX for a line that cannot be read, or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const char *text,
+                                                  size_t length, const char *name,
+                                                  calc_errors *errors);
+
+#endif

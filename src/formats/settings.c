@@ -1,0 +1,57 @@
+#include "formats/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+calc_setting *calc_settings_add(calc_settings *settings, const char *key, size_t key_length)
+{
+    if (settings->count == settings->capacity) {
+        size_t capacity = settings->capacity ? 2 * settings->capacity : 64;
+        calc_setting *item = realloc(settings->item, capacity * sizeof *item);
+        if (!item) {
+            return NULL;
+        }
+        settings->item = item;
+        settings->capacity = capacity;
+    }
+    calc_setting setting = {.key = calloc(key_length + 1, 1), .value = calloc(1, 1)};
+    if (!setting.key || !setting.value) {
+        free(setting.key);
+        free(setting.value);
+        return NULL;
+    }
+    memcpy(setting.key, key, key_length);
+    settings->item[settings->count] = setting;
+    return &settings->item[settings->count++];
+}
+
+bool calc_setting_append(calc_setting *setting, const char *text, size_t length)
+{
+    size_t before = setting->length;
+    size_t glue = before > 0;
+    if (before + length > CALC_SETTING_MAX) {
+        return true;
+    }
+    char *value = realloc(setting->value, before + glue + length + 1);
+    if (!value) {
+        return false;
+    }
+    setting->value = value;
+    if (glue) {
+        value[before] = ' ';
+    }
+    memcpy(value + before + glue, text, length);
+    value[before + glue + length] = '\0';
+    setting->length = before + glue + length;
+    return true;
+}
+
+void calc_settings_free(calc_settings *settings)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        free(settings->item[i].key);
+        free(settings->item[i].value);
+    }
+    free(settings->item);
+    *settings = (calc_settings){0};
+}

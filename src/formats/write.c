@@ -1,0 +1,162 @@
+#include "formats/write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { STEP = 2 /* spaces per level */ };
+
+static void write_header(calc_output *out, const calc_framework *framework)
+{
+    calc_output_printf(out, "# %s %s, written by calc %s\n# %s\n", framework->title,
+                       framework->version, CALC_VERSION, framework->launch);
+}
+
+/* ---- Options of a command -------------------------------------------------------------------- */
+
+static bool is_launcher(const char *key)
+{
+    return strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
+}
+
+static void write_option(calc_output *out, const calc_setting *setting)
+{
+    bool quote = strpbrk(setting->value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
+    calc_output_printf(out, "    %s", setting->key);
+    if (setting->value[0]) {
+        calc_output_printf(out, quote ? " '%s'" : " %s", setting->value);
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_options(calc_output *out, const char *name, const calc_settings *settings,
+                          bool launcher)
+{
+    calc_output_printf(out, "%s=(\n", name);
+    for (size_t i = 0; i < settings->count; i++) {
+        if (is_launcher(settings->item[i].key) == launcher) {
+            write_option(out, &settings->item[i]);
+        }
+    }
+    calc_output_text(out, ")\n");
+}
+
+static void write_shell(calc_output *out, const calc_framework *framework,
+                        const calc_settings *settings)
+{
+    calc_output_text(out, "#!/usr/bin/env bash\n");
+    write_header(out, framework);
+    write_options(out, "LAUNCH", settings, true);
+    write_options(out, "OPTIONS", settings, false);
+    calc_output_printf(out, "torchrun \"${LAUNCH[@]}\" %s \"${OPTIONS[@]}\" \"$@\"\n",
+                       framework->script);
+}
+
+/* ---- Nested files ---------------------------------------------------------------------------- */
+
+/* Whether a value stands as it is: a number, true, false or a list. */
+static bool is_plain(const char *value)
+{
+    bool number = value[0] && strspn(value, "0123456789.e+-") == strlen(value);
+    return number || value[0] == '[' || strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
+}
+
+static void write_value(calc_output *out, const char *value, bool quote)
+{
+    bool plain = !quote || is_plain(value);
+    calc_output_printf(out, plain ? "%s" : "\"%s\"", value);
+}
+
+/* Whether the first `length` bytes of two keys are the same path. */
+static bool same_path(const char *a, const char *b, size_t length)
+{
+    return strncmp(a, b, length) == 0 && (a[length] == '.' || a[length] == '\0') &&
+           (b[length] == '.' || b[length] == '\0');
+}
+
+/* Whether an item before `i` has the same first `length` bytes: then it was written with that. */
+static bool was_written(const calc_settings *settings, size_t i, size_t length)
+{
+    for (size_t j = 0; j < i; j++) {
+        if (same_path(settings->item[j].key, settings->item[i].key, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_level(calc_output *out, const calc_settings *settings, size_t first,
+                        size_t prefix, int indent, bool json)
+{
+    bool empty = true;
+    for (size_t i = first; i < settings->count; i++) {
+        const char *key = settings->item[i].key;
+        if (prefix > 0 && !same_path(key, settings->item[first].key, prefix - 1)) {
+            continue;
+        }
+        size_t length = prefix + strcspn(key + prefix, ".");
+        if (was_written(settings, i, length)) {
+            continue;
+        }
+        calc_output_printf(out,
+                           json ? "%s%*s\"%.*s\": " : "%s%*s%.*s:", json && !empty ? ",\n" : "",
+                           indent, "", (int)(length - prefix), key + prefix);
+        empty = false;
+        if (key[length]) {
+            calc_output_text(out, json ? "{\n" : "\n");
+            write_level(out, settings, i, length + 1, indent + STEP, json);
+            calc_output_printf(out, json ? "\n%*s}" : "%*s", json ? indent : 0, "");
+        } else {
+            calc_output_text(out, json ? "" : " ");
+            write_value(out, settings->item[i].value, json);
+            calc_output_text(out, json ? "" : "\n");
+        }
+    }
+}
+
+static void write_json(calc_output *out, const calc_settings *settings)
+{
+    calc_output_text(out, "{\n");
+    write_level(out, settings, 0, 0, STEP, true);
+    calc_output_text(out, "\n}\n");
+}
+
+/* Keys are at most two deep: a table and its keys. */
+static void write_toml(calc_output *out, const calc_settings *settings)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        size_t table = strcspn(settings->item[i].key, ".");
+        if (was_written(settings, i, table)) {
+            continue;
+        }
+        calc_output_printf(out, "\n[%.*s]\n", (int)table, settings->item[i].key);
+        for (size_t j = i; j < settings->count; j++) {
+            const calc_setting *setting = &settings->item[j];
+            if (same_path(setting->key, settings->item[i].key, table)) {
+                calc_output_printf(out, "%s = ", setting->key + table + 1);
+                write_value(out, setting->value, true);
+                calc_output_text(out, "\n");
+            }
+        }
+    }
+}
+
+void calc_settings_write(calc_output *out, const calc_framework *framework,
+                         const calc_settings *settings)
+{
+    switch (framework->syntax) {
+    case CALC_SYNTAX_SHELL:
+        write_shell(out, framework, settings);
+        break;
+    case CALC_SYNTAX_YAML:
+        write_header(out, framework);
+        write_level(out, settings, 0, 0, 0, false);
+        break;
+    case CALC_SYNTAX_TOML:
+        write_header(out, framework);
+        write_toml(out, settings);
+        break;
+    case CALC_SYNTAX_JSON:
+        write_json(out, settings);
+        break;
+    }
+}

@@ -1,0 +1,14 @@
+/** @file write.h  Settings as a file of a framework. */
+#ifndef CALC_FORMATS_WRITE_H
+#define CALC_FORMATS_WRITE_H
+
+#include "formats/framework.h"
+#include "formats/settings.h"
+#include "io/output.h"
+
+/** Write the settings in the syntax of the framework, after a comment that says for which version
+ *  they are, where the syntax has comments. Dotted keys become nested tables. */
+void calc_settings_write(calc_output *out, const calc_framework *framework,
+                         const calc_settings *settings);
+
+#endif

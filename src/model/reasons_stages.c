@@ -1,0 +1,246 @@
+#include "model/reasons_stages.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/stages.h"
+#include "spec/rules.h"
+
+/* Append to a text of `size` bytes; what does not fit is cut off. */
+CALC_PRINTF(3, 4) static void append(char *text, size_t size, const char *fmt, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text + used, size - used, fmt, args);
+    va_end(args);
+}
+
+bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exec,
+                                 calc_reason *reason)
+{
+    int64_t last = system->networks_count - 1;
+    int64_t size = system->networks[last].size;
+    if (exec->rank_order == CALC_RANK_ORDER_NETWORKS || exec->num_procs <= size) {
+        return false;
+    }
+    *reason = (calc_reason){.verdict = CALC_VERDICT_NETWORK_SIZE};
+    append(reason->text, sizeof reason->text,
+           "network %lld, the last, connects %lld processors, rank_order lays out %lld",
+           (long long)last, (long long)size, (long long)exec->num_procs);
+    append(reason->hint, sizeof reason->hint,
+           "use %lld processors or fewer, or a system with a larger network", (long long)size);
+    return true;
+}
+
+/* ---- Blocks and stages ----------------------------------------------------------------------- */
+
+/* First or last stage are given, and what they leave does not split over the others. */
+static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *reason)
+{
+    int64_t first = e->first_stage_blocks;
+    int64_t last = e->last_stage_blocks;
+    if (first + last == 0) {
+        return false;
+    }
+    int64_t between = e->pipeline_par - (first > 0) - (last > 0);
+    int64_t rest = app->num_blocks - first - last;
+    if (between > 0 ? rest > 0 && rest % between == 0 : rest == 0) {
+        return false;
+    }
+    append(reason->text, sizeof reason->text,
+           "the %lld blocks beside first_stage_blocks = %lld and last_stage_blocks = %lld do not "
+           "split over %lld other stages",
+           (long long)rest, (long long)first, (long long)last, (long long)between);
+    /* The nearest number of blocks that leaves a multiple. */
+    const char *field = first > 0 ? "first_stage_blocks" : "last_stage_blocks";
+    int64_t given = first > 0 ? first : last;
+    int64_t all = rest + given;
+    if (between <= 0) {
+        append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)all);
+        return true;
+    }
+    int64_t below = rest > 0 ? rest / between * between : 0;
+    int64_t above = below + between;
+    bool more = above < all && (below == 0 || above - rest < rest - below);
+    int64_t nearest = more ? all - above : below > 0 ? all - below : 0;
+    if (nearest > 0) {
+        append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)nearest);
+    } else {
+        append(reason->hint, sizeof reason->hint, "lower pipeline_par");
+    }
+    return true;
+}
+
+/* What counts as blocks beside the blocks of a class of stages. */
+static int64_t counted(const calc_exec *e, const calc_stage_class *class)
+{
+    bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    return (int64_t)(class->dense + class->moe) +
+           (ends ? (int64_t)(class->first + class->last) : 0);
+}
+
+static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_reason *reason)
+{
+    int64_t common = 0;
+    append(reason->text, sizeof reason->text,
+           "pipeline_interleaving = %lld does not divide the blocks per stage:",
+           (long long)e->pipeline_interleaving);
+    for (size_t i = 0, end; i < stages->count; i = end) {
+        int64_t blocks = counted(e, &stages->item[i]);
+        double to = stages->item[i].position + stages->item[i].stages - 1;
+        for (end = i + 1; end < stages->count && counted(e, &stages->item[end]) == blocks; end++) {
+            to += stages->item[end].stages;
+        }
+        bool one = to == stages->item[i].position;
+        common = calc_gcd(blocks, common);
+        append(reason->text, sizeof reason->text, "%s %lld on stage%s %.0f", i > 0 ? "," : "",
+               (long long)blocks, one ? "" : "s", stages->item[i].position);
+        if (!one) {
+            append(reason->text, sizeof reason->text, " to %.0f", to);
+        }
+    }
+    if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS) {
+        append(reason->text, sizeof reason->text, " (embedding and head count as one each)");
+    }
+    char divisors[160];
+    append(reason->hint, sizeof reason->hint, "use %s",
+           calc_divisors_text(common, divisors, sizeof divisors));
+}
+
+bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_reason *reason)
+{
+    calc_shape shape = calc_shape_of(app, exec);
+    calc_stages stages = calc_stages_split(&shape, exec);
+    if (stages.fit) {
+        return false;
+    }
+    *reason = (calc_reason){.verdict = CALC_VERDICT_INTERLEAVING};
+    if (split_ends(app, exec, reason)) {
+        return true;
+    }
+    bool enough = !stages.ends_spread;
+    for (size_t i = 0; i < stages.count; i++) {
+        enough = enough && stages.item[i].dense + stages.item[i].moe > 0;
+    }
+    if (enough) {
+        split_chunks(exec, &stages, reason);
+        return true;
+    }
+    append(reason->text, sizeof reason->text, "%lld blocks do not give each of %lld stages one%s",
+           (long long)app->num_blocks, (long long)exec->pipeline_par,
+           exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
+               ? " beside the embedding and the head"
+               : "");
+    append(reason->hint, sizeof reason->hint, "use pipeline_par %lld or less",
+           (long long)app->num_blocks);
+    return true;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+typedef enum part { WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, WORKING, HEAD, OTHER, PARTS } part;
+
+static part largest(const calc_stats *s, double *bytes)
+{
+    const double space[PARTS] = {
+        [WEIGHTS] = s->weight_space,
+        [GRADIENTS] = s->weight_grad_space,
+        [OPTIMIZER] = s->optimizer_space,
+        [ACTIVATIONS] = s->act_space,
+        [WORKING] = s->act_grad_space,
+        [HEAD] = s->head_space,
+        [OTHER] = s->framework_space + s->mem_overhead,
+    };
+    part most = WEIGHTS;
+    for (part i = WEIGHTS; i < PARTS; i++) {
+        most = space[i] > space[most] ? i : most;
+    }
+    *bytes = space[most];
+    return most;
+}
+
+void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, char text[128])
+{
+    static const char *const names[PARTS] = {
+        [WEIGHTS] = "weights",
+        [GRADIENTS] = "weight gradients",
+        [OPTIMIZER] = "the optimizer",
+        [ACTIVATIONS] = "activations",
+        [WORKING] = "the block at hand",
+        [HEAD] = "the head",
+        [OTHER] = "framework, fragmentation and reserve",
+    };
+    double bytes;
+    part most = largest(stats, &bytes);
+    text[0] = '\0';
+    append(text, 128, "; largest: %s, %.2f GiB", names[most], bytes / 1073741824.0);
+    if (exec->pipeline_par > 1) {
+        append(text, 128, ", on stage %.0f", stats->peak_stage);
+    }
+}
+
+/* One more thing to do. */
+static void advise(char hint[256], bool applies, const char *what)
+{
+    if (applies) {
+        append(hint, 256, "%s%s", hint[0] ? ", " : "", what);
+    }
+}
+
+static void advise_activations(const calc_exec *e, char hint[256])
+{
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool flash = e->flash_attention || e->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    bool more = e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B;
+    bool gathers = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    advise(hint, e->training && !full, "recompute more (activation_recompute, recompute_modules)");
+    advise(hint, !flash, "set flash_attention");
+    advise(hint, e->tensor_par > 1 && !gathers,
+           "use sequence parallelism (tensor_par_comm_type \"rs_ag\")");
+    advise(hint, e->tensor_par > 1 && gathers && !e->seq_par_ag_redo && !full,
+           "set seq_par_ag_redo");
+    advise(hint, e->training && more && e->pipeline_par > 1, "use pipeline_schedule \"1f1b\"");
+    advise(hint, e->microbatch_size > 1, "lower microbatch_size");
+    advise(hint, true, "raise context_par or tensor_par");
+}
+
+void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const calc_stats *stats,
+                              char hint[256])
+{
+    double bytes;
+    part most = largest(stats, &bytes);
+    int64_t zero = calc_zero_stage(e);
+    bool replicas = e->data_par > 1 || e->context_par > 1;
+    calc_shape shape = calc_shape_of(app, e);
+    calc_state_bytes state = calc_state_bytes_of(e, &shape);
+    hint[0] = '\0';
+    switch (most) {
+    case OPTIMIZER:
+        advise(hint, replicas && zero < 1, "shard it (zero_stage 1)");
+        advise(hint, state.moment > 2, "narrow it (optimizer_moment_datatype \"bfloat16\")");
+        break;
+    case GRADIENTS:
+        advise(hint, replicas && zero < 2, "shard them (zero_stage 2)");
+        advise(hint, state.grad > 2, "narrow them (grad_datatype \"bfloat16\")");
+        break;
+    case WEIGHTS:
+        advise(hint, replicas && zero < 3, "shard them (zero_stage 3)");
+        break;
+    case HEAD:
+        advise(hint, e->training && !e->fused_cross_entropy, "set fused_cross_entropy");
+        advise(hint, e->microbatch_size > 1, "lower microbatch_size");
+        advise(hint, true, "raise tensor_par or context_par");
+        return;
+    case OTHER:
+        advise(hint, true, "lower any other part");
+        break;
+    default:
+        advise_activations(e, hint);
+        return;
+    }
+    advise(hint, shape.experts > shape.expert_par, "raise expert_par");
+    advise(hint, true, "raise tensor_par or pipeline_par");
+}

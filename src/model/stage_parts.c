@@ -1,0 +1,107 @@
+/* Cost of the parts of an extended layout. */
+#include <math.h>
+
+#include "model/processor.h"
+#include "model/stages.h"
+
+/* Host work that is left when a graph launches the kernels. */
+#define GRAPH_LEAVES 0.1
+#define RECOMPUTE_GROWTH 0.5
+
+/* What the host needs to issue a block, forward and backward. Graphs launch most of it; ranks of
+ * tensor parallelism meet at every collective, so the slowest host sets the pace. */
+static double host_s(const calc_cost_context *c, calc_block_kind kind)
+{
+    const calc_host *h = &c->system->host;
+    const calc_exec *e = c->exec;
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
+    double issued_s = h->block_s + (kind == CALC_MOE_BLOCK ? h->moe_block_s : 0);
+    double quantized_s = kind == CALC_MOE_BLOCK && narrow
+                             ? h->expert_s * c->shape->experts / c->shape->expert_par
+                             : 0;
+    double again = full ? 1 + calc_share_or(h->recompute_growth, RECOMPUTE_GROWTH) : 1;
+    double ranks = c->shape->tensor_par;
+    double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
+    double once = e->training ? 1 : 1.0 / 3;
+    return (issued_s * (1 - (1 - GRAPH_LEAVES) * e->cuda_graph) + quantized_s) * again * meet *
+           once;
+}
+
+/* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
+typedef struct shapes {
+    double seen[2 * CALC_MAX_OPERATORS];
+    size_t count;
+    double sum;
+} shapes;
+
+static void add_shapes(const calc_cost_context *c, const calc_operator *operators, size_t count,
+                       shapes *s)
+{
+    for (size_t i = 0; i < count; i++) {
+        const calc_operator *o = &operators[i];
+        double one = o->weights;
+        if (o->kind == CALC_OPERATOR_GROUPED) {
+            one /= c->shape->experts / c->shape->expert_par;
+        } else if (o->kind != CALC_OPERATOR_MATRIX) {
+            continue;
+        }
+        size_t k = 0;
+        while (k < s->count && s->seen[k] != one) {
+            k++;
+        }
+        if (k == s->count) {
+            s->seen[s->count++] = one;
+            s->sum += one;
+        }
+    }
+}
+
+static bool keeps_dummies(const calc_exec *exec)
+{
+    return exec->framework_mem >> CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD & 1;
+}
+
+double calc_stage_message_bytes(const calc_shape *shape)
+{
+    return shape->tokens * shape->hidden * shape->element_bytes;
+}
+
+void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    const calc_shape *shape = c->shape;
+    unsigned recompute = calc_transformer_recompute(c->exec);
+    double e = keeps_dummies(c->exec) ? shape->element_bytes : 0;
+    shapes both = {.count = 0};
+    *out = (calc_stage_parts){0};
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        bool moe = kind == CALC_MOE_BLOCK;
+        bool used = moe ? shape->experts > 0 : calc_shape_moe_blocks(shape) < shape->blocks;
+        if (!used) {
+            continue;
+        }
+        size_t count = calc_transformer_block(shape, c->system, c->exec, kind, operators);
+        calc_cost_sum(c, operators, count, recompute, &out->block[kind]);
+        out->host_s[kind] = host_s(c, kind);
+        if (e > 0) {
+            shapes one = {.count = 0};
+            add_shapes(c, operators, count, &one);
+            add_shapes(c, operators, count, &both);
+            out->framework_bytes[!moe][moe] = one.sum * e;
+        }
+    }
+    out->framework_bytes[1][1] = both.sum * e;
+    out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
+    size_t count = calc_transformer_embedding(shape, c->exec, operators);
+    calc_cost_sum(c, operators, count, 0, &out->embedding);
+    count = calc_transformer_head(shape, c->exec, operators);
+    calc_cost_sum(c, operators, count, 0, &out->head);
+    if (shape->mtp_blocks > 0) {
+        count = calc_transformer_mtp(shape, c->exec, operators);
+        calc_cost_sum(c, operators, count, 0, &out->mtp);
+    }
+    bool whole = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    out->message_bytes =
+        shape->tokens * shape->hidden * shape->element_bytes / (whole ? 1 : shape->tensor_par);
+}

@@ -1,0 +1,47 @@
+#include "model/stage_spent.h"
+
+/* Add blocks of a kind.
+ * @param re  share of them that recompute */
+static void add_blocks(const calc_cost_context *c, const calc_cost *b,
+                       const calc_stage_lines *lines, double blocks, double re, calc_stage_spent *t)
+{
+    if (blocks <= 0) {
+        return;
+    }
+    double n = blocks / calc_share_or(c->exec->software_efficiency, 1);
+    calc_stage_sharded s = calc_stage_sharded_of(c, c->exec, b, lines);
+    double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
+    t->fw_s += n * b->fw_s;
+    t->bw_s += n * (b->agrad_s + b->wgrad_s);
+    t->re_s += n * b->re_s * re;
+    t->repeated_s += n * repeated_s * re;
+    t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
+    t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
+    t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);
+    calc_stage_offload o = calc_stage_offload_of(c, c->exec, b);
+    t->sharded_s += n * (s.fw_s + s.bw_s);
+    t->fw_offload_s += n * o.fw_s;
+    t->bw_offload_s += n * o.bw_s;
+}
+
+calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
+                                     const calc_stage_parts *parts, const calc_stage_lines *lines,
+                                     const calc_stage_terms *x, const calc_stage_class *c,
+                                     double chunks)
+{
+    double exposed = calc_stage_exposed_messages(x, context->exec);
+    double re = 1 - calc_stage_rich(x, c);
+    calc_stage_pass pass = calc_stage_pass_of(x, c, chunks, exposed);
+    calc_stage_spent t = {.all_s = calc_stage_pass_s(&pass)};
+    add_blocks(context, &parts->block[CALC_DENSE_BLOCK], lines, c->dense, re, &t);
+    add_blocks(context, &parts->block[CALC_MOE_BLOCK], lines, c->moe, re, &t);
+    t.ends_s = c->first * (x->embedding.fw_s + x->embedding.agrad_s + x->embedding.wgrad_s) +
+               c->last * (x->head.fw_s + x->head.agrad_s + x->head.wgrad_s);
+    t.message_s = x->message_s * chunks * exposed * (x->training ? 2 : 1);
+    double known_s = t.fw_s + t.bw_s + t.re_s + t.repeated_s + t.tensor_s + t.context_s +
+                     t.expert_s + t.sharded_s + t.fw_offload_s + t.bw_offload_s + t.ends_s +
+                     t.message_s;
+    /* What is left is the host's; less is rounding. */
+    t.host_s = t.all_s - known_s > 1e-9 * t.all_s ? t.all_s - known_s : 0;
+    return t;
+}

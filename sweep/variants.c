@@ -1,0 +1,150 @@
+#include "variants.h"
+
+#include <stdlib.h>
+
+#include "spec/absent.h"
+#include "units.h"
+
+void calc_variants_free(calc_variants *variants)
+{
+    free(variants->exec);
+    *variants = (calc_variants){0};
+}
+
+static bool add(calc_variants *v, const calc_exec *exec)
+{
+    if (v->count == v->capacity) {
+        size_t capacity = v->capacity > 0 ? 2 * v->capacity : 16;
+        calc_exec *grown = realloc(v->exec, capacity * sizeof *grown);
+        if (!grown) {
+            return false;
+        }
+        v->exec = grown;
+        v->capacity = capacity;
+    }
+    v->exec[v->count++] = *exec;
+    return true;
+}
+
+/* Optional fields that lanes and tiles vary. */
+static bool varies_later(calc_axis axis)
+{
+    return axis == CALC_AXIS_zero_stage || axis == CALC_AXIS_pipeline_par_overlap ||
+           axis == CALC_AXIS_param_gather_overlap;
+}
+
+/* Whether heads and recomputation go together with the model. */
+static bool legal(const calc_app *app, const calc_exec *e)
+{
+    bool flash = e->flash_attention || e->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    bool several = app->kv_heads > 1 || app->kv_lora_rank > 0;
+    switch (e->attention_type) {
+    case CALC_ATTENTION_TYPE_MULTI_LATENT:
+        if (app->kv_lora_rank == 0) {
+            return false;
+        }
+        break;
+    case CALC_ATTENTION_TYPE_GROUPED_QUERY:
+        if (app->kv_heads == 0) {
+            return false;
+        }
+        break;
+    case CALC_ATTENTION_TYPE_MULTIQUERY:
+        if (several) {
+            return false;
+        }
+        break;
+    default:
+        break;
+    }
+    bool experts = app->num_experts > 0;
+    return (flash || e->context_par <= 1) && (e->training || !e->recompute_modules) &&
+           (experts || (e->expert_par <= 1 && e->expert_tensor_par <= 1));
+}
+
+/* Whether a space asks for an attention type. Every one stands for those of Calculon, or for the one
+ * of a model that says how many keys and values it has. */
+static bool wants(const calc_space *space, const calc_app *app, calc_attention_type type)
+{
+    if (!space->axis[CALC_AXIS_attention_type].all) {
+        return calc_space_has(space, CALC_AXIS_attention_type, (int64_t)type);
+    }
+    if (app->kv_lora_rank > 0) {
+        return type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    }
+    if (app->kv_heads > 0) {
+        return type == CALC_ATTENTION_TYPE_GROUPED_QUERY;
+    }
+    return type <= CALC_ATTENTION_TYPE_MULTIQUERY;
+}
+
+/* Every combination of the values of the axes from `axis` on. */
+static bool list_from(calc_variants *v, const calc_space *space, const calc_app *app, int axis,
+                      calc_exec *exec)
+{
+    while (axis < CALC_AXIS_COUNT &&
+           (!calc_axis_is_optional((calc_axis)axis) || varies_later((calc_axis)axis))) {
+        axis++;
+    }
+    if (axis == CALC_AXIS_COUNT) {
+        return !legal(app, exec) || add(v, exec);
+    }
+    const calc_values *values = &space->axis[axis];
+    for (size_t i = 0; i < values->count; i++) {
+        calc_axis_put(exec, (calc_axis)axis, values->value[i]);
+        if (!list_from(v, space, app, axis + 1, exec)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+calc_status calc_variants_list(calc_variants *v, const calc_space *space, const calc_app *app,
+                               const calc_system *system)
+{
+    const calc_values *datatypes = &space->axis[CALC_AXIS_datatype];
+    bool fine = true;
+    v->count = 0;
+    for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
+        bool offered = system->matrix[d].flop_per_s > 0 && system->vector[d].flop_per_s > 0;
+        bool wanted = datatypes->all ? d == (int)calc_units_datatype(system)
+                                     : calc_space_has(space, CALC_AXIS_datatype, d);
+        for (int type = 0; type < CALC_ATTENTION_TYPE_COUNT && offered && wanted; type++) {
+            for (int training = 0; training < 2 && fine; training++) {
+                calc_exec e;
+                calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e);
+                e.datatype = (calc_datatype)d;
+                e.attention_type = (calc_attention_type)type;
+                e.training = training != 0;
+                if (wants(space, app, (calc_attention_type)type) &&
+                    calc_space_has(space, CALC_AXIS_training, training)) {
+                    fine = list_from(v, space, app, 0, &e);
+                }
+            }
+        }
+    }
+    return fine ? CALC_OK : CALC_ERR_NOMEM;
+}
+
+bool calc_variant_legal(const calc_app *app, const calc_exec *e)
+{
+    int64_t c = e->context_par > 1 ? e->context_par : 1;
+    int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
+    int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    int64_t seq = e->seq_size > 0 ? e->seq_size : app->seq_size;
+    bool ulysses = e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    bool zigzag =
+        app->causal && e->context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG && !ulysses;
+    int64_t width = app->expert_feedforward > 0 ? app->expert_feedforward : app->feedforward;
+    if (c > 1 &&
+        (seq % (zigzag ? 2 * c : c) != 0 || (ulysses && app->attn_heads / e->tensor_par % c != 0) ||
+         (e->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL && e->context_par_inner > 0 &&
+          c % e->context_par_inner != 0))) {
+        return false;
+    }
+    if (app->num_experts == 0) {
+        return true;
+    }
+    return app->num_experts % ep == 0 && width % etp == 0 &&
+           app->shared_feedforward % e->tensor_par == 0;
+}

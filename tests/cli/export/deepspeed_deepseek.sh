@@ -1,0 +1,2 @@
+D=$ROOT/tests/cli/export
+"$CALC" export --to deepspeed "$D/deepseek.app.json" "$D/deepseek.exe.json"

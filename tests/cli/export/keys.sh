@@ -1,0 +1,1 @@
+"$CALC" export --to deepspeed --keys

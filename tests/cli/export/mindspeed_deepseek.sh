@@ -1,0 +1,2 @@
+D=$ROOT/tests/cli/export
+"$CALC" export --to mindspeed "$D/deepseek.app.json" "$D/deepseek.exe.json"

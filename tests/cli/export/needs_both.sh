@@ -1,0 +1,1 @@
+"$CALC" export gpt3-175B

@@ -1,0 +1,1 @@
+"$CALC" import --procs many -- --bf16

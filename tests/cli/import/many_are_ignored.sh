@@ -1,0 +1,1 @@
+"$CALC" import --exe /dev/null -- $(seq -f '--thing%g' 25)

@@ -1,0 +1,1 @@
+"$CALC" import --app app.json -- --num-layers 4

@@ -1,0 +1,1 @@
+"$CALC" import --from nemo missing.yaml

@@ -1,0 +1,1 @@
+"$CALC" import --from nemo -- --num-layers 4

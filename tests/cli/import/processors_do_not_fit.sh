@@ -1,0 +1,1 @@
+"$CALC" import -- --tensor-model-parallel-size 8 --nnodes 3 --nproc-per-node 4

@@ -1,0 +1,56 @@
+/* The first byte chooses the framework; the rest is its file. */
+#include "fuzz.h"
+
+#include "formats/import.h"
+#include "formats/read.h"
+
+static void ignore(void *context, const char *key)
+{
+    (void)context;
+    MUST(key);
+}
+
+/* What is read can be written and read again. */
+static void check_saved(calc_kind kind, const void *object)
+{
+    static char text[1 << 16];
+    static calc_exec again; /* the larger one */
+    size_t length = fuzz_save(kind, object, text, sizeof text);
+    MUST(sizeof again >= calc_table_of(kind)->size);
+    MUST(calc_parse(kind, &again, text, length, "saved", NULL) == CALC_OK);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    const calc_framework *const frameworks[] = {&calc_framework_megatron, &calc_framework_mindspeed,
+                                                &calc_framework_nemo, &calc_framework_bridge,
+                                                &calc_framework_mindformers};
+    enum { COUNT = sizeof frameworks / sizeof *frameworks };
+    if (size == 0) {
+        return 0;
+    }
+    const char *text = (const char *)data + 1;
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    calc_app app;
+    calc_exec exec;
+    calc_import import = {.framework = frameworks[data[0] % COUNT],
+                          .settings = &settings,
+                          .name = "input",
+                          .ignored = ignore};
+    calc_status status =
+        import.framework->syntax == CALC_SYNTAX_YAML
+            ? calc_settings_from_yaml(&settings, text, size - 1, import.name, &errors)
+            : calc_settings_from_script(&settings, text, size - 1);
+    status = status == CALC_OK ? calc_import_run(&import, &app, &exec, &errors) : status;
+    if (status != CALC_OK) {
+        fuzz_check_errors(&errors, status, false);
+    } else {
+        check_saved(CALC_KIND_EXEC, &exec);
+        if (calc_import_complete(&import, &app, &errors) == CALC_OK) {
+            check_saved(CALC_KIND_APP, &app);
+        }
+    }
+    calc_settings_free(&settings);
+    return 0;
+}

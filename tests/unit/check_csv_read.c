@@ -1,0 +1,138 @@
+#include "io/csv_read.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS = 4 };
+
+static char text[512];
+static char *cell[CELLS];
+static calc_csv_reader reader;
+static calc_errors errors;
+static int line;
+
+static void start(const char *csv)
+{
+    snprintf(text, sizeof text, "%s", csv);
+    errors = (calc_errors){0};
+    calc_csv_read_start(&reader, text, strlen(text), "a.csv");
+}
+
+static int next(void)
+{
+    return calc_csv_read_row(&reader, cell, CELLS, &line, &errors);
+}
+
+static void fails_at(int at, const char *words)
+{
+    ck_assert_int_eq(next(), -1);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_int_eq(errors.item[0].line, at);
+    ck_assert_str_eq(errors.item[0].file, "a.csv");
+    ck_assert_str_eq(errors.item[0].text, words);
+}
+
+START_TEST(cells_end_at_commas_and_rows_at_line_ends)
+{
+    start("a,b,\r\n\n,c");
+    ck_assert_int_eq(next(), 3);
+    ck_assert_int_eq(line, 1);
+    ck_assert_str_eq(cell[0], "a");
+    ck_assert_str_eq(cell[1], "b");
+    ck_assert_str_eq(cell[2], "");
+    ck_assert_int_eq(next(), 2);
+    ck_assert_int_eq(line, 3);
+    ck_assert_str_eq(cell[0], "");
+    ck_assert_str_eq(cell[1], "c");
+    ck_assert_int_eq(next(), 0);
+    ck_assert_int_eq(next(), 0);
+}
+END_TEST
+
+START_TEST(a_comma_at_the_very_end_begins_an_empty_cell)
+{
+    start("a,");
+    ck_assert_int_eq(next(), 2);
+    ck_assert_str_eq(cell[1], "");
+    ck_assert_int_eq(next(), 0);
+}
+END_TEST
+
+START_TEST(quotes_hold_commas_lines_and_doubled_quotes)
+{
+    start("\"a,\"\"b\"\"\nc\",\"\",d\ne\n");
+    ck_assert_int_eq(next(), 3);
+    ck_assert_str_eq(cell[0], "a,\"b\"\nc");
+    ck_assert_str_eq(cell[1], "");
+    ck_assert_str_eq(cell[2], "d");
+    ck_assert_int_eq(next(), 1);
+    ck_assert_int_eq(line, 3);
+    ck_assert_str_eq(cell[0], "e");
+}
+END_TEST
+
+START_TEST(a_byte_order_mark_is_no_cell)
+{
+    start("\xEF\xBB\xBF"
+          "id\n");
+    ck_assert_int_eq(next(), 1);
+    ck_assert_str_eq(cell[0], "id");
+}
+END_TEST
+
+START_TEST(nothing_is_no_row)
+{
+    start("");
+    ck_assert_int_eq(next(), 0);
+    start("\n\r\n");
+    ck_assert_int_eq(next(), 0);
+}
+END_TEST
+
+START_TEST(a_quote_without_an_end_is_an_error_where_it_starts)
+{
+    start("a\nb,\"c\nd\n");
+    ck_assert_int_eq(next(), 1);
+    fails_at(2, "the quote that starts a cell here has no end");
+    start("\"a\"\"");
+    fails_at(1, "the quote that starts a cell here has no end");
+}
+END_TEST
+
+START_TEST(text_after_a_quote_is_an_error)
+{
+    start("\"a\nb\"c,d\n");
+    fails_at(2, "a comma must follow the end of a quote");
+}
+END_TEST
+
+START_TEST(as_many_cells_as_there_is_room_for)
+{
+    start("a,b,c,d\n");
+    ck_assert_int_eq(next(), CELLS);
+    start("a,b,c,d,e\n");
+    fails_at(1, "too many cells in one row");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("csv_read");
+    TCase *tests = tcase_create("csv_read");
+    tcase_add_test(tests, cells_end_at_commas_and_rows_at_line_ends);
+    tcase_add_test(tests, a_comma_at_the_very_end_begins_an_empty_cell);
+    tcase_add_test(tests, quotes_hold_commas_lines_and_doubled_quotes);
+    tcase_add_test(tests, a_byte_order_mark_is_no_cell);
+    tcase_add_test(tests, nothing_is_no_row);
+    tcase_add_test(tests, a_quote_without_an_end_is_an_error_where_it_starts);
+    tcase_add_test(tests, text_after_a_quote_is_an_error);
+    tcase_add_test(tests, as_many_cells_as_there_is_room_for);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,250 @@
+#include "formats/export.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/import.h"
+#include "formats/read.h"
+#include "formats/write.h"
+#include "io/text.h"
+#include "random_struct.h"
+#include "scratch.h"
+
+static int64_t pick(calc_rng *rng, int64_t below)
+{
+    return 1 + calc_rng_below(rng, (uint32_t)below);
+}
+
+/* Any values, then sizes that agree with each other. */
+static void random_case(calc_rng *rng, calc_app *app, calc_exec *exec)
+{
+    memset(app, 0, sizeof *app);
+    memset(exec, 0, sizeof *exec);
+    random_table(rng, calc_table_of(CALC_KIND_APP), (char *)app);
+    random_table(rng, calc_table_of(CALC_KIND_EXEC), (char *)exec);
+    exec->tensor_par = pick(rng, 8);
+    exec->pipeline_par = pick(rng, 8);
+    exec->data_par = pick(rng, 8);
+    exec->context_par = calc_rng_below(rng, 4);
+    exec->context_par_inner = pick(rng, 4);
+    int64_t context = exec->context_par > 0 ? exec->context_par : 1;
+    exec->num_procs = exec->tensor_par * exec->pipeline_par * exec->data_par * context;
+    exec->fsdp_par = calc_rng_below(rng, 2) ? exec->data_par * context : 0;
+    exec->microbatch_size = pick(rng, 4);
+    exec->batch_size = exec->microbatch_size * exec->data_par * pick(rng, 16);
+    exec->pipeline_interleaving = exec->pipeline_par > 1 ? pick(rng, 4) : 1;
+    app->num_blocks = exec->pipeline_par * exec->pipeline_interleaving * pick(rng, 4);
+    app->attn_heads = pick(rng, 64);
+    app->dense_blocks = calc_rng_below(rng, (uint32_t)app->num_blocks);
+    app->moe_every = calc_rng_below(rng, 3);
+    app->num_experts = calc_rng_below(rng, 2) ? pick(rng, 256) : 0;
+}
+
+static calc_status read_text(const calc_framework *framework, const char *path, int64_t procs,
+                             calc_app *app, calc_exec *exec, calc_errors *errors)
+{
+    calc_text text = {0};
+    calc_settings settings = {0};
+    ck_assert_int_eq(calc_text_read(&text, path, NULL), CALC_OK);
+    calc_status status =
+        framework->syntax == CALC_SYNTAX_YAML
+            ? calc_settings_from_yaml(&settings, text.data, text.length, path, errors)
+            : calc_settings_from_script(&settings, text.data, text.length);
+    const calc_import import = {.framework = framework, .settings = &settings, .procs = procs};
+    if (status == CALC_OK) {
+        status = calc_import_run(&import, app, exec, errors);
+    }
+    calc_settings_free(&settings);
+    calc_text_free(&text);
+    return status;
+}
+
+/* Through a file and back. */
+static void round_trip(const calc_framework *framework, calc_app *app, calc_exec *exec)
+{
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    calc_output *out;
+    char line[1024] = "";
+    ck_assert_int_eq(calc_export(framework, app, exec, 8, &settings, NULL), CALC_OK);
+    ck_assert_int_eq(calc_output_open(&out, "file", NULL), CALC_OK);
+    calc_settings_write(out, framework, &settings);
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    int64_t procs = framework->launched ? exec->num_procs : 0;
+    calc_status status = read_text(framework, "file", procs, app, exec, &errors);
+    if (errors.count > 0) {
+        calc_error_print(&errors.item[0], line, sizeof line);
+    }
+    ck_assert_msg(status == CALC_OK, "%s: %s", framework->name, line);
+    calc_settings_free(&settings);
+}
+
+/* What a framework can say once, it says again: after one trip nothing changes any more. */
+START_TEST(a_second_round_trip_changes_nothing)
+{
+    char folder[256];
+    calc_rng rng;
+    calc_rng_init(&rng, 42, 54);
+    scratch_enter(folder, sizeof folder);
+    for (int i = 0; i < 300; i++) {
+        for (size_t k = 0; calc_framework_list[k]; k++) {
+            const calc_framework *framework = calc_framework_list[k];
+            calc_app app, app_again;
+            calc_exec exec, exec_again;
+            if (!framework->reads) {
+                continue;
+            }
+            random_case(&rng, &app, &exec);
+            round_trip(framework, &app, &exec);
+            app_again = app;
+            exec_again = exec;
+            round_trip(framework, &app_again, &exec_again);
+            ck_assert_msg(memcmp(&app, &app_again, sizeof app) == 0, "%s, case %d", framework->name,
+                          i);
+            ck_assert_msg(memcmp(&exec, &exec_again, sizeof exec) == 0, "%s, case %d",
+                          framework->name, i);
+        }
+    }
+    scratch_leave(folder);
+}
+END_TEST
+
+typedef struct lost {
+    char names[4096];
+} lost;
+
+static void collect(void *context, const char *field, const char *value)
+{
+    lost *l = context;
+    ck_assert(field[0]);
+    ck_assert_ptr_nonnull(value);
+    strcat(strcat(l->names, field), " ");
+}
+
+/* The sizes of a layout are what every framework but DeepSpeed and MindSpore must carry. */
+START_TEST(sizes_are_never_lost)
+{
+    static const char *const sizes[] = {"tensor_par ", "pipeline_par ",    "data_par ",
+                                        "batch_size ", "microbatch_size ", NULL};
+    calc_rng rng;
+    calc_rng_init(&rng, 7, 1);
+    for (int i = 0; i < 200; i++) {
+        for (size_t k = 0; calc_framework_list[k]; k++) {
+            const calc_framework *framework = calc_framework_list[k];
+            calc_settings settings = {0};
+            calc_app app;
+            calc_exec exec;
+            lost l = {" "};
+            random_case(&rng, &app, &exec);
+            ck_assert_int_eq(calc_export(framework, &app, &exec, 8, &settings, NULL), CALC_OK);
+            size_t count = calc_export_lost(framework, &app, &exec, &settings, collect, &l);
+            ck_assert_int_eq(count > 0, strlen(l.names) > 1);
+            for (size_t j = 0; sizes[j] && framework != &calc_framework_deepspeed; j++) {
+                char word[32];
+                snprintf(word, sizeof word, " %s", sizes[j]);
+                ck_assert_msg(!strstr(l.names, word), "%s: %s of%s", framework->name, sizes[j],
+                              l.names);
+            }
+            calc_settings_free(&settings);
+        }
+    }
+}
+END_TEST
+
+static void dense_case(calc_app *app, calc_exec *exec)
+{
+    *app = (calc_app){.hidden = 1024,
+                      .feedforward = 4096,
+                      .seq_size = 2048,
+                      .attn_heads = 16,
+                      .attn_size = 64,
+                      .num_blocks = 24};
+    *exec = (calc_exec){.num_procs = 16,
+                        .tensor_par = 2,
+                        .pipeline_par = 2,
+                        .data_par = 4,
+                        .batch_size = 32,
+                        .microbatch_size = 2,
+                        .pipeline_interleaving = 1,
+                        .datatype = CALC_DATATYPE_BFLOAT16,
+                        .fused_activation = true,
+                        .tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC,
+                        .training = true,
+                        .context_par_net = -1,
+                        .expert_par_net = -1,
+                        .expert_tensor_par_net = -1,
+                        .expert_data_par_net = -1,
+                        .zero_stage = -1};
+}
+
+START_TEST(fields_that_a_framework_cannot_say_are_told)
+{
+    calc_app app;
+    calc_exec exec;
+    calc_settings settings = {0};
+    lost l = {" "};
+    dense_case(&app, &exec);
+    ck_assert_int_eq(calc_export(&calc_framework_megatron, &app, &exec, 8, &settings, NULL),
+                     CALC_OK);
+    ck_assert_uint_eq(
+        calc_export_lost(&calc_framework_megatron, &app, &exec, &settings, collect, &l), 0);
+    calc_settings_free(&settings);
+    exec.training = false;
+    exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    exec.weight_offload = true;
+    exec.moe_imbalance = 0.5;
+    app.ffn_type = CALC_FFN_TYPE_RELU;
+    ck_assert_int_eq(calc_export(&calc_framework_megatron, &app, &exec, 8, &settings, NULL),
+                     CALC_OK);
+    ck_assert_uint_eq(
+        calc_export_lost(&calc_framework_megatron, &app, &exec, &settings, collect, &l), 5);
+    ck_assert_str_eq(l.names,
+                     " ffn_type tensor_par_overlap weight_offload training moe_imbalance ");
+    calc_settings_free(&settings);
+}
+END_TEST
+
+START_TEST(layouts_that_contradict_themselves_are_refused)
+{
+    calc_app app;
+    calc_exec exec;
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    dense_case(&app, &exec);
+    exec.num_procs = 17;
+    ck_assert_int_eq(calc_export(&calc_framework_nemo, &app, &exec, 8, &settings, &errors),
+                     CALC_ERR_RULE);
+    dense_case(&app, &exec);
+    exec.batch_size = 33;
+    ck_assert_int_eq(calc_export(&calc_framework_nemo, &app, &exec, 8, &settings, &errors),
+                     CALC_ERR_RULE);
+    dense_case(&app, &exec);
+    exec.fsdp_par = 3;
+    ck_assert_int_eq(calc_export(&calc_framework_nemo, &app, &exec, 8, &settings, &errors),
+                     CALC_ERR_RULE);
+    ck_assert_int_eq(errors.count, 3);
+    ck_assert_str_eq(errors.item[0].pointer, "/num_procs");
+    ck_assert_str_eq(errors.item[1].pointer, "/batch_size");
+    ck_assert_str_eq(errors.item[2].pointer, "/fsdp_par");
+    calc_settings_free(&settings);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("export");
+    TCase *tests = tcase_create("export");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, a_second_round_trip_changes_nothing);
+    tcase_add_test(tests, sizes_are_never_lost);
+    tcase_add_test(tests, fields_that_a_framework_cannot_say_are_told);
+    tcase_add_test(tests, layouts_that_contradict_themselves_are_refused);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,154 @@
+#include "formats/framework.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a line of tests/formats/<name>.txt is `key`. */
+static bool is_known(const char *name, const char *key)
+{
+    char path[1024];
+    char line[256];
+    bool found = false;
+    snprintf(path, sizeof path, "%s/formats/%s.txt", CALC_TEST_DATA, name);
+    FILE *file = fopen(path, "r");
+    ck_assert_msg(file, "%s", path);
+    while (!found && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        found = strcmp(line, key) == 0;
+    }
+    fclose(file);
+    return found;
+}
+
+/* The lists are what the sources of the releases define, which their first lines name. */
+START_TEST(every_key_exists_in_the_framework)
+{
+    static const char *const lists[] = {"megatron",        "mindspeed",  "nemo",
+                                        "megatron-bridge", "torchtitan", NULL};
+    ck_assert(!is_known("megatron", "--no-such-option"));
+    for (size_t i = 0; lists[i]; i++) {
+        const calc_framework *framework = calc_framework_find(lists[i]);
+        for (size_t j = 0; j < framework->count; j++) {
+            const char *key = framework->rows[j].key;
+            ck_assert_msg(!key || is_known(lists[i], key), "%s: %s", lists[i], key);
+        }
+    }
+}
+END_TEST
+
+START_TEST(keys_are_unique_and_rows_complete)
+{
+    for (size_t i = 0; calc_framework_list[i]; i++) {
+        const calc_framework *f = calc_framework_list[i];
+        ck_assert_ptr_eq(calc_framework_find(f->name), f);
+        ck_assert(f->version[0] && f->title[0] && f->launch[0]);
+        ck_assert_int_eq(f->syntax == CALC_SYNTAX_SHELL, f->script != NULL);
+        for (size_t j = 0; j < f->count; j++) {
+            const calc_row *row = &f->rows[j];
+            bool worded = row->how == CALC_HOW_WORDS || row->how == CALC_HOW_SET;
+            ck_assert_msg(worded == (row->words != NULL), "%s: %s", f->name, row->key);
+            ck_assert_int_eq(row->how == CALC_HOW_CONSTANT, row->text != NULL);
+            if (row->key) {
+                ck_assert_msg(calc_framework_row(f, row->key) == row, "%s: %s", f->name, row->key);
+            }
+        }
+    }
+    ck_assert_ptr_null(calc_framework_find("tensorflow"));
+}
+END_TEST
+
+START_TEST(fields_of_the_plan_exist)
+{
+    for (int i = 0; i < CALC_PLAN_COUNT; i++) {
+        const char *field = calc_plan_field((calc_plan_member)i);
+        calc_field_ref ref;
+        calc_kind kind = field && field[0] == 'a' ? CALC_KIND_APP : CALC_KIND_EXEC;
+        ck_assert_msg(!field || calc_field_find(kind, field + 4, &ref) == CALC_OK, "%s", field);
+        ck_assert(calc_plan_meaning((calc_plan_member)i)[0]);
+    }
+}
+END_TEST
+
+START_TEST(dashes_and_underscores_are_the_same)
+{
+    const calc_framework *f = &calc_framework_megatron;
+    ck_assert_ptr_nonnull(calc_framework_row(f, "--nproc_per_node"));
+    ck_assert_ptr_eq(calc_framework_row(f, "--hidden_size"),
+                     calc_framework_row(f, "--hidden-size"));
+    ck_assert_ptr_null(calc_framework_row(f, "--hidden-siz"));
+    ck_assert_ptr_null(calc_framework_row(f, "--hidden-size-"));
+}
+END_TEST
+
+static bool reads(const char *key, const char *text, double *value)
+{
+    char expect[160];
+    calc_plan plan;
+    const calc_row *row = calc_framework_row(&calc_framework_megatron, key);
+    calc_plan_clear(&plan);
+    bool good = calc_row_read(row, text, &plan, expect, sizeof expect);
+    *value = plan.value[row->member];
+    ck_assert(good || expect[0]);
+    return good;
+}
+
+START_TEST(numbers_have_the_range_of_their_field)
+{
+    double value;
+    ck_assert(reads("--tensor-model-parallel-size", "8", &value) && value == 8);
+    ck_assert(reads("--nnodes", "2 pretrain_gpt.py", &value) && value == 2);
+    ck_assert(reads("--tensor-model-parallel-size", "1000000000", &value));
+    ck_assert(!reads("--tensor-model-parallel-size", "1000000001", &value));
+    ck_assert(!reads("--tensor-model-parallel-size", "0", &value));
+    ck_assert(!reads("--tensor-model-parallel-size", "2.5", &value));
+    ck_assert(!reads("--tensor-model-parallel-size", "8x", &value));
+    ck_assert(!reads("--tensor-model-parallel-size", "", &value));
+    ck_assert(!reads("--tensor-model-parallel-size", "nan", &value));
+    ck_assert(!reads("--tensor-model-parallel-size", "1e999", &value));
+    ck_assert(!reads("--nnodes", "0", &value));
+    ck_assert(reads("--hidden-dropout", "0.0", &value) && value == 0);
+    ck_assert(reads("--hidden-dropout", "0.25", &value) && value == 0.25);
+    ck_assert(reads("--moe-expert-capacity-factor", "1.25", &value) && value == 1.25);
+    ck_assert(!reads("--moe-expert-capacity-factor", "-1", &value));
+    ck_assert(reads("--window-size", "1024,0", &value) && value == 1024);
+    ck_assert(reads("--window-size", "(512,0)", &value) && value == 512);
+    ck_assert(reads("--hierarchical-context-parallel-sizes", "8 2", &value) && value == 8);
+}
+END_TEST
+
+START_TEST(words_and_sets_are_read)
+{
+    double value;
+    ck_assert(reads("--normalization", "RMSNorm", &value) && value == CALC_NORM_TYPE_RMS);
+    ck_assert(!reads("--normalization", "RMS", &value));
+    ck_assert(!reads("--normalization", "", &value));
+    ck_assert(reads("--recompute-modules", "mlp core_attn", &value));
+    ck_assert(value == (1 << CALC_RECOMPUTE_MODULES_MLP | 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN));
+    ck_assert(!reads("--recompute-modules", "mlp rest", &value));
+    ck_assert(reads("--cp-comm-type", "allgather", &value) &&
+              value == CALC_CONTEXT_PAR_TYPE_ALL_GATHER);
+    ck_assert(reads("--disable-bias-linear", "", &value) && value == 0);
+    ck_assert(reads("--bf16", "", &value) && value == CALC_DATATYPE_BFLOAT16);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("framework");
+    TCase *tests = tcase_create("framework");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, every_key_exists_in_the_framework);
+    tcase_add_test(tests, keys_are_unique_and_rows_complete);
+    tcase_add_test(tests, fields_of_the_plan_exist);
+    tcase_add_test(tests, dashes_and_underscores_are_the_same);
+    tcase_add_test(tests, numbers_have_the_range_of_their_field);
+    tcase_add_test(tests, words_and_sets_are_read);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

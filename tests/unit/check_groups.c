@@ -1,0 +1,191 @@
+/* Groups, sets of tables and the comparison with a baseline, on results made from numbers. */
+#include "run_case.h"
+#include "scratch.h"
+#include "validate/baseline.h"
+#include "validate/sets.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX = 4 };
+
+static char folder[256];
+static calc_runs_row row[MAX];
+static calc_prediction prediction[MAX];
+static calc_result item[MAX];
+static calc_results results;
+static calc_groups groups;
+static calc_baseline baseline;
+static calc_errors errors;
+
+/* A run of a source with that error. */
+static void add(const char *id, const char *hardware, double error)
+{
+    size_t i = results.count++;
+    row[i] = plain_row();
+    row[i].id = id;
+    row[i].hardware = hardware;
+    calc_run_map_row(&prediction[i].map, &row[i]);
+    item[i] = (calc_result){.prediction = &prediction[i],
+                            .measured = 1,
+                            .predicted = 1 + error,
+                            .error = error,
+                            .remark = ""};
+}
+
+static void enter(void)
+{
+    scratch_enter(folder, sizeof folder);
+    results = (calc_results){.prediction = prediction, .item = item};
+    groups = (calc_groups){0};
+    baseline = (calc_baseline){0};
+    errors = (calc_errors){0};
+    add("seqsel_tab5_1", "A100-SXM4-80GB", 0.10);
+    add("seqsel_tab5_2", "A100-SXM4-80GB", -0.30);
+    add("foundry_h100_1", "H100-SXM5-80GB", 0.02);
+}
+
+static void leave(void)
+{
+    calc_groups_free(&groups);
+    calc_baseline_free(&baseline);
+    scratch_leave(folder);
+}
+
+static const calc_group *group_of(const char *by, const char *name)
+{
+    for (size_t i = 0; i < groups.count; i++) {
+        if (strcmp(groups.item[i].by, by) == 0 && strcmp(groups.item[i].name, name) == 0) {
+            return &groups.item[i];
+        }
+    }
+    return NULL;
+}
+
+static void group(void)
+{
+    ck_assert_int_eq(calc_groups_make(&groups, &results, baseline.error, &errors), CALC_OK);
+}
+
+START_TEST(every_dimension_has_its_groups)
+{
+    group();
+    ck_assert_uint_eq(group_of("source", "calculon_tab5")->spread.count, 2);
+    ck_assert_double_eq_tol(group_of("source", "calculon_tab5")->spread.mean_abs, 0.2, 1e-12);
+    ck_assert_double_eq_tol(group_of("source", "calculon_tab5")->spread.bias, -0.1, 1e-12);
+    ck_assert_uint_eq(group_of("machine", "h100_sxm")->spread.count, 1);
+    ck_assert_uint_eq(group_of("model", "some-model")->spread.count, 3);
+    ck_assert_uint_eq(group_of("kind", "dense")->spread.count, 3);
+    ck_assert_ptr_null(group_of("kind", "MoE"));
+    ck_assert_uint_eq(group_of("confidence", "high")->spread.count, 3);
+    ck_assert_uint_eq(group_of("set", "Calculon table 5 (A100)")->spread.count, 2);
+    ck_assert_uint_eq(group_of("set", "all high confidence")->spread.count, 3);
+    ck_assert_ptr_null(group_of("set", "SimuMax B200"));
+}
+END_TEST
+
+START_TEST(what_is_not_scored_is_in_no_group)
+{
+    item[0].use = CALC_USE_UNSCORED;
+    item[2].use = CALC_USE_UNPREDICTED;
+    group();
+    ck_assert_uint_eq(group_of("kind", "dense")->spread.count, 1);
+    ck_assert_ptr_null(group_of("machine", "h100_sxm"));
+}
+END_TEST
+
+START_TEST(quantities_do_not_mix)
+{
+    item[0].quantity = CALC_QUANTITY_MEMORY;
+    group();
+    const calc_group *time = group_of("source", "calculon_tab5");
+    ck_assert_int_eq(time->quantity, CALC_QUANTITY_STEP_TIME);
+    ck_assert_uint_eq(time->spread.count, 1);
+    ck_assert_double_eq_tol(time->spread.worst_abs, 0.3, 1e-12);
+}
+END_TEST
+
+START_TEST(a_set_may_leave_a_source_out)
+{
+    size_t all = 0;
+    while (strcmp(calc_sets_name(all), "all but vTrain on one node") != 0) {
+        all++;
+    }
+    ck_assert(calc_sets_has(all, &item[0]));
+    add("vtrain_single_0000", "A100-SXM4", 0.5);
+    ck_assert(!calc_sets_has(all, &item[3]));
+}
+END_TEST
+
+static calc_status read_baseline(const char *csv)
+{
+    scratch_write("b.csv", csv, strlen(csv));
+    return calc_baseline_read(&baseline, "b.csv", &results, &errors);
+}
+
+START_TEST(a_group_is_worse_beyond_the_tolerance)
+{
+    ck_assert_int_eq(read_baseline("x,error,id,quantity,status\n"
+                                   "1,-0.05,seqsel_tab5_1,step_time,scored\n"
+                                   "1,0.30,seqsel_tab5_2,step_time,scored\n"
+                                   "1,9,foundry_h100_1,memory,scored\n"
+                                   "1,,foundry_h100_1,step_time,unpredicted\n"
+                                   "1,9,gone,step_time,scored\n"),
+                     CALC_OK);
+    ck_assert_uint_eq(baseline.missing, 0);
+    group();
+    const calc_group *g = group_of("source", "calculon_tab5");
+    ck_assert_uint_eq(g->shared, 2);
+    ck_assert_double_eq_tol(g->mean_abs_now, 0.2, 1e-12);
+    ck_assert_double_eq_tol(g->mean_abs_then, 0.175, 1e-12);
+    ck_assert(calc_baseline_is_worse(g, 0.024));
+    ck_assert(!calc_baseline_is_worse(g, 0.026));
+    ck_assert(!calc_baseline_is_worse(group_of("machine", "h100_sxm"), 0));
+}
+END_TEST
+
+START_TEST(what_is_no_longer_predicted_is_missing)
+{
+    item[1].use = CALC_USE_UNPREDICTED;
+    ck_assert_int_eq(read_baseline("id,quantity,status,error\n"
+                                   "seqsel_tab5_2,step_time,scored,0.1\n"),
+                     CALC_OK);
+    ck_assert_uint_eq(baseline.missing, 1);
+}
+END_TEST
+
+START_TEST(a_broken_baseline_is_an_error_in_its_line)
+{
+    ck_assert_int_eq(read_baseline("id,quantity,status\n"), CALC_ERR_FIELD);
+    ck_assert_str_eq(errors.item[0].text, "column \"error\" is missing");
+    calc_baseline_free(&baseline);
+    errors = (calc_errors){0};
+    ck_assert_int_eq(read_baseline("id,quantity,status,error\na,b,scored,0.1x\n"), CALC_ERR_TYPE);
+    ck_assert_int_eq(errors.item[0].line, 2);
+    calc_baseline_free(&baseline);
+    errors = (calc_errors){0};
+    ck_assert_int_eq(read_baseline("id,quantity,status,error\na,b\n"), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.item[0].line, 2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("groups");
+    TCase *tests = tcase_create("groups");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, every_dimension_has_its_groups);
+    tcase_add_test(tests, what_is_not_scored_is_in_no_group);
+    tcase_add_test(tests, quantities_do_not_mix);
+    tcase_add_test(tests, a_set_may_leave_a_source_out);
+    tcase_add_test(tests, a_group_is_worse_beyond_the_tolerance);
+    tcase_add_test(tests, what_is_no_longer_predicted_is_missing);
+    tcase_add_test(tests, a_broken_baseline_is_an_error_in_its_line);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

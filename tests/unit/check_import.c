@@ -1,0 +1,201 @@
+#include "formats/import.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/read.h"
+
+static size_t ignored;
+
+static void count_ignored(void *context, const char *key)
+{
+    ck_assert_ptr_eq(context, &ignored);
+    ck_assert_str_eq(key, "--unheard-of");
+    ignored++;
+}
+
+static calc_status import_script(const char *script, int64_t procs, calc_app *app, calc_exec *exec,
+                                 calc_errors *errors)
+{
+    calc_settings settings = {0};
+    ignored = 0;
+    ck_assert_int_eq(calc_settings_from_script(&settings, script, strlen(script)), CALC_OK);
+    const calc_import import = {.framework = &calc_framework_megatron,
+                                .settings = &settings,
+                                .name = "run.sh",
+                                .procs = procs,
+                                .ignored = count_ignored,
+                                .context = &ignored};
+    calc_status status = calc_import_run(&import, app, exec, errors);
+    calc_settings_free(&settings);
+    return status;
+}
+
+static void fails(const char *script, calc_status status, const char *printed)
+{
+    calc_app app;
+    calc_exec exec;
+    calc_errors errors = {0};
+    char line[1024];
+    ck_assert_int_eq(import_script(script, 0, &app, &exec, &errors), status);
+    ck_assert_int_eq(errors.count, 1);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
+}
+
+START_TEST(no_options_are_the_defaults_of_megatron)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script("--unheard-of 3", 0, &app, &exec, NULL), CALC_OK);
+    ck_assert_uint_eq(ignored, 1);
+    ck_assert_int_eq(exec.num_procs, 1);
+    ck_assert_int_eq(exec.batch_size, 1);
+    ck_assert_int_eq(exec.datatype, CALC_DATATYPE_FLOAT32);
+    ck_assert_int_eq(exec.zero_stage, -1);
+    ck_assert(exec.training && exec.fused_activation && exec.flash_attention);
+    ck_assert_int_eq(exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
+    ck_assert_int_eq(exec.memory_model, CALC_MEMORY_MODEL_MEGATRON);
+    ck_assert_int_eq(exec.expert_par_net, -1);
+    ck_assert(app.causal);
+    ck_assert_int_eq(app.hidden, 0);
+}
+END_TEST
+
+/* Widths as Megatron-LM derives them: 4h, or 8/3 h in multiples of 64 with a gate. */
+START_TEST(widths_not_given_are_derived)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(
+        import_script("--hidden-size 4096 --num-attention-heads 32", 0, &app, &exec, NULL),
+        CALC_OK);
+    ck_assert_int_eq(app.feedforward, 16384);
+    ck_assert_int_eq(app.attn_size, 128);
+    ck_assert_int_eq(import_script("--hidden-size 4096 --swiglu", 0, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(app.feedforward, 10880);
+}
+END_TEST
+
+START_TEST(processors_come_from_the_launcher_or_the_caller)
+{
+    const char *script = "--nproc-per-node 8 --nnodes 4 --tensor-model-parallel-size 8 "
+                         "--pipeline-model-parallel-size 2 --context-parallel-size 2";
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script(script, 0, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.num_procs, 32);
+    ck_assert_int_eq(exec.data_par, 1);
+    ck_assert_int_eq(exec.context_par, 2);
+    ck_assert_int_eq(import_script(script, 128, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.num_procs, 128);
+    ck_assert_int_eq(exec.data_par, 4);
+    fails("--nnodes 1000000000 --nproc-per-node 2", CALC_ERR_RANGE,
+          "2e+09 processors: expected 1 to 1000000000");
+}
+END_TEST
+
+START_TEST(chunks_are_counted_or_computed)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script("--pipeline-model-parallel-size 4 --num-layers 80 "
+                                   "--num-layers-per-virtual-pipeline-stage 4",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.pipeline_interleaving, 5);
+    ck_assert(exec.pipeline_par_overlap);
+    fails("--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4",
+          CALC_ERR_FIELD, "blocks per chunk need the number of blocks, which is missing");
+    fails("--pipeline-model-parallel-size 4 --num-layers 82 "
+          "--num-layers-per-virtual-pipeline-stage 4",
+          CALC_ERR_RULE, "chunks of 4 blocks do not divide a stage of a model of 82");
+}
+END_TEST
+
+START_TEST(sharding_and_overlap_need_replicas)
+{
+    const char *script = "--use-distributed-optimizer --overlap-grad-reduce --sequence-parallel";
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script(script, 1, &app, &exec, NULL), CALC_OK);
+    ck_assert(!exec.optimizer_sharding && !exec.data_par_overlap);
+    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
+    ck_assert_int_eq(import_script(script, 2, &app, &exec, NULL), CALC_OK);
+    ck_assert(exec.optimizer_sharding && exec.data_par_overlap);
+    ck_assert_int_eq(exec.zero_stage, 1);
+    ck_assert_int_eq(exec.param_gather_overlap, CALC_CHOICE_AUTO);
+}
+END_TEST
+
+START_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(
+        import_script("--tensor-model-parallel-size 2 --sequence-parallel", 0, &app, &exec, NULL),
+        CALC_OK);
+    ck_assert(exec.seq_par_ag_redo);
+    ck_assert_int_eq(exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert_int_eq(import_script("--tensor-model-parallel-size 2 --sequence-parallel "
+                                   "--recompute-granularity full",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert(!exec.seq_par_ag_redo);
+    ck_assert_int_eq(exec.recompute_blocks, 0);
+    ck_assert_int_eq(import_script("--recompute-granularity full --recompute-method block "
+                                   "--recompute-num-layers 3",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.recompute_blocks, 3);
+}
+END_TEST
+
+START_TEST(errors_name_the_setting_and_its_place)
+{
+    fails("\n --hidden-size big", CALC_ERR_RANGE,
+          "run.sh:2:2: --hidden-size: expected a number, found \"big\"");
+    fails("--bf16 --fp16", CALC_ERR_RULE, "run.sh:1:8: --fp16: contradicts --bf16");
+    fails("--swiglu\n--quick-geglu", CALC_ERR_RULE,
+          "run.sh:2:1: --quick-geglu: contradicts --swiglu");
+    fails("--global-batch-size 5 --micro-batch-size 2", CALC_ERR_RULE,
+          "the global batch of 5 is not a multiple of micro-batch * data parallelism = 2");
+}
+END_TEST
+
+START_TEST(the_last_of_equal_options_counts)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(
+        import_script("--micro-batch-size 2 --micro-batch-size 4", 0, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.microbatch_size, 4);
+    ck_assert_int_eq(import_script("--hidden-dropout 0.0", 0, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(app.dropout, CALC_CHOICE_FALSE);
+    ck_assert_int_eq(
+        import_script("--hidden-dropout 0.1 --attention-dropout 0", 0, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(app.dropout, CALC_CHOICE_AUTO);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("import");
+    TCase *tests = tcase_create("import");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, no_options_are_the_defaults_of_megatron);
+    tcase_add_test(tests, widths_not_given_are_derived);
+    tcase_add_test(tests, processors_come_from_the_launcher_or_the_caller);
+    tcase_add_test(tests, chunks_are_counted_or_computed);
+    tcase_add_test(tests, sharding_and_overlap_need_replicas);
+    tcase_add_test(tests, gathered_activations_are_gathered_again_unless_all_is_recomputed);
+    tcase_add_test(tests, errors_name_the_setting_and_its_place);
+    tcase_add_test(tests, the_last_of_equal_options_counts);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,219 @@
+/* Statistics of each operator of a modern layout: calc_layers() of src/model/operator_stats.c. */
+#include <string.h>
+
+#include "shipped_case.h"
+#include "small_case.h"
+
+static size_t layers_of(const shipped_case *c, calc_layer_stats out[CALC_MAX_LAYERS])
+{
+    size_t count = calc_layers(&c->app, &c->system, &c->exec, out, CALC_MAX_LAYERS);
+    ck_assert_uint_le(count, CALC_MAX_LAYERS);
+    ck_assert_uint_gt(count, 0);
+    return count;
+}
+
+static const calc_layer_stats *find(const calc_layer_stats *layer, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(layer[i].name, name) == 0) {
+            return &layer[i];
+        }
+    }
+    return NULL;
+}
+
+/* The operators of a dense block come before the embedding. */
+START_TEST(the_operators_of_a_dense_model_sum_to_its_block)
+{
+    for (int i = 0; i < 3; i++) {
+        shipped_case c = modern_layout(i);
+        calc_layer_stats layer[CALC_MAX_LAYERS];
+        calc_stats s;
+        calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
+        size_t count = layers_of(&c, layer);
+        size_t end = (size_t)(find(layer, count, "embedding") - layer);
+        double fw_s = 0, agrad_s = 0, wgrad_s = 0, weights = 0, kept = 0, bytes = 0, link_s = 0;
+        for (size_t k = 0; k < end; k++) {
+            fw_s += layer[k].fw_processing_time;
+            agrad_s += layer[k].agrad_processing_time;
+            wgrad_s += layer[k].wgrad_processing_time;
+            weights += layer[k].weight;
+            kept += layer[k].activation;
+            bytes += layer[k].fw_mem_accessed;
+            link_s +=
+                strncmp(layer[k].name, "context", 7) == 0 ? 0 : layer[k].baseblock_fw_tp_comm_time;
+        }
+        assert_near(fw_s, s.block_fw_time);
+        assert_near(agrad_s, s.block_agrad_time);
+        assert_near(wgrad_s, s.block_wgrad_time);
+        assert_near(weights, s.block_weight_space);
+        assert_near(kept, s.block_act_storage_space);
+        assert_near(bytes, s.block_fw_mem_accessed);
+        assert_near(link_s, s.baseblock_fw_tp_time);
+    }
+}
+END_TEST
+
+/* Llama 3 405B over 8 ranks: width 16,384; 128 heads of 128, 8 of them for keys and values; 8,192
+ * tokens. Query, key and value: 16 + 2 heads of a rank. */
+START_TEST(arithmetic_and_weights_are_those_of_the_model)
+{
+    shipped_case c = modern_layout(0);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t count = layers_of(&c, layer);
+    const calc_layer_stats *qkv = find(layer, count, "query key value");
+    const calc_layer_stats *head = find(layer, count, "head");
+    const calc_layer_stats *gather = find(layer, count, "attention gather");
+    double weights = 16384.0 * (16 + 2) * 128;
+    ck_assert_double_eq(qkv->weight, 2 * weights);
+    ck_assert_double_eq(qkv->fw_flops, 2 * 8192 * weights);
+    ck_assert_double_eq(qkv->agrad_flops, 2 * 8192 * weights);
+    ck_assert_double_eq(qkv->wgrad_flops, 2 * 8192 * weights);
+    ck_assert_double_eq(qkv->inputs_size, 8192.0 * 16384);
+    /* ZeRO 2 over 128 replicas: gradients of 4 bytes, 12 bytes of state. */
+    ck_assert_double_eq_tol(qkv->weight_grad, 4 * weights / 128, 1);
+    ck_assert_double_eq_tol(qkv->optimizer, 12 * weights / 128, 1);
+    /* 128,256 words padded to a multiple of 128 x 8. */
+    ck_assert_double_eq(head->weight, 2 * 129024.0 / 8 * 16384);
+    ck_assert_double_eq(gather->baseblock_fw_tp_comm_size, 2 * 8192.0 * 16384);
+    ck_assert_double_eq(gather->edgeblock_fw_tp_comm_size, 2 * 8192.0 * 16384);
+    ck_assert_double_eq(gather->fw_processing_time, 0);
+    ck_assert(isnan(gather->baseblock_fw_tp_comm_time_exposed));
+    ck_assert(isnan(qkv->optim_flops));
+    ck_assert_double_eq(qkv->baseblock_fw_tp_comm_time_exposed, 0);
+}
+END_TEST
+
+/* Dense blocks, then what blocks with experts have besides, embedding, head, one depth of MTP. */
+START_TEST(shared_operators_are_listed_once)
+{
+    shipped_case c = modern_layout(3);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t count = layers_of(&c, layer);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_ptr_eq(find(layer, count, layer[i].name), &layer[i]);
+    }
+    static const char *const order[] = {"attention norm",
+                                        "key value up projection",
+                                        "flash attention",
+                                        "feed-forward up",
+                                        "router",
+                                        "shared expert up",
+                                        "dispatch",
+                                        "experts up",
+                                        "experts down",
+                                        "combine",
+                                        "embedding",
+                                        "head",
+                                        "loss",
+                                        "prediction projection"};
+    const calc_layer_stats *before = NULL;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const calc_layer_stats *found = find(layer, count, order[i]);
+        ck_assert_msg(found && found > before, "%s is not where it should be", order[i]);
+        before = found;
+    }
+    ck_assert_ptr_null(find(layer, count, "attention inputs"));
+}
+END_TEST
+
+/* 256 experts of width 2,048 over 64 ranks: 4 local ones, 3 matrices each. State is shared by the
+ * 2 replicas of an expert, that of attention by 128. */
+START_TEST(experts_are_split_and_sharded_over_their_own_group)
+{
+    shipped_case c = modern_layout(3);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t count = layers_of(&c, layer);
+    const calc_layer_stats *up = find(layer, count, "experts up");
+    const calc_layer_stats *out = find(layer, count, "attention output");
+    ck_assert_double_eq(up->weight, 2 * 4.0 * 7168 * 2 * 2048);
+    ck_assert_double_eq(up->fw_flops, 2 * 8 * 4096.0 * 7168 * 2 * 2048);
+    ck_assert_double_eq(up->optimizer, up->weight / 2 * (4 + 2 * 2) / 2);
+    ck_assert_double_eq(out->optimizer, out->weight / 2 * (4 + 2 * 2) / 128);
+    ck_assert_double_eq(up->weight_grad, up->weight / 2 * 4);
+    /* What is sent is in float8, what comes back in bfloat16. */
+    const calc_layer_stats *dispatch = find(layer, count, "dispatch");
+    const calc_layer_stats *combine = find(layer, count, "combine");
+    ck_assert_double_eq(dispatch->baseblock_fw_tp_comm_size, 8 * 4096.0 * 7168);
+    ck_assert_double_eq(combine->baseblock_fw_tp_comm_size, 2 * 8 * 4096.0 * 7168);
+}
+END_TEST
+
+START_TEST(recomputation_repeats_messages_and_drops_activations)
+{
+    shipped_case c = modern_layout(0);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t count = layers_of(&c, layer);
+    ck_assert_double_eq(find(layer, count, "attention gather")->baseblock_recomm_size, 0);
+    ck_assert(find(layer, count, "feed-forward up")->activation > 0);
+    c.exec.seq_par_ag_redo = false;
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    count = layers_of(&c, layer);
+    const calc_layer_stats *gather = find(layer, count, "attention gather");
+    ck_assert_double_eq(gather->baseblock_recomm_size, gather->baseblock_fw_tp_comm_size);
+    ck_assert_double_eq(gather->edgeblock_recomm_time, gather->baseblock_fw_tp_comm_time);
+    ck_assert_double_eq(find(layer, count, "feed-forward up")->activation, 0);
+    ck_assert_double_eq(find(layer, count, "flash attention")->activation, 0);
+    ck_assert(find(layer, count, "attention norm")->activation > 0); /* the checkpoint */
+}
+END_TEST
+
+START_TEST(inference_runs_forward_only)
+{
+    shipped_case c = modern_layout(0);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    c.exec.training = false;
+    size_t count = layers_of(&c, layer);
+    for (size_t i = 0; i < count; i++) {
+        const calc_layer_stats *l = &layer[i];
+        ck_assert_double_eq(l->agrad_processing_time + l->wgrad_processing_time, 0);
+        ck_assert_double_eq(l->agrad_flops + l->wgrad_flops + l->activation + l->optimizer, 0);
+        ck_assert_double_eq(l->baseblock_bw_tp_comm_time + l->baseblock_bw_tp_comm_size, 0);
+    }
+}
+END_TEST
+
+START_TEST(no_more_rows_than_there_is_room_for)
+{
+    shipped_case c = modern_layout(3);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    calc_layer_stats few[3] = {0};
+    size_t count = layers_of(&c, layer);
+    ck_assert_uint_eq(calc_layers(&c.app, &c.system, &c.exec, few, 2), count);
+    ck_assert_str_eq(few[1].name, layer[1].name);
+    ck_assert_ptr_null(few[2].name);
+}
+END_TEST
+
+/* Latent attention, experts split by tensor parallelism, context parallelism in two levels. */
+START_TEST(the_longest_list_fits)
+{
+    shipped_case c = modern_layout(3);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    c.exec.tensor_par = 2;
+    c.exec.expert_tensor_par = 2;
+    c.exec.context_par = 4;
+    c.exec.data_par = 16;
+    c.exec.context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+    c.exec.context_par_inner = 2;
+    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    size_t count = layers_of(&c, layer);
+    ck_assert_uint_gt(count, 45);
+    ck_assert_ptr_nonnull(find(layer, count, "context ring"));
+    ck_assert_ptr_nonnull(find(layer, count, "expert gather"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("operator_stats");
+    tcase_add_test(cases, the_operators_of_a_dense_model_sum_to_its_block);
+    tcase_add_test(cases, arithmetic_and_weights_are_those_of_the_model);
+    tcase_add_test(cases, shared_operators_are_listed_once);
+    tcase_add_test(cases, experts_are_split_and_sharded_over_their_own_group);
+    tcase_add_test(cases, recomputation_repeats_messages_and_drops_activations);
+    tcase_add_test(cases, inference_runs_forward_only);
+    tcase_add_test(cases, no_more_rows_than_there_is_room_for);
+    tcase_add_test(cases, the_longest_list_fits);
+    return run_cases(cases);
+}

@@ -1,0 +1,142 @@
+#include "run_case.h"
+#include "validate/ranking.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { MAX = 8 };
+
+static calc_prediction prediction[MAX];
+static calc_result item[MAX];
+static const calc_result *result[MAX];
+static size_t count;
+
+static void enter(void)
+{
+    count = 0;
+}
+
+/* A run of a model of that width. */
+static void add(int64_t hidden, double measured, double predicted)
+{
+    prediction[count] = (calc_prediction){.map = {.app = {.hidden = hidden}}};
+    item[count] = (calc_result){.prediction = &prediction[count],
+                                .measured = measured,
+                                .predicted = predicted,
+                                .error = predicted / measured - 1};
+    result[count] = &item[count];
+    count++;
+}
+
+START_TEST(the_right_order_has_tau_1_and_no_regret)
+{
+    add(1, 1, 3);
+    add(1, 2, 4);
+    add(1, 3, 5);
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert_uint_eq(r.pairs, 3);
+    ck_assert(r.tau == 1 && r.choices == 1 && r.regret_mean == 0 && r.regret_worst == 0);
+}
+END_TEST
+
+START_TEST(one_pair_of_three_in_the_wrong_order)
+{
+    add(1, 1.0, 2.0);
+    add(1, 1.5, 1.0); /* chosen */
+    add(1, 3.0, 4.0);
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert_double_eq_tol(r.tau, 1.0 / 3, 1e-12);
+    ck_assert_double_eq_tol(r.regret_mean, 0.5, 1e-12);
+}
+END_TEST
+
+START_TEST(only_equal_problems_compete)
+{
+    add(1, 1, 2);
+    add(2, 2, 1);
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert_uint_eq(r.pairs, 0);
+    ck_assert_uint_eq(r.choices, 0);
+    ck_assert(isnan(r.tau) && isnan(r.regret_mean) && isnan(r.regret_worst));
+    prediction[1].map.app.hidden = 1;
+    ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 1);
+    prediction[1].map.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 0);
+    prediction[1].map = (calc_run_map){.app = {.hidden = 2}};
+    add(1, 2, 3);
+    add(2, 1, 2); /* predicted slower, measured faster */
+    r = calc_ranking_of(result, count);
+    ck_assert_uint_eq(r.pairs, 2);
+    ck_assert_uint_eq(r.choices, 2);
+    ck_assert_double_eq_tol(r.tau, 0, 1e-12);
+    ck_assert_double_eq_tol(r.regret_mean, 0.5, 1e-12);
+    ck_assert_double_eq_tol(r.regret_worst, 1, 1e-12);
+}
+END_TEST
+
+START_TEST(times_within_half_a_percent_are_no_pair)
+{
+    add(1, 1, 2);
+    add(1, 1.004, 1);
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert_uint_eq(r.pairs, 0);
+    ck_assert_uint_eq(r.choices, 1);
+    item[1].measured = 1.006;
+    ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 1);
+}
+END_TEST
+
+START_TEST(equal_predictions_are_not_in_the_right_order)
+{
+    add(1, 1, 2);
+    add(1, 2, 2);
+    prediction[1].map.exec.tensor_par = 8;
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert(r.pairs == 1 && r.tau == -1);
+}
+END_TEST
+
+START_TEST(a_layout_measured_twice_does_not_compete_with_itself)
+{
+    add(1, 1.2, 2);
+    add(1, 1.0, 2);
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert_uint_eq(r.pairs, 0);
+    ck_assert_uint_eq(r.choices, 0);
+    add(1, 0.8, 3);
+    r = calc_ranking_of(result, count);
+    ck_assert(r.pairs == 2 && r.tau == -1 && r.choices == 1);
+    ck_assert_double_eq_tol(r.regret_mean, 1.0 / 0.8 - 1, 1e-12); /* the shorter of the two */
+}
+END_TEST
+
+START_TEST(memory_is_not_ranked)
+{
+    add(1, 1, 2);
+    add(1, 2, 3);
+    item[0].quantity = CALC_QUANTITY_MEMORY;
+    calc_ranking r = calc_ranking_of(result, count);
+    ck_assert_uint_eq(r.pairs, 0);
+    ck_assert_uint_eq(r.choices, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ranking");
+    TCase *tests = tcase_create("ranking");
+    tcase_add_checked_fixture(tests, enter, NULL);
+    tcase_add_test(tests, the_right_order_has_tau_1_and_no_regret);
+    tcase_add_test(tests, one_pair_of_three_in_the_wrong_order);
+    tcase_add_test(tests, only_equal_problems_compete);
+    tcase_add_test(tests, times_within_half_a_percent_are_no_pair);
+    tcase_add_test(tests, equal_predictions_are_not_in_the_right_order);
+    tcase_add_test(tests, a_layout_measured_twice_does_not_compete_with_itself);
+    tcase_add_test(tests, memory_is_not_ranked);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

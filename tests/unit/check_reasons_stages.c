@@ -1,0 +1,245 @@
+/* Why modern layouts are infeasible: src/model/reasons_stages.c. */
+#include "shipped_case.h"
+#include "small_case.h"
+
+/* The reasons; the first must be the verdict of calc_run(). */
+static size_t reasons_of(const shipped_case *c, calc_reason out[CALC_MAX_REASONS])
+{
+    calc_stats stats;
+    calc_verdict verdict = calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &stats);
+    size_t count = calc_reasons(&c->app, &c->system, &c->exec, &stats, out);
+    ck_assert_int_eq(count == 0 ? CALC_VERDICT_OK : out[0].verdict, verdict);
+    return count;
+}
+
+static void assert_only(const shipped_case *c, calc_verdict verdict, const char *text,
+                        const char *hint)
+{
+    calc_reason reason[CALC_MAX_REASONS];
+    ck_assert_uint_eq(reasons_of(c, reason), 1);
+    ck_assert_int_eq(reason[0].verdict, verdict);
+    ck_assert_str_eq(reason[0].text, text);
+    ck_assert_str_eq(reason[0].hint, hint);
+}
+
+/* Llama 3 405B with room for everything. */
+static shipped_case roomy(void)
+{
+    shipped_case c = modern_layout(0);
+    c.system.mem1.capacity_bytes = 1e15;
+    return c;
+}
+
+START_TEST(a_layout_that_runs_has_no_reasons)
+{
+    calc_reason reason[CALC_MAX_REASONS];
+    for (int i = 0; i < MODERN_LAYOUTS; i++) {
+        shipped_case c = modern_layout(i);
+        ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    }
+}
+END_TEST
+
+START_TEST(ranks_laid_out_over_nodes_must_fit_the_last_network)
+{
+    shipped_case c = roomy();
+    calc_reason reason[CALC_MAX_REASONS];
+    c.system.networks[1].size = 16384;
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.system.networks[1].size = 16383;
+    assert_only(&c, CALC_VERDICT_NETWORK_SIZE,
+                "network 1, the last, connects 16383 processors, rank_order lays out 16384",
+                "use 16383 processors or fewer, or a system with a larger network");
+}
+END_TEST
+
+START_TEST(without_a_rank_order_every_network_is_checked)
+{
+    shipped_case c = roomy();
+    c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
+    c.system.networks[1].size = 2047;
+    assert_only(&c, CALC_VERDICT_NETWORK_SIZE,
+                "network 1 connects 2047 processors, the layout puts 2048 on it",
+                "lower the parallel sizes on it or assign one to another network");
+}
+END_TEST
+
+START_TEST(chunks_that_do_not_divide_name_the_blocks_of_every_class)
+{
+    shipped_case c = roomy();
+    c.exec.pipeline_interleaving = 3;
+    assert_only(&c, CALC_VERDICT_INTERLEAVING,
+                "pipeline_interleaving = 3 does not divide the blocks per stage: 8 on stages 0 to "
+                "15 (embedding and head count as one each)",
+                "use 1, 2, 4 or 8");
+    c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    c.exec.pipeline_interleaving = 2;
+    assert_only(&c, CALC_VERDICT_INTERLEAVING,
+                "pipeline_interleaving = 2 does not divide the blocks per stage: 8 on stages 0 to "
+                "13, 7 on stages 14 to 15",
+                "use 1");
+}
+END_TEST
+
+/* 126 - 7 - 7 = 112 = 14 x 8; with 8 on the last 111 are left over, with 9 blocks less 98 = 14 x 7.
+ */
+START_TEST(given_ends_that_leave_a_rest_name_the_nearest_that_do_not)
+{
+    shipped_case c = roomy();
+    c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    c.exec.pipeline_interleaving = 1;
+    c.exec.first_stage_blocks = 7;
+    c.exec.last_stage_blocks = 7;
+    calc_reason reason[CALC_MAX_REASONS];
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.exec.last_stage_blocks = 8;
+    assert_only(&c, CALC_VERDICT_INTERLEAVING,
+                "the 111 blocks beside first_stage_blocks = 7 and last_stage_blocks = 8 do not "
+                "split over 14 other stages",
+                "use first_stage_blocks 6");
+    c.exec.first_stage_blocks = 0;
+    c.exec.last_stage_blocks = 10; /* 116 on 15 stages: 105 or 120 */
+    assert_only(&c, CALC_VERDICT_INTERLEAVING,
+                "the 116 blocks beside first_stage_blocks = 0 and last_stage_blocks = 10 do not "
+                "split over 15 other stages",
+                "use last_stage_blocks 6");
+    c.exec.last_stage_blocks = 17; /* 109 on 15: 105 is nearer */
+    assert_only(&c, CALC_VERDICT_INTERLEAVING,
+                "the 109 blocks beside first_stage_blocks = 0 and last_stage_blocks = 17 do not "
+                "split over 15 other stages",
+                "use last_stage_blocks 21");
+    c.exec.num_procs = 2048;
+    c.exec.pipeline_par = 2;
+    c.exec.first_stage_blocks = 60;
+    c.exec.last_stage_blocks = 60;
+    assert_only(&c, CALC_VERDICT_INTERLEAVING,
+                "the 6 blocks beside first_stage_blocks = 60 and last_stage_blocks = 60 do not "
+                "split over 0 other stages",
+                "use first_stage_blocks 66");
+}
+END_TEST
+
+START_TEST(every_stage_needs_a_block)
+{
+    shipped_case c = roomy();
+    c.exec.pipeline_interleaving = 1;
+    c.exec.num_procs = 8 * 128;
+    c.exec.data_par = 1;
+    c.exec.zero_stage = 0;
+    c.exec.optimizer_sharding = false;
+    c.exec.pipeline_par = 128;
+    assert_only(&c, CALC_VERDICT_INTERLEAVING,
+                "126 blocks do not give each of 128 stages one beside the embedding and the head",
+                "use pipeline_par 126 or less");
+    c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    assert_only(&c, CALC_VERDICT_INTERLEAVING, "126 blocks do not give each of 128 stages one",
+                "use pipeline_par 126 or less");
+}
+END_TEST
+
+/* ---- Memory: the statistics say what is largest ---------------------------------------------- */
+
+static calc_reason capacity(const shipped_case *c, const calc_stats *parts)
+{
+    calc_reason reason[CALC_MAX_REASONS];
+    calc_stats s = *parts;
+    s.mem_tier1_capacity = 80 * 0x1p30;
+    s.proc_mem_tier1_cap_req = 81 * 0x1p30;
+    ck_assert_uint_eq(calc_reasons(&c->app, &c->system, &c->exec, &s, reason), 1);
+    ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_MEM1_CAPACITY);
+    return reason[0];
+}
+
+START_TEST(the_largest_part_is_named_with_its_stage)
+{
+    shipped_case c = roomy();
+    calc_reason r = capacity(
+        &c, &(calc_stats){.act_space = 60 * 0x1p30, .weight_space = 20 * 0x1p30, .peak_stage = 3});
+    ck_assert_str_eq(r.text, "tier 1 needs 81.00 GiB and has 80.00 GiB: 1.00 GiB too little; "
+                             "largest: activations, 60.00 GiB, on stage 3");
+    ck_assert_str_eq(r.hint, "recompute more (activation_recompute, recompute_modules), raise "
+                             "context_par or tensor_par");
+    c.exec.pipeline_par = 1;
+    c.exec.pipeline_interleaving = 1;
+    r = capacity(&c, &(calc_stats){.head_space = 60 * 0x1p30});
+    ck_assert_str_eq(r.text, "tier 1 needs 81.00 GiB and has 80.00 GiB: 1.00 GiB too little; "
+                             "largest: the head, 60.00 GiB");
+    ck_assert_str_eq(r.hint, "set fused_cross_entropy, raise tensor_par or context_par");
+}
+END_TEST
+
+START_TEST(activations_are_advised_what_is_not_done_yet)
+{
+    shipped_case c = roomy();
+    const calc_stats most = {.act_space = 1};
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_str_eq(capacity(&c, &most).hint, "raise context_par or tensor_par");
+    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    c.exec.seq_par_ag_redo = false;
+    c.exec.flash_attention = false;
+    c.exec.microbatch_size = 2;
+    c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_GPIPE;
+    ck_assert_str_eq(capacity(&c, &most).hint,
+                     "set flash_attention, use sequence parallelism (tensor_par_comm_type "
+                     "\"rs_ag\"), use pipeline_schedule \"1f1b\", lower microbatch_size, raise "
+                     "context_par or tensor_par");
+    c = roomy();
+    c.exec.seq_par_ag_redo = false;
+    ck_assert_str_eq(capacity(&c, &most).hint,
+                     "recompute more (activation_recompute, recompute_modules), set "
+                     "seq_par_ag_redo, raise context_par or tensor_par");
+}
+END_TEST
+
+START_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
+{
+    shipped_case c = roomy();
+    const calc_stats weights = {.weight_space = 1};
+    const calc_stats grads = {.weight_grad_space = 1};
+    const calc_stats optimizer = {.optimizer_space = 1};
+    const char *raise = "raise tensor_par or pipeline_par";
+    c.exec.zero_stage = 0;
+    c.exec.optimizer_sharding = false;
+    ck_assert_str_eq(capacity(&c, &optimizer).hint,
+                     "shard it (zero_stage 1), narrow it (optimizer_moment_datatype "
+                     "\"bfloat16\"), raise tensor_par or pipeline_par");
+    c.exec.zero_stage = 1;
+    c.exec.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
+    ck_assert_str_eq(capacity(&c, &optimizer).hint, raise);
+    ck_assert_str_eq(capacity(&c, &grads).hint,
+                     "shard them (zero_stage 2), narrow them (grad_datatype \"bfloat16\"), raise "
+                     "tensor_par or pipeline_par");
+    c.exec.zero_stage = 2;
+    c.exec.grad_datatype = CALC_FORMAT_BFLOAT16;
+    ck_assert_str_eq(capacity(&c, &grads).hint, raise);
+    ck_assert_str_eq(capacity(&c, &weights).hint,
+                     "shard them (zero_stage 3), raise tensor_par or pipeline_par");
+    c.exec.zero_stage = 3;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise);
+    c = modern_layout(4);
+    c.exec.expert_par = 1;
+    c.exec.zero_stage = 3;
+    ck_assert_str_eq(capacity(&c, &weights).hint,
+                     "raise expert_par, raise tensor_par or pipeline_par");
+    c.exec.expert_par = 8; /* of 8 experts */
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise);
+    c.exec.data_par = 1;
+    c.exec.zero_stage = 0;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("reasons_stages");
+    tcase_add_test(cases, a_layout_that_runs_has_no_reasons);
+    tcase_add_test(cases, ranks_laid_out_over_nodes_must_fit_the_last_network);
+    tcase_add_test(cases, without_a_rank_order_every_network_is_checked);
+    tcase_add_test(cases, chunks_that_do_not_divide_name_the_blocks_of_every_class);
+    tcase_add_test(cases, given_ends_that_leave_a_rest_name_the_nearest_that_do_not);
+    tcase_add_test(cases, every_stage_needs_a_block);
+    tcase_add_test(cases, the_largest_part_is_named_with_its_stage);
+    tcase_add_test(cases, activations_are_advised_what_is_not_done_yet);
+    tcase_add_test(cases, state_is_advised_to_be_sharded_as_far_as_it_is_not);
+    return run_cases(cases);
+}

@@ -1,0 +1,227 @@
+/* Runs with their predictions, and remarks on them. */
+#include "base/error.h"
+#include "run_case.h"
+#include "scratch.h"
+#include "validate/parity_svg.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[256];
+static calc_runs_row row[3];
+static calc_runs runs;
+static calc_remarks remarks;
+static calc_systems systems;
+static calc_results results;
+static calc_errors errors;
+static int loaded;
+
+static calc_status load(const char *name, calc_system *out, calc_errors *sink)
+{
+    loaded++;
+    if (strcmp(name, "a100_sxm_80g") == 0) {
+        return calc_load(CALC_KIND_SYSTEM, out, CALC_DATA_DIR_SOURCE "/systems/a100_sxm_80g.json",
+                         sink);
+    }
+    calc_errors_add(sink, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, NULL, "no %s", name);
+    return CALC_ERR_NOT_FOUND;
+}
+
+static void enter(void)
+{
+    scratch_enter(folder, sizeof folder);
+    for (int i = 0; i < 3; i++) {
+        row[i] = plain_row();
+    }
+    runs = (calc_runs){.row = row, .count = 3};
+    remarks = (calc_remarks){0};
+    systems = (calc_systems){.load = load};
+    results = (calc_results){0};
+    errors = (calc_errors){0};
+    loaded = 0;
+}
+
+static void leave(void)
+{
+    calc_results_free(&results);
+    calc_remarks_free(&remarks);
+    scratch_leave(folder);
+}
+
+static void make(void)
+{
+    ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
+}
+
+static calc_status read_remarks(const char *csv)
+{
+    scratch_write("m.csv", csv, strlen(csv));
+    return calc_remarks_read(&remarks, "m.csv", &errors);
+}
+
+START_TEST(time_and_memory_of_a_run_are_two_results)
+{
+    row[0].measured_memory_gib = 40;
+    row[1].measured_iteration_s = (double)NAN;
+    row[1].measured_memory_gib = 2;
+    row[2].hardware = "TPU";
+    make();
+    ck_assert_uint_eq(results.count, 4);
+    const calc_result *r = results.item;
+    ck_assert(r[0].quantity == CALC_QUANTITY_STEP_TIME && r[1].quantity == CALC_QUANTITY_MEMORY);
+    ck_assert(r[0].measured == 10 && r[1].measured == 40.0 * 1024 * 1024 * 1024);
+    ck_assert_double_eq_tol(r[0].error, r[0].predicted / 10 - 1, 1e-12);
+    ck_assert(r[2].quantity == CALC_QUANTITY_MEMORY && r[2].predicted == r[1].predicted);
+    ck_assert_int_eq(r[3].use, CALC_USE_UNPREDICTED);
+    ck_assert_str_eq(r[3].remark, "no description of this machine");
+    ck_assert_uint_eq(calc_results_count(&results, CALC_USE_SCORED), 3);
+}
+END_TEST
+
+START_TEST(a_prediction_is_that_of_the_model)
+{
+    make();
+    calc_system system;
+    calc_stats stats;
+    const calc_run_map *map = &results.prediction[0].map;
+    ck_assert_int_eq(load("a100_sxm_80g", &system, &errors), CALC_OK);
+    calc_run(&map->app, &system, &map->exec, CALC_COMPAT_NONE, &stats);
+    ck_assert(results.item[0].predicted == stats.total_time);
+}
+END_TEST
+
+START_TEST(a_machine_is_read_once)
+{
+    make();
+    ck_assert_int_eq(loaded, 1);
+    row[1].hardware = row[2].hardware = "H100-SXM5-80GB";
+    calc_results_free(&results);
+    systems = (calc_systems){.load = load};
+    loaded = 0;
+    make();
+    ck_assert_int_eq(loaded, 2);
+    ck_assert_str_eq(results.item[2].remark, "no h100_sxm");
+}
+END_TEST
+
+START_TEST(an_unpublished_micro_batch_is_the_fastest)
+{
+    for (int i = 0; i < 3; i++) {
+        row[i].id = "mlm_sc21_tab1_x";
+        row[i].pp = 1;
+        row[i].seq = 1024;
+    }
+    row[0].micro_batch = (double)NAN;
+    row[1].micro_batch = 1;
+    row[2].micro_batch = 2;
+    make();
+    ck_assert(results.item[0].predicted <= results.item[1].predicted);
+    ck_assert(results.item[0].predicted <= results.item[2].predicted);
+    const calc_exec *e = &results.prediction[0].map.exec;
+    ck_assert_int_eq(e->batch_size % (e->data_par * e->microbatch_size), 0);
+    ck_assert(results.item[1].predicted != results.item[2].predicted);
+}
+END_TEST
+
+START_TEST(low_confidence_and_remarks_leave_results_out)
+{
+    ck_assert_int_eq(read_remarks("id,quantity,use,remark\n"
+                                  "bad_*,step_time,unscored,\"slow, odd\"\n"
+                                  "odd,any,suspect,strange\n"),
+                     CALC_OK);
+    row[0].confidence = "low";
+    row[1].id = "bad_1";
+    row[2].id = "odd";
+    make();
+    ck_assert_int_eq(results.item[0].use, CALC_USE_UNSCORED);
+    ck_assert_int_eq(results.item[1].use, CALC_USE_UNSCORED);
+    ck_assert_str_eq(results.item[1].remark, "slow, odd");
+    ck_assert_int_eq(results.item[2].use, CALC_USE_SCORED);
+    ck_assert_str_eq(results.item[2].remark, "strange");
+    ck_assert_ptr_null(calc_remarks_find(&remarks, "bad_1", "memory"));
+    ck_assert_ptr_nonnull(calc_remarks_find(&remarks, "odd", "memory"));
+}
+END_TEST
+
+START_TEST(a_broken_remark_is_an_error_in_its_line)
+{
+    static const char *const bad[] = {"a,any,scored,b\n", "a,time,suspect,b\n", "a,any,suspect\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char csv[128];
+        snprintf(csv, sizeof csv, "id,quantity,use,remark\n%s", bad[i]);
+        errors = (calc_errors){0};
+        ck_assert_int_eq(read_remarks(csv), CALC_ERR_FIELD);
+        ck_assert_int_eq(errors.item[0].line, 2);
+        calc_remarks_free(&remarks);
+    }
+    errors = (calc_errors){0};
+    ck_assert_int_eq(read_remarks("id,quantity,use,remark\na,any,suspect,b,c\n"), CALC_ERR_SYNTAX);
+}
+END_TEST
+
+START_TEST(the_shipped_remarks_are_about_shipped_runs)
+{
+    calc_runs shipped;
+    ck_assert_int_eq(calc_runs_read(&shipped, CALC_TEST_DATA "/measured/runs.csv", &errors),
+                     CALC_OK);
+    ck_assert_int_eq(calc_remarks_read(&remarks, CALC_TEST_DATA "/measured/remarks.csv", &errors),
+                     CALC_OK);
+    ck_assert_uint_gt(remarks.count, 20);
+    for (size_t i = 0; i < remarks.count; i++) {
+        calc_remarks one = {.item = &remarks.item[i], .count = 1};
+        size_t matches = 0;
+        for (size_t k = 0; k < shipped.count; k++) {
+            matches += calc_remarks_find(&one, shipped.row[k].id, remarks.item[i].quantity) != NULL;
+        }
+        ck_assert_msg(matches > 0, "no run %s", remarks.item[i].id);
+    }
+    calc_runs_free(&shipped);
+}
+END_TEST
+
+START_TEST(a_picture_has_a_point_per_scored_time)
+{
+    row[1].id = "a<b&c";
+    row[2].hardware = "TPU";
+    make();
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open(&out, "p.svg", &errors), CALC_OK);
+    calc_parity_svg_write(out, &results);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    static char text[16384];
+    FILE *file = fopen("p.svg", "rb");
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    size_t points = 0;
+    for (const char *at = text; (at = strstr(at, "<title>")); at++) {
+        points++;
+    }
+    ck_assert_uint_eq(points, 2);
+    ck_assert_ptr_nonnull(strstr(text, "<title>a&lt;b&amp;c: "));
+    ck_assert_ptr_nonnull(strstr(text, "a100_sxm_80g (2)"));
+    ck_assert_str_eq(text + length - 7, "</svg>\n");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("results");
+    TCase *tests = tcase_create("results");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, time_and_memory_of_a_run_are_two_results);
+    tcase_add_test(tests, a_prediction_is_that_of_the_model);
+    tcase_add_test(tests, a_machine_is_read_once);
+    tcase_add_test(tests, an_unpublished_micro_batch_is_the_fastest);
+    tcase_add_test(tests, low_confidence_and_remarks_leave_results_out);
+    tcase_add_test(tests, a_broken_remark_is_an_error_in_its_line);
+    tcase_add_test(tests, the_shipped_remarks_are_about_shipped_runs);
+    tcase_add_test(tests, a_picture_has_a_point_per_scored_time);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

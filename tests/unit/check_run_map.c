@@ -1,0 +1,308 @@
+/* What single cells of a published run mean; tests/golden/check_validate_inputs.c has whole rows.
+ */
+#include "run_case.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_runs_row row;
+static calc_run_map map;
+
+static void enter(void)
+{
+    row = plain_row();
+}
+
+static const char *assumes(const char *words)
+{
+    for (int i = 0; i < map.assumptions; i++) {
+        if (strstr(map.assumption[i], words)) {
+            return map.assumption[i];
+        }
+    }
+    return NULL;
+}
+
+static void maps(void)
+{
+    calc_run_map_row(&map, &row);
+    ck_assert_ptr_null(map.reason);
+}
+
+static void has_reason(const char *words)
+{
+    calc_run_map_row(&map, &row);
+    ck_assert_ptr_nonnull(map.reason);
+    ck_assert_str_eq(map.reason, words);
+}
+
+START_TEST(a_complete_row_is_a_layout)
+{
+    maps();
+    ck_assert_str_eq(map.source->name, "other");
+    ck_assert_str_eq(map.machine->system, "a100_sxm_80g");
+    ck_assert_int_eq(map.app.feedforward, 14336);
+    ck_assert_int_eq(map.app.attn_size, 128);
+    ck_assert_int_eq(map.exec.data_par, 4);
+    ck_assert_int_eq(map.exec.batch_size, 64);
+    ck_assert_int_eq(map.exec.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
+    ck_assert_int_eq(map.exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    ck_assert(map.exec.flash_attention && map.app.causal && map.exec.training);
+    ck_assert(map.step_s == 10 && isnan(map.memory_bytes));
+    ck_assert_str_eq(map.printed, "measured_iteration_s");
+}
+END_TEST
+
+START_TEST(what_a_row_lacks_is_the_reason)
+{
+    row.hardware = "TPU v4";
+    has_reason("no description of this machine");
+    row = plain_row();
+    row.heads = (double)NAN;
+    has_reason("model shape not published, or a hybrid model");
+    row = plain_row();
+    row.num_gpus = (double)NAN;
+    has_reason("number of GPUs not published");
+    row = plain_row();
+    row.global_batch = (double)NAN;
+    has_reason("global batch not published");
+    row = plain_row();
+    row.micro_batch = (double)NAN;
+    has_reason("micro-batch not published");
+    row = plain_row();
+    row.measured_iteration_s = (double)NAN;
+    has_reason("no measured time or memory");
+    row = plain_row();
+    row.id = "primus_x";
+    has_reason("batch not published");
+}
+END_TEST
+
+START_TEST(sizes_that_do_not_fit_together_are_the_reason)
+{
+    row.cp = 3;
+    has_reason("the parallel sizes do not divide the number of GPUs");
+    row = plain_row();
+    row.global_batch = 3;
+    has_reason("global batch smaller than data parallelism times micro-batch");
+    row.global_batch = 4;
+    maps();
+}
+END_TEST
+
+START_TEST(data_parallelism_is_what_is_left)
+{
+    row.dp = 8;
+    maps();
+    ck_assert_int_eq(map.exec.data_par, 4);
+    ck_assert_ptr_nonnull(assumes("not as printed"));
+    row.dp = 4;
+    maps();
+    ck_assert_ptr_null(assumes("not as printed"));
+}
+END_TEST
+
+START_TEST(rates_become_the_time_of_a_step)
+{
+    row.measured_iteration_s = (double)NAN;
+    row.measured_tokens_per_s_per_gpu = 1024;
+    maps();
+    ck_assert_double_eq_tol(map.step_s, 64.0 * 8192 / 1024 / 16, 1e-12);
+    ck_assert_str_eq(map.printed, "measured_tokens_per_s_per_gpu");
+}
+END_TEST
+
+START_TEST(flop_rates_count_as_their_source_does)
+{
+    row.measured_iteration_s = (double)NAN;
+    row.measured_tflops_per_gpu = 140;
+    has_reason("no measured time or memory");
+    row.id = "mlm_sc21_tab1_x";
+    maps();
+    double shape = 1 + 8192.0 / (6 * 4096) + 51200.0 / (16.0 * 32 * 4096);
+    double flop = 96.0 * 64 * 8192 * 32 * 4096.0 * 4096.0 * shape;
+    ck_assert_double_eq_tol(map.step_s, flop / (140e12 * 16), 1e-9 * map.step_s);
+    row.id = "llama3_405b_x";
+    maps();
+    flop = 64.0 * 8192 * (6 * 405.9e9 + 6.0 * 32 * 4096 * 8192);
+    ck_assert_double_eq_tol(map.step_s, flop / (140e12 * 16), 1e-9 * map.step_s);
+}
+END_TEST
+
+START_TEST(a_broken_batch_is_rounded_up_with_its_time)
+{
+    row.global_batch = 62; /* 15.5 micro-batches of 4 replicas */
+    maps();
+    ck_assert_int_eq(map.exec.batch_size, 64);
+    ck_assert_double_eq_tol(map.step_s, 10 * 64.0 / 62, 1e-12);
+    ck_assert_ptr_nonnull(assumes("batch rounded up"));
+}
+END_TEST
+
+START_TEST(a_machine_may_depend_on_who_measured)
+{
+    row.hardware = "B200-SXM-180GB";
+    maps();
+    ck_assert_str_eq(map.machine->system, "b200");
+    row.id = "simumax_b200_x";
+    maps();
+    ck_assert_str_eq(map.machine->system, "b200_180g");
+    row.id = "vtrain_multi_1";
+    row.hardware = "A100-SXM4";
+    maps();
+    ck_assert_str_eq(map.machine->system, "vtrain_a100");
+}
+END_TEST
+
+START_TEST(stages_that_count_the_ends_or_are_free)
+{
+    row.layers = 30; /* two stages of 16 with the ends, in 2 chunks */
+    row.vpp = "2";
+    maps();
+    ck_assert_int_eq(map.exec.pipeline_balance, CALC_PIPELINE_BALANCE_ENDS);
+    row.vpp = "1";
+    maps();
+    ck_assert_int_eq(map.exec.pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS);
+    row.layers = 31;
+    maps();
+    ck_assert_int_eq(map.exec.pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
+    row.pp = 1;
+    maps();
+    ck_assert_int_eq(map.exec.pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS);
+}
+END_TEST
+
+START_TEST(listed_stages_keep_the_last_one)
+{
+    row.overlap = "num_layer_list=15,17";
+    maps();
+    ck_assert_int_eq(map.exec.first_stage_blocks, 15);
+    ck_assert_int_eq(map.exec.last_stage_blocks, 17);
+    row.pp = 4;
+    row.overlap = "num_layer_list=6,8,9,9"; /* 17 between: one moves to the first */
+    maps();
+    ck_assert_int_eq(map.exec.first_stage_blocks, 7);
+    ck_assert_int_eq(map.exec.last_stage_blocks, 9);
+    row.overlap = "num_layer_list=16,16"; /* not as many as stages */
+    maps();
+    ck_assert_int_eq(map.exec.last_stage_blocks, 0);
+}
+END_TEST
+
+START_TEST(sharding_and_formats)
+{
+    row.pp = 1;
+    row.zero_stage_fsdp = "FSDP1 SHARD_GRAD_OP (ZeRO-2)";
+    row.dtype = "mxfp8";
+    maps();
+    ck_assert_int_eq(map.exec.zero_stage, 2);
+    ck_assert_int_eq(map.exec.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(map.exec.scaling, CALC_SCALING_BLOCK);
+    ck_assert_int_eq(map.exec.datatype, CALC_DATATYPE_BFLOAT16);
+    row.zero_stage_fsdp = "FSDP2 full shard";
+    row.dtype = "fp16";
+    maps();
+    ck_assert_int_eq(map.exec.zero_stage, 3);
+    ck_assert_int_eq(map.exec.datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(map.exec.matrix_datatype, CALC_FORMAT_AUTO);
+    row.pp = 2; /* weights stay gathered */
+    maps();
+    ck_assert_int_eq(map.exec.zero_stage, 1);
+    row.tp = 8;
+    row.dp = 1; /* nothing to shard over */
+    maps();
+    ck_assert_int_eq(map.exec.zero_stage, 0);
+    ck_assert(!map.exec.optimizer_sharding && !map.exec.data_par_overlap);
+}
+END_TEST
+
+START_TEST(recomputation_in_words)
+{
+    row.recompute = "full block 4";
+    maps();
+    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_FULL);
+    ck_assert_int_eq(map.exec.recompute_blocks, 4);
+    row.recompute = "full block 70"; /* more than a stage has */
+    maps();
+    ck_assert_int_eq(map.exec.recompute_blocks, 0);
+    row.recompute = "selective modules ['moe', 'mla_up_proj']";
+    maps();
+    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+    ck_assert_int_eq(map.exec.recompute_modules,
+                     1 << CALC_RECOMPUTE_MODULES_MOE | 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ);
+    row.recompute = "selective (torchtitan op-level SAC)";
+    maps();
+    ck_assert_int_eq(map.exec.recompute_blocks, 8);
+    ck_assert_ptr_nonnull(assumes("every other block"));
+    row.recompute = "";
+    maps();
+    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    ck_assert_ptr_nonnull(assumes("recomputation not printed"));
+}
+END_TEST
+
+START_TEST(traits_of_a_source_are_assumptions_where_they_apply)
+{
+    row.id = "mbridge_x";
+    row.tp = 1;
+    maps();
+    ck_assert_str_eq(map.source->name, "mbridge_dense");
+    ck_assert_ptr_null(assumes("fused tensor-parallel"));
+    row.tp = 2;
+    maps();
+    ck_assert_ptr_nonnull(assumes("fused tensor-parallel"));
+    ck_assert_int_eq(map.exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_FUSED);
+    row.num_experts = 8;
+    row.topk = 2;
+    maps();
+    ck_assert_str_eq(map.source->name, "mbridge_moe");
+    ck_assert_int_eq(map.exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert_int_eq(map.exec.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
+    ck_assert_int_eq(map.app.expert_feedforward, 14336);
+}
+END_TEST
+
+START_TEST(an_assumption_is_said_once_and_never_too_many)
+{
+    maps();
+    int before = map.assumptions;
+    calc_run_map_assume(&map, "new");
+    calc_run_map_assume(&map, "new");
+    ck_assert_int_eq(map.assumptions, before + 1);
+    static char words[CALC_RUN_MAP_ASSUMPTIONS][4];
+    for (int i = 0; i < CALC_RUN_MAP_ASSUMPTIONS; i++) {
+        words[i][0] = (char)('A' + i);
+        calc_run_map_assume(&map, words[i]);
+    }
+    ck_assert_int_eq(map.assumptions, CALC_RUN_MAP_ASSUMPTIONS);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_map");
+    TCase *tests = tcase_create("run_map");
+    tcase_add_checked_fixture(tests, enter, NULL);
+    tcase_add_test(tests, a_complete_row_is_a_layout);
+    tcase_add_test(tests, what_a_row_lacks_is_the_reason);
+    tcase_add_test(tests, sizes_that_do_not_fit_together_are_the_reason);
+    tcase_add_test(tests, data_parallelism_is_what_is_left);
+    tcase_add_test(tests, rates_become_the_time_of_a_step);
+    tcase_add_test(tests, flop_rates_count_as_their_source_does);
+    tcase_add_test(tests, a_broken_batch_is_rounded_up_with_its_time);
+    tcase_add_test(tests, a_machine_may_depend_on_who_measured);
+    tcase_add_test(tests, stages_that_count_the_ends_or_are_free);
+    tcase_add_test(tests, listed_stages_keep_the_last_one);
+    tcase_add_test(tests, sharding_and_formats);
+    tcase_add_test(tests, recomputation_in_words);
+    tcase_add_test(tests, traits_of_a_source_are_assumptions_where_they_apply);
+    tcase_add_test(tests, an_assumption_is_said_once_and_never_too_many);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

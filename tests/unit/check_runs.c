@@ -1,0 +1,172 @@
+#include "validate/runs.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_runs runs;
+static calc_errors errors;
+
+/* All columns, from the last to the first, and one that nobody asks for. */
+static void put_header(char *out, const char *left_out)
+{
+    static const char *const names[] = {
+#define CALC_X(type, name) #name,
+        CALC_RUNS_COLUMN_LIST(CALC_X)
+#undef CALC_X
+    };
+    strcpy(out, "extra");
+    for (size_t i = sizeof names / sizeof *names; i-- > 0;) {
+        if (!left_out || strcmp(names[i], left_out) != 0) {
+            strcat(strcat(out, ","), names[i]);
+        }
+    }
+    strcat(out, "\n");
+}
+
+/* A row with the same text in every number, and its column's number of letters x in every text. */
+static void put_row(char *out, const char *number, const char *words)
+{
+    strcat(out, "x");
+    static const bool is_number[] = {
+#define IS_TEXT false
+#define IS_NUMBER true
+#define CALC_X(type, name) IS_##type,
+        CALC_RUNS_COLUMN_LIST(CALC_X)
+#undef CALC_X
+    };
+    for (size_t i = sizeof is_number / sizeof *is_number; i-- > 0;) {
+        strcat(strcat(out, ","), is_number[i] ? number : words);
+    }
+    strcat(out, "\n");
+}
+
+static calc_status parse(const char *csv)
+{
+    errors = (calc_errors){0};
+    calc_text text = {.data = strdup(csv), .length = strlen(csv)};
+    return calc_runs_parse(&runs, text, "r.csv", &errors);
+}
+
+static void leave(void)
+{
+    calc_runs_free(&runs);
+}
+
+static char csv[8192];
+
+START_TEST(rows_are_read_in_any_order_of_columns)
+{
+    put_header(csv, NULL);
+    put_row(csv, "2.5", "word");
+    put_row(csv, "", "");
+    ck_assert_int_eq(parse(csv), CALC_OK);
+    ck_assert_uint_eq(runs.count, 2);
+    ck_assert_str_eq(runs.row[0].id, "word");
+    ck_assert_str_eq(runs.row[0].confidence, "word");
+    ck_assert(runs.row[0].num_gpus == 2.5 && runs.row[0].measured_memory_gib == 2.5);
+    ck_assert_int_eq(runs.row[0].line, 2);
+    ck_assert_str_eq(runs.row[1].id, "");
+    ck_assert(isnan(runs.row[1].num_gpus));
+    ck_assert_int_eq(runs.row[1].line, 3);
+}
+END_TEST
+
+START_TEST(a_missing_column_is_named)
+{
+    put_header(csv, "micro_batch");
+    ck_assert_int_eq(parse(csv), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].text, "column \"micro_batch\" is missing");
+    ck_assert_str_eq(errors.item[0].file, "r.csv");
+    ck_assert_int_eq(errors.item[0].line, 1);
+}
+END_TEST
+
+START_TEST(an_empty_file_has_no_columns)
+{
+    ck_assert_int_eq(parse(""), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.count, CALC_MAX_ERRORS);
+    ck_assert_int_gt(errors.dropped, 0);
+}
+END_TEST
+
+START_TEST(what_is_no_number_is_an_error_in_its_line)
+{
+    static const char *const bad[] = {"8x", "-1", "inf", "nan", "1e999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put_header(csv, NULL);
+        put_row(csv, "1", "a");
+        put_row(csv, bad[i], "a");
+        ck_assert_int_eq(parse(csv), CALC_ERR_TYPE);
+        ck_assert_int_eq(errors.count, 1);
+        ck_assert_int_eq(errors.item[0].line, 3);
+        char words[64];
+        snprintf(words, sizeof words, "num_gpus: \"%s\" is not a number", bad[i]);
+        ck_assert_str_eq(errors.item[0].text, words);
+        calc_runs_free(&runs);
+    }
+}
+END_TEST
+
+START_TEST(a_row_with_too_few_cells_is_an_error)
+{
+    put_header(csv, NULL);
+    strcat(csv, "x,high\n");
+    ck_assert_int_eq(parse(csv), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.item[0].line, 2);
+    ck_assert_ptr_nonnull(strstr(errors.item[0].text, "the row has 2 cells, \"id\" is the"));
+}
+END_TEST
+
+START_TEST(a_broken_quote_is_an_error)
+{
+    put_header(csv, NULL);
+    strcat(csv, "\"x\n");
+    ck_assert_int_eq(parse(csv), CALC_ERR_SYNTAX);
+    ck_assert_int_eq(errors.item[0].line, 2);
+}
+END_TEST
+
+START_TEST(a_file_that_does_not_exist_is_named)
+{
+    errors = (calc_errors){0};
+    ck_assert_int_eq(calc_runs_read(&runs, "no/such.csv", &errors), CALC_ERR_NOT_FOUND);
+    ck_assert_str_eq(errors.item[0].file, "no/such.csv");
+}
+END_TEST
+
+START_TEST(words_are_found_with_and_without_regard_to_case)
+{
+    ck_assert(calc_runs_has("FSDP2 full", "FSDP"));
+    ck_assert(!calc_runs_has("FSDP2 full", "fsdp"));
+    ck_assert(calc_runs_has_any_case("FSDP2 full", "fsdp2 F"));
+    ck_assert(!calc_runs_has_any_case("FSD", "fsdp"));
+    ck_assert(calc_runs_starts("vtrain_multi_1", "vtrain_multi"));
+    ck_assert(!calc_runs_starts("vtrain", "vtrain_multi"));
+    ck_assert(calc_runs_or((double)NAN, 3) == 3 && calc_runs_or(2, 3) == 2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("runs");
+    TCase *tests = tcase_create("runs");
+    tcase_add_checked_fixture(tests, NULL, leave);
+    tcase_add_test(tests, rows_are_read_in_any_order_of_columns);
+    tcase_add_test(tests, a_missing_column_is_named);
+    tcase_add_test(tests, an_empty_file_has_no_columns);
+    tcase_add_test(tests, what_is_no_number_is_an_error_in_its_line);
+    tcase_add_test(tests, a_row_with_too_few_cells_is_an_error);
+    tcase_add_test(tests, a_broken_quote_is_an_error);
+    tcase_add_test(tests, a_file_that_does_not_exist_is_named);
+    tcase_add_test(tests, words_are_found_with_and_without_regard_to_case);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,352 @@
+#include "model/schedule.h"
+
+#include "small_case.h"
+
+static const char *const names[] = {"1f1b", "gpipe",    "zb_h1",     "zb_h2",
+                                    "zb_v", "dualpipe", "dualpipe_v"};
+enum { KINDS = sizeof names / sizeof names[0] };
+
+static calc_schedule_shape shape(const char *name, int64_t stages, int64_t chunks,
+                                 int64_t microbatches)
+{
+    int kind = 0;
+    while (strcmp(names[kind], name) != 0) {
+        kind++;
+    }
+    return (calc_schedule_shape){(calc_pipeline_schedule)kind, stages, chunks, microbatches};
+}
+
+static calc_schedule_status check(const char *name, int64_t p, int64_t v, int64_t m)
+{
+    calc_schedule_shape s = shape(name, p, v, m);
+    return calc_schedule_check(&s);
+}
+
+/** Idle time of equal stages. */
+static double bubble_s(const char *name, int64_t p, int64_t v, int64_t m, double f, double b,
+                       double w)
+{
+    calc_schedule_shape s = shape(name, p, v, m);
+    ck_assert_int_eq(calc_schedule_check(&s), CALC_SCHEDULE_OK);
+    calc_schedule_times t = {.of = {{(double)p, f, b, w}}};
+    return calc_schedule_s(&s, &t) - (double)m * (f + b + w);
+}
+
+static double in_flight(const char *name, int64_t p, int64_t v, int64_t m, int64_t stage)
+{
+    calc_schedule_shape s = shape(name, p, v, m);
+    return calc_schedule_in_flight(&s, stage);
+}
+
+/* ---- Shapes -----------------------------------------------------------------------------------*/
+
+START_TEST(the_names_of_this_test_are_those_of_the_enumeration)
+{
+#define COUNT_AND_COMPARE(name, text) ck_assert_str_eq(names[CALC_PIPELINE_SCHEDULE_##name], text);
+    CALC_PIPELINE_SCHEDULE_LIST(COUNT_AND_COMPARE)
+    ck_assert_int_eq(KINDS, CALC_PIPELINE_SCHEDULE_COUNT);
+}
+END_TEST
+
+START_TEST(a_schedule_needs_stages_chunks_and_micro_batches)
+{
+    for (int i = 0; i < KINDS; i++) {
+        ck_assert_int_eq(check(names[i], 0, 1, 1), CALC_SCHEDULE_EMPTY);
+        ck_assert_int_eq(check(names[i], 1, 0, 1), CALC_SCHEDULE_EMPTY);
+        ck_assert_int_eq(check(names[i], 1, 1, 0), CALC_SCHEDULE_EMPTY);
+    }
+    ck_assert_int_eq(check("1f1b", 1, 65535, 1), CALC_SCHEDULE_OK);
+    ck_assert_int_eq(check("1f1b", 1, 65536, 1), CALC_SCHEDULE_TOO_MANY_CHUNKS);
+}
+END_TEST
+
+START_TEST(only_1f1b_takes_any_number_of_chunks)
+{
+    ck_assert_int_eq(check("1f1b", 4, 1, 3), CALC_SCHEDULE_OK);
+    ck_assert_int_eq(check("1f1b", 4, 5, 3), CALC_SCHEDULE_OK);
+    static const char *const one[] = {"gpipe", "zb_h1", "zb_h2", "dualpipe"};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(check(one[i], 4, 1, 8), CALC_SCHEDULE_OK);
+        ck_assert_int_eq(check(one[i], 4, 2, 8), CALC_SCHEDULE_ONE_CHUNK);
+    }
+    static const char *const two[] = {"zb_v", "dualpipe_v"};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(check(two[i], 4, 2, 8), CALC_SCHEDULE_OK);
+        ck_assert_int_eq(check(two[i], 4, 1, 8), CALC_SCHEDULE_TWO_CHUNKS);
+        ck_assert_int_eq(check(two[i], 4, 3, 8), CALC_SCHEDULE_TWO_CHUNKS);
+    }
+}
+END_TEST
+
+START_TEST(dualpipe_needs_even_numbers_and_two_micro_batches_per_stage)
+{
+    ck_assert_int_eq(check("dualpipe", 4, 1, 8), CALC_SCHEDULE_OK);
+    ck_assert_int_eq(check("dualpipe", 3, 1, 8), CALC_SCHEDULE_ODD);
+    ck_assert_int_eq(check("dualpipe", 4, 1, 9), CALC_SCHEDULE_ODD);
+    ck_assert_int_eq(check("dualpipe", 4, 1, 6), CALC_SCHEDULE_FEW_MICROBATCHES);
+    ck_assert_int_eq(check("dualpipe_v", 3, 2, 6), CALC_SCHEDULE_OK);
+    ck_assert_int_eq(check("dualpipe_v", 3, 2, 7), CALC_SCHEDULE_OK);
+    ck_assert_int_eq(check("dualpipe_v", 3, 2, 5), CALC_SCHEDULE_FEW_MICROBATCHES);
+    ck_assert_int_eq(check("zb_v", 3, 2, 1), CALC_SCHEDULE_OK);
+}
+END_TEST
+
+START_TEST(a_refusal_has_words)
+{
+    ck_assert_str_eq(calc_schedule_status_text(CALC_SCHEDULE_OK), "fits");
+    ck_assert_str_eq(calc_schedule_status_text(CALC_SCHEDULE_TWO_CHUNKS),
+                     "has two chunks per stage");
+    ck_assert_str_eq(calc_schedule_status_text(CALC_SCHEDULE_FEW_MICROBATCHES),
+                     "needs at least two micro-batches per stage");
+}
+END_TEST
+
+/* ---- The bubble -------------------------------------------------------------------------------*/
+
+START_TEST(one_stage_is_never_idle)
+{
+    for (int i = 0; i < KINDS; i++) {
+        int64_t v = check(names[i], 1, 2, 2) == CALC_SCHEDULE_OK ? 2 : 1;
+        if (strcmp(names[i], "dualpipe") != 0) {
+            assert_near(bubble_s(names[i], 1, v, 2, 1, 1.5, 0.75) + 1, 1);
+        }
+    }
+    assert_near(bubble_s("1f1b", 1, 3, 5, 1, 1.5, 0.75) + 1, 1);
+}
+END_TEST
+
+START_TEST(one_micro_batch_goes_down_and_up)
+{
+    /* Weight gradients that are split off do not delay the stage above. */
+    assert_near(bubble_s("1f1b", 4, 1, 1, 1, 1.5, 0.75), 3 * 3.25);
+    assert_near(bubble_s("gpipe", 4, 1, 1, 1, 1.5, 0.75), 3 * 3.25);
+    assert_near(bubble_s("1f1b", 4, 2, 1, 1, 1.5, 0.75), 3 * 3.25);
+    assert_near(bubble_s("zb_h1", 4, 1, 1, 1, 1.5, 0.75), 3 * 2.5);
+    assert_near(bubble_s("zb_h2", 4, 1, 1, 1, 1.5, 0.75), 3 * 2.5);
+    assert_near(bubble_s("zb_v", 4, 2, 1, 1, 1.5, 0.75), 3 * 2.5);
+}
+END_TEST
+
+/* Narayanan et al. 2021, section 2.2: (p-1)(tf+tb) and that over v. */
+START_TEST(interleaving_divides_the_bubble_by_the_chunks)
+{
+    assert_near(bubble_s("1f1b", 8, 1, 32, 1, 1.5, 0.5), 21);
+    assert_near(bubble_s("gpipe", 8, 1, 32, 1, 1.5, 0.5), 21);
+    assert_near(bubble_s("1f1b", 8, 2, 32, 1, 1.5, 0.5), 10.5);
+    assert_near(bubble_s("1f1b", 8, 4, 32, 1, 1.5, 0.5), 5.25);
+}
+END_TEST
+
+/* Fewer micro-batches than stages: each goes through all chunks of all stages, one behind the
+   other. 5 on 4 stages: the second round of one micro-batch costs up to 3 chunk times more. */
+START_TEST(a_round_that_is_not_full_costs_more_with_chunks)
+{
+    assert_near(bubble_s("1f1b", 4, 2, 3, 1, 1, 1), (3 + 1) * 3 / 2.0);
+    assert_near(bubble_s("1f1b", 4, 2, 4, 1, 1, 1), 3 * 3 / 2.0);
+    assert_near(bubble_s("1f1b", 4, 2, 5, 1, 1, 1), (3 * 1 + 6 * 2) / 2.0);
+    /* Forwards longer: 6 of them, 6 - 4 backwards. */
+    assert_near(bubble_s("1f1b", 4, 2, 5, 4, 1, 1), (6 * 4 + 2 * 2) / 2.0);
+}
+END_TEST
+
+/* Qi et al. 2023, table 1: (p-1)(F+B-W) for ZB-H1. Of ZB-H2 and ZB-V they count what is idle
+   between the first and the last operation of a stage: 0 for F = B = W; the last stage still starts
+   p-1 forwards late, and nobody is done before it. */
+START_TEST(zero_bubble_schedules_wait_for_the_last_stage_to_start)
+{
+    assert_near(bubble_s("zb_h1", 4, 1, 12, 1, 1, 1), 3);
+    assert_near(bubble_s("zb_h1", 8, 1, 32, 1, 1.2, 0.8), 7 * 1.4);
+    assert_near(bubble_s("zb_h2", 4, 1, 12, 1, 1, 1), 3);
+    assert_near(bubble_s("zb_h2", 4, 1, 12, 1, 1, 0.25), 3 * 1.5);
+    assert_near(bubble_s("zb_v", 4, 2, 12, 1, 1, 1), 1.5);
+    assert_near(bubble_s("zb_v", 4, 2, 12, 1, 1.5, 1), 2.25);
+}
+END_TEST
+
+START_TEST(each_duration_can_be_the_one_that_a_zero_bubble_schedule_waits_for)
+{
+    assert_near(bubble_s("zb_h1", 5, 1, 20, 3, 1, 4), 4 * 3);
+    assert_near(bubble_s("zb_h1", 5, 1, 20, 1, 3, 4), 4 * 3);
+    assert_near(bubble_s("zb_h1", 5, 1, 20, 1, 2, 0.5), 4 * 2.5);
+    assert_near(bubble_s("zb_h2", 5, 1, 20, 1, 3, 3), 4 * 2);
+    assert_near(bubble_s("zb_v", 5, 2, 20, 1, 1, 3), 4 * 3 / 2.0);
+    assert_near(bubble_s("zb_v", 5, 2, 20, 3, 1, 2), 4 * 5 / 2.0);
+    assert_near(bubble_s("zb_v", 5, 2, 20, 3, 2, 0.5), 4 * 5 / 2.0);
+    assert_near(bubble_s("zb_v", 5, 2, 20, 2, 3, 0.5), 4 * 5 / 2.0);
+}
+END_TEST
+
+/* The authors' table: (p/2-1)(FB + whole backward - 3W), with FB = F+B+W if nothing is hidden. For
+   F = B = W = 1 that is (p/2-1)(3+2-3), as here; in general their schedule has one F less, and
+   other longest paths. */
+START_TEST(dualpipe_is_idle_as_its_authors_say_when_all_take_as_long)
+{
+    assert_near(bubble_s("dualpipe", 8, 1, 20, 1, 1, 1), 3 * 2);
+    assert_near(bubble_s("dualpipe", 2, 1, 4, 1, 1, 1) + 1, 1);
+    assert_near(bubble_s("dualpipe_v", 4, 2, 10, 2, 2, 2), 3 * 2);
+    assert_near(bubble_s("dualpipe", 8, 1, 20, 1, 2, 1), 3 * (3 + 3 + 1 - 3) - 1);
+    assert_near(bubble_s("dualpipe", 8, 1, 20, 2, 1, 1), 6 * 2);
+    assert_near(bubble_s("dualpipe", 8, 1, 20, 2, 1.5, 1), 6 * 2 + 3 * 0.5);
+    assert_near(bubble_s("dualpipe", 8, 1, 20, 1, 4, 5), 2 * 1 + 3 * 4);
+}
+END_TEST
+
+/* 20 passes of a stage, of which 20 - 2 - 4 pairs are on the longest path. */
+START_TEST(overlapped_pairs_save_what_they_hide)
+{
+    calc_schedule_shape s = shape("dualpipe", 8, 1, 20);
+    calc_schedule_times t = {.of = {{8, 1, 1, 1}}, .pair_saves_s = 0.25};
+    assert_near(calc_schedule_s(&s, &t), 60 + 6 - 14 * 0.25);
+    s = shape("dualpipe_v", 4, 2, 10);
+    t.of[0] = (calc_schedule_class){4, 2, 2, 2};
+    assert_near(calc_schedule_s(&s, &t), 60 + 6 - 14 * 0.25);
+}
+END_TEST
+
+/* ---- Unequal stages ---------------------------------------------------------------------------*/
+
+/* By hand, two stages and two micro-batches, the second stage three times as long:
+     0: F0 0-1  F1 1-2                 B0 7-8   B1 13-14
+     1:         F0 1-4  B0 4-7  F1 7-10  B1 10-13 */
+START_TEST(a_slow_last_stage_sets_the_pace)
+{
+    calc_schedule_shape s = shape("1f1b", 2, 1, 2);
+    calc_schedule_times t = {.of = {{1, 1, 0.5, 0.5}, {0, 9, 9, 9}, {0, 0, 0, 0}, {1, 3, 1, 2}}};
+    assert_near(calc_schedule_s(&s, &t), 14);
+}
+END_TEST
+
+/* The first stage is the slow one: three stages of 4, 1 and 1, six micro-batches. It is idle only
+   where the first comes back, 3 in all: the others' 2 x 2, less the 2 x 2 forwards meanwhile, then
+   the last backward has none to wait for. */
+START_TEST(a_slow_first_stage_hides_the_others)
+{
+    calc_schedule_shape s = shape("1f1b", 3, 1, 6);
+    calc_schedule_times t = {.of = {{1, 2, 1, 1}, {2, 0.5, 0.25, 0.25}}};
+    assert_near(calc_schedule_s(&s, &t), 24);
+    s = shape("gpipe", 3, 1, 6);
+    assert_near(calc_schedule_s(&s, &t), 6 + 5 * 4);
+}
+END_TEST
+
+START_TEST(splitting_a_class_changes_nothing)
+{
+    for (int i = 0; i < KINDS; i++) {
+        int64_t v = check(names[i], 8, 2, 24) == CALC_SCHEDULE_OK ? 2 : 1;
+        calc_schedule_shape s = shape(names[i], 8, v, 24);
+        calc_schedule_times whole = {.of = {{6, 1, 1.25, 0.75}, {2, 1.5, 1, 0.5}}};
+        calc_schedule_times split = {
+            .of = {{1, 1, 1.25, 0.75}, {5, 1, 1.25, 0.75}, {0, 7, 7, 7}, {2, 1.5, 1, 0.5}}};
+        assert_near(calc_schedule_s(&s, &split), calc_schedule_s(&s, &whole));
+    }
+}
+END_TEST
+
+/* ---- Messages ---------------------------------------------------------------------------------*/
+
+START_TEST(an_overlapped_message_delays_the_way_down_and_up)
+{
+    calc_schedule_shape s = shape("gpipe", 4, 1, 8);
+    calc_schedule_times t = {.of = {{4, 1, 1, 1}}, .fw_message_s = 0.25, .bw_message_s = 0.5};
+    assert_near(calc_schedule_s(&s, &t), 24 + 9 + 3 * 0.75);
+    /* 8 micro-batches, 4 at a time: each time down and up, and what is left of the last. */
+    s = shape("1f1b", 4, 1, 8);
+    assert_near(calc_schedule_s(&s, &t), 24 + 9 + (3 + 3 + 2) * 0.75);
+    /* Interleaving has a micro-batch more in flight than it needs. */
+    s = shape("1f1b", 4, 2, 8);
+    assert_near(calc_schedule_s(&s, &t), 24 + 4.5 + 7 * 0.75);
+}
+END_TEST
+
+static void expect_hops(const char *name, int64_t p, int64_t v, int64_t m, double fw, double bw)
+{
+    calc_schedule_shape s = shape(name, p, v, m);
+    calc_schedule_hops hops = calc_schedule_hops_of(s.kind, (double)p, (double)v, (double)m);
+    assert_near(hops.fw, fw);
+    assert_near(hops.bw, bw);
+}
+
+/* Counted in the simulator, on the path with most of them. */
+START_TEST(messages_are_counted_on_the_longest_path)
+{
+    expect_hops("zb_h1", 4, 1, 16, 6, 6);
+    expect_hops("zb_h2", 4, 1, 16, 3, 3);
+    expect_hops("zb_v", 4, 2, 16, 6, 9);
+    expect_hops("dualpipe", 4, 1, 16, 11, 13);
+    expect_hops("dualpipe", 8, 1, 32, 29, 33);
+    expect_hops("dualpipe", 12, 1, 36, 36, 42);
+    expect_hops("dualpipe_v", 3, 2, 12, 16, 18);
+    expect_hops("dualpipe_v", 6, 2, 24, 43, 48);
+}
+END_TEST
+
+START_TEST(one_stage_sends_nothing)
+{
+    for (int i = 0; i < KINDS; i++) {
+        calc_schedule_hops hops =
+            calc_schedule_hops_of((calc_pipeline_schedule)i, 1, i == 0 ? 2 : 1, 2);
+        if (strcmp(names[i], "dualpipe") != 0 && strcmp(names[i], "dualpipe_v") != 0) {
+            ck_assert_double_eq(hops.fw, 0);
+            ck_assert_double_eq(hops.bw, 0);
+        }
+    }
+}
+END_TEST
+
+/* ---- Memory -----------------------------------------------------------------------------------*/
+
+START_TEST(a_stage_holds_the_micro_batches_of_its_schedule)
+{
+    ck_assert_double_eq(in_flight("gpipe", 4, 1, 9, 0), 9);
+    for (int64_t stage = 0; stage < 4; stage++) {
+        ck_assert_double_eq(in_flight("1f1b", 4, 1, 9, stage), 4 - (double)stage);
+        ck_assert_double_eq(in_flight("zb_h1", 4, 1, 9, stage), 4);
+        ck_assert_double_eq(in_flight("zb_h2", 4, 1, 9, stage), 7);
+        ck_assert_double_eq(in_flight("zb_v", 4, 2, 9, stage), 4);
+        ck_assert_double_eq(in_flight("dualpipe", 4, 1, 10, stage), 5);
+        ck_assert_double_eq(in_flight("dualpipe_v", 4, 2, 10, stage), 4.5);
+    }
+    /* Korthikanti et al. 2022: p (1 + (p-1)/(pv)) on the first stage. */
+    ck_assert_double_eq(in_flight("1f1b", 4, 2, 12, 0), 4 * (1 + 3 / 8.0));
+    ck_assert_double_eq(in_flight("1f1b", 4, 2, 12, 3), (4 + 1) / 2.0);
+}
+END_TEST
+
+START_TEST(a_stage_holds_no_more_than_there_are)
+{
+    for (int i = 0; i < 4; i++) {
+        ck_assert_double_eq(in_flight(names[i], 8, 1, 3, 0), 3);
+    }
+    ck_assert_double_eq(in_flight("1f1b", 8, 2, 3, 0), 3);
+    ck_assert_double_eq(in_flight("zb_v", 8, 2, 3, 7), 3);
+    ck_assert_double_eq(in_flight("1f1b", 8, 1, 3, 6), 2);
+    ck_assert_double_eq(in_flight("zb_v", 8, 2, 3, 1), 2.5);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("schedule");
+    tcase_add_test(cases, the_names_of_this_test_are_those_of_the_enumeration);
+    tcase_add_test(cases, a_schedule_needs_stages_chunks_and_micro_batches);
+    tcase_add_test(cases, only_1f1b_takes_any_number_of_chunks);
+    tcase_add_test(cases, dualpipe_needs_even_numbers_and_two_micro_batches_per_stage);
+    tcase_add_test(cases, a_refusal_has_words);
+    tcase_add_test(cases, one_stage_is_never_idle);
+    tcase_add_test(cases, one_micro_batch_goes_down_and_up);
+    tcase_add_test(cases, interleaving_divides_the_bubble_by_the_chunks);
+    tcase_add_test(cases, a_round_that_is_not_full_costs_more_with_chunks);
+    tcase_add_test(cases, zero_bubble_schedules_wait_for_the_last_stage_to_start);
+    tcase_add_test(cases, each_duration_can_be_the_one_that_a_zero_bubble_schedule_waits_for);
+    tcase_add_test(cases, dualpipe_is_idle_as_its_authors_say_when_all_take_as_long);
+    tcase_add_test(cases, overlapped_pairs_save_what_they_hide);
+    tcase_add_test(cases, a_slow_last_stage_sets_the_pace);
+    tcase_add_test(cases, a_slow_first_stage_hides_the_others);
+    tcase_add_test(cases, splitting_a_class_changes_nothing);
+    tcase_add_test(cases, an_overlapped_message_delays_the_way_down_and_up);
+    tcase_add_test(cases, messages_are_counted_on_the_longest_path);
+    tcase_add_test(cases, one_stage_sends_nothing);
+    tcase_add_test(cases, a_stage_holds_the_micro_batches_of_its_schedule);
+    tcase_add_test(cases, a_stage_holds_no_more_than_there_are);
+    return run_cases(cases);
+}
