@@ -438,9 +438,13 @@ static bool law_weights(const calc_random_layout *l)
     calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, &s);
     calc_stage_parts parts;
     calc_stage_parts_of(&context, &parts);
+    calc_stage_lines lines =
+        calc_stage_lines_of(&l->system, &l->exec, &context.groups, calc_stage_message_bytes(&s));
+    calc_stage_terms terms;
+    calc_stage_terms_of(&context, &l->exec, &parts, &lines, &terms);
     double held = 0, t = s.tensor_par;
     for (size_t i = 0; i < stages.count; i++) {
-        calc_stage_weights w = calc_stage_weights_of(&parts, &stages, &s, i);
+        calc_stage_weights w = calc_stage_weights_sum(&terms, &stages.item[i]);
         held +=
             stages.item[i].stages * (t * w.dense + s.expert_par * s.expert_tensor_par * w.expert);
     }
@@ -453,11 +457,8 @@ static bool law_weights(const calc_random_layout *l)
         bool one_table = s.tied && l->exec.pipeline_par == 1;
         want += (one_table ? 1 : 2) * s.vocab * s.hidden + t * norm;
     }
-    if (!stages.ends_spread) {
-        double joined = 2 * s.hidden * s.hidden + 3 * norm;
-        want +=
-            count.mtp + s.mtp_blocks * ((t - 1) * joined + replicated_weights(&s, s.experts > 0));
-    }
+    double joined = 2 * s.hidden * s.hidden + 3 * norm;
+    want += count.mtp + s.mtp_blocks * ((t - 1) * joined + replicated_weights(&s, s.experts > 0));
     must_be_close("weights of all ranks", held, want);
     return true;
 }
@@ -477,7 +478,10 @@ static bool law_blocks(const calc_random_layout *l)
         const calc_stage_class *c = &stages.item[i];
         must(c->position == count, "position", c->position, count);
         must(c->dense >= 0 && c->moe >= 0, "blocks of a stage", c->dense, c->moe);
-        must(c->first == (i == 0) && c->last == (i + 1 == stages.count), "end", c->first, c->last);
+        double share = 1 / (double)l->exec.pipeline_par;
+        double first = stages.ends_spread ? share : i == 0;
+        double last = stages.ends_spread ? share : i + 1 == stages.count;
+        must(c->first == first && c->last == last, "end", c->first, c->last);
         blocks += c->stages * (c->dense + c->moe);
         moe += c->stages * c->moe;
         count += c->stages;
@@ -501,7 +505,7 @@ static bool law_memory(const calc_random_layout *l)
     calc_stats s = run(l);
     calc_random_layout bounded = *l;
     double parts = s.weight_space + s.weight_grad_space + s.optimizer_space + s.act_space +
-                   s.act_grad_space + s.head_space + s.framework_space;
+                   s.act_checkpoint_size + s.act_grad_space + s.head_space + s.framework_space;
     must_be_close("mem_allocated", s.mem_allocated, parts);
     must_be_close("proc_mem_tier1_cap_req", s.proc_mem_tier1_cap_req, parts + s.mem_overhead);
     if (s.verdict != CALC_VERDICT_OK) {

@@ -74,7 +74,8 @@ static void random_constants(calc_rng *rng, calc_system *s)
     s->attention =
         (calc_attention_rates){maybe(rng, 0.2, 0.8), maybe(rng, 0.2, 0.7), maybe(rng, 1e-6, 1e-4),
                                maybe(rng, 1, 100),   maybe(rng, 0.5, 1),   maybe(rng, 0.2, 1)};
-    s->grouped = (calc_grouped_rates){maybe(rng, 0.5, 1.5), maybe(rng, 4, 12)};
+    s->grouped = (calc_grouped_rates){maybe(rng, 0.5, 1.5),
+                                      (calc_grouped_mode)calc_rng_below(rng, 3), maybe(rng, 4, 12)};
     s->launch = (calc_launch){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
     s->host = (calc_host){maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-5, 1e-3),
                           maybe(rng, 0, 0.5), maybe(rng, 0.1, 1)};
