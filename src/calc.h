@@ -188,6 +188,10 @@ typedef struct calc_network {
 typedef struct calc_system {
 #include "calc/system.fields.h"
 } calc_system;
+/** What is served, where the model is not trained. */
+typedef struct calc_inference {
+#include "calc/inference.fields.h"
+} calc_inference;
 /** How the model is laid out and run. */
 typedef struct calc_exec {
 #include "calc/exec.fields.h"
@@ -365,7 +369,8 @@ CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, cons
 /** Statistics of each stage of the pipeline, in order. Without fields of modern models all stages
  *  are charged the same, as Calculon does.
  *  @param out  filled with up to `capacity` rows
- *  @return how many stages there are: pipeline_par */
+ *  @return how many stages there are: pipeline_par; 0 where a model is served, whose micro-batches
+ *  change from pass to pass */
 CALC_API size_t calc_each_stage(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_stage_stats *out, size_t capacity);
 

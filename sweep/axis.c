@@ -237,6 +237,49 @@ static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_te
     return CALC_OK;
 }
 
+/* Whether a field of the execution is inside of what it serves. */
+static bool is_served(const calc_field_ref *ref)
+{
+    const calc_field *row = &calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference];
+    return ref->kind == CALC_KIND_EXEC && ref->field != row && ref->offset >= row->offset &&
+           ref->offset < row->offset + sizeof(calc_inference);
+}
+
+/* One value for all layouts. */
+static calc_status set_served(calc_space *space, const calc_axis_text *text,
+                              const calc_field_ref *ref, const char *path, calc_errors *errors)
+{
+    double *value;
+    size_t count;
+    calc_status status = calc_axis_parse(ref->field, text, &value, &count, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    double first = value[0];
+    free(value);
+    if (count > 1) {
+        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED,
+                               "batch_size may have several: it is the batch where "
+                               "inference.batch is 0",
+                               "\"%s\" has one value for all layouts: to sweep it is not "
+                               "supported yet",
+                               path);
+    }
+    size_t start = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].offset;
+    void *member = (char *)&space->inference + (ref->offset - start);
+    switch (ref->field->type) {
+    case CALC_TYPE_INT:
+        *(int64_t *)member = (int64_t)first;
+        break;
+    case CALC_TYPE_REAL:
+        *(double *)member = first * calc_field_scale(ref->field);
+        break;
+    default:
+        *(int *)member = (int)first;
+    }
+    return CALC_OK;
+}
+
 static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
                                 const calc_field_ref *ref, calc_errors *errors)
 {
@@ -276,6 +319,9 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     calc_status status = find(text, &path, &ref, errors);
     if (status != CALC_OK) {
         return status;
+    }
+    if (is_served(&ref)) {
+        return set_served(space, text, &ref, path, errors);
     }
     if (ref.kind == CALC_KIND_EXEC && ref.field->type == CALC_TYPE_REAL) {
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED, NULL,

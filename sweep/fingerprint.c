@@ -81,6 +81,8 @@ static uint64_t hash_space(uint64_t hash, const calc_space *space)
             hash = calc_hash(hash, values->value, values->count * sizeof *values->value);
         }
     }
+    const calc_table *inference = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;
+    hash = hash_struct(hash, inference, (const char *)&space->inference);
     return hash_u64(hash, space->batch_is_maximum);
 }
 

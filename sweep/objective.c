@@ -85,9 +85,25 @@ static calc_status unknown_name(const char *word, bool or_field, calc_errors *er
 /* Statistics of which more is better. */
 static bool is_better_up(const char *key)
 {
-    static const char *const up[] = {
-        "sample_rate",       "tokens_per_s",     "tokens_per_s_per_proc",   "compute_efficiency",
-        "system_efficiency", "total_efficiency", "model_flops_utilization", NULL};
+    static const char *const up[] = {"sample_rate",
+                                     "tokens_per_s",
+                                     "tokens_per_s_per_proc",
+                                     "compute_efficiency",
+                                     "system_efficiency",
+                                     "total_efficiency",
+                                     "model_flops_utilization",
+                                     "model_flops_utilization_square",
+                                     "hardware_flops_utilization",
+                                     "output_tokens_per_s",
+                                     "output_tokens_per_s_per_proc",
+                                     "tokens_per_s_per_user",
+                                     "requests_per_s",
+                                     "prefill_requests_per_s",
+                                     "decode_requests_per_s",
+                                     "tokens_per_step",
+                                     "kv_capacity_tokens",
+                                     "max_batch",
+                                     NULL};
     return calc_choice_index(up, key) >= 0;
 }
 

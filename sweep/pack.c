@@ -3,8 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Bytes of one calc_found. */
-enum { FOUND_SIZE = 8 * (CALC_MAX_OBJECTIVES + 1 + CALC_AXIS_COUNT) };
+/* What is served: every member, an integer, a real number or a choice, as 8 bytes. */
+static const calc_table *inference_table(void)
+{
+    return calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;
+}
+
+/* Bytes of one calc_found. */
+static size_t found_size(void)
+{
+    return 8 * (CALC_MAX_OBJECTIVES + 1 + CALC_AXIS_COUNT + inference_table()->count);
+}
 
 static bool reserve(calc_pack *out, size_t more)
 {
@@ -40,6 +49,23 @@ void calc_pack_bytes(calc_pack *out, const void *bytes, size_t size)
     }
 }
 
+static void pack_inference(calc_pack *out, const calc_inference *inference)
+{
+    const calc_table *table = inference_table();
+    for (size_t i = 0; i < table->count; i++) {
+        const char *member = (const char *)inference + table->rows[i].offset;
+        uint64_t bits = 0;
+        int choice;
+        if (table->rows[i].type == CALC_TYPE_ENUM) {
+            memcpy(&choice, member, sizeof choice);
+            bits = (uint64_t)choice;
+        } else {
+            memcpy(&bits, member, sizeof bits);
+        }
+        calc_pack_u64(out, bits);
+    }
+}
+
 static void pack_front(calc_pack *out, const calc_front *front)
 {
     calc_pack_u64(out, front->count);
@@ -54,6 +80,7 @@ static void pack_front(calc_pack *out, const calc_front *front)
         for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
             calc_pack_u64(out, (uint64_t)calc_axis_get(&found->exec, (calc_axis)axis));
         }
+        pack_inference(out, &found->exec.inference);
     }
 }
 
@@ -108,9 +135,24 @@ const unsigned char *calc_unpack_bytes(calc_unpack *in, size_t *size)
     return bytes;
 }
 
+static void unpack_inference(calc_unpack *in, calc_inference *inference)
+{
+    const calc_table *table = inference_table();
+    for (size_t i = 0; i < table->count; i++) {
+        char *member = (char *)inference + table->rows[i].offset;
+        uint64_t bits = calc_unpack_u64(in);
+        if (table->rows[i].type == CALC_TYPE_ENUM) {
+            int choice = (int)bits;
+            memcpy(member, &choice, sizeof choice);
+        } else {
+            memcpy(member, &bits, sizeof bits);
+        }
+    }
+}
+
 static calc_status unpack_front(calc_unpack *in, calc_front *front)
 {
-    size_t count = unpack_count(in, FOUND_SIZE);
+    size_t count = unpack_count(in, found_size());
     if (count == 0) {
         return CALC_OK;
     }
@@ -130,6 +172,7 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
         for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
             calc_axis_put(&found->exec, (calc_axis)axis, (int64_t)calc_unpack_u64(in));
         }
+        unpack_inference(in, &found->exec.inference);
     }
     front->count = count;
     front->capacity = count;

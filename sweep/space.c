@@ -64,6 +64,7 @@ calc_status calc_space_init(calc_space *space)
     calc_exec absent;
     calc_status status = CALC_OK;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &absent);
+    space->inference = absent.inference;
     for (int axis = 0; axis < CALC_AXIS_COUNT && status == CALC_OK; axis++) {
         space->axis[axis].all = true;
         if (calc_axis_is_optional((calc_axis)axis)) {
@@ -128,6 +129,7 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
 void calc_space_optional(const calc_space *space, calc_exec *exec)
 {
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), exec);
+    exec->inference = space->inference;
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         if (calc_axis_is_optional((calc_axis)axis) && space->axis[axis].count > 0) {
             calc_axis_put(exec, (calc_axis)axis, space->axis[axis].value[0]);

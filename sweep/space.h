@@ -23,7 +23,8 @@ typedef struct calc_values {
 /** A space. Start with calc_space_init(); free with calc_space_free(). */
 typedef struct calc_space {
     calc_values axis[CALC_AXIS_COUNT];
-    bool batch_is_maximum; /**< batch_size stands for its largest multiple of data_par */
+    calc_inference inference; /**< what is served, the same for every layout */
+    bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
 } calc_space;
 
 /** Every legal value of everything, except: multihead attention, training, activations fused; no

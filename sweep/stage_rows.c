@@ -118,7 +118,9 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
     int64_t overlap[5];
     int64_t redo[2];
     bool scatters = (int64_t)rows->shape.tokens % e->tensor_par == 0;
-    bool experts_split = e->expert_par > 1 && e->tensor_par > 1;
+    bool prefill_split = e->inference.prefill_tensor_par > 1 &&
+                         (e->expert_par > 1 || e->inference.prefill_expert_par > 1);
+    bool experts_split = (e->expert_par > 1 && e->tensor_par > 1) || prefill_split;
     size_t type_count = pick(space, CALC_AXIS_tensor_par_comm_type, types, 3, type);
     size_t overlap_count =
         pick(space, CALC_AXIS_tensor_par_overlap, overlaps, e->tensor_par > 1 ? 5 : 1, overlap);

@@ -86,7 +86,8 @@ static void fill_lanes(calc_stage_work *k, const calc_space *space)
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
     int64_t overlap[2];
     calc_exec e = k->exec;
-    bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
+                   e.inference.phase == CALC_INFERENCE_PHASE_NONE;
     int64_t most = chunked ? (int64_t)ceil(k->rows.shape.blocks / (double)e.pipeline_par) + 1 : 1;
     size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, true, overlap);
     if (k->rows.pinned) {

@@ -4,6 +4,7 @@
 
 #include "spec/extended.h"
 #include "spec/rules.h"
+#include "spec/rules_inference.h"
 #include "stage_worker.h"
 #include "variants.h"
 
@@ -323,6 +324,19 @@ static bool stages_legal(const calc_exec *e)
     return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
 }
 
+/* Whether the sizes of a cell go with what is served. */
+static bool served_legal(const calc_worker *w)
+{
+    calc_exec e = w->cell.exec;
+    calc_errors errors = {0};
+    if (e.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        return true;
+    }
+    e.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
+    calc_rules_inference(w->app, &e, &errors);
+    return errors.count == 0;
+}
+
 /* The cells of one processor count and batch. The profile table is made for the first of a unit:
  * many units have none. */
 static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *unit, size_t procs,
@@ -332,7 +346,7 @@ static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, &unit->base, num_procs, batch,
                           units->pipeline[i]) ||
-            (unit->stages && !stages_legal(&w->cell.exec))) {
+            (unit->stages && !(stages_legal(&w->cell.exec) && served_legal(w)))) {
             continue;
         }
         if (!*filled) {

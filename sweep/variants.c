@@ -58,6 +58,9 @@ static bool legal(const calc_app *app, const calc_exec *e)
         break;
     }
     bool experts = app->num_experts > 0;
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && e->training) {
+        return false;
+    }
     return (flash || e->context_par <= 1) && (e->training || !e->recompute_modules) &&
            (experts || (e->expert_par <= 1 && e->expert_tensor_par <= 1));
 }
@@ -116,6 +119,7 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
                 e.datatype = (calc_datatype)d;
                 e.attention_type = (calc_attention_type)type;
                 e.training = training != 0;
+                e.inference = space->inference;
                 if (wants(space, app, (calc_attention_type)type) &&
                     calc_space_has(space, CALC_AXIS_training, training)) {
                     fine = list_from(v, space, app, 0, &e);

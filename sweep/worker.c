@@ -36,7 +36,7 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->options = options;
     w->kernel = kernel;
     w->stage_kernel = calc_stage_kernel_beside(kernel);
-    w->by_run = calc_worker_by_run(options);
+    w->by_run = calc_worker_by_run(options) || space->inference.phase != CALC_INFERENCE_PHASE_NONE;
     w->bounded = bounded(options);
     w->groups = calloc(groups, sizeof *w->groups);
     w->networks = aligned_alloc(CALC_KERNEL_ALIGN, CALC_MAX_NETWORKS * sizeof(calc_cell_networks));

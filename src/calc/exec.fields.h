@@ -54,6 +54,7 @@ CALC_FIELD(fsdp_par,              INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPT
 CALC_FIELD(param_gather_overlap,  ENUM, choice, .flags = CALC_OPTIONAL, .doc = "the all-gather of updated weights overlaps with the forward pass; auto: as data_par_overlap")
 CALC_FIELD(memory_model,          ENUM, memory_model, .flags = CALC_OPTIONAL, .doc = "whose memory: Calculon's, or Megatron-LM's with whole gradients and the peak over the stages")
 CALC_FIELD(matrix_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of matrix multiplications in blocks; auto: datatype")
+CALC_FIELD(vector_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of elementwise arithmetic; auto: datatype")
 CALC_FIELD(weight_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of weights; auto: datatype")
 CALC_FIELD(activation_datatype,   ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of stored inputs of matrix multiplications; auto: datatype")
 CALC_FIELD(grad_datatype,         ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of accumulated gradients; auto: float32, or with memory_model calculon datatype")
@@ -71,5 +72,6 @@ CALC_FIELD(unfused_experts,       BOOL, _, .flags = CALC_OPTIONAL, .doc = "activ
 CALC_FIELD(cuda_graph,            REAL, _, .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .doc = "share of a block's kernels that a graph launches without the host")
 CALC_FIELD(framework_mem,         SET,  framework_mem, .flags = CALC_OPTIONAL, .doc = "memory that the framework takes for itself")
 CALC_FIELD(software_efficiency,   REAL, _, .lo = 0, .hi = 2, .flags = CALC_OPTIONAL, .doc = "speed of this release of the software over the one the system file was made with; 0: 1")
+CALC_FIELD(inference,             OBJECT, inference, .flags = CALC_OPTIONAL, .doc = "what is served, with training false")
 CALC_FIELD(source,                NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the layout comes from")
 /* clang-format on */

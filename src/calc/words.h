@@ -169,6 +169,15 @@
     X(ROOFLINE, "roofline")                                                                        \
     X(NO_OVERLAP, "no_overlap")
 
+/** What is served: nothing of it (Calculon's forward pass), prompts, tokens, both together, or both
+ *  on processors of their own. */
+#define CALC_INFERENCE_PHASE_LIST(X)                                                               \
+    X(NONE, "none")                                                                                \
+    X(PREFILL, "prefill")                                                                          \
+    X(DECODE, "decode")                                                                            \
+    X(SERVE, "serve")                                                                              \
+    X(DISAGGREGATED, "disaggregated")
+
 /** Time of the multiplications of experts: that mode, the sum where nothing is said. */
 #define CALC_GROUPED_MODE_LIST(X)                                                                  \
     X(AUTO, "auto")                                                                                \
@@ -206,6 +215,7 @@
 #define CALC_X_MEMORY_MODEL(name, text) CALC_MEMORY_MODEL_##name,
 #define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
+#define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
 CALC_DECLARE_ENUM(datatype, DATATYPE)
 CALC_DECLARE_ENUM(attention_type, ATTENTION_TYPE)
 CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)
@@ -230,6 +240,7 @@ CALC_DECLARE_ENUM(pipeline_balance, PIPELINE_BALANCE)
 CALC_DECLARE_ENUM(memory_model, MEMORY_MODEL)
 CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
 CALC_DECLARE_ENUM(scaling, SCALING)
+CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \

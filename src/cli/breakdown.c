@@ -39,6 +39,7 @@ static const line space_lines[CALC_BREAKDOWN_SPACES] = {
     {"head", CALC_PAINT_BLUE},
     {"framework", CALC_PAINT_RED},
     {"fragmentation, reserve", CALC_PAINT_RED},
+    {"cached keys and values", CALC_PAINT_YELLOW},
 };
 
 void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
@@ -85,6 +86,7 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
         s->head_space,
         s->framework_space,
         s->mem_overhead,
+        s->kv_cache_space,
     };
     const double tier2[CALC_BREAKDOWN_SPACES] = {
         weights ? s->weight_space * share : 0,

@@ -8,7 +8,7 @@
 
 enum {
     CALC_BREAKDOWN_TIMES = 17,
-    CALC_BREAKDOWN_SPACES = 9,
+    CALC_BREAKDOWN_SPACES = 10,
     CALC_BREAKDOWN_LABEL = 28 /**< columns of the labels */
 };
 

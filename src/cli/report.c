@@ -4,6 +4,7 @@
 
 #include "cli/breakdown.h"
 #include "cli/human.h"
+#include "cli/report_inference.h"
 #include "cli/report_layout.h"
 #include "spec/field.h"
 
@@ -106,6 +107,17 @@ static void write_costs(calc_output *out, const calc_report *r)
     }
 }
 
+static void write_serving(calc_output *out, const calc_report *r)
+{
+    char title[128];
+    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        calc_report_title(
+            out, r,
+            calc_report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
+        calc_report_inference_write(out, r->stats);
+    }
+}
+
 static void write_rates(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
@@ -125,7 +137,7 @@ static void write_rates(calc_output *out, const calc_report *r)
     };
     calc_report_title(out, r, "Speed");
     write_rate_rows(out, rows, sizeof rows / sizeof *rows);
-    if (r->extended) {
+    if (r->extended && r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         write_costs(out, r);
     }
 }
@@ -286,6 +298,7 @@ void calc_report_write(calc_output *out, const calc_report *r)
     write_head(out, r);
     write_reasons(out, r);
     calc_report_layout_write(out, r);
+    write_serving(out, r);
     write_rates(out, r);
     write_times(out, r);
     write_memory(out, r, 1, s->mem_tier1_capacity);

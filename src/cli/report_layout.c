@@ -242,6 +242,13 @@ static void write_batch(calc_output *out, const calc_report *r)
     const calc_exec *e = &r->inputs->exec;
     double microbatches = r->stats->num_microbatches;
     char number[CALC_HUMAN_MAX];
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        double batch = (double)(e->inference.batch > 0 ? e->inference.batch : e->batch_size);
+        calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer(batch, number));
+        calc_output_printf(out, "  %s per replica\n",
+                           calc_human_counted(batch / (double)e->data_par, "request", number));
+        return;
+    }
     calc_output_printf(out, "  %-9s%9s", "batch",
                        calc_human_integer((double)e->batch_size, number));
     calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",

@@ -115,6 +115,23 @@ static void add_design_axis(line *out, const calc_design_axis *axis)
     }
 }
 
+/* What is served, where something is. */
+static void add_inference(line *out, const calc_inference *inference)
+{
+    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference");
+    for (size_t i = 0; i < row->table->count; i++) {
+        char number[32];
+        const calc_field *field = &row->table->rows[i];
+        const char *member = (const char *)inference + field->offset;
+        double value = calc_member_number(field, member);
+        if (!calc_absent_is(field, member)) {
+            add(out, "%sinference.%s %s", out->used ? "; " : "", field->key,
+                field->type == CALC_TYPE_ENUM ? field->choices[(size_t)value]
+                                              : calc_number_text(value, 1, number));
+        }
+    }
+}
+
 void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
 {
     const calc_designs_builder *b = &study->builder;
@@ -131,6 +148,7 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
             add_exec_axis(&axes, &study->space, (calc_axis)axis);
         }
     }
+    add_inference(&axes, &study->space.inference);
     for (size_t i = 0; i < b->axes; i++) {
         add_design_axis(&axes, &b->axis[i]);
     }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "formats/import.h"
+#include "spec/absent.h"
 #include "spec/field.h"
 
 static calc_status broken(calc_errors *errors, const char *pointer, const char *text)
@@ -69,7 +70,7 @@ static bool is_told(const calc_field *field, const void *object)
     size_t length = strlen(field->key);
     bool network = length > 4 && strcmp(field->key + length - 4, "_net") == 0;
     bool absent = (field->flags & CALC_OPTIONAL) &&
-                  number_of(field, object) == (field->type == CALC_TYPE_INT ? field->absent : 0);
+                  calc_absent_is(field, (const char *)object + field->offset);
     return field->type != CALC_TYPE_NOTE && !network && !absent;
 }
 
@@ -77,6 +78,8 @@ static void value_text(const calc_field *field, double number, char text[64])
 {
     if (field->type == CALC_TYPE_ENUM) {
         snprintf(text, 64, "%s", field->choices[(int)number]);
+    } else if (field->type == CALC_TYPE_OBJECT) {
+        snprintf(text, 64, "{...}");
     } else if (field->type == CALC_TYPE_BOOL) {
         snprintf(text, 64, "%s", number > 0 ? "true" : "false");
     } else if (field->type == CALC_TYPE_SET) {

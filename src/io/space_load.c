@@ -3,6 +3,8 @@
 #include "io/json_load.h"
 #include "io/json_value.h"
 
+#include "spec/field.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +106,55 @@ static bool is_whole(const calc_space_entry *entry, const json_t *value)
     return entry->key && entry->count == (json_is_array(value) ? json_array_size(value) : 1);
 }
 
+/* Whether a key is a field of the execution that has fields itself. */
+static bool is_object(const char *key, const json_t *value)
+{
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
+    return json_is_object(value) && field && field->type == CALC_TYPE_OBJECT;
+}
+
+/* Entries that the root needs at most. */
+static size_t entries_of(json_t *root)
+{
+    const char *key;
+    json_t *value;
+    size_t count = json_object_size(root);
+    json_object_foreach (root, key, value) {
+        count += is_object(key, value) ? json_object_size(value) : 0;
+    }
+    return count;
+}
+
+/* Read the members of an object; `prefix` is what their keys begin with. */
+static void read_object(calc_json_report *report, calc_space_entries *out, const char *prefix,
+                        json_t *object)
+{
+    const char *key;
+    json_t *value;
+    int position = 0;
+    json_object_foreach (object, key, value) {
+        if (report->found.count == CALC_MAX_ERRORS) {
+            break;
+        }
+        char name[128];
+        size_t mark = calc_json_report_enter(report, key);
+        snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
+        if (!*prefix && is_object(key, value)) {
+            read_object(report, out, name, value);
+        } else {
+            calc_space_entry *entry = &out->entry[out->count++];
+            read_entry(report, entry, *prefix ? name : key, value);
+            entry->position = *prefix ? -1 : position;
+            if (report->found.count == 0 && !is_whole(entry, value)) {
+                calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL,
+                                     "out of memory");
+            }
+        }
+        calc_json_report_leave(report, mark);
+        position++;
+    }
+}
+
 /* Read out->text. */
 static calc_status parse(calc_space_entries *out, calc_errors *errors)
 {
@@ -115,23 +166,10 @@ static calc_status parse(calc_space_entries *out, calc_errors *errors)
     if (root && !json_is_object(root)) {
         calc_json_value_type_error(&report, "an object", root, NULL);
     } else if (root) {
-        const char *key;
-        json_t *value;
-        out->entry = calloc(json_object_size(root) + 1, sizeof *out->entry);
-        json_object_foreach (root, key, value) {
-            if (!out->entry || report.found.count == CALC_MAX_ERRORS) {
-                break;
-            }
-            calc_space_entry *entry = &out->entry[out->count++];
-            size_t mark = calc_json_report_enter(&report, key);
-            read_entry(&report, entry, key, value);
-            calc_json_report_leave(&report, mark);
-            if (report.found.count == 0 && !is_whole(entry, value)) {
-                calc_json_report_add(&report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL,
-                                     "out of memory");
-            }
-        }
-        if (!out->entry) {
+        out->entry = calloc(entries_of(root) + 1, sizeof *out->entry);
+        if (out->entry) {
+            read_object(&report, out, "", root);
+        } else {
             calc_json_report_add(&report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
         }
     }
@@ -193,8 +231,9 @@ char *calc_space_entry_pointer(const calc_space_entry *entry, size_t item, char 
 static int key_of(const calc_space_entries *entries, const calc_error *error)
 {
     for (size_t i = 0; i < entries->count && error->status == CALC_ERR_FIELD; i++) {
-        if (strcmp(entries->entry[i].pointer, error->pointer) == 0) {
-            return (int)i;
+        const calc_space_entry *entry = &entries->entry[i];
+        if (strcmp(entry->pointer, error->pointer) == 0 && entry->position >= 0) {
+            return entry->position;
         }
     }
     return CALC_JSON_VALUE;

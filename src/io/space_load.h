@@ -6,10 +6,12 @@
 #include "calc.h"
 #include "io/text.h"
 
-/** One key of the file. A scalar is one item, {"max": N} is "<=N", true is "true". */
+/** One key of the file. A scalar is one item, {"max": N} is "<=N", true is "true". The members of a
+ *  field of the execution that is an object are entries of their own: "inference.phase". */
 typedef struct calc_space_entry {
     char *key;
-    char pointer[128]; /**< "/tensor_par" */
+    char pointer[128]; /**< "/tensor_par", "/inference/phase" */
+    int position;      /**< of the key in the file; -1 for a key inside of an object */
     bool list;         /**< item 2 is at "/tensor_par/2" */
     size_t count;      /**< at least 1 */
     char **item;

@@ -25,7 +25,7 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
         .groups = calc_groups_of(exec),
         .matrix = &system->matrix[narrow],
         .wide = &system->matrix[exec->datatype],
-        .vector = &system->vector[exec->datatype],
+        .vector = &system->vector[calc_format_datatype(exec->vector_datatype, exec->datatype)],
         .matrix_rate = sustained * scaled,
         .sustained = sustained,
     };
@@ -106,7 +106,9 @@ static double copies_per_token(const calc_cost_context *c, const calc_group *gro
     if (nodes <= 1) {
         return 1;
     }
-    return nodes * (1 - pow(1 - 1 / nodes, k)) / k;
+    double reached = nodes * (1 - pow(1 - 1 / nodes, k));
+    double limit = c->shape->groups_per_token;
+    return (limit > 0 && limit < reached ? limit : reached) / k;
 }
 
 double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
@@ -122,9 +124,9 @@ double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc
         group.ranks = o->sub_ranks;
         group.stride *= o->sub_stride;
     }
-    double once_s = o->op[stage] == CALC_OP_ALL_TO_ALL && o->group == CALC_IN_EXPERT
-                        ? calc_collective_all_to_all_s(c->system, &group, o->message_bytes,
-                                                       copies_per_token(c, &group))
+    double copies = o->group == CALC_IN_EXPERT ? copies_per_token(c, &group) : 1;
+    double once_s = o->op[stage] == CALC_OP_ALL_TO_ALL
+                        ? calc_collective_all_to_all_s(c->system, &group, o->message_bytes, copies)
                         : calc_collective_s(c->system, o->op[stage], &group, o->message_bytes);
     return once_s * o->times[stage];
 }

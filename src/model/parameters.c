@@ -30,13 +30,13 @@ static double norm_weights(const calc_shape *s)
 {
     double each = s->rms ? 1 : 2;
     double latents = s->latent ? s->q_rank + s->kv_rank : 0;
-    return 2 * each * s->hidden + latents + (s->qk_norm ? 2 * s->qk_size : 0);
+    return 2 * each * s->hidden + latents + (s->qk_norm && !s->latent ? 2 * s->qk_size : 0);
 }
 
 static double attention_biases(const calc_shape *s)
 {
     double width = s->heads * s->qk_size + s->kv_heads * (s->qk_size + s->v_size);
-    return s->bias && !s->latent ? width + s->hidden : 0;
+    return s->bias ? (s->latent ? 0 : width) + s->hidden : 0;
 }
 
 static double feedforward_biases(const calc_shape *s)
@@ -77,8 +77,6 @@ void calc_count_parameters(const calc_app *app, calc_parameters *out)
                     (s.bias ? (s.gated ? 2 : 1) * s.expert_feedforward + s.hidden : 0);
     double router = s.experts * (s.hidden + s.router_bias + s.bias);
     double shared = feedforward_weights(&s, s.shared_feedforward);
-    double learned = app->position_type == CALC_POSITION_TYPE_LEARNED ||
-                     (app->position_type == CALC_POSITION_TYPE_AUTO && !s.rope);
     double idle = moe * expert * (s.experts - s.experts_per_token);
     *out = (calc_parameters){
         .attention = s.blocks * (attention_weights(&s) + attention_biases(&s)),
@@ -86,7 +84,7 @@ void calc_count_parameters(const calc_app *app, calc_parameters *out)
                moe * shared,
         .experts = moe * (expert * s.experts + router),
         .norm = s.blocks * norm_weights(&s) + each_norm * s.hidden,
-        .embedding = (vocab * (s.tied ? 1 : 2) + learned * s.seq) * s.hidden,
+        .embedding = (vocab * (s.tied ? 1 : 2) + (s.learned ? s.seq : 0)) * s.hidden,
     };
     out->total = out->attention + out->mlp + out->experts + out->norm + out->embedding;
     out->active = out->total - idle;

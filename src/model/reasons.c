@@ -110,6 +110,18 @@ static void tier1_hint(const calc_exec *e, char hint[256])
                      : "raise tensor_par or pipeline_par, or offload to tier 2");
 }
 
+/* The same where a model is served: what is cached is the largest part that a layout chooses. */
+static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
+{
+    const calc_inference *i = &e->inference;
+    char fewer[96] = "";
+    if (s->max_batch >= 1) {
+        snprintf(fewer, sizeof fewer, "lower the batch to at most %.0f, ", s->max_batch);
+    }
+    say(hint, "%s%sraise tensor_par or pipeline_par", fewer,
+        i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
+}
+
 /* Reasons of a layout that uses fields of modern models. */
 static void stage_reasons(reasons *r, const calc_app *app, const calc_system *system,
                           const calc_exec *exec, const calc_stats *stats)
@@ -127,7 +139,11 @@ static void stage_reasons(reasons *r, const calc_app *app, const calc_system *sy
         r->item[r->count - 1] = found;
     }
     calc_reasons_stages_most(exec, stats, most);
-    calc_reasons_stages_hint(app, exec, stats, hint);
+    if (exec->inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        calc_reasons_stages_hint(app, exec, stats, hint);
+    } else {
+        cache_hint(exec, stats, hint);
+    }
     capacity_reason(r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
                     stats->mem_tier1_capacity, most, hint);
 }

@@ -141,18 +141,25 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-typedef enum part { WEIGHTS, GRADIENTS, OPTIMIZER, ACTIVATIONS, WORKING, HEAD, OTHER, PARTS } part;
+typedef enum part {
+    WEIGHTS,
+    GRADIENTS,
+    OPTIMIZER,
+    ACTIVATIONS,
+    WORKING,
+    HEAD,
+    CACHE,
+    OTHER,
+    PARTS
+} part;
 
 static part largest(const calc_stats *s, double *bytes)
 {
     const double space[PARTS] = {
-        [WEIGHTS] = s->weight_space,
-        [GRADIENTS] = s->weight_grad_space,
-        [OPTIMIZER] = s->optimizer_space,
-        [ACTIVATIONS] = s->act_space,
-        [WORKING] = s->act_grad_space,
-        [HEAD] = s->head_space,
-        [OTHER] = s->framework_space + s->mem_overhead,
+        [WEIGHTS] = s->weight_space,      [GRADIENTS] = s->weight_grad_space,
+        [OPTIMIZER] = s->optimizer_space, [ACTIVATIONS] = s->act_space,
+        [WORKING] = s->act_grad_space,    [HEAD] = s->head_space,
+        [CACHE] = s->kv_cache_space,      [OTHER] = s->framework_space + s->mem_overhead,
     };
     part most = WEIGHTS;
     for (part i = WEIGHTS; i < PARTS; i++) {
@@ -171,6 +178,7 @@ void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, ch
         [ACTIVATIONS] = "activations",
         [WORKING] = "the block at hand",
         [HEAD] = "the head",
+        [CACHE] = "cached keys and values",
         [OTHER] = "framework, fragmentation and reserve",
     };
     double bytes;

@@ -4,6 +4,7 @@
 #include "calc.h"
 #include "model/block.h"
 #include "model/data_par.h"
+#include "model/inference.h"
 #include "model/memory.h"
 #include "model/offload.h"
 #include "model/optimizer.h"
@@ -327,6 +328,9 @@ static void put_no_stages(calc_stats *s)
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,
                       calc_compat compat, calc_stats *stats)
 {
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return calc_run_inference(app, system, exec, stats);
+    }
     if (calc_extended(app, system, exec)) {
         return calc_run_stages(app, system, exec, stats);
     }
@@ -338,6 +342,7 @@ calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc
     put_step(&r, &t, stats);
     put_rates(&r, stats);
     put_no_stages(stats);
+    calc_inference_none(stats);
     stats->num_microbatches = r.pipeline.microbatches;
     stats->blocks_per_proc = r.pipeline.blocks_per_proc;
     stats->blocks_per_chunk = r.pipeline.blocks_per_chunk;

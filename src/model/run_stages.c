@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/inference.h"
 #include "model/parameters.h"
 #include "model/processor.h"
 #include "model/stage_spent.h"
@@ -91,14 +92,14 @@ static void run_all(run *r)
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
-static calc_verdict verdict_of(const run *r, double tier1_bytes, double tier2_bytes)
+calc_verdict calc_run_verdict(const calc_system *s, const calc_exec *exec, bool stages_fit,
+                              double tier1_bytes, double tier2_bytes)
 {
-    const calc_system *s = r->system;
-    calc_verdict verdict = calc_verdict_networks(s, r->exec);
+    calc_verdict verdict = calc_verdict_networks(s, exec);
     if (verdict != CALC_VERDICT_OK) {
         return verdict;
     }
-    if (!r->stages.fit) {
+    if (!stages_fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
     if (tier1_bytes > s->mem1.capacity_bytes) {
@@ -351,6 +352,8 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     stats->blocks_per_chunk = r.stages.most_blocks / r.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = verdict_of(&r, stats->proc_mem_tier1_cap_req, stats->proc_mem_tier2_cap_req);
+    calc_inference_none(stats);
+    stats->verdict = calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req,
+                                      stats->proc_mem_tier2_cap_req);
     return stats->verdict;
 }

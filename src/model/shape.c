@@ -23,6 +23,9 @@ static void set_structure(calc_shape *s, const calc_app *app, const calc_exec *e
     s->rope = app->position_type == CALC_POSITION_TYPE_AUTO
                   ? llama
                   : app->position_type == CALC_POSITION_TYPE_ROPE;
+    s->learned = app->position_type == CALC_POSITION_TYPE_AUTO
+                     ? !llama
+                     : app->position_type == CALC_POSITION_TYPE_LEARNED;
     s->bias = chosen(app->bias, !llama);
     s->dropout = chosen(app->dropout, !llama);
     s->tied = chosen(app->tied_embeddings, !llama);
@@ -65,6 +68,7 @@ static void set_experts(calc_shape *s, const calc_app *app)
         s->expert_feedforward =
             app->expert_feedforward > 0 ? (double)app->expert_feedforward : s->feedforward;
         s->shared_feedforward = (double)app->shared_feedforward;
+        s->groups_per_token = app->expert_groups > 1 ? (double)app->groups_per_token : 0;
     }
 }
 

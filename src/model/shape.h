@@ -19,8 +19,9 @@ typedef struct calc_shape {
     double dense_blocks; /**< all blocks, without experts */
     double moe_every;    /**< of the blocks after the dense ones, one in so many has experts */
     double mtp_blocks;
+    double groups_per_token; /**< most nodes the experts of a token are on; 0: any */
     double window, global_every;
-    bool latent, gated, rms, rope, bias, dropout, tied, causal, qk_norm, router_bias;
+    bool latent, gated, rms, rope, learned, bias, dropout, tied, causal, qk_norm, router_bias;
     bool flash;
     double tensor_par, context_par, expert_par, expert_tensor_par; /**< ranks, >= 1 */
     double local_heads, local_kv_heads; /**< of one rank; keys are repeated beyond kv_heads */

@@ -139,8 +139,9 @@ static void put_class(const layout *l, size_t index, calc_stage_stats *out, size
 size_t calc_each_stage(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_stage_stats *out, size_t capacity)
 {
-    size_t count = (size_t)exec->pipeline_par;
-    if (capacity == 0) {
+    bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    size_t count = served ? 0 : (size_t)exec->pipeline_par;
+    if (capacity == 0 || served) {
         return count;
     }
     if (!calc_extended(app, system, exec)) {

@@ -53,12 +53,8 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
     ends.ranks = 2;
     ends.stride *= g->pipeline.ranks - 1;
     calc_stage_lines l = {
-        .reduce_dense = calc_collective_line_of(s, CALC_OP_REDUCE_SCATTER, dense, bytes),
-        .reduce_expert = calc_collective_line_of(s, CALC_OP_REDUCE_SCATTER, expert, bytes),
         .sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes),
         .sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes),
-        .gather_dense = calc_collective_line_of(s, CALC_OP_ALL_GATHER, dense, bytes),
-        .gather_expert = calc_collective_line_of(s, CALC_OP_ALL_GATHER, expert, bytes),
         .message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes),
         .ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes),
         .dense_ranks = dense->ranks,
@@ -169,12 +165,12 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
         return;
     }
     t->reduced_bytes = b->reduced;
-    t->reduce_dense = zero >= 1 ? l->reduce_dense : l->sum_dense;
-    t->reduce_expert = zero >= 1 ? l->reduce_expert : l->sum_expert;
+    t->reduce_dense = zero >= 1 ? l->shard_reduce_dense : l->sum_dense;
+    t->reduce_expert = zero >= 1 ? l->shard_reduce_expert : l->sum_expert;
     if (zero >= 1) {
         t->gathered_bytes = b->weight;
-        t->gather_dense = l->gather_dense;
-        t->gather_expert = l->gather_expert;
+        t->gather_dense = l->shard_gather_dense;
+        t->gather_expert = l->shard_gather_expert;
     }
     /* Sharded gradients are reduced with every micro-batch, unless a pipeline keeps many. */
     t->reductions = zero >= 2 && t->stages <= 1 ? t->microbatches : 1;

@@ -62,6 +62,10 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
     double first_blocks = alone ? s->item[0].dense : 0;
     double rest_share =
         shape->blocks > first_blocks ? (dense - held) / (shape->blocks - first_blocks) : 0;
+    if (rest_share > 1) {
+        alone = false; /* dense blocks go around the pipeline: on all stages alike */
+        rest_share = dense / shape->blocks;
+    }
     for (size_t i = 0; i < s->count; i++) {
         calc_stage_class *c = &s->item[i];
         double blocks = c->dense;
@@ -99,7 +103,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
         add_class(&s, 1, blocks / p, 0);
         add_class(&s, p - 2, blocks / p, 0);
         add_class(&s, 1, blocks / p, 0);
-        s.fit = blocks >= p;
+        s.fit = blocks >= p * s.chunks;
     } else {
         double ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 1 : 0;
         double all = blocks + 2 * ends;

@@ -37,11 +37,10 @@ void calc_stage_parts_of(const calc_cost_context *context, calc_stage_parts *out
 /** Operations of data parallelism and between stages, for one execution: they depend on its groups,
  *  and on nothing else of a layout. */
 typedef struct calc_stage_lines {
-    calc_collective_line reduce_dense, reduce_expert; /**< reduce-scatter */
-    calc_collective_line sum_dense, sum_expert;       /**< all-reduce */
-    calc_collective_line gather_dense, gather_expert;
-    calc_collective_line shard_reduce_dense, shard_reduce_expert; /**< over fsdp_par, and beyond */
-    calc_collective_line shard_gather_dense, shard_gather_expert;
+    calc_collective_line sum_dense, sum_expert; /**< all-reduce */
+    /** Reduce-scatter over the ranks that share a state, and all-reduce beyond them. */
+    calc_collective_line shard_reduce_dense, shard_reduce_expert;
+    calc_collective_line shard_gather_dense, shard_gather_expert; /**< all-gather among them */
     calc_collective_line message, ends;
     double dense_ranks, expert_ranks;   /**< replicas */
     double dense_shards, expert_shards; /**< of them, those that share a sharded state */

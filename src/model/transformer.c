@@ -158,10 +158,17 @@ static void close_tensor_par(builder *b, const char *name, unsigned repeated_by)
 
 /* Bytes of the input of a column-parallel matrix that are kept: of the rank's share where it is
  * gathered again, else of all tokens. */
-static double kept_input_bytes(const builder *b, double width)
+static bool keeps_gathered(const builder *b)
 {
-    bool gathered = b->sequence_par && !b->exec->seq_par_ag_redo;
-    return (gathered ? b->tokens : b->kept) * width * b->shape->kept_bytes;
+    return b->sequence_par && b->shape->tensor_par > 1 && !b->exec->seq_par_ag_redo;
+}
+
+static void keep_input(const builder *b, calc_operator *o, double width)
+{
+    bool gathered = keeps_gathered(b);
+    double tokens = gathered ? b->tokens : b->kept;
+    /* What was gathered does not come back from a norm alone. */
+    keep(o, tokens * width * b->shape->kept_bytes, gathered ? ALL : LAYERNORM);
 }
 
 /* ---- Parts of a block ------------------------------------------------------------------------ */
@@ -211,7 +218,7 @@ static void add_query_key_value(builder *b)
     calc_operator *o = matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens, s->hidden,
                               query + key_value, 1);
     add_bias(b, o, query + key_value);
-    keep(o, kept_input_bytes(b, s->hidden), LAYERNORM);
+    keep_input(b, o, s->hidden);
     double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
     double bytes = 2 * heads * s->element_bytes;
     if (s->qk_norm) {
@@ -432,13 +439,14 @@ static void add_feedforward(builder *b, double width, unsigned module, bool shar
                b->tokens, s->hidden, gates * columns, 1);
     if (!shared) {
         add_bias(b, o, gates * columns);
-        keep(o, kept_input_bytes(b, s->hidden), LAYERNORM);
+        keep_input(b, o, s->hidden);
     }
     o = vector(b, shared ? "shared expert activation" : "activation", module, elements,
                (gates + 1) * elements * e * unfused, (2 * gates + 1) * elements * e * unfused);
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * elements;
-    keep(o, gates * unfused * elements * s->kept_bytes, module);
+    /* In kernels of its own the activation keeps its output's input, too. */
+    keep(o, (gates + unfused - 1) * elements * s->kept_bytes, module);
     o = matrix(b, shared ? "shared expert down" : "feed-forward down", CALC_OPERATOR_MATRIX, module,
                b->tokens, columns, s->hidden, 1);
     if (!shared) {
@@ -514,14 +522,14 @@ static void add_experts(builder *b)
                          : 2.5;
     calc_operator *o =
         matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
-    o->weights += s->router_bias ? s->experts : 0;
+    o->weights += (s->router_bias + s->bias) * s->experts;
     keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
     o = vector(b, "routing", MOE, tokens * s->experts, 8 * tokens * s->experts,
                8 * tokens * s->experts);
     keep(o, 12 * tokens * s->experts, MOE);
     if (s->shared_feedforward > 0) {
         size_t first = b->count;
-        add_feedforward(b, s->shared_feedforward, SHARED_EXPERTS, true);
+        add_feedforward(b, s->shared_feedforward, SHARED_EXPERTS | MOE, true);
         for (size_t i = first; i < b->count; i++) {
             b->out[i].shared_expert = true;
         }
@@ -531,6 +539,7 @@ static void add_experts(builder *b)
     add_expert_gather(b, "expert gather", routed, true);
     o = matrix(b, "experts up", CALC_OPERATOR_GROUPED, MOE, rows, s->hidden, gates * width, local);
     o->expert = true;
+    add_bias(b, o, local * gates * width);
     keep(o, rows * s->hidden * s->kept_bytes, MOE);
     o = vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                (gates + 1) * rows * width * e * traffic,
@@ -540,6 +549,7 @@ static void add_experts(builder *b)
     keep(o, gates * rows * width * s->kept_bytes, MOE);
     o = matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden, local);
     o->expert = true;
+    add_bias(b, o, local * s->hidden);
     keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
     add_expert_gather(b, "expert reduction", routed, false);
     add_exchange(b, "combine", routed, x->combine_datatype, true);
@@ -576,7 +586,8 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec
     b.traffic = 1; /* one kernel either way */
     calc_operator *o =
         vector(&b, "embedding", 0, elements, 2 * bytes + 8 * b.tokens, 2 * 4 * elements);
-    o->weights = shape->vocab / shape->tensor_par * shape->hidden;
+    o->weights =
+        (shape->vocab / shape->tensor_par + (shape->learned ? shape->seq : 0)) * shape->hidden;
     close_tensor_par(&b, "embedding reduction", 0);
     return b.count;
 }

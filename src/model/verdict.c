@@ -5,6 +5,26 @@
 /** Blocks per processor that offload needs: one computed, one coming, one going. */
 #define OFFLOAD_BLOCKS 3
 
+/* The same of the experts' own split of the ranks. */
+static double expert_ranks(const calc_exec *e, int64_t index)
+{
+    if (e->expert_par <= 1 && e->expert_tensor_par <= 1) {
+        return 1;
+    }
+    int64_t expert = e->expert_par_net < 0 ? e->data_par_net : e->expert_par_net;
+    int64_t split = e->expert_tensor_par_net < 0 ? e->tensor_par_net : e->expert_tensor_par_net;
+    int64_t replica = e->expert_data_par_net < 0 ? e->data_par_net : e->expert_data_par_net;
+    double ep = e->expert_par > 1 ? (double)e->expert_par : 1;
+    double etp = e->expert_tensor_par > 1 ? (double)e->expert_tensor_par : 1;
+    double replicas = (double)e->num_procs / ((double)e->pipeline_par * ep * etp);
+    double ranks = 1;
+    ranks *= expert == index ? ep : 1;
+    ranks *= split == index ? etp : 1;
+    ranks *= replica == index && replicas > 1 ? replicas : 1;
+    ranks *= e->pipeline_par_net == index ? (double)e->pipeline_par : 1;
+    return ranks;
+}
+
 double calc_verdict_network_ranks(const calc_exec *exec, int64_t index)
 {
     double ranks = 1;
@@ -15,7 +35,8 @@ double calc_verdict_network_ranks(const calc_exec *exec, int64_t index)
         int64_t net = exec->context_par_net < 0 ? exec->tensor_par_net : exec->context_par_net;
         ranks *= net == index ? (double)exec->context_par : 1;
     }
-    return ranks;
+    double experts = expert_ranks(exec, index);
+    return ranks > experts ? ranks : experts;
 }
 
 calc_verdict calc_verdict_network(const calc_network *network, double ranks)

@@ -16,15 +16,15 @@ static bool extended_exec(const calc_exec *e)
            e->rank_order || e->context_par > 1 || e->expert_par > 1 || e->expert_tensor_par > 1 ||
            e->pipeline_schedule || e->pipeline_balance || e->first_stage_blocks ||
            e->last_stage_blocks || e->pipeline_par_overlap || e->zero_stage || e->fsdp_par ||
-           e->param_gather_overlap || e->memory_model || e->matrix_datatype || e->weight_datatype ||
-           e->activation_datatype || e->grad_datatype || e->grad_reduce_datatype ||
-           e->master_datatype || e->optimizer_moment_datatype || e->scaling ||
-           e->recompute_modules || e->recompute_blocks ||
+           e->param_gather_overlap || e->memory_model || e->matrix_datatype || e->vector_datatype ||
+           e->weight_datatype || e->activation_datatype || e->grad_datatype ||
+           e->grad_reduce_datatype || e->master_datatype || e->optimizer_moment_datatype ||
+           e->scaling || e->recompute_modules || e->recompute_blocks ||
            e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES ||
            e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE || e->fused_cross_entropy ||
            e->unfused_rope || e->eager || e->unfused_experts || e->cuda_graph > 0 ||
            e->framework_mem || e->offload_share > 0 || e->software_efficiency > 0 ||
-           e->datatype == CALC_DATATYPE_FLOAT4;
+           e->datatype == CALC_DATATYPE_FLOAT4 || e->inference.phase;
 }
 
 static bool extended_op(const calc_op_rate *o)

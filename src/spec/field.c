@@ -36,6 +36,7 @@ static const char *const pipeline_balance_names[] = {CALC_PIPELINE_BALANCE_LIST(
 static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) NULL};
 static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
 static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
+static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
 static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
 static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
@@ -169,6 +170,13 @@ static const calc_field system_rows[] = {
 };
 #undef CALC_FIELD
 TABLE(system, "sys", calc_system)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_inference, name, type, arg, __VA_ARGS__)
+static const calc_field inference_rows[] = {
+#include "calc/inference.fields.h"
+};
+#undef CALC_FIELD
+TABLE(inference, "inference", calc_inference)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_exec, name, type, arg, __VA_ARGS__)
 static const calc_field exec_rows[] = {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/format.h"
+#include "spec/rules_inference.h"
 
 /* What the rules look at, and where their errors go. */
 typedef struct rules {
@@ -420,6 +421,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_tensor_par(&r);
     check_pipeline_and_data_par(&r);
     check_inference(&r);
+    calc_rules_inference(app, exec, r.errors);
     check_network_index(&r, "/tensor_par_net", exec->tensor_par_net);
     check_network_index(&r, "/pipeline_par_net", exec->pipeline_par_net);
     check_network_index(&r, "/data_par_net", exec->data_par_net);

@@ -161,7 +161,7 @@ END_TEST
 START_TEST(tables_are_complete)
 {
     ck_assert_int_eq(counts_count, 86);
-    ck_assert_int_eq(layouts_count, 25);
+    ck_assert_int_eq(layouts_count, 27);
 }
 END_TEST
 

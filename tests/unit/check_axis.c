@@ -144,6 +144,33 @@ START_TEST(real_numbers_of_the_execution_are_no_axes_yet)
 }
 END_TEST
 
+START_TEST(what_is_served_is_the_same_for_every_layout)
+{
+    calc_exec exec;
+    ck_assert_int_eq(space.inference.phase, CALC_INFERENCE_PHASE_NONE);
+    assign("inference.phase=serve");
+    assign("exe.inference.prompt_size=4000");
+    assign("inference.prefix_hit=0.25");
+    calc_space_optional(&space, &exec);
+    ck_assert_int_eq(exec.inference.phase, CALC_INFERENCE_PHASE_SERVE);
+    ck_assert_int_eq(exec.inference.prompt_size, 4000);
+    ck_assert_double_eq(exec.inference.prefix_hit, 0.25);
+    refuse("inference.prompt_size=1,2", CALC_ERR_UNSUPPORTED,
+           "--axis inference.prompt_size=1,2: \"inference.prompt_size\" has one value for all "
+           "layouts: to sweep it is not supported yet\n"
+           "  hint: batch_size may have several: it is the batch where inference.batch is 0");
+    refuse("inference.phase=train", CALC_ERR_RANGE,
+           "--axis inference.phase=train: /inference/phase: \"train\" is not one of none, prefill, "
+           "decode, serve, disaggregated");
+    refuse("inference.prefix_hit=1", CALC_ERR_RANGE,
+           "--axis inference.prefix_hit=1: /inference/prefix_hit: 1 is out of range, expected at "
+           "least 0 and less than 1");
+    refuse("inference=serve", CALC_ERR_FIELD,
+           "--axis inference=serve: \"inference\" is more than one value\n"
+           "  hint: only numbers, choices and true or false can be swept");
+}
+END_TEST
+
 START_TEST(a_batch_size_is_exact_or_a_maximum)
 {
     ck_assert(space.batch_is_maximum);
@@ -276,6 +303,7 @@ int main(void)
     tcase_add_test(tests, a_star_is_every_legal_value);
     tcase_add_test(tests, a_star_of_an_optional_field_is_every_choice);
     tcase_add_test(tests, real_numbers_of_the_execution_are_no_axes_yet);
+    tcase_add_test(tests, what_is_served_is_the_same_for_every_layout);
     tcase_add_test(tests, a_batch_size_is_exact_or_a_maximum);
     tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);
     tcase_add_test(tests, unknown_names_get_the_nearest);

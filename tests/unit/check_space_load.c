@@ -164,12 +164,36 @@ START_TEST(files_are_read_whole)
 }
 END_TEST
 
+START_TEST(members_of_objects_of_the_execution_are_entries)
+{
+    parse("{\"inference\": {\"phase\": \"decode\", \"prompt_size\": [1, 2]}, \"training\": false}");
+    ck_assert_uint_eq(entries.count, 3);
+    entry_is(0, "inference.phase", "/inference/phase", false, "decode");
+    entry_is(1, "inference.prompt_size", "/inference/prompt_size", true, "1|2");
+    entry_is(2, "training", "/training", false, "false");
+    /* Keys of the root have a place of their own, whatever came before. */
+    calc_errors errors = {.count = 2};
+    errors.item[0] = (calc_error){.status = CALC_ERR_FIELD, .pointer = "/training"};
+    errors.item[1] = (calc_error){.status = CALC_ERR_FIELD, .pointer = "/inference/phase"};
+    calc_space_entries_locate(&entries, &errors, 0);
+    ck_assert_int_eq(errors.item[0].column, 59);
+    ck_assert_int_eq(errors.item[1].column, 25);
+    calc_space_entries_free(&entries);
+    refuse("{\"inference\": {\"phase\": null}}", CALC_ERR_TYPE,
+           "s:1:25: /inference/phase: expected a value, a list, a range \"lo:hi:step\", \"*\" or "
+           "{\"max\": N}, found null");
+    refuse("{\"inference\": {\"inference\": {\"max\": {}}}}", CALC_ERR_TYPE,
+           "s:1:37: /inference/inference/max: expected a number or a range, found an object");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("space_load");
     TCase *tests = tcase_create("space_load");
     tcase_add_checked_fixture(tests, NULL, teardown);
     tcase_add_test(tests, values_become_text_in_the_order_of_the_file);
+    tcase_add_test(tests, members_of_objects_of_the_execution_are_entries);
     tcase_add_test(tests, an_empty_object_has_no_entries);
     tcase_add_test(tests, what_is_no_text_is_refused_with_its_place);
     tcase_add_test(tests, syntax_errors_are_those_of_every_document);

@@ -1,0 +1,264 @@
+/* What serving means for the statistics of a layout: memory, times, latencies, throughput. */
+#include <math.h>
+#include <string.h>
+
+#include "model/inference.h"
+#include "model/processor.h"
+#include "model/run_stages.h"
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What one pool needs, and has room for. */
+typedef struct pool {
+    calc_stage_memory memory; /* of the fullest stage, without the cache */
+    double stage;             /* which it is */
+    double cache_bytes;       /* on it */
+    double need_bytes;        /* with fragmentation and reserve */
+    calc_kv_room room;        /* of a replica */
+} pool;
+
+/* @param sequences  on a replica, each of `context` tokens */
+static pool pool_of(const calc_serving *r, const calc_pass_model *m, const calc_pass *pass,
+                    double sequences, double context)
+{
+    const calc_system *s = r->system;
+    double usable = (s->mem1.capacity_bytes - s->mem_reserved_bytes) / (1 + s->mem_fragmentation);
+    pool out = {.room = {INFINITY, INFINITY}};
+    for (size_t i = 0; i < m->stages.count; i++) {
+        double blocks = calc_pass_cached_blocks(m, i);
+        calc_stage_memory memory = calc_pass_memory(m, pass, i);
+        double cache = calc_kv_cache_space(&m->cache, blocks, sequences, context);
+        calc_kv_room room =
+            calc_kv_cache_capacity(&m->cache, blocks, context, usable - memory.total);
+        out.room.tokens = lesser(out.room.tokens, room.tokens);
+        out.room.sequences = lesser(out.room.sequences, room.sequences);
+        if (i == 0 || memory.total + cache > out.memory.total + out.cache_bytes) {
+            out.memory = memory;
+            out.cache_bytes = cache;
+            out.stage = m->stages.item[i].position;
+        }
+    }
+    double allocated = out.memory.total + out.cache_bytes;
+    out.need_bytes = allocated * (1 + s->mem_fragmentation) + s->mem_reserved_bytes;
+    return out;
+}
+
+/* The pass of a prefill that has most tokens. */
+static const calc_pass *widest(const calc_prefill *p)
+{
+    return p->chunks > 0 ? &p->chunk : &p->last;
+}
+
+/* The pool that needs more memory for sequences at their full length. */
+static pool put_memory(const calc_serving *r, calc_stats *s)
+{
+    bool prompts = r->i->phase == CALC_INFERENCE_PHASE_PREFILL;
+    bool apart = r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    bool chunked = r->mixed_share > 0;
+    bool whole = prompts || (r->i->phase == CALC_INFERENCE_PHASE_SERVE && !chunked);
+    double context = r->prompt + (prompts ? 0 : r->generate);
+    const calc_pass *pass = whole ? widest(&r->prefilled) : chunked ? &r->mixed : &r->plain;
+    pool most = pool_of(r, &r->model, pass, r->batch, context);
+    calc_kv_room room = most.room;
+    if (apart) {
+        pool other = pool_of(r, &r->prefill, widest(&r->prefilled), r->prefill_batch, r->prompt);
+        most = other.need_bytes > most.need_bytes ? other : most;
+    }
+    s->weight_space = most.memory.state;
+    s->act_grad_space = most.memory.working;
+    s->head_space = most.memory.ends;
+    s->kv_cache_space = most.cache_bytes;
+    s->mem_allocated = most.memory.total + most.cache_bytes;
+    s->mem_overhead = most.need_bytes - s->mem_allocated;
+    s->proc_mem_tier1_cap_req = most.need_bytes;
+    s->peak_stage = most.stage;
+    s->kv_bytes_per_token = r->model.cache.token_bytes * r->model.shape.blocks;
+    s->kv_capacity_tokens = room.tokens;
+    s->max_batch = room.sequences * r->replicas;
+    return most;
+}
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+/* The reported time by what it is spent on; what is left is waiting for the slowest stage. */
+static void put_time(const calc_serving *r, calc_stats *s)
+{
+    double busy_s = 0;
+    for (size_t i = 0; i < r->parts; i++) {
+        const calc_pass_spent *t = &r->part[i].pass->slow;
+        double times = r->part[i].times * r->batches;
+        s->fw_time += times * t->kernel_s;
+        s->tp_comm_exposed_time += times * t->tensor_s;
+        s->cp_comm_exposed_time += times * t->context_s;
+        s->ep_comm_exposed_time += times * t->expert_s;
+        s->pp_comm_exposed_time += times * t->message_s;
+        s->dp_comm_exposed_time += times * t->sharded_s;
+        s->head_time += times * t->ends_s;
+        busy_s += times * t->total_s;
+    }
+    s->tp_comm_link_time = s->tp_comm_exposed_time;
+    s->cp_comm_link_time = s->cp_comm_exposed_time;
+    s->ep_comm_link_time = s->ep_comm_exposed_time;
+    s->pp_comm_link_time = s->pp_comm_exposed_time;
+    s->overhead_time = r->overhead_s;
+    s->total_time = r->total_s;
+    s->bubble_time = r->total_s - busy_s - r->overhead_s;
+    s->slowest_stage = r->model.stages.item[r->part[0].pass->slowest].position;
+}
+
+/* Of the kind of block most stages are made of, in the first part. */
+static void put_block(const calc_serving *r, calc_stats *s)
+{
+    const calc_shape *shape = &r->model.shape;
+    bool moe = calc_shape_moe_blocks(shape) * 2 > shape->blocks;
+    const calc_pass *pass =
+        r->parts > 1 && r->part[0].times == 0 ? r->part[1].pass : r->part[0].pass;
+    const calc_cost *b = &pass->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
+    s->block_fw_flops = b->flop[CALC_STAGE_FW];
+    s->block_fw_mem_accessed = b->bytes[CALC_STAGE_FW];
+    s->block_fw_time = b->fw_s;
+    s->baseblock_fw_tp_time = b->tensor.fw_link_s;
+    s->edgeblock_fw_tp_time = b->tensor.fw_link_s;
+    s->baseblock_fw_tp_time_exposed = b->tensor.fw_exposed_s;
+    s->edgeblock_fw_tp_time_exposed = b->tensor.fw_exposed_s;
+    s->block_fw_pp_size = pass->parts.message_bytes;
+    s->block_weight_space = (b->dense_weights + b->expert_weights) * shape->weight_bytes;
+    s->block_act_working_space = b->kept_whole_bytes;
+    s->useful_flops = b->flop[CALC_STAGE_FW];
+}
+
+/* Latencies of a request. */
+static void put_latency(const calc_serving *r, calc_stats *s)
+{
+    bool prefills = r->i->phase != CALC_INFERENCE_PHASE_DECODE;
+    bool decodes = r->i->phase != CALC_INFERENCE_PHASE_PREFILL;
+    bool apart = r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    if (prefills) {
+        s->prefill_time = r->prefill_s;
+        s->ttft = r->prefill_s + (apart ? r->transfer_s : 0);
+    }
+    if (decodes) {
+        s->decode_step_time = r->step_s;
+        s->tokens_per_step = r->tokens_per_step;
+        s->tpot = r->step_s / r->tokens_per_step;
+        s->tokens_per_s_per_user = 1 / s->tpot;
+        s->decode_sequences = r->sequences * r->replicas;
+    }
+    if (prefills && decodes) {
+        s->request_time = s->ttft + (r->generate - 1) * s->tpot;
+    }
+    if (apart) {
+        s->kv_transfer_time = r->transfer_s;
+        s->prefill_requests_per_s = r->prefill_requests_per_s;
+        s->decode_requests_per_s = r->decode_requests_per_s;
+    }
+    if (r->i->phase == CALC_INFERENCE_PHASE_SERVE) {
+        s->prefill_share = r->prefill_share;
+    }
+}
+
+/* Throughput, and what a token costs. */
+static void put_throughput(const calc_serving *r, calc_stats *s)
+{
+    const calc_system *system = r->system;
+    bool prompts = r->i->phase == CALC_INFERENCE_PHASE_PREFILL;
+    bool decode = r->i->phase == CALC_INFERENCE_PHASE_DECODE;
+    double procs = (double)(r->exec->num_procs + r->i->prefill_procs);
+    double each = prompts ? 1 : r->generate;
+    s->requests_per_s = r->requests_per_s;
+    s->output_tokens_per_s = decode ? r->batch * r->replicas / s->tpot : r->requests_per_s * each;
+    s->output_tokens_per_s_per_proc = s->output_tokens_per_s / procs;
+    s->sample_rate = s->requests_per_s;
+    s->tokens_per_s = decode    ? s->output_tokens_per_s
+                      : prompts ? r->requests_per_s * r->prompt
+                                : r->requests_per_s * (r->prompt + r->generate);
+    s->tokens_per_s_per_proc = s->tokens_per_s / procs;
+    double billed = prompts ? s->tokens_per_s : s->output_tokens_per_s;
+    s->energy_per_token = system->watts > 0 ? system->watts * procs / billed : NAN;
+    s->usd_per_million_output_tokens =
+        system->usd_per_hour > 0
+            ? system->usd_per_hour / 3600 * procs / s->output_tokens_per_s * 1e6
+            : NAN;
+}
+
+static void put_efficiency(const calc_serving *r, calc_stats *s)
+{
+    double peak = r->system->matrix[r->exec->datatype].flop_per_s;
+    for (size_t i = 0; i < r->parts; i++) {
+        s->hardware_flops += r->part[i].times * r->batches * r->part[i].pass->flop * r->replicas;
+    }
+    double could = s->total_time * peak * (double)r->exec->num_procs;
+    s->model_flops = s->hardware_flops;
+    s->model_flops_square = s->hardware_flops;
+    s->model_flops_utilization = s->model_flops / could;
+    s->model_flops_utilization_square = s->model_flops_utilization;
+    s->hardware_flops_utilization = s->model_flops_utilization;
+    s->total_efficiency = s->model_flops_utilization;
+    s->system_efficiency = s->fw_time / s->total_time;
+    s->compute_efficiency = s->total_efficiency / s->system_efficiency;
+    s->days_per_trillion_tokens = NAN;
+    s->proc_hours_per_trillion_tokens = NAN;
+    s->usd_per_trillion_tokens = NAN;
+}
+
+void calc_inference_none(calc_stats *s)
+{
+    double *const unknown[] = {
+        &s->ttft,
+        &s->tpot,
+        &s->request_time,
+        &s->prefill_time,
+        &s->decode_step_time,
+        &s->kv_transfer_time,
+        &s->tokens_per_step,
+        &s->tokens_per_s_per_user,
+        &s->output_tokens_per_s,
+        &s->output_tokens_per_s_per_proc,
+        &s->requests_per_s,
+        &s->prefill_requests_per_s,
+        &s->decode_requests_per_s,
+        &s->decode_sequences,
+        &s->prefill_share,
+        &s->kv_bytes_per_token,
+        &s->kv_capacity_tokens,
+        &s->max_batch,
+        &s->usd_per_million_output_tokens,
+    };
+    for (size_t k = 0; k < sizeof unknown / sizeof *unknown; k++) {
+        *unknown[k] = NAN;
+    }
+    s->kv_cache_space = 0;
+}
+
+calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
+                                const calc_exec *exec, calc_stats *stats)
+{
+    calc_serving r;
+    memset(stats, 0, sizeof *stats);
+    calc_inference_none(stats);
+    calc_serving_of(app, system, exec, &r);
+    bool fit = r.model.stages.fit && r.prefill.stages.fit;
+    r.total_s = fit ? r.total_s : NAN;
+    pool most = put_memory(&r, stats);
+    put_time(&r, stats);
+    put_block(&r, stats);
+    put_latency(&r, stats);
+    put_throughput(&r, stats);
+    put_efficiency(&r, stats);
+    stats->num_microbatches = r.batches;
+    stats->blocks_per_proc = r.model.stages.most_blocks;
+    stats->blocks_per_chunk = r.model.stages.most_blocks / r.model.stages.chunks;
+    stats->mem_tier1_capacity = system->mem1.capacity_bytes;
+    stats->mem_tier2_capacity = system->mem2.capacity_bytes;
+    stats->verdict = calc_run_verdict(system, exec, fit, most.need_bytes, 0);
+    if (stats->verdict == CALC_VERDICT_OK &&
+        exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        stats->verdict = calc_run_verdict(system, &r.prefill.exec, fit, most.need_bytes, 0);
+    }
+    return stats->verdict;
+}

@@ -1,0 +1,133 @@
+#include "spec/rules_inference.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "spec/absent.h"
+#include "spec/field.h"
+#include "spec/rules.h"
+
+/* Add an error about a field of inference. */
+#define BROKEN(errors, field, hint, ...)                                                           \
+    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/" #field, hint, __VA_ARGS__)
+
+/* Report that a parallel size of the prefill pool does not divide what it splits. */
+static void must_divide(calc_errors *errors, const char *pointer, int64_t value, const char *what,
+                        int64_t n)
+{
+    char divisors[200];
+    char hint[224];
+    if (n % value == 0) {
+        return;
+    }
+    snprintf(hint, sizeof hint, "use %s", calc_divisors_text(n, divisors, sizeof divisors));
+    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
+                    "%lld does not divide %s = %lld", (long long)value, what, (long long)n);
+}
+
+static void check_lengths(const calc_exec *e, calc_errors *errors)
+{
+    const calc_inference *i = &e->inference;
+    bool serves =
+        i->phase == CALC_INFERENCE_PHASE_SERVE || i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    if (serves && i->generate_size < 2) {
+        BROKEN(errors, generate_size, "use at least 2, or phase \"prefill\"",
+               "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
+               i->generate_size == 1 ? "" : "s");
+    }
+    if (i->batch % e->data_par != 0) {
+        char hint[96];
+        int64_t above = (i->batch / e->data_par + 1) * e->data_par;
+        snprintf(hint, sizeof hint, "use a multiple of data_par: %lld", (long long)above);
+        BROKEN(errors, batch, hint, "%lld is not a multiple of data_par = %lld",
+               (long long)i->batch, (long long)e->data_par);
+    }
+    if (i->speculative_tokens == 0 && (i->speculative_accept > 0 || i->speculative_cost > 0)) {
+        BROKEN(errors, speculative_tokens, "give speculative_tokens, or leave them out",
+               "nothing is drafted: speculative_accept and speculative_cost have no effect");
+    }
+}
+
+static void check_layout(const calc_exec *e, calc_errors *errors)
+{
+    if (e->context_par > 1 && e->inference.phase != CALC_INFERENCE_PHASE_PREFILL) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/context_par",
+                        "use 1, or phase \"prefill\"",
+                        "decoding with context parallelism is not modelled yet");
+    }
+    if (e->pipeline_interleaving > 1) {
+        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/pipeline_interleaving", "use 1",
+                        "chunks of a stage shorten the bubble of training: serving has no use for "
+                        "them");
+    }
+}
+
+static void check_offload(const calc_exec *e, calc_errors *errors)
+{
+    if (e->weight_offload || e->activations_offload) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC,
+                        e->weight_offload ? "/weight_offload" : "/activations_offload", "use false",
+                        "serving from the second memory tier is not modelled yet");
+    }
+}
+
+static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *errors)
+{
+    const calc_inference *i = &e->inference;
+    if (i->phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        if (i->prefill_procs > 0 || i->prefill_tensor_par > 0 || i->prefill_expert_par > 0) {
+            BROKEN(errors, prefill_procs, "use phase \"disaggregated\", or leave it out",
+                   "only disaggregated serving has a prefill pool");
+        }
+        return;
+    }
+    int64_t tensor = i->prefill_tensor_par > 0 ? i->prefill_tensor_par : e->tensor_par;
+    int64_t expert = i->prefill_expert_par > 0 ? i->prefill_expert_par : e->expert_par;
+    int64_t replica = tensor * e->pipeline_par;
+    must_divide(errors, "/inference/prefill_tensor_par", tensor, "attn_heads", a->attn_heads);
+    must_divide(errors, "/inference/prefill_tensor_par", tensor, "hidden", a->hidden);
+    must_divide(errors, "/inference/prefill_tensor_par", tensor, "feedforward", a->feedforward);
+    if (i->prefill_procs < 1 || i->prefill_procs % replica != 0) {
+        char hint[96];
+        int64_t above = (i->prefill_procs / replica + 1) * replica;
+        snprintf(hint, sizeof hint, "use a multiple of %lld: %lld", (long long)replica,
+                 (long long)above);
+        BROKEN(errors, prefill_procs, hint,
+               "%lld processors are no replicas of tensor %lld * pipeline %lld",
+               (long long)i->prefill_procs, (long long)tensor, (long long)e->pipeline_par);
+        return;
+    }
+    if (expert <= 1) {
+        return;
+    }
+    int64_t split = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    if (a->num_experts > 0) {
+        must_divide(errors, "/inference/prefill_expert_par", expert, "num_experts", a->num_experts);
+        must_divide(errors, "/inference/prefill_expert_par", expert * split,
+                    "the processors of a prefill stage", i->prefill_procs / e->pipeline_par);
+    }
+    if (tensor > 1 && e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/tensor_par_comm_type",
+                        "use \"rs_ag\"",
+                        "experts with tensor parallelism need sequence parallelism");
+    }
+}
+
+void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors)
+{
+    const calc_inference *i = &exec->inference;
+    if (i->phase == CALC_INFERENCE_PHASE_NONE) {
+        if (!calc_absent_is(calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference"), i)) {
+            BROKEN(errors, phase, "use \"prefill\", \"decode\", \"serve\" or \"disaggregated\"",
+                   "without a phase the other fields of inference have no effect");
+        }
+        return;
+    }
+    if (exec->training) {
+        BROKEN(errors, phase, "use training false", "nothing is served in training");
+    }
+    check_lengths(exec, errors);
+    check_layout(exec, errors);
+    check_offload(exec, errors);
+    check_pool(app, exec, errors);
+}

@@ -1,0 +1,6 @@
+for phase in prefill decode serve; do
+    "$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.phase=$phase
+done
+"$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.phase=disaggregated --set inference.prefill_procs=8 |
+    sed -n '/Serving/,/^$/p'
+"$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.batch=5000 | sed -n '/infeasible/,/^$/p'

@@ -1,0 +1,299 @@
+#include "model/inference_pass.h"
+
+#include "serving_case.h"
+
+/* Relative tolerance where activations of a few megabytes are left out of the expected number. */
+static const double few = 2e-3;
+
+#define assert_about(got, want) ck_assert_double_eq_tol(got, want, few *fabs(want))
+
+static calc_pass pass_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                         calc_pass_work work)
+{
+    static calc_pass_model model;
+    calc_pass pass;
+    calc_pass_model_init(&model, app, system, exec);
+    calc_pass_of(&model, &work, &pass);
+    return pass;
+}
+
+static calc_pass_work decoded(double sequences, double context)
+{
+    return (calc_pass_work){.sequences = sequences, .queries = 1, .context = context};
+}
+
+static calc_pass_work prefilled(double chunk, double cached)
+{
+    return (calc_pass_work){.prompts = 1, .chunk = chunk, .cached = cached, .finished = 1};
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+/* 70.554e9 parameters, of which the table of 128,256 words is not read, and 4,096 bytes a token
+ * and block. */
+START_TEST(one_sequence_takes_the_time_of_reading_weights_and_cache)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    double weight_bytes = 2 * (70.553706496e9 - 128256.0 * 8192);
+    calc_pass pass = pass_of(&app, &system, &exec, decoded(1, 1000));
+    assert_about(pass.latency_s, (weight_bytes + 327680 * 1000.0) / 1e12);
+    /* The cache alone: exactly, and per sequence. */
+    calc_pass longer = pass_of(&app, &system, &exec, decoded(1, 3000));
+    ck_assert_double_eq_tol(longer.latency_s - pass.latency_s, 327680 * 2000.0 / 1e12, 1e-12);
+    pass = pass_of(&app, &system, &exec, decoded(8, 1000));
+    longer = pass_of(&app, &system, &exec, decoded(8, 3000));
+    ck_assert_double_eq_tol(longer.latency_s - pass.latency_s, 8 * 327680 * 2000.0 / 1e12, 1e-12);
+}
+END_TEST
+
+START_TEST(weights_are_read_as_they_are_stored)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    double wide_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s;
+    exec.weight_datatype = CALC_FORMAT_FLOAT8;
+    assert_about(pass_of(&app, &system, &exec, decoded(1, 1)).latency_s, wide_s / 2);
+    exec.weight_datatype = CALC_FORMAT_FLOAT4;
+    assert_about(pass_of(&app, &system, &exec, decoded(1, 1)).latency_s, wide_s / 4);
+    /* Wider than the arithmetic: converted before. */
+    exec.weight_datatype = CALC_FORMAT_FLOAT32;
+    ck_assert_double_eq(pass_of(&app, &system, &exec, decoded(1, 1)).latency_s, wide_s);
+}
+END_TEST
+
+/* Tensor parallelism splits weights and heads; a latent is read whole by every rank. */
+START_TEST(ranks_read_their_share_of_the_weights_and_a_whole_latent)
+{
+    calc_app llama = shipped_app("llama3-70B");
+    calc_app deepseek = shipped_app("deepseek-v3-671B");
+    calc_system system = memory_bound_system();
+    calc_exec one = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    calc_exec four = serving_exec(CALC_INFERENCE_PHASE_DECODE, 4, 1, 1, 1);
+    assert_about(pass_of(&llama, &system, &four, decoded(1, 5000)).latency_s,
+                 pass_of(&llama, &system, &one, decoded(1, 5000)).latency_s / 4);
+    double near_s = pass_of(&deepseek, &system, &four, decoded(16, 1000)).latency_s;
+    double far_s = pass_of(&deepseek, &system, &four, decoded(16, 2000)).latency_s;
+    ck_assert_double_eq_tol(far_s - near_s, 16 * 70272 * 1000.0 / 1e12, 1e-12);
+}
+END_TEST
+
+/* Of 8 experts, 2 per token: n tokens touch 8 (1 - (3/4)^n) of 3 x 4096 x 14336 weights each. */
+START_TEST(only_experts_that_tokens_are_routed_to_are_read)
+{
+    calc_app app = shipped_app("mixtral-8x7B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    double expert_s = 32 * 3 * 4096.0 * 14336 * 2 / 1e12;
+    double s[6];
+    for (int n = 1; n <= 5; n++) {
+        s[n] = pass_of(&app, &system, &exec, decoded(n, 1)).latency_s;
+    }
+    for (int n = 2; n <= 5; n++) {
+        double more = 8 * (pow(0.75, n - 1) - pow(0.75, n));
+        ck_assert_double_eq_tol(s[n] - s[n - 1], more * expert_s, 0.01 * expert_s);
+    }
+    /* With 4 ranks, 2 experts each, 4 times as many tokens choose among them. */
+    calc_exec apart = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 4, 4);
+    apart.expert_par = 4;
+    double local_s = pass_of(&app, &system, &apart, decoded(1, 1)).latency_s;
+    double touched = 2 * (1 - pow(0.75, 4));
+    ck_assert_double_eq_tol(s[1] - local_s, (2 - touched) * expert_s, 0.02 * expert_s);
+}
+END_TEST
+
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
+
+/* 640 FLOP per head and pair expanded, 2176 absorbed (DeepSeek-V2: 128 + 64 and 128; 512 + 64 and
+ * 512). */
+START_TEST(latent_attention_decodes_absorbed_and_prefills_expanded)
+{
+    calc_app app = shipped_app("deepseek-v3-671B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    double a = pass_of(&app, &system, &exec, decoded(3, 1000)).flop;
+    double b = pass_of(&app, &system, &exec, decoded(3, 1100)).flop;
+    assert_near(b - a, 61.0 * 3 * 128 * 2176 * 100);
+    /* One more token cached: its pairs with 10 new tokens, and its expansion. */
+    a = pass_of(&app, &system, &exec, prefilled(10, 1000)).flop;
+    b = pass_of(&app, &system, &exec, prefilled(10, 1100)).flop;
+    ck_assert_double_eq_tol(b - a, 61.0 * 100 * (128 * 640 * 10 + 2.0 * 512 * 128 * 256), 1);
+}
+END_TEST
+
+/* A token of a prompt costs the same matrices as a decoded one. */
+START_TEST(absorbing_costs_what_expanding_a_token_costs)
+{
+    calc_app app = shipped_app("deepseek-v3-671B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    double fresh = pass_of(&app, &system, &exec, prefilled(1, 0)).flop;
+    double next = pass_of(&app, &system, &exec, decoded(1, 0)).flop;
+    ck_assert_double_eq_tol(fresh - 61.0 * 128 * 640, next, 1);
+}
+END_TEST
+
+/* Forward arithmetic of a sequence of 4,096 tokens, block by block as in the training step (golden
+ * numbers of the model, rho = (S + 1) / 2S), with the head on one token instead of all. */
+START_TEST(a_prompt_is_the_forward_pass_with_one_head)
+{
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
+    calc_app app = shipped_app("llama3-70B");
+    assert_near(pass_of(&app, &system, &exec, prefilled(4096, 0)).flop,
+                80 * (7009386627072.0 + 274945015808.0) + 2 * 8192.0 * 128256);
+    app = shipped_app("mixtral-8x7B");
+    assert_near(pass_of(&app, &system, &exec, prefilled(4096, 0)).flop,
+                32 * (3230083842048.0 + 137472507904.0) + 2 * 4096.0 * 32000);
+    app = shipped_app("deepseek-v3-671B");
+    assert_near(pass_of(&app, &system, &exec, prefilled(4096, 0)).flop,
+                3 * 4779761729536.0 + 58 * 4794794115072.0 + 61 * 687362539520.0 +
+                    2 * 7168.0 * 129280);
+}
+END_TEST
+
+/* A window of 1,024 of 8,192 tokens in five blocks of six. */
+START_TEST(windows_shorten_the_attention_of_prompts)
+{
+    calc_app app = shipped_app("gemma3-27B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
+    double with = pass_of(&app, &system, &exec, prefilled(8192, 0)).flop;
+    app.window_size = 0;
+    double without = pass_of(&app, &system, &exec, prefilled(8192, 0)).flop;
+    double full = 8192.0 * 8193 / 2;
+    double windowed = 1024.0 * 1025 / 2 + (8192 - 1024) * 1024.0;
+    double heads = (double)app.attn_heads * 4 * (double)app.attn_size;
+    assert_near(without - with, (double)app.num_blocks * 5 / 6 * heads * (full - windowed));
+}
+END_TEST
+
+/* Tokens verified together read weights and cache once. */
+START_TEST(drafts_are_verified_in_one_reading_of_the_cache)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    calc_pass_work work = decoded(4, 2000);
+    calc_pass one = pass_of(&app, &system, &exec, work);
+    work.queries = 4;
+    calc_pass four = pass_of(&app, &system, &exec, work);
+    assert_near(four.flop, 4 * one.flop);
+    ck_assert_double_gt(four.latency_s, one.latency_s);
+    ck_assert_double_lt(four.latency_s, 1.01 * one.latency_s);
+}
+END_TEST
+
+/* ---- Communication and stages ---------------------------------------------------------------- */
+
+/* Two all-reduces a block, one after the embedding, and the gathered logits. */
+START_TEST(a_step_waits_for_two_all_reduces_a_block)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 8, 1, 1, 1);
+    calc_pass fast = pass_of(&app, &system, &exec, decoded(1, 1));
+    system.networks[0].latency_s = 1e-5;
+    calc_pass slow = pass_of(&app, &system, &exec, decoded(1, 1));
+    assert_near(slow.slow.tensor_s, 160e-5);
+    ck_assert_double_eq_tol(slow.latency_s - fast.latency_s, 162e-5, 1e-12);
+}
+END_TEST
+
+/* The messages of b x 8192 numbers between stages, and the stages' times. */
+START_TEST(a_pass_goes_through_all_stages)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec one = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    calc_exec four = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 4, 1, 4);
+    calc_pass whole = pass_of(&app, &system, &one, decoded(1, 100));
+    calc_pass staged = pass_of(&app, &system, &four, decoded(1, 100));
+    assert_near(staged.latency_s, whole.latency_s);
+    ck_assert_uint_eq(staged.slowest, 2); /* the last, which has the head */
+    assert_near(staged.slow.total_s - staged.slow.ends_s, staged.slow.kernel_s);
+    system.networks[1].latency_s = 1e-4;
+    system.networks[1].bytes_per_s = 16384;
+    staged = pass_of(&app, &system, &four, decoded(1, 100));
+    assert_near(staged.slow.message_s, 1.0001);
+    ck_assert_double_eq_tol(staged.latency_s - whole.latency_s, 4 * 1.0001, 1e-9);
+}
+END_TEST
+
+START_TEST(kernels_of_decoding_are_launched)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
+    system.attention.launch_s = 1; /* of training's kernel: not in a decoding step */
+    system.host.block_s = 1;       /* a graph needs no host */
+    double s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s;
+    system.launch.matrix_s = 1e-3;
+    double matrices_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s - s;
+    ck_assert_double_eq_tol(matrices_s, (4 * 80 + 1) * 1e-3, 1e-9);
+    system.launch.matrix_s = 0;
+    system.launch.vector_s = 1e-3;
+    /* Two norms, two sums, rotation, activation, attention and its sum; embedding, norm, sampling.
+     */
+    double vectors_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s - s;
+    ck_assert_double_eq_tol(vectors_s, (8 * 80 + 3) * 1e-3, 1e-9);
+}
+END_TEST
+
+/* Decoding and a chunk beside it: the weights are read once. */
+START_TEST(a_mixed_batch_reads_the_weights_once)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 1, 1, 1, 8);
+    calc_pass_work work = decoded(8, 1000);
+    calc_pass alone = pass_of(&app, &system, &exec, work);
+    calc_pass chunk = pass_of(&app, &system, &exec, prefilled(64, 0));
+    work.prompts = 1;
+    work.chunk = 64;
+    work.finished = 1;
+    calc_pass both = pass_of(&app, &system, &exec, work);
+    assert_near(both.flop, alone.flop + chunk.flop);
+    double weights_s = 2 * (70.553706496e9 - 128256.0 * 8192) / 1e12;
+    assert_about(alone.latency_s + chunk.latency_s - both.latency_s, weights_s);
+}
+END_TEST
+
+/* Without flash attention a chunk writes and reads the square of scores. */
+START_TEST(stored_scores_take_memory_and_time)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
+    calc_pass flash = pass_of(&app, &system, &exec, prefilled(2048, 2048));
+    exec.flash_attention = false;
+    calc_pass scores = pass_of(&app, &system, &exec, prefilled(2048, 2048));
+    double square = 64 * 2048.0 * 4096;
+    assert_near(scores.flop - flash.flop,
+                80 * 4 * 128.0 * 64 * (2048.0 * 4096 - (2048 * 2048.0 + 2048 * 2049.0 / 2)));
+    ck_assert_double_gt(scores.latency_s - flash.latency_s, 80 * 9 * square / 1e12);
+    ck_assert_double_lt(scores.latency_s - flash.latency_s, 80 * 10 * square / 1e12);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("inference_pass");
+    tcase_add_test(cases, one_sequence_takes_the_time_of_reading_weights_and_cache);
+    tcase_add_test(cases, weights_are_read_as_they_are_stored);
+    tcase_add_test(cases, ranks_read_their_share_of_the_weights_and_a_whole_latent);
+    tcase_add_test(cases, only_experts_that_tokens_are_routed_to_are_read);
+    tcase_add_test(cases, latent_attention_decodes_absorbed_and_prefills_expanded);
+    tcase_add_test(cases, absorbing_costs_what_expanding_a_token_costs);
+    tcase_add_test(cases, a_prompt_is_the_forward_pass_with_one_head);
+    tcase_add_test(cases, windows_shorten_the_attention_of_prompts);
+    tcase_add_test(cases, drafts_are_verified_in_one_reading_of_the_cache);
+    tcase_add_test(cases, a_step_waits_for_two_all_reduces_a_block);
+    tcase_add_test(cases, a_pass_goes_through_all_stages);
+    tcase_add_test(cases, kernels_of_decoding_are_launched);
+    tcase_add_test(cases, a_mixed_batch_reads_the_weights_once);
+    tcase_add_test(cases, stored_scores_take_memory_and_time);
+    return run_cases(cases);
+}

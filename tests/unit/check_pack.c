@@ -1,0 +1,70 @@
+#include "pack.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serving_case.h"
+
+/* A result with one layout that serves. */
+static calc_found found_of(void)
+{
+    calc_found found = {.design = 3, .objective = {0.5, -2, 0, 0}};
+    found.exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 2, 4, 64);
+    found.exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
+    found.exec.inference.prefix_hit = 0.3;
+    return found;
+}
+
+START_TEST(what_is_served_survives_packing)
+{
+    calc_found found = found_of();
+    calc_sweep_group group = {.front = {.item = &found, .count = 1}};
+    const calc_sweep_result result = {.group = &group, .groups_count = 1};
+    calc_pack out = {0};
+    calc_sweep_result back;
+    calc_pack_result(&out, &result);
+    ck_assert(!out.failed);
+    calc_unpack in = {.at = out.data, .end = out.data + out.size};
+    ck_assert_int_eq(calc_unpack_result(&in, &back), CALC_OK);
+    ck_assert_ptr_eq(in.at, in.end);
+    ck_assert_uint_eq(back.group[0].front.count, 1);
+    const calc_found *got = &back.group[0].front.item[0];
+    ck_assert_uint_eq(got->design, 3);
+    ck_assert_int_eq(calc_axis_compare(&got->exec, &found.exec), 0);
+    ck_assert_mem_eq(&got->exec.inference, &found.exec.inference, sizeof found.exec.inference);
+    free(back.group[0].front.item);
+    free(back.group[0].front.objective);
+    free(back.group);
+    free(out.data);
+}
+END_TEST
+
+START_TEST(bytes_that_end_early_make_no_sense)
+{
+    calc_found found = found_of();
+    calc_sweep_group group = {.front = {.item = &found, .count = 1}};
+    const calc_sweep_result result = {.group = &group, .groups_count = 1};
+    calc_pack out = {0};
+    calc_pack_result(&out, &result);
+    for (size_t size = 0; size < out.size; size += 8) {
+        calc_sweep_result back;
+        calc_unpack in = {.at = out.data, .end = out.data + size};
+        ck_assert_int_eq(calc_unpack_result(&in, &back), CALC_ERR_SYNTAX);
+        for (size_t g = 0; g < back.groups_count; g++) {
+            calc_front_free(&back.group[g].front);
+            calc_front_free(&back.group[g].top);
+        }
+        free(back.group);
+    }
+    free(out.data);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("pack");
+    tcase_add_test(cases, what_is_served_survives_packing);
+    tcase_add_test(cases, bytes_that_end_early_make_no_sense);
+    return run_cases(cases);
+}

@@ -1,0 +1,235 @@
+#include "spec/rules_inference.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "serving_case.h"
+
+static const calc_inference_phase every[] = {
+    CALC_INFERENCE_PHASE_PREFILL, CALC_INFERENCE_PHASE_DECODE, CALC_INFERENCE_PHASE_SERVE};
+
+static void check(const char *model, const calc_exec *exec, calc_errors *errors)
+{
+    calc_app app = shipped_app(model);
+    calc_system system = small_system();
+    system.matrix[CALC_DATATYPE_BFLOAT16] = system.matrix[CALC_DATATYPE_FLOAT16];
+    memset(errors, 0, sizeof *errors);
+    calc_status status = calc_check(&app, &system, exec, errors);
+    ck_assert_int_eq(status == CALC_OK, errors->count == 0);
+}
+
+static void assert_fine(const char *model, const calc_exec *exec)
+{
+    calc_errors errors;
+    check(model, exec, &errors);
+    ck_assert_msg(errors.count == 0, "%s: %s", errors.item[0].pointer, errors.item[0].text);
+}
+
+/* Exactly this error. */
+static void assert_broken(const char *model, const calc_exec *exec, const char *pointer,
+                          const char *text, const char *hint)
+{
+    calc_errors errors;
+    check(model, exec, &errors);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].pointer, pointer);
+    ck_assert_str_eq(errors.item[0].text, text);
+    ck_assert_str_eq(errors.item[0].hint, hint);
+    ck_assert_int_eq(errors.item[0].kind, CALC_KIND_EXEC);
+}
+
+static calc_exec decoding(void)
+{
+    return serving_exec(CALC_INFERENCE_PHASE_DECODE, 8, 1, 2, 16);
+}
+
+static calc_exec apart(void)
+{
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 8, 1, 2, 16);
+    e.inference.prefill_procs = 8;
+    return e;
+}
+
+START_TEST(every_phase_is_fine)
+{
+    for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
+        calc_exec e = serving_exec(every[i], 8, 1, 2, 16);
+        assert_fine("llama3-70B", &e);
+    }
+    calc_exec e = apart();
+    assert_fine("llama3-70B", &e);
+}
+END_TEST
+
+START_TEST(a_phase_serves_and_does_not_train)
+{
+    calc_exec e = decoding();
+    e.training = true;
+    assert_broken("llama3-70B", &e, "/inference/phase", "nothing is served in training",
+                  "use training false");
+}
+END_TEST
+
+START_TEST(without_a_phase_nothing_else_is_given)
+{
+    const char *text = "without a phase the other fields of inference have no effect";
+    const char *hint = "use \"prefill\", \"decode\", \"serve\" or \"disaggregated\"";
+    calc_exec e = decoding();
+    e.inference = (calc_inference){0};
+    assert_fine("llama3-70B", &e);
+    e.inference.prompt_size = 1;
+    assert_broken("llama3-70B", &e, "/inference/phase", text, hint);
+    e.inference = (calc_inference){.prefix_hit = 1e-9};
+    assert_broken("llama3-70B", &e, "/inference/phase", text, hint);
+}
+END_TEST
+
+START_TEST(requests_that_are_decoded_generate_two_tokens_at_least)
+{
+    const char *hint = "use at least 2, or phase \"prefill\"";
+    calc_exec e = decoding();
+    e.inference.generate_size = 0;
+    assert_fine("llama3-70B", &e);
+    e.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+    assert_broken("llama3-70B", &e, "/inference/generate_size",
+                  "a request that generates 0 tokens is not decoded", hint);
+    e = apart();
+    e.inference.generate_size = 1;
+    assert_broken("llama3-70B", &e, "/inference/generate_size",
+                  "a request that generates 1 token is not decoded", hint);
+    e.inference.generate_size = 2;
+    assert_fine("llama3-70B", &e);
+}
+END_TEST
+
+START_TEST(replicas_share_the_batch)
+{
+    calc_exec e = decoding();
+    e.inference.batch = 10;
+    assert_fine("llama3-70B", &e);
+    e.inference.batch = 11;
+    assert_broken("llama3-70B", &e, "/inference/batch", "11 is not a multiple of data_par = 2",
+                  "use a multiple of data_par: 12");
+}
+END_TEST
+
+START_TEST(drafts_must_be_drafted)
+{
+    const char *text = "nothing is drafted: speculative_accept and speculative_cost have no effect";
+    const char *hint = "give speculative_tokens, or leave them out";
+    calc_exec e = decoding();
+    e.inference.speculative_accept = 0.5;
+    assert_broken("llama3-70B", &e, "/inference/speculative_tokens", text, hint);
+    e.inference.speculative_accept = 0;
+    e.inference.speculative_cost = 0.5;
+    assert_broken("llama3-70B", &e, "/inference/speculative_tokens", text, hint);
+    e.inference.speculative_tokens = 1;
+    assert_fine("llama3-70B", &e);
+}
+END_TEST
+
+START_TEST(decoding_has_no_context_parallelism_and_no_chunks_of_stages)
+{
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 4, 1, 2, 16);
+    e.context_par = 2;
+    e.num_procs = 16;
+    assert_fine("llama3-70B", &e);
+    e.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+    assert_broken("llama3-70B", &e, "/context_par",
+                  "decoding with context parallelism is not modelled yet",
+                  "use 1, or phase \"prefill\"");
+    e = serving_exec(CALC_INFERENCE_PHASE_DECODE, 4, 2, 1, 16);
+    assert_fine("llama3-70B", &e);
+    e.pipeline_interleaving = 2;
+    assert_broken("llama3-70B", &e, "/pipeline_interleaving",
+                  "chunks of a stage shorten the bubble of training: serving has no use for them",
+                  "use 1");
+}
+END_TEST
+
+START_TEST(nothing_is_served_from_the_second_tier)
+{
+    const char *text = "serving from the second memory tier is not modelled yet";
+    calc_exec e = decoding();
+    e.weight_offload = true;
+    assert_broken("llama3-70B", &e, "/weight_offload", text, "use false");
+    e.weight_offload = false;
+    e.activations_offload = true;
+    assert_broken("llama3-70B", &e, "/activations_offload", text, "use false");
+}
+END_TEST
+
+START_TEST(only_disaggregated_serving_has_a_prefill_pool)
+{
+    const char *text = "only disaggregated serving has a prefill pool";
+    const char *hint = "use phase \"disaggregated\", or leave it out";
+    calc_exec e = decoding();
+    e.inference.prefill_procs = 8;
+    assert_broken("llama3-70B", &e, "/inference/prefill_procs", text, hint);
+    e = decoding();
+    e.inference.prefill_tensor_par = 8;
+    assert_broken("llama3-70B", &e, "/inference/prefill_procs", text, hint);
+}
+END_TEST
+
+START_TEST(a_prefill_pool_is_whole_replicas)
+{
+    calc_exec e = apart();
+    e.inference.prefill_procs = 0;
+    assert_broken("llama3-70B", &e, "/inference/prefill_procs",
+                  "0 processors are no replicas of tensor 8 * pipeline 1",
+                  "use a multiple of 8: 8");
+    e.inference.prefill_procs = 12;
+    assert_broken("llama3-70B", &e, "/inference/prefill_procs",
+                  "12 processors are no replicas of tensor 8 * pipeline 1",
+                  "use a multiple of 8: 16");
+    e.inference.prefill_tensor_par = 4;
+    assert_fine("llama3-70B", &e);
+    e.inference.prefill_tensor_par = 3;
+    e.inference.prefill_procs = 3;
+    calc_errors errors;
+    check("llama3-70B", &e, &errors);
+    ck_assert_int_eq(errors.count, 3); /* heads, width and feed-forward */
+    ck_assert_str_eq(errors.item[0].text, "3 does not divide attn_heads = 64");
+    ck_assert_str_eq(errors.item[0].hint, "use 1, 2, 4, 8, 16, 32 or 64");
+}
+END_TEST
+
+START_TEST(a_prefill_pool_splits_the_experts)
+{
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 1, 1, 16, 16);
+    e.expert_par = 16;
+    e.inference.prefill_procs = 8;
+    e.inference.prefill_expert_par = 8;
+    assert_fine("deepseek-v3-671B", &e);
+    e.inference.prefill_expert_par = 0; /* as expert_par: 16 ranks of 8 processors */
+    assert_broken("deepseek-v3-671B", &e, "/inference/prefill_expert_par",
+                  "16 does not divide the processors of a prefill stage = 8", "use 1, 2, 4 or 8");
+    e.inference.prefill_procs = 9;
+    e.inference.prefill_expert_par = 9;
+    assert_broken("deepseek-v3-671B", &e, "/inference/prefill_expert_par",
+                  "9 does not divide num_experts = 256", "use 1, 2, 4, 8, 16, 32, 64, 128 or 256");
+    e.inference.prefill_procs = 16;
+    e.inference.prefill_expert_par = 8;
+    e.inference.prefill_tensor_par = 2;
+    assert_broken("deepseek-v3-671B", &e, "/tensor_par_comm_type",
+                  "experts with tensor parallelism need sequence parallelism", "use \"rs_ag\"");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("rules_inference");
+    tcase_add_test(cases, every_phase_is_fine);
+    tcase_add_test(cases, a_phase_serves_and_does_not_train);
+    tcase_add_test(cases, without_a_phase_nothing_else_is_given);
+    tcase_add_test(cases, requests_that_are_decoded_generate_two_tokens_at_least);
+    tcase_add_test(cases, replicas_share_the_batch);
+    tcase_add_test(cases, drafts_must_be_drafted);
+    tcase_add_test(cases, decoding_has_no_context_parallelism_and_no_chunks_of_stages);
+    tcase_add_test(cases, nothing_is_served_from_the_second_tier);
+    tcase_add_test(cases, only_disaggregated_serving_has_a_prefill_pool);
+    tcase_add_test(cases, a_prefill_pool_is_whole_replicas);
+    tcase_add_test(cases, a_prefill_pool_splits_the_experts);
+    return run_cases(cases);
+}
