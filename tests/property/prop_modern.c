@@ -155,6 +155,7 @@ static void speed_up(calc_system *s)
         s->vector[type].flop_per_s *= 2;
     }
     s->mem1.bytes_per_s *= 2;
+    s->mem2.bytes_per_s *= 2;
     for (int64_t i = 0; i < s->networks_count; i++) {
         calc_network *n = &s->networks[i];
         n->bytes_per_s *= 2;
@@ -207,21 +208,38 @@ static void must_not_be_slower(const calc_random_layout *fast, double before_s, 
     must(after_s <= before_s * (1 + rounding), what, after_s, before_s);
 }
 
+/* A block that waits for the host takes as long whatever is quicker in it, but its passes share the
+   waiting otherwise, and with them the bubble of schedules that are not symmetric. */
+static bool host_shapes_bubble(const calc_exec *e, const calc_stats *s)
+{
+    bool plain = e->pipeline_schedule <= CALC_PIPELINE_SCHEDULE_GPIPE;
+    return s->host_time > 0 && (!plain || e->pipeline_interleaving > 1);
+}
+
+/* An incomplete round of interleaved micro-batches is bounded, not followed. */
+static bool round_is_incomplete(const calc_exec *e, const calc_stats *s)
+{
+    return e->pipeline_interleaving > 1 && fmod(s->num_microbatches, (double)e->pipeline_par) != 0;
+}
+
 /* Where the model itself does not promise it: schedules that fill the bubble with weight gradients,
    quicker ones of which leave more of it; fewer micro-batches than stages, where the bound of
    uneven stages is not one; gradients that hide behind a stage which is not the slowest, or behind
-   a pass that waits for the host; and tiles that hide behind the same matrices as the exchange of
+   a pass that waits for the host; sharded weights and the second memory tier, which hide behind
+   the same pass; and tiles that hide behind the same matrices as the exchange of
    experts, or behind matrices that are not repeated. */
 static bool may_be_slower(const calc_exec *e, const calc_stats *s)
 {
     bool filled = e->pipeline_schedule > CALC_PIPELINE_SCHEDULE_GPIPE;
     bool few = s->num_microbatches < (double)e->pipeline_par;
+    bool twice_hidden = e->zero_stage == 3 && (e->weight_offload || e->activations_offload);
     bool hides = e->data_par_overlap || e->param_gather_overlap == CALC_CHOICE_TRUE;
     bool tiles = e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
                  e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
     bool twice = e->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED ||
                  e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE;
-    return filled || few || hides || (tiles && twice);
+    return filled || few || hides || twice_hidden || (tiles && twice) || host_shapes_bubble(e, s) ||
+           round_is_incomplete(e, s);
 }
 
 static bool law_faster(const calc_random_layout *l)
@@ -423,9 +441,10 @@ static double replicated_weights(const calc_shape *s, bool moe)
         s->latent ? (s->q_rank + s->kv_rank) * (1 + s->hidden) + s->rope_size * s->hidden : 0;
     double keys_again = s->latent ? 0 : t * s->local_kv_heads - s->kv_heads;
     double repeated = keys_again * (s->qk_size + s->v_size) * (s->hidden + s->bias);
-    double biases = s->bias ? 2 * s->hidden : 0;
-    double router = moe ? s->experts * (s->hidden + s->router_bias) : 0;
-    return (t - 1) * (norms + latents + biases + router) + repeated;
+    double biases = s->bias ? (moe ? 1 : 2) * s->hidden : 0;
+    double router = moe ? s->experts * (s->hidden + s->router_bias + s->bias) : 0;
+    double expert_biases = moe && s->bias ? (s->expert_tensor_par - 1) * s->experts * s->hidden : 0;
+    return (t - 1) * (norms + latents + biases + router) + repeated + expert_biases;
 }
 
 static bool law_weights(const calc_random_layout *l)
@@ -455,7 +474,8 @@ static bool law_weights(const calc_random_layout *l)
     want += (s.blocks - moe) * replicated_weights(&s, false) + moe * replicated_weights(&s, true);
     if (s.vocab > 0) {
         bool one_table = s.tied && l->exec.pipeline_par == 1;
-        want += (one_table ? 1 : 2) * s.vocab * s.hidden + t * norm;
+        double positions = s.learned ? t * s.seq : 0; /* every rank has them all */
+        want += ((one_table ? 1 : 2) * s.vocab + positions) * s.hidden + t * norm;
     }
     double joined = 2 * s.hidden * s.hidden + 3 * norm;
     want += count.mtp + s.mtp_blocks * ((t - 1) * joined + replicated_weights(&s, s.experts > 0));
@@ -500,14 +520,25 @@ END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+static double sum_of_spaces(const calc_random_layout *l, const calc_stats *s, int tier)
+{
+    double part[CALC_BREAKDOWN_SPACES], sum = 0;
+    calc_breakdown_spaces(&l->exec, s, tier, part);
+    for (int i = 0; i < CALC_BREAKDOWN_SPACES; i++) {
+        must(part[i] >= 0, "part of a tier", part[i], 0);
+        sum += part[i];
+    }
+    return sum;
+}
+
 static bool law_memory(const calc_random_layout *l)
 {
     calc_stats s = run(l);
     calc_random_layout bounded = *l;
-    double parts = s.weight_space + s.weight_grad_space + s.optimizer_space + s.act_space +
-                   s.act_checkpoint_size + s.act_grad_space + s.head_space + s.framework_space;
-    must_be_close("mem_allocated", s.mem_allocated, parts);
-    must_be_close("proc_mem_tier1_cap_req", s.proc_mem_tier1_cap_req, parts + s.mem_overhead);
+    double parts = sum_of_spaces(l, &s, 1);
+    must_be_close("mem_allocated", s.mem_allocated, parts - s.mem_overhead);
+    must_be_close("proc_mem_tier1_cap_req", s.proc_mem_tier1_cap_req, parts);
+    must_be_close("proc_mem_tier2_cap_req", s.proc_mem_tier2_cap_req, sum_of_spaces(l, &s, 2));
     if (s.verdict != CALC_VERDICT_OK) {
         return false;
     }
@@ -528,7 +559,36 @@ START_TEST(memory_is_the_sum_of_its_parts_and_decides_alone)
 }
 END_TEST
 
-/* What runs beside it may hide behind the repetition: communication of replicas is excluded. */
+/* Nothing is lost on the way between the tiers, and it takes time; what runs beside a pass may hide
+   behind the waiting. */
+static bool law_offload(const calc_random_layout *l)
+{
+    const calc_exec *e = &l->exec;
+    if (!e->weight_offload && !e->activations_offload && !e->optimizer_offload) {
+        return false;
+    }
+    calc_random_layout none = *l;
+    none.exec.weight_offload = none.exec.activations_offload = none.exec.optimizer_offload = false;
+    calc_stats with = run(l), without = run(&none);
+    double slack = rounding * without.total_time;
+    bool hides = e->data_par_overlap || e->param_gather_overlap || e->zero_stage == 3;
+    must(hides || !(with.total_time < without.total_time - slack), "total_time", with.total_time,
+         without.total_time);
+    must(with.proc_mem_tier1_cap_req + with.proc_mem_tier2_cap_req * 1.2 >=
+             without.proc_mem_tier1_cap_req * (1 - rounding),
+         "both tiers", with.proc_mem_tier1_cap_req, without.proc_mem_tier1_cap_req);
+    must(without.proc_mem_tier2_cap_req == 0, "tier 2", without.proc_mem_tier2_cap_req, 0);
+    return with.verdict == CALC_VERDICT_OK;
+}
+
+START_TEST(what_is_offloaded_is_in_the_other_tier)
+{
+    holds_for_all_layouts(law_offload);
+}
+END_TEST
+
+/* What runs beside it may hide behind the repetition: communication of replicas is excluded; and
+   what is not kept need not go to the second tier. */
 static bool law_recompute(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
@@ -542,7 +602,8 @@ static bool law_recompute(const calc_random_layout *l)
     must(with.block_act_storage_space <= without.block_act_storage_space, "block_act_storage_space",
          with.block_act_storage_space, without.block_act_storage_space);
     must(without.recompute_time == 0, "recompute_time", without.recompute_time, 0);
-    bool hides = e->data_par_overlap || e->param_gather_overlap || e->zero_stage == 3;
+    bool hides = e->data_par_overlap || e->param_gather_overlap || e->zero_stage == 3 ||
+                 e->activations_offload || e->weight_offload || host_shapes_bubble(e, &without);
     must(hides || !(with.total_time < without.total_time * (1 - rounding)), "total_time",
          with.total_time, without.total_time);
     return true;
@@ -570,6 +631,7 @@ int main(void)
     tcase_add_test(tests, ranks_have_all_weights_and_what_is_replicated);
     tcase_add_test(tests, stages_have_all_blocks_of_each_kind);
     tcase_add_test(tests, memory_is_the_sum_of_its_parts_and_decides_alone);
+    tcase_add_test(tests, what_is_offloaded_is_in_the_other_tier);
     tcase_add_test(tests, recomputation_keeps_less_and_takes_longer);
     Suite *suite = suite_create("modern");
     suite_add_tcase(suite, tests);

@@ -293,6 +293,12 @@ static void random_software(calc_rng *rng, calc_exec *e)
     e->attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
     e->memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
     e->framework_mem = between(rng, 0, 1);
+    if (calc_rng_below(rng, 4) == 0) {
+        e->weight_offload = coin(rng);
+        e->activations_offload = e->training && coin(rng);
+        e->optimizer_offload = e->training && coin(rng);
+        e->offload_share = maybe(rng, 0.1, 1);
+    }
     e->fused_activation = coin(rng);
     e->fused_cross_entropy = coin(rng);
     e->unfused_rope = coin(rng);
@@ -321,8 +327,7 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     if (out->exec.rank_order != CALC_RANK_ORDER_NETWORKS) {
         out->system.networks[0].size = ONE_OF(rng, 2, 8, 72);
     }
-    bool plain = out->app.num_experts == 0 && out->app.kv_lora_rank == 0;
-    if (plain && out->app.mtp_blocks == 0) {
+    if (out->app.mtp_blocks == 0) {
         out->app.bias = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
     }
     /* Something beyond Calculon in every one. */

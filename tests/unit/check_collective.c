@@ -199,6 +199,73 @@ START_TEST(the_top_network_is_the_last_one_needed)
 }
 END_TEST
 
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+static void line_is(const calc_system *s, calc_collective_op op, calc_group group, double latency_s,
+                    double s_per_byte)
+{
+    calc_collective_line line = calc_collective_line_of(s, op, &group, mib);
+    assert_near(line.latency_s, latency_s);
+    assert_near(line.s_per_byte, s_per_byte);
+    /* the operation is on its line, and nothing takes no time */
+    assert_near(calc_collective_line_s(&line, mib), calc_collective_s(s, op, &group, mib));
+    assert_near(calc_collective_line_s(&line, 3 * mib), latency_s + 3 * mib * s_per_byte);
+    ck_assert_double_eq(calc_collective_line_s(&line, 0), 0);
+}
+
+START_TEST(a_line_has_the_latency_and_the_bytes_of_its_operation)
+{
+    calc_system s = small_system();
+    s.networks[0].latency_s = 3;
+    s.networks[1].latency_s = 5;
+    line_is(&s, CALC_OP_ALL_GATHER, on_network(4, 0), 3, 0.75 / fast);
+    line_is(&s, CALC_OP_ALL_REDUCE, on_network(4, 1), 5, 1.5 / slow);
+    line_is(&s, CALC_OP_P2P, on_network(4, 1), 5, 1 / slow);
+    line_is(&s, CALC_OP_ALL_REDUCE, on_network(1, 1), 0, 0);
+    line_is(&s, CALC_OP_NONE, on_network(4, 1), 0, 0);
+    s.networks[0].op_parameters.all_gather = (calc_op_rate){0.5, 7, 2};
+    line_is(&s, CALC_OP_ALL_GATHER, on_network(4, 0), 7 + 3 * 2, 0.75 / (0.5 * fast));
+}
+END_TEST
+
+/* Latencies of the tiers add up; of their bytes, the slower decides. */
+START_TEST(a_line_over_nodes_is_that_of_the_slower_tier)
+{
+    calc_system s = small_system();
+    s.networks[0].latency_s = 3;
+    s.networks[1].latency_s = 5;
+    line_is(&s, CALC_OP_ALL_GATHER, placed(8, 1), 3, 0.875 / fast);
+    line_is(&s, CALC_OP_ALL_GATHER, placed(16, 1), 8, 0.875 / fast);
+    line_is(&s, CALC_OP_ALL_GATHER, placed(4, 8), 5, 0.75 / slow);
+    line_is(&s, CALC_OP_P2P, placed(16, 1), 5, 1 / slow);
+    s.networks[0].bytes_per_s = 64 * slow;
+    line_is(&s, CALC_OP_ALL_GATHER, placed(16, 1), 8, 0.5 / 8 / slow);
+    line_is(&s, CALC_OP_ALL_REDUCE, placed(16, 1), 8, 1.0 / 8 / slow);
+}
+END_TEST
+
+/* Bandwidth that depends on the size is that of the messages the line is for; beyond a node they
+   are an eighth. */
+START_TEST(a_line_is_drawn_where_its_messages_are)
+{
+    calc_system s = small_system();
+    calc_curve halved = {2, {mib, 0}, {1, 0.5}};
+    calc_group four = on_network(4, 0), sixteen = placed(16, 1);
+    s.networks[0].bandwidth_curve = halved;
+    calc_collective_line large = calc_collective_line_of(&s, CALC_OP_ALL_GATHER, &four, mib);
+    calc_collective_line small = calc_collective_line_of(&s, CALC_OP_ALL_GATHER, &four, mib - 1);
+    assert_near(large.s_per_byte, 0.75 / fast);
+    assert_near(small.s_per_byte, 0.75 / (0.5 * fast));
+    s.networks[0].bandwidth_curve = (calc_curve){0};
+    s.networks[0].bytes_per_s = 1e30;
+    s.networks[1].bandwidth_curve = halved;
+    large = calc_collective_line_of(&s, CALC_OP_ALL_GATHER, &sixteen, 8 * mib);
+    small = calc_collective_line_of(&s, CALC_OP_ALL_GATHER, &sixteen, 8 * mib - 8);
+    assert_near(large.s_per_byte, 0.5 / 8 / slow);
+    assert_near(small.s_per_byte, 0.5 / 8 / (0.5 * slow));
+}
+END_TEST
+
 /* To 16 experts on two nodes: half of what is sent leaves, over a port of the rank's own. */
 START_TEST(an_all_to_all_over_nodes_sends_what_leaves_through_each_port)
 {
@@ -339,6 +406,9 @@ int main(void)
     tcase_add_test(cases, a_spread_group_has_fewer_ranks_inside);
     tcase_add_test(cases, inner_ranks_are_those_of_the_node);
     tcase_add_test(cases, the_top_network_is_the_last_one_needed);
+    tcase_add_test(cases, a_line_has_the_latency_and_the_bytes_of_its_operation);
+    tcase_add_test(cases, a_line_over_nodes_is_that_of_the_slower_tier);
+    tcase_add_test(cases, a_line_is_drawn_where_its_messages_are);
     tcase_add_test(cases, an_all_to_all_over_nodes_sends_what_leaves_through_each_port);
     tcase_add_test(cases, copies_are_saved_on_the_second_network_only);
     tcase_add_test(cases, groups_are_on_the_networks_that_the_execution_names);

@@ -102,6 +102,20 @@ START_TEST(grouped_matrices_read_their_weights_before_they_compute)
 }
 END_TEST
 
+START_TEST(grouped_matrices_may_be_bound_by_the_slower)
+{
+    modern_case c = start();
+    c.system.grouped.processing_mode = CALC_GROUPED_MODE_NO_OVERLAP;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
+    c.system.grouped.processing_mode = CALC_GROUPED_MODE_ROOFLINE;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 4);
+    c.system.mem1.bytes_per_s /= 16;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
+    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP; /* that of other matrices */
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
+}
+END_TEST
+
 START_TEST(attention_runs_at_its_own_share_of_the_peak)
 {
     modern_case c = start();
@@ -242,6 +256,53 @@ START_TEST(one_copy_per_node_is_sent_between_nodes)
     c.app.experts_per_token = 1;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 15.0 / 16 * bytes / slow);
+}
+END_TEST
+
+/* 8 experts of a token are on 5.25 of 8 nodes, unless they may be on fewer only. */
+START_TEST(limited_routing_limits_the_copies)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 64));
+    calc_operator o = link_of(CALC_IN_EXPERT, 1);
+    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    c.app.num_experts = 64;
+    c.app.experts_per_token = 8;
+    c.app.expert_groups = 8;
+    c.exec.expert_par = 64;
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    double leaves_s = 7.0 / 8 * o.message_bytes / slow;
+    double reached = 8 * (1 - pow(7.0 / 8, 8));
+    static const int64_t limits[] = {0, 4, 5, 6, 8};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        double limit = (double)limits[i];
+        c.app.groups_per_token = limits[i];
+        resolve(&c);
+        double nodes = limit > 0 && limit < reached ? limit : reached;
+        assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), nodes / 8 * leaves_s);
+    }
+    c.app.expert_groups = 1; /* one group is no limit */
+    c.app.groups_per_token = 1;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), reached / 8 * leaves_s);
+}
+END_TEST
+
+/* Of 16 ranks on two nodes each sends half of its buffer through its own port, as experts do; all
+   copies, however experts are dispatched. */
+START_TEST(an_exchange_of_heads_leaves_the_node_as_any_all_to_all)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    calc_operator o = link_of(CALC_IN_CONTEXT, 1);
+    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    c.exec.context_par = c.exec.num_procs = 16;
+    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.5 * o.message_bytes / slow);
+    o.sub_ranks = 8; /* those in a node */
+    o.sub_stride = 1;
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.875 * o.message_bytes / fast);
 }
 END_TEST
 
@@ -449,6 +510,7 @@ int main(void)
     tcase_add_test(cases, the_clock_slows_arithmetic_only);
     tcase_add_test(cases, narrow_matrices_run_on_their_own_engine_and_the_head_does_not);
     tcase_add_test(cases, grouped_matrices_read_their_weights_before_they_compute);
+    tcase_add_test(cases, grouped_matrices_may_be_bound_by_the_slower);
     tcase_add_test(cases, attention_runs_at_its_own_share_of_the_peak);
     tcase_add_test(cases, short_attention_is_bound_by_memory);
     tcase_add_test(cases, stored_scores_take_arithmetic_and_memory);
@@ -457,6 +519,8 @@ int main(void)
     tcase_add_test(cases, a_link_takes_what_its_group_takes);
     tcase_add_test(cases, a_part_of_a_group_communicates_at_its_own_distance);
     tcase_add_test(cases, one_copy_per_node_is_sent_between_nodes);
+    tcase_add_test(cases, limited_routing_limits_the_copies);
+    tcase_add_test(cases, an_exchange_of_heads_leaves_the_node_as_any_all_to_all);
     tcase_add_test(cases, kernels_add_up_by_pass);
     tcase_add_test(cases, what_is_kept_is_what_no_recomputation_drops);
     tcase_add_test(cases, tensor_parallel_communication_hides_by_shares);

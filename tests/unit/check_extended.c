@@ -116,10 +116,25 @@ static int checked;
 
 static void walk(const calc_table *table, char *object, bool optional);
 
+/* What is served says nothing without a phase. */
+static void walk_serving(const calc_table *table, char *object)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *row = &table->rows[i];
+        set_something(row, object);
+        ck_assert_msg(extended() == (strcmp(row->key, "phase") == 0), "%s: extended is %d",
+                      row->key, extended());
+        checked++;
+        start();
+    }
+}
+
 static void check_row(const calc_field *row, char *object, bool optional)
 {
     optional = optional || row->flags & CALC_OPTIONAL;
-    if (row->type == CALC_TYPE_OBJECT) {
+    if (strcmp(row->key, "inference") == 0) {
+        walk_serving(row->table, object + row->offset);
+    } else if (row->type == CALC_TYPE_OBJECT) {
         walk(row->table, object + row->offset, optional);
     } else if (row->type == CALC_TYPE_LIST) {
         walk(row->table, object + row->offset + row->element, optional); /* the second */

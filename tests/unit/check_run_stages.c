@@ -166,6 +166,24 @@ START_TEST(links_of_all_groups_add_up)
 }
 END_TEST
 
+/* Every one of 4 micro-batches gathers weights twice and scatters gradients, in 8 blocks. */
+START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 4));
+    c.app.vocab_size = 0;
+    c.exec.zero_stage = 3;
+    double weights = 8 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64);
+    calc_stats s = run(&c);
+    assert_near(s.dp_comm_link_time, 4 * 0.75 * (2 + 2 + 4) * weights / 0x1p33);
+    ck_assert_double_lt(s.dp_comm_exposed_time, s.dp_comm_link_time);
+    c.exec.software_efficiency = 0.5;
+    assert_near(run(&c).dp_comm_link_time, 2 * s.dp_comm_link_time);
+    c.exec.training = false;
+    c.exec.software_efficiency = 0;
+    assert_near(run(&c).dp_comm_link_time, 4 * 0.75 * 2 * weights / 0x1p33);
+}
+END_TEST
+
 START_TEST(recomputation_repeats_the_forward_pass)
 {
     modern_case c = start();
@@ -220,6 +238,73 @@ START_TEST(the_peak_is_on_the_fullest_stage)
 }
 END_TEST
 
+/* The head weighs more than the embedding by its norm: the last stage has most in the second tier,
+   the first the most in the first. */
+START_TEST(both_tiers_are_the_sum_of_their_parts)
+{
+    static const double shares[] = {0, 0.25, 1};
+    for (int i = 0; i < 3; i++) {
+        for (int flags = 1; flags < 8; flags++) {
+            modern_case c = case_of(modern_app(), modern_exec(1, 2, 2));
+            c.exec.weight_offload = flags & 1;
+            c.exec.activations_offload = flags & 2;
+            c.exec.optimizer_offload = flags & 4;
+            c.exec.offload_share = shares[i];
+            calc_stats s = run(&c);
+            double sum[2] = {0, 0};
+            for (int tier = 1; tier <= 2; tier++) {
+                double part[CALC_BREAKDOWN_SPACES];
+                calc_breakdown_spaces(&c.exec, &s, tier, part);
+                for (int k = 0; k < CALC_BREAKDOWN_SPACES; k++) {
+                    sum[tier - 1] += part[k];
+                }
+            }
+            assert_near(sum[0], s.proc_mem_tier1_cap_req);
+            assert_near(sum[1], s.proc_mem_tier2_cap_req);
+            ck_assert_double_gt(s.proc_mem_tier2_cap_req, 0);
+            double away = shares[i] > 0 ? shares[i] : 1;
+            double last = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64) + 512 * 64 + 64;
+            if (flags == 4) {
+                assert_near(s.proc_mem_tier2_cap_req, away * 12 * last);
+                assert_near(s.optimizer_space, 12 * last);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_second_tier_fits_to_the_byte)
+{
+    modern_case c = start();
+    c.exec.optimizer_offload = true;
+    c.system.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.mem2.capacity_bytes -= 1;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM2_CAPACITY);
+    c.system.mem1.capacity_bytes = 1; /* reported first */
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM1_CAPACITY);
+}
+END_TEST
+
+/* What hides the traffic of a block: forward the larger of both, backward both. */
+START_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.app.vocab_size = 0;
+    c.exec.weight_offload = c.exec.activations_offload = true;
+    calc_stats s = run(&c);
+    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * (1 + 1e-12);
+    calc_stats hidden = run(&c);
+    ck_assert_double_eq(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
+    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * 0.99;
+    hidden = run(&c);
+    ck_assert_double_gt(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
+    assert_near(sum_of_times(&hidden), hidden.total_time);
+    assert_near(s.weight_offload_bw_req, s.block_weight_space / s.block_fw_time);
+    assert_near(s.act_offload_bw_req, s.block_act_storage_space / s.block_fw_time);
+}
+END_TEST
+
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
 START_TEST(memory_fits_to_the_byte)
@@ -251,6 +336,22 @@ START_TEST(ranks_fit_their_network)
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
     c.system.networks[0].size = 3;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
+}
+END_TEST
+
+START_TEST(experts_fit_their_network)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
+    c.app.num_experts = 16;
+    c.exec.expert_par = 16;
+    c.exec.expert_par_net = 0;
+    c.system.networks[0].size = 16;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.networks[0].size = 15;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
+    c.system.networks[0].size = 24;
+    c.system.networks[0].must_be_filled = true;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_FILL);
 }
 END_TEST
 
@@ -385,11 +486,16 @@ int main(void)
     tcase_add_test(cases, inference_is_forward_only);
     tcase_add_test(cases, communication_on_the_link_is_all_of_it);
     tcase_add_test(cases, links_of_all_groups_add_up);
+    tcase_add_test(cases, sharded_weights_are_on_the_link_in_every_micro_batch);
     tcase_add_test(cases, recomputation_repeats_the_forward_pass);
     tcase_add_test(cases, what_is_allocated_is_the_sum_of_its_parts);
     tcase_add_test(cases, the_peak_is_on_the_fullest_stage);
+    tcase_add_test(cases, both_tiers_are_the_sum_of_their_parts);
+    tcase_add_test(cases, the_second_tier_fits_to_the_byte);
+    tcase_add_test(cases, the_bandwidth_that_hides_offload_is_that_of_a_block);
     tcase_add_test(cases, memory_fits_to_the_byte);
     tcase_add_test(cases, ranks_fit_their_network);
+    tcase_add_test(cases, experts_fit_their_network);
     tcase_add_test(cases, ranks_in_order_fit_the_largest_network);
     tcase_add_test(cases, a_step_whose_blocks_do_not_fit_is_unknown);
     tcase_add_test(cases, utilization_counts_what_the_model_needs);

@@ -135,6 +135,21 @@ START_TEST(a_block_takes_no_less_than_the_host)
 }
 END_TEST
 
+/* Those that do not recompute, too. */
+START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    s.c.system.host.block_s = 1;
+    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    s.c.exec.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+    for (int64_t blocks = 0; blocks <= 8; blocks += 2) {
+        s.c.exec.recompute_blocks = blocks;
+        assert_near(checked(&s, 0).all_s, 8);
+    }
+}
+END_TEST
+
 START_TEST(slower_software_takes_longer_but_for_messages)
 {
     stage_case s;
@@ -269,6 +284,7 @@ int main(void)
     tcase_add_test(cases, messages_are_scattered_sent_per_chunk_and_may_hide);
     tcase_add_test(cases, some_blocks_recompute_and_others_do_not);
     tcase_add_test(cases, a_block_takes_no_less_than_the_host);
+    tcase_add_test(cases, blocks_that_do_not_recompute_wait_for_the_host_as_well);
     tcase_add_test(cases, slower_software_takes_longer_but_for_messages);
     tcase_add_test(cases, predicted_tokens_repeat_a_block_and_the_head);
     tcase_add_test(cases, sharded_weights_are_gathered_in_every_pass);

@@ -147,6 +147,25 @@ START_TEST(ends_weigh_on_the_first_and_last_stage)
 }
 END_TEST
 
+/* They are the first stage's, whoever shares the table of words. */
+START_TEST(learned_positions_weigh_on_the_first_stage)
+{
+    stage_case s;
+    double table = 512 * 64, positions = 32 * 64;
+    for (int tied = 0; tied < 2; tied++) {
+        build(&s, modern_app(), modern_exec(1, 4, 1));
+        s.c.app.position_type = CALC_POSITION_TYPE_LEARNED;
+        s.c.app.tied_embeddings = tied ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+        ck_assert_double_eq(weights_of(&s, 0).dense, 2 * block_weights + table + positions);
+        ck_assert_double_eq(weights_of(&s, 2).dense, 2 * block_weights + table + 64);
+        assert_near(s.terms.tied_s, tied ? 4 * table / slow : 0);
+        s.c.exec = modern_exec(1, 1, 1);
+        ck_assert_double_eq(weights_of(&s, 0).dense,
+                            8 * block_weights + (2 - tied) * table + positions + 64);
+    }
+}
+END_TEST
+
 START_TEST(predicted_tokens_weigh_on_the_last_stage)
 {
     stage_case s;
@@ -189,11 +208,11 @@ START_TEST(lines_are_those_of_their_groups)
     s.c.system.networks[1].latency_s = 5;
     settle(&s);
     const calc_stage_lines *l = &s.lines;
-    line_is(&l->reduce_dense, 5, 0.875 / slow);
-    line_is(&l->gather_dense, 5, 0.875 / slow);
+    line_is(&l->shard_reduce_dense, 5, 0.875 / slow);
+    line_is(&l->shard_gather_dense, 5, 0.875 / slow);
     line_is(&l->sum_dense, 5, 1.75 / slow);
-    line_is(&l->reduce_expert, 3, 0.5 / fast);
-    line_is(&l->gather_expert, 3, 0.5 / fast);
+    line_is(&l->shard_reduce_expert, 3, 0.5 / fast);
+    line_is(&l->shard_gather_expert, 3, 0.5 / fast);
     line_is(&l->sum_expert, 3, 1 / fast);
     line_is(&l->message, 5, 1 / slow);
     line_is(&l->ends, 5, 1 / slow); /* an all-reduce of two */
@@ -473,6 +492,18 @@ START_TEST(weights_and_optimizer_are_in_one_tier_or_the_other)
 }
 END_TEST
 
+START_TEST(both_copies_of_dualpipe_are_in_one_tier_or_the_other)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    s.c.exec.weight_offload = s.c.exec.optimizer_offload = true;
+    s.c.exec.offload_share = 0.25;
+    away_is(&s, 2 * 0.5, 3, 0);
+    state_is(&s, 2 * (1.5 + 2 * 0.5 / 8), 8, 9);
+}
+END_TEST
+
 /* 4 blocks on the first of 2 stages, 2 micro-batches in flight. */
 START_TEST(activations_are_in_one_tier_or_the_other)
 {
@@ -570,6 +601,7 @@ static void add_state_cases(TCase *cases)
     tcase_add_test(cases, inference_has_weights_only);
     tcase_add_test(cases, experts_are_sharded_over_their_own_replicas);
     tcase_add_test(cases, ends_weigh_on_the_first_and_last_stage);
+    tcase_add_test(cases, learned_positions_weigh_on_the_first_stage);
     tcase_add_test(cases, predicted_tokens_weigh_on_the_last_stage);
     tcase_add_test(cases, zero_stage_overrules_optimizer_sharding);
 }
@@ -592,6 +624,7 @@ int main(void)
     tcase_add_test(cases, the_optimizer_of_experts_is_sharded_over_their_replicas);
     tcase_add_test(cases, nothing_is_away_unless_asked);
     tcase_add_test(cases, weights_and_optimizer_are_in_one_tier_or_the_other);
+    tcase_add_test(cases, both_copies_of_dualpipe_are_in_one_tier_or_the_other);
     tcase_add_test(cases, activations_are_in_one_tier_or_the_other);
     tcase_add_test(cases, what_a_pass_does_not_hide_is_exposed);
     tcase_add_test(cases, an_optimizer_kept_away_is_as_fast_as_its_link);

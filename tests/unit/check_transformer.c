@@ -118,6 +118,24 @@ START_TEST(stored_scores_are_the_whole_square_with_its_mask)
 }
 END_TEST
 
+/* In kernels of its own: what the gate makes of its input, beside both halves and their product. */
+START_TEST(an_unfused_activation_keeps_one_tensor_more)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double fused = c.cost.kept_bytes;
+    c.exec.fused_activation = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, fused + T * 2 * F);
+    c.exec = modern_exec(2, 1, 1);
+    make_block(&c, CALC_DENSE_BLOCK);
+    fused = c.cost.kept_bytes;
+    c.exec.fused_activation = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, fused + T * 2 * F / 2);
+}
+END_TEST
+
 START_TEST(queries_and_keys_may_be_normalized)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
@@ -272,6 +290,19 @@ START_TEST(a_block_with_experts_has_router_shared_and_routed_ones)
     ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * K * T * H * 2 * FE);
     ck_assert_double_eq(flop_of(&c, "experts down", CALC_STAGE_WGRAD), 2 * K * T * FE * H);
     ck_assert(!has_operator(&c, "dispatch"));
+}
+END_TEST
+
+/* Biases of the router and of every expert's two matrices; shared experts have none. */
+START_TEST(experts_have_biases_where_matrices_have)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_MOE_BLOCK);
+    double dense = c.cost.dense_weights, expert = c.cost.expert_weights;
+    c.app.bias = CALC_CHOICE_TRUE;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(c.cost.dense_weights, dense + (A + 2 * G) * D + H + E);
+    ck_assert_double_eq(c.cost.expert_weights, expert + E * (2 * FE + H));
 }
 END_TEST
 
@@ -829,6 +860,21 @@ START_TEST(an_embedding_touches_the_rows_of_its_tokens)
 }
 END_TEST
 
+/* All of them on every rank. */
+START_TEST(learned_positions_are_a_table_beside_that_of_words)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.app.position_type = CALC_POSITION_TYPE_LEARNED;
+    resolve(&c);
+    ck_assert_uint_gt(calc_transformer_embedding(&c.shape, &c.exec, c.operators), 0);
+    ck_assert_double_eq(c.operators[0].weights, (512 / 2 + 32) * H);
+    c.app.position_type = CALC_POSITION_TYPE_NONE;
+    resolve(&c);
+    calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+    ck_assert_double_eq(c.operators[0].weights, 512 / 2 * H);
+}
+END_TEST
+
 START_TEST(without_a_vocabulary_there_are_no_ends)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
@@ -859,6 +905,7 @@ int main(void)
     tcase_add_test(cases, repeated_key_heads_are_computed_and_kept_by_each);
     tcase_add_test(cases, a_gpt_block_has_biases_masks_and_two_matrices);
     tcase_add_test(cases, stored_scores_are_the_whole_square_with_its_mask);
+    tcase_add_test(cases, an_unfused_activation_keeps_one_tensor_more);
     tcase_add_test(cases, queries_and_keys_may_be_normalized);
     tcase_add_test(cases, flash_attention_computes_the_scores_of_the_mask);
     tcase_add_test(cases, exponentials_are_charged_relative_to_heads_of_128);
@@ -867,6 +914,7 @@ int main(void)
     tcase_add_test(cases, latents_are_gathered_by_four_ranks);
     tcase_add_test(cases, queries_may_be_not_compressed);
     tcase_add_test(cases, a_block_with_experts_has_router_shared_and_routed_ones);
+    tcase_add_test(cases, experts_have_biases_where_matrices_have);
     tcase_add_test(cases, experts_fold_into_tensor_and_data_parallelism);
     tcase_add_test(cases, one_expert_a_rank_is_the_limit);
     tcase_add_test(cases, capacity_and_imbalance_multiply_what_is_routed);
@@ -898,6 +946,7 @@ int main(void)
     tcase_add_test(cases, full_recomputation_keeps_the_input_of_the_block);
     tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
     tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);
+    tcase_add_test(cases, learned_positions_are_a_table_beside_that_of_words);
     tcase_add_test(cases, without_a_vocabulary_there_are_no_ends);
     tcase_add_test(cases, a_predicted_token_adds_norms_and_a_projection);
     return run_cases(cases);
