@@ -42,11 +42,13 @@ extern "C" {
 /* ---- Limits: structs are flat, so that copying one is an assignment -------------------------- */
 
 enum {
-    CALC_MAX_NETWORKS = 8,     /**< networks of one system */
-    CALC_MAX_CURVE_STEPS = 32, /**< steps of one efficiency curve */
-    CALC_MAX_LAYERS = 64,      /**< layers of one transformer block */
-    CALC_MAX_ERRORS = 16,      /**< errors reported in one go */
-    CALC_MAX_REASONS = 16      /**< reasons why a layout is infeasible */
+    CALC_MAX_NETWORKS = 8,          /**< networks of one system */
+    CALC_MAX_CURVE_STEPS = 32,      /**< steps of one efficiency curve */
+    CALC_MAX_LAYERS = 64,           /**< layers of one transformer block */
+    CALC_MAX_ERRORS = 16,           /**< errors reported in one go */
+    CALC_MAX_REASONS = 16,          /**< reasons why a layout is infeasible */
+    CALC_MAX_EXACT_PASSES = 1 << 22 /**< of a step that is simulated: stages, chunks, micro-batches
+                                         multiplied */
 };
 
 /* ---- Words: each list gives an enum, its texts and its documentation ------------------------- */
@@ -233,7 +235,8 @@ enum {
     CALC_ABOVE_LO = 2,       /**< .lo itself is not allowed */
     CALC_BELOW_HI = 4,       /**< .hi itself is not allowed */
     CALC_POINT_TO_POINT = 8, /**< OP: the offset must be null */
-    CALC_EXTRA = 16          /**< STATS: ours, not among Calculon's statistics */
+    CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
+    CALC_MORE = 32           /**< STATS: more is better, not less */
 };
 
 typedef struct calc_table calc_table;
@@ -340,7 +343,7 @@ CALC_API CALC_MUST_USE calc_status calc_set(calc_app *app, calc_system *system, 
 
 /** Check the rules between fields and between the three documents. Errors carry the document's
  *  kind and the JSON pointer; calc_errors_locate() adds the place.
- *  @return CALC_OK, CALC_ERR_RULE or CALC_ERR_UNSUPPORTED. */
+ *  @return CALC_OK or CALC_ERR_RULE. */
 CALC_API CALC_MUST_USE calc_status calc_check(const calc_app *app, const calc_system *system,
                                               const calc_exec *exec, calc_errors *errors);
 
@@ -355,6 +358,21 @@ CALC_API void calc_errors_locate(calc_errors *errors, calc_kind kind, const char
  *  @return stats->verdict */
 CALC_API calc_verdict calc_run(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_compat compat, calc_stats *stats);
+
+/** Memory that calc_run_exact() works in [bytes].
+ *  @param bytes   filled on CALC_OK
+ *  @return CALC_OK; CALC_ERR_UNSUPPORTED if the schedule does not run on so many stages and
+ *  micro-batches, or CALC_ERR_RANGE beyond CALC_MAX_EXACT_PASSES, with an error that says so */
+CALC_API CALC_MUST_USE calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes,
+                                                    calc_errors *errors);
+
+/** calc_run() with the pipeline simulated operation by operation instead of its closed form; all
+ *  else is as calc_run() has it. Statistic pipeline_closed_form_error says how far the two are
+ *  apart. A layout whose chunks do not divide its blocks has no step: then this is calc_run().
+ *  @param workspace  calc_exact_bytes(), aligned as malloc() does
+ *  @return stats->verdict */
+CALC_API calc_verdict calc_run_exact(const calc_app *app, const calc_system *system,
+                                     const calc_exec *exec, void *workspace, calc_stats *stats);
 
 /** Statistics of each layer of the transformer block, for one micro-batch on one processor. With
  *  fields of modern models: of each operator of its blocks (those that kinds of blocks share once),

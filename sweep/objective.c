@@ -82,31 +82,6 @@ static calc_status unknown_name(const char *word, bool or_field, calc_errors *er
 
 /* ---- Objectives ----------------------------------------------------------------------------- */
 
-/* Statistics of which more is better. */
-static bool is_better_up(const char *key)
-{
-    static const char *const up[] = {"sample_rate",
-                                     "tokens_per_s",
-                                     "tokens_per_s_per_proc",
-                                     "compute_efficiency",
-                                     "system_efficiency",
-                                     "total_efficiency",
-                                     "model_flops_utilization",
-                                     "model_flops_utilization_square",
-                                     "hardware_flops_utilization",
-                                     "output_tokens_per_s",
-                                     "output_tokens_per_s_per_proc",
-                                     "tokens_per_s_per_user",
-                                     "requests_per_s",
-                                     "prefill_requests_per_s",
-                                     "decode_requests_per_s",
-                                     "tokens_per_step",
-                                     "kv_capacity_tokens",
-                                     "max_batch",
-                                     NULL};
-    return calc_choice_index(up, key) >= 0;
-}
-
 static calc_objective_kind kind_of(const char *key)
 {
     static const char *const keys[] = {[CALC_OBJECTIVE_SAMPLE_RATE] = "sample_rate",
@@ -128,7 +103,7 @@ calc_status calc_objective_parse(calc_objective *out, const char *text, calc_err
     if (!field) {
         return unknown_name(end - text < WORD_SIZE ? word : text, false, errors);
     }
-    bool up = is_better_up(field->key);
+    bool up = (field->flags & CALC_MORE) != 0;
     if (colon) {
         const char *direction = colon + 1;
         up = strcmp(direction, "up") == 0;

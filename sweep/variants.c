@@ -65,8 +65,8 @@ static bool legal(const calc_app *app, const calc_exec *e)
            (experts || (e->expert_par <= 1 && e->expert_tensor_par <= 1));
 }
 
-/* Whether a space asks for an attention type. Every one stands for those of Calculon, or for the one
- * of a model that says how many keys and values it has. */
+/* Whether a space asks for an attention type. Every one stands for those of Calculon, or for the
+ * one of a model that says how many keys and values it has. */
 static bool wants(const calc_space *space, const calc_app *app, calc_attention_type type)
 {
     if (!space->axis[CALC_AXIS_attention_type].all) {

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +8,29 @@
 #include "cli/complain.h"
 #include "cli/inputs.h"
 #include "cli/opt.h"
+#include "cli/plot.h"
 #include "cli/report.h"
+#include "cli/simulation.h"
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "io/peers.h"
 #include "spec/extended.h"
 #include "spec/field.h"
 
-enum { OPT_SET, OPT_JSON, OPT_CSV, OPT_LAYERS, OPT_STAGES, OPT_PEERS, OPT_COMPAT, OPT_COLOR };
+enum {
+    OPT_SET,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_LAYERS,
+    OPT_STAGES,
+    OPT_PEERS,
+    OPT_SCHEDULE,
+    OPT_PLOT,
+    OPT_COMPAT,
+    OPT_COLOR
+};
 
+static const char *const schedules[] = {"closed", "exact", NULL};
 static const char *const when[] = {"auto", "always", "never", NULL};
 static const calc_opt opts[] = {
     [OPT_SET] = {.name = "set",
@@ -38,6 +53,14 @@ static const calc_opt opts[] = {
     [OPT_PEERS] = {.name = "peers",
                    .value = "FILE",
                    .doc = "write which ranks talk to which, as JSON"},
+    [OPT_SCHEDULE] = {.name = "schedule",
+                      .value = "HOW",
+                      .choices = schedules,
+                      .preset = "closed",
+                      .doc = "time of the pipeline: in closed form, or simulated operation by "
+                             "operation (docs/schedules.md)"},
+    [OPT_PLOT] = {.name = "plot",
+                  .doc = "draw the simulated pipeline below the summary, a row per stage"},
     [OPT_COMPAT] = {.name = "compat",
                     .value = "MODE",
                     .choices = calc_compat_names,
@@ -65,7 +88,8 @@ static const calc_arg rows[] = {
     {0}};
 static const char *const examples[] = {
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
-    "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -", NULL};
+    "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot", NULL};
 
 /* All that is known of a run when it is written. */
 typedef struct outcome {
@@ -188,6 +212,18 @@ static void write_peers(calc_output *out, const outcome *o)
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
+/* The pipeline of a layout that has a step. */
+static calc_status write_plot(calc_output *out, const calc_report *report, calc_errors *errors)
+{
+    calc_simulation simulation = {0};
+    calc_status status = calc_simulation_run(&simulation, report->inputs, errors);
+    if (status == CALC_OK) {
+        status = calc_plot_write(out, report, &simulation, errors);
+    }
+    calc_simulation_free(&simulation);
+    return status;
+}
+
 static calc_status write_summary(const calc_args *args, const outcome *o, calc_errors *errors)
 {
     calc_output *out;
@@ -206,7 +242,11 @@ static calc_status write_summary(const calc_args *args, const outcome *o, calc_e
                                 .extended = o->extended,
                                 .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
     calc_report_write(out, &report);
-    return calc_output_close(out, errors);
+    if (calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)) {
+        status = write_plot(out, &report, errors);
+    }
+    calc_status closed = calc_output_close(out, errors);
+    return status == CALC_OK ? closed : status;
 }
 
 static void complain_reasons(const outcome *o)
@@ -221,23 +261,6 @@ static void complain_reasons(const outcome *o)
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
-
-static calc_status load(const calc_args *args, calc_inputs *inputs, calc_errors *errors)
-{
-    const char **set = calloc(args->use_count + 1, sizeof *set);
-    if (!set) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
-    }
-    size_t count = 0;
-    size_t cursor = 0;
-    while ((set[count] = calc_opt_next(args, OPT_SET, &cursor))) {
-        count++;
-    }
-    calc_status status = calc_inputs_load(inputs, args->argument, set, count, errors);
-    free(set);
-    return status;
-}
 
 static calc_status write_files(const calc_args *args, const outcome *o, calc_errors *errors)
 {
@@ -271,14 +294,23 @@ static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
 {
     int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_CSV) +
               calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS);
-    int in = 0;
-    for (size_t i = 0; i < args->argument_count; i++) {
-        in += strcmp(args->argument[i], "-") == 0;
-    }
     *stdout_is_taken = out > 0;
-    return out > 1  ? "only one of --json, --csv, --stages and --peers can be standard output"
-           : in > 1 ? "only one of APP SYS EXE can be standard input"
-                    : NULL;
+    return out > 1 ? "only one of --json, --csv, --stages and --peers can be standard output"
+                   : calc_inputs_check_stdin(args);
+}
+
+static bool is_exact(const calc_args *args)
+{
+    return strcmp(calc_opt_value(args, OPT_SCHEDULE), "exact") == 0;
+}
+
+static const char *check_options(const calc_args *args, bool *stdout_is_taken)
+{
+    bool calculon = strcmp(calc_opt_value(args, OPT_COMPAT), "none") != 0;
+    if (calculon && is_exact(args)) {
+        return "--schedule exact has no --compat calculon: Calculon has the closed form only";
+    }
+    return check_streams(args, stdout_is_taken);
 }
 
 /* The stages, where they are asked for or may differ. */
@@ -303,11 +335,14 @@ static calc_exit evaluate(const calc_args *args, outcome *o, bool stdout_is_take
                           calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
-    if (load(args, &o->inputs, errors) != CALC_OK) {
+    if (calc_inputs_load_args(&o->inputs, args, OPT_SET, errors) != CALC_OK) {
         return calc_complain_errors(errors);
     }
     o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));
     calc_run(&in->app, &in->system, &in->exec, o->compat, &o->stats);
+    if (is_exact(args) && calc_simulation_stats(in, &o->stats, errors) != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
     if (o->stats.verdict == CALC_VERDICT_OK && !(o->stats.total_time > 0)) {
         fprintf(stderr, "calc: a feasible layout takes %g s: this is a bug in calc\n",
                 o->stats.total_time);
@@ -337,7 +372,7 @@ static calc_exit evaluate(const calc_args *args, outcome *o, bool stdout_is_take
 static calc_exit run(const calc_args *args)
 {
     bool stdout_is_taken;
-    const char *complaint = check_streams(args, &stdout_is_taken);
+    const char *complaint = check_options(args, &stdout_is_taken);
     if (complaint) {
         return calc_complain_usage(args->command, complaint);
     }

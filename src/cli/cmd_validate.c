@@ -4,8 +4,7 @@
 
 #include "base/error.h"
 #include "cli/complain.h"
-#include "cli/inputs.h"
-#include "cli/opt.h"
+#include "cli/measured.h"
 #include "cli/validate_table.h"
 #include "cli/validate_write.h"
 #include "validate/parity_svg.h"
@@ -44,15 +43,10 @@ static const char *const examples[] = {
     "calc validate", "calc validate --csv now.csv --baseline before.csv",
     "calc validate my_runs.csv --json - --plot parity.svg", NULL};
 
-enum { FILES_MAX = 16 };
-
 /* A validation under way. */
 typedef struct task {
     const calc_args *args;
-    calc_runs runs[FILES_MAX];
-    size_t files;
-    calc_remarks remarks;
-    calc_systems systems;
+    calc_measured measured;
     calc_results results;
     calc_baseline baseline;
     calc_groups groups;
@@ -61,23 +55,7 @@ typedef struct task {
     bool stdout_is_taken;
 } task;
 
-/* ---- Input ----------------------------------------------------------------------------------- */
-
-static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
-{
-    calc_input input = {0};
-    calc_errors own = {0};
-    calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, out, name, &own);
-    calc_text_free(&input.text);
-    if (status == CALC_ERR_NOT_FOUND) {
-        return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL,
-                               "no machine systems/%.60s.json", name);
-    }
-    if (status != CALC_OK) {
-        *errors = own;
-    }
-    return status;
-}
+/* ---- Options --------------------------------------------------------------------------------- */
 
 /* What is wrong with the options; NULL if nothing is. */
 static const char *read_options(task *t)
@@ -97,41 +75,8 @@ static const char *read_options(task *t)
     }
     t->worst = strtoul(worst, NULL, 10);
     return taken > 1 ? "only one of --json, --csv and --plot can be standard output"
-           : t->args->argument_count > FILES_MAX ? "too many files of runs"
-                                                 : NULL;
-}
-
-static calc_status read_shipped_runs(task *t, calc_errors *errors)
-{
-    static const char *const shipped[] = {"measured/runs.csv",
-                                          "measured/runs_vtrain_single.csv.gz"};
-    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
-        char path[CALC_FIND_PATH_MAX];
-        calc_status status = calc_find_data(shipped[i], path, errors);
-        if (status == CALC_OK) {
-            status = calc_runs_read(&t->runs[t->files++], path, errors);
-        }
-        if (status != CALC_OK) {
-            return status;
-        }
-    }
-    return CALC_OK;
-}
-
-static calc_status read_inputs(task *t, calc_errors *errors)
-{
-    char path[CALC_FIND_PATH_MAX];
-    calc_status status = calc_find_data("measured/remarks.csv", path, errors);
-    if (status == CALC_OK) {
-        status = calc_remarks_read(&t->remarks, path, errors);
-    }
-    if (status == CALC_OK && t->args->argument_count == 0) {
-        status = read_shipped_runs(t, errors);
-    }
-    for (size_t i = 0; i < t->args->argument_count && status == CALC_OK; i++) {
-        status = calc_runs_read(&t->runs[t->files++], t->args->argument[i], errors);
-    }
-    return status;
+           : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
+                                                           : NULL;
 }
 
 /* ---- Output ---------------------------------------------------------------------------------- */
@@ -192,8 +137,9 @@ static void write_worse(calc_output *out, const task *t)
 static calc_status make_results(task *t, calc_errors *errors)
 {
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
+    calc_measured *m = &t->measured;
     calc_status status =
-        calc_results_make(&t->results, t->runs, t->files, &t->remarks, &t->systems, errors);
+        calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
     if (status == CALC_OK && baseline) {
         status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
     }
@@ -215,7 +161,7 @@ static bool got_worse(const task *t)
 static calc_exit validate(task *t)
 {
     calc_errors errors = {0};
-    calc_status status = read_inputs(t, &errors);
+    calc_status status = calc_measured_read(&t->measured, t->args, &errors);
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !t->stdout_is_taken) {
@@ -233,10 +179,7 @@ static calc_exit validate(task *t)
 
 static void free_task(task *t)
 {
-    for (size_t i = 0; i < t->files; i++) {
-        calc_runs_free(&t->runs[i]);
-    }
-    calc_remarks_free(&t->remarks);
+    calc_measured_free(&t->measured);
     calc_results_free(&t->results);
     calc_baseline_free(&t->baseline);
     calc_groups_free(&t->groups);
@@ -251,7 +194,6 @@ static calc_exit run(const calc_args *args)
         return CALC_EXIT_SYSTEM;
     }
     t->args = args;
-    t->systems.load = load_system;
     const char *complaint = read_options(t);
     calc_exit result = complaint ? calc_complain_usage(args->command, complaint) : validate(t);
     free_task(t);

@@ -129,6 +129,33 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     return calc_errors_first(errors);
 }
 
+calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, int opt,
+                                  calc_errors *errors)
+{
+    const char **set = calloc(args->use_count + 1, sizeof *set);
+    if (!set) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    size_t count = 0;
+    size_t cursor = 0;
+    while ((set[count] = calc_opt_next(args, opt, &cursor))) {
+        count++;
+    }
+    calc_status status = calc_inputs_load(inputs, args->argument, set, count, errors);
+    free(set);
+    return status;
+}
+
+const char *calc_inputs_check_stdin(const calc_args *args)
+{
+    int in = 0;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        in += strcmp(args->argument[i], "-") == 0;
+    }
+    return in > 1 ? "only one of APP SYS EXE can be standard input" : NULL;
+}
+
 void calc_inputs_free(calc_inputs *inputs)
 {
     for (int i = 0; i < CALC_INPUTS; i++) {

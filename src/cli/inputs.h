@@ -5,6 +5,7 @@
 
 #include "calc.h"
 #include "cli/find.h"
+#include "cli/opt.h"
 #include "io/text.h"
 
 enum { CALC_INPUTS = 3 /**< APP SYS EXE, in this order: calc_kind counts them */ };
@@ -37,6 +38,14 @@ CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,
                                            const char *const argument[CALC_INPUTS],
                                            const char *const *set, size_t set_count,
                                            calc_errors *errors);
+
+/** The same for a command whose arguments are APP SYS EXE.
+ *  @param set  row of its option --set */
+CALC_MUST_USE calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, int set,
+                                                calc_errors *errors);
+
+/** What is wrong if more than one of them is standard input; NULL if that is not so. */
+const char *calc_inputs_check_stdin(const calc_args *args);
 
 /** Free the texts; fine on {0}. */
 void calc_inputs_free(calc_inputs *inputs);

@@ -1,5 +1,6 @@
 #include "cli/report.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "cli/breakdown.h"
@@ -155,6 +156,21 @@ static bool stages_differ(const calc_report *r)
     return false;
 }
 
+/* How far the closed form is from the simulated pipeline, which the times are of. */
+static void write_exact(calc_output *out, const calc_stats *s)
+{
+    double percent = 100 * s->pipeline_closed_form_error;
+    if (isnan(percent)) {
+        return;
+    }
+    if (fabs(percent) < 0.005) {
+        calc_output_text(out, "  the pipeline is simulated; its closed form agrees\n");
+    } else {
+        calc_output_printf(out, "  the pipeline is simulated; its closed form is off by %+.2f %%\n",
+                           percent);
+    }
+}
+
 static void write_times(calc_output *out, const calc_report *r)
 {
     char title[128] = "Time of one step";
@@ -164,6 +180,7 @@ static void write_times(calc_output *out, const calc_report *r)
     }
     calc_report_title(out, r, title);
     calc_breakdown_write_time(out, &r->paint, r->stats);
+    write_exact(out, r->stats);
 }
 
 static void write_memory(calc_output *out, const calc_report *r, int tier, double capacity_bytes)

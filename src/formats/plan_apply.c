@@ -147,7 +147,7 @@ static void apply_sharding(const calc_plan *plan, calc_exec *e)
     int64_t ranks = e->data_par * COUNT(CONTEXT, 1);
     int64_t stage = COUNT(SHARDED, YES(DIST_OPT, 0) ? 1 : 0);
     e->optimizer_sharding = ranks > 1 && stage > 0;
-    e->zero_stage = e->optimizer_sharding ? stage : -1;
+    e->zero_stage = e->optimizer_sharding ? stage : 0;
     if (e->optimizer_sharding) {
         int64_t instances = COUNT(INSTANCES, 1);
         int64_t shard = COUNT(SHARD_RANKS, instances > 0 ? ranks / instances : ranks);

@@ -104,7 +104,7 @@ static void resolve_formats(calc_exec *exec)
 
 static void resolve_sharding(calc_exec *exec)
 {
-    if (exec->zero_stage < 0) {
+    if (exec->zero_stage == 0) {
         exec->zero_stage = exec->optimizer_sharding ? 1 : 0;
     }
     exec->optimizer_sharding = exec->zero_stage > 0;

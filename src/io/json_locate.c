@@ -16,16 +16,24 @@ static calc_json_token token_after(const document *doc, calc_json_token token)
     return calc_json_scan(doc->text, doc->length, token.end);
 }
 
+/* The last token of the value that starts with `token`. */
+static calc_json_token last_of_value(const document *doc, calc_json_token token)
+{
+    int depth = 0;
+    for (;;) {
+        depth += token.type == '{' || token.type == '[';
+        depth -= token.type == '}' || token.type == ']';
+        if (depth <= 0 || token.type == CALC_JSON_END) {
+            return token;
+        }
+        token = token_after(doc, token);
+    }
+}
+
 /* The token behind the value that starts with `token`. */
 static calc_json_token skip_value(const document *doc, calc_json_token token)
 {
-    int depth = 0;
-    do {
-        depth += token.type == '{' || token.type == '[';
-        depth -= token.type == '}' || token.type == ']';
-        token = token_after(doc, token);
-    } while (depth > 0 && token.type != CALC_JSON_END);
-    return token;
+    return token_after(doc, last_of_value(doc, token));
 }
 
 /* The next component of a pointer, its escapes undone. False if it does not fit. */
@@ -106,16 +114,35 @@ static calc_json_token member_key(const document *doc, calc_json_token value, in
     return key.type == CALC_JSON_STRING ? key : value;
 }
 
+/* The first token of the value at `pointer`, or of the deepest on the way that exists. */
+static bool walk(const document *doc, const char *pointer, calc_json_token *value)
+{
+    char word[128];
+    bool found = true;
+    *value = calc_json_scan(doc->text, doc->length, 0);
+    while (found && *pointer == '/') {
+        found = next_component(&pointer, word, sizeof word) && step_into(doc, value, word);
+    }
+    return found;
+}
+
+bool calc_json_span(const char *text, size_t length, const char *pointer, size_t *start,
+                    size_t *end)
+{
+    document doc = {text, length};
+    calc_json_token value;
+    bool found = walk(&doc, pointer, &value);
+    *start = value.start;
+    *end = last_of_value(&doc, value).end;
+    return found;
+}
+
 bool calc_json_locate(const char *text, size_t length, const char *pointer, int member,
                       calc_json_place *out)
 {
     document doc = {text, length};
-    calc_json_token value = calc_json_scan(text, length, 0);
-    char word[128];
-    bool found = true;
-    while (found && *pointer == '/') {
-        found = next_component(&pointer, word, sizeof word) && step_into(&doc, &value, word);
-    }
+    calc_json_token value;
+    bool found = walk(&doc, pointer, &value);
     if (found && member >= 0 && value.type == '{') {
         value = member_key(&doc, value, member);
     }

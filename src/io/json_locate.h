@@ -16,4 +16,9 @@ enum { CALC_JSON_VALUE = -1 /**< member: not a key, the value itself */ };
 bool calc_json_locate(const char *text, size_t length, const char *pointer, int member,
                       calc_json_place *out);
 
+/** Bytes [start, end) of the value at `pointer`.
+ *  @return whether the pointer was found */
+bool calc_json_span(const char *text, size_t length, const char *pointer, size_t *start,
+                    size_t *end);
+
 #endif

@@ -323,6 +323,7 @@ static void put_no_stages(calc_stats *s)
     s->mem_allocated = s->proc_mem_tier1_cap_req;
     s->peak_stage = 0;
     s->slowest_stage = 0;
+    s->pipeline_closed_form_error = NAN;
 }
 
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,

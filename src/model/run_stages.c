@@ -348,6 +348,7 @@ calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, con
     put_time(&r, stats);
     put_rates(&r, stats);
     stats->num_microbatches = r.stages.microbatches;
+    stats->pipeline_closed_form_error = NAN;
     stats->blocks_per_proc = r.stages.most_blocks;
     stats->blocks_per_chunk = r.stages.most_blocks / r.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;

@@ -42,6 +42,6 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
                      t.expert_s + t.sharded_s + t.fw_offload_s + t.bw_offload_s + t.ends_s +
                      t.message_s;
     /* What is left is the host's; less is rounding. */
-    t.host_s = t.all_s - known_s > 1e-9 * t.all_s ? t.all_s - known_s : 0;
+    t.host_s = t.all_s - known_s > 1e-12 * t.all_s ? t.all_s - known_s : 0;
     return t;
 }

@@ -1,12 +1,7 @@
 /* calc_each_stage(): the statistics of each stage of the pipeline. */
 #include "calc.h"
-#include "model/block.h"
-#include "model/memory.h"
-#include "model/offload.h"
-#include "model/optimizer.h"
-#include "model/pipeline.h"
+#include "model/classic_chunk.h"
 #include "model/stage_spent.h"
-#include "model/step.h"
 #include "spec/extended.h"
 
 /* ---- Calculon's stages: all alike ------------------------------------------------------------ */
@@ -33,41 +28,20 @@ static void put_classic_memory(const calc_exec *e, const calc_stats *s, calc_sta
 static calc_stage_stats classic_stage(const calc_app *app, const calc_system *system,
                                       const calc_exec *e)
 {
-    calc_layer layers[CALC_MAX_LAYERS];
-    calc_block block;
-    calc_optimizer_block optimizer = {0};
+    calc_classic_chunk chunk;
     calc_stats stats;
     calc_stage_stats out = {0};
-    size_t count = calc_block_layers(app, e, layers);
-    calc_block_profile(app, system, e, CALC_COMPAT_NONE, layers, count, &block);
-    if (e->training) {
-        calc_optimizer context = calc_optimizer_of(system, e);
-        calc_optimizer_profile(&context, layers, count, &optimizer);
-    }
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
-    calc_pipeline p = calc_pipeline_split(app->num_blocks, e->pipeline_par,
-                                          e->pipeline_interleaving, microbatches);
-    calc_step_block b = calc_step_block_of(&block);
-    calc_offload offload = calc_offload_of(e, &block, &optimizer);
-    double message_s =
-        calc_pipeline_message_s(&system->networks[e->pipeline_par_net],
-                                calc_pipeline_message_bytes(app, e), p.stages, CALC_COMPAT_NONE);
-    double back_s = e->training ? message_s : 0;
-    calc_step_pass fw =
-        calc_step_pass_of(b.fw_base_s, b.fw_edge_s, b.fw_mem_s, message_s,
-                          calc_memory_tier_s(&system->mem2, offload.fw_bytes), p.base_blocks);
-    calc_step_pass bw =
-        calc_step_pass_of(b.bw_base_s, b.bw_edge_s, b.bw_mem_s, back_s,
-                          calc_memory_tier_s(&system->mem2, offload.bw_bytes), p.base_blocks);
+    calc_classic_chunk_of(app, system, e, &chunk);
+    const calc_pipeline *p = &chunk.pipeline;
     calc_run(app, system, e, CALC_COMPAT_NONE, &stats);
-    double messages_s = p.chunks * (message_s + back_s);
-    out.blocks = p.blocks_per_proc;
-    out.fw_time = p.chunks * fw.chunk_s;
-    out.bw_time = p.chunks * bw.chunk_s;
-    out.wgrad_time = p.blocks_per_proc * block.wgrad.time_s;
+    double messages_s = p->chunks * (chunk.fw_message_s + chunk.bw_message_s);
+    out.blocks = p->blocks_per_proc;
+    out.fw_time = p->chunks * chunk.fw.chunk_s;
+    out.bw_time = p->chunks * chunk.bw.chunk_s;
+    out.wgrad_time = p->blocks_per_proc * chunk.block.wgrad.time_s;
     out.comm_exposed_time =
-        (stats.tp_comm_exposed_time + stats.recomm_exposed_time) / p.microbatches + messages_s;
-    out.in_flight = p.in_flight;
+        (stats.tp_comm_exposed_time + stats.recomm_exposed_time) / p->microbatches + messages_s;
+    out.in_flight = p->in_flight;
     put_classic_memory(e, &stats, &out);
     return out;
 }

@@ -80,10 +80,11 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
 {
     double p = (double)exec->pipeline_par;
     double blocks = shape->blocks;
+    int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
     calc_stages s = {
         .stages = p,
         .chunks = (double)exec->pipeline_interleaving,
-        .microbatches = (double)(exec->batch_size / exec->data_par / exec->microbatch_size),
+        .microbatches = (double)microbatches,
         .ends_spread = exec->pipeline_balance == CALC_PIPELINE_BALANCE_FREE && p > 1,
         .fit = true,
     };

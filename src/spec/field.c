@@ -12,6 +12,7 @@
 #define CHOICE(name, text) text,
 const char *const calc_datatype_names[] = {CALC_DATATYPE_LIST(CHOICE) NULL};
 const char *const calc_compat_names[] = {CALC_COMPAT_LIST(CHOICE) NULL};
+const char *const calc_pipeline_schedule_names[] = {CALC_PIPELINE_SCHEDULE_LIST(CHOICE) NULL};
 static const char *const attention_type_names[] = {CALC_ATTENTION_TYPE_LIST(CHOICE) NULL};
 static const char *const structure_type_names[] = {CALC_STRUCTURE_TYPE_LIST(CHOICE) NULL};
 static const char *const activation_recompute_names[] = {CALC_ACTIVATION_RECOMPUTE_LIST(CHOICE)
@@ -31,7 +32,6 @@ static const char *const context_par_type_names[] = {CALC_CONTEXT_PAR_TYPE_LIST(
 static const char *const context_par_balance_names[] = {CALC_CONTEXT_PAR_BALANCE_LIST(CHOICE) NULL};
 static const char *const dispatch_type_names[] = {CALC_DISPATCH_TYPE_LIST(CHOICE) NULL};
 static const char *const expert_par_overlap_names[] = {CALC_EXPERT_PAR_OVERLAP_LIST(CHOICE) NULL};
-static const char *const pipeline_schedule_names[] = {CALC_PIPELINE_SCHEDULE_LIST(CHOICE) NULL};
 static const char *const pipeline_balance_names[] = {CALC_PIPELINE_BALANCE_LIST(CHOICE) NULL};
 static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) NULL};
 static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
@@ -41,6 +41,7 @@ static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIS
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
 static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
 #define datatype_names calc_datatype_names
+#define pipeline_schedule_names calc_pipeline_schedule_names
 
 const char *calc_verdict_text(calc_verdict verdict)
 {

@@ -8,6 +8,8 @@
 extern const char *const calc_datatype_names[];
 /** Texts of the compatibility modes, likewise. */
 extern const char *const calc_compat_names[];
+/** Texts of the pipeline schedules, likewise. */
+extern const char *const calc_pipeline_schedule_names[];
 
 /** Row whose key is `key`, or another name of it (alias.h); NULL if none. */
 const calc_field *calc_table_find(const calc_table *table, const char *key);

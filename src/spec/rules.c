@@ -172,6 +172,21 @@ static void check_attention_type(rules *r)
     }
 }
 
+/* Two pieces of the sequence per rank, one from each end. */
+static void check_zigzag(rules *r, int64_t seq)
+{
+    int64_t c = r->exec->context_par;
+    char divisors[200];
+    char hint[256];
+    if (seq % (2 * c) == 0) {
+        return;
+    }
+    snprintf(hint, sizeof hint, "use %s, or context_par_balance \"none\"",
+             calc_divisors_text(seq % 2 == 0 ? seq / 2 : 1, divisors, sizeof divisors));
+    BROKEN(r, context_par, hint, "2 * context_par = %lld does not divide seq_size = %lld",
+           (long long)(2 * c), (long long)seq);
+}
+
 static void check_context_par(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -183,15 +198,20 @@ static void check_context_par(rules *r)
     int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
     bool zigzag = a->causal && e->context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG &&
                   e->context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    must_divide(r, "/context_par", zigzag ? 2 * c : c, zigzag ? "seq_size (twice)" : "seq_size",
-                seq, zigzag ? seq / 2 : seq);
+    if (zigzag) {
+        check_zigzag(r, seq);
+    } else {
+        must_divide(r, "/context_par", c, "seq_size", seq, seq);
+    }
     if (!e->flash_attention && e->attention_type != CALC_ATTENTION_TYPE_FLASH) {
         BROKEN(r, context_par, "set flash_attention true",
                "context parallelism needs flash attention");
     }
     if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
         int64_t heads = a->attn_heads / e->tensor_par;
-        must_divide(r, "/context_par", c, "attn_heads / tensor_par", heads > 0 ? heads : 1, heads);
+        if (a->attn_heads % e->tensor_par == 0) {
+            must_divide(r, "/context_par", c, "attn_heads / tensor_par", heads, heads);
+        }
     }
     if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL && e->context_par_inner > 0) {
         must_divide(r, "/context_par_inner", e->context_par_inner, "context_par", c, c);
@@ -217,12 +237,15 @@ static void check_expert_par(rules *r)
     int64_t width = a->expert_feedforward > 0 ? a->expert_feedforward : a->feedforward;
     must_divide(r, "/expert_tensor_par", etp, "expert_feedforward", width, width);
     int64_t stage = e->num_procs / e->pipeline_par;
-    if (stage > 0 && stage % (ep * etp) != 0) {
+    if (stage % etp != 0) {
+        must_divide(r, "/expert_tensor_par", etp, "the processors of a stage", stage,
+                    calc_gcd(stage, width));
+    } else if (stage % (ep * etp) != 0) {
         char hint[224];
         char divisors[200];
-        snprintf(hint, sizeof hint, "use expert_par %s",
-                 calc_divisors_text(calc_gcd(a->num_experts, stage / (stage % etp == 0 ? etp : 1)),
-                                    divisors, sizeof divisors));
+        snprintf(
+            hint, sizeof hint, "use expert_par %s",
+            calc_divisors_text(calc_gcd(a->num_experts, stage / etp), divisors, sizeof divisors));
         BROKEN(
             r, expert_par, hint,
             "expert_par * expert_tensor_par = %lld does not divide the %lld processors of a stage",
@@ -236,6 +259,21 @@ static void check_expert_par(rules *r)
         BROKEN(r, tensor_par_comm_type, "use \"rs_ag\"",
                "experts with tensor parallelism need sequence parallelism");
     }
+}
+
+static void check_stage_blocks(rules *r)
+{
+    int64_t first = r->exec->first_stage_blocks;
+    int64_t last = r->exec->last_stage_blocks;
+    char hint[64];
+    if (first + last <= r->app->num_blocks) {
+        return;
+    }
+    snprintf(hint, sizeof hint, "use at most %lld together", (long long)r->app->num_blocks);
+    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
+                    first > 0 ? "/first_stage_blocks" : "/last_stage_blocks", hint,
+                    "first and last stage have more blocks than the model: %lld + %lld of %lld",
+                    (long long)first, (long long)last, (long long)r->app->num_blocks);
 }
 
 static void check_schedule(rules *r)
@@ -253,26 +291,24 @@ static void check_schedule(rules *r)
                "DualPipe needs an even number of stages, not %lld", (long long)p);
     }
     if (dual && p % 2 == 0 && (microbatches % 2 != 0 || microbatches < 2 * p)) {
+        double enough = microbatches < 2 * p ? 2 * (double)p : (double)microbatches + 1;
+        char hint[96];
+        snprintf(hint, sizeof hint, "use batch_size %.0f, or \"1f1b\"",
+                 enough * (double)e->microbatch_size * (double)e->data_par);
         BROKEN(
-            r, pipeline_schedule, "raise batch_size, or use \"1f1b\"",
+            r, pipeline_schedule, hint,
             "DualPipe needs an even number of micro-batches, at least twice the stages: %lld are "
             "not",
             (long long)microbatches);
     }
-    if (e->first_stage_blocks + e->last_stage_blocks > r->app->num_blocks) {
-        BROKEN(r, first_stage_blocks, "lower it or last_stage_blocks",
-               "first and last stage have more blocks than the model: %lld + %lld of %lld",
-               (long long)e->first_stage_blocks, (long long)e->last_stage_blocks,
-               (long long)r->app->num_blocks);
-    }
+    check_stage_blocks(r);
     if (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&
         (e->first_stage_blocks > 0 || e->last_stage_blocks > 0)) {
         BROKEN(r, pipeline_balance,
                "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
                "the blocks of the first or last stage are given");
     }
-    if (calc_gcd(e->fsdp_par > 0 ? e->fsdp_par : 1, e->num_procs) !=
-        (e->fsdp_par > 0 ? e->fsdp_par : 1)) {
+    if (e->fsdp_par > 0) {
         must_divide(r, "/fsdp_par", e->fsdp_par, "num_procs", e->num_procs, e->num_procs);
     }
     if (e->zero_stage > 0 && e->data_par == 1 && e->context_par <= 1) {
@@ -314,7 +350,10 @@ static void check_tensor_par(rules *r)
     must_divide(r, "/tensor_par", e->tensor_par, "feedforward", a->feedforward, common);
     must_divide(r, "/tensor_par", e->tensor_par, "attn_heads", a->attn_heads, common);
     if (scatters) {
-        must_divide(r, "/tensor_par", e->tensor_par, "microbatch_size * seq_size", tokens, common);
+        must_divide(r, "/tensor_par", e->tensor_par,
+                    e->context_par > 1 ? "microbatch_size * seq_size / context_par"
+                                       : "microbatch_size * seq_size",
+                    tokens, common);
     }
     if (e->tensor_par == 1 && e->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE) {
         BROKEN(r, tensor_par_overlap, "use \"none\", or tensor_par > 1",
@@ -359,7 +398,7 @@ static void check_inference(rules *r)
         BROKEN(r, activation_recompute, "use \"none\", or training true",
                "without training there is no backward pass to recompute for");
     }
-    if (e->data_par > 1 && e->data_par_overlap) {
+    if ((e->data_par > 1 || e->context_par > 1) && e->data_par_overlap) {
         BROKEN(r, data_par_overlap, "use false, or training true",
                "without training there are no gradients to reduce");
     }
@@ -383,11 +422,10 @@ static void check_network_index(rules *r, const char *pointer, int64_t index)
                     (long long)r->system->networks_count);
 }
 
-/* The datatype must be offered by an engine. */
-static void check_engine(rules *r, const char *name, const calc_engine *engines, calc_format format)
+/* A datatype that the field at `pointer` asks for must be offered by an engine. */
+static void check_engine(rules *r, const char *pointer, const char *name,
+                         const calc_engine *engines, calc_datatype datatype)
 {
-    bool matrix = format != CALC_FORMAT_AUTO;
-    calc_datatype datatype = calc_format_datatype(format, r->exec->datatype);
     const calc_engine *engine = &engines[datatype];
     if (engine->flop_per_s > 0 && engine->efficiency.count > 0) {
         return;
@@ -400,9 +438,22 @@ static void check_engine(rules *r, const char *name, const calc_engine *engines,
                      calc_datatype_names[i]);
         }
     }
-    calc_errors_add(
-        r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, matrix ? "/matrix_datatype" : "/datatype", hint,
-        "the system's %s engine does not offer %s", name, calc_datatype_names[datatype]);
+    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
+                    "the system's %s engine does not offer %s", name,
+                    calc_datatype_names[datatype]);
+}
+
+/* Blocks may multiply in another datatype than the rest. One that is missing is one error. */
+static void check_engines(rules *r)
+{
+    const calc_system *s = r->system;
+    calc_datatype rest = r->exec->datatype;
+    calc_datatype blocks = calc_format_datatype(r->exec->matrix_datatype, rest);
+    check_engine(r, "/datatype", "matrix", s->matrix, rest);
+    check_engine(r, "/datatype", "vector", s->vector, rest);
+    if (blocks != rest) {
+        check_engine(r, "/matrix_datatype", "matrix", s->matrix, blocks);
+    }
 }
 
 calc_status calc_check(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -429,9 +480,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_network_index(&r, "/expert_par_net", exec->expert_par_net);
     check_network_index(&r, "/expert_tensor_par_net", exec->expert_tensor_par_net);
     check_network_index(&r, "/expert_data_par_net", exec->expert_data_par_net);
-    check_engine(&r, "matrix", system->matrix, CALC_FORMAT_AUTO);
-    check_engine(&r, "vector", system->vector, CALC_FORMAT_AUTO);
-    check_engine(&r, "matrix", system->matrix, exec->matrix_datatype);
+    check_engines(&r);
     if (r.errors->count + r.errors->dropped == before) {
         return CALC_OK;
     }

@@ -235,7 +235,7 @@ static void fill_kernels(calc_run_map *map)
     calc_exec *e = &map->exec;
     const calc_app *app = &map->app;
     e->training = true;
-    e->fused_activation = false;
+    e->fused_activation = true;
     e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
     e->attention_type = app->kv_lora_rank > 0             ? CALC_ATTENTION_TYPE_MULTI_LATENT
                         : app->kv_heads < app->attn_heads ? CALC_ATTENTION_TYPE_GROUPED_QUERY

@@ -1,4 +1,5 @@
-/* How long one evaluation takes: calc_run() on GPT-3 175B layouts, one core.
+/* How long one evaluation takes: calc_run() on GPT-3 175B layouts, one core; and calc_run_exact()
+ * on some.
  *
  * An evaluation is one call of calc_run(): all statistics of one layout. Micro-batch, recomputation
  * and interleaving change from call to call, so that no branch is learnt by heart. The fastest of
@@ -28,6 +29,48 @@ static void load(calc_kind kind, void *object, const char *path)
         fprintf(stderr, "bench_run: %s\n", text);
         exit(EXIT_FAILURE);
     }
+}
+
+/* calc_run() and calc_run_exact() on one layout of the project's files. */
+static void measure_exact(const char *model, const char *machine, const char *name)
+{
+    enum { EXACT_CALLS = 200 };
+    char path[512];
+    calc_app app;
+    calc_system system;
+    calc_exec exec;
+    calc_stats stats;
+    calc_errors errors = {0};
+    size_t bytes;
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%s.json", model);
+    load(CALC_KIND_APP, &app, path);
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%s.json", machine);
+    load(CALC_KIND_SYSTEM, &system, path);
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/executions/%s.json", name);
+    load(CALC_KIND_EXEC, &exec, path);
+    void *workspace = calc_exact_bytes(&exec, &bytes, &errors) == CALC_OK ? malloc(bytes) : NULL;
+    if (!workspace) {
+        fprintf(stderr, "bench_run: %s cannot be simulated\n", name);
+        exit(EXIT_FAILURE);
+    }
+    double best_s[2] = {1e9, 1e9};
+    for (int round = 0; round < 2 * ROUNDS; round++) {
+        bool exact = round % 2;
+        double start_s = now_s();
+        for (int i = 0; i < EXACT_CALLS; i++) {
+            if (exact) {
+                calc_run_exact(&app, &system, &exec, workspace, &stats);
+            } else {
+                calc_run(&app, &system, &exec, CALC_COMPAT_NONE, &stats);
+            }
+            __asm__ volatile("" ::"r"(&stats) : "memory");
+        }
+        double elapsed_s = (now_s() - start_s) / EXACT_CALLS;
+        best_s[exact] = elapsed_s < best_s[exact] ? elapsed_s : best_s[exact];
+    }
+    free(workspace);
+    printf("%s: calc_run %.2f us, calc_run_exact %.1f us\n", name, best_s[0] * 1e6,
+           best_s[1] * 1e6);
 }
 
 int main(void)
@@ -67,5 +110,9 @@ int main(void)
     }
     printf("calc_run: %.2f us per evaluation, %.0f evaluations per second and core\n",
            best_s / CALLS * 1e6, CALLS / best_s);
+    measure_exact("gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full");
+    measure_exact("llama3-405B", "h100_sxm", "llama3-405B_16384");
+    measure_exact("deepseek-v3-671B", "h800", "deepseek-v3_2048");
+    measure_exact("mixtral-8x7B", "h100_sxm", "mixtral-8x7B_64");
     return EXIT_SUCCESS;
 }

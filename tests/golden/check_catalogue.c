@@ -58,7 +58,13 @@ static const char *next_cell(char **line)
 
 static void copy_cell(char **line, char out[NAME_SIZE])
 {
-    snprintf(out, NAME_SIZE, "%s", next_cell(line));
+    const char *cell = next_cell(line);
+    size_t length = strlen(cell);
+    if (length >= NAME_SIZE) {
+        fprintf(stderr, "%s: longer than %d bytes\n", cell, NAME_SIZE - 1);
+        exit(EXIT_FAILURE);
+    }
+    memcpy(out, cell, length + 1);
 }
 
 static void read_counts(void)

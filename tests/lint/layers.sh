@@ -13,7 +13,8 @@ declare -A allowed=(
     [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
-    [cli]="base spec model io formats sweep validate cli"
+    [calibrate]="base spec model io validate calibrate"
+    [cli]="base spec model io formats sweep validate calibrate cli"
 )
 status=0
 
@@ -52,6 +53,10 @@ for file in */*.c */*.h ../sweep/*.[ch]; do
         "$file" | paste -d: - -)
     if [ "$layer" != io ] && grep -nE '#[[:space:]]*include[[:space:]]*<(jansson|zlib)' "$file"; then
         complain "$file" "jansson and zlib are for src/io"
+    fi
+    if [ "$file" != calibrate/least_squares.c ] &&
+        grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then
+        complain "$file" "the GNU Scientific Library is for calibrate/least_squares.c"
     fi
     if [ "$file" != ../sweep/engine.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<omp|#pragma omp parallel' "$file"; then
         complain "$file" "OpenMP is for sweep/engine.c"

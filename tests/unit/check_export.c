@@ -176,7 +176,7 @@ static void dense_case(calc_app *app, calc_exec *exec)
                         .expert_par_net = -1,
                         .expert_tensor_par_net = -1,
                         .expert_data_par_net = -1,
-                        .zero_stage = -1};
+                        .zero_stage = 0};
 }
 
 START_TEST(fields_that_a_framework_cannot_say_are_told)

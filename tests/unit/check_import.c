@@ -53,7 +53,7 @@ START_TEST(no_options_are_the_defaults_of_megatron)
     ck_assert_int_eq(exec.num_procs, 1);
     ck_assert_int_eq(exec.batch_size, 1);
     ck_assert_int_eq(exec.datatype, CALC_DATATYPE_FLOAT32);
-    ck_assert_int_eq(exec.zero_stage, -1);
+    ck_assert_int_eq(exec.zero_stage, 0);
     ck_assert(exec.training && exec.fused_activation && exec.flash_attention);
     ck_assert_int_eq(exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
     ck_assert_int_eq(exec.memory_model, CALC_MEMORY_MODEL_MEGATRON);

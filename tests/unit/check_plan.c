@@ -24,7 +24,7 @@ static void llama(calc_app *app, calc_exec *exec)
                         .pipeline_interleaving = 5,
                         .datatype = CALC_DATATYPE_BFLOAT16,
                         .optimizer_sharding = true,
-                        .zero_stage = -1,
+                        .zero_stage = 0,
                         .data_par_overlap = true,
                         .attention_type = CALC_ATTENTION_TYPE_FLASH};
 }
@@ -130,7 +130,7 @@ START_TEST(spellings_of_one_meaning_become_equal)
             i == 0 ? CALC_ATTENTION_TYPE_GROUPED_QUERY : exec[1].attention_type;
         exec[1].flash_attention = i == 0;
         exec[1].context_par = i == 1;
-        exec[1].zero_stage = i == 2 ? 1 : -1;
+        exec[1].zero_stage = i == 2 ? 1 : 0;
         exec[1].seq_size = i == 3 ? 8192 : 0;
         exec[1].grad_reduce_datatype = i == 4 ? CALC_FORMAT_FLOAT32 : CALC_FORMAT_AUTO;
         exec[0].activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;

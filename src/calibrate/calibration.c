@@ -1,0 +1,256 @@
+#include "calibrate/calibration.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { STEPS = 40 };
+
+/* One calibration under way. */
+typedef struct task {
+    calc_calibration *c;
+    const calc_calibration_plan *plan;
+    const calc_calibration_runs *runs;
+    calc_results results;
+    calc_evidence evidence;
+    bool is_free[CALC_UNKNOWNS_MAX];
+} task;
+
+calc_status calc_calibration_start(calc_calibration *out, const char *const *machine,
+                                   size_t machines, const calc_calibration_runs *runs,
+                                   calc_errors *errors)
+{
+    *out = (calc_calibration){0};
+    if (machines > CALC_UNKNOWNS_MACHINES) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                               "more than %d machines in a family", CALC_UNKNOWNS_MACHINES);
+    }
+    for (size_t m = 0; m < machines; m++) {
+        const calc_systems_entry *entry = calc_systems_get(runs->systems, machine[m]);
+        if (!entry->fine) {
+            return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, NULL, "%s",
+                                   entry->reason);
+        }
+        out->family.machine[m] = machine[m];
+        out->family.system[m] = entry->system;
+    }
+    out->family.machines = machines;
+    return CALC_OK;
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+/* Predict with the values as they are; layouts that must be searched are found anew. */
+static calc_status predict(task *t, calc_errors *errors)
+{
+    calc_family *family = &t->c->family;
+    calc_unknowns_apply(&t->c->unknowns, family->system, family->machines);
+    for (size_t m = 0; m < family->machines; m++) {
+        for (int i = 0; i < t->runs->systems->count; i++) {
+            calc_systems_entry *entry = &t->runs->systems->entry[i];
+            if (strcmp(entry->name, family->machine[m]) == 0) {
+                entry->system = family->system[m];
+            }
+        }
+    }
+    calc_evidence_free(&t->evidence);
+    calc_results_free(&t->results);
+    calc_status status = calc_results_make(&t->results, t->runs->runs, t->runs->files,
+                                           t->runs->remarks, t->runs->systems, errors);
+    return status == CALC_OK ? calc_evidence_make(&t->evidence, &t->results, family->machine,
+                                                  family->machines, errors)
+                             : status;
+}
+
+static void count_runs(task *t)
+{
+    calc_calibration *c = t->c;
+    c->runs = t->evidence.count;
+    for (size_t i = 0; i < t->evidence.count; i++) {
+        c->family.measured |= 1U << t->evidence.row[i].machine;
+        const char *name = t->evidence.row[i].result->prediction->map.source->name;
+        size_t k = 0;
+        while (k < c->sources && strcmp(c->source[k].name, name) != 0) {
+            k++;
+        }
+        if (k == c->sources && k < CALC_CALIBRATION_SOURCES) {
+            c->source[c->sources++] = (calc_calibration_source){name, 0};
+        }
+        if (k < CALC_CALIBRATION_SOURCES) {
+            c->source[k].count++;
+        }
+    }
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static calc_status fit(task *t, const bool *use, calc_unknowns *unknowns, calc_errors *errors)
+{
+    calc_fit f = {&t->evidence, use, &t->c->family, STEPS};
+    return calc_fit_unknowns(&f, unknowns, t->is_free, errors);
+}
+
+/* How much the sum of squares grows if the unknown goes back to what was assumed, about: the square
+ * of its distance in standard errors. */
+static double worth(const calc_unknown *p)
+{
+    const calc_constant *c = p->constant;
+    double moved = calc_constant_to_free(c, p->value) - calc_constant_to_free(c, p->start);
+    return moved * moved / (p->error * p->error);
+}
+
+/* The free unknown whose value matters least; of those alone that the runs neither determine nor
+ * contradict unless `any`. @return its index; `count` if there is none */
+static size_t least_worth(const task *t, bool any)
+{
+    const calc_unknowns *u = &t->c->unknowns;
+    size_t least = u->count;
+    for (size_t i = 0; i < u->count; i++) {
+        bool idle = !u->item[i].determined && !u->item[i].indicated;
+        if (t->is_free[i] && (any || idle) &&
+            (least == u->count || worth(&u->item[i]) < worth(&u->item[least]))) {
+            least = i;
+        }
+    }
+    return least;
+}
+
+/* The free unknown to give up next; `count` if all may stay. */
+static size_t next_to_give_up(const task *t)
+{
+    const calc_unknowns *u = &t->c->unknowns;
+    size_t number = 0;
+    for (size_t i = 0; i < u->count; i++) {
+        number += t->is_free[i];
+    }
+    size_t least = least_worth(t, false);
+    return least < u->count || number <= t->plan->most ? least : least_worth(t, true);
+}
+
+/* Fit, give up the unknown that matters least, and again: of several that only their combination is
+ * determined, one remains. */
+static calc_status select_unknowns(task *t, calc_errors *errors)
+{
+    calc_unknowns *u = &t->c->unknowns;
+    for (size_t i = 0; i < u->count; i++) {
+        t->is_free[i] = true;
+    }
+    calc_status status = fit(t, NULL, u, errors);
+    size_t least;
+    while (status == CALC_OK && !t->plan->all && (least = next_to_give_up(t)) < u->count) {
+        t->is_free[least] = false;
+        u->item[least].value = u->item[least].start;
+        u->item[least].error = (double)NAN;
+        status = fit(t, NULL, u, errors);
+    }
+    return status;
+}
+
+static void round_values(calc_unknowns *unknowns)
+{
+    for (size_t i = 0; i < unknowns->count; i++) {
+        char text[32];
+        calc_unknown *p = &unknowns->item[i];
+        snprintf(text, sizeof text, "%.3g", p->value);
+        p->value = p->value == p->start ? p->start : strtod(text, NULL);
+    }
+}
+
+static calc_status fit_all(task *t, calc_errors *errors)
+{
+    calc_status status = select_unknowns(t, errors);
+    status = status == CALC_OK ? predict(t, errors) : status;
+    status = status == CALC_OK ? fit(t, NULL, &t->c->unknowns, errors) : status;
+    round_values(&t->c->unknowns);
+    return status == CALC_OK ? predict(t, errors) : status;
+}
+
+/* ---- Runs that the fit has not seen ---------------------------------------------------------- */
+
+static int fold_of(const task *t, size_t row)
+{
+    const calc_evidence_row *r = &t->evidence.row[row];
+    return t->plan->cross == CALC_CROSS_WIDTH ? r->width_fold : r->source_fold;
+}
+
+static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc_errors *errors)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < t->evidence.count; i++) {
+        use[i] = fold_of(t, i) != fold;
+        left += use[i];
+    }
+    if (left == 0 || left == t->evidence.count) {
+        return CALC_OK;
+    }
+    calc_unknowns unknowns = t->c->unknowns;
+    calc_status status = fit(t, use, &unknowns, errors);
+    calc_family *family = malloc(sizeof *family);
+    if (status != CALC_OK || !family) {
+        free(family);
+        return status != CALC_OK ? status : CALC_ERR_NOMEM;
+    }
+    *family = t->c->family;
+    calc_unknowns_apply(&unknowns, family->system, family->machines);
+    for (size_t i = 0; i < t->evidence.count; i++) {
+        const calc_evidence_row *row = &t->evidence.row[i];
+        if (!use[i]) {
+            unseen[row->index] = calc_evidence_predict_s(row, &family->system[row->machine]);
+        }
+    }
+    free(family);
+    return CALC_OK;
+}
+
+static calc_status cross_validate(task *t, double *unseen, calc_errors *errors)
+{
+    int folds = t->plan->cross == CALC_CROSS_WIDTH    ? t->evidence.width_folds
+                : t->plan->cross == CALC_CROSS_SOURCE ? t->evidence.source_folds
+                                                      : 0;
+    bool *use = calloc(t->evidence.count + 1, sizeof *use);
+    calc_status status = use ? CALC_OK : CALC_ERR_NOMEM;
+    for (int fold = 0; fold < folds && status == CALC_OK; fold++) {
+        status = cross_fold(t, fold, use, unseen, errors);
+    }
+    free(use);
+    return status;
+}
+
+static calc_status calibrate(task *t, double *before, double *unseen, calc_errors *errors)
+{
+    calc_status status = predict(t, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (t->evidence.count == 0) {
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                               "no measured run on %s", t->c->family.machine[0]);
+    }
+    count_runs(t);
+    t->c->family.name = t->evidence.row[0].result->prediction->map.machine->family;
+    calc_unknowns_make(&t->c->unknowns, &t->c->family, t->plan->fields, t->plan->documented);
+    status = predict(t, errors);
+    for (size_t i = 0; status == CALC_OK && i < t->evidence.count; i++) {
+        const calc_evidence_row *row = &t->evidence.row[i];
+        before[row->index] = row->result->predicted;
+    }
+    status = status == CALC_OK ? fit_all(t, errors) : status;
+    return status == CALC_OK ? cross_validate(t, unseen, errors) : status;
+}
+
+calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
+                           const calc_calibration_runs *runs, double *before, double *unseen,
+                           calc_errors *errors)
+{
+    task t = {.c = c, .plan = plan, .runs = runs};
+    calc_status status = calibrate(&t, before, unseen, errors);
+    calc_evidence_free(&t.evidence);
+    calc_results_free(&t.results);
+    if (status == CALC_ERR_NOMEM && errors && errors->count == 0) {
+        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
+    }
+    return status;
+}

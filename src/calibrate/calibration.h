@@ -1,0 +1,67 @@
+/** @file calibration.h  The calibration of a family of machines: which constants the runs
+ * determine, their values, and how well those predict runs that they were not fitted to.
+ *
+ *  1. All constants are fitted together. Of those that the runs neither determine nor contradict,
+ * the one that matters least goes back to what was assumed, and the others are fitted again, until
+ *     none is left and no more than wanted are.
+ *  2. Layouts whose micro-batch was not published are searched anew, and the rest is fitted again.
+ *  3. Values are rounded to three digits.
+ *  4. Cross-validation: the constants that are left are fitted without one fold at a time, and
+ * predict that fold. */
+#ifndef CALC_CALIBRATE_CALIBRATION_H
+#define CALC_CALIBRATE_CALIBRATION_H
+
+#include "calibrate/fit.h"
+
+/** Folds of cross-validation: none, by width of the model, by publisher of the runs. */
+typedef enum calc_cross { CALC_CROSS_NONE, CALC_CROSS_WIDTH, CALC_CROSS_SOURCE } calc_cross;
+
+/** The published runs, and what they are predicted with. Borrowed. */
+typedef struct calc_calibration_runs {
+    const calc_runs *runs;
+    size_t files;
+    const calc_remarks *remarks;
+    calc_systems *systems; /**< the calibrated values are put in here */
+} calc_calibration_runs;
+
+/** What is wanted. */
+typedef struct calc_calibration_plan {
+    const char *const *fields; /**< names of constants, NULL at the end; NULL: all */
+    bool documented;           /**< start from calc_constant_start() instead of the files */
+    bool all;                  /**< give up none */
+    size_t most;               /**< constants to change at most */
+    calc_cross cross;
+} calc_calibration_plan;
+
+/** Runs of one source that were used. */
+typedef struct calc_calibration_source {
+    const char *name;
+    size_t count;
+} calc_calibration_source;
+
+enum { CALC_CALIBRATION_SOURCES = 32 };
+
+/** A calibration. */
+typedef struct calc_calibration {
+    calc_family family;
+    calc_unknowns unknowns;
+    calc_calibration_source source[CALC_CALIBRATION_SOURCES];
+    size_t sources, runs;
+} calc_calibration;
+
+/** Name the machines of a family and take their files' values from runs->systems.
+ *  @return CALC_OK; CALC_ERR_NOT_FOUND for a machine that cannot be read; CALC_ERR_RANGE for too
+ *  many */
+CALC_MUST_USE calc_status calc_calibration_start(calc_calibration *out, const char *const *machine,
+                                                 size_t machines, const calc_calibration_runs *runs,
+                                                 calc_errors *errors);
+
+/** Calibrate.
+ *  @param before  by index of result, NaN at first: the prediction with what was assumed [s]
+ *  @param unseen  likewise: that of a fit without the fold of the run; may be NULL without folds
+ *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if there are no runs on these machines */
+CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
+                                         const calc_calibration_runs *runs, double *before,
+                                         double *unseen, calc_errors *errors);
+
+#endif

@@ -1,0 +1,119 @@
+#include "calibrate/evidence.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* CRC-32 (ISO 3309), the usual way to deal names into folds that stay the same everywhere. */
+static uint32_t checksum(const char *text)
+{
+    uint32_t sum = UINT32_MAX;
+    for (; *text; text++) {
+        sum ^= (unsigned char)*text;
+        for (int bit = 0; bit < 8; bit++) {
+            sum = sum >> 1 ^ (sum & 1 ? UINT32_C(0xEDB88320) : 0);
+        }
+    }
+    return ~sum;
+}
+
+static bool is_one_source(const calc_evidence *evidence)
+{
+    bool one = true;
+    for (size_t i = 0; i < evidence->count; i++) {
+        one = one && evidence->row[i].result->prediction->map.source ==
+                         evidence->row[0].result->prediction->map.source;
+    }
+    return one;
+}
+
+/* Folds by width; in a single table, which has few widths, by width and depth. */
+static void deal_by_width(calc_evidence *evidence)
+{
+    bool deep = is_one_source(evidence);
+    for (size_t i = 0; i < evidence->count; i++) {
+        const calc_app *app = &evidence->row[i].result->prediction->map.app;
+        char text[64];
+        snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, app->hidden,
+                 deep ? app->num_blocks : 0);
+        evidence->row[i].width_fold = (int)(checksum(text) % CALC_EVIDENCE_WIDTH_FOLDS);
+    }
+    evidence->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
+}
+
+/* Folds by publisher; within a single one by tensor parallelism. */
+static void deal_by_source(calc_evidence *evidence)
+{
+    bool one = is_one_source(evidence);
+    for (size_t i = 0; i < evidence->count; i++) {
+        calc_evidence_row *row = &evidence->row[i];
+        row->source_fold = -1;
+        for (size_t j = 0; j < i && row->source_fold < 0; j++) {
+            const calc_evidence_row *other = &evidence->row[j];
+            bool alike =
+                one ? other->result->prediction->map.exec.tensor_par ==
+                          row->result->prediction->map.exec.tensor_par
+                    : other->publisher_length == row->publisher_length &&
+                          strncmp(other->publisher, row->publisher, row->publisher_length) == 0;
+            row->source_fold = alike ? other->source_fold : -1;
+        }
+        row->source_fold = row->source_fold < 0 ? evidence->source_folds++ : row->source_fold;
+    }
+}
+
+calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
+                               const char *const *machine, size_t machines, calc_errors *errors)
+{
+    *out = (calc_evidence){.row = calloc(results->count + 1, sizeof *out->row)};
+    if (!out->row) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        if (r->use != CALC_USE_SCORED || r->quantity != CALC_QUANTITY_STEP_TIME) {
+            continue;
+        }
+        size_t m = 0;
+        while (m < machines && strcmp(machine[m], r->prediction->map.machine->system) != 0) {
+            m++;
+        }
+        if (m < machines) {
+            const char *name = r->prediction->map.source->name;
+            out->row[out->count++] = (calc_evidence_row){.result = r,
+                                                         .index = i,
+                                                         .machine = m,
+                                                         .log_measured = log(r->measured),
+                                                         .publisher = name,
+                                                         .publisher_length = strcspn(name, "_")};
+        }
+    }
+    deal_by_width(out);
+    deal_by_source(out);
+    return CALC_OK;
+}
+
+void calc_evidence_free(calc_evidence *evidence)
+{
+    free(evidence->row);
+    *evidence = (calc_evidence){0};
+}
+
+double calc_evidence_weight(size_t count)
+{
+    return pow((double)count, 0.6) / (double)count;
+}
+
+double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system)
+{
+    const calc_run_map *map = &row->result->prediction->map;
+    calc_stats stats;
+    calc_verdict verdict = calc_run(&map->app, system, &map->exec, CALC_COMPAT_NONE, &stats);
+    bool fine = verdict == CALC_VERDICT_OK || verdict == CALC_VERDICT_MEM1_CAPACITY ||
+                verdict == CALC_VERDICT_MEM2_CAPACITY;
+    return fine ? stats.total_time : (double)NAN;
+}

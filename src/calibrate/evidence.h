@@ -1,0 +1,45 @@
+/** @file evidence.h  The measured runs that a calibration uses: mapped once, so that evaluating
+ * them again is a call of the model. */
+#ifndef CALC_CALIBRATE_EVIDENCE_H
+#define CALC_CALIBRATE_EVIDENCE_H
+
+#include "validate/results.h"
+
+/** One run with a measured time that counts. Borrows the result. */
+typedef struct calc_evidence_row {
+    const calc_result *result;
+    size_t index;          /**< of the result among all */
+    size_t machine;        /**< index of its machine in the family */
+    double log_measured;   /**< of seconds */
+    int width_fold;        /**< runs of models of one width are in one fold */
+    int source_fold;       /**< runs of one publisher's software are in one fold */
+    const char *publisher; /**< first word of the source's name; `publisher_length` bytes */
+    size_t publisher_length;
+} calc_evidence_row;
+
+/** All of them. Owns the rows. Start with {0}. */
+typedef struct calc_evidence {
+    calc_evidence_row *row;
+    size_t count;
+    int width_folds, source_folds;
+} calc_evidence;
+
+enum { CALC_EVIDENCE_WIDTH_FOLDS = 6 };
+
+/** Take the scored times of runs on these machines.
+ *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
+                                             const char *const *machine, size_t machines,
+                                             calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_evidence_free(calc_evidence *evidence);
+
+/** Weight of a run among `count` of its source: n runs count as n^0.6, so that no table outvotes
+ *  the others. */
+double calc_evidence_weight(size_t count);
+
+/** Predicted time of a step on a system [s]; NaN if there is none. */
+double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system);
+
+#endif

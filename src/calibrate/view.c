@@ -1,0 +1,28 @@
+#include "calibrate/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+calc_status calc_view_make(calc_results *out, const calc_results *results,
+                           const double *predicted_s, calc_errors *errors)
+{
+    *out = *results;
+    out->item = calloc(results->count + 1, sizeof *out->item);
+    if (!out->item) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        calc_result *r = &out->item[i];
+        *r = results->item[i];
+        if (isnan(predicted_s[i]) || r->quantity != CALC_QUANTITY_STEP_TIME) {
+            r->use = r->use == CALC_USE_SCORED ? CALC_USE_UNSCORED : r->use;
+            continue;
+        }
+        r->predicted = predicted_s[i];
+        r->error = r->predicted / r->measured - 1;
+    }
+    return CALC_OK;
+}

@@ -1,0 +1,28 @@
+/** @file calibrate_write.h  A calibration for people and as JSON. */
+#ifndef CALC_CLI_CALIBRATE_WRITE_H
+#define CALC_CLI_CALIBRATE_WRITE_H
+
+#include "calibrate/calibration.h"
+#include "io/output.h"
+#include "validate/groups.h"
+
+/** Predictions of a calibration: what was assumed, what was fitted, and by fits that have not seen
+ *  the run. */
+enum { CALC_CALIBRATE_ASSUMED, CALC_CALIBRATE_FITTED, CALC_CALIBRATE_UNSEEN, CALC_CALIBRATE_VIEWS };
+
+/** Calibrated families, and all measurements beside those predictions. Borrowed. */
+typedef struct calc_calibrate_report {
+    const calc_calibration *family;
+    size_t families;
+    bool unseen; /**< whether there was cross-validation */
+    const calc_results *results[CALC_CALIBRATE_VIEWS];
+    const calc_groups *groups[CALC_CALIBRATE_VIEWS];
+} calc_calibrate_report;
+
+/** Constants of each family, and errors by published table. */
+void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *report);
+
+/** The same, and every run. */
+void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report);
+
+#endif

@@ -1,0 +1,136 @@
+#include "model/build.h"
+
+#include <assert.h>
+
+calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
+                            const calc_exec *exec, calc_operator *out)
+{
+    bool sequence_par = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    double eager = system && system->eager_traffic > 0 ? system->eager_traffic : 2;
+    return (calc_build){
+        .shape = shape,
+        .system = system,
+        .exec = exec,
+        .out = out,
+        .tokens = shape->tokens,
+        .kept = sequence_par ? shape->tokens / shape->tensor_par : shape->tokens,
+        .sequence_par = sequence_par,
+        .traffic = exec->eager ? eager : 1,
+    };
+}
+
+calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_kind kind,
+                               unsigned repeated_by)
+{
+    assert(b->count < CALC_MAX_OPERATORS);
+    calc_operator *o = &b->out[b->count++];
+    *o = (calc_operator){
+        .name = name, .kind = kind, .repeated_by = repeated_by | CALC_RECOMPUTE_ALL};
+    return o;
+}
+
+void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by)
+{
+    o->kept_bytes += bytes;
+    o->dropped_by = dropped_by | CALC_RECOMPUTE_ALL;
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,
+                                 double elements, double fw_bytes, double bw_bytes)
+{
+    calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_VECTOR, repeated_by);
+    o->inputs = elements;
+    o->outputs = elements;
+    o->bytes[CALC_STAGE_FW] = fw_bytes * b->traffic;
+    o->bytes[CALC_STAGE_AGRAD] = bw_bytes * b->traffic;
+    o->launches[CALC_STAGE_FW] = 1;
+    o->launches[CALC_STAGE_AGRAD] = 1;
+    return o;
+}
+
+calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_kind kind,
+                                 unsigned repeated_by, double rows, double inner, double columns,
+                                 double copies)
+{
+    const calc_shape *s = b->shape;
+    bool narrow = kind != CALC_OPERATOR_HEAD && s->matrix_bytes < s->element_bytes;
+    double e = s->element_bytes;
+    double m = narrow ? s->matrix_bytes : e;
+    double q = narrow && b->system ? b->system->quantize_bytes : 0;
+    double weights = inner * columns * copies;
+    double grad_bytes = 2 * s->grad_bytes;
+    calc_operator *o = calc_build_next(b, name, kind, repeated_by);
+    if (kind == CALC_OPERATOR_GROUPED && b->system && b->system->grouped.wgrad_bytes > 0) {
+        grad_bytes = b->system->grouped.wgrad_bytes;
+    }
+    o->inputs = rows * inner;
+    o->outputs = rows * columns;
+    o->weights = weights;
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        o->flop[stage] = 2 * rows * inner * columns;
+        o->launches[stage] = 1;
+    }
+    o->bytes[CALC_STAGE_FW] = m * (rows * inner + weights) + e * rows * columns + q * rows * inner;
+    o->bytes[CALC_STAGE_AGRAD] =
+        m * (rows * columns + weights) + e * rows * inner + q * rows * columns;
+    o->bytes[CALC_STAGE_WGRAD] = m * (rows * inner + rows * columns) + grad_bytes * weights;
+    return o;
+}
+
+/* ---- Collectives ----------------------------------------------------------------------------- */
+
+calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned repeated_by,
+                                     calc_operator_group group, double bytes, calc_collective_op fw,
+                                     calc_collective_op bw)
+{
+    calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_COLLECTIVE, repeated_by);
+    o->group = group;
+    o->message_bytes = bytes;
+    o->op[CALC_STAGE_FW] = fw;
+    o->op[CALC_STAGE_AGRAD] = bw;
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        o->times[stage] = 1;
+    }
+    return o;
+}
+
+void calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by, double width)
+{
+    double bytes = b->tokens * width * b->shape->element_bytes;
+    if (b->shape->tensor_par <= 1) {
+        return;
+    }
+    calc_operator *o =
+        calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
+                              b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE,
+                              b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE);
+    if (b->sequence_par && b->exec->seq_par_ag_redo) {
+        o->op[CALC_STAGE_WGRAD] = CALC_OP_ALL_GATHER;
+    }
+}
+
+void calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by)
+{
+    double bytes = b->tokens * b->shape->hidden * b->shape->element_bytes;
+    if (b->shape->tensor_par > 1) {
+        calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
+                              b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE,
+                              b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE);
+    }
+}
+
+void calc_build_keep_input(const calc_build *b, calc_operator *o, double width)
+{
+    bool gathered = b->sequence_par && b->shape->tensor_par > 1 && !b->exec->seq_par_ag_redo;
+    double tokens = gathered ? b->tokens : b->kept;
+    /* What was gathered does not come back from a norm alone. */
+    calc_build_keep(o, tokens * width * b->shape->kept_bytes,
+                    gathered ? CALC_RECOMPUTE_ALL : 1U << CALC_RECOMPUTE_MODULES_LAYERNORM);
+}
+
+void calc_build_bias(const calc_build *b, calc_operator *o, double width)
+{
+    o->weights += b->shape->bias ? width : 0;
+}

@@ -1,0 +1,68 @@
+/** @file build.h  A list of operators under construction: kernels and collectives that every part
+ * of a transformer is made of. Sources: transformer.h. */
+#ifndef CALC_MODEL_BUILD_H
+#define CALC_MODEL_BUILD_H
+
+#include "model/operator.h"
+
+/** Operators under construction, with what they have in common. */
+typedef struct calc_build {
+    const calc_shape *shape;
+    const calc_system *system; /**< NULL where no time depends on it */
+    const calc_exec *exec;
+    calc_operator *out; /**< CALC_MAX_OPERATORS */
+    size_t count;
+    double tokens; /**< of a micro-batch, whole */
+    double kept;   /**< tokens of the residual stream on one rank between communication steps */
+    bool sequence_par;
+    double traffic; /**< of elementwise operations over fused ones */
+} calc_build;
+
+/** No operators yet. `out` has room for CALC_MAX_OPERATORS. */
+calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
+                            const calc_exec *exec, calc_operator *out);
+
+/** Append an operator without work. `repeated_by`: bits of recompute_modules; full recomputation
+ *  repeats every operator. The result stays valid as long as `out`. */
+calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_kind kind,
+                               unsigned repeated_by);
+
+/** Add to the bytes an operator keeps for the backward pass. `dropped_by`: bits of
+ *  recompute_modules that do not keep them; full recomputation never does. */
+void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by);
+
+/** Append an elementwise kernel that moves so many bytes forward and backward. */
+calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,
+                                 double elements, double fw_bytes, double bw_bytes);
+
+/** Append (rows x inner) times (inner x columns), `copies` different weights of that size sharing
+ *  the rows. Each pass reads its operands in the narrow format and writes wide; narrowing an
+ * operand costs quantize_bytes per element; the weight gradient is read, added to and written back.
+ */
+calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_kind kind,
+                                 unsigned repeated_by, double rows, double inner, double columns,
+                                 double copies);
+
+/** The rest of a matrix's weights: its bias, if the model has biases, with the whole width where
+ *  it is not split. */
+void calc_build_bias(const calc_build *b, calc_operator *o, double width);
+
+/** Append a collective that runs once in each pass. `bytes`: the whole buffer. */
+calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned repeated_by,
+                                     calc_operator_group group, double bytes, calc_collective_op fw,
+                                     calc_collective_op bw);
+
+/** Before a column-parallel matrix: identity forward and all-reduce backward; with sequence
+ *  parallelism all-gather, and reduce-scatter, and the gathered input once more for the weight
+ *  gradient unless it is kept. Nothing with one tensor-parallel rank. */
+void calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
+                                double width);
+
+/** After a row-parallel matrix: the partial sums are added up. Nothing with one rank. */
+void calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by);
+
+/** Keep the input of a column-parallel matrix: the rank's share where it is gathered again, which
+ *  the norm before it brings back, else all tokens. */
+void calc_build_keep_input(const calc_build *b, calc_operator *o, double width);
+
+#endif

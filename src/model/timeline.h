@@ -1,0 +1,134 @@
+/** @file timeline.h  A step as the simulator of schedules runs it (schedule_sim.h): how long each
+ *  chunk of each stage takes, what that time is spent on, what follows the pipeline, and what a
+ *  stage holds. Its stages are those of calc_each_stage(), so that the chunks of a stage add up to
+ *  what the closed form is made of; docs/schedules.md says how blocks and ends are spread over
+ * them.
+ */
+#ifndef CALC_MODEL_TIMELINE_H
+#define CALC_MODEL_TIMELINE_H
+
+#include "model/classic_chunk.h"
+#include "model/schedule_sim.h"
+#include "model/stages.h"
+
+/** A layout, ready to be simulated. Borrows the three documents and points into itself: not to be
+ *  copied. */
+typedef struct calc_timeline {
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec;
+    calc_schedule_shape shape;
+    bool extended;     /**< uses fields of modern models: calc_extended() */
+    bool fits;         /**< chunks divide the blocks; else there is nothing to simulate */
+    double closed_s;   /**< the pipeline in closed form */
+    double growth;     /**< of the pipeline's time: stragglers */
+    double overhead_s; /**< fixed time of a step */
+
+    calc_classic_chunk chunk; /**< of a layout with Calculon's fields */
+
+    calc_shape model; /**< of an extended one, this and what follows */
+    calc_cost_context context;
+    calc_stages stages;
+    calc_stage_parts parts;
+    calc_stage_lines lines;
+    calc_stage_terms terms;
+} calc_timeline;
+
+/** The shape that an execution's step has. Without training it is forward passes in the order of
+ *  1F1B, whose backward passes then take no time. */
+calc_schedule_shape calc_timeline_shape(const calc_exec *exec);
+
+/** Fill it. The inputs must have passed calc_check(). */
+void calc_timeline_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                      calc_timeline *out);
+
+/** Times of all parts of the model, for calc_schedule_sim.pass.
+ *  @param pass  [shape.stages * shape.chunks] */
+void calc_timeline_passes(const calc_timeline *timeline, calc_schedule_pass *pass);
+
+/** Time of a chunk of a stage. With DualPipe both chunks of a stage are given: the second is its
+ *  copy of the opposite stage. */
+calc_schedule_pass calc_timeline_pass_of(const calc_timeline *timeline, int64_t stage,
+                                         int64_t chunk);
+
+/** The class of equal stages that a stage of an extended layout is of. */
+const calc_stage_class *calc_timeline_class(const calc_timeline *timeline, int64_t stage);
+
+/** A chunk of it, as if it were a class of its own: its blocks, and the ends that are in it. */
+calc_stage_class calc_timeline_chunk_class(const calc_timeline *timeline, int64_t stage,
+                                           int64_t chunk);
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+/** Chunks that a stage holds, the copy of DualPipe included. */
+int64_t calc_timeline_held(const calc_schedule_shape *shape);
+
+/** The stage that a micro-batch visits after this chunk of this stage, forward; -1: none, and it
+ *  is also what a chunk of the same stage counts as: nothing is sent. */
+int64_t calc_timeline_next(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
+
+/** The stage it came from; -1 as above. */
+int64_t calc_timeline_before(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
+
+/** Number of a chunk of a stage, in order of the way of a micro-batch: with DualPipe those of the
+ *  way back come after those of the way down. */
+int64_t calc_timeline_place(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
+
+/* ---- What time is spent on ------------------------------------------------------------------- */
+
+/** Parts of a pass: X(NAME, words). */
+#define CALC_TIMELINE_PART_LIST(X)                                                                 \
+    X(RECOMPUTE, "recompute")                                                                      \
+    X(REPEATED, "repeated communication")                                                          \
+    X(COMPUTE, "compute")                                                                          \
+    X(ENDS, "embedding, head")                                                                     \
+    X(TENSOR, "tensor parallel")                                                                   \
+    X(CONTEXT, "context parallel")                                                                 \
+    X(EXPERT, "expert parallel")                                                                   \
+    X(SHARDED, "sharded weights")                                                                  \
+    X(OFFLOAD, "offload")                                                                          \
+    X(HOST, "wait for host")                                                                       \
+    X(MESSAGE, "message")
+
+#define CALC_TIMELINE_PART_NAME(name, text) CALC_TIMELINE_##name,
+typedef enum calc_timeline_part {
+    CALC_TIMELINE_PART_LIST(CALC_TIMELINE_PART_NAME) CALC_TIMELINE_PARTS
+} calc_timeline_part;
+#undef CALC_TIMELINE_PART_NAME
+
+/** Words for a part. */
+const char *calc_timeline_part_text(calc_timeline_part part);
+
+/** One chunk and micro-batch [s]: communication is what is exposed. */
+typedef struct calc_timeline_spent {
+    double fw_s[CALC_TIMELINE_PARTS], bw_s[CALC_TIMELINE_PARTS], wgrad_s[CALC_TIMELINE_PARTS];
+} calc_timeline_spent;
+
+/** The parts of calc_timeline_pass_of(): they add up to it. */
+void calc_timeline_spent_of(const calc_timeline *timeline, int64_t stage, int64_t chunk,
+                            calc_timeline_spent *out);
+
+/* ---- What follows the pipeline, and memory --------------------------------------------------- */
+
+/** Data parallelism and the optimizer of one stage [s]. */
+typedef struct calc_timeline_end {
+    double reduce_link_s, reduce_s; /**< gradients: on the link, and exposed */
+    double gather_link_s, gather_s; /**< updated weights */
+    double tied_s;                  /**< gradients of the table that both ends share */
+    double optimizer_s;
+    bool scatters; /**< gradients are reduced and scattered; else all-reduced */
+} calc_timeline_end;
+
+/** @param stats  what calc_run() gave for the same layout */
+calc_timeline_end calc_timeline_end_of(const calc_timeline *timeline, const calc_stats *stats,
+                                       int64_t stage);
+
+/** Tier 1 memory of a stage: what it always holds, and what a micro-batch in flight adds, in
+ *  activations of a whole stage [bytes]. */
+typedef struct calc_timeline_memory {
+    double fixed_bytes, flight_bytes;
+} calc_timeline_memory;
+
+calc_timeline_memory calc_timeline_memory_of(const calc_timeline *timeline, int64_t stage);
+
+#endif

@@ -1,0 +1,145 @@
+/* Constants of machines: where they are, what they may be, what is assumed of them. */
+#include "calibrate/constant.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_system read_system(const char *name)
+{
+    calc_system system;
+    char path[512];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%s.json", name);
+    ck_assert_int_eq(calc_load(CALC_KIND_SYSTEM, &system, path, NULL), CALC_OK);
+    return system;
+}
+
+START_TEST(every_path_is_a_number_or_a_curve_of_a_system)
+{
+    size_t count = 0;
+    for (const calc_constant *c; (c = calc_constant_at(count)); count++) {
+        ck_assert_ptr_eq(calc_constant_find(c->name), c);
+        for (int i = 0; i < CALC_CONSTANT_PATHS && c->path[i]; i++) {
+            calc_field_ref ref;
+            ck_assert_msg(calc_field_find(CALC_KIND_SYSTEM, c->path[i], &ref) == CALC_OK, "%s",
+                          c->path[i]);
+            ck_assert(ref.field->type == CALC_TYPE_REAL || ref.field->type == CALC_TYPE_CURVE);
+        }
+        ck_assert(c->spread > 0 && c->start > 0);
+        ck_assert(c->scale == CALC_CONSTANT_LOG || c->start < 1);
+    }
+    ck_assert_uint_eq(count, 36);
+    ck_assert_ptr_null(calc_constant_find("watts"));
+}
+END_TEST
+
+START_TEST(a_value_set_is_the_value_got_and_nothing_else_changes)
+{
+    const calc_system before = read_system("h100_sxm");
+    const calc_constant *c;
+    for (size_t i = 0; (c = calc_constant_at(i)); i++) {
+        calc_system system = before;
+        double value = calc_constant_get(c, &before);
+        if (value <= 0) {
+            continue;
+        }
+        calc_constant_set(c, &system, value * 0.5);
+        ck_assert_msg(calc_constant_get(c, &system) == value * 0.5, "%s", c->name);
+        const calc_constant *other;
+        for (size_t k = 0; (other = calc_constant_at(k)); k++) {
+            ck_assert_msg(k == i || calc_constant_get(other, &system) ==
+                                        calc_constant_get(other, &before),
+                          "%s changed %s", c->name, other->name);
+        }
+    }
+}
+END_TEST
+
+START_TEST(what_a_file_does_not_give_stays_absent)
+{
+    calc_system system = read_system("a100_80g");
+    const calc_constant *block = calc_constant_find("host.block");
+    ck_assert(calc_constant_get(block, &system) == 0);
+    calc_constant_set(block, &system, 1e-3);
+    ck_assert(system.host.block_s == 0);
+    /* One of three data types is offered: the others stay empty. */
+    const calc_constant *matrix = calc_constant_find("matrix.bfloat16");
+    calc_constant_set(matrix, &system, 0.5);
+    ck_assert(system.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0] == 0.5);
+    ck_assert_int_eq(system.matrix[CALC_DATATYPE_BFLOAT16].efficiency.count, 0);
+}
+END_TEST
+
+START_TEST(a_curve_keeps_its_shape_up_to_one)
+{
+    calc_system system = {0};
+    system.mem1.efficiency =
+        (calc_curve){.count = 3, .threshold = {100, 10, 0}, .efficiency = {0.8, 0.4, 0.9}};
+    const calc_constant *memory = calc_constant_find("mem1.efficiency");
+    ck_assert(calc_constant_get(memory, &system) == 0.8);
+    calc_constant_set(memory, &system, 0.9);
+    ck_assert(system.mem1.efficiency.efficiency[0] == 0.9);
+    ck_assert_double_eq_tol(system.mem1.efficiency.efficiency[1], 0.45, 1e-15);
+    ck_assert(system.mem1.efficiency.efficiency[2] == 1);
+}
+END_TEST
+
+START_TEST(numbers_without_limits_come_back)
+{
+    static const double values[] = {1e-6, 0.01, 0.5, 0.99};
+    const calc_constant *c;
+    for (size_t i = 0; (c = calc_constant_at(i)); i++) {
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+            double back = calc_constant_from_free(c, calc_constant_to_free(c, values[k]));
+            ck_assert_double_eq_tol(back / values[k], 1, 1e-12);
+        }
+    }
+    /* log(2) and log(0.8 / 0.2), from their definitions. */
+    const calc_constant *eager = calc_constant_find("eager_traffic");
+    const calc_constant *memory = calc_constant_find("mem1.efficiency");
+    ck_assert_double_eq_tol(calc_constant_to_free(eager, 2), 0.69314718055994531, 1e-15);
+    ck_assert_double_eq_tol(calc_constant_to_free(memory, 0.8), 1.3862943611198906, 1e-15);
+}
+END_TEST
+
+START_TEST(no_number_leads_out_of_the_range_of_the_field)
+{
+    ck_assert(calc_constant_from_free(calc_constant_find("matrix.bfloat16"), 3) == 1);
+    ck_assert(calc_constant_from_free(calc_constant_find("grouped.efficiency"), 3) == 2);
+    ck_assert(calc_constant_from_free(calc_constant_find("mem1.efficiency"), 60) <= 1);
+    ck_assert(calc_constant_from_free(calc_constant_find("matrix.bfloat16"), log(0.5)) == 0.5);
+}
+END_TEST
+
+START_TEST(a_machine_is_known_better_than_its_family_and_that_better_than_any)
+{
+    const calc_constant *nic = calc_constant_find("networks[1].efficiency");
+    const calc_constant *matrix = calc_constant_find("matrix.bfloat16");
+    ck_assert(calc_constant_start(nic, "A100", "vtrain_a100") == 0.64);
+    ck_assert(calc_constant_start(nic, "A100", "a100_sxm_80g") == 0.8);
+    ck_assert(calc_constant_start(matrix, "A100", "vtrain_a100") == 0.74);
+    ck_assert(calc_constant_start(matrix, "H100", "h100_sxm") == 0.7);
+    ck_assert(calc_constant_start(matrix, NULL, NULL) == 0.7);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("constant");
+    TCase *tests = tcase_create("constant");
+    tcase_add_test(tests, every_path_is_a_number_or_a_curve_of_a_system);
+    tcase_add_test(tests, a_value_set_is_the_value_got_and_nothing_else_changes);
+    tcase_add_test(tests, what_a_file_does_not_give_stays_absent);
+    tcase_add_test(tests, a_curve_keeps_its_shape_up_to_one);
+    tcase_add_test(tests, numbers_without_limits_come_back);
+    tcase_add_test(tests, no_number_leads_out_of_the_range_of_the_field);
+    tcase_add_test(tests, a_machine_is_known_better_than_its_family_and_that_better_than_any);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

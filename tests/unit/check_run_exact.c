@@ -1,0 +1,206 @@
+/* calc_run_exact(): the step with a simulated pipeline. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calc.h"
+#include "cli/breakdown.h"
+#include "modern_case.h"
+#include "small_case.h"
+
+static calc_stats exact_of(const modern_case *c)
+{
+    calc_stats s;
+    calc_errors errors = {0};
+    size_t bytes = 0;
+    ck_assert_msg(calc_exact_bytes(&c->exec, &bytes, &errors) == CALC_OK, "%s",
+                  errors.item[0].text);
+    /* Exactly as much as is asked for: a sanitizer sees what is beyond. */
+    void *workspace = malloc(bytes);
+    ck_assert_ptr_nonnull(workspace);
+    calc_run_exact(&c->app, &c->system, &c->exec, workspace, &s);
+    free(workspace);
+    return s;
+}
+
+static calc_stats closed_of(const modern_case *c)
+{
+    calc_stats s;
+    calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s);
+    return s;
+}
+
+START_TEST(the_closed_form_alone_knows_no_error)
+{
+    modern_case modern = modern_layout(0);
+    modern_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
+    ck_assert_double_nan(closed_of(&modern).pipeline_closed_form_error);
+    ck_assert_double_nan(closed_of(&classic).pipeline_closed_form_error);
+}
+END_TEST
+
+/* The closed form of 1F1B with one chunk is exact, and so is all else then. */
+START_TEST(without_chunks_nothing_changes)
+{
+    for (int i = 0; i < MODERN_LAYOUTS; i++) {
+        modern_case c = modern_layout(i);
+        c.exec.pipeline_interleaving = 1;
+        c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+        calc_stats closed = closed_of(&c);
+        calc_stats exact = exact_of(&c);
+        ck_assert_double_eq_tol(exact.pipeline_closed_form_error, 0, 1e-12);
+        ck_assert_double_eq_tol(exact.total_time, closed.total_time, 1e-12 * closed.total_time);
+        ck_assert_double_eq_tol(exact.sample_rate, closed.sample_rate, 1e-12 * closed.sample_rate);
+    }
+}
+END_TEST
+
+START_TEST(the_parts_of_the_time_still_add_up)
+{
+    modern_case c = modern_layout(0);
+    calc_stats closed = closed_of(&c);
+    calc_stats s = exact_of(&c);
+    double part_s[CALC_BREAKDOWN_TIMES];
+    double all_s = 0;
+    calc_breakdown_times(&s, part_s);
+    for (int i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
+        all_s += part_s[i];
+    }
+    ck_assert_double_eq_tol(all_s, s.total_time, 1e-12 * all_s);
+    ck_assert_double_ne(s.bubble_time, closed.bubble_time);
+    ck_assert(s.straggler_time > 0 && s.straggler_time != closed.straggler_time);
+    assert_near(s.sample_rate * s.total_time, (double)c.exec.batch_size);
+    assert_near(s.system_efficiency * s.total_time, closed.system_efficiency * closed.total_time);
+    assert_near(s.total_efficiency * s.total_time, closed.total_efficiency * closed.total_time);
+    assert_near(s.model_flops_utilization * s.total_time,
+                closed.model_flops_utilization * closed.total_time);
+    ck_assert_double_eq(s.proc_mem_tier1_cap_req, closed.proc_mem_tier1_cap_req);
+    /* Error and times belong together: stragglers are in proportion to the pipeline. */
+    assert_near(closed.straggler_time / s.straggler_time, 1 + s.pipeline_closed_form_error);
+}
+END_TEST
+
+/* Calculon, 3 micro-batches on 2 stages of 2 chunks: it counts 6 + 1 + 1 times a chunk. Two passes
+ * of the second round are missing; by hand, with f and b of a chunk and b > f (micro-batch.chunk):
+ *   0: F0.0 F1.0 F0.1 F1.1 F2.0 ...           the last stage is busy from f on, until its F2.1
+ *   1:      F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 ... waits for the F2.0 that comes with the first stage
+ * which docs/schedules.md puts as 6 (f + b) + max(f + 2b, 2f). */
+START_TEST(a_round_that_is_not_full_differs_from_calculon)
+{
+    modern_case c = {small_app(), small_system(), small_exec(1, 2, 1)};
+    calc_stage_stats stage;
+    c.exec.batch_size = 3;
+    c.exec.pipeline_interleaving = 2;
+    calc_stats closed = closed_of(&c);
+    calc_stats exact = exact_of(&c);
+    calc_each_stage(&c.app, &c.system, &c.exec, &stage, 1);
+    double f = stage.fw_time / 2;
+    double b = stage.bw_time / 2;
+    assert_near(closed.bubble_time, 2 * (f + b));
+    assert_near(exact.bubble_time, fmax(f + 2 * b, 2 * f));
+    assert_near(exact.pipeline_closed_form_error, 8 * (f + b) / (7 * f + 8 * b) - 1);
+}
+END_TEST
+
+/* One micro-batch goes through 3, 3 and 2 blocks, there and back. */
+START_TEST(missing_blocks_are_missing)
+{
+    modern_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
+    calc_stage_stats stage;
+    c.exec.batch_size = 1;
+    for (int net = 0; net < 2; net++) {
+        c.system.networks[net].bytes_per_s = INFINITY;
+    }
+    calc_stats s = exact_of(&c);
+    calc_each_stage(&c.app, &c.system, &c.exec, &stage, 1);
+    double stage_s = stage.fw_time + stage.bw_time;
+    assert_near(stage_s + s.bubble_time, stage_s * 8 / 3);
+}
+END_TEST
+
+START_TEST(inference_has_forward_passes_only)
+{
+    modern_case c = {small_app(), small_system(), small_exec(1, 4, 1)};
+    calc_stage_stats stage;
+    c.exec.training = false;
+    calc_stats s = exact_of(&c);
+    calc_each_stage(&c.app, &c.system, &c.exec, &stage, 1);
+    assert_near(s.bubble_time, 3 * stage.fw_time);
+    c.exec.pipeline_interleaving = 2;
+    s = exact_of(&c);
+    calc_each_stage(&c.app, &c.system, &c.exec, &stage, 1);
+    assert_near(s.bubble_time, 3 * stage.fw_time / 2);
+}
+END_TEST
+
+START_TEST(chunks_that_do_not_divide_have_no_step)
+{
+    modern_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
+    modern_case modern = modern_layout(0);
+    classic.exec.pipeline_interleaving = 3;
+    modern.exec.pipeline_interleaving = 3;
+    const modern_case *both[] = {&classic, &modern};
+    for (int i = 0; i < 2; i++) {
+        calc_stats s = exact_of(both[i]);
+        ck_assert_int_eq(s.verdict, CALC_VERDICT_INTERLEAVING);
+        ck_assert_double_nan(s.total_time);
+        ck_assert_double_nan(s.pipeline_closed_form_error);
+    }
+}
+END_TEST
+
+static const char *refused(const calc_exec *exec, calc_status status)
+{
+    static calc_errors errors;
+    size_t bytes = 77;
+    errors = (calc_errors){0};
+    ck_assert_int_eq(calc_exact_bytes(exec, &bytes, &errors), status);
+    ck_assert_uint_eq(bytes, 77);
+    ck_assert_int_eq(errors.count, 1);
+    return errors.item[0].text;
+}
+
+START_TEST(a_schedule_that_does_not_run_is_refused)
+{
+    calc_exec e = small_exec(1, 4, 1);
+    e.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    ck_assert_str_eq(refused(&e, CALC_ERR_UNSUPPORTED),
+                     "the schedule dualpipe_v needs at least two micro-batches per stage, not 4 "
+                     "stages and 4 micro-batches");
+    e.batch_size = 8;
+    size_t bytes;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_exact_bytes(&e, &bytes, &errors), CALC_OK);
+}
+END_TEST
+
+START_TEST(a_step_beyond_the_limit_is_refused)
+{
+    calc_exec e = small_exec(1, 4, 1);
+    calc_errors errors = {0};
+    size_t bytes;
+    e.pipeline_interleaving = 2;
+    e.batch_size = CALC_MAX_EXACT_PASSES / 8;
+    ck_assert_int_eq(calc_exact_bytes(&e, &bytes, &errors), CALC_OK);
+    e.batch_size++;
+    ck_assert_str_eq(refused(&e, CALC_ERR_RANGE),
+                     "4 stages x 2 chunks x 524289 micro-batches are 4.19e+06 passes: at most "
+                     "4194304 are simulated");
+    e.batch_size = INT64_MAX / 2; /* no product overflows */
+    refused(&e, CALC_ERR_RANGE);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("run_exact");
+    tcase_add_test(cases, the_closed_form_alone_knows_no_error);
+    tcase_add_test(cases, without_chunks_nothing_changes);
+    tcase_add_test(cases, the_parts_of_the_time_still_add_up);
+    tcase_add_test(cases, a_round_that_is_not_full_differs_from_calculon);
+    tcase_add_test(cases, missing_blocks_are_missing);
+    tcase_add_test(cases, inference_has_forward_passes_only);
+    tcase_add_test(cases, chunks_that_do_not_divide_have_no_step);
+    tcase_add_test(cases, a_schedule_that_does_not_run_is_refused);
+    tcase_add_test(cases, a_step_beyond_the_limit_is_refused);
+    return run_cases(cases);
+}
