@@ -46,9 +46,9 @@ START_TEST(each_type_has_one_absent_value)
 {
     calc_exec exec = {CLASSIC_EXEC};
     calc_app app = {.hidden = 0};
-    ck_assert(is_absent(CALC_KIND_EXEC, "expert_par_net", &exec));
-    exec.expert_par_net = 0;
-    ck_assert(!is_absent(CALC_KIND_EXEC, "expert_par_net", &exec));
+    ck_assert(is_absent(CALC_KIND_EXEC, "context_par_net", &exec));
+    exec.context_par_net = 0;
+    ck_assert(!is_absent(CALC_KIND_EXEC, "context_par_net", &exec));
     ck_assert(is_absent(CALC_KIND_EXEC, "recompute_modules", &exec));
     exec.recompute_modules = 1;
     ck_assert(!is_absent(CALC_KIND_EXEC, "recompute_modules", &exec));

@@ -8,7 +8,7 @@
 
 #include "classic.h"
 #include "cli/breakdown.h"
-#include "modern_case.h"
+#include "shipped_case.h"
 
 static calc_app app;
 static calc_system machine;
@@ -82,7 +82,7 @@ END_TEST
 START_TEST(the_parts_of_modern_layouts_add_up)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         double time_s[CALC_BREAKDOWN_TIMES];
         double space_bytes[CALC_BREAKDOWN_SPACES];
         calc_stats stats;

@@ -1,10 +1,10 @@
 /* Statistics of each operator of a modern layout: calc_layers() of src/model/operator_stats.c. */
 #include <string.h>
 
-#include "modern_case.h"
+#include "shipped_case.h"
 #include "small_case.h"
 
-static size_t layers_of(const modern_case *c, calc_layer_stats out[CALC_MAX_LAYERS])
+static size_t layers_of(const shipped_case *c, calc_layer_stats out[CALC_MAX_LAYERS])
 {
     size_t count = calc_layers(&c->app, &c->system, &c->exec, out, CALC_MAX_LAYERS);
     ck_assert_uint_le(count, CALC_MAX_LAYERS);
@@ -26,7 +26,7 @@ static const calc_layer_stats *find(const calc_layer_stats *layer, size_t count,
 START_TEST(the_operators_of_a_dense_model_sum_to_its_block)
 {
     for (int i = 0; i < 3; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         calc_layer_stats layer[CALC_MAX_LAYERS];
         calc_stats s;
         calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
@@ -58,7 +58,7 @@ END_TEST
  * tokens. Query, key and value: 16 + 2 heads of a rank. */
 START_TEST(arithmetic_and_weights_are_those_of_the_model)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
     size_t count = layers_of(&c, layer);
     const calc_layer_stats *qkv = find(layer, count, "query key value");
@@ -87,7 +87,7 @@ END_TEST
 /* Dense blocks, then what blocks with experts have besides, embedding, head, one depth of MTP. */
 START_TEST(shared_operators_are_listed_once)
 {
-    modern_case c = modern_layout(3);
+    shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
     size_t count = layers_of(&c, layer);
     for (size_t i = 0; i < count; i++) {
@@ -121,7 +121,7 @@ END_TEST
  * 2 replicas of an expert, that of attention by 128. */
 START_TEST(experts_are_split_and_sharded_over_their_own_group)
 {
-    modern_case c = modern_layout(3);
+    shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
     size_t count = layers_of(&c, layer);
     const calc_layer_stats *up = find(layer, count, "experts up");
@@ -141,7 +141,7 @@ END_TEST
 
 START_TEST(recomputation_repeats_messages_and_drops_activations)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
     size_t count = layers_of(&c, layer);
     ck_assert_double_eq(find(layer, count, "attention gather")->baseblock_recomm_size, 0);
@@ -160,7 +160,7 @@ END_TEST
 
 START_TEST(inference_runs_forward_only)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
     c.exec.training = false;
     size_t count = layers_of(&c, layer);
@@ -175,7 +175,7 @@ END_TEST
 
 START_TEST(no_more_rows_than_there_is_room_for)
 {
-    modern_case c = modern_layout(3);
+    shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_layer_stats few[3] = {0};
     size_t count = layers_of(&c, layer);
@@ -188,7 +188,7 @@ END_TEST
 /* Latent attention, experts split by tensor parallelism, context parallelism in two levels. */
 START_TEST(the_longest_list_fits)
 {
-    modern_case c = modern_layout(3);
+    shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
     c.exec.tensor_par = 2;
     c.exec.expert_tensor_par = 2;

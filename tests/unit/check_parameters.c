@@ -1,7 +1,7 @@
 #include "model/parameters.h"
 
 #include "model/block.h"
-#include "small_case.h"
+#include "modern_case.h"
 
 /* Brown et al. 2020, arXiv 2005.14165, table 2.1. */
 static const calc_app gpt3_175b = {.hidden = 12288,
@@ -83,6 +83,103 @@ START_TEST(the_blocks_of_the_model_have_all_but_the_biases)
 }
 END_TEST
 
+/* ---- Modern models --------------------------------------------------------------------------- */
+
+/* A GPT that is causal: its own final norm; words and positions once. */
+START_TEST(a_gpt_has_learned_positions_biases_and_one_table)
+{
+    calc_app app = small_app();
+    calc_parameters p;
+    app.causal = true;
+    app.vocab_size = 512;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.attention, 8 * (4 * 64 * 64 + 4 * 64));
+    ck_assert_double_eq(p.mlp, 8 * (2 * 64 * 256 + 256 + 64));
+    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 2 * 64);
+    ck_assert_double_eq(p.embedding, (512 + 32) * 64);
+    app.tied_embeddings = CALC_CHOICE_FALSE;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.embedding, (2 * 512 + 32) * 64);
+    app.position_type = CALC_POSITION_TYPE_ROPE;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.embedding, 2 * 512 * 64);
+    app.position_type = CALC_POSITION_TYPE_NONE;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.embedding, 2 * 512 * 64);
+}
+END_TEST
+
+START_TEST(a_llama_may_learn_positions_and_have_biases)
+{
+    calc_app app = modern_app();
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.attention, 8 * (64 * 128 + 64 * 64));
+    ck_assert_double_eq(p.mlp, 8 * 3 * 64 * 256);
+    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 64);
+    ck_assert_double_eq(p.embedding, 2 * 512 * 64);
+    app.position_type = CALC_POSITION_TYPE_LEARNED;
+    app.bias = CALC_CHOICE_TRUE;
+    app.qk_norm = true;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.attention, 8 * (64 * 128 + 64 * 64 + (64 + 2 * 32) + 64));
+    ck_assert_double_eq(p.mlp, 8 * (3 * 64 * 256 + 2 * 256 + 64));
+    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 64 + 8 * 2 * 16);
+    ck_assert_double_eq(p.embedding, (2 * 512 + 32) * 64);
+}
+END_TEST
+
+/* Projections down and up have no biases; norms of the latents instead of those of heads. */
+START_TEST(latent_attention_has_norms_and_one_bias)
+{
+    calc_app app = latent_app();
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    double weights = 64 * 32 + 32 * 4 * 24 + 64 * (16 + 8) + 16 * 4 * (16 + 16) + 4 * 16 * 64;
+    ck_assert_double_eq(p.attention, 8 * weights);
+    ck_assert_double_eq(p.norm, 8 * (2 * 64 + 32 + 16) + 64);
+    app.bias = CALC_CHOICE_TRUE;
+    app.qk_norm = true;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.attention, 8 * (weights + 64));
+    ck_assert_double_eq(p.norm, 8 * (2 * 64 + 32 + 16) + 64);
+}
+END_TEST
+
+/* 2 dense blocks and 6 with 8 experts, of which a token meets 2. */
+START_TEST(experts_count_in_all_and_the_active_ones_apart)
+{
+    calc_app app = moe_app();
+    calc_parameters p;
+    app.router_bias = true;
+    calc_count_parameters(&app, &p);
+    double expert = 3 * 64 * 32;
+    ck_assert_double_eq(p.mlp, 2 * 3 * 64 * 256 + 6 * 3 * 64 * 64);
+    ck_assert_double_eq(p.experts, 6 * (8 * expert + 8 * 64 + 8));
+    ck_assert_double_eq(p.total - p.active, 6 * 6 * expert);
+    ck_assert_double_eq(p.total, p.attention + p.mlp + p.experts + p.norm + p.embedding);
+    app.bias = CALC_CHOICE_TRUE;
+    calc_count_parameters(&app, &p);
+    ck_assert_double_eq(p.experts, 6 * (8 * (expert + 2 * 32 + 64) + 8 * 64 + 8 + 8));
+}
+END_TEST
+
+/* A block of the last kind, a projection and three norms each. */
+START_TEST(predicted_tokens_count_apart)
+{
+    calc_app app = modern_app();
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    double total = p.total;
+    ck_assert_double_eq(p.mtp, 0);
+    app.mtp_blocks = 2;
+    calc_count_parameters(&app, &p);
+    double block = 64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
+    ck_assert_double_eq(p.mtp, 2 * (block + 2 * 64 * 64 + 3 * 64));
+    ck_assert_double_eq(p.total, total);
+}
+END_TEST
+
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 
 /* Chowdhery et al. 2022, appendix B: 6 N + 12 L H Q T per token, here with the matrices as N. */
@@ -150,6 +247,11 @@ int main(void)
     tcase_add_test(cases, the_parts_sum_to_the_total);
     tcase_add_test(cases, the_attention_width_is_that_of_the_heads);
     tcase_add_test(cases, the_blocks_of_the_model_have_all_but_the_biases);
+    tcase_add_test(cases, a_gpt_has_learned_positions_biases_and_one_table);
+    tcase_add_test(cases, a_llama_may_learn_positions_and_have_biases);
+    tcase_add_test(cases, latent_attention_has_norms_and_one_bias);
+    tcase_add_test(cases, experts_count_in_all_and_the_active_ones_apart);
+    tcase_add_test(cases, predicted_tokens_count_apart);
     tcase_add_test(cases, a_token_takes_six_flop_per_weight_and_twelve_per_position);
     tcase_add_test(cases, the_matrix_layers_of_the_block_agree);
     tcase_add_test(cases, recomputation_is_not_work_of_the_model);

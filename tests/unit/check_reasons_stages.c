@@ -1,9 +1,9 @@
 /* Why modern layouts are infeasible: src/model/reasons_stages.c. */
-#include "modern_case.h"
+#include "shipped_case.h"
 #include "small_case.h"
 
 /* The reasons; the first must be the verdict of calc_run(). */
-static size_t reasons_of(const modern_case *c, calc_reason out[CALC_MAX_REASONS])
+static size_t reasons_of(const shipped_case *c, calc_reason out[CALC_MAX_REASONS])
 {
     calc_stats stats;
     calc_verdict verdict = calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &stats);
@@ -12,7 +12,7 @@ static size_t reasons_of(const modern_case *c, calc_reason out[CALC_MAX_REASONS]
     return count;
 }
 
-static void assert_only(const modern_case *c, calc_verdict verdict, const char *text,
+static void assert_only(const shipped_case *c, calc_verdict verdict, const char *text,
                         const char *hint)
 {
     calc_reason reason[CALC_MAX_REASONS];
@@ -23,9 +23,9 @@ static void assert_only(const modern_case *c, calc_verdict verdict, const char *
 }
 
 /* Llama 3 405B with room for everything. */
-static modern_case roomy(void)
+static shipped_case roomy(void)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     c.system.mem1.capacity_bytes = 1e15;
     return c;
 }
@@ -34,7 +34,7 @@ START_TEST(a_layout_that_runs_has_no_reasons)
 {
     calc_reason reason[CALC_MAX_REASONS];
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         ck_assert_uint_eq(reasons_of(&c, reason), 0);
     }
 }
@@ -42,7 +42,7 @@ END_TEST
 
 START_TEST(ranks_laid_out_over_nodes_must_fit_the_last_network)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     calc_reason reason[CALC_MAX_REASONS];
     c.system.networks[1].size = 16384;
     ck_assert_uint_eq(reasons_of(&c, reason), 0);
@@ -55,7 +55,7 @@ END_TEST
 
 START_TEST(without_a_rank_order_every_network_is_checked)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
     c.system.networks[1].size = 2047;
     assert_only(&c, CALC_VERDICT_NETWORK_SIZE,
@@ -66,7 +66,7 @@ END_TEST
 
 START_TEST(chunks_that_do_not_divide_name_the_blocks_of_every_class)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     c.exec.pipeline_interleaving = 3;
     assert_only(&c, CALC_VERDICT_INTERLEAVING,
                 "pipeline_interleaving = 3 does not divide the blocks per stage: 8 on stages 0 to "
@@ -85,7 +85,7 @@ END_TEST
  */
 START_TEST(given_ends_that_leave_a_rest_name_the_nearest_that_do_not)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
     c.exec.pipeline_interleaving = 1;
     c.exec.first_stage_blocks = 7;
@@ -121,7 +121,7 @@ END_TEST
 
 START_TEST(every_stage_needs_a_block)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     c.exec.pipeline_interleaving = 1;
     c.exec.num_procs = 8 * 128;
     c.exec.data_par = 1;
@@ -139,7 +139,7 @@ END_TEST
 
 /* ---- Memory: the statistics say what is largest ---------------------------------------------- */
 
-static calc_reason capacity(const modern_case *c, const calc_stats *parts)
+static calc_reason capacity(const shipped_case *c, const calc_stats *parts)
 {
     calc_reason reason[CALC_MAX_REASONS];
     calc_stats s = *parts;
@@ -152,7 +152,7 @@ static calc_reason capacity(const modern_case *c, const calc_stats *parts)
 
 START_TEST(the_largest_part_is_named_with_its_stage)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     calc_reason r = capacity(
         &c, &(calc_stats){.act_space = 60 * 0x1p30, .weight_space = 20 * 0x1p30, .peak_stage = 3});
     ck_assert_str_eq(r.text, "tier 1 needs 81.00 GiB and has 80.00 GiB: 1.00 GiB too little; "
@@ -170,7 +170,7 @@ END_TEST
 
 START_TEST(activations_are_advised_what_is_not_done_yet)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     const calc_stats most = {.act_space = 1};
     c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     ck_assert_str_eq(capacity(&c, &most).hint, "raise context_par or tensor_par");
@@ -193,7 +193,7 @@ END_TEST
 
 START_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
 {
-    modern_case c = roomy();
+    shipped_case c = roomy();
     const calc_stats weights = {.weight_space = 1};
     const calc_stats grads = {.weight_grad_space = 1};
     const calc_stats optimizer = {.optimizer_space = 1};

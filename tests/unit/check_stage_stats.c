@@ -1,10 +1,10 @@
 /* Statistics of each stage: calc_each_stage(). */
-#include "modern_case.h"
+#include "shipped_case.h"
 #include "small_case.h"
 
 enum { MAX_STAGES = 64 };
 
-static size_t stages_of(const modern_case *c, calc_stage_stats out[MAX_STAGES])
+static size_t stages_of(const shipped_case *c, calc_stage_stats out[MAX_STAGES])
 {
     size_t count = calc_each_stage(&c->app, &c->system, &c->exec, out, MAX_STAGES);
     ck_assert_uint_eq(count, (size_t)c->exec.pipeline_par);
@@ -21,7 +21,7 @@ static double parts_of(const calc_stage_stats *s)
 START_TEST(the_stages_have_all_blocks_and_their_memory_adds_up)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         calc_stage_stats stage[MAX_STAGES];
         size_t count = stages_of(&c, stage);
         double blocks = 0;
@@ -39,7 +39,7 @@ END_TEST
 START_TEST(the_fullest_and_the_slowest_are_those_of_the_run)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         calc_stage_stats stage[MAX_STAGES];
         calc_stats s;
         calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
@@ -65,7 +65,7 @@ END_TEST
  * on the last stage, and 1F1B interleaved holds fewer micro-batches stage by stage. */
 START_TEST(the_ends_of_llama_have_a_block_less)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_stage_stats stage[MAX_STAGES];
     size_t count = stages_of(&c, stage);
     ck_assert_uint_eq(count, 16);
@@ -85,7 +85,7 @@ END_TEST
 
 START_TEST(plain_1f1b_holds_one_micro_batch_less_on_each_stage)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_stage_stats stage[MAX_STAGES];
     c.exec.pipeline_interleaving = 1;
     size_t count = stages_of(&c, stage);
@@ -99,7 +99,7 @@ END_TEST
 
 START_TEST(given_ends_and_dense_blocks_are_where_they_are_put)
 {
-    modern_case c = modern_layout(3);
+    shipped_case c = modern_layout(3);
     calc_stage_stats stage[MAX_STAGES];
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
@@ -118,7 +118,7 @@ END_TEST
 /* Calculon charges every stage the most blocks: 8 on 3 stages are 3 each. */
 START_TEST(classic_stages_are_all_alike)
 {
-    modern_case c = {small_app(), small_system(), small_exec(2, 3, 1)};
+    shipped_case c = {small_app(), small_system(), small_exec(2, 3, 1)};
     calc_stage_stats stage[3];
     calc_stats s;
     c.exec.num_procs = 6;
@@ -142,7 +142,7 @@ END_TEST
 
 START_TEST(offloaded_parts_count_with_what_stays)
 {
-    modern_case c = {small_app(), small_system(), small_exec(1, 2, 2)};
+    shipped_case c = {small_app(), small_system(), small_exec(1, 2, 2)};
     for (int i = 0; i < 16; i++) {
         calc_stage_stats stage;
         c.exec.weight_offload = i & 1;
@@ -158,7 +158,7 @@ END_TEST
 
 START_TEST(no_more_rows_than_there_is_room_for)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_stage_stats stage[3] = {0};
     stage[2].blocks = -1;
     ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, NULL, 0), 16);
@@ -170,7 +170,7 @@ END_TEST
 
 START_TEST(inference_has_no_gradients_and_no_optimizer)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_stage_stats stage[MAX_STAGES];
     c.exec.training = false;
     stages_of(&c, stage);

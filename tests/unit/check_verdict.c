@@ -17,6 +17,33 @@ START_TEST(the_ranks_of_a_network_are_the_product_of_what_uses_it)
 }
 END_TEST
 
+/* 32 ranks of a stage: 2 of tensor, 16 of data; experts 4 * 2, with 4 replicas. Each network needs
+   the larger of what the two ways to split the ranks ask for. */
+START_TEST(experts_need_their_networks_too)
+{
+    calc_exec exec = small_exec(2, 3, 16);
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 1), 48);
+    exec.expert_par = 4;
+    exec.expert_tensor_par = 2;
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 1), 48);
+    exec.expert_par_net = 0; /* 4 * 2 there; 4 replicas and 3 stages on the other */
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 8);
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 1), 48);
+    exec.expert_tensor_par_net = 2;
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 4);
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 2);
+    exec.expert_data_par_net = 2;
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 8);
+    exec.pipeline_par_net = 2;
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 24);
+    exec.expert_par = exec.expert_tensor_par = 1; /* no experts: no networks of theirs */
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
+    ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 3);
+}
+END_TEST
+
 START_TEST(a_network_connects_its_size_and_no_more)
 {
     calc_network network = {.size = 8};
@@ -177,6 +204,7 @@ int main(void)
 {
     TCase *cases = tcase_create("verdict");
     tcase_add_test(cases, the_ranks_of_a_network_are_the_product_of_what_uses_it);
+    tcase_add_test(cases, experts_need_their_networks_too);
     tcase_add_test(cases, a_network_connects_its_size_and_no_more);
     tcase_add_test(cases, a_network_that_must_be_filled_wants_a_divisor_of_its_size);
     tcase_add_test(cases, a_network_without_ranks_is_fine_whatever_its_size);

@@ -1,55 +1,127 @@
-/** @file modern_case.h  Shipped modern models on shipped machines, for tests of what is reported.
- */
-#ifndef CALC_TESTS_MODERN_CASE_H
-#define CALC_TESTS_MODERN_CASE_H
+/** @file modern_case.h  Small modern models and layouts to vary from, beside those of small_case.h.
+ *  Sizes and rates are powers of two where they can be, so that expected numbers are exact. */
+#ifndef CALC_TEST_MODERN_CASE_H
+#define CALC_TEST_MODERN_CASE_H
 
-#include <check.h>
-#include <stdio.h>
+#include <string.h>
 
-#include "calc.h"
+#include "model/cost.h"
+#include "model/stages.h"
+#include "model/transformer.h"
+#include "small_case.h"
 
+/** 8 Llama blocks: 4 query heads on 2 key heads of 16, 256 wide, 512 words. */
+static inline calc_app modern_app(void)
+{
+    calc_app app = small_app();
+    app.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
+    app.causal = true;
+    app.kv_heads = 2;
+    app.vocab_size = 512;
+    return app;
+}
+
+/** The same with 8 experts of width 32 after 2 dense blocks, 2 of them a token, and shared ones of
+ *  width 64. */
+static inline calc_app moe_app(void)
+{
+    calc_app app = modern_app();
+    app.num_experts = 8;
+    app.experts_per_token = 2;
+    app.expert_feedforward = 32;
+    app.shared_feedforward = 64;
+    app.dense_blocks = 2;
+    return app;
+}
+
+/** Latent attention: ranks 32 and 16, heads of 16 + 8 and 16. */
+static inline calc_app latent_app(void)
+{
+    calc_app app = modern_app();
+    app.kv_heads = 0;
+    app.q_lora_rank = 32;
+    app.kv_lora_rank = 16;
+    app.qk_nope_size = 16;
+    app.qk_rope_size = 8;
+    app.v_size = 16;
+    return app;
+}
+
+/** small_exec() with flash attention, fused activation and sequence parallelism. */
+static inline calc_exec modern_exec(int64_t tensor_par, int64_t pipeline_par, int64_t data_par)
+{
+    calc_exec exec = small_exec(tensor_par, pipeline_par, data_par);
+    exec.flash_attention = true;
+    exec.fused_activation = true;
+    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.seq_par_ag_redo = true;
+    exec.fused_cross_entropy = true;
+    exec.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    return exec;
+}
+
+/** A model on a machine, with what the functions of the model want to be handed. The context points
+ *  into it: do not copy. */
 typedef struct modern_case {
     calc_app app;
     calc_system system;
     calc_exec exec;
+    calc_shape shape;
+    calc_cost_context context;
+    calc_operator operators[CALC_MAX_OPERATORS];
+    size_t count;
+    calc_cost cost;
 } modern_case;
 
-static inline void load_shipped(calc_kind kind, void *object, const char *folder, const char *name)
+/** Fill what follows from app, system and exec. */
+static inline void resolve(modern_case *c)
 {
-    char path[512];
-    calc_errors errors = {0};
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s/%s.json", folder, name);
-    ck_assert_msg(calc_load(kind, object, path, &errors) == CALC_OK, "%s: %s", path,
-                  errors.item[0].text);
+    c->shape = calc_shape_of(&c->app, &c->exec);
+    c->context = calc_cost_context_of(&c->system, &c->exec, &c->shape);
 }
 
-/** Load models/APP.json, systems/SYSTEM.json and executions/EXEC.json, which must be legal. */
-static inline modern_case load_case(const char *app, const char *system, const char *exec)
+/** The block of a kind and its cost, with what the execution recomputes. */
+static inline void make_block(modern_case *c, calc_block_kind kind)
+{
+    resolve(c);
+    c->count = calc_transformer_block(&c->shape, &c->system, &c->exec, kind, c->operators);
+    calc_cost_sum(&c->context, c->operators, c->count, calc_transformer_recompute(&c->exec),
+                  &c->cost);
+}
+
+static inline modern_case case_of(calc_app app, calc_exec exec)
 {
     modern_case c;
-    calc_errors errors = {0};
-    load_shipped(CALC_KIND_APP, &c.app, "models", app);
-    load_shipped(CALC_KIND_SYSTEM, &c.system, "systems", system);
-    load_shipped(CALC_KIND_EXEC, &c.exec, "executions", exec);
-    ck_assert_msg(calc_check(&c.app, &c.system, &c.exec, &errors) == CALC_OK, "%s: %s", exec,
-                  errors.item[0].text);
+    memset(&c, 0, sizeof c);
+    c.app = app;
+    c.system = small_system();
+    c.exec = exec;
     return c;
 }
 
-/** Layouts with every kind of parallel dimension. */
-static const char *const modern_layouts[][3] = {
-    {"llama3-405B", "h100_sxm", "llama3-405B_16384"},
-    {"llama3-405B", "h100_sxm", "llama3-405B_128k"},
-    {"llama3-8B", "h100_sxm", "llama3-8B_128_fsdp"},
-    {"deepseek-v3-671B", "h800", "deepseek-v3_2048"},
-    {"mixtral-8x7B", "h100_sxm", "mixtral-8x7B_64"},
-    {"qwen3-30B-A3B", "h100_sxm", "qwen3-30B-A3B_32"},
-};
-enum { MODERN_LAYOUTS = sizeof modern_layouts / sizeof *modern_layouts };
-
-static inline modern_case modern_layout(int i)
+/** The operator of that name; the test fails if there is none or more than one. */
+static inline const calc_operator *named(const modern_case *c, const char *name)
 {
-    return load_case(modern_layouts[i][0], modern_layouts[i][1], modern_layouts[i][2]);
+    const calc_operator *found = NULL;
+    for (size_t i = 0; i < c->count; i++) {
+        if (strcmp(c->operators[i].name, name) == 0) {
+            ck_assert_msg(found == NULL, "two operators are called %s", name);
+            found = &c->operators[i];
+        }
+    }
+    ck_assert_msg(found != NULL, "no operator is called %s", name);
+    return found;
+}
+
+/** Whether there is an operator of that name. */
+static inline bool has_operator(const modern_case *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (strcmp(c->operators[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 #endif

@@ -1,0 +1,335 @@
+#include "random_modern.h"
+
+#include <string.h>
+
+#include "classic.h"
+
+/* One of a list. */
+#define ONE_OF(rng, ...)                                                                           \
+    ((const int64_t[]){__VA_ARGS__}[calc_rng_below(                                                \
+        rng, (uint32_t)(sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)))])
+
+static int64_t between(calc_rng *rng, int64_t lo, int64_t hi)
+{
+    return lo + (int64_t)calc_rng_below(rng, (uint32_t)(hi - lo + 1));
+}
+
+static double real_between(calc_rng *rng, double lo, double hi)
+{
+    return lo + (hi - lo) * calc_rng_real(rng);
+}
+
+static bool coin(calc_rng *rng)
+{
+    return calc_rng_below(rng, 2) == 1;
+}
+
+/* Absent or somewhere in a range. */
+static double maybe(calc_rng *rng, double lo, double hi)
+{
+    return coin(rng) ? 0 : real_between(rng, lo, hi);
+}
+
+static calc_curve random_curve(calc_rng *rng, double largest)
+{
+    calc_curve curve = {.count = between(rng, 1, 4)};
+    for (int64_t i = 0; i < curve.count; i++) {
+        curve.threshold[i] = largest;
+        curve.efficiency[i] = 0.9 - 0.2 * (double)i; /* small operations are the slower ones */
+        largest /= real_between(rng, 2, 50);
+    }
+    curve.threshold[curve.count - 1] = 0;
+    return curve;
+}
+
+/* ---- Machines -------------------------------------------------------------------------------- */
+
+static calc_op_rate random_rate(calc_rng *rng)
+{
+    return (calc_op_rate){maybe(rng, 0.1, 1), maybe(rng, 1e-6, 1e-4), maybe(rng, 1e-7, 1e-5)};
+}
+
+static void random_network(calc_rng *rng, calc_network *n)
+{
+    n->bytes_per_s = real_between(rng, 1e9, 1e12);
+    n->efficiency = real_between(rng, 0.1, 1);
+    n->size = 1000000000;
+    n->latency_s = maybe(rng, 1e-7, 1e-4);
+    n->latency_log2_s = maybe(rng, 1e-7, 1e-5);
+    n->ops.p2p = (calc_network_op){1, 0};
+    n->ops.reduce_scatter = n->ops.all_gather = n->ops.all_to_all = (calc_network_op){1, -1};
+    n->ops.all_reduce = (calc_network_op){2, -1};
+    n->op_parameters = (calc_op_rates){random_rate(rng), random_rate(rng), random_rate(rng),
+                                       random_rate(rng), random_rate(rng)};
+    n->oversubscription = maybe(rng, 1, 4);
+    n->reduction_in_network = coin(rng);
+    if (coin(rng)) {
+        n->bandwidth_curve = random_curve(rng, 1e8);
+    }
+}
+
+static void random_constants(calc_rng *rng, calc_system *s)
+{
+    s->sustained = maybe(rng, 0.6, 1);
+    s->attention =
+        (calc_attention_rates){maybe(rng, 0.2, 0.8), maybe(rng, 0.2, 0.7), maybe(rng, 1e-6, 1e-4),
+                               maybe(rng, 1, 100),   maybe(rng, 0.5, 1),   maybe(rng, 0.2, 1)};
+    s->grouped = (calc_grouped_rates){maybe(rng, 0.5, 1.5),
+                                      (calc_grouped_mode)calc_rng_below(rng, 3), maybe(rng, 4, 12)};
+    s->launch = (calc_launch){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
+    s->host = (calc_host){maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-5, 1e-3),
+                          maybe(rng, 0, 0.5), maybe(rng, 0.1, 1)};
+    s->overlap = (calc_overlap_shares){maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0.1, 1),
+                                       maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0, 0.3)};
+    s->eager_traffic = maybe(rng, 1, 3);
+    s->expert_activation_traffic = maybe(rng, 1, 8);
+    s->quantize_bytes = maybe(rng, 1, 4);
+    s->block_scaled_efficiency = maybe(rng, 0.5, 1);
+    s->permute_efficiency = maybe(rng, 0.1, 1);
+    s->optimizer_efficiency = maybe(rng, 0.1, 1);
+    s->step_overhead_s = maybe(rng, 1e-3, 1e-1);
+    s->straggler_growth = maybe(rng, 0.001, 0.05);
+    s->mem_reserved_bytes = maybe(rng, 1e8, 1e10);
+    s->mem_fragmentation = maybe(rng, 0.01, 0.2);
+    s->ranks_per_node = coin(rng) ? 0 : 8;
+    s->watts = maybe(rng, 100, 1000);
+    s->usd_per_hour = maybe(rng, 1, 10);
+}
+
+static void random_system(calc_rng *rng, calc_system *s)
+{
+    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+        s->matrix[type].flop_per_s = real_between(rng, 1e14, 4e15);
+        s->matrix[type].efficiency = random_curve(rng, 1e12);
+        s->vector[type].flop_per_s = real_between(rng, 1e13, 2e14);
+        s->vector[type].efficiency = random_curve(rng, 1e11);
+    }
+    s->mem1.bytes_per_s = real_between(rng, 1e12, 8e12);
+    s->mem1.efficiency = random_curve(rng, 1e9);
+    s->mem2.bytes_per_s = 1e11;
+    s->mem2.efficiency = random_curve(rng, 1e9);
+    s->mem1.capacity_bytes = s->mem2.capacity_bytes = 1e20;
+    s->processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
+    s->networks_count = 2;
+    random_network(rng, &s->networks[0]);
+    random_network(rng, &s->networks[1]);
+    random_constants(rng, s);
+}
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+static void random_attention(calc_rng *rng, int64_t tensor_par, calc_app *a)
+{
+    int64_t groups = between(rng, 1, 4);
+    a->attn_heads = tensor_par * 4 * groups;
+    a->attn_size = 8 * between(rng, 4, 16);
+    a->causal = coin(rng);
+    if (calc_rng_below(rng, 3) == 0) {
+        a->q_lora_rank = coin(rng) ? 0 : 16 * between(rng, 4, 96);
+        a->kv_lora_rank = 16 * between(rng, 4, 32);
+        a->qk_nope_size = 16 * between(rng, 1, 8);
+        a->qk_rope_size = 16 * between(rng, 0, 4);
+        a->v_size = 16 * between(rng, 1, 8);
+        return;
+    }
+    a->kv_heads = coin(rng) ? 0 : ONE_OF(rng, 1, 2, 4, 4 * groups, a->attn_heads);
+    a->qk_norm = coin(rng);
+    if (a->causal && coin(rng)) {
+        a->window_size = between(rng, 1, 8192);
+        a->global_every = between(rng, 0, 6);
+    }
+}
+
+static void random_model(calc_rng *rng, int64_t tensor_par, calc_app *a)
+{
+    a->hidden = tensor_par * 16 * between(rng, 8, 256);
+    a->feedforward = tensor_par * 16 * between(rng, 8, 512);
+    a->seq_size = 64 * between(rng, 1, 128);
+    a->structure_type = (calc_structure_type)calc_rng_below(rng, CALC_STRUCTURE_TYPE_COUNT);
+    a->ffn_type = (calc_ffn_type)calc_rng_below(rng, CALC_FFN_TYPE_COUNT);
+    a->norm_type = (calc_norm_type)calc_rng_below(rng, CALC_NORM_TYPE_COUNT);
+    a->position_type = (calc_position_type)calc_rng_below(rng, CALC_POSITION_TYPE_COUNT);
+    a->dropout = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
+    a->tied_embeddings = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
+    a->bias = CALC_CHOICE_FALSE;
+    random_attention(rng, tensor_par, a);
+    a->vocab_size = calc_rng_below(rng, 4) == 0 ? 0 : between(rng, 1, 300000);
+    a->vocab_multiple = coin(rng) ? 0 : between(rng, 1, 256);
+}
+
+static void random_experts(calc_rng *rng, const calc_exec *e, calc_app *a)
+{
+    a->num_experts = (e->expert_par > 1 ? e->expert_par : 1) * between(rng, 2, 8);
+    a->experts_per_token = between(rng, 1, a->num_experts < 8 ? a->num_experts : 8);
+    a->expert_feedforward = 32 * between(rng, 1, 64);
+    a->shared_feedforward = coin(rng) ? 0 : e->tensor_par * 16 * between(rng, 1, 64);
+    a->dense_blocks = coin(rng) ? 0 : between(rng, 0, (a->num_blocks - 1) / 3);
+    a->moe_every = between(rng, 0, 2);
+    a->router_bias = coin(rng);
+}
+
+/* ---- Layouts --------------------------------------------------------------------------------- */
+
+static void random_sizes(calc_rng *rng, calc_exec *e)
+{
+    e->tensor_par = ONE_OF(rng, 1, 1, 2, 4, 8);
+    e->pipeline_par = ONE_OF(rng, 1, 1, 2, 3, 4, 8);
+    e->data_par = ONE_OF(rng, 1, 2, 4, 16);
+    e->context_par = ONE_OF(rng, 0, 0, 1, 2, 4);
+    int64_t context = e->context_par > 1 ? e->context_par : 1;
+    e->num_procs = e->tensor_par * e->pipeline_par * e->data_par * context;
+    e->tensor_par_net = between(rng, 0, 1);
+    e->pipeline_par_net = between(rng, 0, 1);
+    e->data_par_net = between(rng, 0, 1);
+    e->context_par_net = between(rng, -1, 1);
+    e->expert_par_net = between(rng, -1, 1);
+    e->expert_tensor_par_net = between(rng, -1, 1);
+    e->expert_data_par_net = between(rng, -1, 1);
+    e->rank_order = (calc_rank_order)calc_rng_below(rng, CALC_RANK_ORDER_COUNT);
+}
+
+/* Powers of two that divide the ranks of a stage. */
+static void random_expert_sizes(calc_rng *rng, calc_exec *e)
+{
+    int64_t ranks = e->num_procs / e->pipeline_par;
+    e->expert_tensor_par = coin(rng) ? 0 : ranks % 2 == 0 ? 2 : 1;
+    ranks /= e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    e->expert_par = 0;
+    for (int64_t size = 1; size <= ranks && size <= 16; size *= 2) {
+        e->expert_par = coin(rng) && ranks % size == 0 ? size : e->expert_par;
+    }
+}
+
+static void random_pipeline(calc_rng *rng, calc_app *a, calc_exec *e)
+{
+    int64_t p = e->pipeline_par;
+    int64_t rounds = between(rng, 1, 4);
+    e->microbatch_size = between(rng, 1, 4);
+    if (p > 1 && coin(rng)) {
+        e->pipeline_schedule =
+            (calc_pipeline_schedule)calc_rng_below(rng, CALC_PIPELINE_SCHEDULE_COUNT);
+    }
+    bool odd = p % 2 != 0;
+    if (odd && e->pipeline_schedule >= CALC_PIPELINE_SCHEDULE_DUALPIPE) {
+        e->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+    }
+    bool plain = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    e->pipeline_interleaving = p > 1 && plain && coin(rng) ? between(rng, 1, 3) : 1;
+    e->batch_size =
+        e->data_par * e->microbatch_size * (plain ? between(rng, 1, 4 * p) : 2 * p * rounds);
+    a->num_blocks = p * e->pipeline_interleaving * between(rng, 1, 6);
+    e->pipeline_par_overlap = coin(rng);
+    e->pipeline_balance = (calc_pipeline_balance)calc_rng_below(rng, CALC_PIPELINE_BALANCE_COUNT);
+    if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && p > 1) {
+        a->num_blocks += a->num_blocks > 2 * p ? -2 : p * e->pipeline_interleaving * 2 - 2;
+    }
+    if (p > 2 && e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS && coin(rng)) {
+        e->first_stage_blocks = e->pipeline_interleaving;
+        e->last_stage_blocks = e->pipeline_interleaving;
+        a->num_blocks = e->pipeline_interleaving * (2 + (p - 2) * between(rng, 1, 4));
+    }
+}
+
+static calc_format random_format(calc_rng *rng)
+{
+    return coin(rng) ? CALC_FORMAT_AUTO : (calc_format)calc_rng_below(rng, CALC_FORMAT_COUNT);
+}
+
+static void random_formats(calc_rng *rng, calc_exec *e)
+{
+    e->datatype = coin(rng) ? CALC_DATATYPE_BFLOAT16 : CALC_DATATYPE_FLOAT32;
+    e->matrix_datatype = random_format(rng);
+    e->weight_datatype = random_format(rng);
+    e->activation_datatype = random_format(rng);
+    e->grad_datatype = random_format(rng);
+    e->grad_reduce_datatype = random_format(rng);
+    e->master_datatype = random_format(rng);
+    e->optimizer_moment_datatype = random_format(rng);
+    e->dispatch_datatype = random_format(rng);
+    e->combine_datatype = random_format(rng);
+    e->scaling = (calc_scaling)calc_rng_below(rng, CALC_SCALING_COUNT);
+}
+
+static void random_communication(calc_rng *rng, calc_exec *e)
+{
+    bool replicas = e->data_par > 1 || e->context_par > 1;
+    bool experts = e->expert_par > 1;
+    e->tensor_par_comm_type = (calc_tensor_par_comm_type)calc_rng_below(rng, 3);
+    if (experts) {
+        e->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    }
+    if (e->tensor_par > 1) {
+        e->tensor_par_overlap =
+            (calc_tensor_par_overlap)calc_rng_below(rng, CALC_TENSOR_PAR_OVERLAP_COUNT);
+    }
+    e->seq_par_ag_redo = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                         e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
+    e->context_par_type = (calc_context_par_type)calc_rng_below(rng, CALC_CONTEXT_PAR_TYPE_COUNT);
+    e->context_par_inner = coin(rng) ? 0 : e->context_par > 1 ? 2 : 1;
+    e->context_par_balance = (calc_context_par_balance)calc_rng_below(rng, 2);
+    e->dispatch_type = (calc_dispatch_type)calc_rng_below(rng, CALC_DISPATCH_TYPE_COUNT);
+    e->expert_par_overlap = (calc_expert_par_overlap)calc_rng_below(rng, 3);
+    e->capacity_factor = maybe(rng, 1, 2);
+    e->moe_imbalance = maybe(rng, 0, 1);
+    e->optimizer_sharding = replicas && coin(rng);
+    e->zero_stage = replicas ? between(rng, 0, 3) : 0;
+    e->fsdp_par = e->zero_stage == 3 && e->data_par > 1 && coin(rng) ? 2 : 0;
+    e->data_par_overlap = replicas && e->training && coin(rng);
+    e->param_gather_overlap = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
+}
+
+static void random_software(calc_rng *rng, calc_exec *e)
+{
+    e->training = calc_rng_below(rng, 5) > 0;
+    if (e->training && coin(rng)) {
+        e->activation_recompute =
+            (calc_activation_recompute)calc_rng_below(rng, CALC_ACTIVATION_RECOMPUTE_COUNT);
+    }
+    if (e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES) {
+        e->recompute_modules = between(rng, 0, (1 << CALC_RECOMPUTE_MODULES_COUNT) - 1);
+    }
+    e->recompute_blocks = coin(rng) ? 0 : between(rng, 0, 8);
+    e->flash_attention = e->context_par > 1 || coin(rng);
+    e->attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
+    e->memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
+    e->framework_mem = between(rng, 0, 1);
+    if (calc_rng_below(rng, 4) == 0) {
+        e->weight_offload = coin(rng);
+        e->activations_offload = e->training && coin(rng);
+        e->optimizer_offload = e->training && coin(rng);
+        e->offload_share = maybe(rng, 0.1, 1);
+    }
+    e->fused_activation = coin(rng);
+    e->fused_cross_entropy = coin(rng);
+    e->unfused_rope = coin(rng);
+    e->eager = coin(rng);
+    e->unfused_experts = coin(rng);
+    e->cuda_graph = maybe(rng, 0, 1);
+    e->software_efficiency = maybe(rng, 0.5, 1.5);
+}
+
+void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
+{
+    memset(out, 0, sizeof *out);
+    out->exec = (calc_exec){CLASSIC_EXEC};
+    random_system(rng, &out->system);
+    random_sizes(rng, &out->exec);
+    random_model(rng, out->exec.tensor_par, &out->app);
+    random_pipeline(rng, &out->app, &out->exec);
+    if (coin(rng)) {
+        random_expert_sizes(rng, &out->exec);
+        random_experts(rng, &out->exec, &out->app);
+    }
+    out->app.mtp_blocks = calc_rng_below(rng, 4) == 0 ? between(rng, 1, 2) : 0;
+    random_software(rng, &out->exec);
+    random_communication(rng, &out->exec);
+    random_formats(rng, &out->exec);
+    if (out->exec.rank_order != CALC_RANK_ORDER_NETWORKS) {
+        out->system.networks[0].size = ONE_OF(rng, 2, 8, 72);
+    }
+    if (out->app.mtp_blocks == 0) {
+        out->app.bias = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
+    }
+    /* Something beyond Calculon in every one. */
+    out->app.causal = out->app.causal || out->app.structure_type == CALC_STRUCTURE_TYPE_GPT;
+}

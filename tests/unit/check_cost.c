@@ -1,0 +1,533 @@
+#include "model/cost.h"
+
+#include "modern_case.h"
+
+/* Rates of small_system(): matrices, vectors, memory, the two networks. */
+static const double matrix = 0x1p40, vector = 0x1p36, memory = 0x1p38, fast = 0x1p36, slow = 0x1p33;
+
+/* A kernel that takes 4 s of matrix arithmetic and 1 s of memory, twice that backward. */
+static calc_operator kernel(calc_operator_kind kind)
+{
+    calc_operator o = {.name = "kernel", .kind = kind};
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        double times = stage == CALC_STAGE_FW ? 1 : 2;
+        o.flop[stage] = times * 4 * matrix;
+        o.work[stage] = times * 8 * matrix;
+        o.bytes[stage] = times * memory;
+        o.launches[stage] = 3;
+    }
+    return o;
+}
+
+/* One that takes only so long in all passes. */
+static calc_operator seconds(calc_operator_kind kind, double time_s)
+{
+    calc_operator o = {.name = "kernel", .kind = kind};
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        o.flop[stage] = o.work[stage] = time_s * matrix;
+    }
+    return o;
+}
+
+static modern_case start(void)
+{
+    return case_of(modern_app(), modern_exec(2, 1, 2));
+}
+
+static double kernel_s(modern_case *c, calc_operator_kind kind)
+{
+    calc_operator o = kernel(kind);
+    resolve(c);
+    return calc_cost_kernel_s(&c->context, &o, CALC_STAGE_FW);
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+START_TEST(a_matrix_is_bound_by_the_systems_mode)
+{
+    modern_case c = start();
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
+    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 5);
+    c.system.launch.matrix_s = 7;
+    c.system.launch.vector_s = 1000;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 5 + 3 * 7);
+    calc_operator o = kernel(CALC_OPERATOR_MATRIX);
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_AGRAD), 10 + 3 * 7);
+}
+END_TEST
+
+START_TEST(the_clock_slows_arithmetic_only)
+{
+    modern_case c = start();
+    c.system.sustained = 0.5;
+    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 9);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 9);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 9);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 9);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 8);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 1);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_VECTOR), 4 * matrix / vector / 0.5);
+}
+END_TEST
+
+START_TEST(narrow_matrices_run_on_their_own_engine_and_the_head_does_not)
+{
+    modern_case c = start();
+    c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    c.system.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 2 * matrix;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 2);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 3);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 4);
+    c.system.block_scaled_efficiency = 0.5;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 2);
+    c.exec.scaling = CALC_SCALING_BLOCK;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
+    c.exec.matrix_datatype = CALC_FORMAT_AUTO; /* nothing is scaled */
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
+}
+END_TEST
+
+START_TEST(grouped_matrices_read_their_weights_before_they_compute)
+{
+    modern_case c = start();
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
+    c.system.grouped.efficiency = 0.5;
+    c.system.launch.matrix_s = 7;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 9 + 3 * 7);
+}
+END_TEST
+
+START_TEST(grouped_matrices_may_be_bound_by_the_slower)
+{
+    modern_case c = start();
+    c.system.grouped.processing_mode = CALC_GROUPED_MODE_NO_OVERLAP;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
+    c.system.grouped.processing_mode = CALC_GROUPED_MODE_ROOFLINE;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 4);
+    c.system.mem1.bytes_per_s /= 16;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
+    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP; /* that of other matrices */
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
+}
+END_TEST
+
+START_TEST(attention_runs_at_its_own_share_of_the_peak)
+{
+    modern_case c = start();
+    calc_operator o = kernel(CALC_OPERATOR_ATTENTION);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 4);
+    c.system.attention.fw_efficiency = 0.5;
+    c.system.attention.bw_efficiency = 0.25;
+    c.system.attention.launch_s = 7;
+    c.system.launch.matrix_s = c.system.launch.vector_s = 1000;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7); /* its work */
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_AGRAD), 64 + 3 * 7);
+    c.system.attention.generic_efficiency = 0.5;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7);
+    c.exec.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 32 + 3 * 7);
+    o.flop[CALC_STAGE_FW] = 0;
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 0);
+}
+END_TEST
+
+START_TEST(short_attention_is_bound_by_memory)
+{
+    modern_case c = start();
+    calc_operator o = kernel(CALC_OPERATOR_ATTENTION);
+    o.bytes[CALC_STAGE_FW] = 9 * memory;
+    resolve(&c);
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 9);
+}
+END_TEST
+
+START_TEST(stored_scores_take_arithmetic_and_memory)
+{
+    modern_case c = start();
+    c.system.launch.vector_s = 7;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 5 + 3 * 7);
+    c.system.attention.unfused_efficiency = 0.5;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 9 + 3 * 7);
+}
+END_TEST
+
+START_TEST(elementwise_kernels_are_bound_by_memory)
+{
+    modern_case c = start();
+    calc_operator o = kernel(CALC_OPERATOR_VECTOR);
+    o.flop[CALC_STAGE_FW] = vector / 2;
+    c.system.launch.vector_s = 7;
+    resolve(&c);
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 1 + 3 * 7);
+    o.flop[CALC_STAGE_FW] = vector * 2;
+    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 2 + 3 * 7);
+}
+END_TEST
+
+START_TEST(sorting_reaches_its_own_share_of_the_bandwidth)
+{
+    modern_case c = start();
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 1);
+    c.system.permute_efficiency = 0.25;
+    c.system.launch.vector_s = 7;
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 4 + 3 * 7);
+    ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_COLLECTIVE), 0);
+}
+END_TEST
+
+/* ---- Links ----------------------------------------------------------------------------------- */
+
+/* One that takes so long on two ranks of network 0: an all-gather sends half of its buffer. */
+static calc_operator link_of(calc_operator_group group, double time_s)
+{
+    calc_operator o = {.name = "link",
+                       .kind = CALC_OPERATOR_COLLECTIVE,
+                       .group = group,
+                       .message_bytes = 2 * time_s * fast,
+                       .op = {CALC_OP_ALL_GATHER, CALC_OP_REDUCE_SCATTER, CALC_OP_NONE},
+                       .times = {1, 1, 1}};
+    return o;
+}
+
+START_TEST(a_link_takes_what_its_group_takes)
+{
+    modern_case c = start();
+    resolve(&c);
+    calc_operator o = link_of(CALC_IN_TENSOR, 1);
+    o.times[CALC_STAGE_AGRAD] = 3;
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 1);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_AGRAD), 3);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_WGRAD), 0);
+    o.kind = CALC_OPERATOR_MATRIX;
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0);
+}
+END_TEST
+
+/* Of 16 context ranks in a row, 4 neighbours, or 4 that are 4 apart. */
+START_TEST(a_part_of_a_group_communicates_at_its_own_distance)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.context_par = c.exec.num_procs = 16;
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    resolve(&c);
+    calc_operator o = link_of(CALC_IN_CONTEXT, 1);
+    o.sub_ranks = 4;
+    o.sub_stride = 1;
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 1.5);
+    o.op[CALC_STAGE_FW] = CALC_OP_P2P;
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 2);
+    o.sub_stride = 4;
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 2 * fast / slow);
+}
+END_TEST
+
+/* Two of eight experts are on both of two nodes with a chance of one half: 1.5 nodes a token, not 2
+   copies. */
+START_TEST(one_copy_per_node_is_sent_between_nodes)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
+    calc_operator o = link_of(CALC_IN_EXPERT, 1);
+    double bytes = o.message_bytes;
+    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    c.exec.expert_par = 16;
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    resolve(&c);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.5 * bytes / slow);
+    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.75 * 0.5 * bytes / slow);
+    c.exec.expert_tensor_par = 2; /* 4 experts a node: on 4 nodes, 1.75 of 2 copies */
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.875 * 0.75 * bytes / slow);
+    c.exec.expert_tensor_par = 0;
+    c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.75 * 15 / 16 * bytes / slow);
+    c.exec.expert_par = 8; /* one node: nothing to save */
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 7.0 / 8 * bytes / slow);
+    c.exec.expert_par = 16;
+    c.app.experts_per_token = 1;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 15.0 / 16 * bytes / slow);
+}
+END_TEST
+
+/* 8 experts of a token are on 5.25 of 8 nodes, unless they may be on fewer only. */
+START_TEST(limited_routing_limits_the_copies)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 64));
+    calc_operator o = link_of(CALC_IN_EXPERT, 1);
+    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    c.app.num_experts = 64;
+    c.app.experts_per_token = 8;
+    c.app.expert_groups = 8;
+    c.exec.expert_par = 64;
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    double leaves_s = 7.0 / 8 * o.message_bytes / slow;
+    double reached = 8 * (1 - pow(7.0 / 8, 8));
+    static const int64_t limits[] = {0, 4, 5, 6, 8};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        double limit = (double)limits[i];
+        c.app.groups_per_token = limits[i];
+        resolve(&c);
+        double nodes = limit > 0 && limit < reached ? limit : reached;
+        assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), nodes / 8 * leaves_s);
+    }
+    c.app.expert_groups = 1; /* one group is no limit */
+    c.app.groups_per_token = 1;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), reached / 8 * leaves_s);
+}
+END_TEST
+
+/* Of 16 ranks on two nodes each sends half of its buffer through its own port, as experts do; all
+   copies, however experts are dispatched. */
+START_TEST(an_exchange_of_heads_leaves_the_node_as_any_all_to_all)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    calc_operator o = link_of(CALC_IN_CONTEXT, 1);
+    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    c.exec.context_par = c.exec.num_procs = 16;
+    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.5 * o.message_bytes / slow);
+    o.sub_ranks = 8; /* those in a node */
+    o.sub_stride = 1;
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.875 * o.message_bytes / fast);
+}
+END_TEST
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+static void sum(modern_case *c, const calc_operator *operators, size_t count, unsigned recompute)
+{
+    resolve(c);
+    calc_cost_sum(&c->context, operators, count, recompute, &c->cost);
+}
+
+START_TEST(kernels_add_up_by_pass)
+{
+    modern_case c = start();
+    calc_operator o[3] = {kernel(CALC_OPERATOR_MATRIX), kernel(CALC_OPERATOR_VECTOR),
+                          kernel(CALC_OPERATOR_ATTENTION)};
+    o[0].weights = 5;
+    o[1].weights = 7;
+    o[1].flop[CALC_STAGE_FW] = vector;
+    o[2].flop[CALC_STAGE_WGRAD] = 0;
+    o[0].expert = true;
+    o[0].repeated_by = o[1].repeated_by = 1;
+    o[2].repeated_by = 2;
+    sum(&c, o, 3, 1);
+    ck_assert_double_eq(c.cost.fw_s, 4 + 1 + 4);
+    ck_assert_double_eq(c.cost.agrad_s, 8 + 8 * matrix / vector + 8);
+    ck_assert_double_eq(c.cost.wgrad_s, 8); /* only matrices have such a pass of their own */
+    ck_assert_double_eq(c.cost.re_s, 4 + 1);
+    ck_assert_double_eq(c.cost.flop[CALC_STAGE_FW], 8 * matrix);
+    ck_assert_double_eq(c.cost.re_flop, 4 * matrix);
+    ck_assert_double_eq(c.cost.bytes[CALC_STAGE_FW], 3 * memory);
+    ck_assert_double_eq(c.cost.attention_fw_s, 4);
+    ck_assert_double_eq(c.cost.attention_bw_s, 8);
+    ck_assert_double_eq(c.cost.matrix_fw_s, 4);
+    ck_assert_double_eq(c.cost.matrix_bw_s, 16);
+    ck_assert_double_eq(c.cost.dense_weights, 7);
+    ck_assert_double_eq(c.cost.expert_weights, 5);
+    c.exec.training = false;
+    sum(&c, o, 3, 1);
+    ck_assert_double_eq(c.cost.fw_s, 9);
+    ck_assert_double_eq(c.cost.agrad_s + c.cost.wgrad_s + c.cost.re_s, 0);
+    ck_assert_double_eq(c.cost.flop[CALC_STAGE_AGRAD], 0);
+}
+END_TEST
+
+START_TEST(what_is_kept_is_what_no_recomputation_drops)
+{
+    modern_case c = start();
+    calc_operator o[3] = {kernel(CALC_OPERATOR_MATRIX), kernel(CALC_OPERATOR_MATRIX),
+                          kernel(CALC_OPERATOR_MATRIX)};
+    for (int i = 0; i < 3; i++) {
+        o[i].kept_bytes = 1 << i;
+        o[i].dropped_by = 1U << i;
+    }
+    sum(&c, o, 3, 0);
+    ck_assert_double_eq(c.cost.kept_bytes, 7);
+    sum(&c, o, 3, 5);
+    ck_assert_double_eq(c.cost.kept_bytes, 2);
+    ck_assert_double_eq(c.cost.kept_whole_bytes, 7);
+}
+END_TEST
+
+/* 4 s of matrices beside 8 s of communication each way, repeated where bit 0 says so. */
+static void sum_tensor(modern_case *c, calc_tensor_par_overlap overlap, double matrix_s)
+{
+    calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, matrix_s), link_of(CALC_IN_TENSOR, 8)};
+    o[1].repeated_by = 1;
+    c->exec.tensor_par_overlap = overlap;
+    sum(c, o, 2, 1);
+    ck_assert_double_eq(c->cost.tensor.fw_link_s, 8);
+    ck_assert_double_eq(c->cost.tensor.bw_link_s, 8);
+    ck_assert_double_eq(c->cost.tensor.re_link_s, 8);
+}
+
+static void exposed_is(const calc_cost_comm *comm, double fw, double bw, double re)
+{
+    assert_near(comm->fw_exposed_s, fw);
+    assert_near(comm->bw_exposed_s, bw);
+    assert_near(comm->re_exposed_s, re);
+}
+
+START_TEST(tensor_parallel_communication_hides_by_shares)
+{
+    modern_case c = start();
+    sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_NONE, 4);
+    exposed_is(&c.cost.tensor, 8, 8, 8);
+    sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_RING, 4); /* in two tiles */
+    exposed_is(&c.cost.tensor, 4, 4, 4);
+    sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_FUSED, 4);
+    exposed_is(&c.cost.tensor, 8 * 0.2, 8 * 0.2, 8 * 0.2);
+    sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);
+    exposed_is(&c.cost.tensor, 8, 4, 8);
+    c.system.overlap.tensor_par_fused = 0.25;
+    c.system.overlap.tensor_par_async = 0.75;
+    sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_FUSED, 4); /* backward by the better of the two */
+    exposed_is(&c.cost.tensor, 6, 2, 6);
+    sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);
+    exposed_is(&c.cost.tensor, 8, 2, 8);
+}
+END_TEST
+
+/* Backward, the matrices take two passes: 8 s. */
+START_TEST(tiles_expose_the_first_and_what_is_longer)
+{
+    modern_case c = start();
+    c.exec.tensor_par = 4;
+    c.exec.num_procs = 8;
+    calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, 4), link_of(CALC_IN_TENSOR, 8)};
+    o[0].weights = 1;
+    o[1].message_bytes = 8 * fast * 4 / 3; /* 4 ranks send three quarters */
+    o[1].repeated_by = 1;
+    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    sum(&c, o, 2, 1);
+    exposed_is(&c.cost.tensor, 4, 2, 4);
+    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE;
+    sum(&c, o, 2, 1);
+    exposed_is(&c.cost.tensor, 4, 4, 4);
+}
+END_TEST
+
+static void sum_expert(modern_case *c, calc_expert_par_overlap overlap)
+{
+    calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, 3), link_of(CALC_IN_EXPERT, 8)};
+    o[0].shared_expert = true;
+    o[0].weights = 1;
+    o[1].repeated_by = 1;
+    c->exec.expert_par_overlap = overlap;
+    sum(c, o, 2, 1);
+}
+
+START_TEST(expert_exchange_hides_behind_shared_experts_or_another_batch)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
+    c.exec.expert_par = 2;
+    c.exec.expert_par_net = 0;
+    sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_NONE);
+    exposed_is(&c.cost.expert, 8, 8, 8);
+    sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_SHARED);
+    exposed_is(&c.cost.expert, 5, 2, 5);
+    sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_BATCH);
+    exposed_is(&c.cost.expert, 8 * 0.4, 8 * 0.4, 8 * 0.4);
+    c.system.overlap.expert_par = 0.25;
+    sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_BATCH);
+    exposed_is(&c.cost.expert, 6, 6, 6);
+}
+END_TEST
+
+START_TEST(ranks_that_split_an_expert_count_as_expert_communication)
+{
+    modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
+    c.exec.expert_tensor_par = 2;
+    calc_operator o = link_of(CALC_IN_EXPERT_TENSOR, 8);
+    sum(&c, &o, 1, 0);
+    ck_assert_double_eq(c.cost.expert.fw_link_s, 8);
+    ck_assert_double_eq(c.cost.tensor.fw_link_s, 0);
+}
+END_TEST
+
+/* A ring of 8 s runs beside attention, an exchange of 2 s before it. Attention takes as long as
+   given, each way. */
+static void sum_context(modern_case *c, double attention_s)
+{
+    calc_operator o[3] = {seconds(CALC_OPERATOR_ATTENTION, attention_s),
+                          link_of(CALC_IN_CONTEXT, 8), link_of(CALC_IN_CONTEXT, 2)};
+    o[1].hidden_by_attention = true;
+    o[1].repeated_by = o[2].repeated_by = 1;
+    sum(c, o, 3, 1);
+}
+
+START_TEST(a_ring_hides_behind_attention_and_the_rest_does_not)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.context_par = c.exec.num_procs = 2;
+    sum_context(&c, 3);
+    exposed_is(&c.cost.context, 7, 7, 7);
+    sum_context(&c, 8);
+    exposed_is(&c.cost.context, 2, 2, 2);
+    sum_context(&c, 100);
+    exposed_is(&c.cost.context, 2, 2, 2);
+    ck_assert_double_eq(c.cost.context.fw_link_s, 10);
+    ck_assert_double_eq(c.cost.ring_fw_s, 8);
+}
+END_TEST
+
+START_TEST(a_pass_is_its_kernels_and_what_is_exposed)
+{
+    calc_cost c = {.fw_s = 1,
+                   .agrad_s = 2,
+                   .wgrad_s = 1000,
+                   .re_s = 4,
+                   .tensor = {0, 0, 0, 10, 20, 40},
+                   .context = {0, 0, 0, 100, 200, 400},
+                   .expert = {9, 9, 9, 1000, 2000, 4000}};
+    ck_assert_double_eq(calc_cost_fw_s(&c), 1111);
+    ck_assert_double_eq(calc_cost_agrad_s(&c), 6 + 60 + 600 + 6000);
+    ck_assert_double_eq(calc_share_or(0, 0.5), 0.5);
+    ck_assert_double_eq(calc_share_or(0.25, 0.5), 0.25);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("cost");
+    tcase_add_test(cases, a_matrix_is_bound_by_the_systems_mode);
+    tcase_add_test(cases, the_clock_slows_arithmetic_only);
+    tcase_add_test(cases, narrow_matrices_run_on_their_own_engine_and_the_head_does_not);
+    tcase_add_test(cases, grouped_matrices_read_their_weights_before_they_compute);
+    tcase_add_test(cases, grouped_matrices_may_be_bound_by_the_slower);
+    tcase_add_test(cases, attention_runs_at_its_own_share_of_the_peak);
+    tcase_add_test(cases, short_attention_is_bound_by_memory);
+    tcase_add_test(cases, stored_scores_take_arithmetic_and_memory);
+    tcase_add_test(cases, elementwise_kernels_are_bound_by_memory);
+    tcase_add_test(cases, sorting_reaches_its_own_share_of_the_bandwidth);
+    tcase_add_test(cases, a_link_takes_what_its_group_takes);
+    tcase_add_test(cases, a_part_of_a_group_communicates_at_its_own_distance);
+    tcase_add_test(cases, one_copy_per_node_is_sent_between_nodes);
+    tcase_add_test(cases, limited_routing_limits_the_copies);
+    tcase_add_test(cases, an_exchange_of_heads_leaves_the_node_as_any_all_to_all);
+    tcase_add_test(cases, kernels_add_up_by_pass);
+    tcase_add_test(cases, what_is_kept_is_what_no_recomputation_drops);
+    tcase_add_test(cases, tensor_parallel_communication_hides_by_shares);
+    tcase_add_test(cases, tiles_expose_the_first_and_what_is_longer);
+    tcase_add_test(cases, expert_exchange_hides_behind_shared_experts_or_another_batch);
+    tcase_add_test(cases, ranks_that_split_an_expert_count_as_expert_communication);
+    tcase_add_test(cases, a_ring_hides_behind_attention_and_the_rest_does_not);
+    tcase_add_test(cases, a_pass_is_its_kernels_and_what_is_exposed);
+    return run_cases(cases);
+}

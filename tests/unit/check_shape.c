@@ -1,0 +1,257 @@
+#include "model/shape.h"
+
+#include "modern_case.h"
+
+static calc_shape shape_of(const calc_app *app, const calc_exec *exec)
+{
+    return calc_shape_of(app, exec);
+}
+
+START_TEST(a_gpt_has_what_calculon_assumes)
+{
+    calc_app app = small_app();
+    calc_exec exec = small_exec(1, 1, 1);
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert(!s.gated && !s.rms && !s.rope && s.bias && s.dropout && s.tied);
+    ck_assert(!s.causal && !s.flash && !s.latent && !s.qk_norm);
+    ck_assert_double_eq(s.vocab, 0);
+    ck_assert_double_eq(s.kv_heads, 4);
+    ck_assert_double_eq(s.dense_blocks, 8);
+    ck_assert_double_eq(s.tokens, 32);
+}
+END_TEST
+
+START_TEST(llama_is_a_preset_of_the_application_or_the_execution)
+{
+    for (int i = 0; i < 2; i++) {
+        calc_app app = small_app();
+        calc_exec exec = small_exec(1, 1, 1);
+        *(i == 0 ? &app.structure_type : &exec.structure_type) = CALC_STRUCTURE_TYPE_LLAMA;
+        calc_shape s = shape_of(&app, &exec);
+        ck_assert(s.gated && s.rms && s.rope && !s.bias && !s.dropout && !s.tied);
+    }
+}
+END_TEST
+
+START_TEST(each_choice_overrides_its_preset)
+{
+    calc_app app = small_app();
+    calc_exec exec = small_exec(1, 1, 1);
+    app.ffn_type = CALC_FFN_TYPE_GEGLU;
+    app.norm_type = CALC_NORM_TYPE_RMS;
+    app.position_type = CALC_POSITION_TYPE_ROPE;
+    app.bias = app.dropout = app.tied_embeddings = CALC_CHOICE_FALSE;
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert(s.gated && s.rms && s.rope && !s.bias && !s.dropout && !s.tied);
+    app.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
+    app.ffn_type = CALC_FFN_TYPE_RELU;
+    app.norm_type = CALC_NORM_TYPE_LAYER;
+    app.position_type = CALC_POSITION_TYPE_NONE;
+    app.bias = app.dropout = app.tied_embeddings = CALC_CHOICE_TRUE;
+    s = shape_of(&app, &exec);
+    ck_assert(!s.gated && !s.rms && !s.rope && s.bias && s.dropout && s.tied);
+    app.ffn_type = CALC_FFN_TYPE_SWIGLU;
+    ck_assert(shape_of(&app, &exec).gated);
+    app.ffn_type = CALC_FFN_TYPE_GELU;
+    ck_assert(!shape_of(&app, &exec).gated);
+}
+END_TEST
+
+/* 4 query heads on 2 key heads: with 4 ranks each rank has one key head, so that two have the same.
+ */
+START_TEST(key_heads_are_repeated_beyond_their_number)
+{
+    calc_app app = modern_app();
+    static const double local[][3] = {{1, 4, 2}, {2, 2, 1}, {4, 1, 1}};
+    for (int i = 0; i < 3; i++) {
+        calc_exec exec = modern_exec((int64_t)local[i][0], 1, 1);
+        calc_shape s = shape_of(&app, &exec);
+        ck_assert_double_eq(s.kv_heads, 2);
+        ck_assert_double_eq(s.local_heads, local[i][1]);
+        ck_assert_double_eq(s.local_kv_heads, local[i][2]);
+    }
+}
+END_TEST
+
+START_TEST(the_execution_names_key_heads_where_the_application_does_not)
+{
+    calc_app app = modern_app();
+    calc_exec exec = modern_exec(2, 1, 1);
+    exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+    ck_assert_double_eq(shape_of(&app, &exec).kv_heads, 2);
+    app.kv_heads = 0;
+    ck_assert_double_eq(shape_of(&app, &exec).kv_heads, 1);
+    ck_assert_double_eq(shape_of(&app, &exec).local_kv_heads, 1);
+    exec.attention_type = CALC_ATTENTION_TYPE_MULTIHEAD;
+    ck_assert_double_eq(shape_of(&app, &exec).kv_heads, 4);
+    exec.flash_attention = false;
+    ck_assert(!shape_of(&app, &exec).flash);
+    exec.attention_type = CALC_ATTENTION_TYPE_FLASH;
+    ck_assert(shape_of(&app, &exec).flash);
+}
+END_TEST
+
+/* Latent attention has a key and a value per query head, 24 and 16 wide. */
+START_TEST(latent_attention_expands_its_keys)
+{
+    calc_app app = latent_app();
+    calc_exec exec = modern_exec(4, 1, 1);
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert(s.latent);
+    ck_assert_double_eq(s.q_rank, 32);
+    ck_assert_double_eq(s.kv_rank, 16);
+    ck_assert_double_eq(s.rope_size, 8);
+    ck_assert_double_eq(s.qk_size, 24);
+    ck_assert_double_eq(s.v_size, 16);
+    ck_assert_double_eq(s.kv_heads, 4);
+    ck_assert_double_eq(s.local_heads, 1);
+    ck_assert_double_eq(s.local_kv_heads, 1);
+}
+END_TEST
+
+START_TEST(tokens_are_those_of_one_context_rank)
+{
+    calc_app app = modern_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    exec.microbatch_size = 2;
+    ck_assert_double_eq(shape_of(&app, &exec).tokens, 64);
+    exec.context_par = 1;
+    ck_assert_double_eq(shape_of(&app, &exec).tokens, 64);
+    exec.context_par = 2;
+    ck_assert_double_eq(shape_of(&app, &exec).tokens, 32);
+    exec.seq_size = 128;
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert_double_eq(s.seq, 128);
+    ck_assert_double_eq(s.tokens, 128);
+}
+END_TEST
+
+/* The next multiple of 128 per rank, or of what is given. */
+START_TEST(the_vocabulary_is_padded)
+{
+    calc_app app = modern_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    static const int64_t rows[][4] = {{1, 0, 1, 128},      {128, 0, 1, 128},  {129, 0, 1, 256},
+                                      {129, 0, 4, 512},    {513, 0, 4, 1024}, {129, 1, 1, 129},
+                                      {129, 2, 1, 130},    {129, 2, 4, 136},  {512, 0, 4, 512},
+                                      {50257, 0, 8, 51200}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        app.vocab_size = rows[i][0];
+        app.vocab_multiple = rows[i][1];
+        exec.tensor_par = rows[i][2];
+        ck_assert_double_eq(shape_of(&app, &exec).vocab, (double)rows[i][3]);
+    }
+}
+END_TEST
+
+START_TEST(formats_are_the_datatype_unless_given)
+{
+    calc_app app = modern_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert_double_eq(s.element_bytes, 2);
+    ck_assert_double_eq(s.matrix_bytes, 2);
+    ck_assert_double_eq(s.weight_bytes, 2);
+    ck_assert_double_eq(s.kept_bytes, 2);
+    ck_assert_double_eq(s.grad_bytes, 4);
+    exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    ck_assert_double_eq(shape_of(&app, &exec).grad_bytes, 2);
+    exec.datatype = CALC_DATATYPE_FLOAT32;
+    exec.matrix_datatype = CALC_FORMAT_FLOAT4;
+    exec.weight_datatype = CALC_FORMAT_FLOAT8;
+    exec.activation_datatype = CALC_FORMAT_BFLOAT16;
+    exec.grad_datatype = CALC_FORMAT_FLOAT16;
+    s = shape_of(&app, &exec);
+    ck_assert_double_eq(s.element_bytes, 4);
+    ck_assert_double_eq(s.matrix_bytes, 0.5);
+    ck_assert_double_eq(s.weight_bytes, 1);
+    ck_assert_double_eq(s.kept_bytes, 2);
+    ck_assert_double_eq(s.grad_bytes, 2);
+}
+END_TEST
+
+/* Of 8 blocks: all behind the dense ones, or one in so many of them. */
+START_TEST(blocks_with_experts_are_counted)
+{
+    calc_app app = moe_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    static const int64_t rows[][3] = {{0, 0, 8}, {2, 0, 6}, {2, 1, 6}, {2, 2, 3},
+                                      {2, 4, 1}, {2, 7, 0}, {7, 1, 1}, {0, 2, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        app.dense_blocks = rows[i][0];
+        app.moe_every = rows[i][1];
+        calc_shape s = shape_of(&app, &exec);
+        ck_assert_double_eq(calc_shape_moe_blocks(&s), (double)rows[i][2]);
+    }
+    app = modern_app();
+    app.dense_blocks = 2;
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert_double_eq(calc_shape_moe_blocks(&s), 0);
+    ck_assert_double_eq(s.dense_blocks, 8);
+}
+END_TEST
+
+START_TEST(an_expert_without_a_width_is_as_wide_as_the_feedforward)
+{
+    calc_app app = moe_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    ck_assert_double_eq(shape_of(&app, &exec).expert_feedforward, 32);
+    app.expert_feedforward = 0;
+    ck_assert_double_eq(shape_of(&app, &exec).expert_feedforward, 256);
+    app.num_experts = 0;
+    ck_assert_double_eq(shape_of(&app, &exec).expert_feedforward, 0);
+    ck_assert_double_eq(shape_of(&app, &exec).shared_feedforward, 0);
+}
+END_TEST
+
+/* Of 32 * 32 scores: 32 * 33 / 2 under the diagonal; a window of 8 has 8 a row, less 8 * 8 / 2 at
+   its start. */
+START_TEST(the_share_of_scores_is_that_of_the_mask)
+{
+    calc_app app = modern_app();
+    calc_exec exec = modern_exec(1, 1, 1);
+    const double triangle = 33.0 / 64, band = (8 * 32 - 32) / 1024.0;
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert_double_eq(calc_shape_score_share(&s), triangle);
+    s.window = 8;
+    ck_assert_double_eq(calc_shape_score_share(&s), band);
+    s.window = 32; /* a window as long as the sequence is none */
+    ck_assert_double_eq(calc_shape_score_share(&s), triangle);
+    s.window = 31;
+    assert_near(calc_shape_score_share(&s), (31 * 32 - 31 * 31 / 2.0) / 1024);
+    s.window = 8;
+    s.global_every = 4;
+    assert_near(calc_shape_score_share(&s), (triangle + 3 * band) / 4);
+    s.global_every = 1;
+    ck_assert_double_eq(calc_shape_score_share(&s), triangle);
+    s.causal = false;
+    ck_assert_double_eq(calc_shape_score_share(&s), 1);
+}
+END_TEST
+
+START_TEST(an_absent_size_is_one)
+{
+    ck_assert_double_eq(calc_par_size(0), 1);
+    ck_assert_double_eq(calc_par_size(1), 1);
+    ck_assert_double_eq(calc_par_size(2), 2);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("shape");
+    tcase_add_test(cases, a_gpt_has_what_calculon_assumes);
+    tcase_add_test(cases, llama_is_a_preset_of_the_application_or_the_execution);
+    tcase_add_test(cases, each_choice_overrides_its_preset);
+    tcase_add_test(cases, key_heads_are_repeated_beyond_their_number);
+    tcase_add_test(cases, the_execution_names_key_heads_where_the_application_does_not);
+    tcase_add_test(cases, latent_attention_expands_its_keys);
+    tcase_add_test(cases, tokens_are_those_of_one_context_rank);
+    tcase_add_test(cases, the_vocabulary_is_padded);
+    tcase_add_test(cases, formats_are_the_datatype_unless_given);
+    tcase_add_test(cases, blocks_with_experts_are_counted);
+    tcase_add_test(cases, an_expert_without_a_width_is_as_wide_as_the_feedforward);
+    tcase_add_test(cases, the_share_of_scores_is_that_of_the_mask);
+    tcase_add_test(cases, an_absent_size_is_one);
+    return run_cases(cases);
+}

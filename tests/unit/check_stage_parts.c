@@ -1,0 +1,179 @@
+/* Cost of the parts of a layout; their sums are those of check_cost.c. */
+#include "stage_case.h"
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+START_TEST(parts_that_a_model_does_not_have_cost_nothing)
+{
+    static const calc_cost nothing = {0};
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 2, 2));
+    settle(&s);
+    ck_assert_double_eq(s.parts.block[CALC_DENSE_BLOCK].dense_weights, block_weights);
+    ck_assert_mem_eq(&s.parts.block[CALC_MOE_BLOCK], &nothing, sizeof nothing);
+    ck_assert_mem_eq(&s.parts.embedding, &nothing, sizeof nothing);
+    ck_assert_mem_eq(&s.parts.head, &nothing, sizeof nothing);
+    ck_assert_mem_eq(&s.parts.mtp, &nothing, sizeof nothing);
+    s.c.system.host.block_s = 1;
+    s.c.app = experts_only();
+    s.c.app.vocab_size = 512;
+    s.c.app.mtp_blocks = 1;
+    settle(&s);
+    ck_assert_mem_eq(&s.parts.block[CALC_DENSE_BLOCK], &nothing, sizeof nothing);
+    ck_assert_double_eq(s.parts.host_s[CALC_DENSE_BLOCK], 0);
+    ck_assert_double_eq(s.parts.block[CALC_MOE_BLOCK].expert_weights, 8 * 3 * 64 * 32);
+    ck_assert_double_eq(s.parts.embedding.dense_weights, 512 * 64);
+    ck_assert_double_eq(s.parts.head.dense_weights, 512 * 64 + 64);
+    ck_assert_double_eq(s.parts.mtp.dense_weights, 2 * 64 * 64 + 3 * 64);
+}
+END_TEST
+
+/* Full recomputation is of blocks, not of the ends. */
+START_TEST(the_ends_keep_all_they_need)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 2, 2));
+    settle(&s);
+    double kept = s.parts.head.kept_bytes;
+    ck_assert_double_eq(kept, 32 * (4 * 64 + 2 * 512));
+    recompute_all(&s);
+    settle(&s);
+    ck_assert_double_eq(s.parts.block[CALC_DENSE_BLOCK].kept_bytes, 2 * 32 * 64);
+    ck_assert_double_eq(s.parts.block[CALC_DENSE_BLOCK].kept_whole_bytes, block_bytes);
+    ck_assert_double_eq(s.parts.head.kept_bytes, kept);
+    ck_assert_double_eq(s.parts.head.re_s, 0);
+}
+END_TEST
+
+/* A micro-batch's residual stream; with sequence parallelism or scattered, a rank's part of it. */
+START_TEST(messages_are_the_residual_stream)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(2, 2, 1));
+    s.c.exec.microbatch_size = 3;
+    settle(&s);
+    ck_assert_double_eq(calc_stage_message_bytes(&s.c.shape), 3 * 32 * 64 * 2);
+    ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2 / 2);
+    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+    s.c.exec.seq_par_ag_redo = false;
+    settle(&s);
+    ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2 / 2);
+    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    settle(&s);
+    ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2);
+    s.c.exec.context_par = 4;
+    s.c.exec.num_procs = 16;
+    settle(&s);
+    ck_assert_double_eq(s.parts.message_bytes, 3 * 8 * 64 * 2);
+    ck_assert_double_eq(calc_stage_message_bytes(&s.c.shape), 3 * 8 * 64 * 2);
+}
+END_TEST
+
+/* ---- Framework ------------------------------------------------------------------------------- */
+
+/* One copy of each shape of a matrix: four in a block, and the head. */
+START_TEST(dummy_gradients_are_one_of_each_shape)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 2, 1));
+    ck_assert_double_eq(memory_of(&s, 0).framework, 0);
+    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    double shapes = 64 * 128 + 64 * 64 + 64 * 512 + 256 * 64;
+    ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
+    ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64));
+    s.c.exec.tensor_par = 2;
+    ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64) / 2);
+    s.c.exec.tensor_par = 1;
+    /* as many weights as another: shared experts, and the first matrix of experts */
+    s.c.app = moe_app();
+    s.c.app.dense_blocks = 0;
+    shapes = 64 * 128 + 64 * 64 + 64 * 32;
+    ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
+    s.c.exec = modern_exec(1, 2, 2); /* of one expert, however many are here */
+    s.c.exec.expert_par = 2;
+    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
+}
+END_TEST
+
+/* Shapes that both kinds of blocks have count once where a stage has both. */
+START_TEST(dummy_gradients_of_both_kinds_share_shapes)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 2, 1));
+    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    settle(&s);
+    double attention = 64 * 128 + 64 * 64;
+    double dense = attention + 64 * 512 + 256 * 64;
+    double experts = 64 * 32; /* the other shapes are as large as those of attention */
+    ck_assert_double_eq(s.parts.framework_bytes[1][0], 2 * dense);
+    ck_assert_double_eq(s.parts.framework_bytes[0][1], 2 * (attention + experts));
+    ck_assert_double_eq(s.parts.framework_bytes[1][1], 2 * (dense + experts));
+    ck_assert_double_eq(memory_of(&s, 0).framework, s.parts.framework_bytes[1][1]);
+    ck_assert_double_eq(memory_of(&s, 1).framework, s.parts.framework_bytes[0][1] + 2 * 512 * 64);
+    s.c.exec.training = false;
+    ck_assert_double_eq(memory_of(&s, 1).framework, 0);
+}
+END_TEST
+
+/* ---- Host ------------------------------------------------------------------------------------ */
+
+static double host_s(stage_case *s, calc_block_kind kind)
+{
+    settle(s);
+    return s->parts.host_s[kind];
+}
+
+START_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 1, 4));
+    s.c.system.host = (calc_host){.block_s = 16, .moe_block_s = 32, .expert_s = 3};
+    s.c.exec.expert_par = 4;
+    ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
+    ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 48);
+    s.c.exec.matrix_datatype = CALC_FORMAT_FLOAT8; /* 2 local experts are converted */
+    ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
+    ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 54);
+    s.c.exec.cuda_graph = 1; /* a tenth of issuing is left */
+    assert_near(host_s(&s, CALC_MOE_BLOCK), 4.8 + 6);
+    s.c.exec.cuda_graph = 0.5;
+    assert_near(host_s(&s, CALC_MOE_BLOCK), 48 * 0.55 + 6);
+    s.c.exec.cuda_graph = 0;
+    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.seq_par_ag_redo = false;
+    assert_near(host_s(&s, CALC_DENSE_BLOCK), 24);
+    s.c.system.host.recompute_growth = 0.25;
+    assert_near(host_s(&s, CALC_DENSE_BLOCK), 20);
+    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    s.c.exec.training = false;
+    assert_near(host_s(&s, CALC_DENSE_BLOCK), 16.0 / 3);
+}
+END_TEST
+
+START_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(4, 1, 1));
+    s.c.app.attn_heads = 16;
+    s.c.system.host = (calc_host){.block_s = 16, .tensor_par_growth = 0.25};
+    ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
+    s.c.exec.tensor_par = s.c.exec.num_procs = 8;
+    ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 20);
+    s.c.exec.tensor_par = s.c.exec.num_procs = 16;
+    ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 24);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("stage_parts");
+    tcase_add_test(cases, parts_that_a_model_does_not_have_cost_nothing);
+    tcase_add_test(cases, the_ends_keep_all_they_need);
+    tcase_add_test(cases, messages_are_the_residual_stream);
+    tcase_add_test(cases, dummy_gradients_are_one_of_each_shape);
+    tcase_add_test(cases, dummy_gradients_of_both_kinds_share_shapes);
+    tcase_add_test(cases, the_host_needs_more_for_experts_ranks_and_repetition);
+    tcase_add_test(cases, many_tensor_parallel_ranks_wait_for_the_slowest_host);
+    return run_cases(cases);
+}

@@ -1,0 +1,296 @@
+/* What a micro-batch on a stage spends its time on; it adds up to the pass. */
+#include "stage_case.h"
+
+static double sum_s(const calc_stage_spent *t)
+{
+    return t->fw_s + t->bw_s + t->re_s + t->tensor_s + t->context_s + t->expert_s + t->repeated_s +
+           t->sharded_s + t->fw_offload_s + t->bw_offload_s + t->message_s + t->host_s + t->ends_s;
+}
+
+/* The parts add up, and to the pass. */
+static calc_stage_spent checked(stage_case *s, size_t index)
+{
+    calc_stage_spent t = spent_of(s, index);
+    calc_stage_pass pass = pass_of(s, index);
+    assert_near(t.all_s, calc_stage_pass_s(&pass));
+    ck_assert_double_eq_tol(sum_s(&t), t.all_s, 1e-9 * t.all_s);
+    return t;
+}
+
+START_TEST(a_stage_takes_its_blocks_ends_and_messages)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 4, 1));
+    calc_stage_spent first = checked(&s, 0), middle = checked(&s, 1), last = checked(&s, 2);
+    const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
+    calc_stage_pass pass = pass_of(&s, 1);
+    double message_s = 2 * 32 * 64 / slow;
+    assert_near(pass.fw_s, 2 * b->fw_s + message_s);
+    assert_near(pass.agrad_s, 2 * b->agrad_s + message_s);
+    assert_near(pass.wgrad_s, 2 * b->wgrad_s);
+    assert_near(middle.fw_s, 2 * b->fw_s);
+    assert_near(middle.bw_s, 2 * (b->agrad_s + b->wgrad_s));
+    assert_near(middle.message_s, 2 * message_s);
+    ck_assert_double_eq(middle.ends_s, 0);
+    ck_assert_double_eq(middle.host_s, 0);
+    assert_near(first.ends_s, s.parts.embedding.fw_s + s.parts.embedding.agrad_s);
+    assert_near(last.ends_s, s.parts.head.fw_s + s.parts.head.agrad_s + s.parts.head.wgrad_s);
+}
+END_TEST
+
+/* Full recomputation of a block with experts repeats its exchange too. */
+START_TEST(a_stage_with_experts_takes_what_it_spends)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(2, 2, 2));
+    s.c.exec.expert_par = 2;
+    s.c.exec.context_par = 2;
+    s.c.exec.num_procs = 16;
+    recompute_all(&s);
+    calc_stage_spent t = checked(&s, 0);
+    const calc_cost *dense = &s.parts.block[CALC_DENSE_BLOCK];
+    const calc_cost *moe = &s.parts.block[CALC_MOE_BLOCK];
+    ck_assert_double_gt(moe->expert.re_exposed_s, 0);
+    assert_near(t.expert_s, 2 * (moe->expert.fw_exposed_s + moe->expert.bw_exposed_s));
+    assert_near(t.repeated_s, 2 * (dense->tensor.re_exposed_s + dense->context.re_exposed_s +
+                                   moe->tensor.re_exposed_s + moe->context.re_exposed_s +
+                                   moe->expert.re_exposed_s));
+    assert_near(t.context_s, 2 * (dense->context.fw_exposed_s + dense->context.bw_exposed_s +
+                                  moe->context.fw_exposed_s + moe->context.bw_exposed_s));
+}
+END_TEST
+
+START_TEST(free_stages_are_all_alike)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 4, 1));
+    s.c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    calc_stage_spent first = checked(&s, 0), middle = checked(&s, 1), last = checked(&s, 2);
+    ck_assert_double_eq(first.all_s, middle.all_s);
+    ck_assert_double_eq(middle.all_s, last.all_s);
+    const calc_cost *e = &s.parts.embedding, *h = &s.parts.head;
+    assert_near(middle.ends_s, (e->fw_s + e->agrad_s + h->fw_s + h->agrad_s + h->wgrad_s) / 4);
+}
+END_TEST
+
+START_TEST(messages_are_scattered_sent_per_chunk_and_may_hide)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(2, 2, 1));
+    double whole_s = 2 * 32 * 64 / slow;
+    assert_near(checked(&s, 0).message_s, 2 * whole_s / 2);
+    s.c.exec.pipeline_interleaving = 4;
+    assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2);
+    s.c.exec.pipeline_par_overlap = true;
+    assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2 * 0.15);
+    s.c.system.overlap.pipeline_par = 0.5;
+    assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2 * 0.5);
+    s.c.exec.pipeline_par_overlap = false;
+    s.c.exec.pipeline_interleaving = 1;
+    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+    s.c.exec.seq_par_ag_redo = false;
+    assert_near(checked(&s, 0).message_s, 2 * whole_s / 2);
+    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    assert_near(checked(&s, 0).message_s, 2 * whole_s);
+    s.c.exec.training = false;
+    assert_near(checked(&s, 0).message_s, whole_s);
+    s.c.exec = modern_exec(2, 1, 1);
+    ck_assert_double_eq(checked(&s, 0).message_s, 0);
+}
+END_TEST
+
+START_TEST(some_blocks_recompute_and_others_do_not)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    recompute_all(&s);
+    calc_stage_spent t = checked(&s, 0);
+    const double forward_s = s.parts.block[CALC_DENSE_BLOCK].fw_s;
+    assert_near(t.re_s, 8 * forward_s);
+    double all = t.all_s;
+    s.c.exec.recompute_blocks = 2;
+    t = checked(&s, 0);
+    assert_near(t.re_s, 2 * forward_s);
+    assert_near(t.all_s, all - 6 * forward_s);
+    s.c.exec = modern_exec(2, 1, 1); /* with communication */
+    recompute_all(&s);
+    s.c.exec.recompute_blocks = 2;
+    t = checked(&s, 0);
+    assert_near(t.repeated_s, 2 * s.parts.block[CALC_DENSE_BLOCK].tensor.re_link_s);
+}
+END_TEST
+
+/* A block takes a few microseconds: the host's second decides. */
+START_TEST(a_block_takes_no_less_than_the_host)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    s.c.system.host.block_s = 1;
+    calc_stage_spent t = checked(&s, 0);
+    assert_near(t.all_s, 8);
+    assert_near(sum_s(&t), 8);
+    s.c.system.host.block_s = 1e-9; /* and not where it is quicker */
+    t = checked(&s, 0);
+    ck_assert_double_eq(t.host_s, 0);
+}
+END_TEST
+
+/* Those that do not recompute, too. */
+START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    s.c.system.host.block_s = 1;
+    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    s.c.exec.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+    for (int64_t blocks = 0; blocks <= 8; blocks += 2) {
+        s.c.exec.recompute_blocks = blocks;
+        assert_near(checked(&s, 0).all_s, 8);
+    }
+}
+END_TEST
+
+START_TEST(slower_software_takes_longer_but_for_messages)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 2, 1));
+    calc_stage_spent t = checked(&s, 1);
+    s.c.exec.software_efficiency = 0.5;
+    calc_stage_spent u = checked(&s, 1);
+    ck_assert_double_eq(u.message_s, t.message_s);
+    assert_near(u.all_s - u.message_s, 2 * (t.all_s - t.message_s));
+    assert_near(u.fw_s, 2 * t.fw_s);
+}
+END_TEST
+
+START_TEST(predicted_tokens_repeat_a_block_and_the_head)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 1, 1));
+    double without = checked(&s, 0).ends_s;
+    s.c.app.mtp_blocks = 2;
+    calc_stage_spent t = checked(&s, 0);
+    const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK], *h = &s.parts.head, *m = &s.parts.mtp;
+    double each = b->fw_s + b->agrad_s + b->wgrad_s + h->fw_s + h->agrad_s + h->wgrad_s + m->fw_s +
+                  m->agrad_s + m->wgrad_s;
+    assert_near(t.ends_s, without + 2 * each);
+}
+END_TEST
+
+/* Every pass gathers the block's weights, the backward pass scatters its gradients; 7 tenths of the
+   pass hide them. */
+START_TEST(sharded_weights_are_gathered_in_every_pass)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    calc_stage_pass without = pass_of(&s, 0);
+    double without_s = calc_stage_pass_s(&without), P = 8 * block_weights;
+    s.c.exec.zero_stage = 3;
+    calc_stage_pass pass = pass_of(&s, 0);
+    double gather_s = 0.75 * 2 * P / slow, scatter_s = 0.75 * 4 * P / slow;
+    assert_near(pass.fw_s, without.fw_s + gather_s - 0.7 * without.fw_s);
+    double backward_s = without.agrad_s + without.wgrad_s;
+    assert_near(pass.agrad_s + pass.wgrad_s, backward_s + gather_s + scatter_s - 0.7 * backward_s);
+    assert_near(checked(&s, 0).sharded_s, 2 * gather_s + scatter_s - 0.7 * without_s);
+    s.c.exec.fsdp_par = 2; /* pairs gather a half; replicas of a shard reduce its half */
+    gather_s = 0.5 * 2 * P / slow;
+    scatter_s = (0.5 * 4 + 4 * 0.5) * P / slow;
+    assert_near(checked(&s, 0).sharded_s, 2 * gather_s + scatter_s - 0.7 * without_s);
+    s.c.exec.training = false;
+    assert_near(checked(&s, 0).sharded_s, gather_s - 0.7 * without.fw_s);
+    s.c.exec = modern_exec(1, 1, 1); /* nothing to share with */
+    s.c.exec.zero_stage = 3;
+    ck_assert_double_eq(checked(&s, 0).sharded_s, 0);
+}
+END_TEST
+
+/* 16 replicas of two ranks each, sharded over 4 of them in a node of 8: 4 replicas of a shard, one
+   in each of 4 nodes. */
+START_TEST(shards_are_inside_nodes_and_their_replicas_across)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(2, 1, 16));
+    s.c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    s.c.exec.zero_stage = 3;
+    s.c.exec.fsdp_par = 4;
+    hide_nothing(&s);
+    calc_stage_spent t = checked(&s, 0);
+    double weights = s.parts.block[CALC_DENSE_BLOCK].dense_weights;
+    double inside_s = 0.75 * (2 * 2 + 4) * weights / fast;
+    assert_near(t.sharded_s, 8 * (inside_s + 1.5 * 4 * weights / 4 / slow));
+}
+END_TEST
+
+/* 4 replicas of the rest and 2 of an expert, each in pairs: experts have no replica of a shard. */
+START_TEST(sharded_experts_are_gathered_over_their_own_replicas)
+{
+    stage_case s;
+    build(&s, experts_only(), modern_exec(1, 1, 8));
+    s.c.exec.expert_par = 2;
+    s.c.exec.zero_stage = 3;
+    s.c.exec.fsdp_par = 2;
+    s.c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    hide_nothing(&s);
+    calc_stage_spent t = checked(&s, 0);
+    const calc_cost *b = &s.parts.block[CALC_MOE_BLOCK];
+    double dense = b->dense_weights, expert = b->expert_weights;
+    double gather_s = 0.5 * 2 * (dense + expert) / slow;
+    double scatter_s = 0.5 * 2 * (dense + expert) / slow;
+    double replicas_s = 2 * (1.5 * dense + 1.0 * expert) / 2 / slow; /* 4 and 2 of a shard */
+    assert_near(t.sharded_s, 8 * (2 * gather_s + scatter_s + replicas_s));
+}
+END_TEST
+
+/* All of it is on the link, whatever is hidden: two gathers and a scatter. */
+START_TEST(the_link_carries_what_is_hidden_too)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.zero_stage = 3;
+    for (int i = 0; i < 2; i++) {
+        settle(&s);
+        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec,
+                                                     &s.parts.block[CALC_DENSE_BLOCK], &s.lines);
+        assert_near(x.link_s, 0.75 * (2 * 2 + 4) * block_weights / slow);
+        s.c.system.networks[0].bytes_per_s = 0x1p50;
+        s.c.system.matrix[CALC_DATATYPE_FLOAT16].flop_per_s = 0x1p30; /* hides all */
+    }
+    ck_assert_double_eq(checked(&s, 0).sharded_s, 0);
+}
+END_TEST
+
+START_TEST(traffic_of_the_second_tier_is_of_every_block)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 2, 1));
+    s.c.exec.weight_offload = s.c.exec.activations_offload = true;
+    s.c.exec.software_efficiency = 0.5;
+    s.c.system.mem2.bytes_per_s = 0x1p30;
+    calc_stage_spent t = checked(&s, 0);
+    const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
+    double weight_s = 2 * block_weights / 0x1p30, activation_s = block_bytes / 0x1p30;
+    assert_near(t.fw_offload_s, 2 * 4 * (fmax(weight_s, activation_s) - b->fw_s));
+    assert_near(t.bw_offload_s, 2 * 4 * (weight_s + activation_s - b->agrad_s - b->wgrad_s));
+    ck_assert_double_eq(t.host_s, 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("stage_spent");
+    tcase_add_test(cases, a_stage_takes_its_blocks_ends_and_messages);
+    tcase_add_test(cases, a_stage_with_experts_takes_what_it_spends);
+    tcase_add_test(cases, free_stages_are_all_alike);
+    tcase_add_test(cases, messages_are_scattered_sent_per_chunk_and_may_hide);
+    tcase_add_test(cases, some_blocks_recompute_and_others_do_not);
+    tcase_add_test(cases, a_block_takes_no_less_than_the_host);
+    tcase_add_test(cases, blocks_that_do_not_recompute_wait_for_the_host_as_well);
+    tcase_add_test(cases, slower_software_takes_longer_but_for_messages);
+    tcase_add_test(cases, predicted_tokens_repeat_a_block_and_the_head);
+    tcase_add_test(cases, sharded_weights_are_gathered_in_every_pass);
+    tcase_add_test(cases, shards_are_inside_nodes_and_their_replicas_across);
+    tcase_add_test(cases, sharded_experts_are_gathered_over_their_own_replicas);
+    tcase_add_test(cases, the_link_carries_what_is_hidden_too);
+    tcase_add_test(cases, traffic_of_the_second_tier_is_of_every_block);
+    return run_cases(cases);
+}

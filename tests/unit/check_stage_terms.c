@@ -1,0 +1,632 @@
+/* Terms of a step: state, groups, what is sharded and what is kept in the second memory tier. */
+#include "stage_case.h"
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+/* Of the first stage; the memory of a stage counts the same bytes. */
+static calc_stage_state state_of(stage_case *s)
+{
+    calc_stage_memory m = memory_of(s, 0);
+    calc_stage_state state = calc_stage_state_of(&s->c.context, &s->terms, &s->stages, 0);
+    assert_near(m.state, state.weight + state.grad + state.optimizer);
+    return state;
+}
+
+/* Bytes of a parameter: weights, gradients, optimizer, of 8 blocks on one stage. */
+static void state_is(stage_case *s, double weight, double grad, double optimizer)
+{
+    calc_stage_state m = state_of(s);
+    double all = 8 * block_weights;
+    assert_near(m.weight / all, weight);
+    assert_near(m.grad / all, grad);
+    assert_near(m.optimizer / all, optimizer);
+}
+
+/* One block of eight is whole while it is worked on: 4 bytes of its gradients; of weights two. */
+START_TEST(a_parameter_takes_eighteen_bytes_less_what_is_sharded)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    state_is(&s, 2, 4, 12);
+    s.c.exec.optimizer_sharding = true;
+    state_is(&s, 2, 4, 3);
+    s.c.exec.optimizer_sharding = false;
+    s.c.exec.zero_stage = 1;
+    state_is(&s, 2, 4, 3);
+    s.c.exec.zero_stage = 2;
+    state_is(&s, 2, 1 + 4.0 / 8, 3);
+    s.c.exec.zero_stage = 3;
+    state_is(&s, 0.5 + 2 * 2.0 / 8, 1 + 4.0 / 8, 3);
+    s.c.exec.fsdp_par = 2;
+    state_is(&s, 1 + 2 * 2.0 / 8, 2 + 4.0 / 8, 6);
+    s.c.exec.fsdp_par = 8; /* more than there are */
+    state_is(&s, 0.5 + 2 * 2.0 / 8, 1 + 4.0 / 8, 3);
+}
+END_TEST
+
+START_TEST(context_ranks_share_the_state_too)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 2));
+    s.c.exec.context_par = 4;
+    s.c.exec.num_procs = 8;
+    s.c.exec.zero_stage = 1;
+    state_is(&s, 2, 4, 12.0 / 8);
+}
+END_TEST
+
+START_TEST(formats_set_the_bytes_of_the_state)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.zero_stage = 1;
+    s.c.exec.weight_datatype = CALC_FORMAT_FLOAT8;
+    state_is(&s, 1, 4, 3);
+    s.c.exec.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
+    state_is(&s, 1, 4, 8.0 / 4);
+    s.c.exec.master_datatype = CALC_FORMAT_BFLOAT16;
+    state_is(&s, 1, 4, 6.0 / 4);
+    s.c.exec.grad_datatype = CALC_FORMAT_BFLOAT16;
+    state_is(&s, 1, 2, 6.0 / 4);
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.datatype = CALC_DATATYPE_FLOAT32; /* its own master */
+    state_is(&s, 4, 4, 8);
+}
+END_TEST
+
+START_TEST(calculon_shards_gradients_with_the_optimizer)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    state_is(&s, 2, 2, 12);
+    s.c.exec.optimizer_sharding = true;
+    state_is(&s, 2, 2.0 / 4 + 4.0 / 8, 3);
+}
+END_TEST
+
+START_TEST(dualpipe_has_two_copies_of_weights_and_gradients)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.zero_stage = 1;
+    s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    state_is(&s, 4, 8, 3);
+    s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    state_is(&s, 2, 4, 3);
+}
+END_TEST
+
+START_TEST(inference_has_weights_only)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.training = false;
+    state_is(&s, 2, 0, 0);
+    calc_stage_memory m = memory_of(&s, 0);
+    ck_assert_double_eq(m.activation, 0);
+    ck_assert_double_eq(m.working, s.parts.block[CALC_DENSE_BLOCK].kept_whole_bytes);
+}
+END_TEST
+
+/* 8 experts on 4 ranks of 8: two replicas of an expert, eight of the rest. */
+START_TEST(experts_are_sharded_over_their_own_replicas)
+{
+    stage_case s;
+    build(&s, experts_only(), modern_exec(1, 1, 8));
+    s.c.exec.expert_par = 4;
+    s.c.exec.zero_stage = 1;
+    calc_stage_weights w = weights_of(&s, 0);
+    double dense = 64 * 128 + 64 * 64 + 3 * 64 * 64 + 64 * 8 + 2 * 64;
+    ck_assert_double_eq(w.dense, 8 * dense);
+    ck_assert_double_eq(w.expert, 8 * 3 * 64 * 32 * 8 / 4);
+    calc_stage_state m = state_of(&s);
+    assert_near(m.optimizer, 12 * (w.dense / 8 + w.expert / 2));
+    assert_near(m.weight, 2 * (w.dense + w.expert));
+}
+END_TEST
+
+START_TEST(ends_weigh_on_the_first_and_last_stage)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 4, 1));
+    double table = 512 * 64;
+    ck_assert_double_eq(weights_of(&s, 0).dense, 2 * block_weights + table);
+    ck_assert_double_eq(weights_of(&s, 1).dense, 2 * block_weights);
+    ck_assert_double_eq(weights_of(&s, 2).dense, 2 * block_weights + table + 64);
+    s.c.exec = modern_exec(1, 1, 1);
+    ck_assert_double_eq(weights_of(&s, 0).dense, 8 * block_weights + 2 * table + 64);
+    s.c.app.tied_embeddings = CALC_CHOICE_TRUE; /* one table, if the ends are on one stage */
+    ck_assert_double_eq(weights_of(&s, 0).dense, 8 * block_weights + table + 64);
+    s.c.exec = modern_exec(1, 4, 1);
+    ck_assert_double_eq(weights_of(&s, 2).dense, 2 * block_weights + table + 64);
+    s.c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_double_eq(weights_of(&s, i).dense, 2 * block_weights + (2 * table + 64) / 4);
+    }
+}
+END_TEST
+
+/* They are the first stage's, whoever shares the table of words. */
+START_TEST(learned_positions_weigh_on_the_first_stage)
+{
+    stage_case s;
+    double table = 512 * 64, positions = 32 * 64;
+    for (int tied = 0; tied < 2; tied++) {
+        build(&s, modern_app(), modern_exec(1, 4, 1));
+        s.c.app.position_type = CALC_POSITION_TYPE_LEARNED;
+        s.c.app.tied_embeddings = tied ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+        ck_assert_double_eq(weights_of(&s, 0).dense, 2 * block_weights + table + positions);
+        ck_assert_double_eq(weights_of(&s, 2).dense, 2 * block_weights + table + 64);
+        assert_near(s.terms.tied_s, tied ? 4 * table / slow : 0);
+        s.c.exec = modern_exec(1, 1, 1);
+        ck_assert_double_eq(weights_of(&s, 0).dense,
+                            8 * block_weights + (2 - tied) * table + positions + 64);
+    }
+}
+END_TEST
+
+START_TEST(predicted_tokens_weigh_on_the_last_stage)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 4, 1));
+    double without = weights_of(&s, 2).dense;
+    s.c.app.mtp_blocks = 2;
+    double extra = block_weights + 2 * 64 * 64 + 3 * 64;
+    ck_assert_double_eq(weights_of(&s, 2).dense, without + 2 * extra);
+    ck_assert_double_eq(weights_of(&s, 1).dense, 2 * block_weights);
+}
+END_TEST
+
+START_TEST(zero_stage_overrules_optimizer_sharding)
+{
+    calc_exec e = modern_exec(1, 1, 4);
+    ck_assert_int_eq(calc_zero_stage(&e), 0);
+    e.optimizer_sharding = true;
+    ck_assert_int_eq(calc_zero_stage(&e), 1);
+    e.zero_stage = 3;
+    ck_assert_int_eq(calc_zero_stage(&e), 3);
+}
+END_TEST
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+static void line_is(const calc_collective_line *line, double latency_s, double s_per_byte)
+{
+    assert_near(line->latency_s, latency_s);
+    assert_near(line->s_per_byte, s_per_byte);
+}
+
+/* 8 replicas of the rest on the slow network, 2 of an expert on the fast one. */
+START_TEST(lines_are_those_of_their_groups)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 2, 8));
+    s.c.exec.expert_par = 4;
+    s.c.exec.expert_data_par_net = 0;
+    s.c.system.networks[0].latency_s = 3;
+    s.c.system.networks[1].latency_s = 5;
+    settle(&s);
+    const calc_stage_lines *l = &s.lines;
+    line_is(&l->shard_reduce_dense, 5, 0.875 / slow);
+    line_is(&l->shard_gather_dense, 5, 0.875 / slow);
+    line_is(&l->sum_dense, 5, 1.75 / slow);
+    line_is(&l->shard_reduce_expert, 3, 0.5 / fast);
+    line_is(&l->shard_gather_expert, 3, 0.5 / fast);
+    line_is(&l->sum_expert, 3, 1 / fast);
+    line_is(&l->message, 5, 1 / slow);
+    line_is(&l->ends, 5, 1 / slow); /* an all-reduce of two */
+    ck_assert_double_eq(l->dense_ranks, 8);
+    ck_assert_double_eq(l->expert_ranks, 2);
+    ck_assert_double_eq(l->dense_shards, 8);
+    ck_assert_double_eq(l->expert_shards, 2);
+}
+END_TEST
+
+/* Sharded over 4 of 8: three quarters among them; the two replicas of each quarter add it up. Of
+   an expert there are 2 replicas: none beyond. */
+START_TEST(shards_are_scattered_inside_and_summed_beyond)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 1, 8));
+    s.c.exec.expert_par = 4;
+    s.c.exec.fsdp_par = 4;
+    s.c.system.networks[1].latency_s = 5;
+    settle(&s);
+    const calc_stage_lines *l = &s.lines;
+    line_is(&l->shard_reduce_dense, 10, 0.75 / slow + 1.0 / 4 / slow);
+    line_is(&l->shard_gather_dense, 5, 0.75 / slow);
+    line_is(&l->shard_reduce_expert, 5, 0.5 / slow);
+    line_is(&l->shard_gather_expert, 5, 0.5 / slow);
+    ck_assert_double_eq(l->dense_shards, 4);
+    ck_assert_double_eq(l->expert_shards, 2);
+}
+END_TEST
+
+/* Of 4 stages of 4 ranks, in nodes of 8, the ends are 12 ranks apart, and a message in the middle
+   leaves the node, too; of 2 stages neither does. */
+START_TEST(the_ends_are_as_far_apart_as_the_pipeline_is_long)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(4, 4, 1));
+    s.c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    settle(&s);
+    line_is(&s.lines.message, 0, 1 / slow);
+    line_is(&s.lines.ends, 0, 1 / slow);
+    s.c.exec = modern_exec(4, 2, 1);
+    s.c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    settle(&s);
+    line_is(&s.lines.message, 0, 1 / fast);
+    line_is(&s.lines.ends, 0, 1 / fast);
+}
+END_TEST
+
+START_TEST(nodes_are_counted_in_doublings)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(2, 4, 2));
+    settle(&s);
+    ck_assert_double_eq(s.lines.nodes_log2, 1); /* of network 0, 8 ranks each */
+    s.c.system.ranks_per_node = 2;
+    settle(&s);
+    ck_assert_double_eq(s.lines.nodes_log2, 3);
+    s.c.system.ranks_per_node = 32;
+    s.c.system.straggler_growth = 0.25;
+    settle(&s);
+    ck_assert_double_eq(s.lines.nodes_log2, 0);
+    ck_assert_double_eq(s.terms.growth, 0);
+    s.c.system.ranks_per_node = 4;
+    settle(&s);
+    ck_assert_double_eq(s.terms.growth, 0.5);
+}
+END_TEST
+
+/* A sweep makes the row once, and a cell of it for each size of the groups. */
+START_TEST(a_row_and_its_cells_are_the_terms)
+{
+    for (int64_t zero = 0; zero <= 3; zero++) {
+        stage_case s;
+        build(&s, moe_app(), modern_exec(1, 1, 2));
+        s.c.app.tied_embeddings = CALC_CHOICE_TRUE;
+        s.c.exec.zero_stage = zero;
+        settle(&s);
+        calc_stage_terms row;
+        calc_stage_terms_row(&s.c.context, &s.c.exec, &s.parts, &row);
+        for (int64_t p = 1; p <= 2; p++) {
+            s.c.exec.pipeline_par = p;
+            s.c.exec.data_par = 8 / p;
+            s.c.exec.num_procs = 8;
+            s.c.exec.batch_size = 48;
+            settle(&s);
+            calc_stage_terms cell = row;
+            calc_stage_terms_cell(&s.c.context, &s.c.exec, &s.parts, &s.lines, &cell);
+            calc_stage_step a =
+                calc_stage_step_of(&cell, CALC_PIPELINE_SCHEDULE_1F1B, s.stages.item, 1, 1);
+            calc_stage_step b =
+                calc_stage_step_of(&s.terms, CALC_PIPELINE_SCHEDULE_1F1B, s.stages.item, 1, 1);
+            ck_assert_double_eq(a.partial_s, b.partial_s);
+            ck_assert_double_eq(a.total_s[0][0], b.total_s[0][0]);
+            ck_assert_double_eq(a.total_s[1][1], b.total_s[1][1]);
+            ck_assert_double_eq(a.tier1_bytes, b.tier1_bytes);
+            ck_assert_double_eq(cell.microbatches, 48.0 / (8.0 / (double)p));
+        }
+    }
+}
+END_TEST
+
+/* ---- Data parallelism ------------------------------------------------------------------------ */
+
+/* 4 replicas on the slow network: three quarters of the bytes, twice for an all-reduce. */
+START_TEST(gradients_are_reduced_and_weights_gathered)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    double P = 8 * block_weights;
+    calc_stage_reduction r = reduction_of(&s, 0);
+    assert_near(r.reduce_s, 1.5 * 4 * P / slow);
+    ck_assert_double_eq(r.gather_s, 0);
+    s.c.exec.zero_stage = 1;
+    r = reduction_of(&s, 0);
+    assert_near(r.reduce_s, 0.75 * 4 * P / slow);
+    assert_near(r.gather_s, 0.75 * 2 * P / slow);
+    s.c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 2 * P / slow);
+    s.c.exec.weight_datatype = CALC_FORMAT_FLOAT8;
+    assert_near(reduction_of(&s, 0).gather_s, 0.75 * P / slow);
+    s.c.exec.training = false;
+    r = reduction_of(&s, 0);
+    ck_assert_double_eq(r.reduce_s + r.gather_s + r.reduce_beside_s + r.gather_beside_s, 0);
+}
+END_TEST
+
+/* Sharded gradients: after every one of 4 micro-batches, unless a pipeline keeps many. */
+START_TEST(whole_gradients_are_reduced_after_every_micro_batch_when_sharded)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    double P = 8 * block_weights;
+    s.c.exec.zero_stage = 2;
+    assert_near(reduction_of(&s, 0).reduce_s, 4 * 0.75 * 4 * P / slow);
+    assert_near(reduction_of(&s, 0).gather_s, 0.75 * 2 * P / slow);
+    s.c.exec.zero_stage = 3; /* in the blocks, not here */
+    calc_stage_reduction r = reduction_of(&s, 0);
+    ck_assert_double_eq(r.reduce_s + r.gather_s + r.reduce_beside_s + r.gather_beside_s, 0);
+    s.c.exec = modern_exec(1, 2, 4);
+    s.c.exec.zero_stage = 2;
+    assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 4 * P / 2 / slow);
+}
+END_TEST
+
+START_TEST(experts_are_reduced_over_their_own_replicas)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 1, 4));
+    s.c.exec.expert_par = 2;
+    s.c.exec.expert_data_par_net = 0;
+    s.c.exec.zero_stage = 1;
+    calc_stage_weights w = weights_of(&s, 0);
+    calc_stage_reduction r = reduction_of(&s, 0);
+    assert_near(r.reduce_s, 4 * (0.75 * w.dense / slow + 0.5 * w.expert / fast));
+    assert_near(r.gather_s, 2 * (0.75 * w.dense / slow + 0.5 * w.expert / fast));
+}
+END_TEST
+
+/* One all-reduce of two ranks: all bytes once. */
+START_TEST(tied_tables_are_added_up_between_the_ends)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 2, 1));
+    settle(&s);
+    ck_assert_double_eq(s.terms.tied_s, 0);
+    s.c.app.tied_embeddings = CALC_CHOICE_TRUE;
+    settle(&s);
+    assert_near(s.terms.tied_s, 4.0 * 512 * 64 / slow);
+    s.c.exec.training = false;
+    settle(&s);
+    ck_assert_double_eq(s.terms.tied_s, 0);
+    s.c.exec = modern_exec(1, 1, 1);
+    settle(&s);
+    ck_assert_double_eq(s.terms.tied_s, 0);
+}
+END_TEST
+
+START_TEST(weights_are_gathered_beside_the_pass_as_gradients_unless_said)
+{
+    calc_exec e = modern_exec(1, 1, 4);
+    ck_assert(!calc_stage_gathers_beside(&e));
+    e.data_par_overlap = true;
+    ck_assert(calc_stage_gathers_beside(&e));
+    e.param_gather_overlap = CALC_CHOICE_FALSE;
+    ck_assert(!calc_stage_gathers_beside(&e));
+    e.data_par_overlap = false;
+    e.param_gather_overlap = CALC_CHOICE_TRUE;
+    ck_assert(calc_stage_gathers_beside(&e));
+}
+END_TEST
+
+static double optimizer_of(stage_case *s)
+{
+    calc_stage_weights w = weights_of(s, 0);
+    return calc_stage_optimizer_sum(&s->terms, &w);
+}
+
+START_TEST(the_optimizer_reads_and_writes_its_state)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    double P = 8 * block_weights;
+    assert_near(optimizer_of(&s), (2 * 4 + 3 * 4 + 2 * 12) * P / memory);
+    s.c.exec.zero_stage = 1;
+    assert_near(optimizer_of(&s), (2 * 4 + (3 * 4 + 2 * 12) / 4.0) * P / memory);
+    s.c.exec.zero_stage = 2;
+    s.c.system.optimizer_efficiency = 0.25;
+    assert_near(optimizer_of(&s), 44 / 4.0 * P / memory / 0.25);
+    s.c.exec.training = false;
+    ck_assert_double_eq(optimizer_of(&s), 0);
+}
+END_TEST
+
+START_TEST(the_optimizer_of_experts_is_sharded_over_their_replicas)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(1, 1, 8));
+    s.c.exec.expert_par = 4;
+    s.c.exec.zero_stage = 1;
+    calc_stage_weights w = weights_of(&s, 0);
+    assert_near(optimizer_of(&s),
+                (8 * (w.dense + w.expert) + 36 * (w.dense / 8 + w.expert / 2)) / memory);
+}
+END_TEST
+
+/* ---- Second tier ----------------------------------------------------------------------------- */
+
+static calc_stage_tier2 tier2_of(stage_case *s)
+{
+    settle(s);
+    return calc_stage_tier2_of(&s->c.context, &s->parts, &s->terms, &s->stages.item[0],
+                               s->stages.chunks);
+}
+
+/* Bytes of a parameter in the second tier: weights, optimizer; activations in all. */
+static void away_is(stage_case *s, double weight, double optimizer, double activation)
+{
+    calc_stage_tier2 t = tier2_of(s);
+    assert_near(t.weight / (8 * block_weights), weight);
+    assert_near(t.optimizer / (8 * block_weights), optimizer);
+    assert_near(t.activation, activation);
+}
+
+START_TEST(nothing_is_away_unless_asked)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.offload_share = 0.5;
+    away_is(&s, 0, 0, 0);
+    state_is(&s, 2, 4, 12);
+}
+END_TEST
+
+/* What is away is not here, but for the weights of two blocks of 8: one at work, one coming. */
+START_TEST(weights_and_optimizer_are_in_one_tier_or_the_other)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.weight_offload = s.c.exec.optimizer_offload = true;
+    away_is(&s, 2, 12, 0);
+    state_is(&s, 2 * 2.0 / 8, 4, 0);
+    s.c.exec.offload_share = 0.25;
+    away_is(&s, 0.5, 3, 0);
+    state_is(&s, 1.5 + 2 * 0.5 / 8, 4, 9);
+    s.c.exec.zero_stage = 1;
+    away_is(&s, 0.5, 3.0 / 4, 0);
+    state_is(&s, 1.5 + 2 * 0.5 / 8, 4, 9.0 / 4);
+    s.c.exec.zero_stage = 2;
+    away_is(&s, 0.5, 3.0 / 4, 0);
+    state_is(&s, 1.5 + 2 * 0.5 / 8, 1 + 4.0 / 8, 9.0 / 4);
+    s.c.exec.zero_stage = 3; /* gathered whole */
+    away_is(&s, 0.5 / 4, 3.0 / 4, 0);
+    state_is(&s, 1.5 / 4 + 2 * 2.0 / 8, 1 + 4.0 / 8, 9.0 / 4);
+    s.c.exec.training = false;
+    s.c.exec.zero_stage = 0;
+    away_is(&s, 0.5, 0, 0);
+}
+END_TEST
+
+START_TEST(both_copies_of_dualpipe_are_in_one_tier_or_the_other)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    s.c.exec.weight_offload = s.c.exec.optimizer_offload = true;
+    s.c.exec.offload_share = 0.25;
+    away_is(&s, 2 * 0.5, 3, 0);
+    state_is(&s, 2 * (1.5 + 2 * 0.5 / 8), 8, 9);
+}
+END_TEST
+
+/* 4 blocks on the first of 2 stages, 2 micro-batches in flight. */
+START_TEST(activations_are_in_one_tier_or_the_other)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 2, 1));
+    double all = 2 * 4 * block_bytes;
+    s.c.exec.activations_offload = true;
+    ck_assert_double_eq(tier2_of(&s).activation, all);
+    calc_stage_memory m = memory_of(&s, 0);
+    ck_assert_double_eq(m.activation, 0);
+    ck_assert_double_eq(m.working, 2 * block_bytes); /* one going, one coming */
+    s.c.exec.offload_share = 0.25;
+    ck_assert_double_eq(tier2_of(&s).activation, all / 4);
+    m = memory_of(&s, 0);
+    ck_assert_double_eq(m.activation, 0.75 * all);
+    ck_assert_double_eq(m.working, 2 * block_bytes / 4);
+    recompute_all(&s); /* inputs of blocks only */
+    double input = 2 * 32 * 64;
+    ck_assert_double_eq(tier2_of(&s).activation, 2 * 4 * input / 4);
+    m = memory_of(&s, 0);
+    ck_assert_double_eq(m.activation, 2 * 4 * input * 0.75);
+    ck_assert_double_eq(m.working, block_bytes - input + 2 * input / 4);
+    s.c.exec.training = false;
+    ck_assert_double_eq(tier2_of(&s).activation, 0);
+}
+END_TEST
+
+static calc_stage_offload offload_of(stage_case *s)
+{
+    settle(s);
+    return calc_stage_offload_of(&s->c.context, &s->c.exec, &s->parts.block[CALC_DENSE_BLOCK]);
+}
+
+/* Forward, weights come while activations go; backward, both come. */
+START_TEST(what_a_pass_does_not_hide_is_exposed)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    s.c.system.mem2.bytes_per_s = 0x1p30; /* slower than any kernel */
+    double weight_s = 2 * block_weights / 0x1p30, activation_s = block_bytes / 0x1p30;
+    calc_stage_offload o = offload_of(&s);
+    ck_assert_double_eq(o.fw_s + o.bw_s, 0);
+    s.c.exec.weight_offload = true;
+    o = offload_of(&s);
+    const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
+    double fw_s = b->fw_s, bw_s = b->agrad_s + b->wgrad_s;
+    assert_near(o.fw_s, weight_s - fw_s);
+    assert_near(o.bw_s, weight_s - bw_s);
+    s.c.exec.activations_offload = true;
+    o = offload_of(&s);
+    assert_near(o.fw_s, fmax(weight_s, activation_s) - fw_s);
+    assert_near(o.bw_s, weight_s + activation_s - bw_s);
+    s.c.exec.offload_share = 0.5;
+    o = offload_of(&s);
+    assert_near(o.fw_s, fmax(weight_s, activation_s) / 2 - fw_s);
+    assert_near(o.bw_s, (weight_s + activation_s) / 2 - bw_s);
+    s.c.system.mem2.efficiency = flat_curve(0.5);
+    o = offload_of(&s);
+    assert_near(o.bw_s, weight_s + activation_s - bw_s);
+    s.c.exec.training = false; /* activations stay */
+    o = offload_of(&s);
+    assert_near(o.fw_s, weight_s - fw_s);
+    ck_assert_double_eq(o.bw_s, 0);
+    s.c.system.mem2.bytes_per_s = 0x1p60;
+    ck_assert_double_eq(offload_of(&s).fw_s, 0);
+}
+END_TEST
+
+/* 24 of the 44 bytes a parameter moves are of state that is away; the link is slower than memory
+   by 16 and hides what is below the 36 that the update moves. */
+START_TEST(an_optimizer_kept_away_is_as_fast_as_its_link)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    double P = 8 * block_weights;
+    s.c.exec.optimizer_offload = true;
+    assert_near(optimizer_of(&s), 8 * P / memory + 24 * P / far_memory);
+    s.c.exec.offload_share = 0.25;
+    assert_near(optimizer_of(&s), 8 * P / memory + 6 * P / far_memory);
+    s.c.exec.offload_share = 0.0625;
+    assert_near(optimizer_of(&s), 44 * P / memory);
+    s.c.exec.offload_share = 0.25;
+    s.c.exec.zero_stage = 1;
+    assert_near(optimizer_of(&s), 8 * P / memory + 6 * P / 4 / far_memory);
+}
+END_TEST
+
+static void add_state_cases(TCase *cases)
+{
+    tcase_add_test(cases, a_parameter_takes_eighteen_bytes_less_what_is_sharded);
+    tcase_add_test(cases, context_ranks_share_the_state_too);
+    tcase_add_test(cases, formats_set_the_bytes_of_the_state);
+    tcase_add_test(cases, calculon_shards_gradients_with_the_optimizer);
+    tcase_add_test(cases, dualpipe_has_two_copies_of_weights_and_gradients);
+    tcase_add_test(cases, inference_has_weights_only);
+    tcase_add_test(cases, experts_are_sharded_over_their_own_replicas);
+    tcase_add_test(cases, ends_weigh_on_the_first_and_last_stage);
+    tcase_add_test(cases, learned_positions_weigh_on_the_first_stage);
+    tcase_add_test(cases, predicted_tokens_weigh_on_the_last_stage);
+    tcase_add_test(cases, zero_stage_overrules_optimizer_sharding);
+}
+
+int main(void)
+{
+    TCase *cases = tcase_create("stage_terms");
+    add_state_cases(cases);
+    tcase_add_test(cases, lines_are_those_of_their_groups);
+    tcase_add_test(cases, shards_are_scattered_inside_and_summed_beyond);
+    tcase_add_test(cases, the_ends_are_as_far_apart_as_the_pipeline_is_long);
+    tcase_add_test(cases, nodes_are_counted_in_doublings);
+    tcase_add_test(cases, a_row_and_its_cells_are_the_terms);
+    tcase_add_test(cases, gradients_are_reduced_and_weights_gathered);
+    tcase_add_test(cases, whole_gradients_are_reduced_after_every_micro_batch_when_sharded);
+    tcase_add_test(cases, experts_are_reduced_over_their_own_replicas);
+    tcase_add_test(cases, tied_tables_are_added_up_between_the_ends);
+    tcase_add_test(cases, weights_are_gathered_beside_the_pass_as_gradients_unless_said);
+    tcase_add_test(cases, the_optimizer_reads_and_writes_its_state);
+    tcase_add_test(cases, the_optimizer_of_experts_is_sharded_over_their_replicas);
+    tcase_add_test(cases, nothing_is_away_unless_asked);
+    tcase_add_test(cases, weights_and_optimizer_are_in_one_tier_or_the_other);
+    tcase_add_test(cases, both_copies_of_dualpipe_are_in_one_tier_or_the_other);
+    tcase_add_test(cases, activations_are_in_one_tier_or_the_other);
+    tcase_add_test(cases, what_a_pass_does_not_hide_is_exposed);
+    tcase_add_test(cases, an_optimizer_kept_away_is_as_fast_as_its_link);
+    return run_cases(cases);
+}

@@ -1,0 +1,276 @@
+#include "model/stages.h"
+
+#include "modern_case.h"
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+static calc_stages split(const calc_app *app, const calc_exec *exec)
+{
+    calc_shape shape = calc_shape_of(app, exec);
+    return calc_stages_split(&shape, exec);
+}
+
+static calc_stages split_blocks(int64_t blocks, const calc_exec *exec)
+{
+    calc_app app = modern_app();
+    app.num_blocks = blocks;
+    return split(&app, exec);
+}
+
+/* Blocks of each stage in turn; `stages` of them. */
+static void blocks_are(const calc_stages *s, int stages, const double *blocks)
+{
+    int at = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const calc_stage_class *c = &s->item[i];
+        ck_assert_double_eq(c->position, at);
+        ck_assert(c->first == (at == 0) || s->ends_spread);
+        for (int k = 0; k < (int)c->stages; k++) {
+            ck_assert_int_lt(at, stages);
+            ck_assert_double_eq_tol(c->dense + c->moe, blocks[at++], 1e-12);
+        }
+        ck_assert(c->last == (at == stages) || s->ends_spread);
+    }
+    ck_assert_int_eq(at, stages);
+}
+
+#define BLOCKS_ARE(s, ...)                                                                         \
+    do {                                                                                           \
+        const double want_[] = {__VA_ARGS__};                                                      \
+        blocks_are(s, (int)(sizeof want_ / sizeof *want_), want_);                                 \
+    } while (0)
+
+START_TEST(blocks_are_spread_and_the_first_stages_have_one_more)
+{
+    calc_exec one = modern_exec(1, 1, 1), four = modern_exec(1, 4, 1);
+    calc_stages s = split_blocks(8, &one);
+    BLOCKS_ARE(&s, 8);
+    s = split_blocks(8, &four);
+    BLOCKS_ARE(&s, 2, 2, 2, 2);
+    s = split_blocks(9, &four);
+    BLOCKS_ARE(&s, 3, 2, 2, 2);
+    s = split_blocks(10, &four);
+    BLOCKS_ARE(&s, 3, 3, 2, 2);
+    ck_assert_double_eq(s.most_blocks, 3);
+    s = split_blocks(11, &four);
+    BLOCKS_ARE(&s, 3, 3, 3, 2);
+    ck_assert(s.fit);
+    calc_exec two = modern_exec(1, 2, 1);
+    s = split_blocks(3, &two);
+    BLOCKS_ARE(&s, 2, 1);
+}
+END_TEST
+
+START_TEST(a_stage_without_a_block_does_not_fit)
+{
+    calc_exec four = modern_exec(1, 4, 1);
+    ck_assert(split_blocks(4, &four).fit);
+    ck_assert(!split_blocks(3, &four).fit);
+}
+END_TEST
+
+START_TEST(ends_count_as_blocks)
+{
+    calc_exec four = modern_exec(1, 4, 1);
+    four.pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
+    calc_stages s = split_blocks(14, &four);
+    BLOCKS_ARE(&s, 3, 4, 4, 3);
+    ck_assert(s.fit);
+    s = split_blocks(15, &four);
+    BLOCKS_ARE(&s, 4, 4, 4, 3);
+    s = split_blocks(6, &four);
+    BLOCKS_ARE(&s, 1, 2, 2, 1);
+    ck_assert(s.fit);
+    ck_assert(!split_blocks(2, &four).fit);
+}
+END_TEST
+
+START_TEST(a_free_layout_is_even_ends_and_all)
+{
+    calc_exec four = modern_exec(1, 4, 1), one = modern_exec(1, 1, 1);
+    four.pipeline_balance = one.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    calc_stages s = split_blocks(10, &four);
+    BLOCKS_ARE(&s, 2.5, 2.5, 2.5, 2.5);
+    ck_assert(s.ends_spread);
+    for (size_t i = 0; i < s.count; i++) {
+        ck_assert_double_eq(s.item[i].first, 0.25);
+        ck_assert_double_eq(s.item[i].last, 0.25);
+    }
+    ck_assert(s.fit);
+    ck_assert(!split_blocks(3, &four).fit);
+    ck_assert(!split_blocks(10, &one).ends_spread);
+}
+END_TEST
+
+START_TEST(the_ends_may_be_given)
+{
+    calc_exec four = modern_exec(1, 4, 1);
+    four.first_stage_blocks = 1;
+    calc_stages s = split_blocks(10, &four);
+    BLOCKS_ARE(&s, 1, 3, 3, 3);
+    ck_assert(s.fit);
+    four.last_stage_blocks = 1;
+    s = split_blocks(10, &four);
+    BLOCKS_ARE(&s, 1, 4, 4, 1);
+    ck_assert(s.fit);
+    ck_assert(!split_blocks(11, &four).fit); /* 9 blocks on two stages */
+    four.first_stage_blocks = 0;
+    s = split_blocks(10, &four);
+    BLOCKS_ARE(&s, 3, 3, 3, 1);
+    four.first_stage_blocks = four.last_stage_blocks = 5;
+    ck_assert(!split_blocks(8, &four).fit);
+    calc_exec two = modern_exec(1, 2, 1);
+    two.first_stage_blocks = 6;
+    two.last_stage_blocks = 2;
+    s = split_blocks(8, &two);
+    BLOCKS_ARE(&s, 6, 2);
+    ck_assert(s.fit);
+    ck_assert(!split_blocks(9, &two).fit);
+}
+END_TEST
+
+START_TEST(chunks_must_divide_the_blocks_of_every_stage)
+{
+    calc_exec e = modern_exec(1, 2, 1);
+    e.pipeline_interleaving = 2;
+    ck_assert(split_blocks(8, &e).fit);
+    ck_assert(!split_blocks(6, &e).fit);
+    ck_assert(!split_blocks(7, &e).fit);
+    e.pipeline_balance = CALC_PIPELINE_BALANCE_ENDS; /* 3 + embedding, 3 + head */
+    ck_assert(split_blocks(6, &e).fit);
+    ck_assert(!split_blocks(8, &e).fit);
+}
+END_TEST
+
+static void kinds_are(const calc_stages *s, size_t count, const double dense[], const double moe[])
+{
+    ck_assert_uint_eq(s->count, count);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_double_eq_tol(s->item[i].dense, dense[i], 1e-12);
+        ck_assert_double_eq_tol(s->item[i].moe, moe[i], 1e-12);
+    }
+}
+
+START_TEST(dense_blocks_come_first)
+{
+    calc_app app = moe_app();
+    calc_exec one = modern_exec(1, 1, 1), two = modern_exec(1, 2, 1), four = modern_exec(1, 4, 1);
+    calc_stages s = split(&app, &one);
+    kinds_are(&s, 1, (double[]){2}, (double[]){6});
+    s = split(&app, &two);
+    kinds_are(&s, 2, (double[]){2, 0}, (double[]){2, 4});
+    s = split(&app, &four);
+    kinds_are(&s, 3, (double[]){2, 0, 0}, (double[]){0, 2, 2});
+    app.dense_blocks = 0;
+    s = split(&app, &two);
+    kinds_are(&s, 2, (double[]){0, 0}, (double[]){4, 4});
+    two.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    app.dense_blocks = 2;
+    s = split(&app, &two);
+    kinds_are(&s, 2, (double[]){1, 1}, (double[]){3, 3});
+}
+END_TEST
+
+/* The first chunk of two has 2 of the 3, the rest are anywhere behind it. */
+START_TEST(the_first_chunk_has_dense_blocks)
+{
+    calc_app app = moe_app();
+    app.dense_blocks = 3;
+    calc_exec two = modern_exec(1, 2, 1);
+    two.pipeline_interleaving = 2;
+    calc_stages s = split(&app, &two);
+    kinds_are(&s, 2, (double[]){2, 1}, (double[]){2, 3});
+}
+END_TEST
+
+/* More dense blocks than the first chunk holds are spread over the rest. */
+START_TEST(dense_blocks_beyond_the_first_chunk_are_spread)
+{
+    calc_app app = moe_app();
+    app.dense_blocks = 4;
+    calc_exec four = modern_exec(1, 4, 1);
+    calc_stages s = split(&app, &four);
+    kinds_are(&s, 3, (double[]){2, 2.0 / 3, 2.0 / 3}, (double[]){0, 4.0 / 3, 4.0 / 3});
+}
+END_TEST
+
+/* Up to all blocks, however they are laid out: each stage has some of each kind, and together they
+   have them all. */
+START_TEST(no_stage_has_fewer_blocks_of_a_kind_than_none)
+{
+    for (int64_t prefix = 0; prefix <= 8; prefix++) {
+        for (int i = 0; i < 6; i++) {
+            calc_app app = moe_app();
+            calc_exec e = modern_exec(1, i < 3 ? 2 : 4, 1);
+            app.dense_blocks = prefix;
+            e.pipeline_interleaving = i % 3 == 1 ? 2 : 1;
+            e.first_stage_blocks = i % 3 == 2 ? 5 : 0;
+            e.last_stage_blocks = i == 5 ? 1 : 0;
+            calc_stages s = split(&app, &e);
+            double dense = 0, moe = 0;
+            ck_assert(s.fit);
+            for (size_t k = 0; k < s.count; k++) {
+                const calc_stage_class *c = &s.item[k];
+                ck_assert_msg(c->dense >= 0 && c->moe >= 0, "%d dense, layout %d, class %d",
+                              (int)prefix, i, (int)k);
+                dense += c->stages * c->dense;
+                moe += c->stages * c->moe;
+            }
+            ck_assert_double_eq_tol(dense, (double)prefix, 1e-12);
+            ck_assert_double_eq_tol(moe, (double)(8 - prefix), 1e-12);
+        }
+    }
+}
+END_TEST
+
+/* The pipeline is computed over all of them, without asking. */
+START_TEST(classes_that_are_not_there_are_empty)
+{
+    calc_exec two = modern_exec(1, 2, 1);
+    calc_stages s = split_blocks(8, &two);
+    ck_assert_uint_eq(s.count, 2);
+    for (size_t i = s.count; i < CALC_MAX_STAGE_CLASSES; i++) {
+        const calc_stage_class *c = &s.item[i];
+        ck_assert_double_eq(c->stages + c->dense + c->moe + c->first + c->last, 0);
+    }
+}
+END_TEST
+
+START_TEST(alternating_kinds_are_fractions_of_every_stage)
+{
+    calc_app app = moe_app();
+    app.dense_blocks = 0;
+    app.moe_every = 2;
+    calc_exec two = modern_exec(1, 2, 1);
+    calc_stages s = split(&app, &two);
+    kinds_are(&s, 2, (double[]){2, 2}, (double[]){2, 2});
+}
+END_TEST
+
+START_TEST(micro_batches_are_those_of_a_replica)
+{
+    calc_exec e = modern_exec(1, 2, 4);
+    e.batch_size = 48;
+    e.microbatch_size = 3;
+    ck_assert_double_eq(split_blocks(8, &e).microbatches, 4);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("stages");
+    tcase_add_test(cases, blocks_are_spread_and_the_first_stages_have_one_more);
+    tcase_add_test(cases, a_stage_without_a_block_does_not_fit);
+    tcase_add_test(cases, ends_count_as_blocks);
+    tcase_add_test(cases, a_free_layout_is_even_ends_and_all);
+    tcase_add_test(cases, the_ends_may_be_given);
+    tcase_add_test(cases, chunks_must_divide_the_blocks_of_every_stage);
+    tcase_add_test(cases, dense_blocks_come_first);
+    tcase_add_test(cases, the_first_chunk_has_dense_blocks);
+    tcase_add_test(cases, dense_blocks_beyond_the_first_chunk_are_spread);
+    tcase_add_test(cases, no_stage_has_fewer_blocks_of_a_kind_than_none);
+    tcase_add_test(cases, alternating_kinds_are_fractions_of_every_stage);
+    tcase_add_test(cases, micro_batches_are_those_of_a_replica);
+    tcase_add_test(cases, classes_that_are_not_there_are_empty);
+    return run_cases(cases);
+}

@@ -1,0 +1,953 @@
+#include "model/transformer.h"
+
+#include "modern_case.h"
+
+/* Sizes of modern_case.h: tokens, width, feed-forward, heads, their width, key heads. */
+static const double T = 32, H = 64, F = 256, A = 4, D = 16, G = 2;
+
+/* Bytes a Llama block stores for a token of `tensor_par` ranks with sequence parallelism. */
+static double llama_bytes(double ranks)
+{
+    return (8 * H + 2 * (2 * A * D + 2 * G * D) + 6 * F + 4 * A) / ranks;
+}
+
+static double flop_of(const modern_case *c, const char *name, calc_stage stage)
+{
+    return named(c, name)->flop[stage];
+}
+
+/* ---- Attention and feed-forward ---------------------------------------------------------------
+ */
+
+START_TEST(a_llama_block_has_its_matrices)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.dense_weights, H * (A + 2 * G) * D + A * D * H + 3 * H * F + 2 * H);
+    ck_assert_double_eq(c.cost.expert_weights, 0);
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        ck_assert_double_eq(flop_of(&c, "query key value", stage), 2 * T * H * 8 * D);
+        ck_assert_double_eq(flop_of(&c, "attention output", stage), 2 * T * A * D * H);
+        ck_assert_double_eq(flop_of(&c, "feed-forward up", stage), 2 * T * H * 2 * F);
+        ck_assert_double_eq(flop_of(&c, "feed-forward down", stage), 2 * T * F * H);
+    }
+    ck_assert_double_eq(c.cost.kept_bytes, T * llama_bytes(1));
+    ck_assert_double_eq(c.cost.kept_whole_bytes, T * llama_bytes(1));
+}
+END_TEST
+
+/* Operands in the narrow format, results wide, the weight gradient read and written. */
+START_TEST(a_matrix_moves_its_operands_once)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.grad_datatype = CALC_FORMAT_FLOAT32;
+    make_block(&c, CALC_DENSE_BLOCK);
+    const calc_operator *o = named(&c, "feed-forward down");
+    double in = T * F, weights = F * H, out = T * H;
+    ck_assert_double_eq(o->inputs, in);
+    ck_assert_double_eq(o->outputs, out);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], 2 * (in + weights + out));
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], 2 * (out + weights + in));
+    ck_assert_double_eq(o->bytes[CALC_STAGE_WGRAD], 2 * (in + out) + 8 * weights);
+    c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    c.system.quantize_bytes = 3;
+    make_block(&c, CALC_DENSE_BLOCK);
+    o = named(&c, "feed-forward down");
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], in + weights + 2 * out + 3 * in);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], out + weights + 2 * in + 3 * out);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_WGRAD], in + out + 8 * weights);
+    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators); /* never narrow */
+    ck_assert_double_eq(named(&c, "head")->bytes[CALC_STAGE_FW], 2 * (T * H + 512 * H + T * 512));
+}
+END_TEST
+
+START_TEST(sequence_parallelism_divides_all_that_is_kept)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, T * llama_bytes(2));
+    c.exec.seq_par_ag_redo = false; /* what was gathered is kept: inputs of both first matrices */
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(2) + 2 * (2 * H - 2 * H / 2)));
+    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(2) + 4 * (2 * H - 2 * H / 2)));
+}
+END_TEST
+
+/* 4 ranks on 2 key heads: each projects one, twice over. */
+START_TEST(repeated_key_heads_are_computed_and_kept_by_each)
+{
+    modern_case c = case_of(modern_app(), modern_exec(4, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "query key value")->weights, H * (D + 2 * D));
+    ck_assert_double_eq(flop_of(&c, "query key value", CALC_STAGE_FW), 2 * T * H * 3 * D);
+    double keys_again = 2 * 2 * (D - G * D / 4);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(4) + keys_again));
+}
+END_TEST
+
+START_TEST(a_gpt_block_has_biases_masks_and_two_matrices)
+{
+    modern_case c = case_of(small_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double attention = 4 * H * A * D + 3 * A * D + H;
+    ck_assert_double_eq(c.cost.dense_weights, attention + 2 * H * F + F + H + 4 * H);
+    double kept = 8 * H + 2 * 4 * A * D + 4 * F + 4 * A;
+    ck_assert_double_eq(c.cost.kept_bytes, T * (kept + 2 * H));
+    c.exec.fused_activation = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (kept + 2 * H + 2 * F));
+    ck_assert(!has_operator(&c, "rotary embedding"));
+}
+END_TEST
+
+START_TEST(stored_scores_are_the_whole_square_with_its_mask)
+{
+    modern_case c = case_of(small_app(), modern_exec(2, 1, 1));
+    c.exec.flash_attention = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    const calc_operator *o = named(&c, "attention scores");
+    double pairs = A / 2 * T * T;
+    ck_assert_double_eq(o->kept_bytes, 5 * pairs);
+    ck_assert_double_eq(o->flop[CALC_STAGE_FW], 2 * pairs * 2 * D);
+    ck_assert_double_eq(o->flop[CALC_STAGE_AGRAD], 4 * pairs * 2 * D);
+    c.app.dropout = CALC_CHOICE_FALSE;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "attention scores")->kept_bytes, 4 * pairs);
+}
+END_TEST
+
+/* In kernels of its own: what the gate makes of its input, beside both halves and their product. */
+START_TEST(an_unfused_activation_keeps_one_tensor_more)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double fused = c.cost.kept_bytes;
+    c.exec.fused_activation = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, fused + T * 2 * F);
+    c.exec = modern_exec(2, 1, 1);
+    make_block(&c, CALC_DENSE_BLOCK);
+    fused = c.cost.kept_bytes;
+    c.exec.fused_activation = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, fused + T * 2 * F / 2);
+}
+END_TEST
+
+START_TEST(queries_and_keys_may_be_normalized)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double without = c.cost.dense_weights;
+    c.app.qk_norm = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.dense_weights, without + 2 * D);
+    ck_assert_double_eq(named(&c, "query key norm")->bytes[CALC_STAGE_FW], 2 * T * (2 + 1) * D * 2);
+}
+END_TEST
+
+START_TEST(flash_attention_computes_the_scores_of_the_mask)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    const double scores = A / 2 * 32 * 33 / 2;
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * scores * 2 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_AGRAD), 2 * scores * 5 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_WGRAD), 0);
+    c.app.causal = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * A / 2 * T * T * 2 * D);
+    double moved = 2 * T * (2 * D + 2 * D + 2 * D); /* q; k, v; o */
+    double sums = 4 * T * 2;
+    const calc_operator *o = named(&c, "flash attention");
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], moved + sums);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], 2 * moved + sums);
+    ck_assert_double_eq(o->kept_bytes, sums);
+}
+END_TEST
+
+/* Exponentials cost as much as a wider head; heads of 128 are the rates' own. */
+START_TEST(exponentials_are_charged_relative_to_heads_of_128)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.app.causal = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    const calc_operator *o = named(&c, "flash attention");
+    ck_assert_double_eq(o->work[CALC_STAGE_FW], o->flop[CALC_STAGE_FW]);
+    ck_assert_double_eq(o->work[CALC_STAGE_AGRAD], o->flop[CALC_STAGE_AGRAD]);
+    c.system.attention.softmax_size = 64;
+    make_block(&c, CALC_DENSE_BLOCK);
+    o = named(&c, "flash attention");
+    double pairs = A * T * T;
+    ck_assert_double_eq(o->work[CALC_STAGE_FW], 2 * pairs * (2 * D + 64) * 0.8);
+    ck_assert_double_eq(o->work[CALC_STAGE_AGRAD], 2 * pairs * (5 * D + 160) * 0.8);
+    ck_assert_double_eq(o->flop[CALC_STAGE_FW], 2 * pairs * 2 * D);
+    c.app.causal = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    o = named(&c, "flash attention");
+    assert_near(o->work[CALC_STAGE_AGRAD], 2 * pairs * 33 / 64 * (5 * D + 160) * 0.8);
+    c.app.attn_size = 128;
+    make_block(&c, CALC_DENSE_BLOCK);
+    o = named(&c, "flash attention");
+    ck_assert_double_eq(o->work[CALC_STAGE_FW], o->flop[CALC_STAGE_FW]);
+    ck_assert_double_eq(o->work[CALC_STAGE_AGRAD], o->flop[CALC_STAGE_AGRAD]);
+}
+END_TEST
+
+START_TEST(eager_execution_moves_more)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double norm = named(&c, "attention norm")->bytes[CALC_STAGE_FW];
+    double flash = named(&c, "flash attention")->bytes[CALC_STAGE_FW];
+    ck_assert_double_eq(norm, 2 * 2 * T * H);
+    c.exec.eager = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_STAGE_FW], 2 * norm);
+    c.system.eager_traffic = 3;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_STAGE_FW], 3 * norm);
+    ck_assert_double_eq(named(&c, "flash attention")->bytes[CALC_STAGE_FW], flash);
+}
+END_TEST
+
+/* ---- Latent attention -------------------------------------------------------------------------
+ */
+
+static const double RQ = 32, RK = 16, NOPE = 16, ROPE = 8, V = 16;
+
+static double latent_bytes(double ranks)
+{
+    double heads = 2 * 2 * A * (NOPE + ROPE) + 2 * A * V + 2 * A * V + 4 * A;
+    return (8 * H + 4 * RQ + 4 * RK + heads + 6 * F) / ranks;
+}
+
+START_TEST(latent_attention_goes_down_and_up)
+{
+    modern_case c = case_of(latent_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double down = H * RQ + H * (RK + ROPE);
+    double up = RQ * A * (NOPE + ROPE) + RK * A * (NOPE + V);
+    double rest = A * V * H + 3 * H * F + 2 * H + RQ + RK;
+    ck_assert_double_eq(c.cost.dense_weights, down + up + rest);
+    ck_assert_double_eq(c.cost.kept_bytes, T * latent_bytes(1));
+    double scores = A * 32 * 33 / 2;
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW),
+                        2 * scores * (NOPE + ROPE + V));
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_AGRAD),
+                        2 * scores * (3 * (NOPE + ROPE) + 2 * V));
+}
+END_TEST
+
+/* Down projections are whole on every rank, on its share of the tokens; the latents are gathered.
+ */
+START_TEST(latents_are_gathered_by_four_ranks)
+{
+    modern_case c = case_of(latent_app(), modern_exec(4, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(named(&c, "query down projection")->weights, H * RQ);
+    ck_assert_double_eq(flop_of(&c, "query down projection", CALC_STAGE_FW), 2 * T / 4 * H * RQ);
+    ck_assert_double_eq(named(&c, "key value down projection")->weights, H * (RK + ROPE));
+    ck_assert_double_eq(named(&c, "query up projection")->weights, RQ * (NOPE + ROPE));
+    ck_assert_double_eq(named(&c, "key value up projection")->weights, RK * (NOPE + V));
+    ck_assert_double_eq(named(&c, "attention output")->weights, V * H);
+    ck_assert_double_eq(named(&c, "latent gather")->message_bytes, 2 * T * (RQ + RK + ROPE));
+    ck_assert_double_eq(c.cost.kept_bytes, T * latent_bytes(4));
+}
+END_TEST
+
+START_TEST(queries_may_be_not_compressed)
+{
+    modern_case c = case_of(latent_app(), modern_exec(2, 1, 1));
+    c.app.q_lora_rank = 0;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert(!has_operator(&c, "query down projection"));
+    ck_assert_double_eq(named(&c, "query up projection")->weights, H * A / 2 * (NOPE + ROPE));
+    ck_assert_double_eq(named(&c, "latent gather")->message_bytes, 2 * T * (H + RK + ROPE));
+    ck_assert_double_eq(named(&c, "latent norm")->weights, RK);
+}
+END_TEST
+
+/* ---- Experts ----------------------------------------------------------------------------------
+ */
+
+static const double E = 8, K = 2, FE = 32, FS = 64;
+
+START_TEST(a_block_with_experts_has_router_shared_and_routed_ones)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    c.app.router_bias = true;
+    make_block(&c, CALC_MOE_BLOCK);
+    double attention = H * (A + 2 * G) * D + A * D * H;
+    ck_assert_double_eq(c.cost.dense_weights, attention + 2 * H + 3 * H * FS + H * E + E);
+    ck_assert_double_eq(c.cost.expert_weights, 3 * H * FE * E);
+    double dense_part = 8 * H + 2 * (2 * A * D + 2 * G * D) + 4 * A;
+    ck_assert_double_eq(c.cost.kept_bytes,
+                        T * (dense_part + 6 * FS + K * (2 * H + 6 * FE) + 12 * E));
+    ck_assert_double_eq(flop_of(&c, "router", CALC_STAGE_FW), 2 * T * H * E);
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * K * T * H * 2 * FE);
+    ck_assert_double_eq(flop_of(&c, "experts down", CALC_STAGE_WGRAD), 2 * K * T * FE * H);
+    ck_assert(!has_operator(&c, "dispatch"));
+}
+END_TEST
+
+/* Biases of the router and of every expert's two matrices; shared experts have none. */
+START_TEST(experts_have_biases_where_matrices_have)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_MOE_BLOCK);
+    double dense = c.cost.dense_weights, expert = c.cost.expert_weights;
+    c.app.bias = CALC_CHOICE_TRUE;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(c.cost.dense_weights, dense + (A + 2 * G) * D + H + E);
+    ck_assert_double_eq(c.cost.expert_weights, expert + E * (2 * FE + H));
+}
+END_TEST
+
+/* 8 ranks of a stage: 2 of tensor parallelism, experts on 2 * 2. A rank has 16 of the 32 tokens,
+   sends 32 pairs, and computes those of both ranks that split its 4 experts. */
+START_TEST(experts_fold_into_tensor_and_data_parallelism)
+{
+    modern_case c = case_of(moe_app(), modern_exec(2, 1, 4));
+    c.exec.expert_par = 2;
+    c.exec.expert_tensor_par = 2;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(calc_transformer_routed_tokens(&c.shape), 16);
+    ck_assert_double_eq(c.cost.expert_weights, 3 * H * FE * E / 4);
+    ck_assert_double_eq(flop_of(&c, "router", CALC_STAGE_FW), 2 * 16 * H * E);
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * 64 * H * 2 * FE / 2);
+    ck_assert_double_eq(named(&c, "dispatch")->message_bytes, 32 * H * 2);
+    ck_assert_double_eq(named(&c, "combine")->message_bytes, 32 * H * 2);
+    const calc_operator *gather = named(&c, "expert gather");
+    ck_assert_double_eq(gather->message_bytes, 2 * 32 * H * 2);
+    ck_assert_int_eq(gather->op[CALC_STAGE_FW], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(gather->op[CALC_STAGE_AGRAD], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_STAGE_FW], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_STAGE_AGRAD], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(gather->group, CALC_IN_EXPERT_TENSOR);
+    ck_assert_int_eq(named(&c, "dispatch")->group, CALC_IN_EXPERT);
+}
+END_TEST
+
+START_TEST(one_expert_a_rank_is_the_limit)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 8));
+    c.exec.expert_par = 8;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(c.cost.expert_weights, 3 * H * FE);
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * K * T * H * 2 * FE);
+    const calc_operator *o = named(&c, "experts up");
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], 2 * (K * T * H + H * 2 * FE + K * T * 2 * FE));
+    ck_assert(o->expert);
+}
+END_TEST
+
+START_TEST(capacity_and_imbalance_multiply_what_is_routed)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
+    c.exec.expert_par = 2;
+    c.exec.capacity_factor = 1.25;
+    c.exec.moe_imbalance = 0.5;
+    make_block(&c, CALC_MOE_BLOCK);
+    double pairs = K * T * 1.25 * 1.5;
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * pairs * H * 2 * FE);
+    ck_assert_double_eq(named(&c, "dispatch")->message_bytes, pairs * H * 2);
+}
+END_TEST
+
+START_TEST(tokens_travel_in_their_own_formats)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
+    c.exec.expert_par = 2;
+    c.exec.dispatch_datatype = CALC_FORMAT_FLOAT8;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(named(&c, "dispatch")->message_bytes, K * T * H);
+    ck_assert_double_eq(named(&c, "combine")->message_bytes, K * T * H * 2);
+    c.exec.combine_datatype = CALC_FORMAT_FLOAT32;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(named(&c, "combine")->message_bytes, K * T * H * 4);
+}
+END_TEST
+
+START_TEST(all_gather_brings_every_token_to_every_rank)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 4));
+    c.exec.expert_par = 4;
+    c.exec.dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER;
+    make_block(&c, CALC_MOE_BLOCK);
+    const calc_operator *there = named(&c, "dispatch"), *back = named(&c, "combine");
+    ck_assert_double_eq(there->message_bytes, 4 * T * H * 2);
+    ck_assert_int_eq(there->op[CALC_STAGE_FW], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(there->op[CALC_STAGE_AGRAD], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(back->op[CALC_STAGE_FW], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(back->op[CALC_STAGE_AGRAD], CALC_OP_ALL_GATHER);
+}
+END_TEST
+
+START_TEST(grouped_weights_may_have_gradient_traffic_of_their_own)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_MOE_BLOCK);
+    double in = K * T * FE, out = K * T * H, weights = FE * H * E;
+    ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_STAGE_WGRAD],
+                        2 * (in + out) + 8 * weights);
+    c.system.grouped.wgrad_bytes = 5;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_STAGE_WGRAD],
+                        2 * (in + out) + 5 * weights);
+    ck_assert_double_eq(named(&c, "attention output")->bytes[CALC_STAGE_WGRAD],
+                        2 * (T * A * D + T * H) + 8 * A * D * H);
+}
+END_TEST
+
+START_TEST(unfused_experts_move_more_in_their_activation_only)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_MOE_BLOCK);
+    double fused = named(&c, "experts activation")->bytes[CALC_STAGE_FW];
+    ck_assert_double_eq(fused, 3 * K * T * FE * 2);
+    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_STAGE_AGRAD],
+                        5 * K * T * FE * 2);
+    c.exec.unfused_experts = true;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_STAGE_FW], 2.5 * fused);
+    ck_assert_double_eq(named(&c, "shared expert activation")->bytes[CALC_STAGE_FW],
+                        3 * T * FS * 2);
+    c.system.expert_activation_traffic = 4;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_STAGE_FW], 4 * fused);
+}
+END_TEST
+
+/* ---- Elementwise kernels ----------------------------------------------------------------------
+ */
+
+/* Traffic and arithmetic of a kernel that runs once each way. */
+static void kernel_is(const modern_case *c, const char *name, double fw_bytes, double bw_bytes,
+                      double fw_flop, double bw_flop)
+{
+    const calc_operator *o = named(c, name);
+    ck_assert_int_eq(o->kind, CALC_OPERATOR_VECTOR);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], fw_bytes);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], bw_bytes);
+    ck_assert_double_eq(o->flop[CALC_STAGE_FW], fw_flop);
+    ck_assert_double_eq(o->flop[CALC_STAGE_AGRAD], bw_flop);
+    ck_assert_double_eq(o->launches[CALC_STAGE_FW], 1);
+    ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 1);
+    ck_assert_double_eq(o->launches[CALC_STAGE_WGRAD], 0);
+}
+
+START_TEST(elementwise_kernels_of_a_llama_block)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.app.qk_norm = true;
+    make_block(&c, CALC_DENSE_BLOCK);
+    double heads = T * (A + G) * D;
+    kernel_is(&c, "attention norm", 2 * 2 * T * H, 3 * 2 * T * H, 4 * T * H, 8 * T * H);
+    kernel_is(&c, "feed-forward norm", 2 * 2 * T * H, 3 * 2 * T * H, 4 * T * H, 8 * T * H);
+    kernel_is(&c, "query key norm", 2 * 2 * heads, 3 * 2 * heads, 4 * heads, 8 * heads);
+    kernel_is(&c, "rotary embedding", 2 * 2 * heads, 2 * 2 * heads, 3 * heads, 3 * heads);
+    kernel_is(&c, "attention residual", 3 * 2 * T * H, 2 * 2 * T * H, T * H, 0);
+    kernel_is(&c, "activation", 3 * 2 * T * F, 5 * 2 * T * F, 6 * T * F, 11 * T * F);
+    c.exec.unfused_rope = true;
+    c.exec.fused_activation = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    kernel_is(&c, "rotary embedding", 4 * 2 * heads, 4 * 2 * heads, 3 * heads, 3 * heads);
+    kernel_is(&c, "activation", 6 * 2 * T * F, 10 * 2 * T * F, 6 * T * F, 11 * T * F);
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        ck_assert_double_eq(named(&c, "feed-forward up")->launches[stage], 1);
+    }
+    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_STAGE_FW], 0);
+    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_STAGE_AGRAD], 0);
+}
+END_TEST
+
+START_TEST(elementwise_kernels_of_a_gpt_block)
+{
+    modern_case c = case_of(small_app(), modern_exec(1, 1, 1));
+    c.exec.flash_attention = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    kernel_is(&c, "attention norm", 2 * 2 * T * H, 3 * 2 * T * H, 9 * T * H, 14 * T * H);
+    ck_assert_double_eq(named(&c, "attention norm")->flop[CALC_STAGE_WGRAD], 7 * T * H);
+    kernel_is(&c, "feed-forward residual", 7 * T * H, 5 * T * H, T * H, 0); /* and the mask */
+    kernel_is(&c, "activation", 2 * 2 * T * F, 3 * 2 * T * F, 8 * T * F, 13 * T * F);
+    const calc_operator *o = named(&c, "attention scores");
+    double pairs = A * T * T;
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], pairs * (5 * 2 + 2));
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], pairs * (7 * 2 + 1));
+    ck_assert_double_eq(o->launches[CALC_STAGE_FW], 5);
+    ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 7);
+}
+END_TEST
+
+START_TEST(elementwise_kernels_of_latent_attention)
+{
+    modern_case c = case_of(latent_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double latents = T * (32 + 16), heads = 2 * T * A * (16 + 8);
+    kernel_is(&c, "latent norm", 2 * 2 * latents, 3 * 2 * latents, 4 * latents, 8 * latents);
+    kernel_is(&c, "rotary embedding", 2 * 2 * heads, 2 * 2 * heads, 3 * heads, 3 * heads);
+}
+END_TEST
+
+/* Sorting: every token once and half, and each of its two copies three times and a half. */
+START_TEST(elementwise_kernels_of_experts)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_MOE_BLOCK);
+    double rows = 2 * T, routed = rows * 32;
+    kernel_is(&c, "routing", 8 * T * 8, 8 * T * 8, 0, 0);
+    kernel_is(&c, "experts activation", 3 * 2 * routed, 5 * 2 * routed, 6 * routed, 11 * routed);
+    for (int i = 0; i < 2; i++) {
+        const calc_operator *o = named(&c, i == 0 ? "permute" : "unpermute");
+        ck_assert_int_eq(o->kind, CALC_OPERATOR_PERMUTE);
+        ck_assert_double_eq(o->bytes[CALC_STAGE_FW], (0.5 * T + 3.5 * rows) * H * 2);
+        ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], (0.5 * T + 3.5 * rows) * H * 2);
+        ck_assert_double_eq(o->launches[CALC_STAGE_FW], 8);
+        ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 8);
+    }
+    c.app.ffn_type = CALC_FFN_TYPE_GELU;
+    make_block(&c, CALC_MOE_BLOCK);
+    kernel_is(&c, "experts activation", 2 * 2 * routed, 3 * 2 * routed, 8 * routed, 13 * routed);
+    ck_assert_double_eq(c.cost.expert_weights, 2 * H * 32 * 8);
+}
+END_TEST
+
+START_TEST(elementwise_kernels_of_the_ends)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    resolve(&c);
+    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators);
+    kernel_is(&c, "loss", 4 * T * 512, 4 * T * 512, 5 * T * 512, 2 * T * 512);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    kernel_is(&c, "prediction norms", 2 * 2 * 2 * T * H, 3 * 2 * 2 * T * H, 0, 0);
+    c.app.norm_type = CALC_NORM_TYPE_LAYER;
+    resolve(&c);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    ck_assert_double_eq(named(&c, "prediction norms")->weights, 6 * H);
+}
+END_TEST
+
+/* ---- Tensor and context parallelism -----------------------------------------------------------
+ */
+
+/* How often the tensor-parallel ranks do an operation in a pass, all on T * H elements. */
+static int tensor_ops(const modern_case *c, calc_collective_op op, calc_stage first,
+                      calc_stage last)
+{
+    int found = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const calc_operator *o = &c->operators[i];
+        if (o->kind == CALC_OPERATOR_COLLECTIVE && o->group == CALC_IN_TENSOR) {
+            ck_assert_double_eq(o->message_bytes, T * H * 2);
+            for (calc_stage stage = first; stage <= last; stage++) {
+                found += o->op[stage] == op;
+                ck_assert_double_eq(o->times[stage], 1);
+            }
+        }
+    }
+    return found;
+}
+
+static void tensor_ops_are(const modern_case *c, calc_collective_op op, int forward, int backward)
+{
+    ck_assert_int_eq(tensor_ops(c, op, CALC_STAGE_FW, CALC_STAGE_FW), forward);
+    ck_assert_int_eq(tensor_ops(c, op, CALC_STAGE_AGRAD, CALC_STAGE_WGRAD), backward);
+}
+
+START_TEST(a_block_gathers_and_scatters_twice_each_way)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    tensor_ops_are(&c, CALC_OP_ALL_GATHER, 2, 4);
+    tensor_ops_are(&c, CALC_OP_REDUCE_SCATTER, 2, 2);
+    tensor_ops_are(&c, CALC_OP_ALL_REDUCE, 0, 0);
+    c.exec.seq_par_ag_redo = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    tensor_ops_are(&c, CALC_OP_ALL_GATHER, 2, 2);
+    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    make_block(&c, CALC_DENSE_BLOCK);
+    tensor_ops_are(&c, CALC_OP_ALL_REDUCE, 2, 2);
+    tensor_ops_are(&c, CALC_OP_ALL_GATHER, 0, 0);
+    c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    tensor_ops_are(&c, CALC_OP_ALL_GATHER, 0, 0);
+}
+END_TEST
+
+START_TEST(routed_experts_have_no_tensor_parallel_communication)
+{
+    modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
+    make_block(&c, CALC_MOE_BLOCK);
+    tensor_ops_are(&c, CALC_OP_ALL_GATHER, 2, 4); /* attention, shared experts */
+    c.app.shared_feedforward = 0;
+    make_block(&c, CALC_MOE_BLOCK);
+    tensor_ops_are(&c, CALC_OP_ALL_GATHER, 1, 2);
+    tensor_ops_are(&c, CALC_OP_REDUCE_SCATTER, 1, 1);
+}
+END_TEST
+
+/* Four context ranks of 8 tokens each; keys and values of a token are 2 * 2 heads of 16. */
+static modern_case context_case(calc_context_par_type type)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.context_par = 4;
+    c.exec.num_procs = 4;
+    c.exec.context_par_type = type;
+    make_block(&c, CALC_DENSE_BLOCK);
+    return c;
+}
+
+static const double key_value_bytes = 8 * 2 * 2 * 16 * 2.0;
+
+START_TEST(one_context_rank_exchanges_nothing)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.context_par = 1;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert(!has_operator(&c, "context ring"));
+}
+END_TEST
+
+START_TEST(context_ranks_divide_tokens_and_scores)
+{
+    modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_RING);
+    ck_assert_double_eq(flop_of(&c, "feed-forward down", CALC_STAGE_FW), 2 * 8 * F * H);
+    double scores = A * 32 * 33 / 2 / 4;
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * scores * 2 * D);
+    c.exec.context_par_balance = CALC_CONTEXT_PAR_BALANCE_NONE;
+    make_block(&c, CALC_DENSE_BLOCK); /* the last rank has 7 of 16 triangles of an even 4 */
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * scores * 7 / 4 * 2 * D);
+    c.app.causal = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * A * T * T / 4 * 2 * D);
+}
+END_TEST
+
+START_TEST(a_ring_passes_keys_on_and_their_gradients_back)
+{
+    modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_RING);
+    const calc_operator *o = named(&c, "context ring");
+    ck_assert_double_eq(o->message_bytes, key_value_bytes);
+    ck_assert_int_eq(o->op[CALC_STAGE_FW], CALC_OP_P2P);
+    ck_assert_int_eq(o->op[CALC_STAGE_AGRAD], CALC_OP_P2P);
+    ck_assert_double_eq(o->times[CALC_STAGE_FW], 3);
+    ck_assert_double_eq(o->times[CALC_STAGE_AGRAD], 6);
+    ck_assert(o->hidden_by_attention);
+    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_FW], 4);
+    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_AGRAD], 4);
+}
+END_TEST
+
+START_TEST(an_all_gather_brings_all_keys)
+{
+    modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_ALL_GATHER);
+    const calc_operator *o = named(&c, "context all-gather");
+    ck_assert_double_eq(o->message_bytes, 4 * key_value_bytes);
+    ck_assert_int_eq(o->op[CALC_STAGE_FW], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(o->op[CALC_STAGE_AGRAD], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(o->op[CALC_STAGE_WGRAD], CALC_OP_ALL_GATHER);
+    ck_assert(!o->hidden_by_attention);
+    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_FW], 1);
+}
+END_TEST
+
+/* Queries and outputs of 4 heads, keys and values of 2, each in an operation of its own. The output
+   is kept on both sides. */
+START_TEST(ulysses_swaps_sequence_for_heads)
+{
+    modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_ULYSSES);
+    const calc_operator *o = named(&c, "context all-to-all");
+    ck_assert_double_eq(o->message_bytes * 4, 8 * (2 * 4 + 2 * 2) * 16 * 2.0);
+    ck_assert_int_eq(o->op[CALC_STAGE_FW], CALC_OP_ALL_TO_ALL);
+    ck_assert_double_eq(o->times[CALC_STAGE_FW], 4);
+    ck_assert_double_eq(o->times[CALC_STAGE_AGRAD], 4);
+    ck_assert_double_eq(o->sub_ranks, 4);
+    double moved = 8 * (2 * 4 + 2 * 2) * 16 * 2.0;
+    kernel_is(&c, "context reorder", 2 * moved, 2 * moved, 0, 0);
+    ck_assert(!has_operator(&c, "context ring"));
+    ck_assert_double_eq(c.cost.kept_bytes, 8 * (llama_bytes(1) + 2 * A * D));
+}
+END_TEST
+
+START_TEST(hierarchical_context_is_both)
+{
+    modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_HIERARCHICAL);
+    ck_assert(!has_operator(&c, "context ring")); /* all four are in a node */
+    c.exec.context_par_inner = 2;
+    make_block(&c, CALC_DENSE_BLOCK);
+    const calc_operator *inner = named(&c, "context all-to-all");
+    const calc_operator *outer = named(&c, "context ring");
+    ck_assert_double_eq(inner->sub_ranks, 2);
+    ck_assert_double_eq(inner->sub_stride, 1);
+    ck_assert_double_eq(outer->sub_ranks, 2);
+    ck_assert_double_eq(outer->sub_stride, 2);
+    ck_assert_double_eq(outer->times[CALC_STAGE_FW], 1);
+    ck_assert_double_eq(outer->times[CALC_STAGE_AGRAD], 2);
+    ck_assert_double_eq(outer->message_bytes, key_value_bytes);
+    c.exec.context_par_inner = 1; /* a plain ring */
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert(!has_operator(&c, "context all-to-all"));
+    ck_assert_double_eq(named(&c, "context ring")->times[CALC_STAGE_FW], 3);
+}
+END_TEST
+
+/* ---- Recomputation ----------------------------------------------------------------------------
+ */
+
+/* What is not kept, and which operators run again, in order, with spaces between. */
+static void recompute_is(modern_case *c, calc_block_kind kind, double dropped_bytes,
+                         const char *again)
+{
+    char names[1024] = "";
+    make_block(c, kind);
+    unsigned bits = calc_transformer_recompute(&c->exec);
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->operators[i].repeated_by & bits) {
+            strcat(strcat(names, names[0] ? ", " : ""), c->operators[i].name);
+        }
+    }
+    ck_assert_str_eq(names, again);
+    assert_near(c->cost.kept_whole_bytes - c->cost.kept_bytes, dropped_bytes);
+}
+
+static modern_case module_case(calc_app app, int64_t tensor_par, int module)
+{
+    modern_case c = case_of(app, modern_exec(tensor_par, 1, 2));
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    c.exec.recompute_modules = (int64_t)1 << module;
+    return c;
+}
+
+START_TEST(core_attention_drops_its_sums_and_runs_again)
+{
+    modern_case c = module_case(modern_app(), 2, CALC_RECOMPUTE_MODULES_CORE_ATTN);
+    recompute_is(&c, CALC_DENSE_BLOCK, 4 * T * A / 2, "flash attention");
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    c.exec.recompute_modules = 0;
+    recompute_is(&c, CALC_DENSE_BLOCK, 4 * T * A / 2, "flash attention");
+    c.exec.context_par = 2;
+    recompute_is(&c, CALC_DENSE_BLOCK, 4 * T / 2 * A / 2, "context ring, flash attention");
+    c = module_case(small_app(), 2, CALC_RECOMPUTE_MODULES_CORE_ATTN);
+    c.exec.flash_attention = false;
+    recompute_is(&c, CALC_DENSE_BLOCK, 5 * A / 2 * T * T, "attention scores");
+}
+END_TEST
+
+START_TEST(norms_drop_their_outputs)
+{
+    modern_case c = module_case(modern_app(), 2, CALC_RECOMPUTE_MODULES_LAYERNORM);
+    recompute_is(&c, CALC_DENSE_BLOCK, 2 * 2 * T * H / 2, "attention norm, feed-forward norm");
+    c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_LAYERNORM);
+    recompute_is(&c, CALC_MOE_BLOCK, 2 * 2 * T * H, "attention norm, feed-forward norm");
+    c = module_case(latent_app(), 1, CALC_RECOMPUTE_MODULES_LAYERNORM);
+    recompute_is(&c, CALC_DENSE_BLOCK, 2 * 2 * T * H, "attention norm, feed-forward norm");
+}
+END_TEST
+
+START_TEST(up_projections_drop_queries_keys_and_values)
+{
+    modern_case c = module_case(latent_app(), 1, CALC_RECOMPUTE_MODULES_MLA_UP_PROJ);
+    recompute_is(&c, CALC_DENSE_BLOCK, T * (2 * 2 * A * (NOPE + ROPE) + 2 * A * V),
+                 "latent norm, query up projection, key value up projection, rotary embedding");
+    c = module_case(modern_app(), 1, CALC_RECOMPUTE_MODULES_MLA_UP_PROJ);
+    recompute_is(&c, CALC_DENSE_BLOCK, 0, "");
+}
+END_TEST
+
+START_TEST(a_feedforward_layer_drops_all_but_its_input)
+{
+    modern_case c = module_case(modern_app(), 1, CALC_RECOMPUTE_MODULES_MLP);
+    recompute_is(&c, CALC_DENSE_BLOCK, 6 * T * F, "feed-forward up, activation, feed-forward down");
+    c = module_case(modern_app(), 2, CALC_RECOMPUTE_MODULES_MLP);
+    recompute_is(&c, CALC_DENSE_BLOCK, 6 * T * F / 2,
+                 "feed-forward gather, feed-forward up, activation, feed-forward down, "
+                 "feed-forward reduction");
+    c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_MLP);
+    recompute_is(&c, CALC_MOE_BLOCK, 0, "");
+}
+END_TEST
+
+START_TEST(activations_of_experts_are_dropped_alone)
+{
+    modern_case c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_MOE_ACT);
+    recompute_is(&c, CALC_MOE_BLOCK, K * T * 2 * FE, "experts activation");
+}
+END_TEST
+
+START_TEST(shared_experts_are_dropped_alone)
+{
+    modern_case c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_SHARED_EXPERTS);
+    recompute_is(&c, CALC_MOE_BLOCK, 6 * T * FS,
+                 "shared expert up, shared expert activation, shared expert down");
+}
+END_TEST
+
+START_TEST(routed_experts_run_again_with_both_exchanges)
+{
+    modern_case c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_MOE);
+    c.exec.expert_par = 2;
+    c.app.shared_feedforward = 0;
+    recompute_is(&c, CALC_MOE_BLOCK, T * (K * (2 * H + 6 * FE) + 12 * E),
+                 "router, routing, permute, dispatch, experts up, experts activation, "
+                 "experts down, combine, unpermute");
+}
+END_TEST
+
+START_TEST(modules_add_up)
+{
+    modern_case c = module_case(modern_app(), 1, CALC_RECOMPUTE_MODULES_LAYERNORM);
+    c.exec.recompute_modules |= 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+    recompute_is(&c, CALC_DENSE_BLOCK, 4 * T * H + 4 * T * A,
+                 "attention norm, flash attention, feed-forward norm");
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE; /* then none counts */
+    recompute_is(&c, CALC_DENSE_BLOCK, 0, "");
+}
+END_TEST
+
+START_TEST(full_recomputation_keeps_the_input_of_the_block)
+{
+    const calc_app apps[] = {modern_app(), latent_app(), moe_app()};
+    for (int i = 0; i < 3; i++) {
+        modern_case c = case_of(apps[i], modern_exec(2, 1, 2));
+        c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        make_block(&c, i == 2 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK);
+        ck_assert_double_eq(c.cost.kept_bytes, 2 * T * H / 2);
+        for (size_t k = 0; k < c.count; k++) {
+            ck_assert(c.operators[k].repeated_by & CALC_RECOMPUTE_ALL);
+        }
+    }
+}
+END_TEST
+
+/* ---- Ends -------------------------------------------------------------------------------------
+ */
+
+static void make_head(modern_case *c)
+{
+    resolve(c);
+    c->count = calc_transformer_head(&c->shape, &c->exec, c->operators);
+    calc_cost_sum(&c->context, c->operators, c->count, 0, &c->cost);
+}
+
+START_TEST(a_head_keeps_its_inputs_and_logits)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    make_head(&c);
+    ck_assert_double_eq(c.cost.dense_weights, 512 / 2 * H + H);
+    ck_assert_double_eq(flop_of(&c, "head", CALC_STAGE_WGRAD), 2 * T * H * 512 / 2);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 4 * T * 512 / 2);
+    c.exec.fused_cross_entropy = false;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 6 * 512) / 2);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 14 * T * 512 / 2);
+}
+END_TEST
+
+START_TEST(an_embedding_touches_the_rows_of_its_tokens)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    resolve(&c);
+    c.count = calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+    const calc_operator *o = named(&c, "embedding");
+    ck_assert_double_eq(o->weights, 512 / 2 * H);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], 2 * 2 * T * H + 8 * T);
+    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], 2 * 4 * T * H);
+    ck_assert_int_eq(named(&c, "embedding reduction")->op[CALC_STAGE_FW], CALC_OP_REDUCE_SCATTER);
+}
+END_TEST
+
+/* All of them on every rank. */
+START_TEST(learned_positions_are_a_table_beside_that_of_words)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.app.position_type = CALC_POSITION_TYPE_LEARNED;
+    resolve(&c);
+    ck_assert_uint_gt(calc_transformer_embedding(&c.shape, &c.exec, c.operators), 0);
+    ck_assert_double_eq(c.operators[0].weights, (512 / 2 + 32) * H);
+    c.app.position_type = CALC_POSITION_TYPE_NONE;
+    resolve(&c);
+    calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+    ck_assert_double_eq(c.operators[0].weights, 512 / 2 * H);
+}
+END_TEST
+
+START_TEST(without_a_vocabulary_there_are_no_ends)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.app.vocab_size = 0;
+    resolve(&c);
+    ck_assert_uint_eq(calc_transformer_embedding(&c.shape, &c.exec, c.operators), 0);
+    ck_assert_uint_eq(calc_transformer_head(&c.shape, &c.exec, c.operators), 0);
+}
+END_TEST
+
+START_TEST(a_predicted_token_adds_norms_and_a_projection)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    resolve(&c);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    calc_cost_sum(&c.context, c.operators, c.count, 0, &c.cost);
+    ck_assert_double_eq(c.cost.dense_weights, 3 * H + 2 * H * H);
+    ck_assert_double_eq(flop_of(&c, "prediction projection", CALC_STAGE_FW), 2 * T / 2 * 2 * H * H);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("transformer");
+    tcase_add_test(cases, a_llama_block_has_its_matrices);
+    tcase_add_test(cases, a_matrix_moves_its_operands_once);
+    tcase_add_test(cases, sequence_parallelism_divides_all_that_is_kept);
+    tcase_add_test(cases, repeated_key_heads_are_computed_and_kept_by_each);
+    tcase_add_test(cases, a_gpt_block_has_biases_masks_and_two_matrices);
+    tcase_add_test(cases, stored_scores_are_the_whole_square_with_its_mask);
+    tcase_add_test(cases, an_unfused_activation_keeps_one_tensor_more);
+    tcase_add_test(cases, queries_and_keys_may_be_normalized);
+    tcase_add_test(cases, flash_attention_computes_the_scores_of_the_mask);
+    tcase_add_test(cases, exponentials_are_charged_relative_to_heads_of_128);
+    tcase_add_test(cases, eager_execution_moves_more);
+    tcase_add_test(cases, latent_attention_goes_down_and_up);
+    tcase_add_test(cases, latents_are_gathered_by_four_ranks);
+    tcase_add_test(cases, queries_may_be_not_compressed);
+    tcase_add_test(cases, a_block_with_experts_has_router_shared_and_routed_ones);
+    tcase_add_test(cases, experts_have_biases_where_matrices_have);
+    tcase_add_test(cases, experts_fold_into_tensor_and_data_parallelism);
+    tcase_add_test(cases, one_expert_a_rank_is_the_limit);
+    tcase_add_test(cases, capacity_and_imbalance_multiply_what_is_routed);
+    tcase_add_test(cases, tokens_travel_in_their_own_formats);
+    tcase_add_test(cases, all_gather_brings_every_token_to_every_rank);
+    tcase_add_test(cases, grouped_weights_may_have_gradient_traffic_of_their_own);
+    tcase_add_test(cases, unfused_experts_move_more_in_their_activation_only);
+    tcase_add_test(cases, elementwise_kernels_of_a_llama_block);
+    tcase_add_test(cases, elementwise_kernels_of_a_gpt_block);
+    tcase_add_test(cases, elementwise_kernels_of_latent_attention);
+    tcase_add_test(cases, elementwise_kernels_of_experts);
+    tcase_add_test(cases, elementwise_kernels_of_the_ends);
+    tcase_add_test(cases, a_block_gathers_and_scatters_twice_each_way);
+    tcase_add_test(cases, routed_experts_have_no_tensor_parallel_communication);
+    tcase_add_test(cases, one_context_rank_exchanges_nothing);
+    tcase_add_test(cases, context_ranks_divide_tokens_and_scores);
+    tcase_add_test(cases, a_ring_passes_keys_on_and_their_gradients_back);
+    tcase_add_test(cases, an_all_gather_brings_all_keys);
+    tcase_add_test(cases, ulysses_swaps_sequence_for_heads);
+    tcase_add_test(cases, hierarchical_context_is_both);
+    tcase_add_test(cases, core_attention_drops_its_sums_and_runs_again);
+    tcase_add_test(cases, norms_drop_their_outputs);
+    tcase_add_test(cases, up_projections_drop_queries_keys_and_values);
+    tcase_add_test(cases, a_feedforward_layer_drops_all_but_its_input);
+    tcase_add_test(cases, activations_of_experts_are_dropped_alone);
+    tcase_add_test(cases, shared_experts_are_dropped_alone);
+    tcase_add_test(cases, routed_experts_run_again_with_both_exchanges);
+    tcase_add_test(cases, modules_add_up);
+    tcase_add_test(cases, full_recomputation_keeps_the_input_of_the_block);
+    tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
+    tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);
+    tcase_add_test(cases, learned_positions_are_a_table_beside_that_of_words);
+    tcase_add_test(cases, without_a_vocabulary_there_are_no_ends);
+    tcase_add_test(cases, a_predicted_token_adds_norms_and_a_projection);
+    return run_cases(cases);
+}

@@ -1,0 +1,107 @@
+/** @file stage_case.h  All of an extended layout, down to the terms of its step, to vary from. */
+#ifndef CALC_TEST_STAGE_CASE_H
+#define CALC_TEST_STAGE_CASE_H
+
+#include "model/stage_spent.h"
+#include "model/stage_step.h"
+#include "modern_case.h"
+
+/** Bandwidths of small_system() [bytes/s]: networks 0 and 1, memory tiers 1 and 2. */
+static const double fast = 0x1p36, slow = 0x1p33, memory = 0x1p38, far_memory = 0x1p34;
+
+/** A layout and what the functions of the model say of it. The context points into it: do not
+ *  copy. */
+typedef struct stage_case {
+    modern_case c;
+    calc_stages stages;
+    calc_stage_parts parts;
+    calc_stage_lines lines;
+    calc_stage_terms terms;
+    double exposed; /**< share of messages */
+} stage_case;
+
+static inline void build(stage_case *s, calc_app app, calc_exec exec)
+{
+    s->c = case_of(app, exec);
+}
+
+/** Fill what follows from the application, the system and the execution. */
+static inline void settle(stage_case *s)
+{
+    modern_case *c = &s->c;
+    resolve(c);
+    s->stages = calc_stages_split(&c->shape, &c->exec);
+    calc_stage_parts_of(&c->context, &s->parts);
+    s->lines = calc_stage_lines_of(&c->system, &c->exec, &c->context.groups,
+                                   calc_stage_message_bytes(&c->shape));
+    calc_stage_terms_of(&c->context, &c->exec, &s->parts, &s->lines, &s->terms);
+    s->exposed = calc_stage_exposed_messages(&s->terms, &c->exec);
+}
+
+static inline calc_stage_weights weights_of(stage_case *s, size_t index)
+{
+    settle(s);
+    return calc_stage_weights_sum(&s->terms, &s->stages.item[index]);
+}
+
+static inline calc_stage_memory memory_of(stage_case *s, size_t index)
+{
+    calc_stage_weights w = weights_of(s, index);
+    return calc_stage_memory_sum(&s->terms, &s->stages.item[index], &w, s->c.exec.pipeline_schedule,
+                                 s->stages.chunks);
+}
+
+static inline calc_stage_pass pass_of(stage_case *s, size_t index)
+{
+    settle(s);
+    return calc_stage_pass_of(&s->terms, &s->stages.item[index], s->stages.chunks, s->exposed);
+}
+
+static inline calc_stage_spent spent_of(stage_case *s, size_t index)
+{
+    settle(s);
+    return calc_stage_spent_of(&s->c.context, &s->parts, &s->lines, &s->terms,
+                               &s->stages.item[index], s->stages.chunks);
+}
+
+static inline calc_stage_reduction reduction_of(stage_case *s, size_t index)
+{
+    calc_stage_pass pass = pass_of(s, index);
+    calc_stage_weights w = weights_of(s, index);
+    return calc_stage_reduction_sum(&s->terms, &w, &pass, s->stages.chunks);
+}
+
+/** 8 blocks without embedding and head. */
+static inline calc_app without_ends(void)
+{
+    calc_app app = modern_app();
+    app.vocab_size = 0;
+    return app;
+}
+
+/** 8 blocks with experts, no others and no ends. */
+static inline calc_app experts_only(void)
+{
+    calc_app app = moe_app();
+    app.vocab_size = 0;
+    app.dense_blocks = 0;
+    return app;
+}
+
+/** Nothing hides behind the passes: a share of 0 would be the usual one. */
+static inline void hide_nothing(stage_case *s)
+{
+    s->c.system.overlap.data_par = 1e-300;
+}
+
+static inline void recompute_all(stage_case *s)
+{
+    s->c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s->c.exec.seq_par_ag_redo = false;
+}
+
+/** Weights of a block of modern_app(), and the bytes it keeps for its 32 tokens. */
+static const double block_weights = 64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
+static const double block_bytes = 32.0 * (8 * 64 + 2 * (2 * 64 + 2 * 32) + 6 * 256 + 4 * 4);
+
+#endif
