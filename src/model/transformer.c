@@ -316,8 +316,8 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
                           (fused ? 4 : 14) * logits);
     o->flop[CALC_STAGE_FW] = 5 * logits;
     o->flop[CALC_STAGE_AGRAD] = 2 * logits;
-    calc_build_ /* Unfused, logits and their gradient exist in both formats at the peak. */
-        keep(o, (fused ? 1 : 2) * (shape->element_bytes + (fused ? 0 : 4)) * logits, 0);
+    /* Unfused, logits and their gradient exist in both formats at the peak. */
+    calc_build_keep(o, (fused ? 1 : 2) * (shape->element_bytes + (fused ? 0 : 4)) * logits, 0);
     return b.count;
 }
 
