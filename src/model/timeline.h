@@ -63,11 +63,11 @@ calc_stage_class calc_timeline_chunk_class(const calc_timeline *timeline, int64_
 /** Chunks that a stage holds, the copy of DualPipe included. */
 int64_t calc_timeline_held(const calc_schedule_shape *shape);
 
-/** The stage that a micro-batch visits after this chunk of this stage, forward; -1: none, and it
- *  is also what a chunk of the same stage counts as: nothing is sent. */
+/** The stage that receives what a chunk of a stage sends forward; -1 if it sends nothing, since the
+ *  model ends there or goes on in the same stage. */
 int64_t calc_timeline_next(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
-/** The stage it came from; -1 as above. */
+/** The stage that it receives from; -1 likewise. */
 int64_t calc_timeline_before(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
 /** Number of a chunk of a stage, in order of the way of a micro-batch: with DualPipe those of the

@@ -33,8 +33,8 @@ static const calc_run_source sources[] = {
     {"foundry_a100_40", NULL, 0, "foundry_a100_40",
      T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION), NULL},
     {"mlperf", NULL, 0, "mlperf", NVIDIA_RECIPE, NULL},
-    {"torchtitan", NULL, 0, "torchtitan", PYTORCH | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_1),
-     NULL},
+    {"torchtitan", NULL, 0, "torchtitan",
+     PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_1), NULL},
     {"nemo_24", NULL, 0, "nemo_2407", NVIDIA_RECIPE, NULL},
     {"nemo_long", NULL, 0, "nemo_longseq", 0, nothing_shared},
     {"automodel", "GPT-OSS", 0, "automodel", PYTORCH | T(NO_RECOMPUTE) | T(SPREAD_EXPERTS), NULL},
@@ -55,6 +55,19 @@ static const calc_run_source sources[] = {
     {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(DUMMY_GRADIENTS), NULL},
     {"", NULL, 0, "other", 0, NULL}};
 
+/* A source that is not known runs its kind of software as it is set up today. */
+static const calc_run_source *unknown_source(const calc_runs_row *row)
+{
+    static const calc_run_source megatron = {"", NULL, 0, "other", T(DATA_OVERLAP), NULL};
+    static const calc_run_source ascend = {"", NULL, 0, "other", T(NO_MESSAGE_OVERLAP), NULL};
+    static const calc_run_source fsdp = {
+        "", NULL, 0, "other", PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED), NULL};
+    if (calc_runs_has(row->hardware, "Ascend") || calc_runs_has(row->hardware, "910")) {
+        return &ascend;
+    }
+    return calc_runs_has(row->zero_stage_fsdp, "FSDP") ? &fsdp : &megatron;
+}
+
 const calc_run_source *calc_run_source_of(const calc_runs_row *row)
 {
     const calc_run_source *source = sources;
@@ -64,7 +77,7 @@ const calc_run_source *calc_run_source_of(const calc_runs_row *row)
            (source->experts != 0 && source->experts != experts)) {
         source++;
     }
-    return source;
+    return *source->prefix ? source : unknown_source(row);
 }
 
 const char *calc_run_source_assumption(int trait)

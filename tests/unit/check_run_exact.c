@@ -4,10 +4,10 @@
 
 #include "calc.h"
 #include "cli/breakdown.h"
-#include "modern_case.h"
+#include "shipped_case.h"
 #include "small_case.h"
 
-static calc_stats exact_of(const modern_case *c)
+static calc_stats exact_of(const shipped_case *c)
 {
     calc_stats s;
     calc_errors errors = {0};
@@ -22,7 +22,7 @@ static calc_stats exact_of(const modern_case *c)
     return s;
 }
 
-static calc_stats closed_of(const modern_case *c)
+static calc_stats closed_of(const shipped_case *c)
 {
     calc_stats s;
     calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s);
@@ -31,8 +31,8 @@ static calc_stats closed_of(const modern_case *c)
 
 START_TEST(the_closed_form_alone_knows_no_error)
 {
-    modern_case modern = modern_layout(0);
-    modern_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
+    shipped_case modern = modern_layout(0);
+    shipped_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
     ck_assert_double_nan(closed_of(&modern).pipeline_closed_form_error);
     ck_assert_double_nan(closed_of(&classic).pipeline_closed_form_error);
 }
@@ -42,7 +42,7 @@ END_TEST
 START_TEST(without_chunks_nothing_changes)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         c.exec.pipeline_interleaving = 1;
         c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
         calc_stats closed = closed_of(&c);
@@ -56,7 +56,7 @@ END_TEST
 
 START_TEST(the_parts_of_the_time_still_add_up)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_stats closed = closed_of(&c);
     calc_stats s = exact_of(&c);
     double part_s[CALC_BREAKDOWN_TIMES];
@@ -86,7 +86,7 @@ END_TEST
  * which docs/schedules.md puts as 6 (f + b) + max(f + 2b, 2f). */
 START_TEST(a_round_that_is_not_full_differs_from_calculon)
 {
-    modern_case c = {small_app(), small_system(), small_exec(1, 2, 1)};
+    shipped_case c = {small_app(), small_system(), small_exec(1, 2, 1)};
     calc_stage_stats stage;
     c.exec.batch_size = 3;
     c.exec.pipeline_interleaving = 2;
@@ -104,7 +104,7 @@ END_TEST
 /* One micro-batch goes through 3, 3 and 2 blocks, there and back. */
 START_TEST(missing_blocks_are_missing)
 {
-    modern_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
+    shipped_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
     calc_stage_stats stage;
     c.exec.batch_size = 1;
     for (int net = 0; net < 2; net++) {
@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST(inference_has_forward_passes_only)
 {
-    modern_case c = {small_app(), small_system(), small_exec(1, 4, 1)};
+    shipped_case c = {small_app(), small_system(), small_exec(1, 4, 1)};
     calc_stage_stats stage;
     c.exec.training = false;
     calc_stats s = exact_of(&c);
@@ -134,11 +134,11 @@ END_TEST
 
 START_TEST(chunks_that_do_not_divide_have_no_step)
 {
-    modern_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
-    modern_case modern = modern_layout(0);
+    shipped_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
+    shipped_case modern = modern_layout(0);
     classic.exec.pipeline_interleaving = 3;
     modern.exec.pipeline_interleaving = 3;
-    const modern_case *both[] = {&classic, &modern};
+    const shipped_case *both[] = {&classic, &modern};
     for (int i = 0; i < 2; i++) {
         calc_stats s = exact_of(both[i]);
         ck_assert_int_eq(s.verdict, CALC_VERDICT_INTERLEAVING);

@@ -1,12 +1,12 @@
 /* The simulated step of a layout: what its chunks take, and what surrounds the pipeline. */
 #include "model/timeline.h"
 
-#include "modern_case.h"
+#include "shipped_case.h"
 #include "small_case.h"
 
 enum { MAX_STAGES = 64 };
 
-static void timeline_of(const modern_case *c, calc_timeline *out)
+static void timeline_of(const shipped_case *c, calc_timeline *out)
 {
     calc_timeline_of(&c->app, &c->system, &c->exec, out);
     ck_assert(out->fits);
@@ -30,7 +30,7 @@ static void assert_close(double got, double want)
 
 /* Chunks of a stage take together what calc_each_stage() says, and their parts take what they do.
  */
-static void check_chunks(const modern_case *c)
+static void check_chunks(const shipped_case *c)
 {
     static calc_stage_stats row[MAX_STAGES];
     calc_timeline t;
@@ -61,7 +61,7 @@ static void check_chunks(const modern_case *c)
 START_TEST(chunks_add_up_to_their_stage_and_parts_to_their_chunk)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         check_chunks(&c);
         c.exec.pipeline_par_overlap = !c.exec.pipeline_par_overlap;
         c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(chunks_of_calculon_add_up_too)
 {
-    modern_case c = {small_app(), small_system(), small_exec(2, 4, 1)};
+    shipped_case c = {small_app(), small_system(), small_exec(2, 4, 1)};
     for (int i = 0; i < 16; i++) {
         c.exec.pipeline_interleaving = i & 1 ? 2 : 1;
         c.exec.activations_offload = i & 2;
@@ -91,7 +91,7 @@ END_TEST
 /* 8 blocks on 3 stages are 3, 3 and 2; without tensor parallelism or messages all take as long. */
 START_TEST(later_stages_of_calculon_have_a_block_less)
 {
-    modern_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
+    shipped_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
     calc_timeline t;
     for (int net = 0; net < 2; net++) {
         c.system.networks[net].bytes_per_s = INFINITY;
@@ -109,7 +109,7 @@ END_TEST
  * the first stage is the embedding alone, the last of the last the head. */
 START_TEST(ends_take_the_place_of_a_block_in_their_chunk)
 {
-    modern_case c = modern_layout(0);
+    shipped_case c = modern_layout(0);
     calc_timeline t;
     timeline_of(&c, &t);
     double blocks = 0;
@@ -132,7 +132,7 @@ END_TEST
 /* 64 blocks, 3 of them dense, on 16 stages of 2 chunks: the first chunk has no other. */
 START_TEST(dense_blocks_are_in_the_first_chunk)
 {
-    modern_case c = modern_layout(3);
+    shipped_case c = modern_layout(3);
     calc_timeline t;
     c.app.num_blocks = 64;
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(forward_passes_alone_are_in_the_order_of_1f1b)
 {
-    modern_case c = modern_layout(3);
+    shipped_case c = modern_layout(3);
     ck_assert_int_eq(calc_timeline_shape(&c.exec).kind, CALC_PIPELINE_SCHEDULE_DUALPIPE);
     c.exec.training = false;
     ck_assert_int_eq(calc_timeline_shape(&c.exec).kind, CALC_PIPELINE_SCHEDULE_1F1B);
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(what_follows_the_pipeline_is_that_of_the_run)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         calc_timeline t;
         calc_stats s;
         timeline_of(&c, &t);
