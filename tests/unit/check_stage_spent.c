@@ -135,6 +135,22 @@ START_TEST(a_block_takes_no_less_than_the_host)
 }
 END_TEST
 
+/* By a fifth where both need the same: they take turns in being behind (docs/validation.md). */
+START_TEST(a_block_takes_longest_where_the_host_is_as_slow)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    double alone_s = checked(&s, 0).all_s;
+    static const double host[] = {0.25, 0.5, 1, 2, 4};
+    for (int i = 0; i < 5; i++) {
+        s.c.system.host.block_s = host[i] * alone_s / 8;
+        calc_stage_spent t = checked(&s, 0);
+        assert_near(t.all_s, alone_s * pow(1 + pow(host[i], 4), 0.25));
+        ck_assert_double_eq_tol(t.host_s, t.all_s - alone_s, 1e-9 * alone_s);
+    }
+}
+END_TEST
+
 /* Those that do not recompute, too. */
 START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
 {
@@ -284,6 +300,7 @@ int main(void)
     tcase_add_test(cases, messages_are_scattered_sent_per_chunk_and_may_hide);
     tcase_add_test(cases, some_blocks_recompute_and_others_do_not);
     tcase_add_test(cases, a_block_takes_no_less_than_the_host);
+    tcase_add_test(cases, a_block_takes_longest_where_the_host_is_as_slow);
     tcase_add_test(cases, blocks_that_do_not_recompute_wait_for_the_host_as_well);
     tcase_add_test(cases, slower_software_takes_longer_but_for_messages);
     tcase_add_test(cases, predicted_tokens_repeat_a_block_and_the_head);

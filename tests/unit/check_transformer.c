@@ -842,7 +842,8 @@ START_TEST(a_head_keeps_its_inputs_and_logits)
     ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 4 * T * 512 / 2);
     c.exec.fused_cross_entropy = false;
     make_head(&c);
-    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 6 * 512) / 2);
+    /* logits and their gradient, each in 2 and in 4 bytes */
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * (2 + 4) * 512) / 2);
     ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 14 * T * 512 / 2);
 }
 END_TEST
