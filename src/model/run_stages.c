@@ -196,31 +196,28 @@ static void put_offload(const run *r, calc_stats *s)
     const calc_exec *e = r->exec;
     bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = calc_share_or(e->offload_share, 1);
+    calc_stage_tier2 most = {0};
     for (size_t i = 0; i < r->stages.count; i++) {
         calc_stage_tier2 away = calc_stage_tier2_of(&r->context, &r->parts, &r->terms,
                                                     &r->stages.item[i], r->stages.chunks);
         double bytes = away.weight + away.activation + away.optimizer;
-        if (bytes <= s->proc_mem_tier2_cap_req) {
-            continue;
+        if (bytes > s->proc_mem_tier2_cap_req) {
+            s->proc_mem_tier2_cap_req = bytes;
+            most = away;
         }
-        s->proc_mem_tier2_cap_req = bytes;
-        if (e->weight_offload) {
-            s->weight_space_with_offload =
-                s->weight_space_with_offload > 0 ? s->weight_space_with_offload : s->weight_space;
-            s->weight_space = away.weight / share;
-        }
-        if (e->activations_offload) {
-            double *whole = full ? &s->act_checkpoint_size : &s->act_space;
-            double *here = full ? &s->act_checkpoint_size_with_offload : &s->act_space_with_offload;
-            *here = *here > 0 ? *here : *whole;
-            *whole = away.activation / share;
-        }
-        if (e->optimizer_offload) {
-            s->optimizer_space_with_offload = s->optimizer_space_with_offload > 0
-                                                  ? s->optimizer_space_with_offload
-                                                  : s->optimizer_space;
-            s->optimizer_space = away.optimizer / share;
-        }
+    }
+    if (e->weight_offload) {
+        s->weight_space_with_offload = s->weight_space;
+        s->weight_space = most.weight / share;
+    }
+    if (e->activations_offload) {
+        double *whole = full ? &s->act_checkpoint_size : &s->act_space;
+        *(full ? &s->act_checkpoint_size_with_offload : &s->act_space_with_offload) = *whole;
+        *whole = most.activation / share;
+    }
+    if (e->optimizer_offload) {
+        s->optimizer_space_with_offload = s->optimizer_space;
+        s->optimizer_space = most.optimizer / share;
     }
 }
 

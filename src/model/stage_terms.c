@@ -243,7 +243,8 @@ calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *c, const calc_stag
     int64_t zero = calc_zero_stage(e);
     double held = w.dense + w.expert;
     double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
-    calc_stage_tier2 out = {.weight = away.weight * b.weight * (zero >= 3 ? owned : held)};
+    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    calc_stage_tier2 out = {.weight = copies * away.weight * b.weight * (zero >= 3 ? owned : held)};
     if (e->training) {
         double stored = class->dense * p->block[CALC_DENSE_BLOCK].kept_bytes +
                         class->moe * p->block[CALC_MOE_BLOCK].kept_bytes;
@@ -252,6 +253,12 @@ calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *c, const calc_stag
         out.optimizer = away.optimizer * (b.master + 2 * b.moment) * (zero >= 1 ? owned : held);
     }
     return out;
+}
+
+/* What a block of the processor's `s` takes beside its host. */
+static double beside_host(double s, double host_s)
+{
+    return s > 0 ? s * host_wait(host_s / s) : 0;
 }
 
 /* A block: its passes with what sharded weights expose, none shorter than the host issues it; every
@@ -265,14 +272,15 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
     double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
     double away = calc_stage_away_of(exec).activation;
     double all_s = fw_s + agrad_s + b->wgrad_s;
-    double slow = all_s > 0 ? host_wait(host_s / all_s) : 1;
-    double factor = slow * speed;
+    double factor = all_s > 0 ? beside_host(all_s, host_s) / all_s * speed : speed;
     double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
+    /* A block that does not recompute waits for the host, too. */
+    double without_s = beside_host(all_s - b->re_s - repeated_s, host_s);
     *out = (calc_stage_part){
         .fw_s = fw_s * factor,
         .agrad_s = agrad_s * factor,
         .wgrad_s = b->wgrad_s * factor,
-        .spared_s = (b->re_s + repeated_s) * factor,
+        .spared_s = all_s * factor - without_s * speed,
         .weights = {b->dense_weights, b->expert_weights},
         /* A forward pass alone keeps nothing: a block's activations live while it runs. */
         .kept_bytes = exec->training ? b->kept_bytes * (1 - away) : 0,
@@ -386,6 +394,7 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
     int64_t rest = microbatches % e->pipeline_par;
     calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    double table = c->shape->vocab / c->shape->tensor_par * c->shape->hidden;
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
     t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
@@ -400,11 +409,10 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     if (e->pipeline_par > 1) {
         t->message_s = calc_collective_line_s(&l->message, p->message_bytes);
         bool tied = c->shape->tied && c->shape->vocab > 0 && e->training;
-        t->tied_s =
-            tied ? calc_collective_line_s(&l->ends, b.reduced * p->embedding.dense_weights) : 0;
+        t->tied_s = tied ? calc_collective_line_s(&l->ends, b.reduced * table) : 0;
     } else if (c->shape->tied) {
         /* One table for both ends if they are tied and on the same stage. */
-        t->head.weights.dense -= p->embedding.dense_weights;
+        t->head.weights.dense -= table;
     }
 }
 
