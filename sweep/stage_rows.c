@@ -95,6 +95,11 @@ static void list_states(calc_stage_rows *rows, const calc_space *space, const ca
     size_t shardings = calc_space_pick_bool(space, CALC_AXIS_optimizer_sharding, true, sharding);
     size_t zeros = rows->pinned ? 1 : zero->count;
     rows->states = 0;
+    rows->alone_first = space->axis[CALC_AXIS_optimizer_sharding].last && sharding[0] &&
+                        !rows->pinned && calc_space_has(space, CALC_AXIS_zero_stage, 0);
+    if (rows->alone_first) {
+        rows->state[rows->states++] = (calc_stage_state_choice){false, 0};
+    }
     for (size_t s = 0; s < shardings; s++) {
         for (size_t z = 0; z < zeros && rows->states < CALC_STAGE_STATES; z++) {
             rows->state[rows->states++] = (calc_stage_state_choice){
@@ -119,14 +124,16 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
     int64_t redo[2];
     bool scatters = (int64_t)rows->shape.tokens % e->tensor_par == 0;
     bool experts_split = e->expert_par > 1 && e->tensor_par > 1;
-    size_t type_count = pick(space, CALC_AXIS_tensor_par_comm_type, types, 3, type);
+    /* Where one type is preferred, it is that of several ranks. */
+    bool single = e->tensor_par == 1 && space->axis[CALC_AXIS_tensor_par_comm_type].last;
+    size_t type_count =
+        pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
     size_t overlap_count =
         pick(space, CALC_AXIS_tensor_par_overlap, overlaps, e->tensor_par > 1 ? 5 : 1, overlap);
     for (size_t k = 0; k < type_count; k++) {
         e->tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
         bool split = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-        bool whole = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
-        if ((!whole && !scatters) || (experts_split && !split)) {
+        if (experts_split && !split) {
             continue;
         }
         bool can_redo = split && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;

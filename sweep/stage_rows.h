@@ -33,6 +33,7 @@ typedef struct calc_stage_rows {
     int64_t networks[CALC_MAX_NETWORKS];
     bool pinned;   /**< the base says what tiles would vary: it has Calculon's fields otherwise */
     size_t states; /**< the first one shards nothing, if it is in the space */
+    bool alone_first; /**< the first one is for cells without replicas only */
     calc_stage_state_choice state[CALC_STAGE_STATES];
 } calc_stage_rows;
 

@@ -99,7 +99,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
         add_class(&s, 1, blocks / p, 0);
         add_class(&s, p - 2, blocks / p, 0);
         add_class(&s, 1, blocks / p, 0);
-        s.fit = blocks >= p;
+        s.fit = blocks >= p * s.chunks;
     } else {
         double ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 1 : 0;
         double all = blocks + 2 * ends;

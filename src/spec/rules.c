@@ -374,7 +374,7 @@ static void check_inference(rules *r)
         BROKEN(r, activation_recompute, "use \"none\", or training true",
                "without training there is no backward pass to recompute for");
     }
-    if (e->data_par > 1 && e->data_par_overlap) {
+    if ((e->data_par > 1 || e->context_par > 1) && e->data_par_overlap) {
         BROKEN(r, data_par_overlap, "use false, or training true",
                "without training there are no gradients to reduce");
     }
