@@ -130,7 +130,9 @@ void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *ap
             continue;
         }
         if (value > blocks || blocks % value != 0) {
-            cell->unfit_interleavings += !interleaving->all;
+            if (!interleaving->all) {
+                cell->unfit_interleaving[cell->unfit_interleavings++] = value;
+            }
             continue;
         }
         calc_pipeline p =

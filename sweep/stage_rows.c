@@ -36,13 +36,30 @@ static void profile_row(calc_stage_rows *rows, calc_stage_row *row, const calc_s
     }
 }
 
+/* Networks of data parallelism that the cost of a block depends on: those of experts, where these
+ * name none. */
+static void list_data_networks(calc_stage_rows *rows, const calc_space *space,
+                               const calc_system *system, const calc_exec *base)
+{
+    rows->datas = 1;
+    rows->data[0] = -1;
+    if (base->expert_par > 1 && base->expert_par_net < 0 &&
+        base->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        rows->datas = calc_space_networks(space, CALC_AXIS_data_par_net, base->expert_par, system,
+                                          rows->data);
+    }
+}
+
 /* A row for each tensor-parallel network. */
 static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const calc_system *system,
                             const calc_exec *exec, bool profile)
 {
-    for (size_t n = 0; n < rows->networks_count; n++) {
+    for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
+        size_t n = i / rows->datas;
+        int64_t data = rows->data[i % rows->datas];
         calc_exec e = *exec;
         e.tensor_par_net = rows->networks[n];
+        e.data_par_net = data < 0 ? e.data_par_net : data;
         if (!calc_extended(app, system, &e)) {
             continue;
         }
@@ -52,6 +69,7 @@ static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const ca
         }
         row->exec = e;
         row->network = n;
+        row->data_network = data;
         if (profile) {
             profile_row(rows, row, system);
         }
@@ -161,6 +179,7 @@ calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
     bool placed = base->rank_order != CALC_RANK_ORDER_NETWORKS;
     rows->networks_count = calc_space_networks(
         space, CALC_AXIS_tensor_par_net, placed ? 1 : base->tensor_par, system, rows->networks);
+    list_data_networks(rows, space, system, base);
     calc_exec without = *base;
     without.zero_stage = 0;
     without.pipeline_par_overlap = false;

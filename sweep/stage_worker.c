@@ -213,10 +213,20 @@ static calc_exec exec_of(const calc_stage_work *k, const calc_stage_row *row, si
     return e;
 }
 
-/* Points of a row in the cell. */
-static uint64_t points_of(const calc_stage_work *k)
+/* Whether a row was made for the networks of a pair. */
+static bool pairs_with(const calc_stage_work *k, const calc_stage_row *row, size_t pair_index)
 {
-    return k->pairs * k->states * (k->lanes.count + k->unfit) * k->reduces * k->gathers;
+    return row->data_network < 0 || row->data_network == k->pair[pair_index].data;
+}
+
+/* Points of a row in the cell. */
+static uint64_t points_of(const calc_stage_work *k, const calc_stage_row *row)
+{
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < k->pairs; i++) {
+        pairs += pairs_with(k, row, i);
+    }
+    return pairs * k->states * (k->lanes.count + k->unfit) * k->reduces * k->gathers;
 }
 
 calc_verdict calc_stage_decode(const calc_stage_place *place, uint64_t index, calc_exec *exec)
@@ -230,7 +240,12 @@ calc_verdict calc_stage_decode(const calc_stage_place *place, uint64_t index, ca
     size_t lane = index % lanes;
     index /= lanes;
     size_t state = index % k->states;
-    size_t pair_index = (size_t)(index / k->states);
+    size_t pair_index = 0;
+    for (size_t left = (size_t)(index / k->states);; pair_index++) {
+        if (pairs_with(k, place->row, pair_index) && left-- == 0) {
+            break;
+        }
+    }
     bool fits = lane < k->lanes.count;
     size_t unfit = lane - k->lanes.count; /* if it does not fit */
     *exec =
@@ -331,9 +346,12 @@ static void run_row(calc_worker *w, const calc_stage_row *row, calc_sweep_group 
     calc_stage_work *k = w->stage;
     uint64_t per_pair = k->states * k->reduces * k->gathers;
     calc_stage_place place = {k, row, w->counts.total};
-    w->counts.total += points_of(k);
+    w->counts.total += points_of(k, row);
     for (size_t i = 0; i < k->pairs; i++) {
         calc_verdict verdict = k->verdict[row->network][i];
+        if (!pairs_with(k, row, i)) {
+            continue;
+        }
         if (verdict != CALC_VERDICT_OK) {
             w->counts.rejected[verdict] += per_pair * (k->lanes.count + k->unfit);
         } else {
@@ -344,7 +362,7 @@ static void run_row(calc_worker *w, const calc_stage_row *row, calc_sweep_group 
         w->stage_visit(w->row_context, w, &place);
     }
     for (size_t i = 0; i < k->pairs && !w->counts_only; i++) {
-        if (k->verdict[row->network][i] != CALC_VERDICT_OK) {
+        if (k->verdict[row->network][i] != CALC_VERDICT_OK || !pairs_with(k, row, i)) {
             continue;
         }
         for (size_t s = 0; s < k->states; s++) {
