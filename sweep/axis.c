@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "show.h"
 #include "spec/field.h"
+#include "variants.h"
 
 enum { PATH_SIZE = 128, KINDS = 3, MAX_CHOICES = 32 };
 
@@ -203,7 +204,7 @@ static calc_status set_values(calc_space *space, calc_axis axis, const double *v
         return CALC_ERR_NOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        whole[i] = (int64_t)value[i];
+        whole[i] = calc_axis_value(axis, value[i]);
     }
     calc_status status = calc_space_set(space, axis, whole, count);
     free(whole);
@@ -217,6 +218,14 @@ static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_te
     const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
     bool choice = field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_BOOL;
     bool optional = calc_axis_is_optional(axis);
+    if (axis == CALC_AXIS_zero_stage) {
+        static const double stages[] = {0, 1, 2, 3};
+        return set_values(space, axis, stages, sizeof stages / sizeof *stages);
+    }
+    if (calc_variants_know(axis)) {
+        calc_space_set_all(space, axis);
+        return CALC_OK;
+    }
     if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size || (optional && !choice)) {
         return calc_axis_error(text, 0, errors, CALC_ERR_TYPE,
                                optional ? NULL : "for example 8:8192:x2",
@@ -320,6 +329,7 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     if (status != CALC_OK) {
         return status;
     }
+<<<<<<< HEAD
     if (is_served(&ref)) {
         return set_served(space, text, &ref, path, errors);
     }
@@ -329,6 +339,8 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
                                "supported yet",
                                path);
     }
+=======
+>>>>>>> swp
     switch (ref.field->type) {
     case CALC_TYPE_NOTE:
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,

@@ -92,7 +92,12 @@ bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app, const cal
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
     /* A number has less than twice as many divisors as its root. */
     size_t most = axis->all ? (size_t)(2 * sqrt((double)app->num_blocks)) : axis->count;
-    return most * (size_t)system->networks_count <= CALC_KERNEL_LANES;
+    /* Free layouts, which are lists of stages, may have any number of chunks. */
+    bool any =
+        axis->all && calc_space_has(space, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
+    size_t stage_lanes = 2 * (any ? (size_t)app->num_blocks / 2 + 1 : most);
+    return most * (size_t)system->networks_count <= CALC_KERNEL_LANES &&
+           stage_lanes <= CALC_KERNEL_LANES;
 }
 
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *app,
@@ -125,7 +130,9 @@ void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *ap
             continue;
         }
         if (value > blocks || blocks % value != 0) {
-            cell->unfit_interleavings += !interleaving->all;
+            if (!interleaving->all) {
+                cell->unfit_interleaving[cell->unfit_interleavings++] = value;
+            }
             continue;
         }
         calc_pipeline p =

@@ -21,7 +21,8 @@ typedef struct calc_cell {
     double least_in_flight; /**< over the interleavings */
 
     size_t interleavings;       /**< that divide the blocks per processor */
-    size_t unfit_interleavings; /**< that do not */
+    size_t unfit_interleavings; /**< that do not: */
+    int64_t unfit_interleaving[CALC_KERNEL_LANES];
     size_t pipeline_networks, data_networks;
     int64_t pipeline_network[CALC_MAX_NETWORKS], data_network[CALC_MAX_NETWORKS];
     size_t combos; /**< those without activation offload come first */

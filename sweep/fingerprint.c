@@ -75,7 +75,7 @@ static uint64_t hash_space(uint64_t hash, const calc_space *space)
 {
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         const calc_values *values = &space->axis[axis];
-        hash = hash_u64(hash, values->all);
+        hash = hash_u64(hash, values->all + 2u * values->last);
         hash = hash_u64(hash, values->count);
         if (values->count > 0) {
             hash = calc_hash(hash, values->value, values->count * sizeof *values->value);

@@ -58,6 +58,9 @@ static calc_verdict decode(const calc_worker *w, const calc_row *row,
     size_t lane = fits ? interleaving * c->pipeline_networks + pipeline : 0;
     *exec = calc_point_exec(w, row, &combo, fits ? lane : 0, data, overlapped);
     exec->pipeline_par_net = c->pipeline_network[pipeline];
+    if (!fits) {
+        exec->pipeline_interleaving = c->unfit_interleaving[interleaving - c->interleavings];
+    }
     calc_verdict verdict = networks->verdict[pipeline][data];
     if (verdict != CALC_VERDICT_OK) {
         return verdict;

@@ -75,6 +75,9 @@ calc_status calc_space_init(calc_space *space)
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed && status == CALC_OK; i++) {
         status = calc_space_set(space, fixed[i].axis, &fixed[i].value, 1);
     }
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        space->axis[axis].standard = true;
+    }
     if (status != CALC_OK) {
         calc_space_free(space);
     }
@@ -97,6 +100,8 @@ int64_t calc_axis_get(const calc_exec *exec, calc_axis axis)
     case CALC_TYPE_INT:
     case CALC_TYPE_SET:
         return *(const int64_t *)member;
+    case CALC_TYPE_REAL:
+        return calc_axis_value(axis, *(const double *)member);
     case CALC_TYPE_BOOL:
         return *(const bool *)member;
     case CALC_TYPE_ENUM:
@@ -115,6 +120,9 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
     case CALC_TYPE_SET:
         *(int64_t *)member = value;
         break;
+    case CALC_TYPE_REAL:
+        *(double *)member = calc_axis_number(axis, value);
+        break;
     case CALC_TYPE_BOOL:
         *(bool *)member = value != 0;
         break;
@@ -124,6 +132,26 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
     default:
         break;
     }
+}
+
+int64_t calc_axis_value(calc_axis axis, double number)
+{
+    int64_t bits;
+    if (row_of(axis)->type != CALC_TYPE_REAL) {
+        return (int64_t)number;
+    }
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+double calc_axis_number(calc_axis axis, int64_t value)
+{
+    double number;
+    if (row_of(axis)->type != CALC_TYPE_REAL) {
+        return (double)value;
+    }
+    memcpy(&number, &value, sizeof number);
+    return number;
 }
 
 void calc_space_optional(const calc_space *space, calc_exec *exec)
@@ -163,6 +191,10 @@ size_t calc_space_pick(const calc_space *space, calc_axis axis, const int64_t *l
         if (calc_space_has(space, axis, legal[i])) {
             out[count++] = legal[i];
         }
+    }
+    if (space->axis[axis].last && count > 1) {
+        out[0] = out[count - 1];
+        count = 1;
     }
     return count;
 }

@@ -15,7 +15,9 @@ typedef enum calc_axis {
 
 /** Values of one axis, ascending and without repetition; enumerations by index. Owns `value`. */
 typedef struct calc_values {
-    bool all; /**< every legal value, by the rules of Calculon's search */
+    bool all;      /**< every legal value, by the rules of Calculon's search */
+    bool last;     /**< only the last one of those that are legal in a context */
+    bool standard; /**< nobody asked for it: calc_space_init() or calc_defaults_set() chose it */
     size_t count;
     int64_t *value;
 } calc_values;
@@ -47,10 +49,15 @@ bool calc_axis_is_optional(calc_axis axis);
 /** Make an execution of the first values of the optional fields; the others are zero. */
 void calc_space_optional(const calc_space *space, calc_exec *exec);
 
-/** Member of an execution by axis, as a number: a choice by its index, a set by its bits. Fields
- *  that are real numbers are no axes: 0, and not put. */
+/** Member of an execution by axis, as a whole number: a choice by its index, a set by its bits, a
+ *  real number by calc_axis_value(). */
 int64_t calc_axis_get(const calc_exec *exec, calc_axis axis);
 void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value);
+
+/** A number of an axis as such a value, and back. Real numbers of the execution are not negative:
+ *  the bits of their double, which are in the same order. */
+int64_t calc_axis_value(calc_axis axis, double number);
+double calc_axis_number(calc_axis axis, int64_t value);
 
 /** Order of layouts: by their fields in the order of their rows. <0, 0 or >0. */
 int calc_axis_compare(const calc_exec *a, const calc_exec *b);

@@ -11,7 +11,7 @@
  *  infinities. */
 #define CALC_STAGE_NEVER_S 1e300
 
-enum { CALC_STAGE_LANES = 256 /**< most lanes of a tile; a multiple of every vector length */ };
+enum { CALC_STAGE_LANES = CALC_KERNEL_LANES /**< most lanes of a tile */ };
 
 /** Classes of stages of every lane. */
 typedef struct calc_stage_lane_class {

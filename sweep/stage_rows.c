@@ -36,13 +36,30 @@ static void profile_row(calc_stage_rows *rows, calc_stage_row *row, const calc_s
     }
 }
 
+/* Networks of data parallelism that the cost of a block depends on: those of experts, where these
+ * name none. */
+static void list_data_networks(calc_stage_rows *rows, const calc_space *space,
+                               const calc_system *system, const calc_exec *base)
+{
+    rows->datas = 1;
+    rows->data[0] = -1;
+    if (base->expert_par > 1 && base->expert_par_net < 0 &&
+        base->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        rows->datas = calc_space_networks(space, CALC_AXIS_data_par_net, base->expert_par, system,
+                                          rows->data);
+    }
+}
+
 /* A row for each tensor-parallel network. */
 static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const calc_system *system,
                             const calc_exec *exec, bool profile)
 {
-    for (size_t n = 0; n < rows->networks_count; n++) {
+    for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
+        size_t n = i / rows->datas;
+        int64_t data = rows->data[i % rows->datas];
         calc_exec e = *exec;
         e.tensor_par_net = rows->networks[n];
+        e.data_par_net = data < 0 ? e.data_par_net : data;
         if (!calc_extended(app, system, &e)) {
             continue;
         }
@@ -52,6 +69,7 @@ static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const ca
         }
         row->exec = e;
         row->network = n;
+        row->data_network = data;
         if (profile) {
             profile_row(rows, row, system);
         }
@@ -95,6 +113,11 @@ static void list_states(calc_stage_rows *rows, const calc_space *space, const ca
     size_t shardings = calc_space_pick_bool(space, CALC_AXIS_optimizer_sharding, true, sharding);
     size_t zeros = rows->pinned ? 1 : zero->count;
     rows->states = 0;
+    rows->alone_first = space->axis[CALC_AXIS_optimizer_sharding].last && sharding[0] &&
+                        !rows->pinned && calc_space_has(space, CALC_AXIS_zero_stage, 0);
+    if (rows->alone_first) {
+        rows->state[rows->states++] = (calc_stage_state_choice){false, 0};
+    }
     for (size_t s = 0; s < shardings; s++) {
         for (size_t z = 0; z < zeros && rows->states < CALC_STAGE_STATES; z++) {
             rows->state[rows->states++] = (calc_stage_state_choice){
@@ -118,17 +141,24 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
     int64_t overlap[5];
     int64_t redo[2];
     bool scatters = (int64_t)rows->shape.tokens % e->tensor_par == 0;
+<<<<<<< HEAD
     bool prefill_split = e->inference.prefill_tensor_par > 1 &&
                          (e->expert_par > 1 || e->inference.prefill_expert_par > 1);
     bool experts_split = (e->expert_par > 1 && e->tensor_par > 1) || prefill_split;
     size_t type_count = pick(space, CALC_AXIS_tensor_par_comm_type, types, 3, type);
+=======
+    bool experts_split = e->expert_par > 1 && e->tensor_par > 1;
+    /* Where one type is preferred, it is that of several ranks. */
+    bool single = e->tensor_par == 1 && space->axis[CALC_AXIS_tensor_par_comm_type].last;
+    size_t type_count =
+        pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
+>>>>>>> swp
     size_t overlap_count =
         pick(space, CALC_AXIS_tensor_par_overlap, overlaps, e->tensor_par > 1 ? 5 : 1, overlap);
     for (size_t k = 0; k < type_count; k++) {
         e->tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
         bool split = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-        bool whole = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
-        if ((!whole && !scatters) || (experts_split && !split)) {
+        if (experts_split && !split) {
             continue;
         }
         bool can_redo = split && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
@@ -156,6 +186,7 @@ calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
     bool placed = base->rank_order != CALC_RANK_ORDER_NETWORKS;
     rows->networks_count = calc_space_networks(
         space, CALC_AXIS_tensor_par_net, placed ? 1 : base->tensor_par, system, rows->networks);
+    list_data_networks(rows, space, system, base);
     calc_exec without = *base;
     without.zero_stage = 0;
     without.pipeline_par_overlap = false;

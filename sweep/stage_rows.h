@@ -14,7 +14,8 @@ typedef struct calc_stage_row {
     calc_exec exec;
     calc_cost_context context;
     calc_stage_parts parts;
-    size_t network;                            /**< position of tensor_par_net */
+    size_t network;       /**< position of tensor_par_net */
+    int64_t data_network; /**< the data_par_net that experts use, too; -1: they do not */
     calc_stage_terms terms[CALC_STAGE_STATES]; /**< calc_stage_terms_row(), by state */
 } calc_stage_row;
 
@@ -31,8 +32,11 @@ typedef struct calc_stage_rows {
     calc_stage_row *row;
     size_t networks_count;
     int64_t networks[CALC_MAX_NETWORKS];
+    size_t datas; /**< values of data_par_net that rows differ in, or one that does not matter */
+    int64_t data[CALC_MAX_NETWORKS];
     bool pinned;   /**< the base says what tiles would vary: it has Calculon's fields otherwise */
     size_t states; /**< the first one shards nothing, if it is in the space */
+    bool alone_first; /**< the first one is for cells without replicas only */
     calc_stage_state_choice state[CALC_STAGE_STATES];
 } calc_stage_rows;
 

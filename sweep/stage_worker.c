@@ -27,6 +27,8 @@ struct calc_stage_work {
     calc_stage_lanes lanes;
     int64_t interleaving[CALC_STAGE_LANES];
     size_t unfit; /* lanes whose interleaving does not divide the blocks */
+    int64_t unfit_interleaving[CALC_STAGE_LANES];
+    bool unfit_overlapped[CALC_STAGE_LANES];
     size_t first_state, states;
     size_t reduces, gathers; /* values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];
@@ -89,7 +91,9 @@ static void fill_lanes(calc_stage_work *k, const calc_space *space)
     bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
                    e.inference.phase == CALC_INFERENCE_PHASE_NONE;
     int64_t most = chunked ? (int64_t)ceil(k->rows.shape.blocks / (double)e.pipeline_par) + 1 : 1;
-    size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, true, overlap);
+    /* Where overlap is preferred, there must be something to overlap. */
+    bool sends = e.pipeline_par > 1 || !space->axis[CALC_AXIS_pipeline_par_overlap].last;
+    size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, sends, overlap);
     if (k->rows.pinned) {
         overlaps = 1;
         overlap[0] = e.pipeline_par_overlap;
@@ -104,12 +108,13 @@ static void fill_lanes(calc_stage_work *k, const calc_space *space)
         }
         e.pipeline_interleaving = v;
         calc_stages s = calc_stages_split(&k->rows.shape, &e);
-        if (!s.fit) {
-            k->unfit += axis->all ? 0 : overlaps;
-            continue;
-        }
-        for (size_t o = 0; o < overlaps && k->lanes.count < CALC_STAGE_LANES; o++) {
-            add_lane(k, &s, v, overlap[o] != 0);
+        for (size_t o = 0; o < overlaps; o++) {
+            if (s.fit) {
+                add_lane(k, &s, v, overlap[o] != 0);
+            } else if (!axis->all) {
+                k->unfit_interleaving[k->unfit] = v;
+                k->unfit_overlapped[k->unfit++] = overlap[o] != 0;
+            }
         }
     }
     /* Kernels read whole vectors: what is behind the last lane must be harmless numbers. */
@@ -145,8 +150,8 @@ static void fill_flags(calc_stage_work *k, const calc_space *space)
 static void fill_states(calc_stage_work *k)
 {
     const calc_stage_rows *r = &k->rows;
-    k->first_state = 0;
-    k->states = r->states;
+    k->first_state = r->alone_first && !k->alone;
+    k->states = r->states - k->first_state;
     if (k->alone) {
         bool plain = r->states > 0 && !r->state[0].sharding && r->state[0].zero == 0;
         k->states = plain ? 1 : 0;
@@ -209,10 +214,20 @@ static calc_exec exec_of(const calc_stage_work *k, const calc_stage_row *row, si
     return e;
 }
 
-/* Points of a row in the cell. */
-static uint64_t points_of(const calc_stage_work *k)
+/* Whether a row was made for the networks of a pair. */
+static bool pairs_with(const calc_stage_work *k, const calc_stage_row *row, size_t pair_index)
 {
-    return k->pairs * k->states * (k->lanes.count + k->unfit) * k->reduces * k->gathers;
+    return row->data_network < 0 || row->data_network == k->pair[pair_index].data;
+}
+
+/* Points of a row in the cell. */
+static uint64_t points_of(const calc_stage_work *k, const calc_stage_row *row)
+{
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < k->pairs; i++) {
+        pairs += pairs_with(k, row, i);
+    }
+    return pairs * k->states * (k->lanes.count + k->unfit) * k->reduces * k->gathers;
 }
 
 calc_verdict calc_stage_decode(const calc_stage_place *place, uint64_t index, calc_exec *exec)
@@ -226,11 +241,18 @@ calc_verdict calc_stage_decode(const calc_stage_place *place, uint64_t index, ca
     size_t lane = index % lanes;
     index /= lanes;
     size_t state = index % k->states;
-    size_t pair_index = (size_t)(index / k->states);
+    size_t pair_index = 0;
+    for (size_t left = (size_t)(index / k->states);; pair_index++) {
+        if (pairs_with(k, place->row, pair_index) && left-- == 0) {
+            break;
+        }
+    }
     bool fits = lane < k->lanes.count;
+    size_t unfit = lane - k->lanes.count; /* if it does not fit */
     *exec =
-        exec_of(k, place->row, pair_index, k->first_state + state, fits ? k->interleaving[lane] : 1,
-                fits && k->lanes.overlapped[lane] > 0, reduce, gather);
+        exec_of(k, place->row, pair_index, k->first_state + state,
+                fits ? k->interleaving[lane] : k->unfit_interleaving[unfit],
+                fits ? k->lanes.overlapped[lane] > 0 : k->unfit_overlapped[unfit], reduce, gather);
     calc_verdict verdict = k->verdict[place->row->network][pair_index];
     return verdict != CALC_VERDICT_OK ? verdict
            : fits                     ? CALC_VERDICT_OK
@@ -325,9 +347,12 @@ static void run_row(calc_worker *w, const calc_stage_row *row, calc_sweep_group 
     calc_stage_work *k = w->stage;
     uint64_t per_pair = k->states * k->reduces * k->gathers;
     calc_stage_place place = {k, row, w->counts.total};
-    w->counts.total += points_of(k);
+    w->counts.total += points_of(k, row);
     for (size_t i = 0; i < k->pairs; i++) {
         calc_verdict verdict = k->verdict[row->network][i];
+        if (!pairs_with(k, row, i)) {
+            continue;
+        }
         if (verdict != CALC_VERDICT_OK) {
             w->counts.rejected[verdict] += per_pair * (k->lanes.count + k->unfit);
         } else {
@@ -338,7 +363,7 @@ static void run_row(calc_worker *w, const calc_stage_row *row, calc_sweep_group 
         w->stage_visit(w->row_context, w, &place);
     }
     for (size_t i = 0; i < k->pairs && !w->counts_only; i++) {
-        if (k->verdict[row->network][i] != CALC_VERDICT_OK) {
+        if (k->verdict[row->network][i] != CALC_VERDICT_OK || !pairs_with(k, row, i)) {
             continue;
         }
         for (size_t s = 0; s < k->states; s++) {

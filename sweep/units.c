@@ -81,20 +81,20 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     bool fine = true;
     if (axis->all) {
         fine = add_divisors(&list, app->num_blocks);
-        sort_unique(&list);
     }
     for (size_t i = 0; i < axis->count && fine; i++) {
         fine = axis->value[i] > app->num_blocks || add_number(&list, axis->value[i]);
     }
-    /* Two blocks more where embedding and head count as blocks; any number for a free layout. */
-    const calc_values *balance = &space->axis[CALC_AXIS_pipeline_balance];
-    for (size_t i = 0; i < balance->count && axis->all && fine; i++) {
-        bool ends = balance->value[i] == CALC_PIPELINE_BALANCE_ENDS;
-        bool any = balance->value[i] == CALC_PIPELINE_BALANCE_FREE;
-        fine = !ends || add_divisors(&list, app->num_blocks + 2);
-        for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
-            fine = add_number(&list, p);
-        }
+    /* Two blocks more where embedding and head count as blocks; any number for a free layout, and
+     * for models of today, which are given stages of unequal size. */
+    bool any = calc_extended_app(app) ||
+               calc_space_has(space, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
+    if (axis->all &&
+        calc_space_has(space, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_ENDS)) {
+        fine = fine && add_divisors(&list, app->num_blocks + 2);
+    }
+    for (int64_t p = 1; p <= app->num_blocks && any && axis->all && fine; p++) {
+        fine = add_number(&list, p);
     }
     sort_unique(&list);
     free(units->pipeline);
@@ -194,12 +194,37 @@ static bool add_unit(calc_units *units, const calc_exec *base, bool stages, size
     return true;
 }
 
+/* Units of one tensor parallelism. */
+static bool add_tensor_par(calc_units *units, const calc_space *space, const calc_app *app,
+                           calc_exec *base, bool stages, numbers *microbatches)
+{
+    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    if (stages && !calc_variant_legal(app, base)) {
+        return true;
+    }
+    if (!list_microbatches(microbatches, units, space, app, base)) {
+        return false;
+    }
+    for (size_t m = 0; m < microbatches->count; m++) {
+        base->microbatch_size = microbatches->value[m];
+        size_t step = procs_per_unit(base->microbatch_size);
+        for (size_t n = 0; n < procs->count; n += step) {
+            size_t end = n + step < procs->count ? n + step : procs->count;
+            if (!add_unit(units, base, stages, n, end)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Units of one datatype, attention and mode. */
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
                       calc_exec *base, bool stages, numbers *microbatches)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
-    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    bool split = space->axis[CALC_AXIS_expert_tensor_par].all && app->num_experts > 0;
+    bool fine = true;
     bool offloads = !(calc_space_has(space, CALC_AXIS_weight_offload, 0) &&
                       calc_space_has(space, CALC_AXIS_activations_offload, 0) &&
                       calc_space_has(space, CALC_AXIS_optimizer_offload, 0));
@@ -207,29 +232,19 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
         return true; /* a list of stages offloads nothing */
     }
     int64_t common = calc_gcd(calc_gcd(app->hidden, app->feedforward), app->attn_heads);
-    for (int64_t t = 1; t <= common; t++) {
+    for (int64_t t = 1; t <= common && fine; t++) {
         if (common % t != 0 || !(axis->all || calc_space_has(space, CALC_AXIS_tensor_par, t))) {
             continue;
         }
         base->tensor_par = t;
-        if (stages && !calc_variant_legal(app, base)) {
-            continue;
-        }
-        if (!list_microbatches(microbatches, units, space, app, base)) {
-            return false;
-        }
-        for (size_t m = 0; m < microbatches->count; m++) {
-            base->microbatch_size = microbatches->value[m];
-            size_t step = procs_per_unit(base->microbatch_size);
-            for (size_t n = 0; n < procs->count; n += step) {
-                size_t end = n + step < procs->count ? n + step : procs->count;
-                if (!add_unit(units, base, stages, n, end)) {
-                    return false;
-                }
-            }
+        fine = add_tensor_par(units, space, app, base, stages, microbatches);
+        if (split && t > 1 && fine) {
+            base->expert_tensor_par = t;
+            fine = add_tensor_par(units, space, app, base, stages, microbatches);
+            base->expert_tensor_par = 1;
         }
     }
-    return true;
+    return fine;
 }
 
 /* Small micro-batches divide more batches: their units have more cells. */
@@ -311,9 +326,14 @@ void calc_units_free(calc_units *units)
     *units = (calc_units){0};
 }
 
-/* Whether the sizes of a cell go with experts and schedule. */
-static bool stages_legal(const calc_exec *e)
+/* Whether the sizes of a cell go with experts and schedule. How a single stage is balanced does not
+ * matter: one of the values stands for all. */
+static bool stages_legal(const calc_space *space, const calc_exec *e)
 {
+    if (e->pipeline_par == 1 &&
+        e->pipeline_balance != space->axis[CALC_AXIS_pipeline_balance].value[0]) {
+        return false;
+    }
     int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
     int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
     int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
@@ -346,7 +366,11 @@ static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, &unit->base, num_procs, batch,
                           units->pipeline[i]) ||
+<<<<<<< HEAD
             (unit->stages && !(stages_legal(&w->cell.exec) && served_legal(w)))) {
+=======
+            (unit->stages && !stages_legal(w->space, &w->cell.exec))) {
+>>>>>>> swp
             continue;
         }
         if (!*filled) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "spec/absent.h"
+#include "spec/format.h"
 #include "units.h"
 
 void calc_variants_free(calc_variants *variants)
@@ -33,9 +34,60 @@ static bool varies_later(calc_axis axis)
            axis == CALC_AXIS_param_gather_overlap;
 }
 
-/* Whether heads and recomputation go together with the model. */
-static bool legal(const calc_app *app, const calc_exec *e)
+bool calc_variants_know(calc_axis axis)
 {
+    return axis == CALC_AXIS_context_par || axis == CALC_AXIS_expert_par ||
+           axis == CALC_AXIS_expert_tensor_par;
+}
+
+/* The next value of such an axis above `value`; 0 if there is none. */
+static int64_t next_known(const calc_app *app, const calc_exec *e, calc_axis axis, int64_t value)
+{
+    int64_t seq = e->seq_size > 0 ? e->seq_size : app->seq_size;
+    int64_t most = axis == CALC_AXIS_context_par  ? CALC_MOST_CONTEXT_PAR
+                   : axis == CALC_AXIS_expert_par ? app->num_experts
+                                                  : 1;
+    int64_t divided = axis == CALC_AXIS_context_par ? seq : app->num_experts;
+    if (value == 0) {
+        return 1;
+    }
+    for (int64_t v = value + 1; v <= most; v++) {
+        bool power = (v & (v - 1)) == 0;
+        if (divided % v == 0 && (power || axis != CALC_AXIS_context_par)) {
+            return v;
+        }
+    }
+    return 0;
+}
+
+/* Whether the machine has the networks and the engine that a variant names. */
+static bool offered(const calc_system *system, const calc_exec *e)
+{
+    const int64_t nets[] = {e->context_par_net, e->expert_par_net, e->expert_tensor_par_net,
+                            e->expert_data_par_net};
+    const calc_engine *engine =
+        &system->matrix[calc_format_datatype(e->matrix_datatype, e->datatype)];
+    bool fine = engine->flop_per_s > 0 && engine->efficiency.count > 0;
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        fine = fine && nets[i] < system->networks_count;
+    }
+    return fine;
+}
+
+/* Whether the blocks of the first and the last stage, where they are given, are in the model. */
+static bool ends_legal(const calc_app *app, const calc_exec *e)
+{
+    bool given = e->first_stage_blocks > 0 || e->last_stage_blocks > 0;
+    return e->first_stage_blocks + e->last_stage_blocks <= app->num_blocks &&
+           (!given || e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS);
+}
+
+/* Whether heads and recomputation go together with the model. */
+static bool legal(const calc_app *app, const calc_system *system, const calc_exec *e)
+{
+    if (!offered(system, e) || !ends_legal(app, e)) {
+        return false;
+    }
     bool flash = e->flash_attention || e->attention_type == CALC_ATTENTION_TYPE_FLASH;
     bool several = app->kv_heads > 1 || app->kv_lora_rank > 0;
     switch (e->attention_type) {
@@ -82,24 +134,29 @@ static bool wants(const calc_space *space, const calc_app *app, calc_attention_t
 }
 
 /* Every combination of the values of the axes from `axis` on. */
-static bool list_from(calc_variants *v, const calc_space *space, const calc_app *app, int axis,
-                      calc_exec *exec)
+static bool list_from(calc_variants *v, const calc_space *space, const calc_app *app,
+                      const calc_system *system, int axis, calc_exec *exec)
 {
     while (axis < CALC_AXIS_COUNT &&
            (!calc_axis_is_optional((calc_axis)axis) || varies_later((calc_axis)axis))) {
         axis++;
     }
     if (axis == CALC_AXIS_COUNT) {
-        return !legal(app, exec) || add(v, exec);
+        return !legal(app, system, exec) || add(v, exec);
     }
     const calc_values *values = &space->axis[axis];
-    for (size_t i = 0; i < values->count; i++) {
+    bool fine = true;
+    for (size_t i = 0; i < values->count && fine; i++) {
         calc_axis_put(exec, (calc_axis)axis, values->value[i]);
-        if (!list_from(v, space, app, axis + 1, exec)) {
-            return false;
-        }
+        fine = list_from(v, space, app, system, axis + 1, exec);
     }
-    return true;
+    int64_t known = values->all ? next_known(app, exec, (calc_axis)axis, 0) : 0;
+    while (known > 0 && fine) {
+        calc_axis_put(exec, (calc_axis)axis, known);
+        fine = list_from(v, space, app, system, axis + 1, exec);
+        known = next_known(app, exec, (calc_axis)axis, known);
+    }
+    return fine;
 }
 
 calc_status calc_variants_list(calc_variants *v, const calc_space *space, const calc_app *app,
@@ -109,10 +166,10 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
     bool fine = true;
     v->count = 0;
     for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
-        bool offered = system->matrix[d].flop_per_s > 0 && system->vector[d].flop_per_s > 0;
+        bool has = system->matrix[d].flop_per_s > 0 && system->vector[d].flop_per_s > 0;
         bool wanted = datatypes->all ? d == (int)calc_units_datatype(system)
                                      : calc_space_has(space, CALC_AXIS_datatype, d);
-        for (int type = 0; type < CALC_ATTENTION_TYPE_COUNT && offered && wanted; type++) {
+        for (int type = 0; type < CALC_ATTENTION_TYPE_COUNT && has && wanted; type++) {
             for (int training = 0; training < 2 && fine; training++) {
                 calc_exec e;
                 calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e);
@@ -122,7 +179,7 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
                 e.inference = space->inference;
                 if (wants(space, app, (calc_attention_type)type) &&
                     calc_space_has(space, CALC_AXIS_training, training)) {
-                    fine = list_from(v, space, app, 0, &e);
+                    fine = list_from(v, space, app, system, 0, &e);
                 }
             }
         }

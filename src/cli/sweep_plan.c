@@ -12,10 +12,12 @@
 #include "spec/absent.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
+#include "stage_rows.h"
 #include "units.h"
 
-/** What docs/performance.md measures, without pruning. */
-#define EVALUATIONS_PER_SECOND_AND_CORE 1e8
+/** What docs/performance.md measures, without pruning: where blocks are all alike, and lists of
+ *  stages [millions]. */
+enum { EVALUATIONS = 100, STAGE_EVALUATIONS = 40 };
 
 enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 
@@ -47,8 +49,11 @@ static bool is_shown(size_t i, size_t count)
 static void add_exec_value(line *out, calc_axis axis, int64_t value)
 {
     const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    char number[32];
     if (field->type == CALC_TYPE_ENUM) {
         add(out, "%s", field->choices[value]);
+    } else if (field->type == CALC_TYPE_REAL) {
+        add(out, "%s", calc_number_text(calc_axis_number(axis, value), 1, number));
     } else if (field->type == CALC_TYPE_SET) {
         char set[CALC_CHOICE_SET_SIZE];
         add(out, "%s", value ? calc_choice_set_text(field->choices, value, set) : "none");
@@ -71,6 +76,15 @@ static void add_exec_axis(line *out, const calc_space *space, calc_axis axis)
     bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
     add(out, "%s%s%s", out->used ? "; " : "", calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
         maximum ? " up to" : "");
+    if (values->all) {
+        add(out, " *");
+    }
+    if (values->last) {
+        add(out, " ");
+        add_exec_value(out, axis, values->value[values->count - 1]);
+        add(out, " where it can be");
+        return;
+    }
     for (size_t i = 0; i < values->count; i++) {
         if (is_shown(i, values->count)) {
             add_gap(out, i, values->count);
@@ -88,7 +102,7 @@ static bool is_silent(const calc_space *space, calc_axis axis)
     const calc_values *values = &space->axis[axis];
     calc_exec exec;
     if (values->count != 1 || !calc_axis_is_optional(axis)) {
-        return values->count == 0;
+        return values->count == 0 && !calc_axis_is_optional(axis);
     }
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
     return values->value[0] == calc_axis_get(&exec, axis);
@@ -166,27 +180,55 @@ static void write_number(calc_output *out, double value, const char *what)
     calc_output_printf(out, "%18s  %s\n", calc_human_integer(value, number), what);
 }
 
-/* Units of work of all designs, and the rows of the largest table of one. */
-static calc_status count_units(const calc_sweep_study *study, double *count, size_t *rows)
+/* Units of work of all designs, and the largest table of one. */
+typedef struct tables {
+    double units;
+    bool stages; /* some are lists of stages */
+    size_t rows, bytes;
+} tables;
+
+static void count_rows(tables *t, size_t rows, size_t row_bytes)
 {
-    calc_rows table = {0};
+    t->rows = rows > t->rows ? rows : t->rows;
+    t->bytes = rows * row_bytes > t->bytes ? rows * row_bytes : t->bytes;
+}
+
+static calc_status count_unit(tables *t, const calc_sweep_study *study, const calc_app *app,
+                              const calc_system *system, const calc_unit *unit, calc_rows *rows,
+                              calc_stage_rows *stage_rows)
+{
+    calc_status status;
+    if (unit->stages) {
+        status = calc_stage_rows_fill(stage_rows, &study->space, app, system, &unit->base, false);
+        count_rows(t, stage_rows->count, sizeof *stage_rows->row);
+        t->stages = true;
+    } else {
+        status = calc_rows_fill(rows, &study->space, app, system, &unit->base,
+                                study->options.compat, false);
+        count_rows(t, rows->count, sizeof *rows->row);
+    }
+    return status;
+}
+
+static calc_status count_units(const calc_sweep_study *study, tables *t)
+{
+    calc_rows rows = {0};
+    calc_stage_rows stage_rows = {0};
     calc_status status = CALC_OK;
     calc_units units = {0};
-    *count = 0;
-    *rows = 0;
+    *t = (tables){0};
     for (uint64_t d = 0; d < study->designs.count && status == CALC_OK; d++) {
         calc_app app;
         calc_system system;
         study->designs.get(study->designs.context, d, &app, &system);
         status = calc_units_list(&units, &study->space, &app, &system);
-        *count += (double)units.count;
+        t->units += (double)units.count;
         for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
-            status = calc_rows_fill(&table, &study->space, &app, &system, &units.unit[i].base,
-                                    study->options.compat, false);
-            *rows = table.count > *rows ? table.count : *rows;
+            status = count_unit(t, study, &app, &system, &units.unit[i], &rows, &stage_rows);
         }
     }
-    calc_rows_free(&table);
+    calc_rows_free(&rows);
+    calc_stage_rows_free(&stage_rows);
     calc_units_free(&units);
     return status;
 }
@@ -195,11 +237,10 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
                                  calc_errors *errors)
 {
     calc_sweep_counts counts = {0};
-    double units;
-    size_t rows;
+    tables t;
     calc_status status = calc_sweep_count(&study->space, &study->designs, &counts);
     if (status == CALC_OK) {
-        status = count_units(study, &units, &rows);
+        status = count_units(study, &t);
     }
     if (status != CALC_OK) {
         return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
@@ -223,14 +264,15 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
     write_number(out, (double)study->designs.count, "designs: models, machines, swept fields");
     char bytes[CALC_HUMAN_MAX];
     char table[CALC_HUMAN_MAX + 48];
-    calc_human_bytes((double)(rows * sizeof(calc_row)), bytes);
+    calc_human_bytes((double)t.bytes, bytes);
     snprintf(table, sizeof table, "rows at most in such a table: %s", bytes);
-    write_number(out, units, "units of work, each with one table of blocks");
-    write_number(out, (double)rows, table);
-    calc_human_seconds(left / (EVALUATIONS_PER_SECOND_AND_CORE * threads), seconds);
+    write_number(out, t.units, "units of work, each with one table of blocks");
+    write_number(out, (double)t.rows, table);
+    int millions = t.stages ? STAGE_EVALUATIONS : EVALUATIONS;
+    calc_human_seconds(left / (1e6 * millions * threads), seconds);
     calc_output_printf(out,
-                       "%18s  if nothing is skipped, at 100 million layouts per second and\n"
+                       "%18s  if nothing is skipped, at %d million layouts per second and\n"
                        "%18s  core: %d thread%s\n",
-                       seconds, "", threads, threads == 1 ? "" : "s");
+                       seconds, millions, "", threads, threads == 1 ? "" : "s");
     return CALC_OK;
 }

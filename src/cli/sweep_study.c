@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/inputs.h"
 #include "cli/sweep_opts.h"
+#include "defaults.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
@@ -380,6 +381,9 @@ static void take_axes(sources *s)
     const char *assignment;
     while ((assignment = calc_opt_next(s->args, CALC_SWEEP_OPT_AXIS, &cursor))) {
         (void)!calc_axis_assign(&s->study->space, &s->study->builder, assignment, s->errors);
+    }
+    if (calc_defaults_set(&s->study->space, &s->study->builder) != CALC_OK) {
+        out_of_memory(s->errors);
     }
     if (s->errors->count == 0) {
         need_axis(s, CALC_AXIS_num_procs, "num_procs", "for example --procs 512");

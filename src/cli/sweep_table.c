@@ -6,16 +6,23 @@
 
 #include "cli/human.h"
 #include "cli/sweep_write.h"
+#include "spec/absent.h"
+#include "spec/choice_set.h"
 #include "spec/field.h"
 
-enum { FRONT_ROWS = 20, GROUP_ROWS = 64 /* shown at most */ };
+enum { FRONT_ROWS = 20, GROUP_ROWS = 64 /* shown at most */, MOST_EXTRA = 16 };
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
 /* What a table shows besides the columns that every table has. */
 typedef struct columns {
-    bool mem2;         /* some layout uses tier 2 */
-    bool design;       /* there are several */
+    bool mem2;     /* some layout uses tier 2 */
+    bool design;   /* there are several */
+    bool nets;     /* some layout says which networks its groups use */
+    bool modern;   /* some layout has a flag that Calculon does not have */
+    size_t extras; /* optional fields of the execution */
+    calc_axis extra[MOST_EXTRA];
+    int width[MOST_EXTRA];
     size_t objectives; /* without a column of their own */
     const calc_field *objective[CALC_MAX_OBJECTIVES];
 } columns;
@@ -26,9 +33,125 @@ static bool in_every_table(const calc_objective *objective)
            objective->kind == CALC_OBJECTIVE_MEM1 || objective->kind == CALC_OBJECTIVE_MEM2;
 }
 
-static columns choose_columns(const calc_sweep_study *study)
+/* What a column for an optional field is called; NULL where it has one only if it is swept. */
+static const char *short_name(calc_axis axis)
+{
+    switch (axis) {
+    case CALC_AXIS_context_par:
+        return "cp";
+    case CALC_AXIS_expert_par:
+        return "ep";
+    case CALC_AXIS_expert_tensor_par:
+        return "etp";
+    case CALC_AXIS_zero_stage:
+        return "zero";
+    case CALC_AXIS_pipeline_schedule:
+        return "schedule";
+    case CALC_AXIS_pipeline_balance:
+        return "balance";
+    case CALC_AXIS_recompute_modules:
+        return "modules";
+    default:
+        return NULL;
+    }
+}
+
+static const char *head_of(calc_axis axis)
+{
+    const char *name = short_name(axis);
+    return name ? name : calc_table_of(CALC_KIND_EXEC)->rows[axis].key;
+}
+
+static bool is_size(calc_axis axis)
+{
+    return axis == CALC_AXIS_context_par || axis == CALC_AXIS_expert_par ||
+           axis == CALC_AXIS_expert_tensor_par;
+}
+
+/* The value of an optional field. */
+static const char *extra_text(calc_axis axis, const calc_exec *exec,
+                              char text[CALC_CHOICE_SET_SIZE])
+{
+    const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    int64_t value = calc_axis_get(exec, axis);
+    if (field->type == CALC_TYPE_ENUM) {
+        return field->choices[value];
+    }
+    if (field->type == CALC_TYPE_SET) {
+        return value ? calc_choice_set_text(field->choices, value, text) : "-";
+    }
+    if (field->type == CALC_TYPE_BOOL) {
+        return value ? "true" : "false";
+    }
+    double number = calc_axis_number(axis, value);
+    return calc_number_text(is_size(axis) && number < 1 ? 1 : number, 1, text);
+}
+
+/* Whether a layout says something else of an optional field than an absent one does. */
+static bool uses(const calc_exec *exec, calc_axis axis)
+{
+    calc_exec absent;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &absent);
+    int64_t value = calc_axis_get(exec, axis);
+    return value != calc_axis_get(&absent, axis) && !(is_size(axis) && value <= 1);
+}
+
+/* Give a field a column if a layout uses it, in the order of the fields; and make it wide enough.
+ */
+static void widen(columns *c, const calc_exec *exec, calc_axis axis)
+{
+    char text[CALC_CHOICE_SET_SIZE];
+    size_t i = 0;
+    while (i < c->extras && c->extra[i] < axis) {
+        i++;
+    }
+    if (i == c->extras || c->extra[i] != axis) {
+        if (c->extras == MOST_EXTRA || !uses(exec, axis)) {
+            return;
+        }
+        memmove(&c->extra[i + 1], &c->extra[i], (c->extras - i) * sizeof *c->extra);
+        memmove(&c->width[i + 1], &c->width[i], (c->extras - i) * sizeof *c->width);
+        c->extras++;
+        c->extra[i] = axis;
+        c->width[i] = (int)strlen(head_of(axis));
+    }
+    int length = (int)strlen(extra_text(axis, exec, text));
+    c->width[i] = length > c->width[i] ? length : c->width[i];
+}
+
+static void look_at(columns *c, const calc_space *space, const calc_exec *e)
+{
+    c->nets = c->nets || e->rank_order == CALC_RANK_ORDER_NETWORKS;
+    c->modern = c->modern || e->pipeline_par_overlap ||
+                e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE;
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        const calc_values *values = &space->axis[axis];
+        bool swept = values->all || (values->count > 1 && !values->last);
+        bool flag = axis == CALC_AXIS_pipeline_par_overlap;
+        if (calc_axis_is_optional((calc_axis)axis) && !flag &&
+            (swept || short_name((calc_axis)axis))) {
+            widen(c, e, (calc_axis)axis);
+        }
+    }
+}
+
+static void look_at_list(columns *c, const calc_space *space, const calc_front *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        look_at(c, space, &list->item[i].exec);
+    }
+}
+
+static columns choose_columns(const calc_sweep_study *study, const calc_sweep_result *result)
 {
     columns c = {.design = study->designs.count > 1};
+    for (size_t g = 0; g < result->groups_count; g++) {
+        /* A second look: widths are known when all columns are. */
+        for (int look = 0; look < 2; look++) {
+            look_at_list(&c, &study->space, &result->group[g].front);
+            look_at_list(&c, &study->space, &result->group[g].top);
+        }
+    }
     for (uint64_t i = 0; i < study->builder.systems; i++) {
         c.mem2 |= study->builder.system[i].system.mem2.capacity_bytes > 0;
     }
@@ -50,7 +173,12 @@ static void write_head(calc_output *out, const columns *c)
     if (c->mem2) {
         calc_output_text(out, "  GiB 2");
     }
-    calc_output_text(out, "  procs   tp/pp/dp   il mbs  recompute  comm       nets  flags");
+    calc_output_text(out, "  procs   tp/pp/dp");
+    for (size_t i = 0; i < c->extras; i++) {
+        calc_output_printf(out, "  %*s", c->width[i], head_of(c->extra[i]));
+    }
+    calc_output_text(out, "   il mbs  recompute  comm     ");
+    calc_output_text(out, c->nets ? "  nets  flags" : "  flags");
     for (size_t i = 0; i < c->objectives; i++) {
         calc_output_printf(out, "  %10s", c->objective[i]->key);
     }
@@ -58,7 +186,7 @@ static void write_head(calc_output *out, const columns *c)
 }
 
 /* One letter for each thing that is on, "-" if nothing is. */
-static char *flags_of(const calc_exec *e, char text[12])
+static char *flags_of(const calc_exec *e, char text[16])
 {
     size_t used = 0;
     const struct {
@@ -70,6 +198,9 @@ static char *flags_of(const calc_exec *e, char text[12])
                  {e->seq_par_ag_redo, 'r'},
                  {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING, 'g'},
                  {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE, 'p'},
+                 {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC, 'a'},
+                 {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_FUSED, 'u'},
+                 {e->pipeline_par_overlap, 'm'},
                  {e->weight_offload, 'W'},
                  {e->activations_offload, 'A'},
                  {e->optimizer_offload, 'O'}};
@@ -92,7 +223,7 @@ static void write_layout(calc_output *out, const calc_sweep_study *study, const 
 {
     static const double gib = 1024.0 * 1024 * 1024;
     calc_sweep_found found;
-    char rate[CALC_HUMAN_MAX], sizes[64], nets[32], flags[12];
+    char rate[CALC_HUMAN_MAX], sizes[64], nets[64] = "", flags[16];
     calc_sweep_found_run(study, layout, &found);
     const calc_exec *e = found.exec;
     const calc_stats *s = &found.stats;
@@ -103,10 +234,17 @@ static void write_layout(calc_output *out, const calc_sweep_study *study, const 
     }
     snprintf(sizes, sizeof sizes, "%" PRId64 "/%" PRId64 "/%" PRId64, e->tensor_par,
              e->pipeline_par, e->data_par);
-    snprintf(nets, sizeof nets, "%" PRId64 "/%" PRId64 "/%" PRId64, e->tensor_par_net,
-             e->pipeline_par_net, e->data_par_net);
-    calc_output_printf(out, " %6" PRId64 " %10s %4" PRId64 " %3" PRId64 "  %-9s  %-9s  %s  %-*s",
-                       e->num_procs, sizes, e->pipeline_interleaving, e->microbatch_size,
+    if (c->nets) {
+        snprintf(nets, sizeof nets, "%" PRId64 "/%" PRId64 "/%" PRId64 "  ", e->tensor_par_net,
+                 e->pipeline_par_net, e->data_par_net);
+    }
+    calc_output_printf(out, " %6" PRId64 " %10s", e->num_procs, sizes);
+    for (size_t i = 0; i < c->extras; i++) {
+        char text[CALC_CHOICE_SET_SIZE];
+        calc_output_printf(out, "  %*s", c->width[i], extra_text(c->extra[i], e, text));
+    }
+    calc_output_printf(out, " %4" PRId64 " %3" PRId64 "  %-9s  %-9s  %s%-*s",
+                       e->pipeline_interleaving, e->microbatch_size,
                        choice_of(CALC_AXIS_activation_recompute, e),
                        choice_of(CALC_AXIS_tensor_par_comm_type, e), nets,
                        c->objectives > 0 || c->design ? 5 : 0, flags_of(e, flags));
@@ -183,7 +321,7 @@ static void write_groups(calc_output *out, const calc_sweep_study *study, const 
 void calc_sweep_table_found(calc_output *out, const calc_sweep_study *study,
                             const calc_sweep_result *result)
 {
-    columns c = choose_columns(study);
+    columns c = choose_columns(study, result);
     if (!calc_sweep_found_best_of_all(result)) {
         return;
     }
@@ -199,6 +337,13 @@ void calc_sweep_table_found(calc_output *out, const calc_sweep_study *study,
                           "activation,\ns optimizer sharding, d data_par_overlap, r "
                           "seq_par_ag_redo, g ring, p pipe\n(tensor_par_overlap); offloaded: "
                           "W weights, A activations, O optimizer.\n");
+    if (c.modern) {
+        calc_output_text(out, "Also: a async, u fused (tensor_par_overlap), m "
+                              "pipeline_par_overlap.\n");
+    }
+    if (c.extras > 0 && is_size(c.extra[0])) {
+        calc_output_text(out, "cp, ep, etp: context, expert, expert tensor parallelism.\n");
+    }
 }
 
 /* ---- Counts ---------------------------------------------------------------------------------- */

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "classic.h"
+#include "model/stages.h"
+#include "spec/absent.h"
+#include "spec/extended.h"
 #include "units.h"
 
 /* ---- Every layout ---------------------------------------------------------------------------- */
@@ -17,6 +20,7 @@ typedef struct listing {
     const calc_system *system;
     calc_compat compat;
     uint64_t design;
+    calc_axis order[CALC_AXIS_COUNT];
 } listing;
 
 static bool is_all(const listing *l, calc_axis axis)
@@ -24,20 +28,84 @@ static bool is_all(const listing *l, calc_axis axis)
     return l->s->space.axis[axis].all;
 }
 
+/* Whether a layout has Calculon's fields only, but for what it recomputes and overlaps. */
+static bool classic_but_for_rows(const listing *l, const calc_exec *e)
+{
+    calc_exec x = *e;
+    x.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    x.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
+    x.zero_stage = 0;
+    x.pipeline_par_overlap = false;
+    x.param_gather_overlap = CALC_CHOICE_AUTO;
+    return !calc_extended(l->app, l->system, &x);
+}
+
+/* The stages that the search takes where every legal number of them is wanted. */
+static bool searched_stages(const listing *l, const calc_exec *e)
+{
+    const calc_space *s = &l->s->space;
+    int64_t p = e->pipeline_par;
+    int64_t blocks = l->app->num_blocks;
+    bool ends = calc_space_has(s, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_ENDS);
+    return blocks % p == 0 || (ends && (blocks + 2) % p == 0) || calc_extended_app(l->app) ||
+           calc_space_has(s, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
+}
+
+/* The chunks likewise. */
+static bool searched_chunks(const listing *l, const calc_exec *e)
+{
+    int64_t blocks = (l->app->num_blocks + e->pipeline_par - 1) / e->pipeline_par;
+    if (!calc_extended(l->app, l->system, e)) {
+        return blocks % e->pipeline_interleaving == 0;
+    }
+    calc_shape shape = calc_shape_of(l->app, e);
+    return calc_stages_split(&shape, e).fit;
+}
+
+/* What the search leaves out although it is legal: it is the same as something else, or next to. */
+static bool searched_fields(const listing *l, const calc_exec *e)
+{
+    const calc_space *s = &l->s->space;
+    bool classic = classic_but_for_rows(l, e);
+    bool extended = calc_extended(l->app, l->system, e);
+    bool modules = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
+    bool attention = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    bool hidden = e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE;
+    if (modules && !e->recompute_modules) {
+        return false;
+    }
+    if (attention && e->flash_attention && is_all(l, CALC_AXIS_activation_recompute)) {
+        return false;
+    }
+    /* Every choice of them is meant where other fields make a list of stages. */
+    const calc_values *recompute = &s->axis[CALC_AXIS_activation_recompute];
+    const calc_values *overlap = &s->axis[CALC_AXIS_tensor_par_overlap];
+    bool asked = (!overlap->all && overlap->value[overlap->count - 1] > 2) ||
+                 (!recompute->all && recompute->value[recompute->count - 1] > 2);
+    bool own = e->zero_stage || e->pipeline_par_overlap || e->param_gather_overlap;
+    if (hidden && overlap->all && classic && !own && !asked) {
+        return false;
+    }
+    return !extended || e->pipeline_par > 1 ||
+           e->pipeline_balance == s->axis[CALC_AXIS_pipeline_balance].value[0];
+}
+
 /* Rules of the search for axes that take every legal value, beyond calc_check(). */
 static bool searched(const listing *l, const calc_exec *e)
 {
     bool tier2 = l->system->mem2.capacity_bytes > 0;
     bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    int64_t blocks = (l->app->num_blocks + e->pipeline_par - 1) / e->pipeline_par;
-    if (is_all(l, CALC_AXIS_pipeline_par) && l->app->num_blocks % e->pipeline_par != 0) {
+    int64_t seq = l->app->seq_size / (e->context_par > 1 ? e->context_par : 1);
+    if (!searched_fields(l, e)) {
         return false;
     }
-    if (is_all(l, CALC_AXIS_pipeline_interleaving) && blocks % e->pipeline_interleaving != 0) {
+    if (is_all(l, CALC_AXIS_pipeline_par) && !searched_stages(l, e)) {
         return false;
     }
-    if (is_all(l, CALC_AXIS_microbatch_size) &&
-        e->microbatch_size * l->app->seq_size % e->tensor_par != 0) {
+    if (is_all(l, CALC_AXIS_pipeline_interleaving) && !searched_chunks(l, e)) {
+        return false;
+    }
+    if (is_all(l, CALC_AXIS_microbatch_size) && e->microbatch_size * seq % e->tensor_par != 0) {
         return false;
     }
     if (is_all(l, CALC_AXIS_datatype) && e->datatype != calc_units_datatype(l->system)) {
@@ -70,6 +138,23 @@ static void add_layout(const listing *l, const calc_exec *e)
     layout->verdict = calc_run(l->app, l->system, e, l->compat, &layout->stats);
 }
 
+/* Whether a value of an axis is one of every legal value: those that are not a range. */
+static bool is_legal(const listing *l, calc_axis axis, const calc_exec *e, int64_t value)
+{
+    switch (axis) {
+    case CALC_AXIS_context_par:
+        return (value & (value - 1)) == 0;
+    case CALC_AXIS_expert_tensor_par:
+        return value == 1 || value == e->tensor_par;
+    case CALC_AXIS_attention_type:
+        return l->app->kv_lora_rank > 0 ? value == CALC_ATTENTION_TYPE_MULTI_LATENT
+               : l->app->kv_heads > 0   ? value == CALC_ATTENTION_TYPE_GROUPED_QUERY
+                                        : value <= CALC_ATTENTION_TYPE_MULTIQUERY;
+    default:
+        return true;
+    }
+}
+
 /* The range that the values of an axis lie in, if every legal value is wanted. */
 static int64_t last_value(const listing *l, calc_axis axis, const calc_exec *e)
 {
@@ -90,10 +175,19 @@ static int64_t last_value(const listing *l, calc_axis axis, const calc_exec *e)
         return l->app->num_blocks;
     case CALC_AXIS_datatype:
         return CLASSIC_DATATYPES - 1;
-    case CALC_AXIS_activation_recompute:
     case CALC_AXIS_tensor_par_comm_type:
-    case CALC_AXIS_tensor_par_overlap:
         return 2;
+    case CALC_AXIS_activation_recompute:
+        return 3;
+    case CALC_AXIS_tensor_par_overlap:
+    case CALC_AXIS_attention_type:
+        return 4;
+    case CALC_AXIS_context_par:
+        return 64;
+    case CALC_AXIS_expert_par:
+        return l->app->num_experts > 1 ? l->app->num_experts : 1;
+    case CALC_AXIS_expert_tensor_par:
+        return l->app->num_experts > 0 ? l->app->attn_heads : 1;
     default:
         return 1;
     }
@@ -101,9 +195,43 @@ static int64_t last_value(const listing *l, calc_axis axis, const calc_exec *e)
 
 static bool is_idle_network(calc_axis axis, const calc_exec *e)
 {
-    return (axis == CALC_AXIS_tensor_par_net && e->tensor_par == 1) ||
-           (axis == CALC_AXIS_pipeline_par_net && e->pipeline_par == 1) ||
-           (axis == CALC_AXIS_data_par_net && e->data_par == 1);
+    bool ordered = e->rank_order != CALC_RANK_ORDER_NETWORKS;
+    return (axis == CALC_AXIS_tensor_par_net && (e->tensor_par == 1 || ordered)) ||
+           (axis == CALC_AXIS_pipeline_par_net && (e->pipeline_par == 1 || ordered)) ||
+           (axis == CALC_AXIS_data_par_net && (e->data_par == 1 || ordered));
+}
+
+/* Whether a layout may be legal once the axes from `axis` on have their values: what those decide
+ * is made harmless. */
+static bool may_be_legal(const listing *l, calc_axis axis, calc_exec e)
+{
+    if (axis < CALC_AXIS_attention_type) {
+        e.flash_attention = true;
+    }
+    if (axis < CALC_AXIS_activation_recompute) {
+        e.recompute_modules = 0;
+    }
+    if (axis < CALC_AXIS_tensor_par_comm_type) {
+        e.expert_par = 0;
+        e.expert_tensor_par = 0;
+    }
+    if (axis < CALC_AXIS_training) {
+        e.training = true;
+    }
+    return calc_check(l->app, l->system, &e, NULL) == CALC_OK;
+}
+
+/* The order of the axes: those that an execution may leave out come first. */
+static void order_axes(listing *l)
+{
+    size_t count = 0;
+    for (int optional = 1; optional >= 0; optional--) {
+        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+            if (calc_axis_is_optional((calc_axis)axis) == (optional == 1)) {
+                l->order[count++] = (calc_axis)axis;
+            }
+        }
+    }
 }
 
 /* Give an axis each of its values, and those behind it all of theirs. Axes that have no value yet
@@ -114,14 +242,20 @@ static void list_axis(const listing *l, int at, calc_exec e)
         add_layout(l, &e);
         return;
     }
-    calc_axis axis = (calc_axis)at;
+    calc_axis axis = l->order[at];
+    int64_t context_par = e.context_par > 1 ? e.context_par : 1;
     if (axis == CALC_AXIS_tensor_par_net &&
-        e.tensor_par * e.pipeline_par * e.data_par != e.num_procs) {
+        e.tensor_par * e.pipeline_par * e.data_par * context_par != e.num_procs) {
+        return;
+    }
+    if (axis == CALC_AXIS_pipeline_par && is_all(l, CALC_AXIS_expert_tensor_par) &&
+        !is_legal(l, CALC_AXIS_expert_tensor_par, &e, e.expert_tensor_par)) {
         return;
     }
     const calc_values *v = &l->s->space.axis[axis];
     int64_t first = axis < CALC_AXIS_tensor_par_net || axis == CALC_AXIS_microbatch_size ||
-                    axis == CALC_AXIS_pipeline_interleaving;
+                    axis == CALC_AXIS_pipeline_interleaving || axis == CALC_AXIS_context_par ||
+                    axis == CALC_AXIS_expert_par || axis == CALC_AXIS_expert_tensor_par;
     int64_t count = v->all ? last_value(l, axis, &e) - first + 1 : (int64_t)v->count;
     if (is_idle_network(axis, &e) && count > 1) {
         count = 1; /* a network that nothing uses does not matter */
@@ -131,6 +265,9 @@ static void list_axis(const listing *l, int at, calc_exec e)
     }
     for (int64_t i = 0; i < count; i++) {
         int64_t value = v->all ? first + i : v->value[i];
+        if (v->all && axis != CALC_AXIS_expert_tensor_par && !is_legal(l, axis, &e, value)) {
+            continue;
+        }
         if (axis == CALC_AXIS_batch_size && l->s->space.batch_is_maximum) {
             value -= value % e.data_par;
             if (value == 0) {
@@ -138,9 +275,9 @@ static void list_axis(const listing *l, int at, calc_exec e)
             }
         }
         /* What was checked and does not change need not be checked again. */
-        bool sized = axis >= CALC_AXIS_microbatch_size && calc_axis_get(&e, axis) != value;
+        bool sized = !calc_axis_is_optional(axis) && axis >= CALC_AXIS_microbatch_size;
         calc_axis_put(&e, axis, value);
-        if (!sized || calc_check(l->app, l->system, &e, NULL) == CALC_OK) {
+        if (!sized || may_be_legal(l, axis, e)) {
             list_axis(l, at + 1, e);
         }
     }
@@ -150,9 +287,13 @@ void oracle_make(oracle *out, const random_space *s, calc_compat compat)
 {
     *out = (oracle){0};
     for (uint64_t d = 0; d < s->designs.count; d++) {
-        listing l = {out, s, &s->app[d], &s->system[d], compat, d};
-        calc_exec harmless = {CLASSIC_EXEC, .pipeline_interleaving = 1,
-                              .datatype = calc_units_datatype(&s->system[d]), .training = true};
+        listing l = {out, s, &s->app[d], &s->system[d], compat, d, {CALC_AXIS_source}};
+        order_axes(&l);
+        calc_exec harmless;
+        calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &harmless);
+        harmless.pipeline_interleaving = 1;
+        harmless.datatype = calc_units_datatype(&s->system[d]);
+        harmless.training = true;
         list_axis(&l, 0, harmless);
     }
 }

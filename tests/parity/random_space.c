@@ -3,6 +3,7 @@
 #include <check.h>
 
 #include "classic.h"
+#include "random_modern.h"
 #include "units.h"
 
 /* ---- Applications and machines --------------------------------------------------------------- */
@@ -170,22 +171,44 @@ static void random_axes(calc_rng *rng, calc_space *space)
     RANDOM_AXIS(rng, space, training, 1, 1, 1, 0);
 }
 
-void random_space_make(random_space *out, uint64_t seed, uint64_t most)
+static void make(random_space *out, uint64_t seed, uint64_t most, bool modern)
 {
     calc_rng rng;
     calc_rng_init(&rng, seed, 1);
     *out = (random_space){.seed = seed};
+    bool mixed = modern && seed % 4 == 0;
     do {
         random_space_free(out);
         for (int d = 0; d < RANDOM_DESIGNS; d++) {
             out->app[d] = random_app(&rng);
             out->system[d] = random_system(&rng);
+            if (modern && !mixed && calc_rng_below(&rng, 3) > 0) {
+                random_modern_app(&rng, &out->app[d]);
+            }
+            if (modern && !mixed && calc_rng_below(&rng, 3) > 0) {
+                random_modern_system(&rng, &out->system[d]);
+            }
             size_memories(&rng, &out->app[d], &out->system[d]);
         }
         out->designs = (calc_designs){1 + calc_rng_below(&rng, RANDOM_DESIGNS), get_design, out};
         random_axes(&rng, &out->space);
+        if (mixed) {
+            random_mixed_axes(&rng, &out->space);
+        } else if (modern) {
+            random_modern_axes(&rng, &out->space);
+        }
         ck_assert_int_eq(calc_sweep_count(&out->space, &out->designs, &out->counts), CALC_OK);
     } while (out->counts.total == 0 || out->counts.total > most);
+}
+
+void random_space_make(random_space *out, uint64_t seed, uint64_t most)
+{
+    make(out, seed, most, false);
+}
+
+void random_space_make_modern(random_space *out, uint64_t seed, uint64_t most)
+{
+    make(out, seed, most, true);
 }
 
 void random_space_free(random_space *s)
@@ -228,10 +251,12 @@ void random_space_print(const random_space *s, FILE *out)
             s->space.batch_is_maximum ? " batch is maximum;" : "");
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         const calc_values *v = &s->space.axis[axis];
-        if (!v->all && !calc_axis_is_optional((calc_axis)axis)) {
-            fprintf(out, " %s", calc_table_of(CALC_KIND_EXEC)->rows[axis].key);
+        if (v->all ? calc_axis_is_optional((calc_axis)axis) : !v->standard) {
+            fprintf(out, " %s%s", calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
+                    v->all ? "=*" : "");
             for (size_t i = 0; i < v->count; i++) {
-                fprintf(out, "%c%lld", i > 0 ? ',' : '=', (long long)v->value[i]);
+                fprintf(out, "%c%.15g", i > 0 ? ',' : '=',
+                        calc_axis_number((calc_axis)axis, v->value[i]));
             }
         }
     }

@@ -23,6 +23,10 @@ typedef struct random_space {
 
 /** Make the sweep of a seed, with 1 to `most` layouts. Free with random_space_free(). */
 void random_space_make(random_space *out, uint64_t seed, uint64_t most);
+
+/** The same with models, machines and executions that have fields beyond Calculon's: all of them,
+ *  or models and machines without such fields in spaces that mix both. */
+void random_space_make_modern(random_space *out, uint64_t seed, uint64_t most);
 void random_space_free(random_space *s);
 
 /** Random objectives (of the kernel's kinds), number of best, and grouping. */

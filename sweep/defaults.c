@@ -1,0 +1,123 @@
+#include "defaults.h"
+
+#include "spec/extended.h"
+
+/* Values of an axis; of those that are legal in a context all, or only the last one. */
+static const struct {
+    calc_axis axis;
+    size_t count;
+    int64_t value[3];
+    bool last;
+} defaults[] = {
+    {CALC_AXIS_flash_attention, 1, {true}, false},
+    {CALC_AXIS_memory_model, 1, {CALC_MEMORY_MODEL_MEGATRON}, false},
+    {CALC_AXIS_fused_cross_entropy, 1, {true}, false},
+    {CALC_AXIS_activation_recompute,
+     2,
+     {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL},
+     false},
+    {CALC_AXIS_pipeline_balance,
+     2,
+     {CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS},
+     false},
+    {CALC_AXIS_tensor_par_comm_type,
+     2,
+     {CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG},
+     true},
+    {CALC_AXIS_seq_par_ag_redo, 2, {false, true}, true},
+    {CALC_AXIS_tensor_par_overlap,
+     2,
+     {CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC},
+     true},
+    {CALC_AXIS_zero_stage, 3, {0, 2, 3}, false},
+    {CALC_AXIS_optimizer_sharding, 2, {false, true}, true},
+    {CALC_AXIS_data_par_overlap, 2, {false, true}, true},
+    {CALC_AXIS_pipeline_par_overlap, 2, {false, true}, true},
+};
+
+static calc_status set(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
+                       bool last)
+{
+    if (!space->axis[axis].standard) {
+        return CALC_OK;
+    }
+    calc_status status = calc_space_set(space, axis, value, count);
+    if (status == CALC_OK) {
+        space->axis[axis].last = last;
+        space->axis[axis].standard = true;
+    }
+    return status;
+}
+
+static void set_all(calc_space *space, calc_axis axis)
+{
+    if (space->axis[axis].standard) {
+        calc_space_set_all(space, axis);
+        space->axis[axis].standard = true;
+    }
+}
+
+/* Whether ranks are laid out in an order: nobody asks for networks of groups. */
+static bool ordered(const calc_space *space)
+{
+    static const calc_axis nets[] = {CALC_AXIS_tensor_par_net,       CALC_AXIS_pipeline_par_net,
+                                     CALC_AXIS_data_par_net,         CALC_AXIS_context_par_net,
+                                     CALC_AXIS_expert_par_net,       CALC_AXIS_expert_data_par_net,
+                                     CALC_AXIS_expert_tensor_par_net};
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        if (!space->axis[nets[i]].standard) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Axes whose values the models decide. */
+static void set_sizes(calc_space *space, const calc_designs_builder *designs)
+{
+    const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
+    int64_t longest = seqs->count > 0 ? seqs->value[seqs->count - 1] : 0;
+    bool experts = false;
+    for (size_t i = 0; i < designs->apps; i++) {
+        const calc_app *app = &designs->app[i].app;
+        experts = experts || app->num_experts > 0;
+        longest = longest < app->seq_size && seqs->standard ? app->seq_size : longest;
+    }
+    if (experts) {
+        set_all(space, CALC_AXIS_expert_par);
+    }
+    if (longest >= CALC_DEFAULTS_LONG_SEQ) {
+        set_all(space, CALC_AXIS_context_par);
+    }
+    set_all(space, CALC_AXIS_attention_type);
+}
+
+calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs)
+{
+    static const int64_t bfloat16 = CALC_DATATYPE_BFLOAT16;
+    static const int64_t order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    bool offered = true;
+    for (size_t i = 0; i < designs->apps; i++) {
+        if (!calc_extended_app(&designs->app[i].app)) {
+            return CALC_OK;
+        }
+    }
+    for (size_t i = 0; i < designs->systems; i++) {
+        const calc_system *s = &designs->system[i].system;
+        offered =
+            offered && s->matrix[bfloat16].flop_per_s > 0 && s->vector[bfloat16].flop_per_s > 0;
+    }
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults && status == CALC_OK; i++) {
+        status =
+            set(space, defaults[i].axis, defaults[i].value, defaults[i].count, defaults[i].last);
+    }
+    if (ordered(space) && status == CALC_OK) {
+        status = set(space, CALC_AXIS_rank_order, &order, 1, false);
+    }
+    if (offered && status == CALC_OK) {
+        status = set(space, CALC_AXIS_datatype, &bfloat16, 1, false);
+    }
+    set_sizes(space, designs);
+    return status;
+}

@@ -1,0 +1,26 @@
+/** @file defaults.h  What is searched where nobody says otherwise, for models with fields that
+ *  Calculon does not have: how they are trained today. Models with Calculon's fields only keep what
+ *  calc_space_init() says, Calculon's search. */
+#ifndef CALC_SWEEP_DEFAULTS_H
+#define CALC_SWEEP_DEFAULTS_H
+
+#include "calc.h"
+#include "designs.h"
+#include "space.h"
+
+/** Sequences from this length on are split over context-parallel ranks, too [tokens]. */
+enum { CALC_DEFAULTS_LONG_SEQ = 32768 };
+
+/** Set the axes that nobody set, if every application of the builder is such a model:
+ *  - attention of the model, in one kernel; bfloat16 where all machines have it
+ *  - ranks in the order tp-cp-ep-dp-pp, unless networks are asked for
+ *  - sequence parallelism, gathering again, overlapped with the backward pass; `ar` for one rank
+ *  - sharded optimizer, overlapped reduction and messages, where there is something to shard or
+ * send
+ *  - blocks spread evenly over stages, with and without embedding and head counted as blocks
+ *  - recomputation of everything or nothing; Megatron-LM's memory; the loss in one kernel
+ *  - every expert_par for experts; every context_par for long sequences
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs);
+
+#endif
