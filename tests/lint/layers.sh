@@ -13,7 +13,8 @@ declare -A allowed=(
     [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
-    [cli]="base spec model io formats sweep validate cli"
+    [report]="base spec model io report"
+    [cli]="base spec model io formats sweep validate report cli"
 )
 status=0
 
