@@ -136,8 +136,9 @@ function showPipeline() {
   }
   const end = t.end_s;
   const labelWidth = () => (box.clientWidth < 520 ? 30 : 62);
-  const first = d3.max(events, (list) => t.start[list[0]] || 0);
-  const opening = Math.min(end, Math.max(first * 2.6, end / 40));
+  const returned = events[0].find((i) => t.kind[i] !== 0);
+  const warm = returned === undefined ? end : (t.start[returned] + t.dur[returned]) * 1.15;
+  const opening = Math.min(end, Math.max(warm, end / 40));
   let [from, to] = [0, opening];
   let view, over;
   const rowHeight = Math.max(5, Math.min(22, 420 / t.stages));

@@ -71,7 +71,7 @@ export async function open(chromium) {
       await send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
       await send("Page.navigate", { url: `file://${file}` });
       for (let tries = 0; tries < 200; tries++) {
-        if (await evaluate(`location.href === ${JSON.stringify(`file://${file}`)} && document.documentElement.dataset.ready === "yes"`)) return true;
+        if (await evaluate(`location.href === ${JSON.stringify(`file://${file}`)} && document.documentElement?.dataset.ready === "yes"`)) return true;
         await new Promise((resolve) => { setTimeout(resolve, 50); });
       }
       return false;
