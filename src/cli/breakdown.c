@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/human.h"
+#include "spec/field.h"
 
 typedef struct line {
     const char *label, *color;
@@ -163,17 +164,56 @@ void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const 
     write_whole(out, paint, time_lines, time_s, CALC_BREAKDOWN_TIMES, &w);
 }
 
+/* The block at hand needs more than gradients in a list of stages. */
+static void name_spaces(line lines[CALC_BREAKDOWN_SPACES], bool extended)
+{
+    enum { AT_HAND = 3 };
+    memcpy(lines, space_lines, sizeof space_lines);
+    lines[AT_HAND].label = extended ? "block at hand" : lines[AT_HAND].label;
+}
+
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
                                  const calc_stats *stats, int tier, bool extended)
 {
-    enum { AT_HAND = 3 };
     static const unit gib = {"GiB", 0x1p30, 2};
     const whole w = {tier == 1 ? stats->proc_mem_tier1_cap_req : stats->proc_mem_tier2_cap_req,
                      tier == 1 ? stats->mem_tier1_capacity : stats->mem_tier2_capacity, &gib};
     double space_bytes[CALC_BREAKDOWN_SPACES];
-    calc_breakdown_spaces(exec, stats, tier, space_bytes);
     line lines[CALC_BREAKDOWN_SPACES];
-    memcpy(lines, space_lines, sizeof lines);
-    lines[AT_HAND].label = extended ? "block at hand" : lines[AT_HAND].label;
+    calc_breakdown_spaces(exec, stats, tier, space_bytes);
+    name_spaces(lines, extended);
     write_whole(out, paint, lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void write_object(calc_output *out, const line *lines, const double *value, size_t count)
+{
+    const char *glue = "{";
+    for (size_t i = 0; i < count; i++) {
+        char number[32];
+        if (value[i] != 0 && isfinite(value[i])) {
+            calc_output_printf(out, "%s\"%s\": %s", glue, lines[i].label,
+                               calc_number_text(value[i], 1, number));
+            glue = ", ";
+        }
+    }
+    calc_output_text(out, glue[0] == '{' ? "{}" : "}");
+}
+
+void calc_breakdown_json_time(calc_output *out, const calc_stats *stats)
+{
+    double time_s[CALC_BREAKDOWN_TIMES];
+    calc_breakdown_times(stats, time_s);
+    write_object(out, time_lines, time_s, CALC_BREAKDOWN_TIMES);
+}
+
+void calc_breakdown_json_memory(calc_output *out, const calc_exec *exec, const calc_stats *stats,
+                                int tier, bool extended)
+{
+    double space_bytes[CALC_BREAKDOWN_SPACES];
+    line lines[CALC_BREAKDOWN_SPACES];
+    calc_breakdown_spaces(exec, stats, tier, space_bytes);
+    name_spaces(lines, extended);
+    write_object(out, lines, space_bytes, CALC_BREAKDOWN_SPACES);
 }

@@ -29,4 +29,9 @@ void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const 
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
                                  const calc_stats *stats, int tier, bool extended);
 
+/** The same parts as a JSON object of label and value [s, bytes], those that are not zero. */
+void calc_breakdown_json_time(calc_output *out, const calc_stats *stats);
+void calc_breakdown_json_memory(calc_output *out, const calc_exec *exec, const calc_stats *stats,
+                                int tier, bool extended);
+
 #endif

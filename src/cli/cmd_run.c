@@ -10,10 +10,15 @@
 #include "cli/opt.h"
 #include "cli/plot.h"
 #include "cli/report.h"
+<<<<<<< HEAD
 #include "cli/simulation.h"
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "io/peers.h"
+=======
+#include "cli/run_outcome.h"
+#include "report/page.h"
+>>>>>>> html
 #include "spec/extended.h"
 #include "spec/field.h"
 
@@ -24,8 +29,12 @@ enum {
     OPT_LAYERS,
     OPT_STAGES,
     OPT_PEERS,
+<<<<<<< HEAD
     OPT_SCHEDULE,
     OPT_PLOT,
+=======
+    OPT_HTML,
+>>>>>>> html
     OPT_COMPAT,
     OPT_COLOR
 };
@@ -53,6 +62,7 @@ static const calc_opt opts[] = {
     [OPT_PEERS] = {.name = "peers",
                    .value = "FILE",
                    .doc = "write which ranks talk to which, as JSON"},
+<<<<<<< HEAD
     [OPT_SCHEDULE] = {.name = "schedule",
                       .value = "HOW",
                       .choices = schedules,
@@ -61,6 +71,12 @@ static const calc_opt opts[] = {
                              "operation (docs/schedules.md)"},
     [OPT_PLOT] = {.name = "plot",
                   .doc = "draw the simulated pipeline below the summary, a row per stage"},
+=======
+    [OPT_HTML] = {.name = "html",
+                  .value = "FILE",
+                  .doc = "write a page for a browser: where time and memory go, the pipeline, the "
+                         "roofline; one file that needs no network"},
+>>>>>>> html
     [OPT_COMPAT] = {.name = "compat",
                     .value = "MODE",
                     .choices = calc_compat_names,
@@ -89,6 +105,7 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",
+<<<<<<< HEAD
     "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot", NULL};
 
 /* All that is known of a run when it is written. */
@@ -225,6 +242,14 @@ static calc_status write_plot(calc_output *out, const calc_report *report, calc_
 }
 
 static calc_status write_summary(const calc_args *args, const outcome *o, calc_errors *errors)
+=======
+    "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html", NULL};
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static calc_status write_summary(const calc_args *args, const calc_run_outcome *o,
+                                 calc_errors *errors)
+>>>>>>> html
 {
     calc_output *out;
     calc_status status = calc_output_open(&out, "-", errors);
@@ -249,7 +274,7 @@ static calc_status write_summary(const calc_args *args, const outcome *o, calc_e
     return status == CALC_OK ? closed : status;
 }
 
-static void complain_reasons(const outcome *o)
+static void complain_reasons(const calc_run_outcome *o)
 {
     for (size_t i = 0; i < o->reason_count; i++) {
         const calc_reason *reason = &o->reason[i];
@@ -262,15 +287,58 @@ static void complain_reasons(const outcome *o)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
+<<<<<<< HEAD
 static calc_status write_files(const calc_args *args, const outcome *o, calc_errors *errors)
+=======
+static calc_status no_memory(calc_errors *errors)
+{
+    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                           calc_status_text(CALC_ERR_NOMEM));
+}
+
+static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
+{
+    size_t cursor = 0;
+    o->set = calloc(args->use_count + 1, sizeof *o->set);
+    if (!o->set) {
+        return no_memory(errors);
+    }
+    while ((o->set[o->set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
+        o->set_count++;
+    }
+    return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
+}
+
+static calc_status write_page(const calc_args *args, const calc_run_outcome *o, calc_errors *errors)
+{
+    const char *path = calc_opt_value(args, OPT_HTML);
+    calc_output *out = NULL;
+    calc_timeline timeline = {0};
+    if (!path) {
+        return CALC_OK;
+    }
+    calc_status status =
+        calc_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
+    status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
+    if (status == CALC_OK) {
+        calc_run_write_page(out, o, &timeline, args->argument);
+        status = calc_output_close(out, errors);
+    }
+    calc_timeline_free(&timeline);
+    return status;
+}
+
+static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
+                               calc_errors *errors)
+>>>>>>> html
 {
     static const struct {
         int opt;
-        void (*write)(calc_output *out, const outcome *o);
-    } files[] = {{OPT_JSON, write_json},
-                 {OPT_CSV, write_csv},
-                 {OPT_STAGES, write_stages},
-                 {OPT_PEERS, write_peers}};
+        void (*write)(calc_output *out, const calc_run_outcome *o);
+    } files[] = {{OPT_JSON, calc_run_write_json},
+                 {OPT_CSV, calc_run_write_csv},
+                 {OPT_STAGES, calc_run_write_stages},
+                 {OPT_PEERS, calc_run_write_peers}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = calc_opt_value(args, files[i].opt);
         calc_output *out;
@@ -286,13 +354,14 @@ static calc_status write_files(const calc_args *args, const outcome *o, calc_err
             return status;
         }
     }
-    return CALC_OK;
+    return write_page(args, o, errors);
 }
 
 /* Which outputs and inputs are the standard streams: each at most one. NULL or what is wrong. */
 static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
 {
     int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_CSV) +
+<<<<<<< HEAD
               calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS);
     *stdout_is_taken = out > 0;
     return out > 1 ? "only one of --json, --csv, --stages and --peers can be standard output"
@@ -311,31 +380,52 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
         return "--schedule exact has no --compat calculon: Calculon has the closed form only";
     }
     return check_streams(args, stdout_is_taken);
+=======
+              calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS) +
+              calc_opt_is_stdout(args, OPT_HTML);
+    int in = 0;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        in += strcmp(args->argument[i], "-") == 0;
+    }
+    *stdout_is_taken = out > 0;
+    return out > 1
+               ? "only one of --json, --csv, --stages, --peers and --html can be standard output"
+           : in > 1 ? "only one of APP SYS EXE can be standard input"
+                    : NULL;
+>>>>>>> html
 }
 
-/* The stages, where they are asked for or may differ. */
-static calc_status list_stages(const calc_args *args, outcome *o, calc_errors *errors)
+/* The stages, where they are asked for or may differ, or for the page. */
+static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
     bool each_has_blocks = in->exec.pipeline_par <= in->app.num_blocks;
-    if (!calc_opt_value(args, OPT_STAGES) && !(o->extended && each_has_blocks)) {
+    bool shown = calc_opt_value(args, OPT_STAGES) || (o->extended && each_has_blocks);
+    if (!shown && !(calc_opt_value(args, OPT_HTML) && each_has_blocks)) {
         return CALC_OK;
     }
     size_t count = calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0);
     o->stage = calloc(count, sizeof *o->stage);
     if (!o->stage) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return no_memory(errors);
     }
-    o->stage_count = calc_each_stage(&in->app, &in->system, &in->exec, o->stage, count);
+    o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->stage, count);
+    o->stage_count = shown ? o->stage_known : 0;
     return CALC_OK;
 }
 
-static calc_exit evaluate(const calc_args *args, outcome *o, bool stdout_is_taken,
+static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdout_is_taken,
                           calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
+<<<<<<< HEAD
     if (calc_inputs_load_args(&o->inputs, args, OPT_SET, errors) != CALC_OK) {
+=======
+    if (calc_opt_value(args, OPT_HTML) && calc_page_check(errors) != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
+    if (load(args, o, errors) != CALC_OK) {
+>>>>>>> html
         return calc_complain_errors(errors);
     }
     o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));
@@ -377,10 +467,9 @@ static calc_exit run(const calc_args *args)
         return calc_complain_usage(args->command, complaint);
     }
     calc_errors errors = {0};
-    outcome o = {0};
+    calc_run_outcome o = {0};
     calc_exit result = evaluate(args, &o, stdout_is_taken, &errors);
-    free(o.stage);
-    calc_inputs_free(&o.inputs);
+    calc_run_outcome_free(&o);
     return result;
 }
 

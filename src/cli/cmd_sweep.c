@@ -8,6 +8,7 @@
 #include "cli/complain.h"
 #include "cli/human.h"
 #include "cli/sweep_opts.h"
+#include "cli/sweep_page.h"
 #include "cli/sweep_plan.h"
 #include "cli/sweep_sample.h"
 #include "cli/sweep_save.h"
@@ -15,11 +16,13 @@
 #include "cli/sweep_watch.h"
 #include "cli/sweep_write.h"
 #include "io/json_save.h"
+#include "report/page.h"
 
 /* The files of a sweep; NULL: not asked for. */
-enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_ALL, FILES };
+enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_ALL, FILE_HTML, FILES };
 static const calc_sweep_opt file_opt[FILES] = {CALC_SWEEP_OPT_OUT, CALC_SWEEP_OPT_SUMMARY,
-                                               CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_ALL};
+                                               CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_ALL,
+                                               CALC_SWEEP_OPT_HTML};
 
 /* A sweep under way. */
 typedef struct task {
@@ -58,10 +61,10 @@ static const char *check_options(task *t)
     bool part = calc_opt_value(t->args, CALC_SWEEP_OPT_SHARD) != NULL;
     bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
                  ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
-    return !known ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
-           : taken > 1
-               ? "only one of --out, --summary, --save-best and --all can be standard output"
-               : calc_sweep_save_complaint(t->args, t->ranks.count);
+    return !known      ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
+           : taken > 1 ? "only one of --out, --summary, --save-best, --all and --html can be "
+                         "standard output"
+                       : calc_sweep_save_complaint(t->args, t->ranks.count);
 }
 
 /* Seconds of --time-limit; infinity without it, negative if it is no time. */
@@ -120,6 +123,11 @@ static void write_files(task *t, calc_errors *errors)
     } else {
         calc_output_discard(t->file[FILE_SAVE_BEST]);
         t->file[FILE_SAVE_BEST] = NULL;
+    }
+    if (t->file[FILE_HTML] &&
+        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, errors) != CALC_OK) {
+        calc_output_discard(t->file[FILE_HTML]);
+        t->file[FILE_HTML] = NULL;
     }
     for (int i = 0; i < FILES; i++) {
         (void)!calc_output_close(t->file[i], errors);
@@ -245,6 +253,9 @@ static calc_exit finish(task *t, calc_errors *errors)
 static calc_status prepare(task *t, calc_errors *errors)
 {
     calc_status status = calc_sweep_study_load(&t->study, t->args, errors);
+    if (status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)) {
+        status = calc_page_check(errors);
+    }
     if (status == CALC_OK) {
         status = calc_sweep_save_load(&t->save, t->args, errors);
     }
@@ -305,9 +316,12 @@ static calc_exit run(const calc_args *args)
 }
 
 static const char *const examples[] = {
-    "calc sweep", "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --top 5",
+    "calc sweep",
+    "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --top 5",
     "calc sweep gpt3-175B h100_80g_nvl8 --procs 8:8192:8 --batch 2340 --per num_procs",
-    "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --axis sys.mem1.GiB=40,80,120", NULL};
+    "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --axis sys.mem1.GiB=40,80,120",
+    "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --html sweep.html",
+    NULL};
 
 const calc_command calc_cmd_sweep = {
     .name = "sweep",

@@ -4,12 +4,19 @@
 
 #include "base/error.h"
 #include "cli/complain.h"
+<<<<<<< HEAD
 #include "cli/measured.h"
+=======
+#include "cli/inputs.h"
+#include "cli/opt.h"
+#include "cli/validate_page.h"
+>>>>>>> html
 #include "cli/validate_table.h"
 #include "cli/validate_write.h"
+#include "report/page.h"
 #include "validate/parity_svg.h"
 
-enum { OPT_JSON, OPT_CSV, OPT_PLOT, OPT_BASELINE, OPT_TOLERANCE, OPT_ROWS };
+enum { OPT_JSON, OPT_CSV, OPT_PLOT, OPT_HTML, OPT_BASELINE, OPT_TOLERANCE, OPT_ROWS };
 
 static const calc_opt opts[] = {
     [OPT_JSON] = {.name = "json",
@@ -19,6 +26,10 @@ static const calc_opt opts[] = {
     [OPT_PLOT] = {.name = "plot",
                   .value = "FILE",
                   .doc = "write predicted over measured times as an SVG picture"},
+    [OPT_HTML] = {.name = "html",
+                  .value = "FILE",
+                  .doc = "write a page for a browser: parity, errors by group, every row; one file "
+                         "that needs no network"},
     [OPT_BASELINE] = {.name = "baseline",
                       .value = "FILE",
                       .doc = "what --csv wrote before: end with 1 if the mean error of a group "
@@ -39,9 +50,10 @@ static const calc_arg rows[] = {
      .doc = "CSV files of measured runs, \"-\" for standard input; the published runs that calc "
             "ships if none is given"},
     {0}};
-static const char *const examples[] = {
-    "calc validate", "calc validate --csv now.csv --baseline before.csv",
-    "calc validate my_runs.csv --json - --plot parity.svg", NULL};
+static const char *const examples[] = {"calc validate",
+                                       "calc validate --csv now.csv --baseline before.csv",
+                                       "calc validate my_runs.csv --json - --plot parity.svg",
+                                       "calc validate --html validation.html", NULL};
 
 /* A validation under way. */
 typedef struct task {
@@ -61,7 +73,7 @@ typedef struct task {
 static const char *read_options(task *t)
 {
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
-                calc_opt_is_stdout(t->args, OPT_PLOT);
+                calc_opt_is_stdout(t->args, OPT_PLOT) + calc_opt_is_stdout(t->args, OPT_HTML);
     t->stdout_is_taken = taken > 0;
     const char *tolerance = calc_opt_value(t->args, OPT_TOLERANCE);
     const char *worst = calc_opt_value(t->args, OPT_ROWS);
@@ -74,30 +86,74 @@ static const char *read_options(task *t)
         return "--rows: a number of measurements, 0 or more";
     }
     t->worst = strtoul(worst, NULL, 10);
+<<<<<<< HEAD
     return taken > 1 ? "only one of --json, --csv and --plot can be standard output"
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;
+=======
+    return taken > 1 ? "only one of --json, --csv, --plot and --html can be standard output"
+           : t->args->argument_count > FILES_MAX ? "too many files of runs"
+                                                 : NULL;
+}
+
+static calc_status read_shipped_runs(task *t, calc_errors *errors)
+{
+    static const char *const shipped[] = {"measured/runs.csv",
+                                          "measured/runs_vtrain_single.csv.gz"};
+    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
+        char path[CALC_FIND_PATH_MAX];
+        calc_status status = calc_find_data(shipped[i], path, errors);
+        if (status == CALC_OK) {
+            status = calc_runs_read(&t->runs[t->files++], path, errors);
+        }
+        if (status != CALC_OK) {
+            return status;
+        }
+    }
+    return CALC_OK;
+}
+
+static calc_status read_inputs(task *t, calc_errors *errors)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_status status = calc_find_data("measured/remarks.csv", path, errors);
+    if (status == CALC_OK) {
+        status = calc_remarks_read(&t->remarks, path, errors);
+    }
+    if (status == CALC_OK && t->args->argument_count == 0) {
+        status = read_shipped_runs(t, errors);
+    }
+    for (size_t i = 0; i < t->args->argument_count && status == CALC_OK; i++) {
+        status = calc_runs_read(&t->runs[t->files++], t->args->argument[i], errors);
+    }
+    return status;
+>>>>>>> html
 }
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-static void write_json(calc_output *out, const task *t)
+static void write_json(calc_output *out, task *t)
 {
     calc_validate_write_json(out, &t->results, &t->groups);
 }
 
-static void write_csv(calc_output *out, const task *t)
+static void write_csv(calc_output *out, task *t)
 {
     calc_validate_write_csv(out, &t->results);
 }
 
-static void write_plot(calc_output *out, const task *t)
+static void write_plot(calc_output *out, task *t)
 {
     calc_parity_svg_write(out, &t->results);
 }
 
-static calc_status write_file(const char *path, void (*write)(calc_output *out, const task *t),
-                              const task *t, calc_errors *errors)
+static void write_page(calc_output *out, task *t)
+{
+    calc_validate_page_write(out, &t->results, &t->groups, &t->systems);
+}
+
+static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
+                              calc_errors *errors)
 {
     calc_output *out;
     calc_status status = calc_output_open(&out, path, errors);
@@ -108,12 +164,15 @@ static calc_status write_file(const char *path, void (*write)(calc_output *out, 
     return status;
 }
 
-static calc_status write_files(const task *t, calc_errors *errors)
+static calc_status write_files(task *t, calc_errors *errors)
 {
     static const struct {
         int opt;
-        void (*write)(calc_output *out, const task *t);
-    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_PLOT, write_plot}};
+        void (*write)(calc_output *out, task *t);
+    } files[] = {{OPT_JSON, write_json},
+                 {OPT_CSV, write_csv},
+                 {OPT_PLOT, write_plot},
+                 {OPT_HTML, write_page}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
         const char *path = calc_opt_value(t->args, files[i].opt);
@@ -122,12 +181,12 @@ static calc_status write_files(const task *t, calc_errors *errors)
     return status;
 }
 
-static void write_table(calc_output *out, const task *t)
+static void write_table(calc_output *out, task *t)
 {
     calc_validate_table_write(out, &t->results, &t->groups, t->worst);
 }
 
-static void write_worse(calc_output *out, const task *t)
+static void write_worse(calc_output *out, task *t)
 {
     calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance);
 }
@@ -161,7 +220,12 @@ static bool got_worse(const task *t)
 static calc_exit validate(task *t)
 {
     calc_errors errors = {0};
+<<<<<<< HEAD
     calc_status status = calc_measured_read(&t->measured, t->args, &errors);
+=======
+    calc_status status = calc_opt_value(t->args, OPT_HTML) ? calc_page_check(&errors) : CALC_OK;
+    status = status == CALC_OK ? read_inputs(t, &errors) : status;
+>>>>>>> html
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !t->stdout_is_taken) {

@@ -59,6 +59,10 @@ const calc_opt calc_sweep_opts[] = {
                             .value = "FILE",
                             .doc = "write every feasible layout as a row of CSV; slower, as every "
                                    "layout needs all its statistics"},
+    [CALC_SWEEP_OPT_HTML] = {.name = "html",
+                             .value = "FILE",
+                             .doc = "write a page for a browser: the front, the best, what they "
+                                    "spend, every split; one file that needs no network"},
     [CALC_SWEEP_OPT_PLAN] = {.name = "plan",
                              .doc = "show the axes, how many layouts there are and about how long "
                                     "it takes; do nothing else"},

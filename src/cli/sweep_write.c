@@ -13,8 +13,7 @@ static void write_indent(calc_output *out, int indent)
     calc_output_printf(out, "\n%*s", indent, "");
 }
 
-/* Model, machine and swept fields, in one line. */
-static void write_design(calc_output *out, const calc_sweep_study *study, uint64_t design)
+void calc_sweep_write_design(calc_output *out, const calc_sweep_study *study, uint64_t design)
 {
     const calc_designs_builder *builder = &study->builder;
     calc_design_parts parts = calc_designs_parts(builder, design);
@@ -45,7 +44,7 @@ static void write_list(calc_output *out, const calc_sweep_study *study, const ch
         calc_output_printf(out, "%s\n%*s{", i ? "," : "", indent + 2, "");
         write_indent(out, indent + 4);
         calc_output_text(out, "\"design\": ");
-        write_design(out, study, found.design);
+        calc_sweep_write_design(out, study, found.design);
         calc_output_printf(out, ",\n%*s\"execution\": ", indent + 4, "");
         calc_json_save(out, CALC_KIND_EXEC, found.exec, indent + 4);
         calc_output_printf(out, ",\n%*s\"stats\": ", indent + 4, "");
@@ -79,7 +78,7 @@ static void write_group_key(calc_output *out, const calc_sweep_study *study, siz
     }
     if (study->options.per_design) {
         calc_output_printf(out, "%s\"design\": ", glue);
-        write_design(out, study, index / per_design);
+        calc_sweep_write_design(out, study, index / per_design);
     }
 }
 
@@ -90,7 +89,7 @@ static void write_objective(calc_output *out, const calc_objective *objective)
     calc_output_printf(out, ", \"direction\": \"%s\"}", objective->up ? "up" : "down");
 }
 
-static void write_study(calc_output *out, const calc_sweep_study *study)
+void calc_sweep_write_study(calc_output *out, const calc_sweep_study *study)
 {
     const calc_sweep_options *o = &study->options;
     calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"compat\": \"%s\"", CALC_VERSION,
@@ -117,7 +116,7 @@ static void write_study(calc_output *out, const calc_sweep_study *study)
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result)
 {
-    write_study(out, study);
+    calc_sweep_write_study(out, study);
     if (result->partial) {
         calc_output_text(out, ",\n  \"partial\": true");
     }

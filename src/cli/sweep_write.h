@@ -10,6 +10,12 @@
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result);
 
+/** Model, machine and swept fields of a design as a JSON object, in one line. */
+void calc_sweep_write_design(calc_output *out, const calc_sweep_study *study, uint64_t design);
+
+/** What was asked as the beginning of a JSON object: version, models, machines, objectives. */
+void calc_sweep_write_study(calc_output *out, const calc_sweep_study *study);
+
 /** The same as CSV: list, rank in its group, model, machine, swept fields, layout, statistics. */
 void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
                           const calc_sweep_result *result);

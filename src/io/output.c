@@ -19,6 +19,7 @@ struct calc_output {
     char *target;    /* where the file will be; NULL: written in place */
     char *temporary; /* where it is until it is whole */
     int failure;     /* errno of the first failure, 0 if none */
+    bool in_markup;  /* '<' is written as JSON escapes it */
 };
 
 static calc_status fail_to_write(calc_errors *errors, const char *path, int code)
@@ -142,7 +143,7 @@ static void remember(calc_output *out)
     }
 }
 
-void calc_output_write(calc_output *out, const char *bytes, size_t length)
+static void write_bytes(calc_output *out, const char *bytes, size_t length)
 {
     if (out->failure || length == 0) {
         return;
@@ -153,6 +154,23 @@ void calc_output_write(calc_output *out, const char *bytes, size_t length)
     if (written != length) {
         remember(out);
     }
+}
+
+void calc_output_write(calc_output *out, const char *bytes, size_t length)
+{
+    const char *less;
+    while (out->in_markup && length > 0 && (less = memchr(bytes, '<', length))) {
+        write_bytes(out, bytes, (size_t)(less - bytes));
+        write_bytes(out, "\\u003c", 6);
+        length -= (size_t)(less - bytes) + 1;
+        bytes = less + 1;
+    }
+    write_bytes(out, bytes, length);
+}
+
+void calc_output_in_markup(calc_output *out, bool in_markup)
+{
+    out->in_markup = in_markup;
 }
 
 void calc_output_text(calc_output *out, const char *text)

@@ -17,6 +17,10 @@ void calc_output_write(calc_output *out, const char *bytes, size_t length);
 void calc_output_text(calc_output *out, const char *text);
 void calc_output_printf(calc_output *out, const char *fmt, ...) CALC_PRINTF(2, 3);
 
+/** From now on what is written is JSON inside markup, so that `<`, which JSON has in texts only, is
+ *  written as its escape \u003c and can end no element; or no longer. */
+void calc_output_in_markup(calc_output *out, bool in_markup);
+
 /** Flush, make the file visible and free `out`. On failure the temporary file is removed and an
  *  old file under the name stays as it was. A reader that closed standard output (EPIPE) is a
  *  failure too. NULL is fine. */

@@ -13,8 +13,13 @@ declare -A allowed=(
     [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
+<<<<<<< HEAD
     [calibrate]="base spec model io validate calibrate"
     [cli]="base spec model io formats sweep validate calibrate cli"
+=======
+    [report]="base spec model io report"
+    [cli]="base spec model io formats sweep validate report cli"
+>>>>>>> html
 )
 status=0
 

@@ -1,0 +1,176 @@
+#include "cli/run_outcome.h"
+
+#include <stdlib.h>
+
+#include "cli/breakdown.h"
+#include "io/csv.h"
+#include "io/json_save.h"
+#include "io/peers.h"
+#include "report/page.h"
+#include "spec/field.h"
+
+/* ---- JSON and CSV ---------------------------------------------------------------------------- */
+
+static void write_member(calc_output *out, const char *key, calc_kind kind, const void *object)
+{
+    calc_output_printf(out, ",\n  \"%s\": ", key);
+    calc_json_save(out, kind, object, 2);
+}
+
+static void write_text(calc_output *out, const char *glue, const char *key, const char *text)
+{
+    calc_output_printf(out, "%s\"%s\": ", glue, key);
+    calc_json_string(out, text);
+}
+
+/* Members of a struct of numbers in one line, the first after `glue`. */
+static void write_numbers(calc_output *out, const char *glue, calc_kind kind, const void *object)
+{
+    const calc_table *table = calc_table_of(kind);
+    for (size_t i = 0; i < table->count; i++) {
+        char number[32];
+        const calc_field *field = &table->rows[i];
+        double value = calc_member_number(field, (const char *)object + field->offset);
+        calc_output_printf(out, "%s\"%s\": %s", i > 0 ? ", " : glue, field->key,
+                           calc_number_text(value, 1, number));
+    }
+    calc_output_text(out, "}");
+}
+
+static void write_layers(calc_output *out, const calc_run_outcome *o)
+{
+    for (size_t i = 0; i < o->layer_count; i++) {
+        calc_output_text(out, i ? ",\n" : ",\n  \"layers\": [\n");
+        write_text(out, "    {", "name", o->layer[i].name);
+        write_numbers(out, ", ", CALC_KIND_LAYER, &o->layer[i]);
+    }
+    calc_output_text(out, o->layer_count ? "\n  ]" : "");
+}
+
+static void write_json_stages(calc_output *out, const calc_run_outcome *o)
+{
+    for (size_t i = 0; i < o->stage_count; i++) {
+        calc_output_text(out, i ? ",\n" : ",\n  \"stages\": [\n");
+        write_numbers(out, "    {", CALC_KIND_STAGE, &o->stage[i]);
+    }
+    calc_output_text(out, o->stage_count ? "\n  ]" : "");
+}
+
+void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
+{
+    const calc_input *input = o->inputs.input;
+    write_text(out, "{\n  ", "version", CALC_VERSION);
+    write_text(out, ",\n  ", "compat", calc_compat_names[o->compat]);
+    write_text(out, ",\n  \"names\": {", "application", input[CALC_KIND_APP].name);
+    write_text(out, ", ", "system", input[CALC_KIND_SYSTEM].name);
+    write_text(out, ", ", "execution", input[CALC_KIND_EXEC].name);
+    calc_output_text(out, "}");
+    write_member(out, "application", CALC_KIND_APP, &o->inputs.app);
+    write_member(out, "system", CALC_KIND_SYSTEM, &o->inputs.system);
+    write_member(out, "execution", CALC_KIND_EXEC, &o->inputs.exec);
+    write_text(out, ",\n  ", "verdict", calc_verdict_text(o->stats.verdict));
+    calc_output_text(out, ",\n  \"reasons\": [");
+    for (size_t i = 0; i < o->reason_count; i++) {
+        const calc_reason *reason = &o->reason[i];
+        write_text(out, i ? ",\n    {" : "\n    {", "verdict", calc_verdict_text(reason->verdict));
+        write_text(out, ", ", "text", reason->text);
+        write_text(out, ", ", "hint", reason->hint);
+        calc_output_text(out, "}");
+    }
+    calc_output_text(out, o->reason_count ? "\n  ]" : "]");
+    write_member(out, "stats", CALC_KIND_STATS, &o->stats);
+    write_layers(out, o);
+    write_json_stages(out, o);
+    calc_output_text(out, "\n}\n");
+}
+
+void calc_run_write_csv(calc_output *out, const calc_run_outcome *o)
+{
+    calc_output_text(out, "application,system,execution,verdict");
+    calc_csv_header(out, CALC_KIND_EXEC, false);
+    calc_csv_header(out, CALC_KIND_STATS, false);
+    calc_output_text(out, "\n");
+    for (int kind = 0; kind < CALC_INPUTS; kind++) {
+        calc_csv_text(out, o->inputs.input[kind].name, kind == 0);
+    }
+    calc_csv_text(out, calc_verdict_text(o->stats.verdict), false);
+    calc_csv_values(out, CALC_KIND_EXEC, &o->inputs.exec, false);
+    calc_csv_values(out, CALC_KIND_STATS, &o->stats, false);
+    calc_output_text(out, "\n");
+}
+
+void calc_run_write_stages(calc_output *out, const calc_run_outcome *o)
+{
+    calc_csv_header(out, CALC_KIND_STAGE, true);
+    calc_output_text(out, "\n");
+    for (size_t i = 0; i < o->stage_count; i++) {
+        calc_csv_values(out, CALC_KIND_STAGE, &o->stage[i], true);
+        calc_output_text(out, "\n");
+    }
+}
+
+void calc_run_write_peers(calc_output *out, const calc_run_outcome *o)
+{
+    calc_peers_save(out, &o->inputs.exec);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+/* The command that gives this run again. */
+static void write_command(calc_output *out, const calc_run_outcome *o,
+                          const char *const argument[CALC_INPUTS])
+{
+    calc_output_text(out, ",\n\"command\": [\"calc\", \"run\"");
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        calc_output_text(out, ", ");
+        calc_json_string(out, argument[i]);
+    }
+    for (size_t i = 0; i < o->set_count; i++) {
+        calc_output_text(out, ", \"--set\", ");
+        calc_json_string(out, o->set[i]);
+    }
+    if (o->compat != CALC_COMPAT_NONE) {
+        calc_output_printf(out, ", \"--compat\", \"%s\"", calc_compat_names[o->compat]);
+    }
+    calc_output_text(out, "]");
+}
+
+static void write_parameters(calc_output *out, const calc_app *app)
+{
+    calc_parameters p;
+    char total[32], active[32];
+    calc_count_parameters(app, &p);
+    calc_output_printf(out, ",\n\"parameters\": {\"total\": %s, \"active\": %s}",
+                       calc_number_text(p.total, 1, total), calc_number_text(p.active, 1, active));
+}
+
+void calc_run_write_page(calc_output *out, const calc_run_outcome *o, const calc_timeline *timeline,
+                         const char *const argument[CALC_INPUTS])
+{
+    const calc_inputs *in = &o->inputs;
+    calc_run_outcome whole = *o;
+    whole.stage_count = o->stage_known;
+    whole.layer_count = calc_layers(&in->app, &in->system, &in->exec, whole.layer, CALC_MAX_LAYERS);
+    calc_page_begin(out);
+    calc_output_text(out, "{\"schema\": \"calc-report/1\", \"kind\": \"run\", \"run\": ");
+    calc_run_write_json(out, &whole);
+    calc_output_text(out, ",\n\"time\": ");
+    calc_breakdown_json_time(out, &o->stats);
+    for (int tier = 1; tier <= 2; tier++) {
+        calc_output_printf(out, ",\n\"memory%d\": ", tier);
+        calc_breakdown_json_memory(out, &in->exec, &o->stats, tier, o->extended);
+    }
+    write_command(out, o, argument);
+    write_parameters(out, &in->app);
+    calc_output_printf(out, ",\n\"extended\": %s,\n\"timeline\": ", o->extended ? "true" : "false");
+    calc_timeline_write(out, timeline);
+    calc_output_text(out, "}\n");
+    calc_page_end(out, CALC_PAGE_RUN);
+}
+
+void calc_run_outcome_free(calc_run_outcome *o)
+{
+    free(o->stage);
+    free(o->set);
+    calc_inputs_free(&o->inputs);
+}

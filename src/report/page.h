@@ -1,0 +1,22 @@
+/** @file page.h  One self-contained HTML file: data as JSON, and the scripts that draw it. It opens
+ *  from disk, needs no network and forbids itself any. */
+#ifndef CALC_REPORT_PAGE_H
+#define CALC_REPORT_PAGE_H
+
+#include "calc.h"
+#include "io/output.h"
+
+typedef enum calc_page { CALC_PAGE_RUN, CALC_PAGE_SWEEP, CALC_PAGE_VALIDATE } calc_page;
+
+/** Whether this build can make pages: whether it found the library of charts.
+ *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that says how to get it */
+CALC_MUST_USE calc_status calc_page_check(calc_errors *errors);
+
+/** Write a page up to its data. What is written then must be one JSON object; texts in it may hold
+ *  anything, as `<` is escaped on the way. */
+void calc_page_begin(calc_output *out);
+
+/** Write what follows the data. */
+void calc_page_end(calc_output *out, calc_page page);
+
+#endif

@@ -1,0 +1,19 @@
+/** @file page_data.h  The files of which a page is made, as the build put them into the program. */
+#ifndef CALC_REPORT_PAGE_DATA_H
+#define CALC_REPORT_PAGE_DATA_H
+
+#include <stddef.h>
+
+typedef struct calc_page_data {
+    const char *bytes;
+    size_t length;
+} calc_page_data;
+
+extern const calc_page_data calc_page_head;   /**< page.html: until the style */
+extern const calc_page_data calc_page_style;  /**< page.css */
+extern const calc_page_data calc_page_body;   /**< body.html: what stands still */
+extern const calc_page_data calc_page_charts; /**< D3; empty: it was not there */
+extern const calc_page_data calc_page_common; /**< common.js */
+extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate;
+
+#endif

@@ -1,0 +1,185 @@
+#include "report/timeline.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "spec/field.h"
+
+static bool is_v(calc_pipeline_schedule kind)
+{
+    return kind == CALC_PIPELINE_SCHEDULE_ZB_V || kind == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+}
+
+/* The schedule with all its micro-batches. Without backward passes there is nothing to order. */
+static calc_schedule_shape shape_of(const calc_exec *exec, const calc_stats *stats)
+{
+    calc_schedule_shape shape = {.kind = exec->pipeline_schedule,
+                                 .stages = exec->pipeline_par,
+                                 .chunks = exec->pipeline_interleaving,
+                                 .microbatches = (int64_t)stats->num_microbatches};
+    if (!exec->training) {
+        shape.kind = CALC_PIPELINE_SCHEDULE_GPIPE;
+        shape.chunks = 1;
+    } else if (is_v(shape.kind)) {
+        shape.chunks = 2;
+    }
+    return shape;
+}
+
+/* At most three operations for each micro-batch and chunk: forward and two gradients. */
+static double events_of(const calc_schedule_shape *shape)
+{
+    return 3.0 * (double)shape->stages * (double)shape->chunks * (double)shape->microbatches;
+}
+
+/* Leave out rounds of the steady state until the rest can be shown. */
+static bool shorten(calc_schedule_shape *shape)
+{
+    int64_t round = 2 * shape->stages;
+    calc_schedule_shape least = *shape;
+    if (events_of(shape) <= CALC_TIMELINE_EVENTS) {
+        return true;
+    }
+    least.microbatches = shape->microbatches < round ? shape->microbatches : round;
+    if (events_of(&least) > CALC_TIMELINE_MOST) {
+        return false;
+    }
+    int64_t rounds = CALC_TIMELINE_EVENTS / (3 * shape->stages * shape->chunks * round);
+    if (round * rounds > least.microbatches) {
+        least.microbatches = round * rounds;
+    }
+    *shape = least;
+    return true;
+}
+
+/* Times of each part of the model, in the order of a micro-batch's way through it. */
+static void put_passes(calc_schedule_pass *pass, const calc_schedule_shape *shape,
+                       const calc_stage_stats *stage)
+{
+    double share = 1 / (double)shape->chunks;
+    for (int64_t chunk = 0; chunk < shape->chunks; chunk++) {
+        bool back = is_v(shape->kind) && chunk == 1;
+        for (int64_t i = 0; i < shape->stages; i++) {
+            const calc_stage_stats *s = &stage[back ? shape->stages - 1 - i : i];
+            pass[chunk * shape->stages + i] =
+                (calc_schedule_pass){.fw_s = s->fw_time * share,
+                                     .bw_s = (s->bw_time - s->wgrad_time) * share,
+                                     .wgrad_s = s->wgrad_time * share};
+        }
+    }
+}
+
+/* Run it. @return false: out of memory */
+static bool simulate(calc_timeline *out, const calc_stage_stats *stage)
+{
+    const calc_schedule_shape *shape = &out->shape;
+    calc_schedule_events events = {.capacity = (int64_t)events_of(shape)};
+    calc_schedule_pass *pass = calloc((size_t)(shape->stages * shape->chunks), sizeof *pass);
+    void *workspace = malloc(calc_schedule_sim_bytes(shape));
+    out->event = calloc((size_t)events.capacity, sizeof *out->event);
+    out->reason = "its stages have no finite time";
+    bool room = pass && workspace && out->event;
+    if (room) {
+        put_passes(pass, shape, stage);
+        events.event = out->event;
+        const calc_schedule_sim sim = {.shape = *shape, .pass = pass, .overlap = true};
+        out->end_s = calc_schedule_sim_s(&sim, workspace, NULL, &events);
+        bool timed = isfinite(out->end_s) && out->end_s > 0;
+        out->count = timed ? (size_t)events.count : 0;
+        out->reason = timed ? NULL : out->reason;
+    }
+    free(pass);
+    free(workspace);
+    return room;
+}
+
+calc_status calc_timeline_make(calc_timeline *out, const calc_exec *exec, const calc_stats *stats,
+                               const calc_stage_stats *stage, calc_errors *errors)
+{
+    out->shape = shape_of(exec, stats);
+    out->microbatches = out->shape.microbatches;
+    if (!stage || !(stats->num_microbatches >= 1)) {
+        out->reason = "the stages of this layout are not known";
+        return CALC_OK;
+    }
+    calc_schedule_status fits = calc_schedule_check(&out->shape);
+    if (fits != CALC_SCHEDULE_OK) {
+        out->reason = calc_schedule_status_text(fits);
+        return CALC_OK;
+    }
+    if (!shorten(&out->shape)) {
+        out->reason = "there are too many operations to show";
+        return CALC_OK;
+    }
+    return simulate(out, stage) ? CALC_OK
+                                : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL,
+                                                  NULL, "%s", calc_status_text(CALC_ERR_NOMEM));
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* Kinds as calc_schedule_op_kind numbers them. */
+static double kind_of(const calc_schedule_event *e)
+{
+    return (double)e->kind;
+}
+
+static double stage_of(const calc_schedule_event *e)
+{
+    return e->stage;
+}
+
+static double chunk_of(const calc_schedule_event *e)
+{
+    return e->chunk;
+}
+
+static double microbatch_of(const calc_schedule_event *e)
+{
+    return e->microbatch;
+}
+
+static double start_of(const calc_schedule_event *e)
+{
+    return e->start_s;
+}
+
+static double length_of(const calc_schedule_event *e)
+{
+    return e->end_s - e->start_s;
+}
+
+void calc_timeline_write(calc_output *out, const calc_timeline *t)
+{
+    static const struct {
+        const char *key;
+        double (*of)(const calc_schedule_event *e);
+    } columns[] = {{"stage", stage_of},           {"kind", kind_of},   {"chunk", chunk_of},
+                   {"microbatch", microbatch_of}, {"start", start_of}, {"dur", length_of}};
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "pipeline_schedule");
+    calc_output_printf(out,
+                       "{\"schedule\": \"%s\", \"stages\": %" PRId64 ", \"chunks\": %" PRId64
+                       ", \"microbatches\": %" PRId64 ", \"shown\": %" PRId64 ", \"end_s\": %.17g",
+                       field->choices[t->shape.kind], t->shape.stages, t->shape.chunks,
+                       t->microbatches, t->shape.microbatches, t->count > 0 ? t->end_s : 0);
+    if (t->reason) {
+        calc_output_printf(out, ", \"reason\": \"%s\"", t->reason);
+    }
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        calc_output_printf(out, ",\n    \"%s\": [", columns[c].key);
+        for (size_t i = 0; i < t->count; i++) {
+            calc_output_printf(out, i ? ",%.7g" : "%.7g", columns[c].of(&t->event[i]));
+        }
+        calc_output_text(out, "]");
+    }
+    calc_output_text(out, "}");
+}
+
+void calc_timeline_free(calc_timeline *timeline)
+{
+    free(timeline->event);
+    timeline->event = NULL;
+    timeline->count = 0;
+}

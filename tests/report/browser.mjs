@@ -1,0 +1,93 @@
+// Headless Chromium over its debugging pipe: no packages, no network, no port.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export async function open(chromium) {
+  const profile = mkdtempSync(join(tmpdir(), "calc-report-"));
+  const process = spawn(chromium, ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+    "--remote-debugging-pipe", `--user-data-dir=${profile}`, "about:blank"],
+  { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+  const [, , , down, up] = process.stdio;
+  const waiting = new Map();
+  const listeners = [];
+  let number = 0;
+  let rest = "";
+  up.on("data", (bytes) => {
+    const parts = (rest + bytes).split("\0");
+    rest = parts.pop();
+    for (const part of parts) {
+      const message = JSON.parse(part);
+      if (message.id) {
+        const { resolve, reject } = waiting.get(message.id);
+        waiting.delete(message.id);
+        if (message.error) reject(new Error(message.error.message));
+        else resolve(message.result);
+      } else {
+        for (const listener of listeners) listener(message);
+      }
+    }
+  });
+  const raw = (method, params = {}, sessionId) => new Promise((resolve, reject) => {
+    number += 1;
+    waiting.set(number, { resolve, reject });
+    down.write(`${JSON.stringify({ id: number, method, params, sessionId })}\0`);
+  });
+  const { targetId } = await raw("Target.createTarget", { url: "about:blank" });
+  const { sessionId } = await raw("Target.attachToTarget", { targetId, flatten: true });
+  const send = (method, params) => raw(method, params, sessionId);
+  const complaints = [];
+  const requests = [];
+  listeners.push(({ method, params }) => {
+    if (method === "Runtime.exceptionThrown") {
+      complaints.push(params.exceptionDetails.exception?.description || params.exceptionDetails.text);
+    } else if (method === "Runtime.consoleAPICalled") {
+      complaints.push(params.args.map((arg) => arg.value ?? arg.description).join(" "));
+    } else if (method === "Log.entryAdded") {
+      complaints.push(params.entry.text);
+    } else if (method === "Network.requestWillBeSent" && !params.request.url.startsWith("data:")) {
+      requests.push(params.request.url);
+    }
+  });
+  for (const domain of ["Runtime", "Log", "Network", "Page"]) await send(`${domain}.enable`);
+  const evaluate = async (expression) => {
+    const answer = await send("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true });
+    if (answer.exceptionDetails) {
+      throw new Error(`${expression}: ${answer.exceptionDetails.exception?.description}`);
+    }
+    return answer.result.value;
+  };
+  return {
+    complaints,
+    requests,
+    evaluate,
+    send,
+    /* Show a file in a window of that width; wait until it says that it is ready. */
+    async show(file, width, scheme = "light") {
+      complaints.length = 0;
+      requests.length = 0;
+      await send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 });
+      await send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+      await send("Page.navigate", { url: `file://${file}` });
+      for (let tries = 0; tries < 200; tries++) {
+        if (await evaluate(`location.href === ${JSON.stringify(`file://${file}`)} && document.documentElement?.dataset.ready === "yes"`)) return true;
+        await new Promise((resolve) => { setTimeout(resolve, 50); });
+      }
+      return false;
+    },
+    async screenshot() {
+      const height = await evaluate("document.documentElement.scrollHeight");
+      const width = await evaluate("innerWidth");
+      const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: true,
+        clip: { x: 0, y: 0, width, height: Math.min(height, 12000), scale: 1 } });
+      return Buffer.from(data, "base64");
+    },
+    async close() {
+      const gone = new Promise((resolve) => { process.on("exit", resolve); });
+      process.kill();
+      await gone;
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
