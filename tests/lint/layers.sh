@@ -10,10 +10,11 @@ declare -A allowed=(
     [spec]="base spec"
     [model]="base spec model"
     [io]="base spec io"
+    [session]="base spec model io session"
     [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
-    [cli]="base spec model io formats sweep validate cli"
+    [cli]="base spec model io session formats sweep validate cli"
 )
 status=0
 
