@@ -251,6 +251,9 @@ typedef struct calc_field {
     const char *unit;           /**< in the file: "GB/s"; NULL: a pure number */
     const char *where;          /**< STATS, LAYER: the function that computes it */
     const char *doc;            /**< one sentence */
+    const char *equation;       /**< how it is computed or enters: names of fields and statistics,
+                                     exact where it has nothing else (a test evaluates it); or NULL */
+    const char *source;         /**< where the equation comes from; or NULL */
 } calc_field;
 
 /** The rows of one struct. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The Python module beside the command.   usage: CALC=path/to/calc CALC_LIBRARY=libcalc.so run.sh
+# check_NAME.py: the Python module beside the command, and its answers beside runs.
+# usage: CALC=path/to/calc CALC_LIBRARY=libcalc.so run.sh NAME
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 : "${CALC:?set CALC to the command under test}"
@@ -8,4 +9,4 @@ if [ -z "$python" ] || [ ! -e "${CALC_LIBRARY:-}" ]; then
     echo "skipped: no python3, or no shared library"
     exit 77
 fi
-exec "$python" -B "$here/check_calc.py" "$CALC" "$here/../.."
+exec "$python" -B "$here/check_$1.py" "$CALC" "$here/../.."
