@@ -258,6 +258,9 @@ typedef struct calc_field {
     const char *unit;           /**< in the file: "GB/s"; NULL: a pure number */
     const char *where;          /**< STATS, LAYER: the function that computes it */
     const char *doc;            /**< one sentence */
+    const char *equation;       /**< how it is computed or enters: names of fields and statistics,
+                                     exact where it has nothing else (a test evaluates it); or NULL */
+    const char *source;         /**< where the equation comes from; or NULL */
 } calc_field;
 
 /** The rows of one struct. */
@@ -421,6 +424,31 @@ typedef struct calc_parameters {
  *  2104.04473, eq. 2, with the exact attention width): a 51,200-word vocabulary, learned positions,
  *  biases. Any other as it says, down to the last norm. */
 CALC_API void calc_count_parameters(const calc_app *app, calc_parameters *out);
+
+/* ---- JSON in, JSON out: for other languages -------------------------------------------------- */
+
+/** Requests one after the other; remembers the documents they name. One thread at a time. */
+typedef struct calc_session calc_session;
+
+/** Which file a document's name means.
+ *  @param path  filled on CALC_OK, `size` bytes */
+typedef calc_status calc_session_find(void *context, calc_kind kind, const char *name, char *path,
+                                      size_t size, calc_errors *errors);
+
+/** @param find  NULL: names are paths. @return NULL if memory is short */
+CALC_API calc_session *calc_session_open(calc_session_find *find, void *context);
+
+/** Answer a request, or an array of requests (docs/programs.md), with JSON text. A wrong request is
+ *  answered too: with "errors".
+ *  @return the answer, for calc_session_release(); NULL if memory is short */
+CALC_API char *calc_session_ask(calc_session *session, const char *request, size_t length);
+CALC_API void calc_session_release(char *answer);
+
+/** Forget everything. NULL is fine. */
+CALC_API void calc_session_close(calc_session *session);
+
+/** CALC_VERSION of the library. */
+CALC_API const char *calc_version(void);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* Rows of calc_exec: how the model is laid out and run. */
 /* clang-format off */
-CALC_FIELD(num_procs,             INT,  _, .lo = 1, .hi = 1e9, .doc = "processors; the product of the parallel sizes: tensor, pipeline, data and context")
+CALC_FIELD(num_procs,             INT,  _, .lo = 1, .hi = 1e9, .equation = "tensor_par * pipeline_par * data_par * context_par, absent ones counting 1", .doc = "processors; the product of the parallel sizes: tensor, pipeline, data and context")
 CALC_FIELD(tensor_par,            INT,  _, .lo = 1, .hi = 1e9, .doc = "tensor parallelism: ranks that split every layer")
 CALC_FIELD(pipeline_par,          INT,  _, .lo = 1, .hi = 1e9, .doc = "pipeline parallelism: stages")
 CALC_FIELD(data_par,              INT,  _, .lo = 1, .hi = 1e9, .doc = "data parallelism: replicas")
@@ -14,7 +14,7 @@ CALC_FIELD(fused_activation,      BOOL, _, .doc = "activation function fused int
 CALC_FIELD(attention_type,        ENUM, attention_type, .doc = "key and value heads: one per query head, one for all, one per group (app.kv_heads), or compressed (app.kv_lora_rank); flash: multihead with flash_attention")
 CALC_FIELD(activation_recompute,  ENUM, activation_recompute, .doc = "activations the backward pass computes again")
 CALC_FIELD(pipeline_interleaving, INT,  _, .lo = 1, .hi = 1e6, .doc = "model chunks per pipeline stage (virtual stages)")
-CALC_FIELD(optimizer_sharding,    BOOL, _, .doc = "optimizer state sharded over the data-parallel ranks")
+CALC_FIELD(optimizer_sharding,    BOOL, _, .equation = "optimizer_space and the optimizer step over data_par ranks; reduce-scatter and all-gather instead of an all-reduce", .source = "Rajbhandari et al. 2020 (ZeRO, arXiv 1910.02054)", .doc = "optimizer state sharded over the data-parallel ranks")
 CALC_FIELD(tensor_par_comm_type,  ENUM, tensor_par_comm_type, .doc = "ar: all-reduce; p2p_rs_ag: scattered pipeline messages; rs_ag: sequence parallelism")
 CALC_FIELD(tensor_par_overlap,    ENUM, tensor_par_overlap, .doc = "overlap of tensor-parallel communication with the matrix multiplication beside it")
 CALC_FIELD(seq_par_ag_redo,       BOOL, _, .doc = "all-gather again in the backward pass instead of keeping its result")
@@ -41,8 +41,8 @@ CALC_FIELD(expert_data_par_net,   INT,  _, .lo = -1, .hi = CALC_MAX_NETWORKS - 1
 CALC_FIELD(dispatch_type,         ENUM, dispatch_type, .flags = CALC_OPTIONAL, .doc = "how tokens reach their experts")
 CALC_FIELD(dispatch_datatype,     ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of tokens on the way to experts; auto: datatype")
 CALC_FIELD(combine_datatype,      ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of tokens on the way back; auto: datatype")
-CALC_FIELD(capacity_factor,       REAL, _, .lo = 0, .hi = 1e3, .flags = CALC_OPTIONAL, .doc = "tokens an expert takes, padded or dropped, over the mean; 0: dropless")
-CALC_FIELD(moe_imbalance,         REAL, _, .lo = 0, .hi = 1e3, .flags = CALC_OPTIONAL, .doc = "tokens of the fullest expert rank over the mean, less 1")
+CALC_FIELD(capacity_factor,       REAL, _, .lo = 0, .hi = 1e3, .flags = CALC_OPTIONAL, .equation = "copies of tokens sent = tokens * app.experts_per_token * capacity_factor * (1 + moe_imbalance)", .source = "docs/model.md, Experts", .doc = "tokens an expert takes, padded or dropped, over the mean; 0: dropless")
+CALC_FIELD(moe_imbalance,         REAL, _, .lo = 0, .hi = 1e3, .flags = CALC_OPTIONAL, .equation = "copies of tokens sent = tokens * app.experts_per_token * capacity_factor * (1 + moe_imbalance)", .source = "docs/model.md, Experts", .doc = "tokens of the fullest expert rank over the mean, less 1")
 CALC_FIELD(expert_par_overlap,    ENUM, expert_par_overlap, .flags = CALC_OPTIONAL, .doc = "what hides the all-to-all of experts")
 CALC_FIELD(pipeline_schedule,     ENUM, pipeline_schedule, .flags = CALC_OPTIONAL, .doc = "order of forward and backward passes in the pipeline")
 CALC_FIELD(pipeline_balance,      ENUM, pipeline_balance, .flags = CALC_OPTIONAL, .doc = "how blocks are spread over stages")

@@ -1,9 +1,9 @@
 /* Rows of calc_network. */
 /* clang-format off */
-CALC_FIELD(bytes_per_s,     REAL,   _, .key = "bandwidth", .lo = 0, .hi = 1e9, .flags = CALC_ABOVE_LO, .scale = 1e9, .unit = "GB/s", .doc = "bandwidth per processor, one direction")
-CALC_FIELD(efficiency,      REAL,   _, .lo = 0, .hi = 1, .flags = CALC_ABOVE_LO, .doc = "fraction of the bandwidth that is reached")
+CALC_FIELD(bytes_per_s,     REAL,   _, .key = "bandwidth", .lo = 0, .hi = 1e9, .flags = CALC_ABOVE_LO, .scale = 1e9, .unit = "GB/s", .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "bandwidth per processor, one direction")
+CALC_FIELD(efficiency,      REAL,   _, .lo = 0, .hi = 1, .flags = CALC_ABOVE_LO, .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "fraction of the bandwidth that is reached")
 CALC_FIELD(size,            INT,    _, .lo = 0, .hi = 1e12, .doc = "processors one instance of the network connects")
-CALC_FIELD(latency_s,       REAL,   _, .key = "latency", .lo = 0, .hi = 1e6, .unit = "s", .doc = "latency of one operation")
+CALC_FIELD(latency_s,       REAL,   _, .key = "latency", .lo = 0, .hi = 1e6, .unit = "s", .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "latency of one operation")
 CALC_FIELD(ops,             OBJECT, network_ops, .doc = "cost of each operation")
 CALC_FIELD(must_be_filled,  BOOL,   _, .doc = "ranks on it must divide its size")
 CALC_FIELD(processor_usage, REAL,   _, .lo = 0, .hi = 1, .flags = CALC_BELOW_HI, .doc = "fraction of the processor that driving it takes")

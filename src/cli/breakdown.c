@@ -43,6 +43,16 @@ static const line space_lines[CALC_BREAKDOWN_SPACES] = {
     {"cached keys and values", CALC_PAINT_YELLOW},
 };
 
+const char *calc_breakdown_time_label(size_t part)
+{
+    return time_lines[part].label;
+}
+
+const char *calc_breakdown_space_label(size_t part)
+{
+    return space_lines[part].label;
+}
+
 void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
 {
     const double parts[CALC_BREAKDOWN_TIMES] = {

@@ -20,6 +20,10 @@ void calc_breakdown_times(const calc_stats *stats, double time_s[CALC_BREAKDOWN_
 void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *stats, int tier,
                            double space_bytes[CALC_BREAKDOWN_SPACES]);
 
+/** What a part is called: "pipeline bubble", "weights". */
+const char *calc_breakdown_time_label(size_t part);
+const char *calc_breakdown_space_label(size_t part);
+
 /** Write the parts of a step's time that are not zero, and their total. */
 void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats);
 

@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "cli/complain.h"
+#include "cli/field_text.h"
 #include "cli/help.h"
-#include "cli/human.h"
 #include "cli/opt.h"
 #include "io/output.h"
-#include "spec/alias.h"
 #include "spec/field.h"
 
 enum { OPT_MARKDOWN };
@@ -45,84 +44,24 @@ static void visit(calc_output *out, const calc_table *table, const char *prefix,
     }
 }
 
-static const char *type_text(const calc_field *field)
-{
-    switch (field->type) {
-    case CALC_TYPE_INT:
-        return "integer";
-    case CALC_TYPE_REAL:
-        return "number";
-    case CALC_TYPE_BOOL:
-        return "true or false";
-    case CALC_TYPE_ENUM:
-        return "one of";
-    case CALC_TYPE_SET:
-        return "any of";
-    case CALC_TYPE_CURVE:
-        return "[[size, efficiency], ...]";
-    case CALC_TYPE_OP:
-        return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]" : "[scalar, offset]";
-    default:
-        return "text";
-    }
-}
-
-/* "1 to 1,000", "above 0 to 1", "multihead, multiquery, flash"; "" for no limit. */
-static void range_text(const calc_field *field, char *buffer, size_t size)
-{
-    buffer[0] = '\0';
-    if (field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET) {
-        size_t length = 0;
-        for (size_t i = 0; field->choices[i] && length < size; i++) {
-            length += (size_t)snprintf(buffer + length, size - length, "%s%s", i ? ", " : "",
-                                       field->choices[i]);
-        }
-    } else if (field->lo < field->hi) {
-        const char *from = field->flags & CALC_ABOVE_LO ? "above " : "";
-        const char *to = field->flags & CALC_BELOW_HI ? " to below " : " to ";
-        char lo[CALC_HUMAN_MAX], hi[CALC_HUMAN_MAX];
-        snprintf(buffer, size, "%s%s%s%s", from, calc_human_integer(field->lo, lo), to,
-                 calc_human_integer(field->hi, hi));
-    }
-}
-
 /* Room in a row for texts of a field. */
-enum { RANGE_SIZE = 256, MEANING_SIZE = 512 };
-
-/* What a field means, and its other names and those of its choices. */
-static const char *meaning_of(const calc_table *table, const calc_field *field,
-                              char buffer[MEANING_SIZE])
-{
-    const calc_alias *alias = calc_alias_of(table, field->key);
-    int used = snprintf(buffer, MEANING_SIZE, "%s", field->doc);
-    if (alias) {
-        used += snprintf(buffer + used, MEANING_SIZE - (size_t)used, "; also %s%s%s", alias->key,
-                         alias->times[0] ? " times " : "", alias->times[0] ? alias->times[0] : "");
-    }
-    for (size_t i = 0; field->choices && field->choices[i]; i++) {
-        const char *word = calc_alias_of_choice(field->choices[i]);
-        if (word) {
-            used += snprintf(buffer + used, MEANING_SIZE - (size_t)used, "; also %s for %s", word,
-                             field->choices[i]);
-        }
-    }
-    return buffer;
-}
+enum { RANGE_SIZE = 256, MEANING_SIZE = CALC_FIELD_TEXT_MEANING };
 
 static void write_text_row(calc_output *out, const calc_table *table, const char *path,
                            const calc_field *field)
 {
     char range[RANGE_SIZE], value[2 * RANGE_SIZE], meaning[MEANING_SIZE], text[MEANING_SIZE + 64];
-    range_text(field, range, sizeof range);
+    calc_field_text_range(field, range, sizeof range);
     bool optional = field->flags & CALC_OPTIONAL;
-    snprintf(value, sizeof value, "%s%s%s%s%s%s", type_text(field), *range ? " " : "", range,
-             field->unit ? " " : "", field->unit ? field->unit : "", optional ? "; optional" : "");
+    snprintf(value, sizeof value, "%s%s%s%s%s%s", calc_field_text_type(field), *range ? " " : "",
+             range, field->unit ? " " : "", field->unit ? field->unit : "",
+             optional ? "; optional" : "");
     calc_output_printf(out, "  %-*s ", VALUE_COLUMN - 3, path);
     if ((int)strlen(path) > VALUE_COLUMN - 3) {
         calc_output_printf(out, "\n%*s", VALUE_COLUMN, "");
     }
     calc_help_wrapped(out, value, VALUE_COLUMN);
-    snprintf(text, sizeof text, "%s%s%s%s", meaning_of(table, field, meaning),
+    snprintf(text, sizeof text, "%s%s%s%s", calc_field_text_meaning(table, field, meaning),
              field->where ? " (" : "", field->where ? field->where : "", field->where ? ")" : "");
     calc_output_printf(out, "%*s", INDENT, "");
     calc_help_wrapped(out, text, INDENT);
@@ -133,14 +72,15 @@ static void write_markdown_row(calc_output *out, const calc_table *table, const 
 {
     char range[RANGE_SIZE], meaning[MEANING_SIZE];
     const char *unit = field->unit ? field->unit : "";
-    range_text(field, range, sizeof range);
-    meaning_of(table, field, meaning);
+    calc_field_text_range(field, range, sizeof range);
+    calc_field_text_meaning(table, field, meaning);
     bool optional = field->flags & CALC_OPTIONAL;
     if (field->where) {
         calc_output_printf(out, "| `%s` | %s | %s | `%s` |\n", path, unit, meaning, field->where);
     } else {
-        calc_output_printf(out, "| `%s` | %s%s%s | %s | %s%s |\n", path, type_text(field),
-                           *range ? " " : "", range, unit, meaning, optional ? " (optional)" : "");
+        calc_output_printf(out, "| `%s` | %s%s%s | %s | %s%s |\n", path,
+                           calc_field_text_type(field), *range ? " " : "", range, unit, meaning,
+                           optional ? " (optional)" : "");
     }
 }
 

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/complain.h"
 #include "cli/help.h"
@@ -6,7 +7,7 @@
 
 enum { OPT_MAN, OPT_COMPLETION };
 
-static const char *const shells[] = {"bash", NULL};
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static const calc_opt opts[] = {
     [OPT_MAN] = {.name = "man", .doc = "write the manual page instead, in roff"},
     [OPT_COMPLETION] = {.name = "completion",
@@ -34,8 +35,12 @@ static calc_exit run(const calc_args *args)
             return calc_complain_usage(NULL, text);
         }
     }
-    if (calc_opt_value(args, OPT_COMPLETION)) {
-        return calc_help_show(calc_completion_bash, NULL);
+    const char *shell = calc_opt_value(args, OPT_COMPLETION);
+    if (shell) {
+        return calc_help_show(strcmp(shell, "bash") == 0  ? calc_completion_bash
+                              : strcmp(shell, "zsh") == 0 ? calc_completion_zsh
+                                                          : calc_completion_fish,
+                              NULL);
     }
     bool man = calc_opt_value(args, OPT_MAN) != NULL;
     return calc_help_show(man ? calc_man_page : calc_help_text, command);
@@ -45,7 +50,7 @@ const calc_command calc_cmd_help = {
     .name = "help",
     .summary = "show the help of a command, its manual page or shell completion",
     .detail = "Shows the help of a command, like `calc COMMAND --help`. The manual pages and the "
-              "completion script are made from the same rows.",
+              "completion scripts are made from the same rows.",
     .args = rows,
     .opts = opts,
     .examples = examples,

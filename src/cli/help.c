@@ -4,6 +4,20 @@
 #include <string.h>
 
 #include "cli/complain.h"
+#include "io/libraries.h"
+
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+/* What the build says of itself (src/CMakeLists.txt). */
+#ifndef CALC_BUILD_SOURCE
+#define CALC_BUILD_SOURCE "unknown"
+#define CALC_BUILD_TYPE "unknown"
+#define CALC_BUILD_OPTIONS "unknown"
+#endif
 
 enum { WIDTH = 80, INDENT = 2, GAP = 2 };
 
@@ -142,8 +156,14 @@ void calc_help_text(calc_output *out, const calc_command *command)
 
 void calc_help_version(calc_output *out, const calc_command *command)
 {
+    char libraries[128];
     (void)command;
-    calc_output_text(out, "calc " CALC_VERSION "\n");
+    calc_output_printf(out, "calc %s\n", CALC_VERSION);
+    calc_output_printf(out, "%-10s%s\n", "source", CALC_BUILD_SOURCE);
+    calc_output_printf(out, "%-10s%s, %s\n", "compiler", COMPILER, CALC_BUILD_TYPE);
+    calc_output_printf(out, "%-10s%s\n", "options", CALC_BUILD_OPTIONS);
+    calc_output_printf(out, "%-10s%s\n", "libraries",
+                       calc_libraries_text(libraries, sizeof libraries));
 }
 
 calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),

@@ -20,6 +20,8 @@ void calc_help_text(calc_output *out, const calc_command *command);
 void calc_help_version(calc_output *out, const calc_command *command);
 void calc_man_page(calc_output *out, const calc_command *command);
 void calc_completion_bash(calc_output *out, const calc_command *command);
+void calc_completion_zsh(calc_output *out, const calc_command *command);
+void calc_completion_fish(calc_output *out, const calc_command *command);
 
 /** Call a writer on standard output. */
 calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),

@@ -1,4 +1,6 @@
 /* calc_set(): one field by name. The value is JSON, or a bare word where JSON would need quotes. */
+#include "io/assign.h"
+
 #include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/utf8.h"
@@ -22,6 +24,26 @@ typedef struct assignment {
     void *object[KINDS];
 } assignment;
 
+/* Take `[app.|sys.|exe.]path` apart, which ends at `end`. */
+static bool split_path(assignment *set, const char *text, const char *end, calc_json_report *report)
+{
+    set->only = CALC_KIND_NONE;
+    for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
+        const char *name = calc_kind_name(kinds[i]);
+        if (strncmp(text, name, strlen(name)) == 0 && text[strlen(name)] == '.') {
+            set->only = kinds[i];
+            text += strlen(name) + 1;
+        }
+    }
+    if (end - text >= PATH_SIZE) {
+        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
+                             "no field has so long a name");
+        return false;
+    }
+    snprintf(set->path, sizeof set->path, "%.*s", (int)(end - text), text);
+    return true;
+}
+
 /* Split `[app.|sys.|exe.]path=value`. */
 static bool split(assignment *set, const char *text, calc_json_report *report)
 {
@@ -32,21 +54,7 @@ static bool split(assignment *set, const char *text, calc_json_report *report)
         return false;
     }
     set->value = equals + 1;
-    set->only = CALC_KIND_NONE;
-    for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
-        const char *name = calc_kind_name(kinds[i]);
-        if (strncmp(text, name, strlen(name)) == 0 && text[strlen(name)] == '.') {
-            set->only = kinds[i];
-            text += strlen(name) + 1;
-        }
-    }
-    if (equals - text >= PATH_SIZE) {
-        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
-                             "no field has so long a name");
-        return false;
-    }
-    snprintf(set->path, sizeof set->path, "%.*s", (int)(equals - text), text);
-    return true;
+    return split_path(set, text, equals, report);
 }
 
 /* ---- Why a name is not a field -------------------------------------------------------------- */
@@ -248,6 +256,24 @@ static json_t *read_value(const calc_field *field, const char *text, calc_json_r
     return value;
 }
 
+/* Set the field if its value is right. */
+static void bind(const assignment *set, const calc_field_ref *ref, int which, json_t *value,
+                 calc_json_report *report)
+{
+    union {
+        calc_app app;
+        calc_system system;
+        calc_exec exec;
+    } changed;
+    size_t size = calc_table_of(ref->kind)->size;
+    int before = report->found.count;
+    memcpy(&changed, set->object[which], size);
+    calc_json_bind_field(report, ref->field, value, (char *)&changed + ref->offset);
+    if (report->found.count == before) {
+        memcpy(set->object[which], &changed, size);
+    }
+}
+
 calc_status calc_set(calc_app *app, calc_system *system, calc_exec *exec, const char *text,
                      calc_field_ref *where, calc_errors *errors)
 {
@@ -265,21 +291,22 @@ calc_status calc_set(calc_app *app, calc_system *system, calc_exec *exec, const 
     enter_path(&report, set.path);
     json_t *value = read_value(ref.field, set.value, &report);
     if (value) {
-        union {
-            calc_app app;
-            calc_system system;
-            calc_exec exec;
-        } changed;
-        size_t size = calc_table_of(ref.kind)->size;
-        memcpy(&changed, set.object[which], size);
-        calc_json_bind_field(&report, ref.field, value, (char *)&changed + ref.offset);
+        bind(&set, &ref, which, value, &report);
         json_decref(value);
-        if (report.found.count == 0) {
-            memcpy(set.object[which], &changed, size);
-        }
     }
     if (where && report.found.count == 0) {
         *where = ref;
     }
     return calc_json_report_close(&report, errors);
+}
+
+void calc_assign(calc_json_report *report, void *const object[CALC_ASSIGN_KINDS], const char *path,
+                 json_t *value)
+{
+    assignment set = {.object = {object[0], object[1], object[2]}};
+    calc_field_ref ref;
+    int which = 0;
+    if (split_path(&set, path, path + strlen(path), report) && find(&set, &ref, &which, report)) {
+        bind(&set, &ref, which, value, report);
+    }
 }

@@ -135,6 +135,18 @@ calc_status calc_output_open(calc_output **out, const char *path, calc_errors *e
     return CALC_OK;
 }
 
+calc_status calc_output_open_memory(calc_output **out, calc_text *text, calc_errors *errors)
+{
+    *text = (calc_text){0};
+    *out = calloc(1, sizeof **out);
+    if (*out && ((*out)->file = open_memstream(&text->data, &text->length))) {
+        return CALC_OK;
+    }
+    free(*out);
+    *out = NULL;
+    return fail_to_write(errors, "<memory>", ENOMEM);
+}
+
 /* Remember the first failure; zlib does not always leave an errno. */
 static void remember(calc_output *out)
 {
@@ -233,7 +245,9 @@ calc_status calc_output_close(calc_output *out, calc_errors *errors)
             out->failure = errno;
         }
     }
-    calc_status status = out->failure ? fail_to_write(errors, out->name, out->failure) : CALC_OK;
+    calc_status status =
+        out->failure ? fail_to_write(errors, out->name ? out->name : "<memory>", out->failure)
+                     : CALC_OK;
     release(out);
     return status;
 }

@@ -4,6 +4,7 @@
 #define CALC_IO_OUTPUT_H
 
 #include "calc.h"
+#include "io/text.h"
 
 typedef struct calc_output calc_output;
 
@@ -11,6 +12,12 @@ typedef struct calc_output calc_output;
  *  @return CALC_OK, CALC_ERR_IO or CALC_ERR_NOMEM with an error that names the file. */
 CALC_MUST_USE calc_status calc_output_open(calc_output **out, const char *path,
                                            calc_errors *errors);
+
+/** Open for writing to memory. What was written is in *text once calc_output_close() succeeded, and
+ *  is the caller's; after calc_output_discard() it must be freed too.
+ *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+CALC_MUST_USE calc_status calc_output_open_memory(calc_output **out, calc_text *text,
+                                                  calc_errors *errors);
 
 /** Write; failures are remembered and reported by calc_output_close(). */
 void calc_output_write(calc_output *out, const char *bytes, size_t length);

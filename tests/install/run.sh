@@ -24,7 +24,8 @@ cd /
 for file in bin/calc include/calc.h include/calc/words.h include/calc/stats.fields.h \
     share/calc/{models/gpt3-175B,systems/a100_80g,executions/3072_t4_p64_d12_mbs4_full}.json \
     share/man/man1/calc{,-run,-params,-fields}.1 share/bash-completion/completions/calc \
-    share/doc/calc/{README.md,LICENSE,CHANGELOG.md}; do
+    share/zsh/site-functions/_calc share/fish/vendor_completions.d/calc.fish \
+    share/calc/python/calc.py share/doc/calc/{README.md,LICENSE,CHANGELOG.md,CITATION.cff}; do
     [ -s "$prefix/$file" ] || fail "$file is not installed or empty"
 done
 # Debug builds of the archive may: nothing strips it.

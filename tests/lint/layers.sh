@@ -10,9 +10,11 @@ declare -A allowed=(
     [spec]="base spec"
     [model]="base spec model"
     [io]="base spec io"
+    [session]="base spec model io session"
     [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
+<<<<<<< HEAD
 <<<<<<< HEAD
     [calibrate]="base spec model io validate calibrate"
     [cli]="base spec model io formats sweep validate calibrate cli"
@@ -20,6 +22,9 @@ declare -A allowed=(
     [report]="base spec model io report"
     [cli]="base spec model io formats sweep validate report cli"
 >>>>>>> html
+=======
+    [cli]="base spec model io session formats sweep validate cli"
+>>>>>>> pkg
 )
 status=0
 

@@ -255,6 +255,25 @@ START_TEST(a_closed_reader_of_standard_output_is_reported)
 }
 END_TEST
 
+START_TEST(memory_holds_what_was_written)
+{
+    calc_output *out;
+    calc_text text;
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, NULL), CALC_OK);
+    calc_output_text(out, "one");
+    calc_output_printf(out, " %d", 2);
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    ck_assert_str_eq(text.data, "one 2");
+    ck_assert_uint_eq(text.length, 5);
+    calc_text_free(&text);
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, NULL), CALC_OK);
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    ck_assert_uint_eq(text.length, 0);
+    calc_text_free(&text);
+    ck_assert_int_eq(scratch_count(), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("output");
@@ -274,6 +293,7 @@ int main(void)
     tcase_add_test(tests, a_folder_that_vanished_is_reported_when_closed);
     tcase_add_test(tests, standard_output_is_flushed_and_stays_open);
     tcase_add_test(tests, a_closed_reader_of_standard_output_is_reported);
+    tcase_add_test(tests, memory_holds_what_was_written);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,1 +1,2 @@
-"$CALC" --version
+# The first line is the version; the others are of this build.
+"$CALC" --version | sed -E '2,$s/^([a-z]+ +).+/\1.../'

@@ -1,0 +1,329 @@
+#include "io/request.h"
+
+#include "io/assign.h"
+#include "io/json_bind.h"
+#include "io/json_load.h"
+#include "io/json_save.h"
+#include "io/json_value.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+/* One request while it is read. */
+typedef struct reading {
+    calc_request_reader *reader;
+    calc_request *request;
+    calc_json_report *report;
+} reading;
+
+static void *document(calc_request_documents *documents, calc_kind kind)
+{
+    void *const object[] = {&documents->app, &documents->system, &documents->exec};
+    return object[kind];
+}
+
+/* A document: its name, or itself. It replaces the last one if nothing is wrong with it. */
+static void read_document(reading *r, calc_kind kind, json_t *value)
+{
+    calc_request_documents *last = &r->reader->last;
+    calc_json_report *report = r->report;
+    void *object = document(&r->request->used, kind);
+    int before = report->found.count;
+    if (json_is_string(value)) {
+        calc_errors errors = {0};
+        if (r->reader->find(r->reader->context, kind, json_string_value(value), object, &errors) !=
+            CALC_OK) {
+            for (int i = 0; i < errors.count && report->found.count < CALC_MAX_ERRORS; i++) {
+                report->found.item[report->found.count++] = errors.item[i];
+            }
+        }
+    } else if (json_is_object(value)) {
+        report->kind = kind;
+        calc_json_bind_table(report, calc_table_of(kind), value, object);
+        report->kind = CALC_KIND_NONE;
+    } else {
+        calc_json_value_type_error(report, "a name or an object", value, NULL);
+    }
+    if (report->found.count == before) {
+        memcpy(document(last, kind), object, calc_table_of(kind)->size);
+        last->given[kind] = true;
+    }
+}
+
+static void read_app(reading *r, json_t *value)
+{
+    read_document(r, CALC_KIND_APP, value);
+}
+
+static void read_system(reading *r, json_t *value)
+{
+    read_document(r, CALC_KIND_SYSTEM, value);
+}
+
+static void read_exec(reading *r, json_t *value)
+{
+    read_document(r, CALC_KIND_EXEC, value);
+}
+
+/* A change as text: "tensor_par=8". */
+static void set_text(reading *r, json_t *value)
+{
+    calc_request_documents *used = &r->request->used;
+    calc_errors errors = {0};
+    if (!json_is_string(value)) {
+        calc_json_value_type_error(r->report, "\"FIELD=VALUE\"", value, NULL);
+    } else if (calc_set(&used->app, &used->system, &used->exec, json_string_value(value), NULL,
+                        &errors) != CALC_OK &&
+               r->report->found.count < CALC_MAX_ERRORS) {
+        r->report->found.item[r->report->found.count++] = errors.item[0];
+    }
+}
+
+/* Changes: {"FIELD": VALUE} or ["FIELD=VALUE"]. */
+static void read_set(reading *r, json_t *value)
+{
+    calc_request_documents *used = &r->request->used;
+    void *const object[CALC_ASSIGN_KINDS] = {&used->app, &used->system, &used->exec};
+    const char *key;
+    json_t *element;
+    if (json_is_object(value)) {
+        json_object_foreach (value, key, element) {
+            size_t mark = calc_json_report_enter(r->report, key);
+            calc_assign(r->report, object, key, element);
+            calc_json_report_leave(r->report, mark);
+        }
+    } else if (json_is_array(value)) {
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            size_t mark = calc_json_report_enter_index(r->report, i);
+            set_text(r, json_array_get(value, i));
+            calc_json_report_leave(r->report, mark);
+        }
+    } else {
+        calc_json_value_type_error(r->report, "an object or an array of \"FIELD=VALUE\"", value,
+                                   NULL);
+    }
+}
+
+static void read_stat(reading *r, const json_t *value)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    const char *name = json_string_value(value);
+    const calc_field *field = name ? calc_table_find(table, name) : NULL;
+    if (!name) {
+        calc_json_value_type_error(r->report, "the name of a statistic", value, NULL);
+    } else if (!field) {
+        char shown[CALC_UTF8_SHOW_SIZE];
+        char hint[CALC_UTF8_SHOW_SIZE + 20] = "";
+        const char *nearest = calc_json_bind_nearest(table, name);
+        if (nearest) {
+            snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+        }
+        calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint,
+                             "no statistic \"%s\"", calc_utf8_show(shown, name, strlen(name)));
+    } else {
+        r->request->stat[r->request->stat_count++] = field;
+    }
+}
+
+static void read_stats(reading *r, json_t *value)
+{
+    size_t count = json_array_size(value);
+    if (!json_is_array(value)) {
+        calc_json_value_type_error(r->report, "an array of names", value, NULL);
+        return;
+    }
+    if (count > CALC_REQUEST_STATS) {
+        calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "%zu names are out of range, expected at most %d", count,
+                             CALC_REQUEST_STATS);
+        return;
+    }
+    r->request->all_stats = false;
+    for (size_t i = 0; i < count; i++) {
+        size_t mark = calc_json_report_enter_index(r->report, i);
+        read_stat(r, json_array_get(value, i));
+        calc_json_report_leave(r->report, mark);
+    }
+}
+
+static void read_compat(reading *r, json_t *value)
+{
+    static const calc_field row = {.type = CALC_TYPE_ENUM, .choices = calc_compat_names};
+    calc_json_value_scalar(r->report, &row, value, &r->request->compat);
+}
+
+static void read_flag(reading *r, json_t *value, bool *flag)
+{
+    static const calc_field row = {.type = CALC_TYPE_BOOL};
+    calc_json_value_scalar(r->report, &row, value, flag);
+}
+
+static void read_inputs(reading *r, json_t *value)
+{
+    read_flag(r, value, &r->request->inputs);
+}
+
+static void read_layers(reading *r, json_t *value)
+{
+    read_flag(r, value, &r->request->layers);
+}
+
+static void read_stages(reading *r, json_t *value)
+{
+    read_flag(r, value, &r->request->stages);
+}
+
+/* In the order in which they are read: changes come after the documents. */
+#define KEYS(X)                                                                                    \
+    X("app", read_app)                                                                             \
+    X("sys", read_system)                                                                          \
+    X("exe", read_exec)                                                                            \
+    X("set", read_set)                                                                             \
+    X("stats", read_stats)                                                                         \
+    X("compat", read_compat)                                                                       \
+    X("inputs", read_inputs)                                                                       \
+    X("layers", read_layers)                                                                       \
+    X("stages", read_stages)
+
+static const struct {
+    const char *key;
+    void (*read)(reading *r, json_t *value);
+} keys[] = {
+#define CALC_X(key, read) {key, read},
+    KEYS(CALC_X)
+#undef CALC_X
+};
+
+enum { KEYS_COUNT = sizeof keys / sizeof *keys };
+
+static void check_keys(reading *r, json_t *object)
+{
+    static const char *const names[] = {
+#define CALC_X(key, read) key,
+        KEYS(CALC_X)
+#undef CALC_X
+            "id",
+        NULL};
+    const char *key;
+    json_t *value;
+    int position = 0;
+    json_object_foreach (object, key, value) {
+        if (calc_choice_index(names, key) < 0) {
+            char shown[CALC_UTF8_SHOW_SIZE];
+            char hint[64] = "";
+            const char *nearest = calc_nearest(key, names);
+            if (nearest) {
+                snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+            }
+            size_t mark =
+                calc_json_report_enter(r->report, calc_utf8_show(shown, key, strlen(key)));
+            calc_json_report_add(r->report, CALC_ERR_FIELD, position, hint, "unknown key \"%s\"",
+                                 shown);
+            calc_json_report_leave(r->report, mark);
+        }
+        position++;
+    }
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static void check_documents(reading *r)
+{
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        if (!r->reader->last.given[kind] && r->report->found.count == 0) {
+            calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE,
+                                 "later requests may leave it out", "missing key \"%s\"",
+                                 calc_kind_name(kind));
+        }
+    }
+}
+
+static void read_request(reading *r, json_t *object)
+{
+    calc_request *request = r->request;
+    request->used = r->reader->last;
+    request->compat = CALC_COMPAT_NONE;
+    request->all_stats = true;
+    request->stat_count = 0;
+    request->inputs = request->layers = request->stages = false;
+    request->id = NULL;
+    if (!json_is_object(object)) {
+        calc_json_value_type_error(r->report, "an object", object, NULL);
+        return;
+    }
+    json_t *id = json_object_get(object, "id");
+    if (id) {
+        request->id = json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY);
+    }
+    check_keys(r, object);
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        json_t *value = json_object_get(object, keys[i].key);
+        /* Changes of a document that is broken would only repeat its errors. */
+        if (value && (keys[i].read != read_set || r->report->found.count == 0)) {
+            size_t mark = calc_json_report_enter(r->report, keys[i].key);
+            keys[i].read(r, value);
+            calc_json_report_leave(r->report, mark);
+        }
+    }
+    check_documents(r);
+}
+
+void calc_request_each(calc_request_reader *reader, const char *text, size_t length,
+                       calc_request *scratch, bool *is_array, calc_request_handle *handle,
+                       void *context)
+{
+    calc_json_report report = {
+        .kind = CALC_KIND_NONE, .name = "request", .text = text, .length = length};
+    json_t *root = calc_json_load_text(&report, text, length);
+    reading r = {reader, scratch, &report};
+    *is_array = json_is_array(root);
+    size_t count = *is_array ? json_array_size(root) : 1;
+    scratch->id = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (*is_array) {
+            report.found.count = report.found.dropped = 0;
+            size_t mark = calc_json_report_enter_index(&report, i);
+            read_request(&r, json_array_get(root, i));
+            calc_json_report_leave(&report, mark);
+        } else if (root) {
+            read_request(&r, root);
+        }
+        handle(context, scratch, &report.found);
+        free(scratch->id);
+        scratch->id = NULL;
+    }
+    json_decref(root);
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+static void write_text(calc_output *out, const char *glue, const char *key, const char *text)
+{
+    if (text[0]) {
+        calc_output_printf(out, "%s\"%s\": ", glue, key);
+        calc_json_string(out, text);
+    }
+}
+
+void calc_request_write_error(calc_output *out, const calc_error *error)
+{
+    char line[1200];
+    calc_error_print(error, line, sizeof line);
+    write_text(out, "{", "status", calc_status_text(error->status));
+    write_text(out, ", ", "message", line);
+    if (error->kind != CALC_KIND_NONE) {
+        write_text(out, ", ", "document", calc_kind_name(error->kind));
+    }
+    write_text(out, ", ", "file", error->file);
+    if (error->line > 0) {
+        calc_output_printf(out, ", \"line\": %d, \"column\": %d", error->line, error->column);
+    }
+    write_text(out, ", ", "pointer", error->pointer);
+    write_text(out, ", ", "text", error->text);
+    write_text(out, ", ", "hint", error->hint);
+    calc_output_text(out, "}");
+}

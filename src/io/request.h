@@ -1,0 +1,55 @@
+/** @file request.h  What another program asks, as JSON: three documents, changes, and which numbers
+ *  it wants. docs/programs.md says what a request may hold. */
+#ifndef CALC_IO_REQUEST_H
+#define CALC_IO_REQUEST_H
+
+#include "calc.h"
+#include "io/output.h"
+
+enum { CALC_REQUEST_STATS = 256 /**< statistics that one request may name */ };
+
+/** The documents of a run. */
+typedef struct calc_request_documents {
+    calc_app app;
+    calc_system system;
+    calc_exec exec;
+    bool given[3]; /**< by calc_kind */
+} calc_request_documents;
+
+/** Get the document of a name. @param object  filled on CALC_OK: a calc_app, ... by kind */
+typedef calc_status calc_request_find(void *context, calc_kind kind, const char *name, void *object,
+                                      calc_errors *errors);
+
+/** What does not change from request to request. */
+typedef struct calc_request_reader {
+    calc_request_find *find;
+    void *context;
+    calc_request_documents last; /**< of the request before: what one leaves out is taken from it */
+} calc_request_reader;
+
+/** One request. Free with calc_request_free(). */
+typedef struct calc_request {
+    char *id;                    /**< what came as "id", as JSON; NULL: nothing. Owned */
+    calc_request_documents used; /**< with the changes */
+    calc_compat compat;
+    bool all_stats; /**< none are named */
+    size_t stat_count;
+    const calc_field *stat[CALC_REQUEST_STATS]; /**< rows of calc_stats */
+    bool inputs, layers, stages;                /**< what else is wanted */
+} calc_request;
+
+/** Handle one request. `errors` says what is wrong with it; `request` is then incomplete. */
+typedef void calc_request_handle(void *context, const calc_request *request,
+                                 const calc_errors *errors);
+
+/** Read a text with one request, or with an array of them, and have each handled in order.
+ *  @param scratch   one request, which is overwritten
+ *  @param is_array  set before the first is handled; an empty array has none */
+void calc_request_each(calc_request_reader *reader, const char *text, size_t length,
+                       calc_request *scratch, bool *is_array, calc_request_handle *handle,
+                       void *context);
+
+/** Write an error as a JSON object in one line. */
+void calc_request_write_error(calc_output *out, const calc_error *error);
+
+#endif

@@ -1,0 +1,287 @@
+#include "io/schema.h"
+
+#include "io/json_save.h"
+#include "spec/alias.h"
+#include "spec/field.h"
+
+#include <string.h>
+
+enum { STEP = 2 /* spaces per level */ };
+
+/* ---- One value ------------------------------------------------------------------------------ */
+
+static void write_number(calc_output *out, const char *key, double value)
+{
+    char text[32];
+    calc_output_printf(out, ", \"%s\": %s", key, calc_number_text(value, 1, text));
+}
+
+static void write_range(calc_output *out, const calc_field *field)
+{
+    if (field->lo < field->hi) {
+        bool above = field->flags & CALC_ABOVE_LO;
+        bool below = field->flags & CALC_BELOW_HI;
+        write_number(out, above ? "exclusiveMinimum" : "minimum", field->lo);
+        write_number(out, below ? "exclusiveMaximum" : "maximum", field->hi);
+    }
+}
+
+/* The choices, their other names, and true and false where they are choices. */
+static void write_choices(calc_output *out, const char *const *choices)
+{
+    calc_output_text(out, "{\"enum\": [");
+    for (size_t i = 0; choices[i]; i++) {
+        const char *other = calc_alias_of_choice(choices[i]);
+        bool plain = strcmp(choices[i], "true") == 0 || strcmp(choices[i], "false") == 0;
+        calc_output_printf(out, "%s\"%s\"", i ? ", " : "", choices[i]);
+        if (plain) {
+            calc_output_printf(out, ", %s", choices[i]);
+        }
+        if (other) {
+            calc_output_printf(out, ", \"%s\"", other);
+        }
+    }
+    calc_output_text(out, "]}");
+}
+
+/* Choices as an array, or one text with "+" between them. */
+static void write_set(calc_output *out, const char *const *choices)
+{
+    size_t count = 0;
+    calc_output_text(out, "{\"anyOf\": [{\"type\": \"array\", \"items\": ");
+    write_choices(out, choices);
+    while (choices[count]) {
+        count++;
+    }
+    calc_output_printf(out, ", \"maxItems\": %zu}, {\"type\": \"string\", \"pattern\": \"^(none|(",
+                       count);
+    for (size_t i = 0; i < count; i++) {
+        calc_output_printf(out, "%s%s", i ? "|" : "", choices[i]);
+    }
+    calc_output_text(out, "|\\\\+)*)$\"}]}");
+}
+
+static void write_pair(calc_output *out, const char *first, const char *second)
+{
+    calc_output_printf(out,
+                       "{\"type\": \"array\", \"prefixItems\": [{%s}, {%s}], \"minItems\": 2, "
+                       "\"maxItems\": 2}",
+                       first, second);
+}
+
+static void write_curve(calc_output *out)
+{
+    calc_output_text(out, "{\"type\": \"array\", \"items\": ");
+    write_pair(out, "\"type\": \"number\", \"minimum\": 0, \"maximum\": 1e15",
+               "\"type\": \"number\", \"exclusiveMinimum\": 0, \"maximum\": 1");
+    calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_CURVE_STEPS);
+}
+
+static void write_list(calc_output *out, const calc_field *field, int indent)
+{
+    calc_output_text(out, "{\"type\": \"array\", \"items\": ");
+    calc_schema_object(out, field->table, "", indent);
+    calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_NETWORKS);
+}
+
+static void write_map(calc_output *out, const calc_field *field, int indent)
+{
+    calc_output_text(out, "{\"type\": \"object\", \"properties\": {");
+    for (size_t i = 0; field->choices[i]; i++) {
+        calc_output_printf(out, "%s\n%*s\"%s\": ", i ? "," : "", indent + STEP, "",
+                           field->choices[i]);
+        calc_schema_object(out, field->table, "", indent + STEP);
+    }
+    calc_output_printf(out, "\n%*s}, \"minProperties\": 1, \"additionalProperties\": false}",
+                       indent, "");
+}
+
+void calc_schema_value(calc_output *out, const calc_field *field, int indent)
+{
+    switch (field->type) {
+    case CALC_TYPE_INT:
+    case CALC_TYPE_REAL:
+        calc_output_printf(out, "{\"type\": \"%s\"",
+                           field->type == CALC_TYPE_INT ? "integer" : "number");
+        write_range(out, field);
+        calc_output_text(out, "}");
+        break;
+    case CALC_TYPE_BOOL:
+        calc_output_text(out, "{\"type\": \"boolean\"}");
+        break;
+    case CALC_TYPE_ENUM:
+        write_choices(out, field->choices);
+        break;
+    case CALC_TYPE_SET:
+        write_set(out, field->choices);
+        break;
+    case CALC_TYPE_CURVE:
+        write_curve(out);
+        break;
+    case CALC_TYPE_OP:
+        write_pair(out, "\"type\": \"number\", \"exclusiveMinimum\": 0",
+                   field->flags & CALC_POINT_TO_POINT ? "\"type\": \"null\""
+                                                      : "\"type\": \"number\"");
+        break;
+    case CALC_TYPE_OBJECT:
+        calc_schema_object(out, field->table, "", indent);
+        break;
+    case CALC_TYPE_LIST:
+        write_list(out, field, indent);
+        break;
+    case CALC_TYPE_MAP:
+        write_map(out, field, indent);
+        break;
+    case CALC_TYPE_NOTE:
+        calc_output_text(out, "{\"type\": \"string\"}");
+        break;
+    }
+}
+
+/* ---- Objects -------------------------------------------------------------------------------- */
+
+/* Whether the table says what calc answers, not what it reads. */
+static bool is_answer(const calc_table *table)
+{
+    return table->count > 0 && table->rows[0].where != NULL;
+}
+
+static void write_default(calc_output *out, const calc_field *field)
+{
+    switch (field->flags & CALC_OPTIONAL ? field->type : CALC_TYPE_NOTE) {
+    case CALC_TYPE_INT:
+    case CALC_TYPE_REAL:
+        write_number(out, "default", field->absent);
+        break;
+    case CALC_TYPE_BOOL:
+        calc_output_text(out, ", \"default\": false");
+        break;
+    case CALC_TYPE_ENUM:
+        calc_output_printf(out, ", \"default\": \"%s\"", field->choices[0]);
+        break;
+    case CALC_TYPE_SET:
+        calc_output_text(out, ", \"default\": []");
+        break;
+    default:
+        break;
+    }
+}
+
+/* A value and what is said about it. */
+static void write_property(calc_output *out, const calc_table *table, const calc_field *field,
+                           int indent)
+{
+    calc_output_printf(out, "\n%*s\"%s\": {\"description\": ", indent, "", field->key);
+    calc_json_string(out, field->doc);
+    if (field->unit) {
+        calc_output_text(out, ", \"unit\": ");
+        calc_json_string(out, field->unit);
+    }
+    write_default(out, field);
+    calc_output_text(out, ", \"allOf\": [");
+    if (is_answer(table) && field->type == CALC_TYPE_REAL) {
+        calc_output_text(out, "{\"type\": [\"number\", \"null\"]}");
+    } else {
+        calc_schema_value(out, field, indent);
+    }
+    calc_output_text(out, "]}");
+}
+
+/* The other name of a field; a count of things is a number of them. */
+static void write_alias(calc_output *out, const calc_field *field, const calc_alias *alias,
+                        int indent)
+{
+    calc_output_printf(out, ",\n%*s\"%s\": {\"description\": \"another name of %s%s%s\", ", indent,
+                       "", alias->key, field->key, alias->times[0] ? ", over " : "",
+                       alias->times[0] ? alias->times[0] : "");
+    if (alias->times[0]) {
+        calc_output_text(out, "\"type\": \"integer\", \"minimum\": 0, \"maximum\": 1000000}");
+        return;
+    }
+    calc_output_text(out, "\"allOf\": [");
+    calc_schema_value(out, field, indent);
+    calc_output_text(out, "]}");
+}
+
+static void write_required(calc_output *out, const calc_table *table, bool named)
+{
+    const char *glue = "";
+    calc_output_text(out, "\"required\": [");
+    if (named) {
+        calc_output_text(out, "\"name\"");
+        glue = ", ";
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        if (!(table->rows[i].flags & CALC_OPTIONAL)) {
+            calc_output_printf(out, "%s\"%s\"", glue, table->rows[i].key);
+            glue = ", ";
+        }
+    }
+    calc_output_text(out, "]");
+}
+
+/* A field has one name in a file. */
+static void write_exclusions(calc_output *out, const calc_table *table, int indent)
+{
+    const char *glue = ",\n";
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_alias *alias = calc_alias_of(table, table->rows[i].key);
+        if (alias) {
+            calc_output_printf(out, "%s%*s%s{\"not\": {\"required\": [\"%s\", \"%s\"]}}", glue,
+                               glue[1] == '\n' ? indent : 0, "",
+                               glue[1] == '\n' ? "\"allOf\": [" : "", alias->key, alias->field);
+            glue = ", ";
+        }
+    }
+    calc_output_text(out, glue[1] == '\n' ? "" : "]");
+}
+
+void calc_schema_object(calc_output *out, const calc_table *table, const char *first, int indent)
+{
+    int inner = indent + STEP;
+    calc_output_printf(out, "{\n%*s\"type\": \"object\",\n%*s\"properties\": {%s", inner, "", inner,
+                       "", first);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        const calc_alias *alias = calc_alias_of(table, field->key);
+        calc_output_text(out, i ? "," : "");
+        write_property(out, table, field, inner + STEP);
+        if (alias) {
+            write_alias(out, field, alias, inner + STEP);
+        }
+    }
+    calc_output_printf(out, "\n%*s},\n%*s", inner, "", inner, "");
+    write_required(out, table, *first != '\0');
+    write_exclusions(out, table, inner);
+    calc_output_printf(out, ",\n%*s\"additionalProperties\": false\n%*s}", inner, "", indent, "");
+}
+
+/* ---- Whole schemas -------------------------------------------------------------------------- */
+
+void calc_schema_begin(calc_output *out, const char *name, const char *title)
+{
+    calc_output_printf(out,
+                       "{\n  \"$schema\": \"" CALC_SCHEMA_DIALECT "\",\n"
+                       "  \"$id\": \"urn:calc:schema:%s:" CALC_VERSION "\",\n  \"title\": ",
+                       name);
+    calc_json_string(out, title);
+    calc_output_text(out, ",\n");
+}
+
+void calc_schema_write(calc_output *out, calc_kind kind)
+{
+    static const char *const titles[CALC_KIND_COUNT] = {
+        [CALC_KIND_APP] = "calc: a model",
+        [CALC_KIND_SYSTEM] = "calc: a system",
+        [CALC_KIND_EXEC] = "calc: an execution",
+        [CALC_KIND_STATS] = "calc: the statistics of a run",
+        [CALC_KIND_LAYER] = "calc: the statistics of a layer",
+        [CALC_KIND_STAGE] = "calc: the statistics of a pipeline stage",
+    };
+    calc_schema_begin(out, calc_kind_name(kind), titles[kind]);
+    calc_output_text(out, "  \"$ref\": \"#/$defs/document\",\n  \"$defs\": {\n    \"document\": ");
+    calc_schema_object(out, calc_table_of(kind),
+                       kind == CALC_KIND_LAYER ? "\n        \"name\": {\"type\": \"string\"}," : "",
+                       4);
+    calc_output_text(out, "\n  }\n}\n");
+}

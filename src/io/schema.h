@@ -1,0 +1,32 @@
+/** @file schema.h  JSON Schemas (draft 2020-12) from the tables of fields: what a document may
+ *  contain, for editors and for programs that check a file without calc. They say what one field
+ *  may hold; what fields mean to each other (calc_check()) and the order of an efficiency curve no
+ *  schema can say. */
+#ifndef CALC_IO_SCHEMA_H
+#define CALC_IO_SCHEMA_H
+
+#include "calc.h"
+#include "io/output.h"
+
+/** The dialect that every schema names. */
+#define CALC_SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
+
+/** Write the schema of one value of a field, in one line if the field has no table of its own:
+ *  `{"type": "integer", "minimum": 1, ...}`. With other names of choices; without description. */
+void calc_schema_value(calc_output *out, const calc_field *field, int indent);
+
+/** Write the schema of an object with the rows of a table, without "$schema": properties with
+ *  description, unit and default, the required ones, other names of fields, and nothing else.
+ *  Numbers of STATS, LAYER and STAGE may be null.
+ *  @param first   "" or a property that comes before the rows, with its comma: `"name": {...},`
+ *  @param indent  spaces before the lines after the first */
+void calc_schema_object(calc_output *out, const calc_table *table, const char *first, int indent);
+
+/** Write the whole schema of a kind, with a newline at the end. */
+void calc_schema_write(calc_output *out, calc_kind kind);
+
+/** Write the beginning of a schema: dialect, identity, title, up to where its members go on.
+ *  @param name  as `calc schema` takes it: "app" */
+void calc_schema_begin(calc_output *out, const char *name, const char *title);
+
+#endif

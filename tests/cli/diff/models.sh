@@ -1,0 +1,1 @@
+"$CALC" diff gpt3-175B llama3-405B

@@ -1,0 +1,1 @@
+"$CALC" diff foo a100_80g

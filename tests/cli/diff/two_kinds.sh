@@ -1,0 +1,1 @@
+"$CALC" diff gpt3-175B a100_80g

@@ -1,0 +1,1 @@
+"$CALC" explain exe.seq_size

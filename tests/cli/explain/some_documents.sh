@@ -1,0 +1,1 @@
+"$CALC" explain total_time gpt3-175B

@@ -1,0 +1,1 @@
+printf '[]' | "$CALC" serve --stdio

@@ -1,0 +1,44 @@
+/* Any line is answered with one line of JSON; what was asked before does not matter to its form. */
+#include "../unit/documents.h"
+#include "fuzz.h"
+
+#include <jansson.h>
+
+/* The only files: no input of the fuzzer opens another one. */
+static calc_status find(void *context, calc_kind kind, const char *name, char *path, size_t size,
+                        calc_errors *errors)
+{
+    static const char *const paths[] = {CALC_DATA_DIR_SOURCE "/models/gpt3-175B.json",
+                                        CALC_DATA_DIR_SOURCE "/systems/a100_80g.json",
+                                        CALC_DATA_DIR_SOURCE
+                                        "/executions/3072_t4_p64_d12_mbs4_full.json"};
+    (void)context;
+    (void)name;
+    (void)errors;
+    snprintf(path, size, "%s", paths[kind]);
+    return CALC_OK;
+}
+
+static void check_answer(const char *answer)
+{
+    MUST(answer && !strchr(answer, '\n'));
+    json_t *value = json_loads(answer, JSON_REJECT_DUPLICATES, NULL);
+    MUST(json_is_array(value) || json_object_get(value, "stats") ||
+         json_array_size(json_object_get(value, "errors")) > 0);
+    json_decref(value);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    static const char first[] = "{\"app\": \"a\", \"sys\": \"s\", \"exe\": \"e\"}";
+    calc_session *session = calc_session_open(find, NULL);
+    MUST(session);
+    char *answer = calc_session_ask(session, first, strlen(first));
+    check_answer(answer);
+    calc_session_release(answer);
+    answer = calc_session_ask(session, (const char *)data, size);
+    check_answer(answer);
+    calc_session_release(answer);
+    calc_session_close(session);
+    return 0;
+}

@@ -1,0 +1,158 @@
+"""python/calc.py beside the command: the same numbers, errors as exceptions.
+
+usage: check_calc.py CALC ROOT        CALC_LIBRARY names the library
+"""
+
+import gc
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+sys.path.insert(0, os.path.join(ROOT, "python"))
+import calc
+
+GPT = ("gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full")
+MODERN = ("deepseek-v3-671B", "h800", "deepseek-v3_2048")
+
+
+def command(*words):
+    answer = subprocess.run([CALC, "run", *words, "--json", "-"], capture_output=True, text=True,
+                            timeout=60)
+    return json.loads(answer.stdout)
+
+
+class Runs(unittest.TestCase):
+    def test_numbers_are_those_of_the_command_to_the_bit(self):
+        for documents in (GPT, MODERN):
+            want = command(*documents, "--layers", "--stages", "/dev/null")
+            got = calc.run(*documents, layers=True, stages=True, inputs=True)
+            self.assertEqual(got["verdict"], want["verdict"])
+            self.assertEqual(got["stats"], want["stats"])
+            self.assertEqual(got["layers"], want["layers"])
+            self.assertEqual(got["stages"], want["stages"])
+            for key, name in (("app", "application"), ("sys", "system"), ("exe", "execution")):
+                self.assertEqual(got[key], want[name])
+
+    def test_changes_are_those_of_set(self):
+        want = command(*GPT, "--set", "pipeline_interleaving=2", "--set", "mem1.GiB=12")
+        for change in ({"pipeline_interleaving": 2, "sys.mem1.GiB": 12},
+                       ["pipeline_interleaving=2", "mem1.GiB=12"]):
+            got = calc.run(*GPT, set=change)
+            self.assertEqual(got["verdict"], "mem1_capacity")
+            self.assertEqual(got["stats"], want["stats"])
+            self.assertEqual(got["reasons"], want["reasons"])
+        self.assertEqual(calc.run(*GPT)["stats"], command(*GPT)["stats"], "changes must not last")
+
+    def test_compat_is_passed_on(self):
+        self.assertEqual(calc.run(*GPT, compat="calculon")["stats"],
+                         command(*GPT, "--compat", "calculon")["stats"])
+
+    def test_only_the_statistics_asked_for_come_back(self):
+        self.assertEqual(list(calc.run(*GPT, stats=["total_time", "bw_time"])["stats"]),
+                         ["total_time", "bw_time"])
+        self.assertEqual(calc.run(*GPT, stats=[])["stats"], {})
+
+    def test_dicts_paths_and_names_are_the_same_document(self):
+        want = calc.run(*GPT)
+        dicts = [calc.load(kind, name) for kind, name in zip(("app", "sys", "exe"), GPT)]
+        self.assertEqual(calc.run(*dicts), want)
+        folders = (f"{ROOT}/models", f"{ROOT}/systems", f"{ROOT}/executions")
+        paths = [pathlib.Path(folder, name + ".json") for folder, name in zip(folders, GPT)]
+        self.assertEqual(calc.run(*map(str, paths)), want)
+        self.assertEqual(calc.run(*[str(path) for path in paths[:2]], dicts[2]), want)
+
+    def test_many_are_one_by_one(self):
+        changes = [{"microbatch_size": n} for n in (1, 2, 4)]
+        many = calc.run_many(*GPT, changes, stats=["total_time"])
+        self.assertEqual(many, [calc.run(*GPT, set=change, stats=["total_time"])
+                                for change in changes])
+        self.assertEqual(calc.run_many(*GPT, []), [])
+
+    def test_threads_have_sessions_of_their_own(self):
+        want, got = calc.run(*GPT), []
+        threads = [threading.Thread(target=lambda: got.append(calc.run(*GPT))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(got, [want] * 4)
+
+    def test_more_documents_than_are_remembered(self):
+        with tempfile.TemporaryDirectory() as folder, calc.Session() as session:
+            for i in range(300):
+                path = os.path.join(folder, f"{i}.json")
+                with open(path, "w") as file:
+                    json.dump(calc.load("exe", GPT[2]) | {"batch_size": 3072 + 48 * i}, file)
+                exe = session.run(*GPT[:2], path, stats=[], inputs=True)["exe"]
+                self.assertEqual(exe["batch_size"], 3072 + 48 * i)
+        gc.collect()
+
+
+class Errors(unittest.TestCase):
+    def raised(self, *arguments, **options):
+        with self.assertRaises(calc.Error) as caught:
+            calc.run(*arguments, **options)
+        return caught.exception
+
+    def test_an_error_names_file_and_line(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('{\n  "num_procs": 8,\n  "tensor_par": "x"\n}\n')
+            file.flush()
+            error = self.raised(*GPT[:2], file.name)
+            first = next(e for e in error.errors if e.get("pointer") == "/tensor_par")
+            self.assertEqual((first["file"], first["line"]), (file.name, 3))
+            self.assertIn(f"{file.name}:3:17: /tensor_par: expected an integer", str(error))
+
+    def test_an_error_in_a_dict_has_a_pointer(self):
+        exe = calc.load("exe", GPT[2]) | {"tensor_par": 0}
+        self.assertEqual(self.raised(*GPT[:2], exe).errors[0]["pointer"], "/exe/tensor_par")
+
+    def test_rules_are_errors_with_a_hint(self):
+        error = self.raised(*GPT, set={"tensor_par": 24})
+        self.assertIn("24 does not divide", str(error))
+        self.assertTrue(error.errors[-1]["hint"])
+
+    def test_wrong_names(self):
+        self.assertIn('no model named "gpt3-17"', str(self.raised("gpt3-17", *GPT[1:])))
+        self.assertIn("no such file", str(self.raised("./gpt3-17.json", *GPT[1:])).lower())
+        self.assertIn("tensor_par", str(self.raised(*GPT, set={"tensor_pa": 1})))
+        self.assertIn("total_time", str(self.raised(*GPT, stats=["total_tim"])))
+        self.assertIn("compat", str(self.raised(*GPT, compat="calc")))
+
+    def test_many_raise_or_return(self):
+        changes = [{"microbatch_size": 1}, {"tensor_par": 24}]
+        with self.assertRaises(calc.Error):
+            calc.run_many(*GPT, changes)
+        good, bad = calc.run_many(*GPT, changes, errors="return")
+        self.assertEqual(good["verdict"], "ok")
+        self.assertIn("errors", bad)
+
+
+class Module(unittest.TestCase):
+    def test_version_is_that_of_the_command(self):
+        words = subprocess.run([CALC, "--version"], capture_output=True, text=True).stdout.split()
+        self.assertEqual(calc.version(), words[1])
+
+    def test_names_are_those_of_the_command(self):
+        for kind in ("app", "sys", "exe"):
+            listed = subprocess.run([CALC, "names", kind], capture_output=True, text=True)
+            want = {name.split("/")[-1] for name in listed.stdout.split()}
+            self.assertEqual(set(calc.names(kind)), want)
+
+    def test_examples_run(self):
+        for words, want in ((("random_search.py", *GPT, "200"), "layouts can run"),
+                            (("frame.py",), "total_time")):
+            example = os.path.join(ROOT, "python/examples", words[0])
+            answer = subprocess.run([sys.executable, "-B", example, *words[1:]],
+                                    capture_output=True, text=True, timeout=60)
+            self.assertIn(want, answer.stdout, answer.stderr)
+
+
+os.environ["CALC_PATH"] = ROOT
+unittest.main(argv=sys.argv[:1])

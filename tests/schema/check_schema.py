@@ -1,0 +1,211 @@
+"""Every shipped file is what its schema says, broken files are not, and calc agrees.
+
+usage: check_schema.py CALC ROOT
+"""
+
+import copy
+import csv
+import glob
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from jsonschema import Draft202012Validator
+
+CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+NAMES = "app sys exe stats layer stage result space runs".split()
+RUN = ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full"]
+FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
+os.environ["CALC_PATH"] = ROOT
+failures = []
+
+
+def calc(*words, text=None):
+    return subprocess.run([CALC, *words], input=text, capture_output=True, text=True, timeout=60)
+
+
+def expect(what, holds):
+    if not holds:
+        failures.append(what)
+        print("broken:", what)
+
+
+def load(path):
+    with (gzip.open(path, "rt") if path.endswith(".gz") else open(path)) as file:
+        return json.load(file)
+
+
+schema = {name: json.loads(calc("schema", name).stdout) for name in NAMES}
+for name in NAMES:
+    Draft202012Validator.check_schema(schema[name])
+check = {name: Draft202012Validator(schema[name]) for name in NAMES}
+
+
+def whole_numbers_are_integers():
+    """Where calc is stricter than a schema can be: 8.0 is an integer to JSON Schema."""
+    document = load(f"{ROOT}/executions/{RUN[2]}.json") | {"tensor_par": 4.0}
+    expect("8.0 is an integer to the schema", check["exe"].is_valid(document))
+    expect("8.0 is none to calc", accepted("exe", document) is False)
+
+
+def accepted(kind, document):
+    """Whether calc reads the document: rules between fields do not count."""
+    words = list(RUN)
+    words[list(FOLDERS).index(kind)] = "-"
+    answer = calc("run", *words, text=json.dumps(document))
+    if answer.returncode != 3:
+        return True
+    wrong = ("expected", "unknown key", "missing key", "is not one of", "set the same field",
+             "this is")
+    return not any(word in line for line in answer.stderr.splitlines() for word in wrong
+                   if not line.startswith("  hint"))
+
+
+def shipped_files_are_valid():
+    count = 0
+    for kind, folder in FOLDERS.items():
+        for path in sorted(glob.glob(f"{ROOT}/{folder}/**/*.json*", recursive=True)):
+            name = "space" if "/spaces/" in path else kind
+            for error in check[name].iter_errors(load(path)):
+                expect(f"{path}: {error.json_path}: {error.message[:200]}", False)
+            count += 1
+    expect("shipped files are found", count > 150)
+
+
+def results_are_valid():
+    for words in (RUN + ["--layers"], RUN + ["--set", "mem1.GiB=1"],
+                  ["deepseek-v3-671B", "h800", "deepseek-v3_2048", "--layers"]):
+        result = json.loads(calc("run", *words, "--json", "-").stdout)
+        for error in check["result"].iter_errors(result):
+            expect(f"{words}: {error.json_path}: {error.message[:200]}", False)
+        expect(f"{words}: stats", check["stats"].is_valid(result["stats"]))
+        for part, name in (("layers", "layer"), ("stages", "stage")):
+            expect(f"{words}: {part}", all(map(check[name].is_valid, result.get(part, []))))
+        del result["stats"]["total_time"]
+        expect(f"{words}: a missing statistic shows", not check["result"].is_valid(result))
+
+
+def runs_are_valid():
+    columns = schema["runs"]["items"]["properties"]
+    for path in glob.glob(f"{ROOT}/tests/measured/runs*.csv*"):
+        with (gzip.open(path, "rt") if path.endswith(".gz") else open(path)) as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            for name, column in columns.items():
+                if column["type"] != "string":
+                    row[name] = float(row[name]) if row[name] else None
+        expect(f"{path}: valid", rows and check["runs"].is_valid(rows))
+        del rows[0]["hardware"]
+        expect(f"{path}: a missing column shows", not check["runs"].is_valid(rows))
+
+
+def broken_values(property):
+    """Values that a field must refuse, from what its schema allows."""
+    rule = property["allOf"][0] if "allOf" in property else property
+    yield {"no": "field"}
+    yield None
+    if rule.get("type") in ("integer", "number"):
+        yield "8"
+        yield True
+        if "minimum" in rule:
+            yield rule["minimum"] - 1
+        if "exclusiveMinimum" in rule:
+            yield rule["exclusiveMinimum"]
+        if "maximum" in rule:
+            yield rule["maximum"] * 2
+        if rule["type"] == "integer":
+            yield 1.5
+    elif rule.get("type") == "boolean":
+        yield 1
+        yield "true"
+    elif "enum" in rule:
+        yield rule["enum"][0] + "x"
+        yield 1
+    elif "anyOf" in rule:
+        yield ["nothing"]
+        yield "nothing"
+    elif rule.get("type") == "array":
+        yield []
+        yield [1]
+        yield [[1, 2, 3]]
+    elif rule.get("type") == "object":
+        yield {}
+        yield []
+
+
+def broken_files_are_not_valid():
+    count = 0
+    for kind, name in zip(FOLDERS, RUN):
+        good = load(f"{ROOT}/{FOLDERS[kind]}/{name}.json")
+        rules = schema[kind]["$defs"]["document"]
+        expect(f"{kind}: the good one", check[kind].is_valid(good) and accepted(kind, good))
+
+        def refused(what, document):
+            nonlocal count
+            count += 1
+            expect(f"{kind}: {what}: the schema refuses", not check[kind].is_valid(document))
+            expect(f"{kind}: {what}: calc refuses", not accepted(kind, document))
+
+        for key in rules["required"]:
+            refused(f"no {key}", {k: v for k, v in good.items() if k != key})
+        refused("a key more", good | {"no_such_key": 1})
+        for key, property in rules["properties"].items():
+            for value in broken_values(property):
+                rule = property.get("allOf", [property])[0]
+                if value == {} and not rule.get("required") and "minProperties" not in rule:
+                    continue
+                refused(f"{key}: {value}", good | {key: value})
+        for pair in rules.get("allOf", []):
+            one, other = pair["not"]["required"]
+            refused(f"{one} and {other}", good | {one: 1, other: 1})
+    # deeper
+    good = load(f"{ROOT}/systems/{RUN[1]}.json")
+    for path, value in ((("mem1", "GiB"), -1), (("networks", 0, "ops", "p2p"), [1, 2]),
+                        (("networks", 0, "efficiency"), 0), (("networks", 0, "typo"), 1),
+                        (("matrix", "float17"), {}), (("networks", 0, "processor_usage"), 1)):
+        document = copy.deepcopy(good)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        expect(f"sys: {path}: the schema refuses", not check["sys"].is_valid(document))
+        expect(f"sys: {path}: calc refuses", not accepted("sys", document))
+    expect("files were broken", count > 500)
+
+
+def other_names_are_valid():
+    good = load(f"{ROOT}/models/gpt3-175B.json")
+    for change in ({"kv_groups": 8}, {"num_shared_experts": 1}, {"bias": False}, {"bias": "auto"}):
+        expect(f"app: {change}", check["app"].is_valid(good | change))
+    exe = load(f"{ROOT}/executions/{RUN[2]}.json")
+    for change in ({"attention_type": "mla"}, {"recompute_modules": ["mlp", "moe"]},
+                   {"recompute_modules": "mlp+moe"}):
+        expect(f"exe: {change}", check["exe"].is_valid(exe | change))
+
+
+def spaces():
+    for good in ({"tensor_par": [1, 2]}, {"tensor_par": "1:8:x2"}, {"batch_size": {"max": 8}},
+                 {"sys.mem1.GiB": [40, 80]}, {"datatype": "*"}, {"top": 3, "per": ["num_procs"]}):
+        expect(f"space: {good}", check["space"].is_valid(good))
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(good | {"num_procs": 8, "batch_size": 8}, file)
+            file.flush()
+            answer = calc("sweep", *RUN[:2], file.name, "--plan")
+            expect(f"space: {good}: calc: {answer.stderr}", answer.returncode == 0)
+    for bad in ({"tensor_par": []}, {"tensor_par": 0}, {"datatype": "float17"}, {"typo": 1},
+                {"batch_size": {"min": 8}}, {"training": 1}):
+        expect(f"space: {bad}", not check["space"].is_valid(bad))
+
+
+shipped_files_are_valid()
+results_are_valid()
+runs_are_valid()
+broken_files_are_not_valid()
+other_names_are_valid()
+whole_numbers_are_integers()
+spaces()
+print(f"{len(failures)} broken")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,267 @@
+/* Requests and answers: the session of calc.h and the requests it reads. */
+#include "documents.h"
+#include "scratch.h"
+
+#include "calc.h"
+
+#include <check.h>
+#include <jansson.h>
+
+static char folder[256];
+static calc_session *session;
+static int lookups;
+
+/* Only "model" is a name. */
+static calc_status find(void *context, calc_kind kind, const char *name, char *path, size_t size,
+                        calc_errors *errors)
+{
+    (void)errors;
+    ck_assert_ptr_eq(context, &lookups);
+    lookups++;
+    if (kind != CALC_KIND_APP || strcmp(name, "model") != 0) {
+        return CALC_ERR_NOT_FOUND;
+    }
+    snprintf(path, size, "app.json");
+    return CALC_OK;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static void enter(void)
+{
+    scratch_enter(folder, sizeof folder);
+    write_file("app.json", APP_TEXT);
+    write_file("sys.json", SYSTEM_TEXT);
+    write_file("exe.json", EXEC_TEXT);
+    lookups = 0;
+    session = calc_session_open(NULL, NULL);
+    ck_assert_ptr_nonnull(session);
+}
+
+static void leave(void)
+{
+    calc_session_close(session);
+    scratch_leave(folder);
+}
+
+/* The answer, which is one line of JSON. */
+static json_t *ask(const char *request)
+{
+    char *text = calc_session_ask(session, request, strlen(request));
+    ck_assert_ptr_nonnull(text);
+    ck_assert_ptr_null(strchr(text, '\n'));
+    json_t *answer = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_msg(answer != NULL, "not JSON: %s", text);
+    calc_session_release(text);
+    return answer;
+}
+
+static double stat_of(json_t *answer, const char *name)
+{
+    return json_real_value(json_object_get(json_object_get(answer, "stats"), name));
+}
+
+#define PATHS "\"app\": \"app.json\", \"sys\": \"sys.json\", \"exe\": \"exe.json\""
+
+static double expected_time(const char *assignment)
+{
+    calc_app app;
+    calc_system sys;
+    calc_exec exec;
+    calc_stats stats;
+    ck_assert_int_eq(calc_load(CALC_KIND_APP, &app, "app.json", NULL), CALC_OK);
+    ck_assert_int_eq(calc_load(CALC_KIND_SYSTEM, &sys, "sys.json", NULL), CALC_OK);
+    ck_assert_int_eq(calc_load(CALC_KIND_EXEC, &exec, "exe.json", NULL), CALC_OK);
+    if (assignment) {
+        ck_assert_int_eq(calc_set(&app, &sys, &exec, assignment, NULL, NULL), CALC_OK);
+    }
+    calc_run(&app, &sys, &exec, CALC_COMPAT_NONE, &stats);
+    return stats.total_time;
+}
+
+START_TEST(an_answer_has_id_verdict_reasons_and_the_statistics_asked_for)
+{
+    json_t *answer = ask("{\"id\": [7, \"x\"], " PATHS ", \"stats\": [\"total_time\"]}");
+    json_t *id = json_object_get(answer, "id");
+    ck_assert_int_eq(json_integer_value(json_array_get(id, 0)), 7);
+    ck_assert_str_eq(json_string_value(json_object_get(answer, "verdict")), "network_size");
+    ck_assert_uint_ge(json_array_size(json_object_get(answer, "reasons")), 1);
+    ck_assert_uint_eq(json_object_size(json_object_get(answer, "stats")), 1);
+    ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(all_statistics_come_without_a_list)
+{
+    json_t *answer = ask("{" PATHS "}");
+    ck_assert_uint_eq(json_object_size(json_object_get(answer, "stats")),
+                      calc_table_of(CALC_KIND_STATS)->count);
+    ck_assert_ptr_null(json_object_get(answer, "id"));
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(what_is_left_out_is_that_of_the_request_before_without_its_changes)
+{
+    json_decref(ask("{" PATHS ", \"set\": {\"microbatch_size\": 2}}"));
+    json_t *answer = ask("{\"stats\": [\"total_time\"]}");
+    ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
+    json_decref(answer);
+    answer = ask("{\"set\": [\"microbatch_size=2\"], \"stats\": [\"total_time\"]}");
+    ck_assert(stat_of(answer, "total_time") == expected_time("microbatch_size=2"));
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(a_broken_document_leaves_the_one_before)
+{
+    json_decref(ask("{" PATHS "}"));
+    json_t *answer = ask("{\"exe\": {\"num_procs\": 8}}");
+    ck_assert_ptr_nonnull(json_object_get(answer, "errors"));
+    json_decref(answer);
+    answer = ask("{\"stats\": [\"total_time\"]}");
+    ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(names_are_looked_up_once)
+{
+    calc_session_close(session);
+    session = calc_session_open(find, &lookups);
+    for (int i = 0; i < 3; i++) {
+        json_t *answer =
+            ask("{\"app\": \"model\", \"sys\": " SYSTEM_TEXT ", \"exe\": " EXEC_TEXT "}");
+        ck_assert_ptr_nonnull(json_object_get(answer, "stats"));
+        json_decref(answer);
+        ck_assert_int_eq(lookups, 1);
+    }
+    remove("app.json");
+    json_t *answer = ask("{\"app\": \"model\"}");
+    ck_assert_ptr_nonnull(json_object_get(answer, "stats"));
+    json_decref(answer);
+    json_decref(ask("{\"app\": \"other\"}"));
+    ck_assert_int_eq(lookups, 2);
+}
+END_TEST
+
+START_TEST(an_array_is_answered_by_an_array)
+{
+    json_t *answer = ask("[{" PATHS ", \"stats\": []}, 3, {\"stats\": [\"total_time\"]}]");
+    ck_assert_uint_eq(json_array_size(answer), 3);
+    ck_assert_ptr_nonnull(json_object_get(json_array_get(answer, 1), "errors"));
+    ck_assert(stat_of(json_array_get(answer, 2), "total_time") == expected_time(NULL));
+    json_decref(answer);
+    answer = ask("[]");
+    ck_assert(json_is_array(answer) && json_array_size(answer) == 0);
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(inputs_layers_and_stages_come_when_wanted)
+{
+    json_t *answer = ask("{" PATHS ", \"inputs\": true, \"layers\": true, \"stages\": true}");
+    json_t *exe = json_object_get(answer, "exe");
+    ck_assert_int_eq(json_integer_value(json_object_get(exe, "pipeline_par")), 64);
+    ck_assert_uint_eq(json_array_size(json_object_get(answer, "stages")), 64);
+    ck_assert_uint_ge(json_array_size(json_object_get(answer, "layers")), 10);
+    json_decref(answer);
+    answer = ask("{\"set\": {\"pipeline_par\": 3072, \"tensor_par\": 1, \"data_par\": 1}, "
+                 "\"stages\": true, \"stats\": []}");
+    ck_assert_uint_eq(json_array_size(json_object_get(answer, "stages")), 0);
+    json_decref(answer);
+}
+END_TEST
+
+/* Requests that are wrong, and the message of the first error. */
+static const struct {
+    const char *request, *message;
+} wrong[] = {
+    {"", "request:1:1: the file is empty"},
+    {"3", "request:1:1: expected an object, found 3"},
+    {"{\"sys\": \"sys.json\"}",
+     "request:1:1: missing key \"app\"\n  hint: later requests may leave it out"},
+    {"{" PATHS ", \"stat\": []}",
+     "request:1:59: /stat: unknown key \"stat\"\n  hint: did you mean \"stats\"?"},
+    {"{" PATHS ", \"stats\": [\"total_tim\"]}",
+     "request:1:69: /stats/0: no statistic \"total_tim\"\n  hint: did you mean \"total_time\"?"},
+    {"{" PATHS ", \"stats\": \"total_time\"}",
+     "request:1:68: /stats: expected an array of names, found string \"total_time\""},
+    {"{" PATHS ", \"stats\": [1]}",
+     "request:1:69: /stats/0: expected the name of a statistic, found 1"},
+    {"{" PATHS ", \"compat\": \"x\"}", "request:1:69: /compat: \"x\" is not one of none, calculon"},
+    {"{" PATHS ", \"layers\": 1}",
+     "request:1:69: /layers: expected true or false, found 1\n  hint: write true"},
+    {"{" PATHS ", \"set\": 1}",
+     "request:1:66: /set: expected an object or an array of \"FIELD=VALUE\", found 1"},
+    {"{" PATHS ", \"set\": [1]}", "request:1:67: /set/0: expected \"FIELD=VALUE\", found 1"},
+    {"{" PATHS ", \"set\": [\"tensor_par=0\"]}",
+     "--set tensor_par=0: /tensor_par: 0 is out of range, expected at least 1"},
+    {"{" PATHS ", \"set\": {\"tensor_par\": 0}}",
+     "request:1:81: /set/tensor_par: 0 is out of range, expected at least 1"},
+    {"{" PATHS ", \"set\": {\"networks[3].size\": 0}}",
+     "request:1:87: /set/networks[3].size: there is no networks[3]: the list has 1 element\n"
+     "  hint: the first one has index 0"},
+    {"{\"app\": \"none.json\"}", "none.json: no such file"},
+    {"{\"app\": \"-\"}", "\"-\" is no document: requests come from standard input"},
+    {"{\"app\": 1}", "request:1:9: /app: expected a name or an object, found 1"},
+};
+
+START_TEST(wrong_requests_are_answered_with_the_place)
+{
+    json_t *answer = ask(wrong[_i].request);
+    json_t *first = json_array_get(json_object_get(answer, "errors"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(first, "message")), wrong[_i].message);
+    ck_assert_ptr_null(json_object_get(answer, "stats"));
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(rules_between_fields_are_checked)
+{
+    json_t *answer = ask("{\"id\": 1, " PATHS ", \"set\": {\"tensor_par\": 8}}");
+    json_t *first = json_array_get(json_object_get(answer, "errors"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(first, "document")), "exe");
+    ck_assert_str_eq(json_string_value(json_object_get(first, "pointer")), "/num_procs");
+    ck_assert_int_eq(json_integer_value(json_object_get(answer, "id")), 1);
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(the_version_is_that_of_the_header)
+{
+    ck_assert_str_eq(calc_version(), CALC_VERSION);
+    calc_session_close(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("session");
+    TCase *tests = tcase_create("session");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, an_answer_has_id_verdict_reasons_and_the_statistics_asked_for);
+    tcase_add_test(tests, all_statistics_come_without_a_list);
+    tcase_add_test(tests, what_is_left_out_is_that_of_the_request_before_without_its_changes);
+    tcase_add_test(tests, a_broken_document_leaves_the_one_before);
+    tcase_add_test(tests, names_are_looked_up_once);
+    tcase_add_test(tests, an_array_is_answered_by_an_array);
+    tcase_add_test(tests, inputs_layers_and_stages_come_when_wanted);
+    tcase_add_loop_test(tests, wrong_requests_are_answered_with_the_place, 0,
+                        (int)(sizeof wrong / sizeof *wrong));
+    tcase_add_test(tests, rules_between_fields_are_checked);
+    tcase_add_test(tests, the_version_is_that_of_the_header);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
