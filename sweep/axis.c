@@ -329,18 +329,9 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     if (status != CALC_OK) {
         return status;
     }
-<<<<<<< HEAD
     if (is_served(&ref)) {
         return set_served(space, text, &ref, path, errors);
     }
-    if (ref.kind == CALC_KIND_EXEC && ref.field->type == CALC_TYPE_REAL) {
-        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED, NULL,
-                               "\"%s\" is a real number of the execution: to sweep those is not "
-                               "supported yet",
-                               path);
-    }
-=======
->>>>>>> swp
     switch (ref.field->type) {
     case CALC_TYPE_NOTE:
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,

@@ -141,18 +141,13 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
     int64_t overlap[5];
     int64_t redo[2];
     bool scatters = (int64_t)rows->shape.tokens % e->tensor_par == 0;
-<<<<<<< HEAD
     bool prefill_split = e->inference.prefill_tensor_par > 1 &&
                          (e->expert_par > 1 || e->inference.prefill_expert_par > 1);
     bool experts_split = (e->expert_par > 1 && e->tensor_par > 1) || prefill_split;
-    size_t type_count = pick(space, CALC_AXIS_tensor_par_comm_type, types, 3, type);
-=======
-    bool experts_split = e->expert_par > 1 && e->tensor_par > 1;
     /* Where one type is preferred, it is that of several ranks. */
     bool single = e->tensor_par == 1 && space->axis[CALC_AXIS_tensor_par_comm_type].last;
     size_t type_count =
         pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
->>>>>>> swp
     size_t overlap_count =
         pick(space, CALC_AXIS_tensor_par_overlap, overlaps, e->tensor_par > 1 ? 5 : 1, overlap);
     for (size_t k = 0; k < type_count; k++) {

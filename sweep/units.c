@@ -366,11 +366,7 @@ static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, &unit->base, num_procs, batch,
                           units->pipeline[i]) ||
-<<<<<<< HEAD
-            (unit->stages && !(stages_legal(&w->cell.exec) && served_legal(w)))) {
-=======
-            (unit->stages && !stages_legal(w->space, &w->cell.exec))) {
->>>>>>> swp
+            (unit->stages && !(stages_legal(w->space, &w->cell.exec) && served_legal(w)))) {
             continue;
         }
         if (!*filled) {

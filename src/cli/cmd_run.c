@@ -10,15 +10,9 @@
 #include "cli/opt.h"
 #include "cli/plot.h"
 #include "cli/report.h"
-<<<<<<< HEAD
-#include "cli/simulation.h"
-#include "io/csv.h"
-#include "io/json_save.h"
-#include "io/peers.h"
-=======
 #include "cli/run_outcome.h"
+#include "cli/simulation.h"
 #include "report/page.h"
->>>>>>> html
 #include "spec/extended.h"
 #include "spec/field.h"
 
@@ -29,12 +23,9 @@ enum {
     OPT_LAYERS,
     OPT_STAGES,
     OPT_PEERS,
-<<<<<<< HEAD
     OPT_SCHEDULE,
     OPT_PLOT,
-=======
     OPT_HTML,
->>>>>>> html
     OPT_COMPAT,
     OPT_COLOR
 };
@@ -62,7 +53,6 @@ static const calc_opt opts[] = {
     [OPT_PEERS] = {.name = "peers",
                    .value = "FILE",
                    .doc = "write which ranks talk to which, as JSON"},
-<<<<<<< HEAD
     [OPT_SCHEDULE] = {.name = "schedule",
                       .value = "HOW",
                       .choices = schedules,
@@ -71,12 +61,10 @@ static const calc_opt opts[] = {
                              "operation (docs/schedules.md)"},
     [OPT_PLOT] = {.name = "plot",
                   .doc = "draw the simulated pipeline below the summary, a row per stage"},
-=======
     [OPT_HTML] = {.name = "html",
                   .value = "FILE",
                   .doc = "write a page for a browser: where time and memory go, the pipeline, the "
                          "roofline; one file that needs no network"},
->>>>>>> html
     [OPT_COMPAT] = {.name = "compat",
                     .value = "MODE",
                     .choices = calc_compat_names,
@@ -105,127 +93,8 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",
-<<<<<<< HEAD
-    "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot", NULL};
-
-/* All that is known of a run when it is written. */
-typedef struct outcome {
-    calc_inputs inputs;
-    calc_stats stats;
-    calc_compat compat;
-    calc_reason reason[CALC_MAX_REASONS];
-    size_t reason_count;
-    calc_layer_stats layer[CALC_MAX_LAYERS];
-    size_t layer_count;      /* 0 unless asked for */
-    calc_stage_stats *stage; /* owned */
-    size_t stage_count;      /* 0 for Calculon's layouts unless asked for: they are all alike */
-    bool extended;           /* uses fields of modern models */
-} outcome;
-
-/* ---- JSON and CSV ---------------------------------------------------------------------------- */
-
-static void write_member(calc_output *out, const char *key, calc_kind kind, const void *object)
-{
-    calc_output_printf(out, ",\n  \"%s\": ", key);
-    calc_json_save(out, kind, object, 2);
-}
-
-static void write_text(calc_output *out, const char *glue, const char *key, const char *text)
-{
-    calc_output_printf(out, "%s\"%s\": ", glue, key);
-    calc_json_string(out, text);
-}
-
-/* Members of a struct of numbers in one line, the first after `glue`. */
-static void write_numbers(calc_output *out, const char *glue, calc_kind kind, const void *object)
-{
-    const calc_table *table = calc_table_of(kind);
-    for (size_t i = 0; i < table->count; i++) {
-        char number[32];
-        const calc_field *field = &table->rows[i];
-        double value = calc_member_number(field, (const char *)object + field->offset);
-        calc_output_printf(out, "%s\"%s\": %s", i > 0 ? ", " : glue, field->key,
-                           calc_number_text(value, 1, number));
-    }
-    calc_output_text(out, "}");
-}
-
-static void write_layers(calc_output *out, const outcome *o)
-{
-    for (size_t i = 0; i < o->layer_count; i++) {
-        calc_output_text(out, i ? ",\n" : ",\n  \"layers\": [\n");
-        write_text(out, "    {", "name", o->layer[i].name);
-        write_numbers(out, ", ", CALC_KIND_LAYER, &o->layer[i]);
-    }
-    calc_output_text(out, o->layer_count ? "\n  ]" : "");
-}
-
-static void write_json_stages(calc_output *out, const outcome *o)
-{
-    for (size_t i = 0; i < o->stage_count; i++) {
-        calc_output_text(out, i ? ",\n" : ",\n  \"stages\": [\n");
-        write_numbers(out, "    {", CALC_KIND_STAGE, &o->stage[i]);
-    }
-    calc_output_text(out, o->stage_count ? "\n  ]" : "");
-}
-
-static void write_json(calc_output *out, const outcome *o)
-{
-    const calc_input *input = o->inputs.input;
-    write_text(out, "{\n  ", "version", CALC_VERSION);
-    write_text(out, ",\n  ", "compat", calc_compat_names[o->compat]);
-    write_text(out, ",\n  \"names\": {", "application", input[CALC_KIND_APP].name);
-    write_text(out, ", ", "system", input[CALC_KIND_SYSTEM].name);
-    write_text(out, ", ", "execution", input[CALC_KIND_EXEC].name);
-    calc_output_text(out, "}");
-    write_member(out, "application", CALC_KIND_APP, &o->inputs.app);
-    write_member(out, "system", CALC_KIND_SYSTEM, &o->inputs.system);
-    write_member(out, "execution", CALC_KIND_EXEC, &o->inputs.exec);
-    write_text(out, ",\n  ", "verdict", calc_verdict_text(o->stats.verdict));
-    calc_output_text(out, ",\n  \"reasons\": [");
-    for (size_t i = 0; i < o->reason_count; i++) {
-        const calc_reason *reason = &o->reason[i];
-        write_text(out, i ? ",\n    {" : "\n    {", "verdict", calc_verdict_text(reason->verdict));
-        write_text(out, ", ", "text", reason->text);
-        write_text(out, ", ", "hint", reason->hint);
-        calc_output_text(out, "}");
-    }
-    calc_output_text(out, o->reason_count ? "\n  ]" : "]");
-    write_member(out, "stats", CALC_KIND_STATS, &o->stats);
-    write_layers(out, o);
-    write_json_stages(out, o);
-    calc_output_text(out, "\n}\n");
-}
-
-static void write_csv(calc_output *out, const outcome *o)
-{
-    calc_output_text(out, "application,system,execution,verdict");
-    calc_csv_header(out, CALC_KIND_EXEC, false);
-    calc_csv_header(out, CALC_KIND_STATS, false);
-    calc_output_text(out, "\n");
-    for (int kind = 0; kind < CALC_INPUTS; kind++) {
-        calc_csv_text(out, o->inputs.input[kind].name, kind == 0);
-    }
-    calc_csv_text(out, calc_verdict_text(o->stats.verdict), false);
-    calc_csv_values(out, CALC_KIND_EXEC, &o->inputs.exec, false);
-    calc_csv_values(out, CALC_KIND_STATS, &o->stats, false);
-    calc_output_text(out, "\n");
-}
-
-static void write_stages(calc_output *out, const outcome *o)
-{
-    calc_csv_header(out, CALC_KIND_STAGE, true);
-    calc_output_text(out, "\n");
-    for (size_t i = 0; i < o->stage_count; i++) {
-        calc_csv_values(out, CALC_KIND_STAGE, &o->stage[i], true);
-        calc_output_text(out, "\n");
-    }
-}
-
-static void write_peers(calc_output *out, const outcome *o)
-{
-    calc_peers_save(out, &o->inputs.exec);
-}
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",
+    "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html", NULL};
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
@@ -241,15 +110,8 @@ static calc_status write_plot(calc_output *out, const calc_report *report, calc_
     return status;
 }
 
-static calc_status write_summary(const calc_args *args, const outcome *o, calc_errors *errors)
-=======
-    "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html", NULL};
-
-/* ---- For people ------------------------------------------------------------------------------ */
-
 static calc_status write_summary(const calc_args *args, const calc_run_outcome *o,
                                  calc_errors *errors)
->>>>>>> html
 {
     calc_output *out;
     calc_status status = calc_output_open(&out, "-", errors);
@@ -287,50 +149,27 @@ static void complain_reasons(const calc_run_outcome *o)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-<<<<<<< HEAD
-static calc_status write_files(const calc_args *args, const outcome *o, calc_errors *errors)
-=======
-static calc_status no_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
-
-static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
-{
-    size_t cursor = 0;
-    o->set = calloc(args->use_count + 1, sizeof *o->set);
-    if (!o->set) {
-        return no_memory(errors);
-    }
-    while ((o->set[o->set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
-        o->set_count++;
-    }
-    return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
-}
-
 static calc_status write_page(const calc_args *args, const calc_run_outcome *o, calc_errors *errors)
 {
     const char *path = calc_opt_value(args, OPT_HTML);
     calc_output *out = NULL;
-    calc_timeline timeline = {0};
+    calc_page_timeline timeline = {0};
     if (!path) {
         return CALC_OK;
     }
     calc_status status =
-        calc_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
+        calc_page_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
     status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
     if (status == CALC_OK) {
         calc_run_write_page(out, o, &timeline, args->argument);
         status = calc_output_close(out, errors);
     }
-    calc_timeline_free(&timeline);
+    calc_page_timeline_free(&timeline);
     return status;
 }
 
 static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
                                calc_errors *errors)
->>>>>>> html
 {
     static const struct {
         int opt;
@@ -361,11 +200,12 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
 static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
 {
     int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_CSV) +
-<<<<<<< HEAD
-              calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS);
+              calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS) +
+              calc_opt_is_stdout(args, OPT_HTML);
     *stdout_is_taken = out > 0;
-    return out > 1 ? "only one of --json, --csv, --stages and --peers can be standard output"
-                   : calc_inputs_check_stdin(args);
+    return out > 1
+               ? "only one of --json, --csv, --stages, --peers and --html can be standard output"
+               : calc_inputs_check_stdin(args);
 }
 
 static bool is_exact(const calc_args *args)
@@ -380,19 +220,26 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
         return "--schedule exact has no --compat calculon: Calculon has the closed form only";
     }
     return check_streams(args, stdout_is_taken);
-=======
-              calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS) +
-              calc_opt_is_stdout(args, OPT_HTML);
-    int in = 0;
-    for (size_t i = 0; i < args->argument_count; i++) {
-        in += strcmp(args->argument[i], "-") == 0;
+}
+
+static calc_status no_memory(calc_errors *errors)
+{
+    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                           calc_status_text(CALC_ERR_NOMEM));
+}
+
+/* The inputs; what --set says is kept for the page. */
+static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
+{
+    size_t cursor = 0;
+    o->set = calloc(args->use_count + 1, sizeof *o->set);
+    if (!o->set) {
+        return no_memory(errors);
     }
-    *stdout_is_taken = out > 0;
-    return out > 1
-               ? "only one of --json, --csv, --stages, --peers and --html can be standard output"
-           : in > 1 ? "only one of APP SYS EXE can be standard input"
-                    : NULL;
->>>>>>> html
+    while ((o->set[o->set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
+        o->set_count++;
+    }
+    return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
 }
 
 /* The stages, where they are asked for or may differ, or for the page. */
@@ -418,14 +265,10 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
                           calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
-<<<<<<< HEAD
-    if (calc_inputs_load_args(&o->inputs, args, OPT_SET, errors) != CALC_OK) {
-=======
     if (calc_opt_value(args, OPT_HTML) && calc_page_check(errors) != CALC_OK) {
         return calc_complain_errors(errors);
     }
     if (load(args, o, errors) != CALC_OK) {
->>>>>>> html
         return calc_complain_errors(errors);
     }
     o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));

@@ -4,13 +4,8 @@
 
 #include "base/error.h"
 #include "cli/complain.h"
-<<<<<<< HEAD
 #include "cli/measured.h"
-=======
-#include "cli/inputs.h"
-#include "cli/opt.h"
 #include "cli/validate_page.h"
->>>>>>> html
 #include "cli/validate_table.h"
 #include "cli/validate_write.h"
 #include "report/page.h"
@@ -86,48 +81,9 @@ static const char *read_options(task *t)
         return "--rows: a number of measurements, 0 or more";
     }
     t->worst = strtoul(worst, NULL, 10);
-<<<<<<< HEAD
-    return taken > 1 ? "only one of --json, --csv and --plot can be standard output"
+    return taken > 1 ? "only one of --json, --csv, --plot and --html can be standard output"
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;
-=======
-    return taken > 1 ? "only one of --json, --csv, --plot and --html can be standard output"
-           : t->args->argument_count > FILES_MAX ? "too many files of runs"
-                                                 : NULL;
-}
-
-static calc_status read_shipped_runs(task *t, calc_errors *errors)
-{
-    static const char *const shipped[] = {"measured/runs.csv",
-                                          "measured/runs_vtrain_single.csv.gz"};
-    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
-        char path[CALC_FIND_PATH_MAX];
-        calc_status status = calc_find_data(shipped[i], path, errors);
-        if (status == CALC_OK) {
-            status = calc_runs_read(&t->runs[t->files++], path, errors);
-        }
-        if (status != CALC_OK) {
-            return status;
-        }
-    }
-    return CALC_OK;
-}
-
-static calc_status read_inputs(task *t, calc_errors *errors)
-{
-    char path[CALC_FIND_PATH_MAX];
-    calc_status status = calc_find_data("measured/remarks.csv", path, errors);
-    if (status == CALC_OK) {
-        status = calc_remarks_read(&t->remarks, path, errors);
-    }
-    if (status == CALC_OK && t->args->argument_count == 0) {
-        status = read_shipped_runs(t, errors);
-    }
-    for (size_t i = 0; i < t->args->argument_count && status == CALC_OK; i++) {
-        status = calc_runs_read(&t->runs[t->files++], t->args->argument[i], errors);
-    }
-    return status;
->>>>>>> html
 }
 
 /* ---- Output ---------------------------------------------------------------------------------- */
@@ -220,12 +176,8 @@ static bool got_worse(const task *t)
 static calc_exit validate(task *t)
 {
     calc_errors errors = {0};
-<<<<<<< HEAD
-    calc_status status = calc_measured_read(&t->measured, t->args, &errors);
-=======
     calc_status status = calc_opt_value(t->args, OPT_HTML) ? calc_page_check(&errors) : CALC_OK;
-    status = status == CALC_OK ? read_inputs(t, &errors) : status;
->>>>>>> html
+    status = status == CALC_OK ? calc_measured_read(&t->measured, t->args, &errors) : status;
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !t->stdout_is_taken) {

@@ -144,7 +144,7 @@ static void write_parameters(calc_output *out, const calc_app *app)
                        calc_number_text(p.total, 1, total), calc_number_text(p.active, 1, active));
 }
 
-void calc_run_write_page(calc_output *out, const calc_run_outcome *o, const calc_timeline *timeline,
+void calc_run_write_page(calc_output *out, const calc_run_outcome *o, const calc_page_timeline *timeline,
                          const char *const argument[CALC_INPUTS])
 {
     const calc_inputs *in = &o->inputs;
@@ -163,7 +163,7 @@ void calc_run_write_page(calc_output *out, const calc_run_outcome *o, const calc
     write_command(out, o, argument);
     write_parameters(out, &in->app);
     calc_output_printf(out, ",\n\"extended\": %s,\n\"timeline\": ", o->extended ? "true" : "false");
-    calc_timeline_write(out, timeline);
+    calc_page_timeline_write(out, timeline);
     calc_output_text(out, "}\n");
     calc_page_end(out, CALC_PAGE_RUN);
 }

@@ -14,17 +14,9 @@ declare -A allowed=(
     [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
-<<<<<<< HEAD
-<<<<<<< HEAD
     [calibrate]="base spec model io validate calibrate"
-    [cli]="base spec model io formats sweep validate calibrate cli"
-=======
     [report]="base spec model io report"
-    [cli]="base spec model io formats sweep validate report cli"
->>>>>>> html
-=======
-    [cli]="base spec model io session formats sweep validate cli"
->>>>>>> pkg
+    [cli]="base spec model io formats sweep validate calibrate report session cli"
 )
 status=0
 

@@ -1,6 +1,6 @@
 /** @file timeline.h  What every stage of the pipeline does when, for a picture. */
-#ifndef CALC_REPORT_TIMELINE_H
-#define CALC_REPORT_TIMELINE_H
+#ifndef CALC_REPORT_PAGE_TIMELINE_H
+#define CALC_REPORT_PAGE_TIMELINE_H
 
 #include "calc.h"
 #include "io/output.h"
@@ -12,27 +12,27 @@ enum {
 };
 
 /** Operations of a step. Owns `event`. Start with {0}. */
-typedef struct calc_timeline {
+typedef struct calc_page_timeline {
     calc_schedule_shape shape; /**< what is shown: maybe fewer micro-batches than there are */
     int64_t microbatches;      /**< of the step */
     double end_s;              /**< of what is shown */
     size_t count;              /**< 0: there is nothing to show */
     calc_schedule_event *event;
     const char *reason; /**< why there is nothing; NULL if there is */
-} calc_timeline;
+} calc_page_timeline;
 
 /** Run the schedule of a layout, with the times of its stages: exposed messages are part of them,
  *  and the chunks of a stage take equal shares.
  *  @param stage  [exec->pipeline_par], of calc_each_stage(); NULL: not known
  *  @return CALC_OK, or CALC_ERR_NOMEM with an error; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_timeline_make(calc_timeline *out, const calc_exec *exec,
+CALC_MUST_USE calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *exec,
                                              const calc_stats *stats, const calc_stage_stats *stage,
                                              calc_errors *errors);
 
 /** Write it as a JSON object: shape, and arrays of equal length; or the reason. */
-void calc_timeline_write(calc_output *out, const calc_timeline *timeline);
+void calc_page_timeline_write(calc_output *out, const calc_page_timeline *timeline);
 
 /** Free what it owns; fine on {0}. */
-void calc_timeline_free(calc_timeline *timeline);
+void calc_page_timeline_free(calc_page_timeline *timeline);
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/timeline.h"
+#include "report/page_timeline.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -72,7 +72,7 @@ static void put_passes(calc_schedule_pass *pass, const calc_schedule_shape *shap
 }
 
 /* Run it. @return false: out of memory */
-static bool simulate(calc_timeline *out, const calc_stage_stats *stage)
+static bool simulate(calc_page_timeline *out, const calc_stage_stats *stage)
 {
     const calc_schedule_shape *shape = &out->shape;
     calc_schedule_events events = {.capacity = (int64_t)events_of(shape)};
@@ -95,7 +95,7 @@ static bool simulate(calc_timeline *out, const calc_stage_stats *stage)
     return room;
 }
 
-calc_status calc_timeline_make(calc_timeline *out, const calc_exec *exec, const calc_stats *stats,
+calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *exec, const calc_stats *stats,
                                const calc_stage_stats *stage, calc_errors *errors)
 {
     out->shape = shape_of(exec, stats);
@@ -151,7 +151,7 @@ static double length_of(const calc_schedule_event *e)
     return e->end_s - e->start_s;
 }
 
-void calc_timeline_write(calc_output *out, const calc_timeline *t)
+void calc_page_timeline_write(calc_output *out, const calc_page_timeline *t)
 {
     static const struct {
         const char *key;
@@ -177,7 +177,7 @@ void calc_timeline_write(calc_output *out, const calc_timeline *t)
     calc_output_text(out, "}");
 }
 
-void calc_timeline_free(calc_timeline *timeline)
+void calc_page_timeline_free(calc_page_timeline *timeline)
 {
     free(timeline->event);
     timeline->event = NULL;
