@@ -105,7 +105,7 @@ static void write_plot(calc_output *out, task *t)
 
 static void write_page(calc_output *out, task *t)
 {
-    calc_validate_page_write(out, &t->results, &t->groups, &t->systems);
+    calc_validate_page_write(out, &t->results, &t->groups, &t->measured.systems);
 }
 
 static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
