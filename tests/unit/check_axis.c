@@ -127,8 +127,16 @@ START_TEST(a_star_of_an_optional_field_is_every_choice)
     AXIS_IS(CALC_AXIS_memory_model, CALC_MEMORY_MODEL_CALCULON, CALC_MEMORY_MODEL_MEGATRON);
     assign("recompute_modules=mlp+core_attn,none");
     AXIS_IS(CALC_AXIS_recompute_modules, 0, 9);
-    refuse("expert_par=*", CALC_ERR_TYPE,
-           "--axis expert_par=*: /expert_par: expected values, found \"*\": no rule says which are "
+    assign("zero_stage=*");
+    AXIS_IS(CALC_AXIS_zero_stage, 0, 1, 2, 3);
+    assign("context_par=*");
+    ck_assert(space.axis[CALC_AXIS_context_par].all);
+    assign("expert_par=*");
+    ck_assert(space.axis[CALC_AXIS_expert_par].all);
+    assign("expert_tensor_par=*");
+    ck_assert(space.axis[CALC_AXIS_expert_tensor_par].all);
+    refuse("fsdp_par=*", CALC_ERR_TYPE,
+           "--axis fsdp_par=*: /fsdp_par: expected values, found \"*\": no rule says which are "
            "legal");
     refuse("recompute_modules=*", CALC_ERR_TYPE,
            "--axis recompute_modules=*: /recompute_modules: expected values, found \"*\": no rule "
@@ -136,11 +144,15 @@ START_TEST(a_star_of_an_optional_field_is_every_choice)
 }
 END_TEST
 
-START_TEST(real_numbers_of_the_execution_are_no_axes_yet)
+START_TEST(real_numbers_of_the_execution_are_axes)
 {
-    refuse("capacity_factor=1,1.25", CALC_ERR_UNSUPPORTED,
-           "--axis capacity_factor=1,1.25: \"capacity_factor\" is a real number of the execution: "
-           "to sweep those is not supported yet");
+    assign("capacity_factor=1.25,0,1");
+    const calc_values *values = &space.axis[CALC_AXIS_capacity_factor];
+    ck_assert_uint_eq(values->count, 3);
+    ck_assert_double_eq(calc_axis_number(CALC_AXIS_capacity_factor, values->value[1]), 1);
+    ck_assert_double_eq(calc_axis_number(CALC_AXIS_capacity_factor, values->value[2]), 1.25);
+    refuse("cuda_graph=2", CALC_ERR_RANGE,
+           "--axis cuda_graph=2: /cuda_graph: 2 is out of range, expected 0 to 1");
 }
 END_TEST
 
@@ -302,8 +314,8 @@ int main(void)
     tcase_add_test(tests, a_later_assignment_replaces_an_earlier_one);
     tcase_add_test(tests, a_star_is_every_legal_value);
     tcase_add_test(tests, a_star_of_an_optional_field_is_every_choice);
-    tcase_add_test(tests, real_numbers_of_the_execution_are_no_axes_yet);
     tcase_add_test(tests, what_is_served_is_the_same_for_every_layout);
+    tcase_add_test(tests, real_numbers_of_the_execution_are_axes);
     tcase_add_test(tests, a_batch_size_is_exact_or_a_maximum);
     tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);
     tcase_add_test(tests, unknown_names_get_the_nearest);

@@ -97,13 +97,49 @@ START_TEST(every_field_of_an_execution_is_read_as_it_was_put)
 {
     for (int axis = 0; axis < CALC_AXIS_source; axis++) {
         calc_exec exec = {0};
-        calc_field_type type = calc_table_of(CALC_KIND_EXEC)->rows[axis].type;
-        bool real = type == CALC_TYPE_REAL || type == CALC_TYPE_OBJECT;
+        bool object = calc_table_of(CALC_KIND_EXEC)->rows[axis].type == CALC_TYPE_OBJECT;
         calc_axis_put(&exec, (calc_axis)axis, 1);
         for (int other = 0; other < CALC_AXIS_COUNT; other++) {
-            ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)other), other == axis && !real);
+            ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)other), other == axis && !object);
         }
     }
+}
+END_TEST
+
+START_TEST(real_numbers_are_axes_by_their_bits_in_the_same_order)
+{
+    static const double number[] = {0, 1e-300, 0.5, 1, 1.25, 1000};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        int64_t value = calc_axis_value(CALC_AXIS_capacity_factor, number[i]);
+        ck_assert(calc_axis_number(CALC_AXIS_capacity_factor, value) == number[i]);
+        ck_assert(i == 0 || value > calc_axis_value(CALC_AXIS_capacity_factor, number[i - 1]));
+        calc_exec exec = {0};
+        calc_axis_put(&exec, CALC_AXIS_capacity_factor, value);
+        ck_assert(exec.capacity_factor == number[i]);
+    }
+    ck_assert_int_eq(calc_axis_value(CALC_AXIS_tensor_par, 8), 8);
+    ck_assert(calc_axis_number(CALC_AXIS_tensor_par, 8) == 8);
+    /* The order of bits is that of numbers only from 0 on. */
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        const calc_field *row = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+        ck_assert(row->type != CALC_TYPE_REAL || row->lo >= 0);
+    }
+}
+END_TEST
+
+START_TEST(only_the_last_legal_value_is_picked_where_it_is_preferred)
+{
+    static const int64_t both[] = {0, 1};
+    int64_t out[2];
+    set(CALC_AXIS_seq_par_ag_redo, both, 2);
+    ck_assert(!space.axis[CALC_AXIS_seq_par_ag_redo].last);
+    ck_assert(!space.axis[CALC_AXIS_seq_par_ag_redo].standard);
+    ck_assert(space.axis[CALC_AXIS_data_par_overlap].standard);
+    space.axis[CALC_AXIS_seq_par_ag_redo].last = true;
+    ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_seq_par_ag_redo, true, out), 1);
+    ck_assert_int_eq(out[0], 1);
+    ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_seq_par_ag_redo, false, out), 1);
+    ck_assert_int_eq(out[0], 0);
 }
 END_TEST
 
@@ -185,6 +221,8 @@ int main(void)
     tcase_add_test(tests, values_are_sorted_and_kept_once);
     tcase_add_test(tests, empty_list_has_no_value);
     tcase_add_test(tests, every_field_of_an_execution_is_read_as_it_was_put);
+    tcase_add_test(tests, real_numbers_are_axes_by_their_bits_in_the_same_order);
+    tcase_add_test(tests, only_the_last_legal_value_is_picked_where_it_is_preferred);
     tcase_add_test(tests, layouts_are_ordered_by_the_first_field_that_differs);
     tcase_add_test(tests, pick_keeps_the_legal_values_that_are_wanted);
     tcase_add_test(tests, true_is_picked_only_where_it_is_legal);

@@ -1,0 +1,167 @@
+/* Variants: the combinations of optional fields, and which of them are legal. */
+#include "variants.h"
+
+#include "small_case.h"
+
+static calc_space space;
+static calc_app app;
+static calc_system sys;
+static calc_variants variants;
+
+static void begin(void)
+{
+    app = small_app();
+    sys = small_system();
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+}
+
+static void end(void)
+{
+    calc_variants_free(&variants);
+    calc_space_free(&space);
+}
+
+static void set(calc_axis axis, int64_t a, int64_t b)
+{
+    const int64_t value[] = {a, b};
+    ck_assert_int_eq(calc_space_set(&space, axis, value, 2), CALC_OK);
+}
+
+static size_t listed(void)
+{
+    ck_assert_int_eq(calc_variants_list(&variants, &space, &app, &sys), CALC_OK);
+    return variants.count;
+}
+
+START_TEST(without_optional_fields_there_is_one)
+{
+    begin();
+    ck_assert_uint_eq(listed(), 1);
+    const calc_exec *e = &variants.exec[0];
+    ck_assert_int_eq(e->datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert(e->training);
+    ck_assert_int_eq(e->expert_par_net, -1);
+    end();
+}
+END_TEST
+
+START_TEST(every_combination_is_listed_but_what_tiles_vary)
+{
+    begin();
+    set(CALC_AXIS_flash_attention, 0, 1);
+    set(CALC_AXIS_memory_model, 0, 1);
+    set(CALC_AXIS_zero_stage, 0, 3);
+    set(CALC_AXIS_pipeline_par_overlap, 0, 1);
+    set(CALC_AXIS_param_gather_overlap, 0, 1);
+    ck_assert_uint_eq(listed(), 4);
+    set(CALC_AXIS_capacity_factor, 0, calc_axis_value(CALC_AXIS_capacity_factor, 1.25));
+    ck_assert_uint_eq(listed(), 8);
+    ck_assert_double_eq(variants.exec[2].capacity_factor, 1.25);
+    end();
+}
+END_TEST
+
+START_TEST(a_star_is_what_the_model_allows)
+{
+    begin();
+    app.seq_size = 24;
+    set(CALC_AXIS_flash_attention, 1, 1);
+    calc_space_set_all(&space, CALC_AXIS_context_par);
+    ck_assert_uint_eq(listed(), 4); /* 1, 2, 4, 8 */
+    ck_assert_int_eq(variants.exec[3].context_par, 8);
+    set(CALC_AXIS_seq_size, 1 << 20, 1 << 20);
+    ck_assert_uint_eq(listed(), 7); /* up to 64 */
+    ck_assert_int_eq(variants.exec[6].context_par, CALC_MOST_CONTEXT_PAR);
+    set(CALC_AXIS_context_par, 0, 0);
+    calc_space_set_all(&space, CALC_AXIS_expert_par);
+    ck_assert_uint_eq(listed(), 1);
+    ck_assert_int_eq(variants.exec[0].expert_par, 1);
+    app.num_experts = 6;
+    app.experts_per_token = 2;
+    ck_assert_uint_eq(listed(), 4); /* 1, 2, 3, 6 */
+    ck_assert_int_eq(variants.exec[2].expert_par, 3);
+    calc_space_set_all(&space, CALC_AXIS_expert_tensor_par);
+    ck_assert_uint_eq(listed(), 4);
+    ck_assert_int_eq(variants.exec[0].expert_tensor_par, 1);
+    end();
+}
+END_TEST
+
+START_TEST(what_contradicts_itself_is_left_out)
+{
+    static const struct {
+        calc_axis axis, other;
+        int64_t value, with; /* illegal unless the other axis has this value */
+    } cases[] = {
+        {CALC_AXIS_context_par, CALC_AXIS_flash_attention, 2, 1},
+        {CALC_AXIS_first_stage_blocks, CALC_AXIS_pipeline_balance, 3, CALC_PIPELINE_BALANCE_BLOCKS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin();
+        set(cases[i].axis, cases[i].value, cases[i].value);
+        set(cases[i].other, !cases[i].with, !cases[i].with);
+        ck_assert_uint_eq(listed(), 0);
+        set(cases[i].other, cases[i].with, cases[i].with);
+        ck_assert_uint_eq(listed(), 1);
+        end();
+    }
+}
+END_TEST
+
+START_TEST(what_model_or_machine_do_not_have_is_left_out)
+{
+    begin();
+    set(CALC_AXIS_expert_par_net, 1, 2); /* the machine has 0 and 1 */
+    ck_assert_uint_eq(listed(), 1);
+    ck_assert_int_eq(variants.exec[0].expert_par_net, 1);
+    set(CALC_AXIS_matrix_datatype, CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT4);
+    ck_assert_uint_eq(listed(), 1);
+    ck_assert_int_eq(variants.exec[0].matrix_datatype, CALC_FORMAT_FLOAT8);
+    set(CALC_AXIS_expert_par, 1, 2);
+    ck_assert_uint_eq(listed(), 1);
+    set(CALC_AXIS_last_stage_blocks, app.num_blocks, app.num_blocks + 1);
+    ck_assert_uint_eq(listed(), 1);
+    set(CALC_AXIS_attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY,
+        CALC_ATTENTION_TYPE_MULTI_LATENT);
+    ck_assert_uint_eq(listed(), 0);
+    app.kv_heads = 2;
+    ck_assert_uint_eq(listed(), 1);
+    end();
+}
+END_TEST
+
+START_TEST(sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism)
+{
+    begin();
+    calc_exec e = small_exec(2, 1, 1);
+    ck_assert(calc_variant_legal(&app, &e));
+    app.causal = true;
+    e.context_par = 32; /* 32 tokens: 16 pairs of a triangle's ends */
+    ck_assert(!calc_variant_legal(&app, &e));
+    e.context_par = 16;
+    ck_assert(calc_variant_legal(&app, &e));
+    e.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES; /* 2 heads for 16 ranks */
+    ck_assert(!calc_variant_legal(&app, &e));
+    e.context_par = 2;
+    ck_assert(calc_variant_legal(&app, &e));
+    app.num_experts = 4;
+    e.expert_par = 3;
+    ck_assert(!calc_variant_legal(&app, &e));
+    e.expert_par = 4;
+    app.shared_feedforward = 33;
+    ck_assert(!calc_variant_legal(&app, &e));
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("variants");
+    tcase_add_test(cases, without_optional_fields_there_is_one);
+    tcase_add_test(cases, every_combination_is_listed_but_what_tiles_vary);
+    tcase_add_test(cases, a_star_is_what_the_model_allows);
+    tcase_add_test(cases, what_contradicts_itself_is_left_out);
+    tcase_add_test(cases, what_model_or_machine_do_not_have_is_left_out);
+    tcase_add_test(cases, sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism);
+    return run_cases(cases);
+}
