@@ -6,4 +6,4 @@
 "$CALC" sweep gpt3-13B a100_80g --procs 8 --batch 8 --shard 1/2 --out part --html page.html 2>&1 | head -1
 "$CALC" sweep gpt3-13B a100_80g --procs 8 --batch 8 --html - --out - 2>&1 | head -1
 "$CALC" sweep gpt3-13B a100_80g --procs 8 --batch 8 --html no/such/folder.html 2>&1 | head -1 |
-    sed 's/^calc: .*without the library.*/no\/such\/folder.html: cannot write: No such file or directory/'
+    sed 's/^--html: .*without the library.*/no\/such\/folder.html: cannot write: No such file or directory/'
