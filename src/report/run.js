@@ -24,7 +24,8 @@ document.getElementById("kind").textContent = "run";
 function sayWhy() {
   if (!fits) {
     const rest = run.reasons.length - 1;
-    return [run.reasons[0] ? run.reasons[0].hint || "" : "",
+    const [reason] = run.reasons;
+    return [reason ? `${reason.text}.` : "", reason && reason.hint ? ` What helps: ${reason.hint}.` : "",
       rest > 0 ? ` ${rest} more reason${rest > 1 ? "s" : ""} below.` : ""];
   }
   const work = ((data.time.forward || 0) + (data.time.backward || 0)) / timeTotal;
@@ -50,7 +51,7 @@ hero({
     ["batch", count(exe.batch_size)], ["format", exe.datatype],
     ["parameters", amount(data.parameters.total)], ["", exe.training ? "training" : "inference"]],
   headline: fits ? ["A step takes ", el("em", {}, `${stepValue}\u202f${stepUnit}`), "."]
-    : ["It cannot run: ", el("em", {}, run.verdict.replaceAll("_", " ")), run.reasons[0] ? `. ${run.reasons[0].text}` : ""],
+    : ["It cannot run: ", el("em", {}, run.verdict.replaceAll("_", " ")), "."],
   why: sayWhy(),
   kpis: [
     ["Step time", stepValue, stepUnit, `${count(stats.num_microbatches)} micro-batches of ${count(exe.microbatch_size)}`],

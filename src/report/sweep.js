@@ -197,7 +197,13 @@ function frontOf() {
   order.sort((a, b) => sx * (x[a] - x[b]) || sy * (y[a] - y[b]) || b - a);
   const front = [];
   let least = Infinity;
-  for (const i of order) if (sy * y[i] < least) { least = sy * y[i]; front.push(i); }
+  /* Points of the cloud are rounded: what is better by less than that is the same layout. */
+  for (const i of order) {
+    if (sy * y[i] < least - 1e-6 * Math.abs(y[i])) {
+      least = sy * y[i];
+      front.push(i);
+    }
+  }
   return front;
 }
 

@@ -15,6 +15,7 @@ const shownRows = () => scored().filter((row) => !hidden.has(row.machine));
 const watchers = [];
 const changed = () => { for (const watcher of watchers) watcher(); };
 const amountOf = (x) => (quantity === "memory" ? bytes(x) : seconds(x));
+const tickOf = (x) => brief(x, quantity === "memory" ? byteSteps : timeSteps);
 const colorAt = (i) => colorOf(`cat${i % 8}`);
 const shapes = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolCross, d3.symbolStar, d3.symbolWye];
 const shapeOf = (i, size) => d3.symbol().type(shapes[(i + Math.floor(i / 8)) % shapes.length]).size(size)();
@@ -119,8 +120,8 @@ function showParity() {
     for (const v of ticks) {
       svg.append("line").attr("class", "grid").attr("x1", x(v)).attr("x2", x(v)).attr("y1", top).attr("y2", bottom);
       svg.append("line").attr("class", "grid").attr("x1", left).attr("x2", width - right).attr("y1", y(v)).attr("y2", y(v));
-      svg.append("text").attr("x", x(v)).attr("y", bottom + 17).attr("text-anchor", "middle").text(amountOf(v));
-      svg.append("text").attr("x", left - 6).attr("y", y(v) + 4).attr("text-anchor", "end").text(amountOf(v));
+      svg.append("text").attr("x", x(v)).attr("y", bottom + 17).attr("text-anchor", "middle").text(tickOf(v));
+      svg.append("text").attr("x", left - 6).attr("y", y(v) + 4).attr("text-anchor", "end").text(tickOf(v));
     }
     svg.append("text").attr("class", "strong").attr("x", 0).attr("y", 11).text("Predicted");
     svg.append("text").attr("class", "strong").attr("x", width - right).attr("y", height - 4).attr("text-anchor", "end").text("Measured");
@@ -141,7 +142,7 @@ function showParity() {
     const most = Math.min(1.1, Math.max(0.2, d3.max(list, (row) => Math.abs(row.error)) || 0.2));
     const x = d3.scaleLinear([-most, most], [left, width - 10]).clamp(true);
     svg.append("rect").attr("x", x(-0.1)).attr("width", x(0.1) - x(-0.1)).attr("y", 4).attr("height", bottom - 4).style("fill", "var(--band)");
-    for (const v of x.ticks(width < 460 ? 4 : 7)) {
+    for (const v of x.ticks(width < 460 ? 4 : 5)) {
       svg.append("line").attr("class", "grid").attr("x1", x(v)).attr("x2", x(v)).attr("y1", 4).attr("y2", bottom);
       svg.append("text").attr("x", x(v)).attr("y", bottom + 16).attr("text-anchor", "middle").text(v === 0 ? "0\u202f%" : signed(v).replace(/\.0/, ""));
     }
@@ -238,7 +239,7 @@ function showRows() {
       { label: "Confidence", value: (r) => r.confidence, show: (r) => r.confidence || "–" },
       { label: "Source", value: (r) => r.source, show: (r) => r.source },
       { label: "Row", value: (r) => r.id, show: (r) => r.id },
-      { label: "Remark", wrap: true, value: (r) => r.remark, show: (r) => r.remark },
+      { label: "Remark", value: (r) => r.remark, show: (r) => el("span", { title: r.remark }, clipped(r.remark, which === "scored" ? 60 : 160)) },
     ] });
   box.append(view.node);
   watchers.push(() => view.update(list()));

@@ -1,5 +1,6 @@
 /* Parts add up to their whole, and bars show them: src/cli/breakdown.c, src/cli/paint.c. */
 #include <check.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,51 @@ static void assert_bar(double fraction, bool color, bool utf8, const char *expec
     ck_assert_str_eq(text, expected);
 }
 
+/* Sum of the members of a JSON object in the file, which is removed. */
+static double sum_of_json(const char *path)
+{
+    double sum = 0;
+    const char *key;
+    json_t *value;
+    json_t *object = json_load_file(path, 0, NULL);
+    ck_assert(json_is_object(object));
+    json_object_foreach (object, key, value) {
+        ck_assert_msg(json_number_value(value) > 0, "%s", key);
+        sum += json_number_value(value);
+    }
+    json_decref(object);
+    ck_assert_int_eq(remove(path), 0);
+    return sum;
+}
+
+START_TEST(the_parts_in_json_add_up_and_have_the_names_of_the_table)
+{
+    char path[] = "/tmp/calc-breakdown-XXXXXX";
+    int made = mkstemp(path);
+    ck_assert_int_ge(made, 0);
+    close(made);
+    for (int i = 0; i < MODERN_LAYOUTS; i++) {
+        modern_case c = modern_layout(i);
+        calc_errors errors = {0};
+        calc_stats s;
+        calc_output *out;
+        calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
+        ck_assert_int_eq(calc_output_open(&out, path, &errors), CALC_OK);
+        calc_breakdown_json_time(out, &s);
+        ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+        json_t *time = json_load_file(path, 0, NULL);
+        ck_assert_double_eq(json_number_value(json_object_get(time, "forward")), s.fw_time);
+        json_decref(time);
+        ck_assert_double_eq_tol(sum_of_json(path), s.total_time, 1e-9 * s.total_time);
+        ck_assert_int_eq(calc_output_open(&out, path, &errors), CALC_OK);
+        calc_breakdown_json_memory(out, &c.exec, &s, 1, true);
+        ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+        ck_assert_double_eq_tol(sum_of_json(path), s.proc_mem_tier1_cap_req,
+                                1e-9 * s.proc_mem_tier1_cap_req);
+    }
+}
+END_TEST
+
 START_TEST(bars_have_the_same_width_whatever_they_show)
 {
     assert_bar(0, false, true, "    ");
@@ -163,6 +209,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, the_parts_add_up_in_every_layout);
     tcase_add_test(tcase, the_parts_of_modern_layouts_add_up);
+    tcase_add_test(tcase, the_parts_in_json_add_up_and_have_the_names_of_the_table);
     tcase_add_test(tcase, bars_have_the_same_width_whatever_they_show);
     tcase_add_test(tcase, the_locale_decides_on_block_characters);
     suite_add_tcase(suite, tcase);

@@ -48,6 +48,21 @@ static unsigned mode_of(const char *path)
     return status.st_mode;
 }
 
+START_TEST(json_in_markup_has_no_less_than)
+{
+    calc_output *out = opened("a");
+    calc_output_text(out, "<a>");
+    calc_output_in_markup(out, true);
+    calc_output_text(out, "<\"x<<y</\"");
+    calc_output_printf(out, "%s", "");
+    calc_output_write(out, "<b", 1);
+    calc_output_in_markup(out, false);
+    calc_output_text(out, "</a>\n");
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    scratch_is("a", "<a>\\u003c\"x\\u003c\\u003cy\\u003c/\"\\u003c</a>\n");
+}
+END_TEST
+
 START_TEST(a_file_appears_when_it_is_closed)
 {
     calc_output *out = opened("a");
@@ -279,6 +294,7 @@ int main(void)
     Suite *suite = suite_create("output");
     TCase *tests = tcase_create("output");
     tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, json_in_markup_has_no_less_than);
     tcase_add_test(tests, a_file_appears_when_it_is_closed);
     tcase_add_test(tests, a_new_file_obeys_the_umask);
     tcase_add_test(tests, an_old_file_is_replaced_and_keeps_its_mode);

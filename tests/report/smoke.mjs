@@ -1,0 +1,238 @@
+// The pages of `calc run`, `calc sweep` and `calc validate` in a headless browser.
+//   node smoke.mjs CALC CHROMIUM [--screenshots FOLDER]
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { open } from "./browser.mjs";
+
+const [calc, chromium] = process.argv.slice(2);
+const folder = process.argv[4] === "--screenshots" ? process.argv[5] : null;
+const scratch = mkdtempSync(join(tmpdir(), "calc-smoke-"));
+const file = (name) => join(scratch, name);
+let failures = 0;
+let checks = 0;
+
+function check(what, good, found) {
+  checks += 1;
+  if (!good) {
+    failures += 1;
+    console.log(`FAILED: ${what}${found === undefined ? "" : `: ${JSON.stringify(found)}`}`);
+  }
+}
+
+/* An infeasible layout or an empty sweep ends with 1 and still writes its files. */
+function make(...words) {
+  try {
+    execFileSync(calc, words, { stdio: ["ignore", "ignore", "ignore"] });
+  } catch (failure) {
+    if (failure.status !== 1) throw failure;
+  }
+}
+
+const near = (a, b) => Math.abs(a - b) <= 1e-12 * Math.max(Math.abs(a), Math.abs(b));
+const sum = (object) => Object.values(object).reduce((a, b) => a + b, 0);
+const json = (name) => JSON.parse(readFileSync(file(name), "utf8"));
+const dataOf = (name) => JSON.parse(/id="calc-data">\n([\s\S]*?)<\/script>/.exec(readFileSync(file(name), "utf8"))[1]);
+
+const browser = await open(chromium);
+const page = (expression) => browser.evaluate(expression);
+
+/* What every page must do at every width and in both themes. */
+async function everywhere(name) {
+  for (const [width, scheme] of [[1440, "light"], [820, "dark"], [390, "light"]]) {
+    const where = `${name} at ${width}, ${scheme}`;
+    check(`${where}: ready`, await browser.show(file(name), width, scheme));
+    check(`${where}: no complaint`, browser.complaints.length === 0, browser.complaints);
+    check(`${where}: no request but the file`, browser.requests.length === 1, browser.requests);
+    const wide = await page("document.documentElement.scrollWidth");
+    check(`${where}: as wide as the window`, wide <= width, wide);
+    check(`${where}: theme`, await page("document.documentElement.dataset.theme") === scheme);
+    if (folder) writeFileSync(join(folder, `${name}-${width}-${scheme}.png`), await browser.screenshot());
+  }
+  await browser.show(file(name), 1440);
+  check(`${name}: pictures have a text`, await page(`[...document.querySelectorAll("main svg:not([aria-hidden])")].every((s) => (s.getAttribute("aria-label") || "").length > 4)`));
+  check(`${name}: controls have a name`, await page(`[...document.querySelectorAll("button, input, select")].filter((c) => !c.hidden && !(c.textContent || c.getAttribute("aria-label") || "").trim()).length === 0`));
+  check(`${name}: one h1`, await page(`document.querySelectorAll("h1").length === 1`));
+  check(`${name}: nothing is undefined`, await page(`!/undefined|NaN|\\[object/.test(document.body.innerText)`));
+  const fixed = statSync(file(name)).size - /<script type="application\/json"[\s\S]*?<\/script>/.exec(readFileSync(file(name), "utf8"))[0].length;
+  check(`${name}: fixed part below 400 kB`, fixed < 400000, fixed);
+}
+
+/* Every table with sortable columns: both ways, and said to readers of screens. */
+async function sorts(name) {
+  const wrong = await page(`(() => {
+    const wrong = [];
+    for (const head of document.querySelectorAll("th button")) {
+      head.click();
+      const first = head.closest("th").getAttribute("aria-sort");
+      head.click();
+      const second = head.closest("th").getAttribute("aria-sort");
+      if (!first || !second || first === second) wrong.push(head.textContent);
+    }
+    return wrong;
+  })()`);
+  check(`${name}: sorting turns`, wrong.length === 0, wrong);
+}
+
+async function checkRun() {
+  for (const [name, words] of [["classic", ["gpt3-175B", "a100_80g", "seqsel_tab5/gpt3-175B_seqsel"]],
+    ["modern", ["deepseek-v3-671B", "h800", "deepseek-v3_2048"]],
+    ["one", ["llama3-8B", "h100_sxm", "llama3-8B_8"]],
+    ["full", ["gpt3-175B", "a100_80g", "seqsel_tab5/gpt3-175B_seqsel", "--set", "mem1.GiB=1"]]]) {
+    make("run", ...words, "--html", file(`${name}.html`), "--json", file(`${name}.json`));
+    const { run, time, timeline, command } = dataOf(`${name}.html`);
+    const told = json(`${name}.json`);
+    check(`${name}: statistics of --json`, JSON.stringify(run.stats) === JSON.stringify(told.stats));
+    check(`${name}: parts of the step add up`, near(sum(time), run.stats.total_time), [sum(time), run.stats.total_time]);
+    check(`${name}: stages`, run.stages.length === run.execution.pipeline_par);
+    check(`${name}: command`, command.slice(2, 5).join() === words.slice(0, 3).join());
+    const arrays = ["stage", "kind", "chunk", "microbatch", "start", "dur"].map((key) => timeline[key].length);
+    check(`${name}: columns of the timeline`, new Set(arrays).size === 1, arrays);
+    await everywhere(`${name}.html`);
+    await sorts(name);
+    check(`${name}: a pipeline is drawn if there is one`,
+      (await page(`!!document.getElementById("pipeline")`)) === run.execution.pipeline_par > 1);
+  }
+  const { run, timeline } = dataOf("classic.html");
+  await browser.show(file("classic.html"), 1440);
+  check("headline is the step", (await page(`document.querySelector("h1").innerText`)).includes("13.64"), run.stats.total_time);
+  check("all operations are drawn", timeline.start.length === 2 * 8 * 3 * timeline.microbatches);
+  /* One operation at a time on a stage, and chunks of 1F1B fill the closed form. */
+  const ends = new Map();
+  let overlaps = 0;
+  timeline.start.map((start, i) => [timeline.stage[i], start, start + timeline.dur[i]])
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1]).forEach(([stage, start, end]) => {
+      if (start < (ends.get(stage) || 0) * (1 - 1e-6)) overlaps += 1;
+      ends.set(stage, end);
+    });
+  check("operations of a stage do not overlap", overlaps === 0, overlaps);
+  const tail = run.stats.dp_comm_exposed_time + run.stats.optim_step_time;
+  check("the schedule takes the step's time less its tail",
+    Math.abs(timeline.end_s / (run.stats.total_time - tail) - 1) < 0.01, [timeline.end_s, run.stats.total_time - tail]);
+  await page(`[...document.querySelectorAll("#pipeline button")].find((b) => b.textContent === "Whole step").click()`);
+  const all = await page(`document.querySelector("#pipeline .tools .right").textContent`);
+  check("the whole step shows all operations", all.replace(/\s/g, "").startsWith("3072of3072"), all);
+  await page(`document.querySelector("#pipeline [tabindex]").dispatchEvent(new KeyboardEvent("keydown", {key: "+"}))`);
+  check("zooming shows fewer", (await page(`document.querySelector("#pipeline .tools .right").textContent`)) !== all);
+  await browser.show(file("full.html"), 1440);
+  check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("mem1 capacity"));
+}
+
+async function checkSweep() {
+  make("sweep", "gpt3-175B", "a100_80g", "--procs", "64", "--batch", "64", "--axis", "microbatch_size=1,2",
+    "--html", file("sweep.html"), "--out", file("sweep.json"), "--summary", file("summary.json"));
+  const { rows, cloud, splits, summary } = dataOf("sweep.html");
+  const told = json("sweep.json");
+  const best = rows.find((row) => row.set === "top");
+  check("best row is the first of --out", best.stats.sample_rate === told.top[0].stats.sample_rate);
+  check("its layout too", JSON.stringify(best.execution) === JSON.stringify(told.top[0].execution));
+  check("front has as many rows", rows.filter((row) => row.set === "front").length === told.front.length);
+  for (const row of rows) {
+    if (!near(sum(row.time), row.stats.total_time)) check("time parts of a row add up", false, row.rank);
+    if (!near(sum(row.memory1), row.stats.proc_mem_tier1_cap_req)) check("memory parts of a row add up", false, row.rank);
+  }
+  check("counts are those of --summary", JSON.stringify(summary.counts) === JSON.stringify(json("summary.json").counts));
+  for (const column of [...cloud.axes, ...cloud.metrics]) {
+    if (column.values.length !== cloud.shown) check(`column ${column.key}`, false, column.values.length);
+  }
+  const rates = splits.items.filter((cell) => cell.best).map((cell) => cell.best.stats.sample_rate);
+  check("best split is the best", Math.max(...rates) === best.stats.sample_rate);
+  check("counted cells add up", splits.items.every((cell) => cell.feasible + sum(cell.rejected) === cell.total));
+  await everywhere("sweep.html");
+  await sorts("sweep");
+  const tally = () => page(`document.querySelector("#tradeoff p.note[aria-live]").textContent`);
+  const seen = async () => Number((await tally()).split(" of ")[0].replace(/\D/g, ""));
+  check("all are in view", await seen() === cloud.shown);
+  /* One value of an axis: as many as the JSON has. */
+  const axis = cloud.axes.find((a) => a.key === "tensor_par");
+  const value = axis.values[0];
+  const label = await page(`(() => { const b = [...document.querySelectorAll("[aria-label=TP] button")].find((x) => x.textContent === "${value}"); b.focus(); b.click(); return document.activeElement === b; })()`);
+  check("a filter keeps the focus", label);
+  check("a filter leaves its layouts", await seen() === axis.values.filter((v) => v === value).length);
+  await page(`[...document.querySelectorAll("#tradeoff button")].find((b) => b.textContent === "Clear filters").click()`);
+  check("clearing restores", await seen() === cloud.shown);
+  /* The front of the picture against one of n squared. */
+  const [x, y] = ["proc_mem_tier1_cap_req", "sample_rate"].map((key) => [...cloud.metrics.find((m) => m.key === key).values, ...rows.map((row) => row.stats[key])]);
+  const places = new Set(x.map((u, i) => [u, y[i], i]).filter(([u, v]) => !x.some((a, j) => (a <= u && y[j] > v) || (a < u && y[j] >= v))).map(([u, v]) => `${u.toPrecision(6)} ${v.toPrecision(6)}`));
+  const drawn = Number(/front has ([\d\s\u202f]+)\./.exec(await tally())[1].replace(/\D/g, ""));
+  check("front", drawn === places.size, [drawn, places.size]);
+  /* Drag an area. */
+  const area = await page(`(() => { document.querySelector("#tradeoff").scrollIntoView(); const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
+  await new Promise((resolve) => { setTimeout(resolve, 900); });
+  const mouse = (type, u, v) => browser.send("Input.dispatchMouseEvent", { type, x: u, y: v, button: "left", buttons: type === "mouseReleased" ? 0 : 1, clickCount: 1 });
+  const [left, top, width, height] = await page(`(() => { const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
+  check("the scatter is there", area[2] > 300);
+  await mouse("mousePressed", left + width * 0.2, top + height * 0.2);
+  await mouse("mouseMoved", left + width * 0.5, top + height * 0.4);
+  await mouse("mouseMoved", left + width * 0.7, top + height * 0.7);
+  await mouse("mouseReleased", left + width * 0.7, top + height * 0.7);
+  const inside = await seen();
+  check("an area leaves fewer", inside < cloud.shown, inside);
+  await page(`document.querySelector("#tradeoff [aria-roledescription]").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}))`);
+  check("Escape restores", await seen() === cloud.shown);
+  await page(`document.querySelector("#tradeoff [aria-roledescription]").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}))`);
+  check("arrows tell of the front", await page(`!document.getElementById("tip").hidden`));
+  /* Ticks and bars. */
+  const bars = () => page(`document.querySelectorAll("#time svg text.strong").length / 2`);
+  const before = await bars();
+  await page(`document.querySelector("#layouts tbody input:checked").click()`);
+  check("a tick less is a bar less", await bars() === before - 1);
+  check("no complaint after all that", browser.complaints.length === 0, browser.complaints);
+  /* The command that is copied gives the row again. */
+  await page(`[...document.querySelectorAll("#layouts tbody button")].find((b) => b.textContent === "Copy").click()`);
+  const command = await page(`document.querySelector("#layouts pre").textContent`);
+  const again = execFileSync("bash", ["-c", command.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" });
+  const rate = await page(`rows[document.querySelector("#layouts tbody tr").dataset.row].stats.sample_rate`);
+  check("its command gives the row", JSON.parse(again).stats.sample_rate === rate, rate);
+  make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"));
+  await everywhere("nothing.html");
+  make("sweep", "gpt3-175B", "a100_80g", "--procs", "64:256:x2", "--batch", "256", "--html", file("scaling.html"));
+  await everywhere("scaling.html");
+  check("sizes are compared", await page(`document.querySelectorAll("#scaling circle").length === 3`));
+}
+
+async function checkValidate() {
+  make("validate", "--html", file("validate.html"), "--json", file("validate.json"));
+  const told = json("validate.json");
+  check("rows of --json", JSON.stringify(dataOf("validate.html").validate) === JSON.stringify(told));
+  await everywhere("validate.html");
+  await sorts("validate");
+  const scored = told.rows.filter((row) => row.status === "scored" && row.quantity === "step_time" && row.error !== null);
+  const marks = () => page(`document.querySelector("#parity svg[role=img]").querySelectorAll("g path").length`);
+  check("one mark a run", await marks() === scored.length, await marks());
+  const half = scored.map((row) => Math.abs(row.error)).sort((a, b) => a - b);
+  const middle = (half[Math.floor((half.length - 1) / 2)] + half[Math.ceil((half.length - 1) / 2)]) / 2;
+  check("headline is the median", (await page(`document.querySelector("h1").innerText`)).includes((100 * middle).toFixed(1)));
+  await page(`document.querySelectorAll("#parity .tools button")[2].click()`);
+  check("hiding a machine removes its marks", await marks() < scored.length);
+}
+
+/* Names from files are text, whatever they hold. */
+async function checkHostile() {
+  const name = "</script><img src=x onerror=alert(1)>\"'&<!-- ü 模型";
+  const path = file("hostile.json");
+  const exe = json("classic.json").execution;
+  writeFileSync(path, JSON.stringify(exe));
+  make("run", "gpt3-175B", "a100_80g", path, "--html", file("hostile.html"), "--set", "microbatch_size=1");
+  const raw = readFileSync(file("hostile.html"), "utf8");
+  const hostile = raw.replace(/"execution": "[^"]*"/, `"execution": ${JSON.stringify(name).replaceAll("<", "\\u003c")}`)
+    .replace(/"application": "[^"]*"/, `"application": ${JSON.stringify(name).replaceAll("<", "\\u003c")}`);
+  check("the name was put in", hostile !== raw);
+  writeFileSync(file("hostile.html"), hostile);
+  await everywhere("hostile.html");
+  check("a name is shown as it is", await page(`document.body.innerText.includes(${JSON.stringify(name)})`));
+  check("a name is no element", await page(`document.querySelectorAll("main img, footer img").length === 0`));
+}
+
+try {
+  await checkRun();
+  await checkSweep();
+  await checkValidate();
+  await checkHostile();
+} finally {
+  await browser.close();
+  rmSync(scratch, { recursive: true, force: true });
+}
+console.log(`${checks - failures} of ${checks} checks passed`);
+process.exit(failures > 0 ? 1 : 0);

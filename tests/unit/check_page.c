@@ -1,0 +1,116 @@
+/* Assembling a page: src/report/page.c. */
+#include "scratch.h"
+
+#include "report/page.h"
+#include "report/page_data.h"
+
+#include <check.h>
+
+static char folder[256];
+static char text[1 << 20];
+
+static void enter(void)
+{
+    scratch_enter(folder, sizeof folder);
+}
+
+static void leave(void)
+{
+    scratch_leave(folder);
+}
+
+/* A page with this data, in `text`. */
+static void write_page(calc_page page, const char *json)
+{
+    calc_output *out;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_output_open(&out, "page", &errors), CALC_OK);
+    calc_page_begin(out);
+    calc_output_text(out, json);
+    calc_page_end(out, page);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    FILE *file = fopen("page", "rb");
+    ck_assert_ptr_nonnull(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+}
+
+static int count_of(const char *what)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++) {
+        count++;
+    }
+    return count;
+}
+
+START_TEST(nothing_in_the_data_ends_its_element)
+{
+    write_page(CALC_PAGE_RUN, "{\"name\": \"</script><!--<b>\"}");
+    ck_assert_ptr_nonnull(strstr(
+        text, "id=\"calc-data\">\n{\"name\": \"\\u003c/script>\\u003c!--\\u003cb>\"}</script>"));
+}
+END_TEST
+
+/* Data, charts, common, page: as many elements as there are ends of them. */
+START_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
+{
+    for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
+        write_page((calc_page)page, "{}");
+        ck_assert_ptr_eq(strstr(text, "<!doctype html>"), text);
+        ck_assert_int_eq(count_of("</script>"), 4);
+        ck_assert_int_eq(count_of("<script"), 4);
+        ck_assert_int_eq(count_of("</style>"), 1);
+        ck_assert_int_eq(count_of(" src="), 0);
+        ck_assert_int_eq(count_of("default-src 'none'"), 1);
+        ck_assert_str_eq(text + strlen(text) - 8, "</html>\n");
+    }
+}
+END_TEST
+
+START_TEST(each_page_has_its_own_script)
+{
+    static const char *const first[] = {"/* The page of one run. */", "/* The page of a sweep. */",
+                                        "/* The page of a validation. */"};
+    for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
+        write_page((calc_page)page, "{}");
+        for (int other = 0; other < 3; other++) {
+            ck_assert_int_eq(count_of(first[other]), other == page);
+        }
+    }
+}
+END_TEST
+
+START_TEST(without_charts_it_says_how_to_get_them)
+{
+    calc_errors errors = {0};
+    calc_status status = calc_page_check(&errors);
+    if (calc_page_charts.length > 0) {
+        ck_assert_int_eq(status, CALC_OK);
+        ck_assert_int_eq(errors.count, 0);
+    } else {
+        ck_assert_int_eq(status, CALC_ERR_UNSUPPORTED);
+        ck_assert_str_eq(errors.item[0].text,
+                         "--html: this calc was built without the library of charts, D3");
+        ck_assert_ptr_nonnull(strstr(errors.item[0].hint, "node-d3"));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("page");
+    TCase *tcase = tcase_create("page");
+    tcase_add_checked_fixture(tcase, enter, leave);
+    tcase_add_test(tcase, nothing_in_the_data_ends_its_element);
+    tcase_add_test(tcase, elements_are_closed_and_nothing_comes_from_elsewhere);
+    tcase_add_test(tcase, each_page_has_its_own_script);
+    tcase_add_test(tcase, without_charts_it_says_how_to_get_them);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
