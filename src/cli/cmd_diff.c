@@ -36,8 +36,9 @@ typedef struct sides {
 
 static void *object_of(calc_inputs *inputs, calc_kind kind)
 {
-    void *const object[CALC_INPUTS] = {&inputs->app, &inputs->system, &inputs->exec};
-    return object[kind];
+    return kind == CALC_KIND_APP      ? (void *)&inputs->app
+           : kind == CALC_KIND_SYSTEM ? (void *)&inputs->system
+                                      : (void *)&inputs->exec;
 }
 
 /* ---- What is compared ------------------------------------------------------------------------ */

@@ -46,25 +46,24 @@ static void try(search *s, const calc_exec *exec)
     calc_why *out = s->out;
     calc_errors errors = {0};
     calc_stats stats;
-    if (memcmp(exec, &in->exec, sizeof *exec) == 0 || out->count == CALC_WHY_CHANGES) {
-        return;
-    }
-    out->tried++;
-    if (calc_extended(&in->app, &in->system, exec) != s->extended ||
-        calc_check(&in->app, &in->system, exec, &errors) != CALC_OK ||
-        calc_run(&in->app, &in->system, exec, CALC_COMPAT_NONE, &stats) != CALC_VERDICT_OK) {
-        return;
-    }
-    calc_why_change *change = &out->change[out->count];
-    *change =
-        (calc_why_change){.time_s = stats.total_time, .tier1_bytes = stats.proc_mem_tier1_cap_req};
-    describe(&in->exec, exec, change->text, sizeof change->text);
+    calc_why_change change;
+    describe(&in->exec, exec, change.text, sizeof change.text);
     for (size_t i = 0; i < out->count; i++) {
-        if (strcmp(out->change[i].text, change->text) == 0) {
+        if (strcmp(out->change[i].text, change.text) == 0) {
             return;
         }
     }
-    out->count++;
+    if (!change.text[0] || out->count == CALC_WHY_CHANGES) {
+        return;
+    }
+    out->tried++;
+    if (calc_extended(&in->app, &in->system, exec) == s->extended &&
+        calc_check(&in->app, &in->system, exec, &errors) == CALC_OK &&
+        calc_run(&in->app, &in->system, exec, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
+        change.time_s = stats.total_time;
+        change.tier1_bytes = stats.proc_mem_tier1_cap_req;
+        out->change[out->count++] = change;
+    }
 }
 
 /* ---- Single fields --------------------------------------------------------------------------- */

@@ -266,10 +266,10 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
         calc_exec exec;
     } changed;
     size_t size = calc_table_of(ref->kind)->size;
-    int before = report->found.count;
+    int before = report->found.count + report->found.dropped;
     memcpy(&changed, set->object[which], size);
     calc_json_bind_field(report, ref->field, value, (char *)&changed + ref->offset);
-    if (report->found.count == before) {
+    if (report->found.count + report->found.dropped == before) {
         memcpy(set->object[which], &changed, size);
     }
 }

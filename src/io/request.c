@@ -26,19 +26,35 @@ static void *document(calc_request_documents *documents, calc_kind kind)
     return object[kind];
 }
 
+/* Errors beyond those that are kept count too. */
+static int found_so_far(const calc_json_report *report)
+{
+    return report->found.count + report->found.dropped;
+}
+
+/* Add an error that has its place already. */
+static void append(calc_json_report *report, const calc_error *error)
+{
+    if (report->found.count < CALC_MAX_ERRORS) {
+        report->found.item[report->found.count++] = *error;
+    } else {
+        report->found.dropped++;
+    }
+}
+
 /* A document: its name, or itself. It replaces the last one if nothing is wrong with it. */
 static void read_document(reading *r, calc_kind kind, json_t *value)
 {
     calc_request_documents *last = &r->reader->last;
     calc_json_report *report = r->report;
     void *object = document(&r->request->used, kind);
-    int before = report->found.count;
+    int before = found_so_far(report);
     if (json_is_string(value)) {
         calc_errors errors = {0};
         if (r->reader->find(r->reader->context, kind, json_string_value(value), object, &errors) !=
             CALC_OK) {
-            for (int i = 0; i < errors.count && report->found.count < CALC_MAX_ERRORS; i++) {
-                report->found.item[report->found.count++] = errors.item[i];
+            for (int i = 0; i < errors.count; i++) {
+                append(report, &errors.item[i]);
             }
         }
     } else if (json_is_object(value)) {
@@ -48,7 +64,7 @@ static void read_document(reading *r, calc_kind kind, json_t *value)
     } else {
         calc_json_value_type_error(report, "a name or an object", value, NULL);
     }
-    if (report->found.count == before) {
+    if (found_so_far(report) == before) {
         memcpy(document(last, kind), object, calc_table_of(kind)->size);
         last->given[kind] = true;
     }
@@ -77,9 +93,8 @@ static void set_text(reading *r, json_t *value)
     if (!json_is_string(value)) {
         calc_json_value_type_error(r->report, "\"FIELD=VALUE\"", value, NULL);
     } else if (calc_set(&used->app, &used->system, &used->exec, json_string_value(value), NULL,
-                        &errors) != CALC_OK &&
-               r->report->found.count < CALC_MAX_ERRORS) {
-        r->report->found.item[r->report->found.count++] = errors.item[0];
+                        &errors) != CALC_OK) {
+        append(r->report, &errors.item[0]);
     }
 }
 

@@ -15,8 +15,9 @@ touch here.json
 export HOME=$scratch XDG_CONFIG_HOME=$scratch/config CALC_PATH=$here/../..
 PATH=$(dirname "$CALC"):$PATH
 "$CALC" help --completion fish > calc.fish
-while IFS='|' read -r line want; do
+while IFS='|' read -r line _; do
     # fish also offers what contains the word; only what starts with it is compared.
+    # shellcheck disable=SC2016
     found=$(fish --no-config -c 'source calc.fish; complete -C $argv[1]' -- "$line" | cut -f1 |
         grep -E "^${line##* }" | sort -u | tr '\n' ' ' | sed 's/ $//')
     echo "$line|$found"

@@ -132,6 +132,24 @@ START_TEST(a_broken_document_leaves_the_one_before)
 }
 END_TEST
 
+START_TEST(a_document_is_broken_even_if_its_errors_are_too_many_to_keep)
+{
+    char request[1024] = "{\"app\": {";
+    for (int i = 0; i < CALC_MAX_ERRORS; i++) {
+        size_t used = strlen(request);
+        snprintf(request + used, sizeof request - used, "\"no_%d\": 1, ", i);
+    }
+    strcat(request, "\"no\": 1}, \"exe\": {\"num_procs\": 8}, \"sys\": \"none.json\"}");
+    json_decref(ask("{" PATHS "}"));
+    json_t *answer = ask(request);
+    ck_assert_uint_eq(json_array_size(json_object_get(answer, "errors")), CALC_MAX_ERRORS);
+    json_decref(answer);
+    answer = ask("{\"stats\": [\"total_time\"]}");
+    ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
+    json_decref(answer);
+}
+END_TEST
+
 START_TEST(names_are_looked_up_once)
 {
     calc_session_close(session);
@@ -251,6 +269,7 @@ int main(void)
     tcase_add_test(tests, all_statistics_come_without_a_list);
     tcase_add_test(tests, what_is_left_out_is_that_of_the_request_before_without_its_changes);
     tcase_add_test(tests, a_broken_document_leaves_the_one_before);
+    tcase_add_test(tests, a_document_is_broken_even_if_its_errors_are_too_many_to_keep);
     tcase_add_test(tests, names_are_looked_up_once);
     tcase_add_test(tests, an_array_is_answered_by_an_array);
     tcase_add_test(tests, inputs_layers_and_stages_come_when_wanted);

@@ -1,0 +1,150 @@
+#include "documents.h"
+
+#include "cli/why.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_inputs in;
+static calc_why why;
+
+static void parse(calc_kind kind, void *object, const char *text)
+{
+    ck_assert_int_eq(calc_parse(kind, object, text, strlen(text), "test", NULL), CALC_OK);
+}
+
+static void set(const char *assignment)
+{
+    ck_assert_int_eq(calc_set(&in.app, &in.system, &in.exec, assignment, NULL, NULL), CALC_OK);
+}
+
+static void enter(void)
+{
+    memset(&in, 0, sizeof in);
+    parse(CALC_KIND_APP, &in.app, APP_TEXT);
+    parse(CALC_KIND_SYSTEM, &in.system, SYSTEM_TEXT);
+    parse(CALC_KIND_EXEC, &in.exec, EXEC_TEXT);
+    set("networks[0].size=4096");
+    set("networks[0].must_be_filled=false");
+}
+
+static const calc_why_change *change(const char *text)
+{
+    for (size_t i = 0; i < why.count; i++) {
+        if (strcmp(why.change[i].text, text) == 0) {
+            return &why.change[i];
+        }
+    }
+    return NULL;
+}
+
+static double time_with(const char *one, const char *other)
+{
+    calc_inputs changed = in;
+    calc_stats stats;
+    ck_assert_int_eq(calc_set(&changed.app, &changed.system, &changed.exec, one, NULL, NULL), 0);
+    if (other) {
+        ck_assert_int_eq(calc_set(&changed.app, &changed.system, &changed.exec, other, NULL, NULL),
+                         CALC_OK);
+    }
+    calc_run(&changed.app, &changed.system, &changed.exec, CALC_COMPAT_NONE, &stats);
+    return stats.total_time;
+}
+
+START_TEST(every_kind_of_change_is_tried)
+{
+    calc_why_find(&in, &why);
+    ck_assert_int_eq(why.before.verdict, CALC_VERDICT_OK);
+    const struct {
+        const char *text, *one, *other;
+    } expected[] = {
+        {"pipeline_interleaving 1 -> 2", "pipeline_interleaving=2", NULL},
+        {"microbatch_size 4 -> 2", "microbatch_size=2", NULL},
+        {"data_par_overlap false -> true", "data_par_overlap=true", NULL},
+        {"tensor_par_overlap none -> ring", "tensor_par_overlap=ring", NULL},
+        {"tensor_par 4 -> 8, pipeline_par 64 -> 32", "tensor_par=8", "pipeline_par=32"},
+        {"pipeline_par 64 -> 32, data_par 12 -> 24", "pipeline_par=32", "data_par=24"},
+        {"tensor_par 4 -> 12, data_par 12 -> 4", "tensor_par=12", "data_par=4"},
+    };
+    for (size_t i = 0; i + 1 < sizeof expected / sizeof *expected; i++) {
+        ck_assert_msg(change(expected[i].text) != NULL, "%s", expected[i].text);
+        ck_assert(change(expected[i].text)->time_s ==
+                  time_with(expected[i].one, expected[i].other));
+    }
+    /* 12 does not divide the sequences: a rule forbids the last one. */
+    ck_assert_ptr_null(change(expected[6].text));
+}
+END_TEST
+
+START_TEST(changes_are_sorted_and_none_is_there_twice)
+{
+    calc_why_find(&in, &why);
+    ck_assert_uint_gt(why.count, 10);
+    ck_assert_uint_gt(why.tried, why.count);
+    for (size_t i = 1; i < why.count; i++) {
+        ck_assert(why.change[i - 1].time_s <= why.change[i].time_s);
+        for (size_t k = 0; k < i; k++) {
+            ck_assert_str_ne(why.change[i].text, why.change[k].text);
+        }
+    }
+}
+END_TEST
+
+START_TEST(what_is_computed_stays)
+{
+    static const char *const given[] = {"num_procs",  "batch_size",    "seq_size",
+                                        "training",   "datatype",      "attention_type",
+                                        "eager",      "grad_datatype", "flash_attention",
+                                        "zero_stage", "memory_model"};
+    calc_why_find(&in, &why);
+    for (size_t i = 0; i < why.count; i++) {
+        for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+            ck_assert_msg(strncmp(why.change[i].text, given[k], strlen(given[k])) != 0, "%s",
+                          why.change[i].text);
+        }
+    }
+}
+END_TEST
+
+START_TEST(modern_layouts_change_their_own_fields)
+{
+    set("vocab_size=51200");
+    calc_why_find(&in, &why);
+    ck_assert_ptr_nonnull(change("flash_attention false -> true"));
+    ck_assert_ptr_nonnull(change("pipeline_par_overlap false -> true"));
+    ck_assert_ptr_nonnull(change("fused_cross_entropy false -> true"));
+}
+END_TEST
+
+START_TEST(every_rate_is_bought_once)
+{
+    calc_why_find(&in, &why);
+    ck_assert_uint_eq(why.resources, 5);
+    ck_assert_str_eq(why.resource[0].text, "matrix arithmetic");
+    ck_assert(why.resource[0].time_s < why.before.total_time);
+    ck_assert_str_eq(why.resource[2].text, "bandwidth of mem1");
+    ck_assert_str_eq(why.resource[3].text, "bandwidth of mem2");
+    ck_assert(why.resource[3].time_s == why.before.total_time);
+    ck_assert_str_eq(why.resource[4].text, "bandwidth of networks[0]");
+    ck_assert(why.resource[4].time_s < why.before.total_time);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("why");
+    TCase *tests = tcase_create("why");
+    tcase_add_checked_fixture(tests, enter, NULL);
+    tcase_add_test(tests, every_kind_of_change_is_tried);
+    tcase_add_test(tests, changes_are_sorted_and_none_is_there_twice);
+    tcase_add_test(tests, what_is_computed_stays);
+    tcase_add_test(tests, modern_layouts_change_their_own_fields);
+    tcase_add_test(tests, every_rate_is_bought_once);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
