@@ -143,7 +143,7 @@ START_TEST(the_parts_in_json_add_up_and_have_the_names_of_the_table)
     ck_assert_int_ge(made, 0);
     close(made);
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
-        modern_case c = modern_layout(i);
+        shipped_case c = modern_layout(i);
         calc_errors errors = {0};
         calc_stats s;
         calc_output *out;
