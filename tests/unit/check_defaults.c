@@ -2,7 +2,7 @@
  * layout it finds for Llama 3 405B is the published one. */
 #include "defaults.h"
 
-#include "modern_case.h"
+#include "shipped_case.h"
 #include "small_case.h"
 #include "sweep.h"
 
