@@ -264,7 +264,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
       const y = top + i * step + (narrow ? 16 : 0) + gap / 2;
       const label = narrow ? [0, y - 5, "start"] : [left - 12, y + (row.note ? 8 : 13), "end"];
       svg.append("text").attr("class", "strong").attr("x", label[0]).attr("y", label[1])
-        .attr("text-anchor", label[2]).text(clipped(row.label, (narrow ? width - 90 : left - 12) / 7));
+        .attr("text-anchor", label[2]).text(clipped(row.label, (narrow ? width - 90 : left - 12) / 7.5));
       if (row.note) {
         svg.append("text").attr("x", narrow ? width - right : left - 12).attr("y", narrow ? y - 5 : y + 21)
           .attr("text-anchor", "end").style("font-size", "11px").text(row.note);
