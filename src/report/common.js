@@ -247,7 +247,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
   const longest = d3.max(rows, (row) => row.total) || 1;
   const redraw = picture(parent, aria, (svg, width) => {
     const narrow = width < 520;
-    const left = narrow ? 0 : Math.min(0.3 * width, 20 + 7 * d3.max(rows, (row) =>
+    const left = narrow ? 0 : Math.min(0.3 * width, 24 + 7.5 * d3.max(rows, (row) =>
       Math.max(row.label.length, (row.note || "").length * 0.85)));
     const right = narrow ? 62 : 76;
     const top = limit ? 20 : 2;

@@ -140,7 +140,6 @@ function sayWhy() {
 
 const [memoryValue, memoryUnit] = best ? bytesIn(best.stats.proc_mem_tier1_cap_req) : ["–", ""];
 const [timeValue, timeUnit] = best ? secondsIn(best.stats.total_time) : ["–", ""];
-const frontRows = inSet("front");
 const procsOf = [...new Set(rows.map((row) => row.exe.num_procs))];
 hero({
   bad: !best,
@@ -156,7 +155,7 @@ hero({
     ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", "useful FLOP over matrix peak"],
     ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}` : ""],
     ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`],
-    ["Pareto front", count(frontRows.length), "layouts", study.objectives.map((o) => words(o.statistic.replace("proc_mem_tier", "memory ").replace("_cap_req", ""))).join(", ")],
+    ["Pareto front", count(data.front), "layouts", study.objectives.map((o) => words(o.statistic.replace("proc_mem_tier", "memory ").replace("_cap_req", ""))).join(", ")],
   ],
 });
 
