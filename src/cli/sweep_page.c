@@ -13,7 +13,10 @@
 #include "spec/extended.h"
 #include "spec/field.h"
 
-enum { FRONT_ROWS = 400 /* of a front, evenly spread; the cloud shows the rest */ };
+enum {
+    FRONT_ROWS = 400, /* of all fronts together, evenly spread, */
+    GROUP_ROWS = 20   /* but of each group so many */
+};
 
 /* Statistics of a layout that the page shows, besides those that the study names. */
 static const char *const stat_keys[] = {"sample_rate",
@@ -115,10 +118,10 @@ static void write_found(calc_output *out, const calc_sweep_study *study, const c
 }
 
 static const char *write_list(calc_output *out, const calc_sweep_study *study, const columns *c,
-                              const char *name, size_t group, const calc_front *list,
+                              const char *name, size_t group, const calc_front *list, size_t most,
                               const char *glue)
 {
-    size_t shown = list->count < FRONT_ROWS ? list->count : FRONT_ROWS;
+    size_t shown = list->count < most ? list->count : most;
     for (size_t i = 0; i < shown; i++) {
         size_t at = shown < 2 ? 0 : i * (list->count - 1) / (shown - 1);
         calc_output_printf(out, "%s{\"set\": \"%s\", \"group\": %zu, \"rank\": %zu, ", glue, name,
@@ -133,10 +136,16 @@ static void write_rows(calc_output *out, const calc_sweep_study *study, const co
                        const calc_sweep_result *result)
 {
     const char *glue = "\n";
-    calc_output_text(out, ",\n\"rows\": [");
+    size_t most = FRONT_ROWS / (result->groups_count > 0 ? result->groups_count : 1);
+    most = most > GROUP_ROWS ? most : GROUP_ROWS;
+    size_t fronts = 0;
     for (size_t g = 0; g < result->groups_count; g++) {
-        glue = write_list(out, study, c, "top", g, &result->group[g].top, glue);
-        glue = write_list(out, study, c, "front", g, &result->group[g].front, glue);
+        fronts += result->group[g].front.count;
+    }
+    calc_output_printf(out, ",\n\"front\": %zu,\n\"rows\": [", fronts);
+    for (size_t g = 0; g < result->groups_count; g++) {
+        glue = write_list(out, study, c, "top", g, &result->group[g].top, most, glue);
+        glue = write_list(out, study, c, "front", g, &result->group[g].front, most, glue);
     }
     calc_output_text(out, "]");
 }

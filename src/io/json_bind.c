@@ -15,7 +15,7 @@
 
 const char *calc_json_bind_nearest(const calc_table *table, const char *word)
 {
-    enum { MAX_ROWS = 128 };
+    enum { MAX_ROWS = 192 };
     const char *keys[MAX_ROWS + 1] = {NULL};
     assert(table->count <= MAX_ROWS);
     for (size_t i = 0; i < table->count; i++) {

@@ -247,7 +247,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
   const longest = d3.max(rows, (row) => row.total) || 1;
   const redraw = picture(parent, aria, (svg, width) => {
     const narrow = width < 520;
-    const left = narrow ? 0 : Math.min(0.3 * width, 20 + 7 * d3.max(rows, (row) =>
+    const left = narrow ? 0 : Math.min(0.3 * width, 24 + 7.5 * d3.max(rows, (row) =>
       Math.max(row.label.length, (row.note || "").length * 0.85)));
     const right = narrow ? 62 : 76;
     const top = limit ? 20 : 2;
@@ -264,7 +264,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
       const y = top + i * step + (narrow ? 16 : 0) + gap / 2;
       const label = narrow ? [0, y - 5, "start"] : [left - 12, y + (row.note ? 8 : 13), "end"];
       svg.append("text").attr("class", "strong").attr("x", label[0]).attr("y", label[1])
-        .attr("text-anchor", label[2]).text(clipped(row.label, (narrow ? width - 90 : left - 12) / 7));
+        .attr("text-anchor", label[2]).text(clipped(row.label, (narrow ? width - 90 : left - 12) / 7.5));
       if (row.note) {
         svg.append("text").attr("x", narrow ? width - right : left - 12).attr("y", narrow ? y - 5 : y + 21)
           .attr("text-anchor", "end").style("font-size", "11px").text(row.note);

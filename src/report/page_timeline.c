@@ -54,25 +54,65 @@ static bool shorten(calc_schedule_shape *shape)
     return true;
 }
 
+/* Calculon charges every stage as the first, but lets the last ones have fewer blocks: that share
+ * of a stage's blocks it does have. */
+static double blocks_left(const calc_schedule_shape *shape, const calc_stats *stats, int64_t stage)
+{
+    double missing = stats->missing_blocks > 0 ? stats->missing_blocks : 0;
+    double each = floor(missing / (double)shape->stages);
+    double more = missing - each * (double)shape->stages;
+    double lacks = each + ((double)(shape->stages - stage) <= more ? 1 : 0);
+    return stats->blocks_per_proc > lacks ? 1 - lacks / stats->blocks_per_proc : 1;
+}
+
+/* Time of embedding, or head and loss, that is not spread over the chunks of a stage but part of
+ * the first or the last. Which stage has them under a V is not known here. */
+static double end_s(const calc_schedule_shape *shape, const calc_stage_stats *stage, int64_t chunk,
+                    int64_t i)
+{
+    bool first = chunk == 0 && i == 0 && shape->stages > 1;
+    bool last = chunk == shape->chunks - 1 && i == shape->stages - 1;
+    return first || last ? stage[i].head_time : 0;
+}
+
+/* NaN stays NaN. */
+static double at_least_0(double x)
+{
+    return x < 0 ? 0 : x;
+}
+
+/* A part of a stage: its share, and a third of what the ends take for each kind of operation. */
+static calc_schedule_pass pass_of(const calc_schedule_shape *shape, const calc_stage_stats *s,
+                                  double left, double ends_s)
+{
+    double share = left / (double)shape->chunks;
+    bool apart = shape->chunks > 1 && !is_v(shape->kind);
+    double spread_s = apart ? s->head_time / 3 : 0;
+    double own_s = apart ? ends_s / 3 : 0;
+    return (calc_schedule_pass){.fw_s = at_least_0(s->fw_time - spread_s) * share + own_s,
+                                .bw_s = at_least_0(s->bw_time - s->wgrad_time - spread_s) * share +
+                                        own_s,
+                                .wgrad_s = at_least_0(s->wgrad_time - spread_s) * share + own_s};
+}
+
 /* Times of each part of the model, in the order of a micro-batch's way through it. */
 static void put_passes(calc_schedule_pass *pass, const calc_schedule_shape *shape,
-                       const calc_stage_stats *stage)
+                       const calc_stats *stats, const calc_stage_stats *stage)
 {
-    double share = 1 / (double)shape->chunks;
     for (int64_t chunk = 0; chunk < shape->chunks; chunk++) {
         bool back = is_v(shape->kind) && chunk == 1;
         for (int64_t i = 0; i < shape->stages; i++) {
-            const calc_stage_stats *s = &stage[back ? shape->stages - 1 - i : i];
+            int64_t at = back ? shape->stages - 1 - i : i;
+            double left = blocks_left(shape, stats, at);
             pass[chunk * shape->stages + i] =
-                (calc_schedule_pass){.fw_s = s->fw_time * share,
-                                     .bw_s = (s->bw_time - s->wgrad_time) * share,
-                                     .wgrad_s = s->wgrad_time * share};
+                pass_of(shape, &stage[at], left, end_s(shape, stage, chunk, at));
         }
     }
 }
 
 /* Run it. @return false: out of memory */
-static bool simulate(calc_page_timeline *out, const calc_stage_stats *stage)
+static bool simulate(calc_page_timeline *out, const calc_stats *stats,
+                     const calc_stage_stats *stage)
 {
     const calc_schedule_shape *shape = &out->shape;
     calc_schedule_events events = {.capacity = (int64_t)events_of(shape)};
@@ -82,7 +122,7 @@ static bool simulate(calc_page_timeline *out, const calc_stage_stats *stage)
     out->reason = "its stages have no finite time";
     bool room = pass && workspace && out->event;
     if (room) {
-        put_passes(pass, shape, stage);
+        put_passes(pass, shape, stats, stage);
         events.event = out->event;
         const calc_schedule_sim sim = {.shape = *shape, .pass = pass, .overlap = true};
         out->end_s = calc_schedule_sim_s(&sim, workspace, NULL, &events);
@@ -95,8 +135,9 @@ static bool simulate(calc_page_timeline *out, const calc_stage_stats *stage)
     return room;
 }
 
-calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *exec, const calc_stats *stats,
-                               const calc_stage_stats *stage, calc_errors *errors)
+calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *exec,
+                                    const calc_stats *stats, const calc_stage_stats *stage,
+                                    calc_errors *errors)
 {
     out->shape = shape_of(exec, stats);
     out->microbatches = out->shape.microbatches;
@@ -113,9 +154,10 @@ calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *ex
         out->reason = "there are too many operations to show";
         return CALC_OK;
     }
-    return simulate(out, stage) ? CALC_OK
-                                : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL,
-                                                  NULL, "%s", calc_status_text(CALC_ERR_NOMEM));
+    return simulate(out, stats, stage)
+               ? CALC_OK
+               : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                                 calc_status_text(CALC_ERR_NOMEM));
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

@@ -22,12 +22,15 @@ typedef struct calc_page_timeline {
 } calc_page_timeline;
 
 /** Run the schedule of a layout, with the times of its stages: exposed messages are part of them,
- *  and the chunks of a stage take equal shares.
+ *  and the chunks of a stage take equal shares, but for embedding and head, of which a third each
+ *  is forward, activation gradient and weight gradient. Where stages of Calculon's have fewer
+ * blocks than the first, those are the last ones.
  *  @param stage  [exec->pipeline_par], of calc_each_stage(); NULL: not known
  *  @return CALC_OK, or CALC_ERR_NOMEM with an error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *exec,
-                                             const calc_stats *stats, const calc_stage_stats *stage,
-                                             calc_errors *errors);
+                                                  const calc_stats *stats,
+                                                  const calc_stage_stats *stage,
+                                                  calc_errors *errors);
 
 /** Write it as a JSON object: shape, and arrays of equal length; or the reason. */
 void calc_page_timeline_write(calc_output *out, const calc_page_timeline *timeline);

@@ -112,13 +112,21 @@ function timelineColors(chunks) {
     mixed(paintOf(from), paintOf(to), chunks > 1 ? (0.75 * i) / (chunks - 1) : 0.15)));
 }
 
+/* Where the schedule and the closed form of the step differ, both. */
+function sayClosedForm(t) {
+  const tail = ["dp_comm_exposed_time", "optim_step_time", "straggler_time", "overhead_time"];
+  const closed = timeTotal - d3.sum(tail, (key) => stats[key] || 0);
+  const differ = t.shown === t.microbatches && Math.abs(t.end_s / closed - 1) > 0.005;
+  return differ ? ` The schedule ends after ${seconds(t.end_s)}; the closed form, of which the step is made, says ${seconds(closed)}.` : "";
+}
+
 function showPipeline() {
   const t = data.timeline;
   if (t.stages < 2) return;
   const part = t.shown < t.microbatches ? ` The first ${count(t.shown)} of ${count(t.microbatches)} micro-batches are drawn: the steady part repeats.` : " Every operation of the step is drawn.";
   const node = section("pipeline", "Pipeline", "The pipeline, micro-batch by micro-batch",
     t.reason ? `There is no picture: ${t.reason}.`
-      : `Schedule ${t.schedule}: ${count(t.stages)} stages${t.chunks > 1 ? `, ${count(t.chunks)} chunks each` : ""}.${part} Zoom with the buttons, + and −, a double click or Ctrl + wheel; drag to move.`);
+      : `Schedule ${t.schedule}: ${count(t.stages)} stages${t.chunks > 1 ? `, ${count(t.chunks)} chunks each` : ""}.${part} Zoom with the buttons, + and −, a double click or Ctrl + wheel; drag to move.${sayClosedForm(t)}`);
   if (t.reason || !t.start.length) return;
   const box = card(node);
   const events = d3.range(t.stages).map(() => []);

@@ -119,7 +119,8 @@ const goalValue = (row) => (goal === "sample_rate" ? `${num(row.stats.sample_rat
 function sayWhy() {
   if (!best) {
     const [reason, n] = Object.entries(counts.rejected).sort((a, b) => b[1] - a[1])[0] || ["", 0];
-    return n ? [`The most frequent reason is `, bold(words(reason)), `, of ${count(n)} layouts.`] : "The space is empty.";
+    return n ? [`The most frequent reason is `, bold(words(reason)), `, of ${count(n)} layouts.`]
+      : counts.total ? "Bounds prove that every one needs more memory than there is." : "The space is empty.";
   }
   const said = [];
   const other = splits.filter((cell) => cell.row && (cell.tensor_par !== best.exe.tensor_par || cell.pipeline_par !== best.exe.pipeline_par))
@@ -139,7 +140,6 @@ function sayWhy() {
 
 const [memoryValue, memoryUnit] = best ? bytesIn(best.stats.proc_mem_tier1_cap_req) : ["–", ""];
 const [timeValue, timeUnit] = best ? secondsIn(best.stats.total_time) : ["–", ""];
-const frontRows = inSet("front");
 const procsOf = [...new Set(rows.map((row) => row.exe.num_procs))];
 hero({
   bad: !best,
@@ -154,8 +154,8 @@ hero({
     ["Step time", timeValue, timeUnit, best ? `${num(best.stats.tokens_per_s_per_proc)} tokens/s per processor` : ""],
     ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", "useful FLOP over matrix peak"],
     ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}` : ""],
-    ["Layouts searched", amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`],
-    ["Pareto front", count(frontRows.length), "layouts", study.objectives.map((o) => words(o.statistic.replace("proc_mem_tier", "memory ").replace("_cap_req", ""))).join(", ")],
+    ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`],
+    ["Pareto front", count(data.front), "layouts", study.objectives.map((o) => words(o.statistic.replace("proc_mem_tier", "memory ").replace("_cap_req", ""))).join(", ")],
   ],
 });
 
@@ -650,7 +650,7 @@ function showSplits() {
           refilter();
           const target = document.getElementById("tradeoff");
           if (target) target.scrollIntoView();
-        } }, metricText(goal)(cell.row.stats[goal]), el("br"), el("span", { style: "font-size:11px" }, data.splits.counted ? `${amount(cell.feasible)} fit` : splitName(cell.row.exe).split(" × ")[2]));
+        } }, metricText(goal)(cell.row.stats[goal]), el("br"), el("span", { style: "font-size:11px" }, data.splits.counted ? `${cell.feasible < 1e4 ? count(cell.feasible) : amount(cell.feasible)} fit` : splitName(cell.row.exe).split(" × ")[2]));
         cells.push({ button, value: cell.row.stats[goal] });
         td.append(button);
         return td;
@@ -671,7 +671,7 @@ function showSplits() {
   }
   const box = card(cols, el("h3", {}, "What became of the layouts"), el("p", { class: "note", style: "margin:0 0 12px" }, `${count(counts.total)} layouts.`));
   const bar = (label, value, text, good) => box.append(el("div", { class: "reason" },
-    el("div", { class: "top" }, el("span", {}, label), el("span", {}, `${count(value)}  ${share(value / counts.total)}`)),
+    el("div", { class: "top" }, el("span", {}, label), el("span", {}, `${count(value)} \u00b7 ${share(value / counts.total)}`)),
     el("div", { class: `long ${good ? "good" : ""}`, "aria-hidden": "true" }, el("b", { style: `width:${(100 * value) / (counts.total || 1)}%` })), text ? el("p", {}, text) : null));
   bar("Feasible", counts.feasible - counts.filtered, "time and memory computed, and it fits", true);
   if (counts.skipped) bar("Passed over", counts.skipped, "a bound proves that they are dominated or do not fit");

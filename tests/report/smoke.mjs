@@ -127,6 +127,7 @@ async function checkSweep() {
   const best = rows.find((row) => row.set === "top");
   check("best row is the first of --out", best.stats.sample_rate === told.top[0].stats.sample_rate);
   check("its layout too", JSON.stringify(best.execution) === JSON.stringify(told.top[0].execution));
+  check("layouts of the front", dataOf("sweep.html").front === told.front.length);
   check("front has as many rows", rows.filter((row) => row.set === "front").length === told.front.length);
   for (const row of rows) {
     if (!near(sum(row.time), row.stats.total_time)) check("time parts of a row add up", false, row.rank);

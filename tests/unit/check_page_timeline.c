@@ -61,6 +61,47 @@ START_TEST(a_v_turns_on_the_last_stage)
 }
 END_TEST
 
+/* How long the first forward of a chunk takes on a stage. */
+static double forward_s(const calc_page_timeline *t, int32_t on, int32_t chunk)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_schedule_event *e = &t->event[i];
+        if (e->stage == on && e->chunk == chunk && e->microbatch == 0 &&
+            e->kind == CALC_SCHEDULE_FW) {
+            return e->end_s - e->start_s;
+        }
+    }
+    return (double)NAN;
+}
+
+START_TEST(the_head_is_in_the_last_chunk_and_later_stages_may_have_fewer_blocks)
+{
+    calc_page_timeline t;
+    calc_errors errors = {0};
+    calc_exec exec = make(&t, CALC_PIPELINE_SCHEDULE_1F1B, 4, 2, 4);
+    calc_page_timeline_free(&t);
+    stage[3] = (calc_stage_stats){.fw_time = 2, .bw_time = 4, .wgrad_time = 2, .head_time = 3};
+    calc_stats stats = {.num_microbatches = 4};
+    t = (calc_page_timeline){0};
+    ck_assert_int_eq(calc_page_timeline_make(&t, &exec, &stats, stage, &errors), CALC_OK);
+    ck_assert_double_eq_tol(forward_s(&t, 2, 1), 0.5, 1e-12);
+    ck_assert_double_eq_tol(forward_s(&t, 3, 0), 0.5, 1e-12);
+    ck_assert_double_eq_tol(forward_s(&t, 3, 1), 1.5, 1e-12);
+    calc_page_timeline_free(&t);
+    /* 6 blocks on 4 stages: 2, 2, 1, 1. */
+    exec = make(&t, CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 4);
+    calc_page_timeline_free(&t);
+    stats.missing_blocks = 2;
+    stats.blocks_per_proc = 2;
+    t = (calc_page_timeline){0};
+    ck_assert_int_eq(calc_page_timeline_make(&t, &exec, &stats, stage, &errors), CALC_OK);
+    ck_assert_double_eq_tol(forward_s(&t, 1, 0), 1, 1e-12);
+    ck_assert_double_eq_tol(forward_s(&t, 2, 0), 0.5, 1e-12);
+    ck_assert_double_eq_tol(forward_s(&t, 3, 0), 0.5, 1e-12);
+    calc_page_timeline_free(&t);
+}
+END_TEST
+
 START_TEST(inference_has_forward_passes_only)
 {
     calc_exec exec = {.pipeline_par = 2, .pipeline_interleaving = 1};
@@ -121,6 +162,7 @@ int main(void)
     TCase *tcase = tcase_create("timeline");
     tcase_add_test(tcase, it_ends_when_the_closed_form_does);
     tcase_add_test(tcase, a_v_turns_on_the_last_stage);
+    tcase_add_test(tcase, the_head_is_in_the_last_chunk_and_later_stages_may_have_fewer_blocks);
     tcase_add_test(tcase, inference_has_forward_passes_only);
     tcase_add_test(tcase, of_very_many_operations_some_rounds_are_shown);
     tcase_add_test(tcase, what_cannot_be_shown_has_a_reason);
