@@ -33,6 +33,9 @@ static const struct {
     {CALC_AXIS_optimizer_sharding, 2, {false, true}, true},
     {CALC_AXIS_data_par_overlap, 2, {false, true}, true},
     {CALC_AXIS_pipeline_par_overlap, 2, {false, true}, true},
+    {CALC_AXIS_weight_offload, 1, {false}, false},
+    {CALC_AXIS_activations_offload, 1, {false}, false},
+    {CALC_AXIS_optimizer_offload, 1, {false}, false},
 };
 
 static calc_status set(calc_space *space, calc_axis axis, const int64_t *value, size_t count,

@@ -10,6 +10,12 @@ void calc_stage_rows_free(calc_stage_rows *rows)
     *rows = (calc_stage_rows){0};
 }
 
+/* Values of the flags of offload. */
+typedef struct offload_choices {
+    size_t weights, activations, optimizers;
+    int64_t weight[2], activation[2], optimizer[2];
+} offload_choices;
+
 static calc_stage_row *next(calc_stage_rows *rows)
 {
     if (rows->count == rows->capacity) {
@@ -50,6 +56,12 @@ static void list_data_networks(calc_stage_rows *rows, const calc_space *space,
     }
 }
 
+/* Whether a layout keeps something in the second memory tier. */
+static bool offloads(const calc_exec *e)
+{
+    return e->weight_offload || e->activations_offload || e->optimizer_offload;
+}
+
 /* A row for each tensor-parallel network. */
 static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const calc_system *system,
                             const calc_exec *exec, bool profile)
@@ -70,6 +82,7 @@ static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const ca
         row->exec = e;
         row->network = n;
         row->data_network = data;
+        row->offloads = offloads(&e);
         if (profile) {
             profile_row(rows, row, system);
         }
@@ -126,6 +139,24 @@ static void list_states(calc_stage_rows *rows, const calc_space *space, const ca
     }
 }
 
+/* What may be offloaded. Where `*` is asked for, nothing is without a second tier, and no
+ * checkpoints are. */
+static void pick_offloads(const calc_space *space, const calc_system *system, const calc_exec *e,
+                          offload_choices *out)
+{
+    const calc_values *axis = space->axis;
+    bool tier2 = system->mem2.capacity_bytes > 0;
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool weights = tier2 || !axis[CALC_AXIS_weight_offload].all;
+    bool activations = (tier2 && !full) || !axis[CALC_AXIS_activations_offload].all;
+    bool optimizers = e->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);
+    out->weights = calc_space_pick_bool(space, CALC_AXIS_weight_offload, weights, out->weight);
+    out->activations =
+        calc_space_pick_bool(space, CALC_AXIS_activations_offload, activations, out->activation);
+    out->optimizers =
+        calc_space_pick_bool(space, CALC_AXIS_optimizer_offload, optimizers, out->optimizer);
+}
+
 /* Rows of one fusion and recomputation. */
 static calc_status add_communications(calc_stage_rows *rows, const calc_space *space,
                                       const calc_app *app, const calc_system *system, calc_exec *e,
@@ -169,6 +200,24 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
     return CALC_OK;
 }
 
+/* Rows of every choice of what is offloaded. */
+static calc_status add_offloads(calc_stage_rows *rows, const calc_space *space,
+                                const calc_app *app, const calc_system *system, calc_exec *e,
+                                bool profile)
+{
+    offload_choices c;
+    pick_offloads(space, system, e, &c);
+    for (size_t i = 0; i < c.weights * c.activations * c.optimizers; i++) {
+        e->weight_offload = c.weight[i % c.weights] != 0;
+        e->activations_offload = c.activation[i / c.weights % c.activations] != 0;
+        e->optimizer_offload = c.optimizer[i / c.weights / c.activations] != 0;
+        if (add_communications(rows, space, app, system, e, profile) != CALC_OK) {
+            return CALC_ERR_NOMEM;
+        }
+    }
+    return CALC_OK;
+}
+
 calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
                                  const calc_app *app, const calc_system *system,
                                  const calc_exec *base, bool profile)
@@ -194,7 +243,7 @@ calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
         e.fused_activation = fused[i] != 0;
         for (size_t j = 0; j < recompute_count; j++) {
             e.activation_recompute = (calc_activation_recompute)recompute[j];
-            if (add_communications(rows, space, app, system, &e, profile) != CALC_OK) {
+            if (add_offloads(rows, space, app, system, &e, profile) != CALC_OK) {
                 return CALC_ERR_NOMEM;
             }
         }

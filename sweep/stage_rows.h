@@ -15,6 +15,7 @@ typedef struct calc_stage_row {
     calc_cost_context context;
     calc_stage_parts parts;
     size_t network;       /**< position of tensor_par_net */
+    bool offloads;        /**< something to tier 2: calc_run() evaluates its points */
     int64_t data_network; /**< the data_par_net that experts use, too; -1: they do not */
     calc_stage_terms terms[CALC_STAGE_STATES]; /**< calc_stage_terms_row(), by state */
 } calc_stage_row;

@@ -325,7 +325,7 @@ static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_ind
                       calc_sweep_group *group)
 {
     calc_stage_work *k = w->stage;
-    if (w->by_run) {
+    if (w->by_run || row->offloads) {
         for (size_t lane = 0; lane < k->lanes.count; lane++) {
             visit_lane(w, row, pair_index, state, lane, group, CALC_POINT_RUN);
         }

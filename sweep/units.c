@@ -225,12 +225,6 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
     bool split = space->axis[CALC_AXIS_expert_tensor_par].all && app->num_experts > 0;
     bool fine = true;
-    bool offloads = !(calc_space_has(space, CALC_AXIS_weight_offload, 0) &&
-                      calc_space_has(space, CALC_AXIS_activations_offload, 0) &&
-                      calc_space_has(space, CALC_AXIS_optimizer_offload, 0));
-    if (stages && offloads) {
-        return true; /* a list of stages offloads nothing */
-    }
     int64_t common = calc_gcd(calc_gcd(app->hidden, app->feedforward), app->attn_heads);
     for (int64_t t = 1; t <= common && fine; t++) {
         if (common % t != 0 || !(axis->all || calc_space_has(space, CALC_AXIS_tensor_par, t))) {
