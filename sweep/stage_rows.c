@@ -201,9 +201,8 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
 }
 
 /* Rows of every choice of what is offloaded. */
-static calc_status add_offloads(calc_stage_rows *rows, const calc_space *space,
-                                const calc_app *app, const calc_system *system, calc_exec *e,
-                                bool profile)
+static calc_status add_offloads(calc_stage_rows *rows, const calc_space *space, const calc_app *app,
+                                const calc_system *system, calc_exec *e, bool profile)
 {
     offload_choices c;
     pick_offloads(space, system, e, &c);

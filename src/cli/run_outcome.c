@@ -144,7 +144,8 @@ static void write_parameters(calc_output *out, const calc_app *app)
                        calc_number_text(p.total, 1, total), calc_number_text(p.active, 1, active));
 }
 
-void calc_run_write_page(calc_output *out, const calc_run_outcome *o, const calc_page_timeline *timeline,
+void calc_run_write_page(calc_output *out, const calc_run_outcome *o,
+                         const calc_page_timeline *timeline,
                          const char *const argument[CALC_INPUTS])
 {
     const calc_inputs *in = &o->inputs;

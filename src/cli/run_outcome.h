@@ -38,7 +38,8 @@ void calc_run_write_peers(calc_output *out, const calc_run_outcome *o);
 /** A page of HTML with everything, layers and stages too.
  *  @param timeline  of the layout
  *  @param argument  APP SYS EXE as they were given */
-void calc_run_write_page(calc_output *out, const calc_run_outcome *o, const calc_page_timeline *timeline,
+void calc_run_write_page(calc_output *out, const calc_run_outcome *o,
+                         const calc_page_timeline *timeline,
                          const char *const argument[CALC_INPUTS]);
 
 /** Free what it owns; fine on {0}. */

@@ -184,7 +184,8 @@ static void write_axes(calc_output *out, const calc_sweep_cloud *cloud)
     calc_output_text(out, ",\n\"axes\": [");
     for (size_t f = 0; f < table->count; f++) {
         const calc_field *field = &table->rows[f];
-        if (field->type == CALC_TYPE_NOTE || !varies(field, cloud)) {
+        bool value = field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT;
+        if (!value || !varies(field, cloud)) {
             continue;
         }
         calc_output_printf(out, "%s{\"key\": \"%s\"", glue, field->key);

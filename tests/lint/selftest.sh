@@ -70,8 +70,8 @@ expect 'src/cli/one.c: MPI is for sweep/ranks_mpi.c' layers .
 echo '#include <gsl/gsl_math.h>' > src/cli/one.c
 expect 'cli/one.c: the GNU Scientific Library is for calibrate/least_squares.c' layers .
 new_tree
-mkdir src/report && touch src/report/one.c
-expect 'the layer report is not in' layers .
+mkdir src/other && touch src/other/one.c
+expect 'the layer other is not in' layers .
 
 new_tree
 expect fine length .
