@@ -331,9 +331,10 @@ static bool stages_legal(const calc_space *space, const calc_exec *e)
     int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
     int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
     int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
-    bool paired =
-        e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_DUALPIPE ||
-        (e->pipeline_par % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * e->pipeline_par);
+    bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    bool twice = dual || e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    bool paired = (!dual || (e->pipeline_par % 2 == 0 && microbatches % 2 == 0)) &&
+                  (!twice || microbatches >= 2 * e->pipeline_par);
     bool shards = e->fsdp_par <= 0 || e->num_procs % e->fsdp_par == 0;
     return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
 }

@@ -60,14 +60,17 @@ static int64_t next_known(const calc_app *app, const calc_exec *e, calc_axis axi
     return 0;
 }
 
-/* Whether the machine has the networks and the engine that a variant names. */
+/* Whether the machine has the networks and the engines that a variant names. */
 static bool offered(const calc_system *system, const calc_exec *e)
 {
     const int64_t nets[] = {e->context_par_net, e->expert_par_net, e->expert_tensor_par_net,
                             e->expert_data_par_net};
     const calc_engine *engine =
         &system->matrix[calc_format_datatype(e->matrix_datatype, e->datatype)];
-    bool fine = engine->flop_per_s > 0 && engine->efficiency.count > 0;
+    const calc_engine *elements =
+        &system->vector[calc_format_datatype(e->vector_datatype, e->datatype)];
+    bool fine = engine->flop_per_s > 0 && engine->efficiency.count > 0 &&
+                elements->flop_per_s > 0 && elements->efficiency.count > 0;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         fine = fine && nets[i] < system->networks_count;
     }

@@ -172,6 +172,9 @@ static void set(place at, double value)
         *at.number = value;
         return;
     }
+    if (!at.curve) {
+        return; /* the path names nothing in this system */
+    }
     double factor = value / at.curve->efficiency[0];
     for (int64_t i = 0; i < at.curve->count; i++) {
         double scaled = i == 0 ? value : at.curve->efficiency[i] * factor;

@@ -276,6 +276,22 @@ static void check_stage_blocks(rules *r)
                     (long long)first, (long long)last, (long long)r->app->num_blocks);
 }
 
+/* At least two micro-batches per stage, of the `right` number otherwise, too. */
+static void check_microbatches(rules *r, bool right, const char *needs)
+{
+    const calc_exec *e = r->exec;
+    int64_t least = 2 * e->pipeline_par;
+    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    double enough = microbatches < least ? (double)least : (double)microbatches + 1;
+    char hint[96];
+    if (right && microbatches >= least) {
+        return;
+    }
+    snprintf(hint, sizeof hint, "use batch_size %.0f, or \"1f1b\"",
+             enough * (double)e->microbatch_size * (double)e->data_par);
+    BROKEN(r, pipeline_schedule, hint, "%s: %lld are not", needs, (long long)microbatches);
+}
+
 static void check_schedule(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -289,17 +305,13 @@ static void check_schedule(rules *r)
     if (dual && p % 2 != 0) {
         BROKEN(r, pipeline_schedule, "use an even pipeline_par, or \"1f1b\"",
                "DualPipe needs an even number of stages, not %lld", (long long)p);
-    }
-    if (dual && p % 2 == 0 && (microbatches % 2 != 0 || microbatches < 2 * p)) {
-        double enough = microbatches < 2 * p ? 2 * (double)p : (double)microbatches + 1;
-        char hint[96];
-        snprintf(hint, sizeof hint, "use batch_size %.0f, or \"1f1b\"",
-                 enough * (double)e->microbatch_size * (double)e->data_par);
-        BROKEN(
-            r, pipeline_schedule, hint,
-            "DualPipe needs an even number of micro-batches, at least twice the stages: %lld are "
-            "not",
-            (long long)microbatches);
+    } else if (dual) {
+        check_microbatches(
+            r, microbatches % 2 == 0,
+            "DualPipe needs an even number of micro-batches, at least twice the stages");
+    } else if (e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
+        check_microbatches(r, true,
+                           "DualPipeV needs micro-batches, at least twice as many as stages");
     }
     check_stage_blocks(r);
     if (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&
@@ -443,16 +455,21 @@ static void check_engine(rules *r, const char *pointer, const char *name,
                     calc_datatype_names[datatype]);
 }
 
-/* Blocks may multiply in another datatype than the rest. One that is missing is one error. */
+/* Blocks may multiply, and add elementwise, in another datatype than the rest. One that is missing
+ * is one error. */
 static void check_engines(rules *r)
 {
     const calc_system *s = r->system;
     calc_datatype rest = r->exec->datatype;
     calc_datatype blocks = calc_format_datatype(r->exec->matrix_datatype, rest);
+    calc_datatype elements = calc_format_datatype(r->exec->vector_datatype, rest);
     check_engine(r, "/datatype", "matrix", s->matrix, rest);
     check_engine(r, "/datatype", "vector", s->vector, rest);
     if (blocks != rest) {
         check_engine(r, "/matrix_datatype", "matrix", s->matrix, blocks);
+    }
+    if (elements != rest) {
+        check_engine(r, "/vector_datatype", "vector", s->vector, elements);
     }
 }
 

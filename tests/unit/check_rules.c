@@ -415,6 +415,19 @@ START_TEST(blocks_multiply_in_a_datatype_of_the_matrix_engine)
 }
 END_TEST
 
+START_TEST(elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine)
+{
+    documents d = valid(1, 1, 1);
+    d.exec.vector_datatype = CALC_FORMAT_BFLOAT16;
+    assert_valid(&d);
+    d.system.vector[CALC_DATATYPE_BFLOAT16] = (calc_engine){0};
+    assert_broken(&d, "/vector_datatype", "the system's vector engine does not offer bfloat16",
+                  "use float8 or float16 or float32");
+    d.exec.vector_datatype = CALC_FORMAT_AUTO;
+    assert_valid(&d);
+}
+END_TEST
+
 /* ---- Structure of modern models -------------------------------------------------------------- */
 
 /* Exactly one rule is broken, about a field of the application. */
@@ -815,6 +828,23 @@ START_TEST(only_1f1b_interleaves)
 }
 END_TEST
 
+START_TEST(dualpipe_v_needs_two_micro_batches_per_stage)
+{
+    documents d = valid(1, 2, 3);
+    d.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    assert_valid(&d); /* 4 micro-batches, twice the stages */
+    d.exec.batch_size = 5 * d.exec.microbatch_size * d.exec.data_par;
+    assert_valid(&d); /* no need to be even */
+    d.exec.batch_size = 3 * d.exec.microbatch_size * d.exec.data_par;
+    char hint[64];
+    snprintf(hint, sizeof hint, "use batch_size %d, or \"1f1b\"",
+             (int)(4 * d.exec.microbatch_size * d.exec.data_par));
+    assert_broken(&d, "/pipeline_schedule",
+                  "DualPipeV needs micro-batches, at least twice as many as stages: 3 are not",
+                  hint);
+}
+END_TEST
+
 START_TEST(dualpipe_pairs_stages_and_micro_batches)
 {
     documents d = valid(1, 2, 3);
@@ -1042,6 +1072,7 @@ int main(void)
     tcase_add_test(cases, networks_of_other_groups_are_given_or_left_out);
     tcase_add_test(cases, both_engines_offer_the_datatype);
     tcase_add_test(cases, blocks_multiply_in_a_datatype_of_the_matrix_engine);
+    tcase_add_test(cases, elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine);
     tcase_add_test(cases, heads_share_keys_and_values_evenly);
     tcase_add_test(cases, latent_attention_has_all_its_sizes);
     tcase_add_test(cases, windows_slide_over_causal_attention);
@@ -1065,6 +1096,7 @@ int main(void)
     tcase_add_test(cases, experts_beside_tensor_parallelism_need_sequence_parallelism);
     tcase_add_test(cases, only_1f1b_interleaves);
     tcase_add_test(cases, dualpipe_pairs_stages_and_micro_batches);
+    tcase_add_test(cases, dualpipe_v_needs_two_micro_batches_per_stage);
     tcase_add_test(cases, the_ends_have_no_more_blocks_than_the_model);
     tcase_add_test(cases, given_ends_leave_nothing_to_balance);
     tcase_add_test(cases, stages_of_sharding_need_replicas);
