@@ -5,6 +5,16 @@
 #include "model/pipeline.h"
 #include "model/verdict.h"
 
+/* The largest value of an axis below one of them; 0 if that is the first. */
+static int64_t value_before(const calc_values *axis, int64_t value)
+{
+    int64_t before = 0;
+    for (size_t i = 0; i < axis->count && axis->value[i] < value; i++) {
+        before = axis->value[i];
+    }
+    return before;
+}
+
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par)
 {
@@ -21,7 +31,11 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
         if (!space->batch_is_maximum) {
             return false;
         }
-        batch -= batch % data_par;
+        int64_t multiple = batch - batch % data_par;
+        if (value_before(&space->axis[CALC_AXIS_batch_size], batch) >= multiple) {
+            return false; /* it stands for the same */
+        }
+        batch = multiple;
     }
     if (batch / data_par % base->microbatch_size != 0) {
         return false;

@@ -270,7 +270,8 @@ static void list_axis(const listing *l, int at, calc_exec e)
         }
         if (axis == CALC_AXIS_batch_size && l->s->space.batch_is_maximum) {
             value -= value % e.data_par;
-            if (value == 0) {
+            bool again = i > 0 && v->value[i - 1] >= value; /* the one before stands for it */
+            if (value == 0 || again) {
                 continue;
             }
         }

@@ -48,7 +48,9 @@ START_TEST(rows_are_the_legal_combinations)
     begin();
     /* Recomputation none and full, as flash attention has nothing to spare; ar, p2p_rs_ag, rs_ag,
      * of which the last may gather again unless everything is recomputed; 5 overlaps; 2 networks.
-     */
+     * Weights, activations and optimizer state may be offloaded, but no checkpoints. */
+    ck_assert_uint_eq(filled(false), (4 * 8 + 3 * 4) * 5 * 2);
+    sys.mem2.capacity_bytes = 0;
     ck_assert_uint_eq(filled(false), (4 + 3) * 5 * 2);
     base.tensor_par = 1;
     ck_assert_uint_eq(filled(false), 4 + 3); /* nothing to overlap, no network */
@@ -126,6 +128,9 @@ START_TEST(terms_are_those_of_the_layout)
     begin();
     filled(true);
     const calc_stage_row *row = &rows.row[rows.count - 1];
+    ck_assert(row->offloads && row->exec.weight_offload && row->exec.optimizer_offload);
+    ck_assert(!rows.row[0].offloads);
+    row = &rows.row[0];
     ck_assert_ptr_eq(row->context.shape, &rows.shape);
     ck_assert_ptr_eq(row->context.exec, &row->exec);
     for (size_t s = 0; s < rows.states; s++) {
