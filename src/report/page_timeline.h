@@ -1,4 +1,4 @@
-/** @file timeline.h  What every stage of the pipeline does when, for a picture. */
+/** @file page_timeline.h  What every stage of the pipeline does when, for a picture. */
 #ifndef CALC_REPORT_PAGE_TIMELINE_H
 #define CALC_REPORT_PAGE_TIMELINE_H
 

@@ -7,6 +7,7 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/rules_inference.h"
+#include "spec/rules_parallel.h"
 
 /* What the rules look at, and where their errors go. */
 typedef struct rules {
@@ -55,9 +56,8 @@ char *calc_divisors_text(int64_t n, char *buffer, size_t size)
     return buffer;
 }
 
-/* Report that `value` (of `field`) does not divide the `n` that `what` names. */
-static void must_divide(rules *r, const char *pointer, int64_t value, const char *what, int64_t n,
-                        int64_t common)
+void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
+                            const char *what, int64_t n, int64_t common)
 {
     if (n % value == 0) {
         return;
@@ -66,7 +66,7 @@ static void must_divide(rules *r, const char *pointer, int64_t value, const char
     char hint[224];
     calc_divisors_text(common, divisors, sizeof divisors);
     snprintf(hint, sizeof hint, "use %s", divisors);
-    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
+    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
                     "%lld does not divide %s = %lld", (long long)value, what, (long long)n);
 }
 
@@ -172,163 +172,6 @@ static void check_attention_type(rules *r)
     }
 }
 
-/* Two pieces of the sequence per rank, one from each end. */
-static void check_zigzag(rules *r, int64_t seq)
-{
-    int64_t c = r->exec->context_par;
-    char divisors[200];
-    char hint[256];
-    if (seq % (2 * c) == 0) {
-        return;
-    }
-    snprintf(hint, sizeof hint, "use %s, or context_par_balance \"none\"",
-             calc_divisors_text(seq % 2 == 0 ? seq / 2 : 1, divisors, sizeof divisors));
-    BROKEN(r, context_par, hint, "2 * context_par = %lld does not divide seq_size = %lld",
-           (long long)(2 * c), (long long)seq);
-}
-
-static void check_context_par(rules *r)
-{
-    const calc_exec *e = r->exec;
-    const calc_app *a = r->app;
-    int64_t c = e->context_par;
-    if (c <= 1) {
-        return;
-    }
-    int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
-    bool zigzag = a->causal && e->context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG &&
-                  e->context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    if (zigzag) {
-        check_zigzag(r, seq);
-    } else {
-        must_divide(r, "/context_par", c, "seq_size", seq, seq);
-    }
-    if (!e->flash_attention && e->attention_type != CALC_ATTENTION_TYPE_FLASH) {
-        BROKEN(r, context_par, "set flash_attention true",
-               "context parallelism needs flash attention");
-    }
-    if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
-        int64_t heads = a->attn_heads / e->tensor_par;
-        if (a->attn_heads % e->tensor_par == 0) {
-            must_divide(r, "/context_par", c, "attn_heads / tensor_par", heads, heads);
-        }
-    }
-    if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL && e->context_par_inner > 0) {
-        must_divide(r, "/context_par_inner", e->context_par_inner, "context_par", c, c);
-    }
-}
-
-static void check_expert_par(rules *r)
-{
-    const calc_exec *e = r->exec;
-    const calc_app *a = r->app;
-    int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
-    int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
-    if (a->num_experts == 0) {
-        if (ep > 1 || etp > 1) {
-            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                            ep > 1 ? "/expert_par" : "/expert_tensor_par",
-                            "leave it out, or give the application num_experts",
-                            "the application has no experts");
-        }
-        return;
-    }
-    must_divide(r, "/expert_par", ep, "num_experts", a->num_experts, a->num_experts);
-    int64_t width = a->expert_feedforward > 0 ? a->expert_feedforward : a->feedforward;
-    must_divide(r, "/expert_tensor_par", etp, "expert_feedforward", width, width);
-    int64_t stage = e->num_procs / e->pipeline_par;
-    if (stage % etp != 0) {
-        must_divide(r, "/expert_tensor_par", etp, "the processors of a stage", stage,
-                    calc_gcd(stage, width));
-    } else if (stage % (ep * etp) != 0) {
-        char hint[224];
-        char divisors[200];
-        snprintf(
-            hint, sizeof hint, "use expert_par %s",
-            calc_divisors_text(calc_gcd(a->num_experts, stage / etp), divisors, sizeof divisors));
-        BROKEN(
-            r, expert_par, hint,
-            "expert_par * expert_tensor_par = %lld does not divide the %lld processors of a stage",
-            (long long)(ep * etp), (long long)stage);
-    }
-    if (a->shared_feedforward > 0) {
-        must_divide(r, "/tensor_par", e->tensor_par, "shared_feedforward", a->shared_feedforward,
-                    calc_gcd(a->shared_feedforward, calc_gcd(a->hidden, a->attn_heads)));
-    }
-    if (ep > 1 && e->tensor_par > 1 && e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
-        BROKEN(r, tensor_par_comm_type, "use \"rs_ag\"",
-               "experts with tensor parallelism need sequence parallelism");
-    }
-}
-
-static void check_stage_blocks(rules *r)
-{
-    int64_t first = r->exec->first_stage_blocks;
-    int64_t last = r->exec->last_stage_blocks;
-    char hint[64];
-    if (first + last <= r->app->num_blocks) {
-        return;
-    }
-    snprintf(hint, sizeof hint, "use at most %lld together", (long long)r->app->num_blocks);
-    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                    first > 0 ? "/first_stage_blocks" : "/last_stage_blocks", hint,
-                    "first and last stage have more blocks than the model: %lld + %lld of %lld",
-                    (long long)first, (long long)last, (long long)r->app->num_blocks);
-}
-
-/* At least two micro-batches per stage, of the `right` number otherwise, too. */
-static void check_microbatches(rules *r, bool right, const char *needs)
-{
-    const calc_exec *e = r->exec;
-    int64_t least = 2 * e->pipeline_par;
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
-    double enough = microbatches < least ? (double)least : (double)microbatches + 1;
-    char hint[96];
-    if (right && microbatches >= least) {
-        return;
-    }
-    snprintf(hint, sizeof hint, "use batch_size %.0f, or \"1f1b\"",
-             enough * (double)e->microbatch_size * (double)e->data_par);
-    BROKEN(r, pipeline_schedule, hint, "%s: %lld are not", needs, (long long)microbatches);
-}
-
-static void check_schedule(rules *r)
-{
-    const calc_exec *e = r->exec;
-    int64_t p = e->pipeline_par;
-    bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
-    if (e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B && e->pipeline_interleaving > 1) {
-        BROKEN(r, pipeline_interleaving, "use 1, or pipeline_schedule \"1f1b\"",
-               "only the 1F1B schedule interleaves chunks");
-    }
-    if (dual && p % 2 != 0) {
-        BROKEN(r, pipeline_schedule, "use an even pipeline_par, or \"1f1b\"",
-               "DualPipe needs an even number of stages, not %lld", (long long)p);
-    } else if (dual) {
-        check_microbatches(
-            r, microbatches % 2 == 0,
-            "DualPipe needs an even number of micro-batches, at least twice the stages");
-    } else if (e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
-        check_microbatches(r, true,
-                           "DualPipeV needs micro-batches, at least twice as many as stages");
-    }
-    check_stage_blocks(r);
-    if (e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS &&
-        (e->first_stage_blocks > 0 || e->last_stage_blocks > 0)) {
-        BROKEN(r, pipeline_balance,
-               "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
-               "the blocks of the first or last stage are given");
-    }
-    if (e->fsdp_par > 0) {
-        must_divide(r, "/fsdp_par", e->fsdp_par, "num_procs", e->num_procs, e->num_procs);
-    }
-    if (e->zero_stage > 0 && e->data_par == 1 && e->context_par <= 1) {
-        BROKEN(r, zero_stage, "leave it out, or data_par > 1",
-               "nothing to shard over with data_par = 1");
-    }
-}
-
 static void check_batch(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -346,7 +189,8 @@ static void check_batch(rules *r)
         return;
     }
     int64_t local = e->batch_size / e->data_par;
-    must_divide(r, "/microbatch_size", e->microbatch_size, "batch_size / data_par", local, local);
+    calc_rules_must_divide(r->errors, "/microbatch_size", e->microbatch_size,
+                           "batch_size / data_par", local, local);
 }
 
 static void check_tensor_par(rules *r)
@@ -358,14 +202,16 @@ static void check_tensor_par(rules *r)
     int64_t tokens = e->microbatch_size * seq / (e->context_par > 1 ? e->context_par : 1);
     int64_t common = calc_gcd(calc_gcd(a->hidden, a->feedforward), a->attn_heads);
     common = scatters ? calc_gcd(common, tokens) : common;
-    must_divide(r, "/tensor_par", e->tensor_par, "hidden", a->hidden, common);
-    must_divide(r, "/tensor_par", e->tensor_par, "feedforward", a->feedforward, common);
-    must_divide(r, "/tensor_par", e->tensor_par, "attn_heads", a->attn_heads, common);
+    calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par, "hidden", a->hidden, common);
+    calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par, "feedforward", a->feedforward,
+                           common);
+    calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par, "attn_heads", a->attn_heads,
+                           common);
     if (scatters) {
-        must_divide(r, "/tensor_par", e->tensor_par,
-                    e->context_par > 1 ? "microbatch_size * seq_size / context_par"
-                                       : "microbatch_size * seq_size",
-                    tokens, common);
+        calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par,
+                               e->context_par > 1 ? "microbatch_size * seq_size / context_par"
+                                                  : "microbatch_size * seq_size",
+                               tokens, common);
     }
     if (e->tensor_par == 1 && e->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE) {
         BROKEN(r, tensor_par_overlap, "use \"none\", or tensor_par > 1",
@@ -482,9 +328,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_structure(&r);
     check_attention_type(&r);
     check_parallel_sizes(&r);
-    check_context_par(&r);
-    check_expert_par(&r);
-    check_schedule(&r);
+    calc_rules_parallel(app, exec, r.errors);
     check_batch(&r);
     check_tensor_par(&r);
     check_pipeline_and_data_par(&r);
