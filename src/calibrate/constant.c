@@ -61,7 +61,7 @@ static const calc_constant constants[] = {
     {"quantize_bytes", {"quantize_bytes"}, "bytes", LOG, 0.5, false, 4},
     {"permute_efficiency", {"permute_efficiency"}, "", LOGIT, 0.6, false, 0.4},
     {"grouped.efficiency", {"grouped.efficiency"}, "", LOG, 0.2, false, 0.9},
-    {"expert_activation_traffic", {"expert_activation_traffic"}, "", LOG, 0.4, false, 2.5},
+    {"expert_activation_traffic", {"expert_activation_traffic"}, "", LOG, 0.4, false, 6},
 };
 
 enum { CONSTANTS = sizeof constants / sizeof *constants };

@@ -96,11 +96,12 @@ calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned r
     return o;
 }
 
-void calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by, double width)
+calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
+                                          double width)
 {
     double bytes = b->tokens * width * b->shape->element_bytes;
     if (b->shape->tensor_par <= 1) {
-        return;
+        return NULL;
     }
     calc_operator *o =
         calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
@@ -109,15 +110,35 @@ void calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeat
     if (b->sequence_par && b->exec->seq_par_ag_redo) {
         o->op[CALC_STAGE_WGRAD] = CALC_OP_ALL_GATHER;
     }
+    return o;
 }
 
-void calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by)
+calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by)
 {
     double bytes = b->tokens * b->shape->hidden * b->shape->element_bytes;
-    if (b->shape->tensor_par > 1) {
-        calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
-                              b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE,
-                              b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE);
+    if (b->shape->tensor_par <= 1) {
+        return NULL;
+    }
+    return calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
+                                 b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE,
+                                 b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE);
+}
+
+void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_operator *matrix,
+                              calc_stage stage)
+{
+    const calc_shape *s = b->shape;
+    if (!gather || !b->sequence_par || s->matrix_bytes >= s->element_bytes) {
+        return;
+    }
+    double elements = stage == CALC_STAGE_FW ? matrix->inputs : matrix->outputs;
+    double saved = 1 - s->matrix_bytes / s->element_bytes;
+    gather->narrowed[stage] = saved;
+    if (stage == CALC_STAGE_FW) {
+        gather->narrowed[CALC_STAGE_WGRAD] = saved; /* the same input, gathered again */
+    }
+    if (b->system) {
+        matrix->bytes[stage] -= b->system->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
     }
 }
 

@@ -54,12 +54,20 @@ calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned r
 
 /** Before a column-parallel matrix: identity forward and all-reduce backward; with sequence
  *  parallelism all-gather, and reduce-scatter, and the gathered input once more for the weight
- *  gradient unless it is kept. Nothing with one tensor-parallel rank. */
-void calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
-                                double width);
+ *  gradient unless it is kept. Nothing (NULL) with one tensor-parallel rank. */
+calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
+                                          double width);
 
-/** After a row-parallel matrix: the partial sums are added up. Nothing with one rank. */
-void calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by);
+/** After a row-parallel matrix: the partial sums are added up. Nothing (NULL) with one rank. */
+calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by);
+
+/** What `matrix` reads in `stage` comes from `gather` (NULL: it does not): with sequence
+ * parallelism every rank narrows its share of the tokens to 8 or 4 bits before they are sent, so
+ * that fewer bytes travel, and half of the traffic of narrowing, all but the transposed copy, is
+ * shared by the ranks. Nothing where matrices are not narrow. Source: Transformer Engine, whose
+ * linear layers gather quantized tensors. */
+void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_operator *matrix,
+                              calc_stage stage);
 
 /** Keep the input of a column-parallel matrix: the rank's share where it is gathered again, which
  *  the norm before it brings back, else all tokens. */

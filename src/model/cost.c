@@ -91,24 +91,31 @@ double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, ca
     }
 }
 
-/* One copy per node instead of one per expert: distinct nodes among k experts of n nodes, over k
- * (n(1 - (1 - 1/n)^k) for uniform routing), limited where routing is. */
-static double copies_per_token(const calc_cost_context *c, const calc_group *group)
+/* Copies of a token that are sent, over its experts: one per rank that has any of them, and of
+ * those one per node between nodes, limited where routing is; otherwise one per expert. */
+typedef struct copies {
+    double sent;    /* to ranks */
+    double outside; /* of those, to other nodes */
+} copies;
+
+static copies copies_per_token(const calc_cost_context *c, const calc_group *group)
 {
     double k = c->shape->experts_per_token;
     if (c->exec->dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED || k <= 1) {
-        return 1;
+        return (copies){1, 1};
     }
+    double sent = calc_shape_reached(c->shape, group->ranks) / k;
     double nodes = group->ranks / calc_collective_inner_ranks(c->system, group);
     if (group->stride == 0 && group->network > 0) {
         nodes = group->ranks / (double)c->system->networks[0].size;
     }
     if (nodes <= 1) {
-        return 1;
+        return (copies){sent, 1};
     }
-    double reached = nodes * (1 - pow(1 - 1 / nodes, k));
+    double reached = calc_shape_reached(c->shape, nodes);
     double limit = c->shape->groups_per_token;
-    return (limit > 0 && limit < reached ? limit : reached) / k;
+    double outside = (limit > 0 && limit < reached ? limit : reached) / k;
+    return (copies){sent, outside / sent};
 }
 
 double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
@@ -124,10 +131,12 @@ double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc
         group.ranks = o->sub_ranks;
         group.stride *= o->sub_stride;
     }
-    double copies = o->group == CALC_IN_EXPERT ? copies_per_token(c, &group) : 1;
-    double once_s = o->op[stage] == CALC_OP_ALL_TO_ALL
-                        ? calc_collective_all_to_all_s(c->system, &group, o->message_bytes, copies)
-                        : calc_collective_s(c->system, o->op[stage], &group, o->message_bytes);
+    copies copied = o->group == CALC_IN_EXPERT ? copies_per_token(c, &group) : (copies){1, 1};
+    double bytes = calc_operator_message_bytes(o, stage);
+    double once_s =
+        o->op[stage] == CALC_OP_ALL_TO_ALL
+            ? calc_collective_all_to_all_s(c->system, &group, copied.sent * bytes, copied.outside)
+            : calc_collective_s(c->system, o->op[stage], &group, bytes);
     return once_s * o->times[stage];
 }
 

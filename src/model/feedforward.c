@@ -21,11 +21,12 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     double e = s->element_bytes;
     double elements = b->tokens * columns;
     double unfused = b->exec->fused_activation ? 1 : 2;
-    calc_build_open_tensor_par(b, shared ? "shared expert gather" : "feed-forward gather", module,
-                               s->hidden);
+    calc_operator *gather = calc_build_open_tensor_par(
+        b, shared ? "shared expert gather" : "feed-forward gather", module, s->hidden);
     calc_operator *o =
         calc_build_matrix(b, shared ? "shared expert up" : "feed-forward up", CALC_OPERATOR_MATRIX,
                           module, b->tokens, s->hidden, gates * columns, 1);
+    calc_build_narrow_gather(b, gather, o, CALC_STAGE_FW);
     if (!shared) {
         calc_build_bias(b, o, gates * columns);
         calc_build_keep_input(b, o, s->hidden);
@@ -43,17 +44,22 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
         calc_build_bias(b, o, s->hidden);
     }
     calc_build_keep(o, elements * s->kept_bytes, module);
-    calc_build_close_tensor_par(b, shared ? "shared expert reduction" : "feed-forward reduction",
-                                module);
+    calc_operator *reduction = calc_build_close_tensor_par(
+        b, shared ? "shared expert reduction" : "feed-forward reduction", module);
+    calc_build_narrow_gather(b, reduction, o, CALC_STAGE_AGRAD);
 }
 
-/* Sorting of tokens by expert, or back: reads and writes them once per expert, and once before. */
+/* Sorting of tokens by expert, or back: reads and writes them once per expert, and once before. A
+ * dispatch that sends no token twice to a rank leaves one copy per rank to read, or to write. */
 static void add_sort(calc_build *b, const char *name, double routed)
 {
     const calc_shape *s = b->shape;
     double tokens = calc_transformer_routed_tokens(s);
-    double bytes =
-        (tokens / 2 + 3.5 * s->experts_per_token * tokens) * s->hidden * s->element_bytes;
+    double copies = s->experts_per_token * tokens;
+    double moved = b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
+                       ? calc_shape_reached(s, s->expert_par) * tokens + copies
+                       : tokens / 2 + 3.5 * copies;
+    double bytes = moved * s->hidden * s->element_bytes;
     calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_PERMUTE, MOE);
     o->inputs = routed * s->hidden;
     o->outputs = o->inputs;

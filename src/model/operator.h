@@ -54,13 +54,21 @@ typedef struct calc_operator {
     unsigned repeated_by;      /**< recomputation that runs forward again */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op
-        op[CALC_STAGE_COUNT];       /**< COLLECTIVE: of forward; of backward; gathered again */
-    double message_bytes;           /**< COLLECTIVE: whole buffer of one operation */
+        op[CALC_STAGE_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */
+    double message_bytes;     /**< COLLECTIVE: whole buffer of one operation */
+    double
+        narrowed[CALC_STAGE_COUNT]; /**< COLLECTIVE: share of them that sending 8 or 4 bits saves */
     double times[CALC_STAGE_COUNT]; /**< COLLECTIVE: how often each runs */
     double sub_ranks, sub_stride;   /**< COLLECTIVE: of every so many ranks of the group, so many;
                                          0: the whole group */
     bool shared_expert;             /**< part of the shared experts */
     bool hidden_by_attention;       /**< COLLECTIVE: runs beside the attention kernel (ring) */
 } calc_operator;
+
+/** Bytes of one of a collective's operations of a pass. */
+static inline double calc_operator_message_bytes(const calc_operator *o, calc_stage stage)
+{
+    return o->message_bytes * (1 - o->narrowed[stage]);
+}
 
 #endif

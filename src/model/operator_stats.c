@@ -57,7 +57,7 @@ static void put_kernel(const calc_cost_context *c, const calc_operator *o, calc_
 static double message_bytes(const calc_operator *o, calc_stage stage)
 {
     bool none = o->kind != CALC_OPERATOR_COLLECTIVE || o->op[stage] == CALC_OP_NONE;
-    return none ? 0 : o->message_bytes * o->times[stage];
+    return none ? 0 : calc_operator_message_bytes(o, stage) * o->times[stage];
 }
 
 /* Base and edge blocks communicate alike. What is exposed is known of all collectives of a group

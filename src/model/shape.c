@@ -111,6 +111,11 @@ double calc_shape_moe_blocks(const calc_shape *shape)
     return shape->experts > 0 ? floor((shape->blocks - shape->dense_blocks) / shape->moe_every) : 0;
 }
 
+double calc_shape_reached(const calc_shape *s, double destinations)
+{
+    return destinations * (1 - pow(1 - 1 / destinations, s->experts_per_token));
+}
+
 double calc_shape_score_share(const calc_shape *s)
 {
     if (!s->causal) {

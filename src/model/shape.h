@@ -40,6 +40,10 @@ calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec);
 /** Blocks with experts among all blocks of the model. */
 double calc_shape_moe_blocks(const calc_shape *shape);
 
+/** On how many of so many equal destinations (ranks, nodes) the experts of a token are, on average:
+ *  n(1 - (1 - 1/n)^k) for k experts drawn uniformly. [1, min(n, k)] */
+double calc_shape_reached(const calc_shape *shape, double destinations);
+
 /** Part of the square of scores that a kernel of causal or windowed attention computes, mean over
  *  the blocks: 1, (S+1)/2S, or for a window of W tokens (W/S)(1 - W/2S) of those that have one. */
 double calc_shape_score_share(const calc_shape *shape);

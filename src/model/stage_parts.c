@@ -57,9 +57,17 @@ static void add_shapes(const calc_cost_context *c, const calc_operator *operator
     }
 }
 
-static bool keeps_dummies(const calc_exec *exec)
+static bool takes(const calc_exec *exec, int memory)
 {
-    return exec->framework_mem >> CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD & 1;
+    return exec->framework_mem >> memory & 1;
+}
+
+/* Workspaces of cuBLAS on Hopper and later: PyTorch's handle has one, TransformerEngine another,
+ * and one for each of the four streams that it runs grouped multiplications on. */
+static double workspace_bytes(const calc_exec *exec, bool moe)
+{
+    const double one = 32.0 * 1024 * 1024;
+    return takes(exec, CALC_FRAMEWORK_MEM_GEMM_WORKSPACE) ? (moe ? 6 : 2) * one : 0;
 }
 
 double calc_stage_message_bytes(const calc_shape *shape)
@@ -72,7 +80,7 @@ void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
     calc_operator operators[CALC_MAX_OPERATORS];
     const calc_shape *shape = c->shape;
     unsigned recompute = calc_transformer_recompute(c->exec);
-    double e = keeps_dummies(c->exec) ? shape->element_bytes : 0;
+    double e = takes(c->exec, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
     shapes both = {.count = 0};
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
@@ -90,8 +98,9 @@ void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
             add_shapes(c, operators, count, &both);
             out->framework_bytes[!moe][moe] = one.sum * e;
         }
+        out->framework_bytes[!moe][moe] += workspace_bytes(c->exec, moe);
     }
-    out->framework_bytes[1][1] = both.sum * e;
+    out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->exec, shape->experts > 0);
     out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
     size_t count = calc_transformer_embedding(shape, c->exec, operators);
     calc_cost_sum(c, operators, count, 0, &out->embedding);

@@ -48,9 +48,10 @@ static void add_query_key_value(calc_build *b)
     const calc_shape *s = b->shape;
     double query = s->local_heads * s->qk_size;
     double key_value = s->local_kv_heads * (s->qk_size + s->v_size);
-    calc_build_open_tensor_par(b, "attention gather", 0, s->hidden);
+    calc_operator *gather = calc_build_open_tensor_par(b, "attention gather", 0, s->hidden);
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
+    calc_build_narrow_gather(b, gather, o, CALC_STAGE_FW);
     calc_build_bias(b, o, query + key_value);
     calc_build_keep_input(b, o, s->hidden);
     double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
@@ -256,7 +257,8 @@ static void add_attention(calc_build *b)
     double copies =
         s->context_par > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2 : 1;
     calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);
-    calc_build_close_tensor_par(b, "attention reduction", 0);
+    calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
+    calc_build_narrow_gather(b, reduction, o, CALC_STAGE_AGRAD);
     add_residual(b, "attention residual");
 }
 
@@ -308,7 +310,16 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
     calc_operator *o =
         calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
-    calc_build_keep(o, b.kept * shape->hidden * shape->element_bytes, 0);
+    double input_bytes = b.kept * shape->hidden * shape->element_bytes;
+    calc_build_keep(o, input_bytes, 0);
+    if (exec->training && exec->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
+        /* At the peak, when its backward pass ends: the gradient of the input, of all tokens; that
+         * input, gathered again; and the rank's share of the gradient. */
+        double ranks = shape->tensor_par;
+        double whole_bytes = b.tokens * shape->hidden * shape->element_bytes;
+        bool gathered = b.sequence_par && ranks > 1;
+        calc_build_keep(o, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
+    }
     bool fused = exec->fused_cross_entropy;
     b.traffic = 1;
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */

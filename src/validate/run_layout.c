@@ -201,6 +201,9 @@ static void fill_data_par(calc_run_map *map)
     calc_format two_bytes =
         e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
     e->grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
+    /* Gradients are added up in the format they are sent in: Megatron Core allocates their buffer
+     * in it, and so does apex's distributed optimizer. */
+    e->grad_datatype = e->grad_reduce_datatype;
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -254,8 +257,9 @@ static void fill_kernels(calc_run_map *map)
     e->fused_cross_entropy = !unfused_loss;
     e->cuda_graph = graphed(r->overlap);
     e->unfused_experts = calc_runs_has_any_case(r->id, "gpt-oss");
-    if (calc_run_map_trait(map, CALC_RUN_TRAIT_DUMMY_GRADIENTS, !isnan(map->memory_bytes))) {
-        e->framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    if (calc_run_map_trait(map, CALC_RUN_TRAIT_ENGINE_BUFFERS, !isnan(map->memory_bytes))) {
+        e->framework_mem =
+            1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD | 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
     }
 }
 

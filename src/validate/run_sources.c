@@ -15,7 +15,7 @@ static const char nothing_shared[] = "GPU count is not the product of the parall
 /* The first row that fits counts. NULL prefix: any id. */
 static const calc_run_source sources[] = {
     {"simumax_b200", NULL, 0, "simumax_b200",
-     T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(DUMMY_GRADIENTS), NULL},
+     T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(ENGINE_BUFFERS), NULL},
     {"seqsel_tab5", NULL, 0, "calculon_tab5", MEGATRON_2021, NULL},
     {"seqsel_fig", NULL, 0, "seqsel_fig1", OLD_GPT, "analytical memory values, no measurement"},
     {"seqsel", NULL, 0, "seqsel_abs", OLD_GPT, NULL},
@@ -50,9 +50,9 @@ static const calc_run_source sources[] = {
     {"dgxc_", "nemotron4-340b", 0, "dgxc_dense", T(DATA_OVERLAP) | T(HALF_GRADIENTS), NULL},
     {"dgxc_", NULL, 0, "dgxc_dense", NVIDIA_RECIPE, NULL},
     {"mbridge", NULL, 1, "mbridge_moe",
-     T(DATA_OVERLAP) | T(NODE_LIMITED_DISPATCH) | T(DUMMY_GRADIENTS), NULL},
+     T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(NODE_LIMITED_DISPATCH) | T(ENGINE_BUFFERS), NULL},
     {"mbridge", "nemotron-3", 0, "mbridge_moe", 0, NULL},
-    {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(DUMMY_GRADIENTS), NULL},
+    {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(ENGINE_BUFFERS), NULL},
     {"", NULL, 0, "other", 0, NULL}};
 
 /* A source that is not known runs its kind of software as it is set up today. */

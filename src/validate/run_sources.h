@@ -28,7 +28,7 @@
     X(MICROBATCH_SEARCH, "micro-batch and interleaving not printed: the fastest predicted")        \
     X(CHUNKS_8, "interleaving not printed: 8 chunks")                                              \
     X(BALANCED_ENDS, "embedding and head count as a block each")                                   \
-    X(DUMMY_GRADIENTS, "weight-gradient buffers of Transformer Engine")
+    X(ENGINE_BUFFERS, "Transformer Engine's dummy weight gradients and workspaces")
 
 enum {
 #define CALC_X(name, text) CALC_RUN_TRAIT_INDEX_##name,

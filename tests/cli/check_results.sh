@@ -24,11 +24,15 @@ paste -d, <(cut -d, -f1,2,3,10 "$results") <(cut -d, -f1,2,3,10 "$new/results.cs
     END { if (differ) { print differ " differ: read them, then CALC_UPDATE=1"; exit 1 } }'
 "$CALC" validate --baseline "$results" --tolerance 0.01 > "$new/table.txt"
 
-# A constant that is 3 % off must be noticed.
+# A constant that is 3 % off must be noticed: the efficiency of the matrix engine in bfloat16.
 mkdir "$new/systems"
-sed 's/\[\[0, 0\.757\]\]/[[0, 0.734]]/' "$root/systems/h100_sxm.json" > "$new/systems/h100_sxm.json"
-if cmp -s "$root/systems/h100_sxm.json" "$new/systems/h100_sxm.json"; then
-    echo "h100_sxm.json has no efficiency of 0.757 any more: nudge another one"
+awk '/"bfloat16": .*gflops_efficiency/ && !done++ {
+    match($0, /\[\[0, [0-9.]+\]\]/)
+    value = substr($0, RSTART + 4, RLENGTH - 6)
+    $0 = substr($0, 1, RSTART + 3) 0.97 * value substr($0, RSTART + RLENGTH - 2) }
+    { print }' "$root/systems/h100_sxm.json" > "$new/systems/h100_sxm.json"
+if [ "$(diff "$root/systems/h100_sxm.json" "$new/systems/h100_sxm.json" | grep -c '^>')" != 1 ]; then
+    echo "the efficiency in h100_sxm.json was not changed"
     exit 1
 fi
 code=0

@@ -170,7 +170,7 @@ void random_modern_axes(calc_rng *rng, calc_space *space)
     MAYBE_AXIS(rng, space, fused_cross_entropy, 1, 0, 1);
     MAYBE_AXIS(rng, space, cuda_graph, 1, 0, 0.5, 1);
     MAYBE_AXIS(rng, space, software_efficiency, 1, 0, 0.75);
-    MAYBE_AXIS(rng, space, framework_mem, 1, 0, 1);
+    MAYBE_AXIS(rng, space, framework_mem, 1, 0, 3);
     maybe_all(rng, space, CALC_AXIS_attention_type);
     MAYBE_AXIS(rng, space, vector_datatype, 1, 0, CALC_FORMAT_FLOAT8);
 }

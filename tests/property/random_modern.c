@@ -292,7 +292,7 @@ static void random_software(calc_rng *rng, calc_exec *e)
     e->flash_attention = e->context_par > 1 || coin(rng);
     e->attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
     e->memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
-    e->framework_mem = between(rng, 0, 1);
+    e->framework_mem = between(rng, 0, 3);
     if (calc_rng_below(rng, 4) == 0) {
         e->weight_offload = coin(rng);
         e->activations_offload = e->training && coin(rng);

@@ -249,9 +249,13 @@ START_TEST(one_copy_per_node_is_sent_between_nodes)
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 0.75 * 15 / 16 * bytes / slow);
-    c.exec.expert_par = 8; /* one node: nothing to save */
+    c.exec.expert_par = 8; /* one node: both experts are on one rank with a chance of 1/8 */
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 7.0 / 8 * bytes / slow);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 15.0 / 16 * 7 / 8 * bytes / slow);
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    resolve(&c);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW), 15.0 / 16 * 7 / 8 * bytes / fast);
+    c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
     c.exec.expert_par = 16;
     c.app.experts_per_token = 1;
     resolve(&c);

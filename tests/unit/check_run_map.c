@@ -55,6 +55,19 @@ START_TEST(a_complete_row_is_a_layout)
 }
 END_TEST
 
+/* Megatron Core adds gradients up in the format it sends them in. */
+START_TEST(gradients_are_stored_as_they_are_sent)
+{
+    maps();
+    ck_assert_int_eq(map.exec.grad_reduce_datatype, CALC_FORMAT_FLOAT32);
+    ck_assert_int_eq(map.exec.grad_datatype, CALC_FORMAT_FLOAT32);
+    row.overlap = "grad_sync_dtype=bf16";
+    maps();
+    ck_assert_int_eq(map.exec.grad_reduce_datatype, CALC_FORMAT_BFLOAT16);
+    ck_assert_int_eq(map.exec.grad_datatype, CALC_FORMAT_BFLOAT16);
+}
+END_TEST
+
 START_TEST(what_a_row_lacks_is_the_reason)
 {
     row.hardware = "TPU v4";
@@ -286,6 +299,7 @@ int main(void)
     TCase *tests = tcase_create("run_map");
     tcase_add_checked_fixture(tests, enter, NULL);
     tcase_add_test(tests, a_complete_row_is_a_layout);
+    tcase_add_test(tests, gradients_are_stored_as_they_are_sent);
     tcase_add_test(tests, what_a_row_lacks_is_the_reason);
     tcase_add_test(tests, sizes_that_do_not_fit_together_are_the_reason);
     tcase_add_test(tests, data_parallelism_is_what_is_left);

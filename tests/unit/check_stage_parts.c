@@ -35,7 +35,7 @@ START_TEST(the_ends_keep_all_they_need)
     build(&s, modern_app(), modern_exec(1, 2, 2));
     settle(&s);
     double kept = s.parts.head.kept_bytes;
-    ck_assert_double_eq(kept, 32 * (4 * 64 + 2 * 512));
+    ck_assert_double_eq(kept, 32 * (4 * 64 + 2 * 512) + 32 * 64 * 2);
     recompute_all(&s);
     settle(&s);
     ck_assert_double_eq(s.parts.block[CALC_DENSE_BLOCK].kept_bytes, 2 * 32 * 64);
@@ -93,6 +93,24 @@ START_TEST(dummy_gradients_are_one_of_each_shape)
     s.c.exec.expert_par = 2;
     s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
+}
+END_TEST
+
+/* 32 MiB each: PyTorch's and TransformerEngine's, and four for grouped multiplications. */
+START_TEST(workspaces_are_of_the_library_not_of_the_model)
+{
+    const double mib = 1024 * 1024;
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 2, 1));
+    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
+    ck_assert_double_eq(memory_of(&s, 0).framework, 64 * mib);
+    ck_assert_double_eq(memory_of(&s, 1).framework, 64 * mib);
+    s.c.app = moe_app(); /* its first block is dense */
+    ck_assert_double_eq(memory_of(&s, 0).framework, 192 * mib);
+    s.c.app.dense_blocks = 0;
+    ck_assert_double_eq(memory_of(&s, 0).framework, 192 * mib);
+    s.c.exec.training = false;
+    ck_assert_double_eq(memory_of(&s, 0).framework, 0);
 }
 END_TEST
 
@@ -172,6 +190,7 @@ int main(void)
     tcase_add_test(cases, the_ends_keep_all_they_need);
     tcase_add_test(cases, messages_are_the_residual_stream);
     tcase_add_test(cases, dummy_gradients_are_one_of_each_shape);
+    tcase_add_test(cases, workspaces_are_of_the_library_not_of_the_model);
     tcase_add_test(cases, dummy_gradients_of_both_kinds_share_shapes);
     tcase_add_test(cases, the_host_needs_more_for_experts_ranks_and_repetition);
     tcase_add_test(cases, many_tensor_parallel_ranks_wait_for_the_slowest_host);

@@ -440,7 +440,7 @@ START_TEST(activations_are_kept_for_what_is_in_flight)
     ck_assert_double_eq(middle.activation, 3 * 2 * block_bytes);
     ck_assert_double_eq(last.activation, 2 * block_bytes);
     ck_assert_double_eq(first.ends, 0);
-    ck_assert_double_eq(last.ends, 32 * (4 * 64 + 2 * 512));
+    ck_assert_double_eq(last.ends, 32 * (4 * 64 + 2 * 512) + 32 * 64 * 2);
     ck_assert_double_eq(first.total, first.state + first.activation);
     ck_assert_double_eq(last.total, last.state + last.activation + last.ends);
 }

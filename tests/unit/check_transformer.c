@@ -508,6 +508,17 @@ START_TEST(elementwise_kernels_of_experts)
         ck_assert_double_eq(o->launches[CALC_STAGE_FW], 8);
         ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 8);
     }
+    /* Once per rank it was sent to, and a copy for each expert: both of them are on this rank, or
+     * on one of two with a chance of one half. */
+    for (int ranks = 1; ranks <= 2; ranks++) {
+        modern_case limited = case_of(moe_app(), modern_exec(1, 1, ranks));
+        limited.exec.expert_par = ranks;
+        limited.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+        make_block(&limited, CALC_MOE_BLOCK);
+        double sent = ranks == 1 ? T : 1.5 * T;
+        ck_assert_double_eq(named(&limited, "permute")->bytes[CALC_STAGE_FW],
+                            (sent + rows) * H * 2);
+    }
     c.app.ffn_type = CALC_FFN_TYPE_GELU;
     make_block(&c, CALC_MOE_BLOCK);
     kernel_is(&c, "experts activation", 2 * 2 * routed, 3 * 2 * routed, 8 * routed, 13 * routed);
@@ -822,6 +833,52 @@ START_TEST(full_recomputation_keeps_the_input_of_the_block)
 }
 END_TEST
 
+/* ---- Narrow numbers and tensor parallelism ----------------------------------------------------
+ */
+
+/* Each rank narrows its share of what is gathered, so that fewer bytes travel; the transposed copy,
+   half of the traffic, is of the whole. What is reduced stays wide. */
+START_TEST(what_is_gathered_is_narrowed_before)
+{
+    static const char *const column[] = {"query key value", "feed-forward up"};
+    static const char *const row[] = {"attention output", "feed-forward down"};
+    static const char *const before[] = {"attention gather", "feed-forward gather"};
+    static const char *const after[] = {"attention reduction", "feed-forward reduction"};
+    modern_case wide = case_of(modern_app(), modern_exec(4, 1, 1));
+    modern_case c = wide;
+    c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    c.system.quantize_bytes = wide.system.quantize_bytes = 4;
+    make_block(&wide, CALC_DENSE_BLOCK);
+    make_block(&c, CALC_DENSE_BLOCK);
+    for (int i = 0; i < 2; i++) {
+        const calc_operator *o = named(&c, column[i]);
+        double shared = 2 * T * H * (1 - 1.0 / 4); /* half of 4 bytes, of three ranks of four */
+        double operands = o->inputs + o->weights;
+        ck_assert_double_eq(o->bytes[CALC_STAGE_FW],
+                            operands + 2 * o->outputs + 4 * o->inputs - shared);
+        o = named(&c, row[i]);
+        operands = o->outputs + o->weights;
+        ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD],
+                            operands + 2 * o->inputs + 4 * o->outputs - shared);
+        const calc_operator *gather = named(&c, before[i]), *reduction = named(&c, after[i]);
+        double whole = named(&wide, before[i])->message_bytes;
+        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_STAGE_FW), whole / 2);
+        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_STAGE_AGRAD), whole);
+        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_STAGE_WGRAD), whole / 2);
+        ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_STAGE_FW), whole);
+        ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_STAGE_AGRAD), whole / 2);
+    }
+    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR; /* nothing is gathered */
+    c.exec.seq_par_ag_redo = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    const calc_operator *o = named(&c, "feed-forward up");
+    ck_assert_double_eq(o->bytes[CALC_STAGE_FW],
+                        o->inputs + o->weights + 2 * o->outputs + 4 * o->inputs);
+    ck_assert_double_eq(
+        calc_operator_message_bytes(named(&c, "feed-forward gather"), CALC_STAGE_AGRAD), 2 * T * H);
+}
+END_TEST
+
 /* ---- Ends -------------------------------------------------------------------------------------
  */
 
@@ -835,6 +892,7 @@ static void make_head(modern_case *c)
 START_TEST(a_head_keeps_its_inputs_and_logits)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
     make_head(&c);
     ck_assert_double_eq(c.cost.dense_weights, 512 / 2 * H + H);
     ck_assert_double_eq(flop_of(&c, "head", CALC_STAGE_WGRAD), 2 * T * H * 512 / 2);
@@ -845,6 +903,36 @@ START_TEST(a_head_keeps_its_inputs_and_logits)
     /* logits and their gradient, each in 2 and in 4 bytes */
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * (2 + 4) * 512) / 2);
     ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 14 * T * 512 / 2);
+}
+END_TEST
+
+/* In Megatron-LM's count what its backward pass needs at the peak: the gradient of the input, and
+   with sequence parallelism the input of all tokens, and the rank's share of the gradient. */
+START_TEST(the_backward_pass_of_a_head_needs_room)
+{
+    for (int ranks = 1; ranks <= 4; ranks *= 2) {
+        modern_case c = case_of(modern_app(), modern_exec(ranks, 1, 1));
+        double hidden_bytes = T * H * 2;
+        c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+        make_head(&c);
+        double stored = c.cost.kept_bytes;
+        c.exec.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+        make_head(&c);
+        double room = ranks > 1 ? (2 + 1.0 / ranks) * hidden_bytes : hidden_bytes;
+        ck_assert_double_eq(c.cost.kept_bytes, stored + room);
+        c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+        c.exec.seq_par_ag_redo = false;
+        make_head(&c);
+        room = hidden_bytes;
+        c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+        double with_room = c.cost.kept_bytes;
+        make_head(&c);
+        ck_assert_double_eq(with_room, c.cost.kept_bytes + room);
+        c.exec.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+        c.exec.training = false;
+        make_head(&c);
+        ck_assert_double_eq(c.cost.kept_bytes, with_room - room);
+    }
 }
 END_TEST
 
@@ -945,7 +1033,9 @@ int main(void)
     tcase_add_test(cases, routed_experts_run_again_with_both_exchanges);
     tcase_add_test(cases, modules_add_up);
     tcase_add_test(cases, full_recomputation_keeps_the_input_of_the_block);
+    tcase_add_test(cases, what_is_gathered_is_narrowed_before);
     tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
+    tcase_add_test(cases, the_backward_pass_of_a_head_needs_room);
     tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);
     tcase_add_test(cases, learned_positions_are_a_table_beside_that_of_words);
     tcase_add_test(cases, without_a_vocabulary_there_are_no_ends);

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Write the tables of docs/validation.md and docs/catalogue.md from two calibrations.
+
+usage: refit_tables.py WIDTH.json SOURCE.json   what `calc calibrate --json` wrote with --cross width
+                                             and with --cross source
+"""
+import json
+import re
+import sys
+
+COLUMNS = ["A100", "H100", "Blackwell", "910B"]
+UNITS = [(1, "s"), (1e-3, "ms"), (1e-6, "µs")]
+
+
+def percent(number):
+    return f"{100 * number:.1f}"
+
+
+def errors_table(width, source):
+    lines = [
+        "| table | runs | assumed | fitted: bias | mean | median | p90 | unseen width | unseen source |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    elsewhere = {group["name"]: group for group in source["groups"] if group["by"] == "set"}
+    for group in width["groups"]:
+        if group["by"] != "set":
+            continue
+        fitted = group["fitted"]
+        cells = [
+            group["name"],
+            str(group["n"]),
+            percent(group["assumed"]["mean_abs"]),
+            f"{100 * fitted['bias']:+.1f}",
+            percent(fitted["mean_abs"]),
+            percent(fitted["median_abs"]),
+            percent(fitted["p90_abs"]),
+            percent(group["unseen"]["mean_abs"]),
+            percent(elsewhere[group["name"]]["unseen"]["mean_abs"]),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def quantity(value, unit):
+    if unit == "s":
+        scale, name = next(pair for pair in UNITS if value >= pair[0] or pair[0] == 1e-6)
+        return f"{value / scale:.3g} {name}"
+    return f"{value:.3g}"
+
+
+def constant_cell(constant):
+    text = quantity(constant["value"], constant["unit"])
+    error = constant["relative_error"]
+    if error is None:
+        return f"({text})"
+    spread = f" ± {100 * error:.2g} %"
+    return f"**{text}**{spread}" if constant["determined"] else text + spread
+
+
+def constants_table(width):
+    families = {family["name"]: family for family in width["families"]}
+    rows = {constant["name"]: {} for constant in families["Blackwell"]["constants"]}
+    rows.pop("sustained")
+    for column in COLUMNS:
+        for constant in families[column]["constants"]:
+            # What belongs to one machine is in the table of systems.
+            shared = len(constant["machines"]) > 1 or len(families[column]["machines"]) == 1
+            if constant["name"] != "sustained" and shared:
+                rows.setdefault(constant["name"], {}).setdefault(column, constant)
+    lines = ["| field | " + " | ".join(COLUMNS) + " |", "|---|--:|--:|--:|--:|"]
+    for name, cells in rows.items():
+        texts = [constant_cell(cells[c]) if c in cells else "" for c in COLUMNS]
+        lines.append(f"| {name} | " + " | ".join(texts) + " |")
+    return lines
+
+
+def replace(path, header, lines):
+    """Put lines in the place of the table that starts with header."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    table = re.compile(re.escape(header) + r"[^\n]*\n(?:\|[^\n]*\n)+")
+    if len(table.findall(text)) != 1:
+        sys.exit(f"{path}: no table starts with {header}")
+    text = table.sub(lambda _: "\n".join(lines) + "\n", text)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main():
+    width, source = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:3])
+    replace("docs/validation.md", "| table | runs | assumed |", errors_table(width, source))
+    replace("docs/catalogue.md", "| field | A100 | H100 |", constants_table(width))
+    fitted = sum(
+        constant["relative_error"] is not None
+        for family in width["families"]
+        for constant in family["constants"]
+    )
+    print(f"{fitted} constants fitted: say so in docs/validation.md")
+
+
+if __name__ == "__main__":
+    main()
