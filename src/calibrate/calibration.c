@@ -241,16 +241,42 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
     return status == CALC_OK ? cross_validate(t, unseen, errors) : status;
 }
 
+static calc_status cross(task *t, double *unseen, int *fold, calc_errors *errors)
+{
+    for (size_t i = 0; i < t->c->unknowns.count; i++) {
+        t->is_free[i] = !isnan(t->c->unknowns.item[i].error);
+    }
+    calc_status status = predict(t, errors);
+    for (size_t i = 0; fold && i < t->evidence.count; i++) {
+        fold[t->evidence.row[i].index] = fold_of(t, i);
+    }
+    return status == CALC_OK ? cross_validate(t, unseen, errors) : status;
+}
+
+/* Free what a task has, with an error for its status if there is none yet. */
+static calc_status end(task *t, calc_status status, calc_errors *errors)
+{
+    calc_evidence_free(&t->evidence);
+    calc_results_free(&t->results);
+    if (status == CALC_ERR_NOMEM && errors && errors->count == 0) {
+        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
+    }
+    return status;
+}
+
 calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
                            const calc_calibration_runs *runs, double *before, double *unseen,
                            calc_errors *errors)
 {
     task t = {.c = c, .plan = plan, .runs = runs};
-    calc_status status = calibrate(&t, before, unseen, errors);
-    calc_evidence_free(&t.evidence);
-    calc_results_free(&t.results);
-    if (status == CALC_ERR_NOMEM && errors && errors->count == 0) {
-        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
-    }
-    return status;
+    return end(&t, calibrate(&t, before, unseen, errors), errors);
+}
+
+calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
+                                   const calc_calibration_runs *runs, double *unseen, int *fold,
+                                   calc_errors *errors)
+{
+    const calc_calibration_plan plan = {.cross = by};
+    task t = {.c = c, .plan = &plan, .runs = runs};
+    return end(&t, cross(&t, unseen, fold, errors), errors);
 }

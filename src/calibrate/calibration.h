@@ -64,4 +64,12 @@ CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibra
                                          const calc_calibration_runs *runs, double *before,
                                          double *unseen, calc_errors *errors);
 
+/** Predict the runs of a finished calibration by fits without one fold at a time.
+ *  @param unseen  by index of result; only those of its machines are filled [s]
+ *  @param fold    likewise: the number of the fold; may be NULL
+ *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
+CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
+                                                 const calc_calibration_runs *runs, double *unseen,
+                                                 int *fold, calc_errors *errors);
+
 #endif

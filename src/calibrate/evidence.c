@@ -31,16 +31,21 @@ static bool is_one_source(const calc_evidence *evidence)
     return one;
 }
 
+int calc_evidence_width_fold(int64_t hidden, int64_t depth)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, hidden, depth);
+    return (int)(checksum(text) % CALC_EVIDENCE_WIDTH_FOLDS);
+}
+
 /* Folds by width; in a single table, which has few widths, by width and depth. */
 static void deal_by_width(calc_evidence *evidence)
 {
     bool deep = is_one_source(evidence);
     for (size_t i = 0; i < evidence->count; i++) {
         const calc_app *app = &evidence->row[i].result->prediction->map.app;
-        char text[64];
-        snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, app->hidden,
-                 deep ? app->num_blocks : 0);
-        evidence->row[i].width_fold = (int)(checksum(text) % CALC_EVIDENCE_WIDTH_FOLDS);
+        evidence->row[i].width_fold =
+            calc_evidence_width_fold(app->hidden, deep ? app->num_blocks : 0);
     }
     evidence->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
 }
@@ -101,11 +106,6 @@ void calc_evidence_free(calc_evidence *evidence)
 {
     free(evidence->row);
     *evidence = (calc_evidence){0};
-}
-
-double calc_evidence_weight(size_t count)
-{
-    return pow((double)count, 0.6) / (double)count;
 }
 
 double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system)

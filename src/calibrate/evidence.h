@@ -35,9 +35,9 @@ CALC_MUST_USE calc_status calc_evidence_make(calc_evidence *out, const calc_resu
 /** Free what it owns; fine on {0}. */
 void calc_evidence_free(calc_evidence *evidence);
 
-/** Weight of a run among `count` of its source: n runs count as n^0.6, so that no table outvotes
- *  the others. */
-double calc_evidence_weight(size_t count);
+/** The fold of a width, below CALC_EVIDENCE_WIDTH_FOLDS.
+ *  @param depth  number of blocks if it matters too, else 0 */
+int calc_evidence_width_fold(int64_t hidden, int64_t depth);
 
 /** Predicted time of a step on a system [s]; NaN if there is none. */
 double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system);

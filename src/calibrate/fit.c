@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "calibrate/least_squares.h"
+#include "validate/spread.h"
 
 /* Errors of a good model: what identical runs of different software differ by. */
 #define SIGMA 0.05
@@ -70,7 +71,7 @@ static void weigh(task *t)
             alike += is_used(t->fit, j) && s->row[j].result->prediction->map.source ==
                                                s->row[i].result->prediction->map.source;
         }
-        t->weight[i] = is_used(t->fit, i) ? sqrt(calc_evidence_weight(alike)) : 0;
+        t->weight[i] = is_used(t->fit, i) ? sqrt(calc_spread_weight(alike)) : 0;
         t->used += is_used(t->fit, i);
     }
 }

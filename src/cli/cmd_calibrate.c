@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "calibrate/system_text.h"
+#include "calibrate/unseen.h"
 #include "calibrate/view.h"
 #include "cli/calibrate_write.h"
 #include "cli/complain.h"
@@ -20,6 +21,7 @@ enum {
     OPT_MOST,
     OPT_ALL,
     OPT_OUT,
+    OPT_RESIDUALS,
     OPT_JSON,
     OPT_DATE
 };
@@ -56,6 +58,10 @@ static const calc_opt opts[] = {
                  .value = "DIR",
                  .doc = "write the calibrated files there, NAME.json; one machine: or to a file "
                         "ending in .json"},
+    [OPT_RESIDUALS] = {.name = "residuals",
+                       .value = "FILE",
+                       .doc = "write how far each run is from predictions by fits without its "
+                              "width, and without its publisher, as CSV"},
     [OPT_JSON] = {.name = "json",
                   .value = "FILE",
                   .doc = "write constants, groups and every run as JSON"},
@@ -98,6 +104,7 @@ typedef struct task {
     double *predicted[CALC_CALIBRATE_VIEWS];
     char date[DATE_SIZE];
     char complaint[256];
+    bool stdout_is_taken;
 } task;
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -204,6 +211,11 @@ static const char *read_options(task *t)
     const char *date = calc_opt_value(t->args, OPT_DATE);
     if (!complaint && date && (strlen(date) >= DATE_SIZE || strpbrk(date, "\"\\"))) {
         complaint = "--date: a short text without quotes";
+    }
+    int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_RESIDUALS);
+    t->stdout_is_taken = taken > 0;
+    if (!complaint && taken > 1) {
+        complaint = "only one of --json and --residuals can be standard output";
     }
     return complaint                                       ? complaint
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
@@ -321,6 +333,22 @@ static calc_status write_machines(const task *t, calc_errors *errors)
     return status;
 }
 
+static calc_status write_residuals(task *t, calc_errors *errors)
+{
+    calc_measured *m = &t->measured;
+    calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
+    calc_output *out;
+    calc_status status = calc_output_open(&out, calc_opt_value(t->args, OPT_RESIDUALS), errors);
+    if (status == CALC_OK) {
+        status = calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors);
+        if (status == CALC_OK) {
+            return calc_output_close(out, errors);
+        }
+        calc_output_discard(out);
+    }
+    return status;
+}
+
 static calc_status write_report(const task *t, calc_errors *errors)
 {
     calc_calibrate_report report = {
@@ -339,7 +367,7 @@ static calc_status write_report(const task *t, calc_errors *errors)
             status = calc_output_close(out, errors);
         }
     }
-    if (status == CALC_OK && !calc_opt_is_stdout(t->args, OPT_JSON)) {
+    if (status == CALC_OK && !t->stdout_is_taken) {
         status = calc_output_open(&out, "-", errors);
         if (status == CALC_OK) {
             calc_calibrate_write_table(out, &report);
@@ -359,6 +387,9 @@ static calc_exit calibrate(task *t)
     status = status == CALC_OK ? make_views(t, &errors) : status;
     if (status == CALC_OK && calc_opt_value(t->args, OPT_OUT)) {
         status = write_machines(t, &errors);
+    }
+    if (status == CALC_OK && calc_opt_value(t->args, OPT_RESIDUALS)) {
+        status = write_residuals(t, &errors);
     }
     status = status == CALC_OK ? write_report(t, &errors) : status;
     return status == CALC_OK ? CALC_EXIT_OK : calc_complain_errors(&errors);

@@ -40,3 +40,8 @@ calc_spread calc_spread_of(double *error, size_t count)
                          .p90_abs = calc_spread_quantile(error, count, 0.9),
                          .worst_abs = calc_spread_quantile(error, count, 1)};
 }
+
+double calc_spread_weight(size_t count)
+{
+    return pow((double)count, 0.6) / (double)count;
+}

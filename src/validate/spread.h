@@ -21,4 +21,8 @@ calc_spread calc_spread_of(double *error, size_t count);
  *  Hyndman and Fan 1996); NaN if there are none. */
 double calc_spread_quantile(const double *sorted, size_t count, double q);
 
+/** Weight of a run among `count` of its table: n runs count as n^0.6, so that no table outvotes the
+ *  others. */
+double calc_spread_weight(size_t count);
+
 #endif

@@ -95,14 +95,6 @@ START_TEST(a_single_source_is_dealt_by_depth_and_tensor_parallelism)
 }
 END_TEST
 
-START_TEST(large_tables_count_for_less_than_their_size)
-{
-    ck_assert(calc_evidence_weight(1) == 1);
-    ck_assert_double_eq_tol(calc_evidence_weight(32), 0.25, 1e-12);        /* 32^-0.4 = 2^-2 */
-    ck_assert_double_eq_tol(1024 * calc_evidence_weight(1024), 64, 1e-10); /* 1024^0.6 = 2^6 */
-}
-END_TEST
-
 START_TEST(a_run_is_predicted_as_validation_does)
 {
     make(2);
@@ -123,7 +115,6 @@ int main(void)
     tcase_add_test(tests, a_width_is_in_one_fold_that_its_checksum_names);
     tcase_add_test(tests, a_publisher_is_in_one_fold);
     tcase_add_test(tests, a_single_source_is_dealt_by_depth_and_tensor_parallelism);
-    tcase_add_test(tests, large_tables_count_for_less_than_their_size);
     tcase_add_test(tests, a_run_is_predicted_as_validation_does);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -44,6 +44,14 @@ START_TEST(no_run_has_no_error)
 }
 END_TEST
 
+START_TEST(large_tables_count_for_less_than_their_size)
+{
+    ck_assert(calc_spread_weight(1) == 1);
+    ck_assert_double_eq_tol(calc_spread_weight(32), 0.25, 1e-12);        /* 32^-0.4 = 2^-2 */
+    ck_assert_double_eq_tol(1024 * calc_spread_weight(1024), 64, 1e-10); /* 1024^0.6 = 2^6 */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("spread");
@@ -52,6 +60,7 @@ int main(void)
     tcase_add_test(tests, an_even_number_has_its_median_between_two);
     tcase_add_test(tests, one_run_is_all_of_them);
     tcase_add_test(tests, no_run_has_no_error);
+    tcase_add_test(tests, large_tables_count_for_less_than_their_size);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,76 @@
+/** @file residuals.h  How far measured runs were from predictions that had not seen them: the file
+ *  measured/residuals.csv, which `calc calibrate --residuals` writes. */
+#ifndef CALC_VALIDATE_RESIDUALS_H
+#define CALC_VALIDATE_RESIDUALS_H
+
+#include "io/output.h"
+#include "validate/results.h"
+
+/** What the fit behind a prediction had not seen: X(NAME, column of the residual, of its fold). */
+#define CALC_UNSEEN_LIST(X)                                                                        \
+    X(WIDTH, unseen_width, width_fold)    /* models of this width */                               \
+    X(SOURCE, unseen_source, source_fold) /* runs of this publisher */
+
+typedef enum calc_unseen {
+#define CALC_X(name, value, fold) CALC_UNSEEN_##name,
+    CALC_UNSEEN_LIST(CALC_X)
+#undef CALC_X
+        CALC_UNSEEN_COUNT
+} calc_unseen;
+
+/** What a run is compared by. Texts are borrowed. */
+typedef struct calc_traits {
+    const char *family; /**< of machines: "H100"; "": not one that is known */
+    bool experts;       /**< a mixture of experts */
+    int bits;           /**< of the numbers that matrices of blocks are multiplied in */
+    double processors;
+} calc_traits;
+
+/** One measurement. Texts are borrowed from the file. */
+typedef struct calc_residual {
+    const char *id, *source, *machine;
+    calc_quantity quantity;
+    calc_traits traits;
+    int table, family;               /**< numbers of source and family, from 0 */
+    double value[CALC_UNSEEN_COUNT]; /**< log(measured / predicted) */
+    int fold[CALC_UNSEEN_COUNT];     /**< those with the same number were left out together */
+} calc_residual;
+
+/** All of a file. Owns everything. Start with {0}. */
+typedef struct calc_residuals {
+    calc_residual *item;
+    size_t count;
+    const calc_residual **order[CALC_UNSEEN_COUNT]; /**< by size of the value, without its sign */
+    int tables;
+    calc_text text;
+} calc_residuals;
+
+/** The traits of a layout on a machine of that family. */
+calc_traits calc_traits_of(const calc_app *app, const calc_exec *exec, const char *family);
+
+/** Read a file.
+ *  @return CALC_OK; CALC_ERR_FIELD for a missing column or cell, CALC_ERR_TYPE for a cell that is
+ *  not what it should be, CALC_ERR_SYNTAX, CALC_ERR_NOMEM, or what calc_text_read() returns. Errors
+ *  name file and line. *out must be freed in any case. */
+CALC_MUST_USE calc_status calc_residuals_read(calc_residuals *out, const char *path,
+                                              calc_errors *errors);
+
+/** The same from a text, which the residuals own from now on; `name` is what errors call it. */
+CALC_MUST_USE calc_status calc_residuals_parse(calc_residuals *out, calc_text text,
+                                               const char *name, calc_errors *errors);
+
+/** That of a measurement; NULL if there is none. */
+const calc_residual *calc_residuals_find(const calc_residuals *residuals, const char *id,
+                                         calc_quantity quantity);
+
+/** The family of a machine that has runs; NULL if it has none. */
+const char *calc_residuals_family(const calc_residuals *residuals, const char *machine);
+
+/** Write the names of the columns; then one row, values with four decimals. */
+void calc_residuals_write_head(calc_output *out);
+void calc_residuals_write(calc_output *out, const calc_residual *residual);
+
+/** Free what they own; fine on {0}. */
+void calc_residuals_free(calc_residuals *residuals);
+
+#endif

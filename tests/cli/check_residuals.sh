@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# tests/measured/residuals.csv: does it have every measurement that is
+# scored and no other, and is it what a calibration finds now? scripts/refit writes it anew.
+# usage: CALC=path check_residuals.sh        CALC_LONG=1 calibrates more again
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+residuals=$root/tests/measured/residuals.csv
+new=$(mktemp -d)
+trap 'rm -rf "$new"' EXIT
+status=0
+complain()
+{
+    echo "$1: read the difference, then scripts/refit"
+    status=1
+}
+
+# Every scored measurement; memory is as far off as it is predicted now, and times of a family not
+# far from it in the middle, as fits without a fold are like those with it.
+"$CALC" validate --csv - | awk -F, '$3 == "scored" && $1 !~ /^"/ {
+    print $1 "," $2, log($9 / $10) }' | sort > "$new/scored"
+awk -F, 'NR > 1 { print $1 "," $2, $11, $5 }' "$residuals" | sort > "$new/have"
+diff <(cut -d' ' -f1 "$new/scored") <(cut -d' ' -f1 "$new/have") ||
+    complain "scored measurements and residuals differ"
+join "$new/scored" "$new/have" | awk '{ d = $2 - $3; d = d < 0 ? -d : d }
+    /,memory / { memory++; if (d > 0.002) { print; bad = 1 } }
+    /,step_time / { count[$4]++; far[$4] += d > 0.06 }
+    END { for (f in count) if (far[f] > count[f] / 2) { print f; bad = 1 }
+        exit bad || !memory || length(count) < 4 }' || complain "residuals are not of this model"
+
+# The family with the fewest runs again; with CALC_LONG=1 also one that has every kind of run.
+families=(--system ascend_910b)
+[ -z "${CALC_LONG:-}" ] || families+=(--system "h100_sxm,h100_sxm_500w,h800,h200,h20")
+"$CALC" calibrate --start documented --residuals "$new/residuals.csv" "${families[@]}" > "$new/table"
+awk -F, -v long="${CALC_LONG:-}" '$5 == "910B" || (long && $5 == "H100") {
+    print $1 "," $2, $11, $12 }' "$residuals" | sort > "$new/then"
+awk -F, 'NR > 1 { print $1 "," $2, $11, $12 }' "$new/residuals.csv" | sort > "$new/now"
+join -a 1 -a 2 "$new/then" "$new/now" | awk '
+    NF != 5 || ($2 - $4) ^ 2 > 0.005 ^ 2 || ($3 - $5) ^ 2 > 0.005 ^ 2 { print; differ++ }
+    END { exit NR < 50 || differ }' || complain "residuals differ by more than half a percent"
+
+exit $status

@@ -1,0 +1,163 @@
+/* Files of residuals: what is written is read, in order of size, and broken ones are refused. */
+#include "residuals_case.h"
+
+static calc_errors errors;
+
+static void enter(void)
+{
+    case_residuals = (calc_residuals){0};
+    errors = (calc_errors){0};
+}
+
+static void leave(void)
+{
+    calc_residuals_free(&case_residuals);
+}
+
+START_TEST(what_is_written_is_read)
+{
+    case_begin();
+    calc_residual run = case_run("a, b", -0.25);
+    run.quantity = CALC_QUANTITY_MEMORY;
+    run.traits = (calc_traits){"910B", true, 4, 2048};
+    run.fold[CALC_UNSEEN_WIDTH] = 3;
+    run.fold[CALC_UNSEEN_SOURCE] = 5;
+    case_add(run);
+    case_add(case_run("other", 0.125));
+    case_end();
+    const calc_residual *r = &case_residuals.item[0];
+    ck_assert_str_eq(r->id, "run_0");
+    ck_assert_str_eq(r->source, "a, b");
+    ck_assert_str_eq(r->machine, "h100_sxm");
+    ck_assert_str_eq(r->traits.family, "910B");
+    ck_assert(r->quantity == CALC_QUANTITY_MEMORY && r->traits.experts);
+    ck_assert(r->traits.bits == 4 && r->traits.processors == 2048);
+    ck_assert(r->fold[CALC_UNSEEN_WIDTH] == 3 && r->fold[CALC_UNSEEN_SOURCE] == 5);
+    ck_assert(r->value[CALC_UNSEEN_WIDTH] == -0.25 && r->value[CALC_UNSEEN_SOURCE] == -0.5);
+    ck_assert(!case_residuals.item[1].traits.experts);
+}
+END_TEST
+
+START_TEST(tables_and_families_are_numbered_and_values_ordered)
+{
+    static const double values[] = {0.3, -0.1, 0.2};
+    case_begin();
+    for (int i = 0; i < 3; i++) {
+        calc_residual run = case_run(i == 1 ? "one" : "two", values[i]);
+        run.traits.family = i == 2 ? "A100" : "H100";
+        case_add(run);
+    }
+    case_end();
+    const calc_residual *r = case_residuals.item;
+    ck_assert_int_eq(case_residuals.tables, 2);
+    ck_assert(r[0].table == 0 && r[1].table == 1 && r[2].table == 0);
+    ck_assert(r[0].family == 0 && r[1].family == 0 && r[2].family == 1);
+    ck_assert_ptr_eq(case_residuals.order[CALC_UNSEEN_WIDTH][0], &r[1]);
+    ck_assert_ptr_eq(case_residuals.order[CALC_UNSEEN_WIDTH][1], &r[2]);
+    ck_assert_ptr_eq(case_residuals.order[CALC_UNSEEN_SOURCE][2], &r[0]);
+}
+END_TEST
+
+START_TEST(a_measurement_and_a_family_are_found)
+{
+    case_begin();
+    case_add(case_run("one", 0.1));
+    calc_residual memory = case_run("one", 0.1);
+    memory.quantity = CALC_QUANTITY_MEMORY;
+    memory.machine = "only_memory";
+    case_add(memory);
+    case_end();
+    const calc_residuals *all = &case_residuals;
+    ck_assert_ptr_eq(calc_residuals_find(all, "run_0", CALC_QUANTITY_STEP_TIME), &all->item[0]);
+    ck_assert_ptr_null(calc_residuals_find(all, "run_0", CALC_QUANTITY_MEMORY));
+    ck_assert_ptr_null(calc_residuals_find(all, "run_2", CALC_QUANTITY_STEP_TIME));
+    ck_assert_str_eq(calc_residuals_family(all, "h100_sxm"), "H100");
+    ck_assert_ptr_null(calc_residuals_family(all, "h100")); /* a start is not the name */
+    ck_assert_ptr_null(calc_residuals_family(all, "only_memory"));
+}
+END_TEST
+
+START_TEST(traits_are_those_of_a_layout)
+{
+    calc_app app = {.num_experts = 8};
+    calc_exec exec = {.num_procs = 64, .datatype = CALC_DATATYPE_BFLOAT16};
+    calc_traits t = calc_traits_of(&app, &exec, "A100");
+    ck_assert(t.experts && t.bits == 16 && t.processors == 64);
+    ck_assert_str_eq(t.family, "A100");
+    app.num_experts = 0;
+    exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    t = calc_traits_of(&app, &exec, "A100");
+    ck_assert(!t.experts && t.bits == 8);
+    exec.matrix_datatype = CALC_FORMAT_FLOAT4;
+    ck_assert_int_eq(calc_traits_of(&app, &exec, "").bits, 4);
+    exec.matrix_datatype = CALC_FORMAT_AUTO;
+    exec.datatype = CALC_DATATYPE_FLOAT32;
+    ck_assert_int_eq(calc_traits_of(&app, &exec, "").bits, 32);
+}
+END_TEST
+
+#define HEAD                                                                                       \
+    "id,quantity,source,machine,family,kind,bits,processors,width_fold,source_fold,unseen_width,"  \
+    "unseen_source\n"
+
+START_TEST(what_is_wrong_is_said_with_its_line)
+{
+    static const struct {
+        const char *csv, *text;
+        calc_status status;
+        int line;
+    } cases[] = {
+        {"id,quantity\n", "column \"source\" is missing", CALC_ERR_FIELD, 1},
+        {HEAD "a,time,s,m,H,dense,16,8,0,0,0,0\n", "quantity: \"time\" is not step_time or memory",
+         CALC_ERR_TYPE, 2},
+        {HEAD "a,memory,s,m,H,sparse,16,8,0,0,0,0\n", "kind: \"sparse\" is not dense or MoE",
+         CALC_ERR_TYPE, 2},
+        {HEAD "a,memory,s,m,H,MoE,many,8,0,0,0,0\n", "bits: \"many\" is not a number of bits",
+         CALC_ERR_TYPE, 2},
+        {HEAD "a,memory,s,m,H,MoE,16,0,0,0,0,0\n",
+         "processors: \"0\" is not a number of processors", CALC_ERR_TYPE, 2},
+        {HEAD "\na,memory,s,m,H,MoE,16,8,-1,0,0,0\n",
+         "width_fold: \"-1\" is not the number of a fold", CALC_ERR_TYPE, 3},
+        {HEAD "a,memory,s,m,H,MoE,16,8,0,1e10,0,0\n",
+         "source_fold: \"1e10\" is not the number of a fold", CALC_ERR_TYPE, 2},
+        {HEAD "a,memory,s,m,H,MoE,16,8,0,0,,0\n", "unseen_width: \"\" is not a logarithm",
+         CALC_ERR_TYPE, 2},
+        {HEAD "a,memory,s,m,H,MoE,16,8,0,0,0,nan\n", "unseen_source: \"nan\" is not a logarithm",
+         CALC_ERR_TYPE, 2},
+        {HEAD "a,memory,s\n", "the row has 3 cells, \"machine\" is the 4. column", CALC_ERR_FIELD,
+         2},
+        {HEAD "\"a\n", NULL, CALC_ERR_SYNTAX, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_text text = {strdup(cases[i].csv), strlen(cases[i].csv)};
+        errors = (calc_errors){0};
+        ck_assert_int_eq(calc_residuals_parse(&case_residuals, text, "r.csv", &errors),
+                         cases[i].status);
+        ck_assert_int_eq(errors.item[0].line, cases[i].line);
+        if (cases[i].text) {
+            ck_assert_str_eq(errors.item[0].text, cases[i].text);
+        }
+        calc_residuals_free(&case_residuals);
+    }
+    ck_assert_int_eq(calc_residuals_read(&case_residuals, "no_such.csv", &errors),
+                     CALC_ERR_NOT_FOUND);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("residuals");
+    TCase *tests = tcase_create("residuals");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, what_is_written_is_read);
+    tcase_add_test(tests, tables_and_families_are_numbered_and_values_ordered);
+    tcase_add_test(tests, a_measurement_and_a_family_are_found);
+    tcase_add_test(tests, traits_are_those_of_a_layout);
+    tcase_add_test(tests, what_is_wrong_is_said_with_its_line);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
