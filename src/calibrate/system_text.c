@@ -85,7 +85,7 @@ static int by_place(const void *a, const void *b)
 
 /* ---- The source ------------------------------------------------------------------------------ */
 
-static const char marker[] = "Calibrated on ";
+static const char marker[] = CALC_SYSTEM_TEXT_MARKER;
 
 /* How far the runs vouch for a constant. */
 typedef enum standing { DETERMINED, INDICATED, ASSUMED } standing;

@@ -7,6 +7,9 @@
 #include "io/output.h"
 #include "io/text.h"
 
+/** How what a calibration says in the source begins. */
+#define CALC_SYSTEM_TEXT_MARKER "Calibrated on "
+
 /** Write it.
  *  @param old      the text that the machine was read from
  *  @param machine  index in the family

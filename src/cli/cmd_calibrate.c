@@ -61,7 +61,8 @@ static const calc_opt opts[] = {
     [OPT_RESIDUALS] = {.name = "residuals",
                        .value = "FILE",
                        .doc = "write how far each run is from predictions by fits without its "
-                              "width, and without its publisher, as CSV"},
+                              "width, and without its publisher, as CSV: what --band of calc run "
+                              "reads from measured/residuals.csv"},
     [OPT_JSON] = {.name = "json",
                   .value = "FILE",
                   .doc = "write constants, groups and every run as JSON"},

@@ -22,6 +22,7 @@ enum {
     OPT_CSV,
     OPT_LAYERS,
     OPT_STAGES,
+    OPT_BAND,
     OPT_PEERS,
     OPT_SCHEDULE,
     OPT_PLOT,
@@ -50,6 +51,9 @@ static const calc_opt opts[] = {
                     .value = "FILE",
                     .doc = "write a header and one row of CSV per pipeline stage, and add the "
                            "stages to JSON"},
+    [OPT_BAND] = {.name = "band",
+                  .doc = "add within what nine of ten measured runs like this one would be, to the "
+                         "summary and to JSON (docs/validation.md)"},
     [OPT_PEERS] = {.name = "peers",
                    .value = "FILE",
                    .doc = "write which ranks talk to which, as JSON"},
@@ -94,7 +98,9 @@ static const char *const examples[] = {
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",
-    "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html", NULL};
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --band",
+    "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html",
+    NULL};
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
@@ -127,6 +133,7 @@ static calc_status write_summary(const calc_args *args, const calc_run_outcome *
                                 .stage = o->stage,
                                 .stage_count = o->stage_count,
                                 .extended = o->extended,
+                                .band = o->has_band ? &o->band : NULL,
                                 .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
     calc_report_write(out, &report);
     if (calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)) {
@@ -216,6 +223,9 @@ static bool is_exact(const calc_args *args)
 static const char *check_options(const calc_args *args, bool *stdout_is_taken)
 {
     bool calculon = strcmp(calc_opt_value(args, OPT_COMPAT), "none") != 0;
+    if (calculon && calc_opt_value(args, OPT_BAND)) {
+        return "--band has no --compat calculon: its runs were predicted by calc";
+    }
     if (calculon && is_exact(args)) {
         return "--schedule exact has no --compat calculon: Calculon has the closed form only";
     }
@@ -287,6 +297,10 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
     }
     o->extended = calc_extended(&in->app, &in->system, &in->exec);
     calc_status status = list_stages(args, o, errors);
+    o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
+    if (status == CALC_OK && o->has_band) {
+        status = calc_run_band_make(&o->band, in, errors);
+    }
     if (status == CALC_OK) {
         status = write_files(args, o, errors);
     }

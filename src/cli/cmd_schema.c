@@ -3,6 +3,7 @@
 #include "axis.h"
 #include "cli/complain.h"
 #include "cli/opt.h"
+#include "cli/run_band.h"
 #include "io/schema.h"
 #include "spec/field.h"
 #include "validate/runs.h"
@@ -49,6 +50,7 @@ static void write_definitions(calc_output *out)
         calc_output_printf(out, ",\n    \"%s\": ", calc_kind_name(kind));
         calc_schema_object(out, calc_table_of(kind), kind == CALC_KIND_LAYER ? name : "", 4);
     }
+    calc_run_band_schema(out);
     calc_output_text(out, "\n  },\n");
 }
 
@@ -81,6 +83,7 @@ static void write_result(calc_output *out)
              "      }\n"
              "    },\n"
              "    \"stats\": {\"$ref\": \"#/$defs/stats\"},\n"
+             "    \"band\": {\"$ref\": \"#/$defs/band\"},\n"
              "    \"layers\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/layer\"}},\n"
              "    \"stages\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/stage\"}}\n"
              "  },\n"

@@ -5,13 +5,14 @@
 #include "base/error.h"
 #include "cli/complain.h"
 #include "cli/measured.h"
+#include "cli/validate_band.h"
 #include "cli/validate_page.h"
 #include "cli/validate_table.h"
 #include "cli/validate_write.h"
 #include "report/page.h"
 #include "validate/parity_svg.h"
 
-enum { OPT_JSON, OPT_CSV, OPT_PLOT, OPT_HTML, OPT_BASELINE, OPT_TOLERANCE, OPT_ROWS };
+enum { OPT_JSON, OPT_CSV, OPT_PLOT, OPT_HTML, OPT_BASELINE, OPT_TOLERANCE, OPT_ROWS, OPT_BAND };
 
 static const calc_opt opts[] = {
     [OPT_JSON] = {.name = "json",
@@ -37,6 +38,9 @@ static const calc_opt opts[] = {
                   .value = "N",
                   .preset = "10",
                   .doc = "show the N measurements with the largest errors"},
+    [OPT_BAND] = {.name = "band",
+                  .doc = "show how many runs are inside the bands of calc run --band, those made "
+                         "without them"},
     {0}};
 static const calc_arg rows[] = {
     {.name = "RUNS",
@@ -48,7 +52,9 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc validate",
                                        "calc validate --csv now.csv --baseline before.csv",
                                        "calc validate my_runs.csv --json - --plot parity.svg",
-                                       "calc validate --html validation.html", NULL};
+                                       "calc validate --html validation.html",
+                                       "calc validate --band --rows 0",
+                                       NULL};
 
 /* A validation under way. */
 typedef struct task {
@@ -57,6 +63,7 @@ typedef struct task {
     calc_results results;
     calc_baseline baseline;
     calc_groups groups;
+    calc_validate_bands bands;
     double tolerance; /* a fraction */
     size_t worst;
     bool stdout_is_taken;
@@ -81,6 +88,9 @@ static const char *read_options(task *t)
         return "--rows: a number of measurements, 0 or more";
     }
     t->worst = strtoul(worst, NULL, 10);
+    if (t->stdout_is_taken && calc_opt_value(t->args, OPT_BAND)) {
+        return "--band is shown on standard output, which another option takes";
+    }
     return taken > 1 ? "only one of --json, --csv, --plot and --html can be standard output"
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;
@@ -140,6 +150,9 @@ static calc_status write_files(task *t, calc_errors *errors)
 static void write_table(calc_output *out, task *t)
 {
     calc_validate_table_write(out, &t->results, &t->groups, t->worst);
+    if (calc_opt_value(t->args, OPT_BAND)) {
+        calc_validate_bands_write(out, &t->results, &t->bands);
+    }
 }
 
 static void write_worse(calc_output *out, task *t)
@@ -160,6 +173,9 @@ static calc_status make_results(task *t, calc_errors *errors)
     }
     if (status == CALC_OK) {
         status = calc_groups_make(&t->groups, &t->results, t->baseline.error, errors);
+    }
+    if (status == CALC_OK && calc_opt_value(t->args, OPT_BAND)) {
+        status = calc_validate_bands_make(&t->bands, &t->results, errors);
     }
     return status;
 }
@@ -199,6 +215,7 @@ static void free_task(task *t)
     calc_results_free(&t->results);
     calc_baseline_free(&t->baseline);
     calc_groups_free(&t->groups);
+    calc_validate_bands_free(&t->bands);
     free(t);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/human.h"
 #include "cli/report_inference.h"
 #include "cli/report_layout.h"
+#include "cli/run_band.h"
 #include "spec/field.h"
 
 void calc_report_title(calc_output *out, const calc_report *r, const char *title)
@@ -317,6 +318,9 @@ void calc_report_write(calc_output *out, const calc_report *r)
     calc_report_layout_write(out, r);
     write_serving(out, r);
     write_rates(out, r);
+    if (r->band) {
+        calc_run_band_write(out, r);
+    }
     write_times(out, r);
     write_memory(out, r, 1, s->mem_tier1_capacity);
     if (s->proc_mem_tier2_cap_req > 0) {

@@ -79,6 +79,10 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     }
     calc_output_text(out, o->reason_count ? "\n  ]" : "]");
     write_member(out, "stats", CALC_KIND_STATS, &o->stats);
+    if (o->has_band) {
+        calc_output_text(out, ",\n  \"band\": ");
+        calc_run_band_json(out, &o->band, &o->stats);
+    }
     write_layers(out, o);
     write_json_stages(out, o);
     calc_output_text(out, "\n}\n");
@@ -173,5 +177,6 @@ void calc_run_outcome_free(calc_run_outcome *o)
 {
     free(o->stage);
     free(o->set);
+    calc_run_band_free(&o->band);
     calc_inputs_free(&o->inputs);
 }

@@ -3,6 +3,7 @@
 #define CALC_CLI_RUN_OUTCOME_H
 
 #include "cli/inputs.h"
+#include "cli/run_band.h"
 #include "io/output.h"
 #include "report/page_timeline.h"
 
@@ -21,6 +22,8 @@ typedef struct calc_run_outcome {
     const char **set;        /**< owned: assignments FIELD=VALUE */
     size_t set_count;
     bool extended; /**< uses fields of modern models */
+    bool has_band;
+    calc_run_band band; /**< if it has one */
 } calc_run_outcome;
 
 /** Inputs, verdict and statistics as one JSON object. */

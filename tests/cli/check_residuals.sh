@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/measured/residuals.csv: does it have every measurement that is
-# scored and no other, and is it what a calibration finds now? scripts/refit writes it anew.
+# tests/measured/residuals.csv, which bands are made of: does it have every measurement that is
+# scored and no other, is it what a calibration finds now, and do nine of ten runs lie in bands that
+# were made without them? scripts/refit writes it anew.
 # usage: CALC=path check_residuals.sh        CALC_LONG=1 calibrates more again
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -38,4 +39,19 @@ join -a 1 -a 2 "$new/then" "$new/now" | awk '
     NF != 5 || ($2 - $4) ^ 2 > 0.005 ^ 2 || ($3 - $5) ^ 2 > 0.005 ^ 2 { print; differ++ }
     END { exit NR < 50 || differ }' || complain "residuals differ by more than half a percent"
 
+# A band of 90 % holds 85 to 95 % of the runs that its fits and itself have not seen: runs, and
+# tables of n weighing n^0.6. Families are smaller: 80 to 98 %. It is narrower than 30 %, and where
+# the publisher is new it still holds four in five.
+"$CALC" validate --band --rows 0 | awk '
+    /runs in their bands/ { quantity = $1 }
+    quantity != "time" { next }
+    $1 == "all" && $2 ~ /^[0-9]+$/ {
+        seen = 1
+        bad = bad || $4 < 85 || $4 > 95 || $5 < 85 || $5 > 95 || $8 > 30 || $10 < 80 || $14 < $8 }
+    ($1 == "A100" || $1 == "H100" || $1 == "Blackwell" || $1 == "910B") && $3 == "|" && $2 >= 30 {
+        families++
+        bad = bad || $5 < 80 || $5 > 98 }
+    { text = text $0 "\n" }
+    END { if (!seen || families != 4 || bad) { printf "%s", text; exit 1 } }' ||
+    { echo "bands hold too few or too many runs, or are too wide" && status=1; }
 exit $status

@@ -76,7 +76,7 @@ def shipped_files_are_valid():
 
 
 def results_are_valid():
-    for words in (RUN + ["--layers"], RUN + ["--set", "mem1.GiB=1"],
+    for words in (RUN + ["--layers"], RUN + ["--band"], RUN + ["--set", "mem1.GiB=1"],
                   ["deepseek-v3-671B", "h800", "deepseek-v3_2048", "--layers"]):
         result = json.loads(calc("run", *words, "--json", "-").stdout)
         for error in check["result"].iter_errors(result):

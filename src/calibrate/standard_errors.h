@@ -1,0 +1,36 @@
+/** @file standard_errors.h  How uncertain a prediction is because the fitted constants of its
+ *  machine are: their standard errors, as the source of a calibrated machine states them. */
+#ifndef CALC_CALIBRATE_STANDARD_ERRORS_H
+#define CALC_CALIBRATE_STANDARD_ERRORS_H
+
+#include "calibrate/constant.h"
+#include "io/text.h"
+
+enum { CALC_STANDARD_ERRORS_MAX = 64, CALC_STANDARD_ERRORS_MACHINE = 64 };
+
+/** A constant that was fitted. */
+typedef struct calc_standard_error {
+    const calc_constant *constant;
+    double relative; /**< as a share of the value */
+} calc_standard_error;
+
+/** What the file of a machine says of its calibration. */
+typedef struct calc_standard_errors {
+    char
+        machine[CALC_STANDARD_ERRORS_MACHINE]; /**< the first one that has runs; "": uncalibrated */
+    calc_standard_error item[CALC_STANDARD_ERRORS_MAX];
+    size_t count;
+} calc_standard_errors;
+
+/** Read them from the text of a system's file: what calc_system_text_write() wrote. */
+void calc_standard_errors_read(calc_standard_errors *out, const calc_text *text);
+
+/** Standard deviation of the logarithm of the time of a step: the effects of the constants, each
+ *  half the difference of the logarithms one standard error up and down, added as squares. What is
+ *  left out is that errors of constants that are fitted together depend on one another, so that
+ *  the sum of their effects is smaller, as a rule.
+ *  @return 0 without constants; NaN where the layout has no time */
+double calc_standard_errors_of_time(const calc_standard_errors *errors, const calc_app *app,
+                                    const calc_system *system, const calc_exec *exec);
+
+#endif

@@ -1,0 +1,47 @@
+/** @file band.h  Within which factor of a prediction nine of ten measurements are: split conformal
+ *  prediction (Lei et al. 2018, J. Am. Stat. Assoc. 113) on the residuals of comparable runs.
+ *
+ *  The score of a run is |log(measured / predicted)|. The reach of the band is the smallest score
+ *  for which the runs up to it weigh CALC_BAND_LEVEL of all and of one more, that of the run to
+ *  predict, which weighs their mean: with equal weights the usual ceil((n + 1) 0.9)-th. A table of
+ *  n runs weighs n^0.6 (calc_spread_weight()). Scores have no sign, as tables are off in both
+ *  directions: what is slower than predicted in one is faster in the next. */
+#ifndef CALC_VALIDATE_BAND_H
+#define CALC_VALIDATE_BAND_H
+
+#include "validate/residuals.h"
+
+/** Share of runs that a band is to contain. */
+#define CALC_BAND_LEVEL 0.9
+
+enum { CALC_BAND_RUNS = 30 /**< runs that a class has to have */, CALC_BAND_TEXT = 160 };
+
+/** What comparable runs have in common with the one to predict; processors of one node, up to 128,
+ *  or more. */
+enum { CALC_ALIKE_FAMILY = 1, CALC_ALIKE_KIND = 2, CALC_ALIKE_BITS = 4, CALC_ALIKE_SCALE = 8 };
+
+/** What a band is wanted for. */
+typedef struct calc_band_query {
+    calc_quantity quantity;
+    calc_traits traits;
+    calc_unseen unseen; /**< WIDTH: machine and software like those of the runs; SOURCE: not */
+    int without;        /**< runs of this fold of `unseen` are left out; -1: none are */
+} calc_band_query;
+
+/** A band: prediction * exp(-reach) to prediction * exp(reach). */
+typedef struct calc_band {
+    double reach;  /**< NaN: there are too few runs */
+    double median; /**< of log(measured / predicted), by weight; NaN: no runs */
+    size_t runs, tables;
+    unsigned alike; /**< CALC_ALIKE_* */
+} calc_band;
+
+/** The band of the most alike class that has CALC_BAND_RUNS runs: family of machines, kind of
+ * model, bits and processors; without processors; without bits; of any machine; of any kind. */
+calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query);
+
+/** "H100, dense, 8 bits, up to 128 processors"; "all" if nothing need be alike.
+ *  @return text, CALC_BAND_TEXT bytes */
+char *calc_band_class(const calc_traits *traits, unsigned alike, char *text);
+
+#endif

@@ -1,0 +1,228 @@
+/* Bands: the conformal quantile of known numbers, weights of tables, classes that are alike. */
+#include "residuals_case.h"
+#include "validate/band.h"
+
+#include <math.h>
+
+static void enter(void)
+{
+    case_residuals = (calc_residuals){0};
+    case_begin();
+}
+
+static void leave(void)
+{
+    calc_residuals_free(&case_residuals);
+}
+
+static const calc_band_query plain = {.traits = {.family = "H100", .bits = 16, .processors = 8},
+                                      .without = -1};
+
+/* `count` runs of one table, off by 0.01, -0.02, 0.03 ... */
+static void add_many(int count)
+{
+    for (int i = 1; i <= count; i++) {
+        case_add(case_run("one", i % 2 ? 0.01 * i : -0.01 * i));
+    }
+}
+
+START_TEST(the_reach_is_the_conformal_quantile)
+{
+    /* ceil(0.9 (n + 1)): of 39 runs the 36th, of 30 the 28th. */
+    add_many(39);
+    case_end();
+    calc_band band = calc_band_of(&case_residuals, &plain);
+    ck_assert_double_eq_tol(band.reach, 0.36, 1e-9);
+    ck_assert(band.runs == 39 && band.tables == 1 && band.alike == 15);
+    /* -0.38 -0.36 ... -0.02 are 19, then 0.01 is the 20th of 39. */
+    ck_assert_double_eq_tol(band.median, 0.01, 1e-9);
+    calc_band_query other = plain;
+    other.unseen = CALC_UNSEEN_SOURCE; /* twice as far */
+    ck_assert_double_eq_tol(calc_band_of(&case_residuals, &other).reach, 0.72, 1e-9);
+}
+END_TEST
+
+START_TEST(thirty_runs_are_a_class)
+{
+    add_many(30);
+    case_end();
+    calc_band band = calc_band_of(&case_residuals, &plain);
+    ck_assert_double_eq_tol(band.reach, 0.28, 1e-9);
+    ck_assert_uint_eq(band.alike, 15);
+}
+END_TEST
+
+START_TEST(too_few_runs_have_no_reach)
+{
+    /* The 9th of 9 is the last that a quantile of 0.9 of 10 can be. */
+    add_many(9);
+    case_end();
+    calc_band band = calc_band_of(&case_residuals, &plain);
+    ck_assert_double_eq_tol(band.reach, 0.09, 1e-9);
+    ck_assert(band.runs == 9 && band.alike == 0);
+    leave();
+    enter();
+    add_many(8);
+    case_end();
+    band = calc_band_of(&case_residuals, &plain);
+    ck_assert(isnan(band.reach) && band.runs == 8 && isfinite(band.median));
+    leave();
+    enter();
+    case_end();
+    band = calc_band_of(&case_residuals, &plain);
+    ck_assert(isnan(band.reach) && isnan(band.median) && band.runs == 0 && band.tables == 0);
+}
+END_TEST
+
+START_TEST(a_large_table_does_not_outvote_the_others)
+{
+    /* 32 runs of one table weigh 8 together, two tables of one run 1 each: 10 in all. Of 10 and
+     * one more of the mean weight, 10/34, nine tenths are 9.26: the second table of one run is
+     * needed. Were all runs equal, it would be the 32nd of 34. */
+    for (int i = 0; i < 32; i++) {
+        case_add(case_run("large", 0.1));
+    }
+    case_add(case_run("small", 0.5));
+    case_add(case_run("other", -0.6));
+    case_end();
+    calc_band band = calc_band_of(&case_residuals, &plain);
+    ck_assert_double_eq_tol(band.reach, 0.6, 1e-9);
+    ck_assert_double_eq_tol(band.median, 0.1, 1e-9);
+    ck_assert_uint_eq(band.tables, 3);
+}
+END_TEST
+
+/* 30 runs off by `value`, which differ from the plain ones as `change` says. */
+static void add_class(double value, void (*change)(calc_residual *run))
+{
+    for (int i = 0; i < 30; i++) {
+        calc_residual run = case_run("one", value);
+        change(&run);
+        case_add(run);
+    }
+}
+
+static void larger(calc_residual *run)
+{
+    run->traits.processors = 9;
+}
+
+static void narrower(calc_residual *run)
+{
+    run->traits.bits = 8;
+}
+
+static void older(calc_residual *run)
+{
+    run->traits.family = "A100";
+}
+
+static void of_experts(calc_residual *run)
+{
+    run->traits.experts = true;
+    run->traits.family = "A100";
+}
+
+START_TEST(what_is_not_alike_enough_joins_step_by_step)
+{
+    add_many(29); /* one too few at each step: reaches tell which class it was */
+    add_class(1, larger);
+    add_class(2, narrower);
+    add_class(3, older);
+    add_class(4, of_experts);
+    case_end();
+    calc_band_query q = plain;
+    calc_band band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 59 && band.reach == 1);
+    ck_assert_uint_eq(band.alike, CALC_ALIKE_FAMILY | CALC_ALIKE_KIND | CALC_ALIKE_BITS);
+    q.traits.processors = 128; /* 9 to 128 */
+    band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 30 && band.alike == 15 && band.reach == 1);
+    q.traits.processors = 129;
+    ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 59);
+    q.traits.bits = 4;
+    band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 89 && band.reach == 2);
+    ck_assert_uint_eq(band.alike, CALC_ALIKE_FAMILY | CALC_ALIKE_KIND);
+    q.traits.family = "";
+    band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 119 && band.reach == 3 && band.alike == CALC_ALIKE_KIND);
+    q.quantity = CALC_QUANTITY_MEMORY;
+    ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 0);
+}
+END_TEST
+
+START_TEST(any_kind_is_the_last_class)
+{
+    add_many(29);
+    add_class(4, of_experts);
+    case_end();
+    calc_band_query q = plain;
+    calc_band band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 59 && band.alike == 0 && band.reach == 4);
+    q.traits.experts = true;
+    band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 30 && band.alike == CALC_ALIKE_KIND && band.reach == 4);
+}
+END_TEST
+
+START_TEST(a_fold_is_left_out)
+{
+    add_many(39);
+    for (int i = 0; i < 10; i++) {
+        calc_residual run = case_run("two", 5);
+        run.fold[CALC_UNSEEN_WIDTH] = 2;
+        run.fold[CALC_UNSEEN_SOURCE] = 1;
+        case_add(run);
+    }
+    case_end();
+    calc_band_query q = plain;
+    ck_assert(calc_band_of(&case_residuals, &q).reach == 5);
+    q.without = 2;
+    calc_band band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 39);
+    ck_assert_double_eq_tol(band.reach, 0.36, 1e-9);
+    q.unseen = CALC_UNSEEN_SOURCE; /* whose folds are others */
+    ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 49);
+    q.without = 1;
+    ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 39);
+}
+END_TEST
+
+START_TEST(a_class_is_named_by_what_is_alike)
+{
+    char text[CALC_BAND_TEXT];
+    calc_traits t = {"H100", false, 8, 129};
+    ck_assert_str_eq(calc_band_class(&t, 15, text),
+                     "H100, dense, 8 bits, more than 128 processors");
+    t.processors = 128;
+    ck_assert_str_eq(calc_band_class(&t, 15, text), "H100, dense, 8 bits, 9 to 128 processors");
+    t.processors = 8;
+    ck_assert_str_eq(calc_band_class(&t, 15, text), "H100, dense, 8 bits, up to 8 processors");
+    t.experts = true;
+    ck_assert_str_eq(calc_band_class(&t, CALC_ALIKE_KIND, text), "MoE");
+    ck_assert_str_eq(calc_band_class(&t, 0, text), "all");
+    case_end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("band");
+    TCase *tests = tcase_create("band");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, the_reach_is_the_conformal_quantile);
+    tcase_add_test(tests, thirty_runs_are_a_class);
+    tcase_add_test(tests, too_few_runs_have_no_reach);
+    tcase_add_test(tests, a_large_table_does_not_outvote_the_others);
+    tcase_add_test(tests, what_is_not_alike_enough_joins_step_by_step);
+    tcase_add_test(tests, any_kind_is_the_last_class);
+    tcase_add_test(tests, a_fold_is_left_out);
+    tcase_add_test(tests, a_class_is_named_by_what_is_alike);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
