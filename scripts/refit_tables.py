@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Write the tables of docs/validation.md and docs/catalogue.md from two calibrations.
 
-usage: refit_tables.py WIDTH.json SOURCE.json   what `calc calibrate --json` wrote with --cross width
-                                             and with --cross source
+usage: refit_tables.py WIDTH.json SOURCE.json BANDS.txt
+
+what `calc calibrate --json` wrote with --cross width and with --cross source, and what
+`calc validate --band --rows 0` printed
 """
 import json
 import re
@@ -74,6 +76,28 @@ def constants_table(width):
     return lines
 
 
+def bands_table(printed):
+    """Coverage of bands: the rows of the printed tables that the documentation shows."""
+    shown = {"all": "all", "all but vTrain on one node": "all but vTrain on one node"}
+    shown |= {"all high confidence": "all high confidence", "dense": "dense"}
+    shown |= {"A100": "A100", "H100": "H100", "Blackwell": "Blackwell", "910B": "910B"}
+    shown |= {"MoE": "mixtures of experts"}
+    steps, memory = printed.split("step, runs in their bands")[1].split("memory, runs in their bands")
+    rows = {}
+    for line in steps.splitlines() + [re.sub("^all ", "memory ", memory.splitlines()[2])]:
+        cells = re.match(r"(\S.*?) +(\d+) \|(.*)\|(.*)$", line)
+        if cells:
+            width, source = cells[3].split(), cells[4].split()
+            rows[cells[1]] = [cells[2], *width[:2], width[4], *source[:2], source[4]]
+    lines = [
+        "| runs | n | unseen width: inside | by table | half | unseen publisher: inside | by table | half |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, title in (shown | {"memory": "memory"}).items():
+        lines.append("| " + " | ".join([title, *rows[name]]) + " |")
+    return lines
+
+
 def replace(path, header, lines):
     """Put lines in the place of the table that starts with header."""
     with open(path, encoding="utf-8") as file:
@@ -89,6 +113,8 @@ def replace(path, header, lines):
 def main():
     width, source = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:3])
     replace("docs/validation.md", "| table | runs | assumed |", errors_table(width, source))
+    with open(sys.argv[3], encoding="utf-8") as file:
+        replace("docs/validation.md", "| runs | n | unseen width: inside |", bands_table(file.read()))
     replace("docs/catalogue.md", "| field | A100 | H100 |", constants_table(width))
     fitted = sum(
         constant["relative_error"] is not None
