@@ -10,9 +10,20 @@
 #include "cli/validate_table.h"
 #include "cli/validate_write.h"
 #include "report/page.h"
+#include "validate/errors_svg.h"
 #include "validate/parity_svg.h"
 
-enum { OPT_JSON, OPT_CSV, OPT_PLOT, OPT_HTML, OPT_BASELINE, OPT_TOLERANCE, OPT_ROWS, OPT_BAND };
+enum {
+    OPT_JSON,
+    OPT_CSV,
+    OPT_PLOT,
+    OPT_PLOT_ERRORS,
+    OPT_HTML,
+    OPT_BASELINE,
+    OPT_TOLERANCE,
+    OPT_ROWS,
+    OPT_BAND
+};
 
 static const calc_opt opts[] = {
     [OPT_JSON] = {.name = "json",
@@ -22,6 +33,9 @@ static const calc_opt opts[] = {
     [OPT_PLOT] = {.name = "plot",
                   .value = "FILE",
                   .doc = "write predicted over measured times as an SVG picture"},
+    [OPT_PLOT_ERRORS] = {.name = "plot-errors",
+                         .value = "FILE",
+                         .doc = "write the errors of times by published table as an SVG picture"},
     [OPT_HTML] = {.name = "html",
                   .value = "FILE",
                   .doc = "write a page for a browser: parity, errors by group, every row; one file "
@@ -75,7 +89,9 @@ typedef struct task {
 static const char *read_options(task *t)
 {
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
-                calc_opt_is_stdout(t->args, OPT_PLOT) + calc_opt_is_stdout(t->args, OPT_HTML);
+                calc_opt_is_stdout(t->args, OPT_PLOT) +
+                calc_opt_is_stdout(t->args, OPT_PLOT_ERRORS) +
+                calc_opt_is_stdout(t->args, OPT_HTML);
     t->stdout_is_taken = taken > 0;
     const char *tolerance = calc_opt_value(t->args, OPT_TOLERANCE);
     const char *worst = calc_opt_value(t->args, OPT_ROWS);
@@ -91,7 +107,7 @@ static const char *read_options(task *t)
     if (t->stdout_is_taken && calc_opt_value(t->args, OPT_BAND)) {
         return "--band is shown on standard output, which another option takes";
     }
-    return taken > 1 ? "only one of --json, --csv, --plot and --html can be standard output"
+    return taken > 1 ? "only one of the files can be standard output"
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;
 }
@@ -111,6 +127,11 @@ static void write_csv(calc_output *out, task *t)
 static void write_plot(calc_output *out, task *t)
 {
     calc_parity_svg_write(out, &t->results);
+}
+
+static void write_errors(calc_output *out, task *t)
+{
+    calc_errors_svg_write(out, &t->results, &t->groups);
 }
 
 static void write_page(calc_output *out, task *t)
@@ -138,6 +159,7 @@ static calc_status write_files(task *t, calc_errors *errors)
     } files[] = {{OPT_JSON, write_json},
                  {OPT_CSV, write_csv},
                  {OPT_PLOT, write_plot},
+                 {OPT_PLOT_ERRORS, write_errors},
                  {OPT_HTML, write_page}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {

@@ -1,22 +1,16 @@
 #include "validate/parity_svg.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { LEFT = 70, TOP = 30, SIDE = 560, WIDTH = 860, HEIGHT = 650, MACHINES = 16 };
+#include "validate/svg.h"
 
-/* Colours that differ for colour-blind readers too (Okabe and Ito 2008), then tints of them. */
-static const char *const colors[MACHINES] = {
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d00",
-    "#004a75", "#8a3d00", "#00664b", "#84496a", "#999999", "#f0b87f", "#7fceb9", "#b0b0ff"};
+enum { LEFT = 70, TOP = 30, SIDE = 560, WIDTH = 860, HEIGHT = 650 };
 
 /* What is drawn and where. */
 typedef struct plot {
     calc_output *out;
     double lo, hi; /* of both axes, logarithms to base 10 */
-    const char *machine[MACHINES];
-    size_t points[MACHINES];
-    int machines;
+    calc_svg_machines machines;
 } plot;
 
 static bool is_drawn(const calc_result *r)
@@ -32,31 +26,6 @@ static double x_of(const plot *p, double seconds)
 static double y_of(const plot *p, double seconds)
 {
     return TOP + SIDE - (log10(seconds) - p->lo) / (p->hi - p->lo) * SIDE;
-}
-
-/* Texts of this program and of runs: only what XML reserves is replaced. */
-static void write_escaped(calc_output *out, const char *text)
-{
-    for (; *text; text++) {
-        const char *word = *text == '<'   ? "&lt;"
-                           : *text == '>' ? "&gt;"
-                           : *text == '&' ? "&amp;"
-                                          : NULL;
-        calc_output_write(out, word ? word : text, word ? strlen(word) : 1);
-    }
-}
-
-static int machine_index(plot *p, const char *name)
-{
-    for (int i = 0; i < p->machines; i++) {
-        if (strcmp(p->machine[i], name) == 0) {
-            return i;
-        }
-    }
-    if (p->machines < MACHINES) {
-        p->machine[p->machines++] = name;
-    }
-    return p->machines - 1;
 }
 
 /* Axes that start and end at a power of ten around all points. */
@@ -126,26 +95,13 @@ static void write_frame(const plot *p)
 
 static void write_point(plot *p, const calc_result *r)
 {
-    int machine = machine_index(p, r->prediction->map.machine->system);
-    p->points[machine]++;
     calc_output_printf(p->out,
                        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" fill-opacity=\"0.6\">"
                        "<title>",
-                       x_of(p, r->measured), y_of(p, r->predicted), colors[machine]);
-    write_escaped(p->out, r->prediction->map.row->id);
+                       x_of(p, r->measured), y_of(p, r->predicted),
+                       calc_svg_machine_color(&p->machines, r->prediction->map.machine->system));
+    calc_svg_text(p->out, r->prediction->map.row->id);
     calc_output_printf(p->out, ": %+.1f %%</title></circle>\n", 100 * r->error);
-}
-
-static void write_legend(const plot *p)
-{
-    for (int i = 0; i < p->machines; i++) {
-        int y = TOP + 14 + 20 * i;
-        calc_output_printf(p->out,
-                           "<circle cx=\"%d\" cy=\"%d\" r=\"5\" fill=\"%s\"/>"
-                           "<text x=\"%d\" y=\"%d\" fill=\"#333\">%s (%zu)</text>\n",
-                           LEFT + SIDE + 24, y - 4, colors[i], LEFT + SIDE + 36, y, p->machine[i],
-                           p->points[i]);
-    }
 }
 
 void calc_parity_svg_write(calc_output *out, const calc_results *results)
@@ -158,6 +114,6 @@ void calc_parity_svg_write(calc_output *out, const calc_results *results)
             write_point(&p, &results->item[i]);
         }
     }
-    write_legend(&p);
+    calc_svg_legend(out, &p.machines, LEFT + SIDE + 24, TOP + 14);
     calc_output_text(out, "</svg>\n");
 }

@@ -2,7 +2,7 @@
 # tests/measured/results.csv says what is predicted for every published run, so that a change of the
 # model is a difference to read. Here: is it what calc predicts, and does a change for the worse fail?
 # usage: CALC=path check_results.sh        CALC_UPDATE=1 writes the file, and
-#   docs/parity.svg, the picture of it
+#   docs/parity.svg and docs/errors.svg, pictures of it
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 results=$root/tests/measured/results.csv
@@ -14,7 +14,8 @@ trap 'rm -rf "$new"' EXIT
     $10 = sprintf("%.5g", $10); $11 = sprintf("%.4f", $11) } { print }' > "$new/results.csv"
 if [ -n "${CALC_UPDATE:-}" ]; then
     cp "$new/results.csv" "$results"
-    "$CALC" validate --plot "$root/docs/parity.svg" > "$new/table.txt"
+    "$CALC" validate --plot "$root/docs/parity.svg" --plot-errors "$root/docs/errors.svg" \
+        > "$new/table.txt"
     exit
 fi
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "run_case.h"
 #include "scratch.h"
+#include "validate/errors_svg.h"
 #include "validate/parity_svg.h"
 
 #include <check.h>
@@ -205,6 +206,57 @@ START_TEST(a_picture_has_a_point_per_scored_time)
 }
 END_TEST
 
+/* Where a circle is [pixels]: the number after `which` in the tag before `title`. */
+static double place(const char *text, const char *title, const char *which)
+{
+    const char *at = strstr(text, title);
+    ck_assert_ptr_nonnull(at);
+    while (strncmp(at, "<circle", 7) != 0) {
+        at--;
+    }
+    at = strstr(at, which);
+    ck_assert_ptr_nonnull(at);
+    return strtod(at + strlen(which), NULL);
+}
+
+/* A row of points per table; sums of tables are not drawn, errors beyond 40 % are at the edge. */
+START_TEST(a_picture_of_errors_has_a_row_per_table)
+{
+    row[0].id = "simumax_b200_a<b";
+    row[1].id = "foundry_a100_80_1";
+    row[2].id = "foundry_a100_80_2";
+    for (int i = 0; i < 3; i++) {
+        row[i].confidence = "high";
+    }
+    make();
+    row[1].measured_iteration_s = results.item[1].predicted / 1.2;
+    row[2].measured_iteration_s = results.item[2].predicted / 3;
+    calc_results_free(&results);
+    make();
+    calc_groups groups = {0};
+    ck_assert_int_eq(calc_groups_make(&groups, &results, NULL, &errors), CALC_OK);
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open(&out, "e.svg", &errors), CALC_OK);
+    calc_errors_svg_write(out, &results, &groups);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    calc_groups_free(&groups);
+    static char text[16384];
+    FILE *file = fopen("e.svg", "rb");
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    ck_assert_ptr_nonnull(strstr(text, ">SimuMax B200 (1)</text>"));
+    ck_assert_ptr_nonnull(strstr(text, ">llm-foundry FSDP, A100 (2)</text>"));
+    ck_assert_ptr_null(strstr(text, "all high confidence"));
+    ck_assert_ptr_nonnull(strstr(text, "<title>simumax_b200_a&lt;b: "));
+    /* 560 pixels are -40 to +40 %, zero in the middle */
+    double zero = 300 + 280;
+    ck_assert_double_eq_tol(place(text, "<title>foundry_a100_80_1: +20.0 %", "cx=\""), zero + 140,
+                            0.06);
+    ck_assert_double_eq(place(text, "<title>foundry_a100_80_2: +200.0 %", "cx=\""), zero + 280);
+    ck_assert_ptr_nonnull(strstr(text, ">110.0</text>")); /* the mean of both */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("results");
@@ -218,6 +270,7 @@ int main(void)
     tcase_add_test(tests, a_broken_remark_is_an_error_in_its_line);
     tcase_add_test(tests, the_shipped_remarks_are_about_shipped_runs);
     tcase_add_test(tests, a_picture_has_a_point_per_scored_time);
+    tcase_add_test(tests, a_picture_of_errors_has_a_row_per_table);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

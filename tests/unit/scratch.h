@@ -46,8 +46,8 @@ static inline void scratch_leave(const char *folder)
     ck_assert_int_eq(rmdir(folder), 0);
 }
 
-/* In its place if it is there: file systems flush a file that is emptied and written anew, and tests
- * that damage one a thousand times would wait for the disk. */
+/* In its place if it is there: file systems flush a file that is emptied and written anew, and
+ * tests that damage one a thousand times would wait for the disk. */
 static inline void scratch_write(const char *path, const void *bytes, size_t length)
 {
     FILE *file = fopen(path, "r+b");

@@ -1,0 +1,122 @@
+#include "validate/errors_svg.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "validate/sets.h"
+#include "validate/svg.h"
+
+enum { LEFT = 300, TOP = 30, SIDE = 560, ROW = 26, WIDTH = 1160, TICK = 10, MOST = 40 };
+
+/* What is drawn and where. */
+typedef struct plot {
+    calc_output *out;
+    const calc_results *results;
+    calc_svg_machines machines;
+    int rows;
+} plot;
+
+/* @param error  a fraction; beyond the frame is at its edge */
+static double x_of(double error)
+{
+    double percent = fmax(-MOST, fmin(MOST, 100 * error));
+    return LEFT + SIDE * (percent + MOST) / (2.0 * MOST);
+}
+
+static int y_of(int row)
+{
+    return TOP + ROW * row + ROW / 2;
+}
+
+static bool is_row(const calc_group *group)
+{
+    return strcmp(group->by, "set") == 0 && group->quantity == CALC_QUANTITY_STEP_TIME;
+}
+
+static void write_frame(const plot *p)
+{
+    int bottom = TOP + ROW * p->rows;
+    calc_output_printf(
+        p->out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+        "font-family=\"sans-serif\" font-size=\"13\">\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<g fill=\"#333\">\n",
+        WIDTH, bottom + 60);
+    for (int percent = -MOST; percent <= MOST; percent += TICK) {
+        calc_output_printf(p->out,
+                           "<path d=\"M%.1f %d V%d\" stroke=\"%s\"/>\n"
+                           "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n",
+                           x_of(percent / 100.0), TOP, bottom, percent == 0 ? "#333" : "#ddd",
+                           x_of(percent / 100.0), bottom + 18, percent > 0 ? "+" : "", percent);
+    }
+    calc_output_printf(
+        p->out,
+        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">predicted over measured time "
+        "of a step, less 1 [%%]; bar: bias, number: mean of absolute errors</text>\n"
+        "</g>\n",
+        LEFT + SIDE / 2, bottom + 44);
+}
+
+/* A table's points, a little apart so that equal ones show, its bias and its mean. */
+static void write_row(plot *p, const calc_group *group, size_t set, int row)
+{
+    int y = y_of(row);
+    calc_output_printf(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#333\">",
+                       LEFT - 12, y + 4);
+    calc_svg_text(p->out, group->name);
+    calc_output_printf(p->out, " (%zu)</text>\n", group->spread.count);
+    int number = 0;
+    for (size_t i = 0; i < p->results->count; i++) {
+        const calc_result *r = &p->results->item[i];
+        if (r->use != CALC_USE_SCORED || r->quantity != CALC_QUANTITY_STEP_TIME ||
+            !calc_sets_has(set, r)) {
+            continue;
+        }
+        const char *machine = r->prediction->map.machine->system;
+        calc_output_printf(p->out,
+                           "<circle cx=\"%.1f\" cy=\"%d\" r=\"2.5\" fill=\"%s\" "
+                           "fill-opacity=\"0.5\"><title>",
+                           x_of(r->error), y + number++ % 5 * 3 - 6,
+                           calc_svg_machine_color(&p->machines, machine));
+        calc_svg_text(p->out, r->prediction->map.row->id);
+        calc_output_printf(p->out, ": %+.1f %%</title></circle>\n", 100 * r->error);
+    }
+    calc_output_printf(p->out,
+                       "<path d=\"M%.1f %d V%d\" stroke=\"#000\" stroke-width=\"2.5\"/>"
+                       "<text x=\"%d\" y=\"%d\" fill=\"#333\">%.1f</text>\n",
+                       x_of(group->spread.bias), y - 10, y + 10, LEFT + SIDE + 10, y + 4,
+                       100 * group->spread.mean_abs);
+}
+
+/* Sets that others contain or sum up would draw the same points again. */
+static bool repeats(const char *name)
+{
+    return strncmp(name, "- ", 2) == 0 || strncmp(name, "all ", 4) == 0;
+}
+
+static size_t set_of(const calc_group *group)
+{
+    size_t set = 0;
+    while (calc_sets_name(set) && strcmp(calc_sets_name(set), group->name) != 0) {
+        set++;
+    }
+    return set;
+}
+
+void calc_errors_svg_write(calc_output *out, const calc_results *results, const calc_groups *groups)
+{
+    plot p = {.out = out, .results = results};
+    for (size_t i = 0; i < groups->count; i++) {
+        p.rows += is_row(&groups->item[i]) && !repeats(groups->item[i].name);
+    }
+    write_frame(&p);
+    int row = 0;
+    for (size_t i = 0; i < groups->count; i++) {
+        const calc_group *group = &groups->item[i];
+        if (is_row(group) && !repeats(group->name)) {
+            write_row(&p, group, set_of(group), row++);
+        }
+    }
+    calc_svg_legend(out, &p.machines, LEFT + SIDE + 64, TOP + 14);
+    calc_output_text(out, "</svg>\n");
+}
