@@ -13,9 +13,9 @@
 
 enum { OPT_TO, OPT_PER_NODE, OPT_OUT, OPT_KEYS };
 
-static const char *const targets[] = {"megatron",    "nemo",       "megatron-bridge",
-                                      "deepspeed",   "torchtitan", "mindspeed",
-                                      "mindformers", "json",       NULL};
+static const char *const targets[] = {"megatron",   "nemo",      "megatron-bridge", "deepspeed",
+                                      "torchtitan", "mindspeed", "mindformers",     "paddle",
+                                      "json",       NULL};
 static const calc_opt opts[] = {
     [OPT_TO] = {.name = "to",
                 .value = "FRAMEWORK",

@@ -14,8 +14,8 @@
 enum { OPT_FROM, OPT_APP, OPT_EXE, OPT_PROCS };
 enum { SHOWN = 20 /* ignored keys that are named */ };
 
-static const char *const sources[] = {"megatron",        "mindspeed",   "nemo",
-                                      "megatron-bridge", "mindformers", NULL};
+static const char *const sources[] = {"megatron",    "mindspeed", "nemo", "megatron-bridge",
+                                      "mindformers", "paddle",    NULL};
 static const calc_opt opts[] = {
     [OPT_FROM] = {.name = "from",
                   .value = "FRAMEWORK",
@@ -36,7 +36,7 @@ static const calc_arg rows[] = {
     {.name = "FILE",
      .optional = true,
      .repeated = true,
-     .doc = "a script, a list of options or a YAML file, \"-\" for standard input; or, after "
+     .doc = "a script, a list of options, a YAML or JSON file, \"-\" for standard input; or, after "
             "\"--\", the options themselves"},
     {0}};
 static const char *const examples[] = {
@@ -59,10 +59,18 @@ static calc_status read_file(const calc_import *import, calc_settings *settings,
     calc_text text = {0};
     calc_status status = calc_text_read(&text, import->name, errors);
     if (status == CALC_OK) {
-        status =
-            import->framework->syntax == CALC_SYNTAX_YAML
-                ? calc_settings_from_yaml(settings, text.data, text.length, import->name, errors)
-                : calc_settings_from_script(settings, text.data, text.length);
+        switch (import->framework->syntax) {
+        case CALC_SYNTAX_YAML:
+            status =
+                calc_settings_from_yaml(settings, text.data, text.length, import->name, errors);
+            break;
+        case CALC_SYNTAX_JSON:
+            status =
+                calc_settings_from_json(settings, text.data, text.length, import->name, errors);
+            break;
+        default:
+            status = calc_settings_from_script(settings, text.data, text.length);
+        }
     }
     calc_text_free(&text);
     return status;
@@ -160,11 +168,11 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_import = {
     .name = "import",
     .summary = "read the options or the configuration of a training framework",
-    .detail =
-        "Reads the options of Megatron-LM or MindSpeed, or the YAML file of another framework, "
-        "and writes the layout they describe, and the model if --app is given. Options that "
-        "do not change time or memory, or that calc does not know, are named on standard "
-        "error. Nothing in a script is executed.",
+    .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML or JSON file of another "
+              "framework, "
+              "and writes the layout they describe, and the model if --app is given. Options that "
+              "do not change time or memory, or that calc does not know, are named on standard "
+              "error. Nothing in a script is executed.",
     .args = rows,
     .opts = opts,
     .examples = examples,

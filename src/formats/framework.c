@@ -10,10 +10,9 @@
 #include "spec/field.h"
 
 const calc_framework *const calc_framework_list[] = {
-    &calc_framework_megatron,    &calc_framework_nemo,
-    &calc_framework_bridge,      &calc_framework_deepspeed,
-    &calc_framework_torchtitan,  &calc_framework_mindspeed,
-    &calc_framework_mindformers, NULL};
+    &calc_framework_megatron,    &calc_framework_nemo,       &calc_framework_bridge,
+    &calc_framework_deepspeed,   &calc_framework_torchtitan, &calc_framework_mindspeed,
+    &calc_framework_mindformers, &calc_framework_paddle,     NULL};
 
 const calc_framework *calc_framework_find(const char *name)
 {
@@ -60,10 +59,11 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
 
 static bool write_set(const calc_row *row, int64_t set, calc_syntax syntax, char *text)
 {
-    bool list = syntax != CALC_SYNTAX_SHELL;
+    bool list = syntax == CALC_SYNTAX_YAML || syntax == CALC_SYNTAX_TOML;
     size_t length = (size_t)snprintf(text, CALC_ROW_TEXT_SIZE, "%s", list ? "[" : "");
     for (const calc_word *word = row->words; word->word; word++) {
         if (set & (int64_t)word->value) {
+            set &= ~(int64_t)word->value; /* other words for the same are not needed */
             length += (size_t)snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s%s",
                                        length > list ? list ? ", " : " " : "", word->word);
         }
@@ -229,9 +229,14 @@ static const calc_word *find_word(const calc_row *row, const char *text, size_t 
 
 static void list_words(const calc_row *row, char *expect, size_t size)
 {
+    enum { ROOM = 32 /* for a word, and for saying that there are more */ };
     size_t length = 0;
     expect[0] = '\0';
-    for (const calc_word *word = row->words; word->word && length < size; word++) {
+    for (const calc_word *word = row->words; word->word; word++) {
+        if (length + strlen(word->word) + ROOM > size) {
+            snprintf(expect + length, size - length, ", ...");
+            return;
+        }
         const char *glue = length == 0 ? "" : word[1].word ? ", " : " or ";
         length += (size_t)snprintf(expect + length, size - length, "%s%s", glue, word->word);
     }
@@ -281,6 +286,9 @@ bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char 
         if (!read_number(text + (*text == '[' || *text == '('), &number)) {
             snprintf(expect, size, "a number");
             return false;
+        }
+        if (row->unset && number == -1) {
+            return true;
         }
         if (!number_fits(row, number, expect, size)) {
             return false;

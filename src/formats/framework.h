@@ -43,6 +43,7 @@ typedef struct calc_row {
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< another name, understood but never written */
+    bool unset;            /**< -1 says nothing */
 } calc_row;
 
 /** One framework. */
@@ -67,7 +68,7 @@ extern const calc_framework *const calc_framework_list[];
 
 extern const calc_framework calc_framework_megatron, calc_framework_mindspeed, calc_framework_nemo,
     calc_framework_bridge, calc_framework_deepspeed, calc_framework_torchtitan,
-    calc_framework_mindformers;
+    calc_framework_mindformers, calc_framework_paddle;
 
 /** The framework of that name; NULL if there is none. */
 const calc_framework *calc_framework_find(const char *name);

@@ -211,15 +211,19 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
     }
 }
 
-/* Models that a framework has under a name, by hidden size and blocks, in the order of the words of
- * its table. */
+/* Models that a framework has under a name, in the order of the words of its table. Others share
+ * hidden size and blocks with them: Llama 2 and Qwen 2 with Llama 3. */
 static void set_model_name(calc_plan *plan, const calc_app *a)
 {
-    static const int64_t shape[][2] = {{4096, 32}, {8192, 80}, {16384, 126},
-                                       {2048, 27}, {5120, 60}, {7168, 61}};
+    static const struct {
+        int64_t hidden, blocks, feedforward, vocab;
+    } model[] = {{4096, 32, 14336, 128256}, {8192, 80, 28672, 128256}, {16384, 126, 53248, 128256},
+                 {2048, 27, 10944, 102400}, {5120, 60, 12288, 102400}, {7168, 61, 18432, 129280}};
     enum { DENSE = 3 };
-    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
-        if (a->hidden == shape[i][0] && a->num_blocks == shape[i][1] &&
+    for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
+        if (a->hidden == model[i].hidden && a->num_blocks == model[i].blocks &&
+            a->feedforward == model[i].feedforward &&
+            (a->vocab_size == 0 || a->vocab_size == model[i].vocab) &&
             (a->num_experts > 0) == (i >= DENSE)) {
             SET(MODEL, i);
         }
@@ -266,4 +270,5 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
         set_experts(plan, &a);
         set_dispatch(plan, &e);
     }
+    calc_plan_split(plan, &e);
 }

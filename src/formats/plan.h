@@ -15,6 +15,19 @@ typedef enum calc_plan_member {
     CALC_PLAN_COUNT
 } calc_plan_member;
 
+/** Bits of the members *_SWITCHES: options that a framework takes as words in one text. */
+enum {
+    CALC_PLAN_TENSOR_REDUCE = 1,    /**< all-reduce overlaps with the backward pass */
+    CALC_PLAN_TENSOR_SCATTER = 2,   /**< reduce-scatter overlaps with the backward pass */
+    CALC_PLAN_PIPELINE_REDUCE = 1,  /**< gradient reduction overlaps with the passes */
+    CALC_PLAN_PIPELINE_MESSAGE = 2, /**< messages between stages overlap */
+    CALC_PLAN_PIPELINE_DUALPIPE_V = 4,
+    CALC_PLAN_SHARDING_REDUCE = 1, /**< the same without stages, only the optimizer is sharded */
+    CALC_PLAN_SHARDING_REDUCE_GRAD = 2, /**< the same where gradients are sharded too */
+    CALC_PLAN_SHARDING_SPLIT = 4,       /**< tensors are split between ranks */
+    CALC_PLAN_SHARDING_GATHER = 8       /**< all-gather of weights overlaps; needs the split */
+};
+
 /** Each number is a count, a rate, 0 or 1, or the index of an enumerated value; NaN: not said. */
 typedef struct calc_plan {
     double value[CALC_PLAN_COUNT];
@@ -46,11 +59,18 @@ static inline double calc_plan_get(const calc_plan *plan, calc_plan_member membe
 void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
                     int64_t node_procs);
 
+/** Say again, in the members that only some frameworks have, what others say.
+ *  @param exec  resolved */
+void calc_plan_split(calc_plan *plan, const calc_exec *exec);
+
+/** The opposite: what those members say, in the members that calc_plan_apply() reads. */
+void calc_plan_join(calc_plan *plan);
+
 /** The model and the layout of a plan; the opposite of calc_plan_from(). What the plan does not say
  *  is as in Megatron-LM without the option. Sizes that the model needs and the plan lacks are 0.
  *  Network indices are 0 for tensor parallelism and 1 for the others.
  *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_RANGE with an error added */
-CALC_MUST_USE calc_status calc_plan_apply(const calc_plan *plan, calc_app *app, calc_exec *exec,
+CALC_MUST_USE calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exec,
                                           calc_errors *errors);
 
 /** The same model and layout with every preset, "auto" and equivalent spelling resolved, so that

@@ -115,9 +115,12 @@ static void apply_tensor(const calc_plan *plan, calc_exec *e)
     e->tensor_par_comm_type =
         sequence ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
     e->seq_par_ag_redo = sequence && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
-    /* Without user buffers Megatron-LM still overlaps in the backward pass. */
+    /* Without user buffers Megatron-LM still overlaps in the backward pass; others have a switch.
+     */
+    bool silent = SAYS(TENSOR_SWITCHES) && COUNT(TENSOR_SWITCHES, 0) == 0;
     e->tensor_par_overlap = e->tensor_par == 1       ? CALC_TENSOR_PAR_OVERLAP_NONE
                             : YES(TENSOR_OVERLAP, 0) ? CALC_TENSOR_PAR_OVERLAP_FUSED
+                            : silent                 ? CALC_TENSOR_PAR_OVERLAP_NONE
                                                      : CALC_TENSOR_PAR_OVERLAP_ASYNC;
     if (e->context_par > 1) {
         e->context_par_type = (calc_context_par_type)COUNT(CONTEXT_TYPE, 0);
@@ -213,10 +216,12 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
 
 static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
-    if (COUNT(EXPERTS, 0) == 0) {
+    int64_t expert = COUNT(EXPERT, 1);
+    /* Where the file says nothing of the model, it can still spread experts. */
+    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS, 0) > 0 : expert > 1;
+    if (!experts) {
         return;
     }
-    int64_t expert = COUNT(EXPERT, 1);
     int64_t tensor = COUNT(EXPERT_TENSOR, e->tensor_par);
     e->expert_par = expert > 1 ? expert : 0;
     e->expert_tensor_par = tensor > 1 ? tensor : 0;
@@ -331,9 +336,12 @@ static calc_status check_ranges(calc_kind kind, const void *object, calc_errors 
     return CALC_OK;
 }
 
-calc_status calc_plan_apply(const calc_plan *plan, calc_app *app, calc_exec *exec,
+calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exec,
                             calc_errors *errors)
 {
+    calc_plan joined = *said;
+    const calc_plan *plan = &joined;
+    calc_plan_join(&joined);
     memset(app, 0, sizeof *app);
     memset(exec, 0, sizeof *exec);
     exec->context_par_net = exec->expert_par_net = exec->expert_tensor_par_net = -1;

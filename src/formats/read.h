@@ -1,4 +1,4 @@
-/** @file read.h  Settings out of a command line, a shell script or a YAML file. */
+/** @file read.h  Settings out of a command line, a shell script, a YAML or a JSON file. */
 #ifndef CALC_FORMATS_READ_H
 #define CALC_FORMATS_READ_H
 
@@ -20,6 +20,14 @@ CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, con
  *  @param name  what errors call the text
  *  @return CALC_OK, CALC_ERR_SYNTAX for a line that cannot be read, or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const char *text,
+                                                  size_t length, const char *name,
+                                                  calc_errors *errors);
+
+/** Keys of nested JSON objects, dotted, with scalars and lists of scalars; null is no value. Text
+ *  in strings is taken as it stands: escapes are not resolved.
+ *  @param name  what errors call the text
+ *  @return CALC_OK, CALC_ERR_SYNTAX with the place of the first mistake, or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 

@@ -22,9 +22,9 @@ static void check_saved(calc_kind kind, const void *object)
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    const calc_framework *const frameworks[] = {&calc_framework_megatron, &calc_framework_mindspeed,
-                                                &calc_framework_nemo, &calc_framework_bridge,
-                                                &calc_framework_mindformers};
+    const calc_framework *const frameworks[] = {
+        &calc_framework_megatron, &calc_framework_mindspeed,   &calc_framework_nemo,
+        &calc_framework_bridge,   &calc_framework_mindformers, &calc_framework_paddle};
     enum { COUNT = sizeof frameworks / sizeof *frameworks };
     if (size == 0) {
         return 0;
@@ -38,9 +38,12 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
                           .settings = &settings,
                           .name = "input",
                           .ignored = ignore};
+    calc_syntax syntax = import.framework->syntax;
     calc_status status =
-        import.framework->syntax == CALC_SYNTAX_YAML
+        syntax == CALC_SYNTAX_YAML
             ? calc_settings_from_yaml(&settings, text, size - 1, import.name, &errors)
+        : syntax == CALC_SYNTAX_JSON
+            ? calc_settings_from_json(&settings, text, size - 1, import.name, &errors)
             : calc_settings_from_script(&settings, text, size - 1);
     status = status == CALC_OK ? calc_import_run(&import, &app, &exec, &errors) : status;
     if (status != CALC_OK) {

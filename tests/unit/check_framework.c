@@ -25,8 +25,8 @@ static bool is_known(const char *name, const char *key)
 /* The lists are what the sources of the releases define, which their first lines name. */
 START_TEST(every_key_exists_in_the_framework)
 {
-    static const char *const lists[] = {"megatron",        "mindspeed",  "nemo",
-                                        "megatron-bridge", "torchtitan", NULL};
+    static const char *const lists[] = {"megatron",   "mindspeed", "nemo", "megatron-bridge",
+                                        "torchtitan", "paddle",    NULL};
     ck_assert(!is_known("megatron", "--no-such-option"));
     for (size_t i = 0; lists[i]; i++) {
         const calc_framework *framework = calc_framework_find(lists[i]);
@@ -134,6 +134,49 @@ START_TEST(words_and_sets_are_read)
 }
 END_TEST
 
+static const calc_row *paddle(const char *key)
+{
+    const calc_row *row = calc_framework_row(&calc_framework_paddle, key);
+    ck_assert_msg(row, "%s", key);
+    return row;
+}
+
+START_TEST(switches_are_words_in_one_text)
+{
+    char text[CALC_ROW_TEXT_SIZE], expect[160];
+    calc_plan plan;
+    const calc_row *row = paddle("sharding_parallel_config");
+    calc_plan_clear(&plan);
+    ck_assert(!calc_row_write(row, CALC_SYNTAX_JSON, &plan, text));
+    plan.value[row->member] = 0;
+    ck_assert(!calc_row_write(row, CALC_SYNTAX_JSON, &plan, text));
+    plan.value[row->member] = CALC_PLAN_SHARDING_SPLIT | CALC_PLAN_SHARDING_GATHER;
+    ck_assert(calc_row_write(row, CALC_SYNTAX_JSON, &plan, text));
+    /* Of two words for the same, one. */
+    ck_assert_str_eq(text, "split_param enable_stage1_allgather_overlap");
+    ck_assert(calc_row_read(row, "enable_stage2_overlap disable_stage1_reduce_avg", &plan, expect,
+                            sizeof expect));
+    ck_assert_double_eq(plan.value[row->member], CALC_PLAN_SHARDING_REDUCE_GRAD);
+    ck_assert(!calc_row_read(row, "enable_stage9_overlap", &plan, expect, sizeof expect));
+    ck_assert_str_eq(expect, "enable_stage1_overlap, enable_stage2_overlap, split_param, "
+                             "enable_stage1_allgather_overlap, "
+                             "enable_stage1_broadcast_overlap, ...");
+}
+END_TEST
+
+START_TEST(minus_one_says_nothing_where_the_framework_says_so)
+{
+    char expect[160];
+    calc_plan plan;
+    calc_plan_clear(&plan);
+    ck_assert(calc_row_read(paddle("tensor_parallel_degree"), "-1", &plan, expect, sizeof expect));
+    ck_assert(!calc_plan_says(&plan, CALC_PLAN_TENSOR));
+    ck_assert(!calc_row_read(paddle("tensor_parallel_degree"), "-2", &plan, expect, sizeof expect));
+    ck_assert(!calc_row_read(paddle("virtual_pp_degree"), "-1", &plan, expect, sizeof expect));
+    ck_assert(!reads("--tensor-model-parallel-size", "-1", &(double){0}));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("framework");
@@ -145,6 +188,8 @@ int main(void)
     tcase_add_test(tests, dashes_and_underscores_are_the_same);
     tcase_add_test(tests, numbers_have_the_range_of_their_field);
     tcase_add_test(tests, words_and_sets_are_read);
+    tcase_add_test(tests, switches_are_words_in_one_text);
+    tcase_add_test(tests, minus_one_says_nothing_where_the_framework_says_so);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

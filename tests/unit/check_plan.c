@@ -90,6 +90,25 @@ START_TEST(presets_are_resolved)
 }
 END_TEST
 
+START_TEST(models_of_the_same_width_and_depth_have_their_own_names)
+{
+    calc_app app;
+    calc_exec exec;
+    calc_plan plan;
+    llama(&app, &exec);
+    app.vocab_size = 128256;
+    calc_plan_from(&plan, &app, &exec, 8);
+    SAYS(MODEL, 1);
+    app.vocab_size = 32000; /* Llama 2 70B */
+    calc_plan_from(&plan, &app, &exec, 8);
+    SILENT(MODEL);
+    app.vocab_size = 0;
+    app.feedforward = 29568; /* Qwen 2 72B */
+    calc_plan_from(&plan, &app, &exec, 8);
+    SILENT(MODEL);
+}
+END_TEST
+
 START_TEST(nodes_of_any_size_hold_whole_shares)
 {
     calc_app app;
@@ -167,6 +186,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_layout_is_said_in_numbers);
     tcase_add_test(tests, presets_are_resolved);
+    tcase_add_test(tests, models_of_the_same_width_and_depth_have_their_own_names);
     tcase_add_test(tests, nodes_of_any_size_hold_whole_shares);
     tcase_add_test(tests, eight_bits_are_for_matrices);
     tcase_add_test(tests, spellings_of_one_meaning_become_equal);

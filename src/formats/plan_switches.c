@@ -1,0 +1,114 @@
+/* Members that put things as some frameworks do: one key for several meanings, or several for one.
+ */
+#include "formats/plan.h"
+
+#include "spec/rules.h"
+
+#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
+#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
+#define COUNT(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
+
+/* ---- From a layout --------------------------------------------------------------------------- */
+
+static int64_t tensor_switches(const calc_exec *e)
+{
+    bool overlaps = e->tensor_par > 1 && e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    bool scatter = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    return !overlaps ? 0 : scatter ? CALC_PLAN_TENSOR_SCATTER : CALC_PLAN_TENSOR_REDUCE;
+}
+
+static int64_t pipeline_switches(const calc_exec *e)
+{
+    if (e->pipeline_par == 1) {
+        return 0;
+    }
+    bool chunks = e->pipeline_interleaving > 1;
+    bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    return (e->data_par_overlap && e->zero_stage == 1 ? CALC_PLAN_PIPELINE_REDUCE : 0) |
+           (e->pipeline_par_overlap && chunks ? CALC_PLAN_PIPELINE_MESSAGE : 0) |
+           (v ? CALC_PLAN_PIPELINE_DUALPIPE_V : 0);
+}
+
+static int64_t sharding_switches(const calc_exec *e)
+{
+    bool reduce = e->data_par_overlap && e->pipeline_par == 1;
+    bool gather = e->zero_stage == 1 && e->param_gather_overlap == CALC_CHOICE_TRUE;
+    return (reduce && e->zero_stage == 1 ? CALC_PLAN_SHARDING_REDUCE : 0) |
+           (reduce && e->zero_stage == 2 ? CALC_PLAN_SHARDING_REDUCE_GRAD : 0) |
+           (gather ? CALC_PLAN_SHARDING_SPLIT | CALC_PLAN_SHARDING_GATHER : 0);
+}
+
+void calc_plan_split(calc_plan *plan, const calc_exec *e)
+{
+    bool heads = e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    if (e->context_par > 1 && heads) {
+        SET(HEADS_RANKS, e->context_par);
+    } else if (e->context_par > 1) {
+        SET(RING_RANKS, e->context_par);
+    }
+    if (e->zero_stage > 0 && e->data_par > 1) {
+        SET(SHARD_REPLICAS, calc_gcd(e->data_par, e->fsdp_par));
+    }
+    SET(RECOMPUTES, e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
+    SET(WIDE_GRAD, e->grad_datatype == CALC_FORMAT_FLOAT32);
+    SET(TENSOR_SWITCHES, tensor_switches(e));
+    SET(PIPELINE_SWITCHES, pipeline_switches(e));
+    SET(SHARDING_SWITCHES, sharding_switches(e));
+}
+
+/* ---- To the members of others ---------------------------------------------------------------- */
+
+static void join_sizes(calc_plan *plan)
+{
+    if (COUNT(HEADS_RANKS, 1) > 1) {
+        SET(CONTEXT, plan->value[CALC_PLAN_HEADS_RANKS]);
+        SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES);
+    } else if (COUNT(RING_RANKS, 1) > 1) {
+        SET(CONTEXT, plan->value[CALC_PLAN_RING_RANKS]);
+        SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_RING);
+    }
+    if (SAYS(SHARD_REPLICAS)) {
+        SET(SHARD_RANKS, plan->value[CALC_PLAN_SHARD_REPLICAS]);
+        bool sized = SAYS(PROCS) || SAYS(NODES) || SAYS(NODE_PROCS) || SAYS(DATA);
+        if (!sized) {
+            SET(DATA, plan->value[CALC_PLAN_SHARD_REPLICAS]);
+        }
+    }
+}
+
+static void join_formats(calc_plan *plan)
+{
+    if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
+        return;
+    }
+    bool wide = COUNT(WIDE_GRAD, 0) > 0;
+    int64_t precision = COUNT(PRECISION, CALC_DATATYPE_FLOAT32);
+    SET(GRAD, wide                                  ? CALC_FORMAT_FLOAT32
+              : precision == CALC_DATATYPE_FLOAT16  ? CALC_FORMAT_FLOAT16
+              : precision == CALC_DATATYPE_BFLOAT16 ? CALC_FORMAT_BFLOAT16
+                                                    : CALC_FORMAT_FLOAT32);
+}
+
+void calc_plan_join(calc_plan *plan)
+{
+    int64_t pipeline = COUNT(PIPELINE_SWITCHES, 0);
+    int64_t sharding = COUNT(SHARDING_SWITCHES, 0);
+    join_sizes(plan);
+    join_formats(plan);
+    if (SAYS(RECOMPUTES)) {
+        SET(RECOMPUTE, COUNT(RECOMPUTES, 0) > 0 ? COUNT(RECOMPUTE, 2) : 0);
+    }
+    if (pipeline & CALC_PLAN_PIPELINE_REDUCE ||
+        sharding & (CALC_PLAN_SHARDING_REDUCE | CALC_PLAN_SHARDING_REDUCE_GRAD)) {
+        SET(GRAD_OVERLAP, 1);
+    }
+    if (pipeline & CALC_PLAN_PIPELINE_MESSAGE) {
+        SET(STAGE_OVERLAP, 1);
+    }
+    if (pipeline & CALC_PLAN_PIPELINE_DUALPIPE_V) {
+        SET(SCHEDULE, CALC_PIPELINE_SCHEDULE_DUALPIPE_V);
+    }
+    if (sharding & CALC_PLAN_SHARDING_GATHER) {
+        SET(GATHER_OVERLAP, 1);
+    }
+}

@@ -1,0 +1,2 @@
+D=$ROOT/tests/cli/export
+"$CALC" export --to paddle "$D/deepseek.app.json" "$D/deepseek.exe.json"
