@@ -97,6 +97,7 @@ BOTH("--moe-layer-freq", "model.moe_layer_freq", "model.moe_layer_freq", .how = 
 BOTH("--moe-router-num-groups", "model.moe_router_num_groups", "model.moe_router_num_groups", .member = CALC_PLAN_GROUPS)
 BOTH("--moe-router-group-topk", "model.moe_router_group_topk", "model.moe_router_group_topk", .member = CALC_PLAN_TOKEN_GROUPS)
 BOTH("--moe-router-enable-expert-bias", "model.moe_router_enable_expert_bias", "model.moe_router_enable_expert_bias", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_ROUTER_BIAS)
+BOTH("--moe-router-score-function", "model.moe_router_score_function", "model.moe_router_score_function", .how = CALC_HOW_CONSTANT, .text = "sigmoid", .when = CALC_PLAN_ROUTER_BIAS)
 BOTH("--moe-router-dtype", "model.moe_router_dtype", "model.moe_router_dtype", .how = CALC_HOW_WORDS, .member = CALC_PLAN_ROUTER, .words = router)
 BOTH("--moe-grouped-gemm", NULL, NULL, .how = CALC_HOW_CONSTANT, .text = "", .when = CALC_PLAN_EXPERTS)
 BOTH(NULL, "model.moe_grouped_gemm", "model.moe_grouped_gemm", .how = CALC_HOW_CONSTANT, .text = "true", .when = CALC_PLAN_EXPERTS)

@@ -93,7 +93,8 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     int64_t instances = e->zero_stage > 0 ? ranks / e->fsdp_par : ranks;
     SET(INSTANCES, instances);
     SET(GRAD_OVERLAP, e->data_par_overlap);
-    SET(GATHER_OVERLAP, e->param_gather_overlap == CALC_CHOICE_TRUE);
+    bool gather = e->param_gather_overlap == CALC_CHOICE_TRUE;
+    SET(GATHER_OVERLAP, gather && e->data_par_overlap); /* Megatron-LM wants both */
     SET(OPT_OFFLOAD, e->optimizer_offload);
     SET(WEIGHT_OFFLOAD, e->weight_offload);
     SET(ACT_OFFLOAD, e->activations_offload);

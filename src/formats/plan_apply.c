@@ -156,7 +156,7 @@ static void apply_sharding(const calc_plan *plan, calc_exec *e)
         int64_t shard = COUNT(SHARD_RANKS, instances > 0 ? ranks / instances : ranks);
         e->fsdp_par = shard < ranks ? shard : 0;
     }
-    e->data_par_overlap = e->data_par > 1 && YES(GRAD_OVERLAP, 0);
+    e->data_par_overlap = ranks > 1 && YES(GRAD_OVERLAP, 0);
     bool gather = YES(GATHER_OVERLAP, e->data_par_overlap);
     if (e->optimizer_sharding && gather != e->data_par_overlap) {
         e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
