@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/inputs.h"
 #include "cli/opt.h"
+#include "spec/alias.h"
 #include "spec/field.h"
 
 enum { OPT_SET, COLUMN = 14 };
@@ -71,23 +72,53 @@ static calc_kind kind_of(const char **path)
     return CALC_KIND_NONE;
 }
 
+/* The other name that a path is in its kind; NULL if it is none. */
+static const calc_alias *alias_of(calc_kind kind, const char *path)
+{
+    (void)kind_of(&path);
+    return calc_alias_find(calc_table_of(kind), path);
+}
+
+/* A field, also by a name that counts others: "num_shared_experts". */
+static bool find_in(calc_kind kind, const char *name, calc_field_ref *ref)
+{
+    const calc_alias *alias = alias_of(kind, name);
+    return calc_field_find(kind, alias ? alias->field : name, ref) == CALC_OK;
+}
+
 /* What the name means in any kind from `kind` on; CALC_KIND_NONE if nothing. */
 static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref)
 {
     calc_kind only = kind_of(&name);
     for (; kind < CALC_KIND_COUNT; kind++) {
-        if ((only == CALC_KIND_NONE || only == kind) &&
-            calc_field_find(kind, name, ref) == CALC_OK) {
+        if ((only == CALC_KIND_NONE || only == kind) && find_in(kind, name, ref)) {
             return kind;
         }
     }
     return CALC_KIND_NONE;
 }
 
+/* The field of which the name is a value. */
+static bool hint_of_choice(const char *name, char *hint, size_t size)
+{
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        const calc_table *table = calc_table_of(kind);
+        for (size_t i = 0; i < table->count; i++) {
+            const calc_field *field = &table->rows[i];
+            if (field->choices && calc_choice_index(field->choices, name) >= 0) {
+                snprintf(hint, size, "it is a value of %s: calc explain %s", field->key,
+                         field->key);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static calc_status unknown_name(const char *name, calc_errors *errors)
 {
     char hint[160] = "calc fields lists them all";
-    int best = 4;
+    int best = hint_of_choice(name, hint, sizeof hint) ? 0 : 4;
     for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
         const calc_table *table = calc_table_of(kind);
         for (size_t i = 0; i < table->count; i++) {
@@ -227,6 +258,24 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
     }
 }
 
+/* What another name stands for. */
+static void write_alias(calc_output *out, const char *name, const calc_field_ref *ref)
+{
+    const calc_alias *alias = alias_of(ref->kind, name);
+    char text[256];
+    if (!alias) {
+        return;
+    }
+    if (!alias->times[0]) {
+        snprintf(text, sizeof text, "%s", alias->field);
+    } else {
+        snprintf(text, sizeof text, "%s = %s * %s%s%s", alias->field, alias->key, alias->times[0],
+                 alias->times[1] ? ", or if that is 0, * " : "",
+                 alias->times[1] ? alias->times[1] : "");
+    }
+    write_line(out, "stands for", text);
+}
+
 static void write_field(calc_output *out, const char *name, const calc_field_ref *ref,
                         const numbers *n)
 {
@@ -239,6 +288,7 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
     calc_output_text(out, "  ");
     calc_help_wrapped(out, calc_field_text_meaning(calc_table_of(ref->kind), field, meaning), 2);
     calc_field_text_range(field, range, sizeof range);
+    write_alias(out, name, ref);
     if (!answer) {
         snprintf(text, sizeof text, "%s %s", calc_field_text_type(field), range);
         write_line(out, "takes", text);

@@ -35,6 +35,12 @@ static int fail(const calc_csv_reader *reader, int line, const char *text, calc_
     return -1;
 }
 
+/* LF, CR LF, or CR alone, as old spreadsheets write it; the text ends with a NUL. */
+static bool ends_line(const char *at)
+{
+    return *at == '\n' || (*at == '\r' && at[1] != '\n');
+}
+
 /* Decode a quoted cell whose first quote is at reader->next. @return its end, NULL if it has none
  */
 static char *quoted(calc_csv_reader *reader)
@@ -48,7 +54,7 @@ static char *quoted(calc_csv_reader *reader)
             }
             reader->next++;
         }
-        reader->line += *reader->next == '\n';
+        reader->line += ends_line(reader->next);
         *write++ = *reader->next++;
     }
     return NULL;
@@ -65,7 +71,7 @@ static bool step(calc_csv_reader *reader)
         return false;
     }
     reader->next += *reader->next == '\r' && reader->next[1] == '\n';
-    reader->line += *reader->next == '\n';
+    reader->line += ends_line(reader->next);
     reader->next++;
     return true;
 }
@@ -73,7 +79,7 @@ static bool step(calc_csv_reader *reader)
 static void skip_empty_lines(calc_csv_reader *reader)
 {
     while (reader->next < reader->end && (*reader->next == '\n' || *reader->next == '\r')) {
-        reader->line += *reader->next == '\n';
+        reader->line += ends_line(reader->next);
         reader->next++;
     }
 }
@@ -102,6 +108,10 @@ int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *l
         }
         reader->next += rest;
         end = quote ? end : reader->next;
+        bool zero = reader->next < reader->end && *reader->next == '\0';
+        if (zero || memchr(cell[count], '\0', (size_t)(end - cell[count]))) {
+            return fail(reader, start, "a zero byte: this is not a text", errors);
+        }
         done = step(reader);
         *end = '\0';
         count++;

@@ -19,7 +19,7 @@ void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, con
 /** Read a row; empty lines are skipped. Cells point into the text and are NUL-terminated.
  *  @param line  filled with the line the row starts at
  *  @return how many cells it has, 0 at the end; -1 with an error added: a quote without an end,
- *  text after a quote, or more than `capacity` cells */
+ *  text after a quote, a zero byte, or more than `capacity` cells */
 int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
                       calc_errors *errors);
 

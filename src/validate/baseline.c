@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "io/csv_read.h"
+#include "io/utf8.h"
 
 enum { CELLS_MAX = 256, ID = 0, QUANTITY, STATUS, ERROR, COLUMNS };
 static const char *const columns[COLUMNS] = {"id", "quantity", "status", "error"};
@@ -68,6 +69,7 @@ static calc_status read_rows(calc_baseline *out, calc_text *text, const char *pa
     char *cell[CELLS_MAX];
     int at[COLUMNS];
     int line;
+    char shown[CALC_UTF8_SHOW_SIZE];
     calc_csv_read_start(&reader, text->data, text->length, path);
     int head = calc_csv_read_row(&reader, cell, CELLS_MAX, &line, errors);
     if (head < 0) {
@@ -85,8 +87,9 @@ static calc_status read_rows(calc_baseline *out, calc_text *text, const char *pa
                                       "the row has %d cells, the first has %d", count, head);
         }
         if (!take(out, results, cell, at)) {
-            return calc_csv_read_fail(&reader, line, CALC_ERR_TYPE, errors, hint,
-                                      "error: \"%.60s\" is not a number", cell[at[ERROR]]);
+            return calc_csv_read_fail(
+                &reader, line, CALC_ERR_TYPE, errors, hint, "error: \"%s\" is not a number",
+                calc_utf8_show(shown, cell[at[ERROR]], strlen(cell[at[ERROR]])));
         }
     }
     return count < 0 ? CALC_ERR_SYNTAX : CALC_OK;

@@ -9,10 +9,11 @@ static int64_t whole(double number)
     return (int64_t)(number + 0.5);
 }
 
-/* A parallel size: blank and 0 are 1. */
+/* A parallel size: blank and 0 are 1. The product of three is a whole number still. */
 static int64_t size_of(double number)
 {
-    return number > 0 ? whole(number) : 1;
+    enum { SIZE_MAX_PRINTED = 1000000 };
+    return number > 1 ? whole(fmin(number, SIZE_MAX_PRINTED)) : 1;
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
@@ -26,7 +27,7 @@ static const char *fill_sizes(calc_run_map *map)
     e->pipeline_par = size_of(r->pp);
     e->context_par = size_of(r->cp);
     int64_t model = e->tensor_par * e->pipeline_par * e->context_par;
-    if (e->num_procs % model != 0) {
+    if (e->num_procs < 1 || e->num_procs % model != 0) {
         return "the parallel sizes do not divide the number of GPUs";
     }
     e->data_par = e->num_procs / model;
@@ -72,7 +73,7 @@ static const char *fill_batch(calc_run_map *map)
 
 /* ---- Pipeline -------------------------------------------------------------------------------- */
 
-enum { STAGES_MAX = 64 };
+enum { STAGES_MAX = 64, BLOCKS_MAX = 1000000 };
 
 /* The blocks of each stage, as "num_layer_list=5,6,6". @return how many are listed */
 static int64_t listed_blocks(const char *overlap, int64_t block[STAGES_MAX])
@@ -83,7 +84,8 @@ static int64_t listed_blocks(const char *overlap, int64_t block[STAGES_MAX])
     for (text = text ? text + strlen(key) : ""; *text >= '0' && *text <= '9' && count < STAGES_MAX;
          text += *text == ',') {
         char *end;
-        block[count++] = strtol(text, &end, 10);
+        int64_t blocks = strtol(text, &end, 10);
+        block[count++] = blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
         text = end;
     }
     return count;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "io/csv_read.h"
+#include "io/utf8.h"
 
 enum { CELLS_MAX = 256 };
 
@@ -61,7 +62,9 @@ static calc_status read_header(reading *r)
     return status;
 }
 
-/* A finite number that is not negative, or NaN for a blank cell. */
+enum { LARGEST = 1000000000 /* of what is printed: the product of two is a whole number still */ };
+
+/* A number from 0 to LARGEST, or NaN for a blank cell. */
 static bool parse_number(const char *text, double *out)
 {
     char *end;
@@ -70,11 +73,12 @@ static bool parse_number(const char *text, double *out)
         return true;
     }
     *out = strtod(text, &end);
-    return end != text && end[strspn(end, " ")] == '\0' && isfinite(*out) && *out >= 0;
+    return end != text && end[strspn(end, " ")] == '\0' && *out >= 0 && *out <= LARGEST;
 }
 
 static calc_status fill_row(reading *r, char *const *cell, int count, int line, calc_runs_row *row)
 {
+    char shown[CALC_UTF8_SHOW_SIZE];
     *row = (calc_runs_row){.line = line};
     for (int i = 0; i < COLUMNS; i++) {
         if (r->cell[i] >= count) {
@@ -88,7 +92,8 @@ static calc_status fill_row(reading *r, char *const *cell, int count, int line, 
             *(const char **)member = text;
         } else if (!parse_number(text, member)) {
             return calc_csv_read_fail(&r->csv, line, CALC_ERR_TYPE, r->errors, NULL,
-                                      "%s: \"%.60s\" is not a number", columns[i].name, text);
+                                      "%s: expected a number from 0 to 1e9, found \"%s\"",
+                                      columns[i].name, calc_utf8_show(shown, text, strlen(text)));
         }
     }
     return CALC_OK;
@@ -103,7 +108,7 @@ static calc_status read_rows(reading *r, calc_runs *out)
         int line;
         int count = calc_csv_read_row(&r->csv, cell, CELLS_MAX, &line, r->errors);
         if (count <= 0) {
-            return count < 0 ? CALC_ERR_SYNTAX : status;
+            return count < 0 && status == CALC_OK ? CALC_ERR_SYNTAX : status;
         }
         if (out->count == capacity) {
             capacity = capacity ? 2 * capacity : 256;

@@ -51,6 +51,22 @@ START_TEST(cells_end_at_commas_and_rows_at_line_ends)
 }
 END_TEST
 
+START_TEST(a_carriage_return_alone_ends_a_line_too)
+{
+    start("a\rb\r\r\"c\rd\r\n\"\re");
+    ck_assert_int_eq(next(), 1);
+    ck_assert_int_eq(line, 1);
+    ck_assert_int_eq(next(), 1);
+    ck_assert_int_eq(line, 2);
+    ck_assert_int_eq(next(), 1);
+    ck_assert_int_eq(line, 4);
+    ck_assert_str_eq(cell[0], "c\rd\r\n");
+    ck_assert_int_eq(next(), 1);
+    ck_assert_int_eq(line, 7);
+    ck_assert_str_eq(cell[0], "e");
+}
+END_TEST
+
 START_TEST(a_comma_at_the_very_end_begins_an_empty_cell)
 {
     start("a,");
@@ -108,6 +124,18 @@ START_TEST(text_after_a_quote_is_an_error)
 }
 END_TEST
 
+START_TEST(a_zero_byte_is_an_error)
+{
+    static const char *const csvs[] = {"a\nb,c%d\n", "a\n\"b\",\"c%d\"\n"};
+    for (size_t i = 0; i < sizeof csvs / sizeof *csvs; i++) {
+        start(csvs[i]);
+        *strchr(text, '%') = '\0';
+        ck_assert_int_eq(next(), 1);
+        fails_at(2, "a zero byte: this is not a text");
+    }
+}
+END_TEST
+
 START_TEST(as_many_cells_as_there_is_room_for)
 {
     start("a,b,c,d\n");
@@ -123,11 +151,13 @@ int main(void)
     TCase *tests = tcase_create("csv_read");
     tcase_add_test(tests, cells_end_at_commas_and_rows_at_line_ends);
     tcase_add_test(tests, a_comma_at_the_very_end_begins_an_empty_cell);
+    tcase_add_test(tests, a_carriage_return_alone_ends_a_line_too);
     tcase_add_test(tests, quotes_hold_commas_lines_and_doubled_quotes);
     tcase_add_test(tests, a_byte_order_mark_is_no_cell);
     tcase_add_test(tests, nothing_is_no_row);
     tcase_add_test(tests, a_quote_without_an_end_is_an_error_where_it_starts);
     tcase_add_test(tests, text_after_a_quote_is_an_error);
+    tcase_add_test(tests, a_zero_byte_is_an_error);
     tcase_add_test(tests, as_many_cells_as_there_is_room_for);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

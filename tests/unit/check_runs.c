@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST(what_is_no_number_is_an_error_in_its_line)
 {
-    static const char *const bad[] = {"8x", "-1", "inf", "nan", "1e999"};
+    static const char *const bad[] = {"8x", "-1", "inf", "nan", "1e999", "1000000001"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put_header(csv, NULL);
         put_row(csv, "1", "a");
@@ -103,8 +103,9 @@ START_TEST(what_is_no_number_is_an_error_in_its_line)
         ck_assert_int_eq(parse(csv), CALC_ERR_TYPE);
         ck_assert_int_eq(errors.count, 1);
         ck_assert_int_eq(errors.item[0].line, 3);
-        char words[64];
-        snprintf(words, sizeof words, "num_gpus: \"%s\" is not a number", bad[i]);
+        char words[96];
+        snprintf(words, sizeof words, "num_gpus: expected a number from 0 to 1e9, found \"%s\"",
+                 bad[i]);
         ck_assert_str_eq(errors.item[0].text, words);
         calc_runs_free(&runs);
     }

@@ -1,0 +1,1 @@
+"$CALC" explain mla
