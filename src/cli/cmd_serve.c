@@ -8,6 +8,7 @@
 #include "cli/complain.h"
 #include "cli/find.h"
 #include "cli/opt.h"
+#include "io/request.h"
 #include "session/session.h"
 
 enum { OPT_STDIO };
@@ -20,26 +21,42 @@ static const char *const examples[] = {
     "\"3072_t4_p64_d12_mbs4_full\", \"stats\": [\"total_time\"]}' | calc serve --stdio",
     NULL};
 
+enum { LINE_MAX_BYTES = 32 << 20 };
+
 /* Lines as they come. */
 typedef struct lines {
     char *data;
     size_t start, used, capacity; /* data[start..used) is not answered yet */
+    size_t seen;                  /* bytes from start on that have no end of a line */
+    bool too_long;                /* the beginning of the line was dropped */
     bool ended, failed;           /* failed: reading or memory, see errno */
 } lines;
+
+/* Forget what there is of a line that is too long. */
+static void drop(lines *in)
+{
+    in->too_long = true;
+    in->start = in->used;
+    in->seen = 0;
+}
 
 /* The next line without its end; NULL if it is not whole yet. */
 static const char *next_line(lines *in, size_t *length)
 {
-    if (in->start == in->used) {
-        return NULL;
-    }
     char *line = in->data + in->start;
-    char *end = memchr(line, '\n', in->used - in->start);
-    if (!end && !in->ended) {
+    size_t left = in->used - in->start;
+    char *end = left > in->seen ? memchr(line + in->seen, '\n', left - in->seen) : NULL;
+    in->seen = left;
+    if (!end && left > LINE_MAX_BYTES) {
+        drop(in);
+        left = 0;
+    }
+    if (!end && !(in->ended && (left > 0 || in->too_long))) {
         return NULL;
     }
-    *length = end ? (size_t)(end - line) : in->used - in->start;
+    *length = end ? (size_t)(end - line) : left;
     in->start += *length + (end != NULL);
+    in->seen = 0;
     return line;
 }
 
@@ -80,16 +97,29 @@ static bool is_blank(const char *line, size_t length)
     return length == 0;
 }
 
+static void answer_too_long(calc_output *out)
+{
+    calc_errors errors = {0};
+    calc_errors_add(&errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, "send an array in parts",
+                    "a request of more than %d MiB", LINE_MAX_BYTES >> 20);
+    calc_output_text(out, "{\"errors\": [");
+    calc_request_write_error(out, &errors.item[0]);
+    calc_output_text(out, "]}\n");
+}
+
 /* Answers wait until all requests that are there are answered. */
 static void answer_all(lines *in, calc_session *session, calc_output *out)
 {
     bool heard = true;
-    while (heard && !in->failed && !(in->ended && in->start == in->used)) {
+    while (heard && !in->failed && !(in->ended && in->start == in->used && !in->too_long)) {
         size_t length;
         const char *line = next_line(in, &length);
         if (!line) {
             heard = fflush(stdout) == 0;
             read_more(in);
+        } else if (in->too_long) {
+            in->too_long = false;
+            answer_too_long(out);
         } else if (!is_blank(line, length)) {
             calc_session_answer(session, line, length, out);
             calc_output_text(out, "\n");

@@ -6,6 +6,7 @@
 #include "io/utf8.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The token that byte `offset` ends or is inside of. */
@@ -55,8 +56,13 @@ json_t *calc_json_load_text(calc_json_report *report, const char *text, size_t l
 {
     json_error_t error = {0};
     size_t mark = calc_json_scan_mark(text, length);
-    json_t *value =
-        json_loadb(text + mark, length - mark, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    /* Jansson passes over a zero byte after a number. */
+    if (memchr(text, '\0', length)) {
+        snprintf(error.text, sizeof error.text, "zero byte");
+    }
+    json_t *value = error.text[0] ? NULL
+                                  : json_loadb(text + mark, length - mark,
+                                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!value) {
         explain(report, text, length, &error);
     }

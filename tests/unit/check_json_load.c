@@ -341,6 +341,26 @@ START_TEST(the_text_ends_at_its_length)
 }
 END_TEST
 
+/* Jansson passes over one after a number. */
+START_TEST(a_zero_byte_anywhere_is_an_error)
+{
+    const char *whole = APP_TEXT;
+    size_t length = strlen(whole);
+    char text[4096];
+    for (size_t i = 0; i < length; i++) {
+        calc_app app;
+        calc_errors errors = {0};
+        memcpy(text, whole, i);
+        text[i] = '\0';
+        memcpy(text + i + 1, whole + i, length - i);
+        ck_assert_int_eq(calc_parse(CALC_KIND_APP, &app, text, length + 1, "a", &errors),
+                         CALC_ERR_SYNTAX);
+        ck_assert_int_eq(errors.count, 1);
+        ck_assert_msg(strstr(errors.item[0].text, "NUL"), "%zu: %s", i, errors.item[0].text);
+    }
+}
+END_TEST
+
 START_TEST(errors_follow_those_of_the_caller_and_are_sorted)
 {
     calc_errors errors = {0};
@@ -489,6 +509,7 @@ int main(void)
     tcase_add_test(tests, an_unused_byte_of_the_struct_is_zero);
     tcase_add_test(tests, a_text_without_bytes_is_empty);
     tcase_add_test(tests, the_text_ends_at_its_length);
+    tcase_add_test(tests, a_zero_byte_anywhere_is_an_error);
     tcase_add_test(tests, errors_follow_those_of_the_caller_and_are_sorted);
     tcase_add_test(tests, errors_that_do_not_fit_are_counted);
     tcase_add_test(tests, a_hundred_thousand_brackets_are_one_error);
