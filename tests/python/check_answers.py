@@ -48,7 +48,7 @@ def value_of(answer, word):
         return None
     place = answer[kind]
     for key in path.split("."):
-        place = place.get(key, 0)
+        place = place.get(key, 0) if isinstance(place, dict) else math.nan
     return place
 
 
@@ -80,6 +80,34 @@ class Equations(unittest.TestCase):
         self.assertGreaterEqual(len(checked), 14, checked)
         for name in ("total_time", "sample_rate", "usd_per_trillion_tokens", "energy_per_token"):
             self.assertIn(name, checked)
+
+    def test_exact_equations_of_serving_hold(self):
+        stats = calc.run("llama3-70B", "h100_sxm", "llama3-70B_serving_8")["stats"]
+        generated = calc.load("exe", "llama3-70B_serving_8")["inference"]["generate_size"]
+        found = equations()
+        self.assertEqual(found["tpot"], "decode_step_time / tokens_per_step")
+        self.assertEqual(stats["tpot"], stats["decode_step_time"] / stats["tokens_per_step"])
+        self.assertEqual(found["tokens_per_s_per_user"], "1 / tpot")
+        self.assertEqual(stats["tokens_per_s_per_user"], 1 / stats["tpot"])
+        self.assertEqual(found["request_time"], "ttft + (exe.inference.generate_size - 1) * tpot")
+        self.assertEqual(stats["request_time"], stats["ttft"] + (generated - 1) * stats["tpot"])
+
+    def test_layers_and_stages_add_up_as_their_equations_say(self):
+        answer = calc.run(*LLAMA, layers=True, stages=True)
+        for layer in answer["layers"]:
+            for name in ("fw", "agrad", "wgrad"):
+                flops, traffic = layer[f"{name}_flops"], layer[f"{name}_mem_accessed"]
+                if traffic:
+                    self.assertEqual(layer[f"{name}_arithmetic_intensity"], flops / traffic)
+        parts = ("weight_space", "weight_grad_space", "optimizer_space", "act_space", "working_space",
+                 "head_space", "framework_space", "mem_overhead")
+        for stage in answer["stages"]:
+            self.assertTrue(math.isclose(stage["mem_tier1"], sum(stage[part] for part in parts),
+                                         rel_tol=1e-12))
+        memory = [stage["mem_tier1"] for stage in answer["stages"]]
+        times = [stage["fw_time"] + stage["bw_time"] for stage in answer["stages"]]
+        self.assertEqual(answer["stats"]["peak_stage"], memory.index(max(memory)))
+        self.assertEqual(answer["stats"]["slowest_stage"], times.index(max(times)))
 
     def test_explain_shows_the_equation_and_its_numbers(self):
         text = " ".join(command("explain", "total_time", *GPT).split())

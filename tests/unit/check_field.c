@@ -251,6 +251,22 @@ START_TEST(numbers_have_their_shortest_text)
 }
 END_TEST
 
+START_TEST(every_answer_says_how_it_is_computed)
+{
+    for (calc_kind kind = CALC_KIND_STATS; kind < CALC_KIND_COUNT; kind++) {
+        const calc_table *table = calc_table_of(kind);
+        for (size_t i = 0; i < table->count; i++) {
+            const calc_field *field = &table->rows[i];
+            ck_assert_msg(field->doc && field->doc[0], "%s", field->key);
+            ck_assert_msg(field->where && strncmp(field->where, "calc_", 5) == 0, "%s", field->key);
+            ck_assert_msg(field->equation && field->equation[0], "%s", field->key);
+            ck_assert_msg(!field->source || field->source[0], "%s", field->key);
+            ck_assert_msg(!field->unit || field->unit[0], "%s", field->key);
+        }
+    }
+}
+END_TEST
+
 START_TEST(random_bits_survive_text_without_scale)
 {
     calc_rng rng;
@@ -315,6 +331,7 @@ int main(void)
     tcase_add_test(cases, paths_that_lead_nowhere_leave_the_result_alone);
     tcase_add_test(cases, numbers_are_read_in_file_units);
     tcase_add_test(cases, numbers_have_their_shortest_text);
+    tcase_add_test(cases, every_answer_says_how_it_is_computed);
     tcase_add_test(cases, random_bits_survive_text_without_scale);
     tcase_add_test(cases, numbers_that_were_read_survive_text_with_every_scale);
     tcase_add_test(cases, short_decimals_keep_their_text);

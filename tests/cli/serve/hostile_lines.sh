@@ -6,7 +6,7 @@ ask() { printf '%s' '"app": "gpt3-175B", "sys": "a100_80g", "exe": "3072_t4_p64_
     printf '\n{"id": 1, '; ask; echo
     head -c 1000 /dev/urandom | tr '\n"{[' '    '
     printf '\n{"id": 2, "stats": ["total_time"]}\n{"id": 3, "stats": [\000]}\n{"id": 3\000}\n'
-    head -c 40000000 /dev/zero | tr '\0' ' '
+    head -c 34000000 /dev/zero | tr '\0' ' '
     printf '\n{"id": 4, '; ask; echo
-    head -c 70000000 /dev/zero | tr '\0' 'x'
+    head -c 34000000 /dev/zero | tr '\0' 'x'
 } | "$CALC" serve --stdio | sed -E 's/"message": .*("text": "[^"]*").*/\1/; s/"text": "(not UTF-8|this is not|expected).*/"text": (not a text)/'
