@@ -8,6 +8,7 @@
 #include "cli/inputs.h"
 #include "cli/opt.h"
 #include "formats/export.h"
+#include "formats/refusal.h"
 #include "formats/write.h"
 #include "io/json_save.h"
 
@@ -91,6 +92,12 @@ static void tell_lost(void *context, const char *field, const char *value)
     fprintf(stderr, "not in %s: %s = %s\n", framework->title, field, value);
 }
 
+static void tell_refused(void *context, const char *reason)
+{
+    const calc_framework *framework = context;
+    fprintf(stderr, "%s refuses this: %s\n", framework->title, reason);
+}
+
 static void write_json(calc_output *out, const calc_app *app, const calc_exec *exec)
 {
     calc_output_text(out, "{\n  \"application\": ");
@@ -123,7 +130,9 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
         if (!framework->has_model) {
             fprintf(stderr, "not in %s: the shape of the model\n", framework->title);
         }
-        calc_export_lost(framework, app, exec, &settings, tell_lost, (void *)(uintptr_t)framework);
+        void *context = (void *)(uintptr_t)framework;
+        calc_export_lost(framework, app, exec, &settings, tell_lost, context);
+        calc_export_refused(framework, app, exec, tell_refused, context);
     }
     calc_settings_free(&settings);
     return status;
@@ -187,7 +196,8 @@ const calc_command calc_cmd_export = {
     .detail =
         "Writes the options or the configuration with which a framework runs this layout, for "
         "the release named in the file. Fields of ours that the framework cannot be told are "
-        "named on standard error. json is one object of our own two documents.",
+        "named on standard error, and so are combinations that it refuses. json is one object of "
+        "our own two documents.",
     .args = rows,
     .opts = opts,
     .examples = examples,
