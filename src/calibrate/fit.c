@@ -35,12 +35,6 @@ static void put(task *t, const double *x)
     calc_unknowns_apply(t->unknowns, t->system, t->fit->family->machines);
 }
 
-static double soft(double r)
-{
-    double root = sqrt(2 * (sqrt(1 + r * r) - 1));
-    return r < 0 ? -root : root;
-}
-
 static void residuals(void *context, const double *x, double *residual)
 {
     task *t = context;
@@ -49,7 +43,8 @@ static void residuals(void *context, const double *x, double *residual)
         const calc_evidence_row *row = &t->fit->evidence->row[i];
         if (t->weight[i] > 0) {
             double log_s = log(calc_evidence_predict_s(row, &t->system[row->machine]));
-            *residual++ = t->weight[i] * soft((log_s - row->log_measured) / SIGMA);
+            *residual++ =
+                t->weight[i] * calc_least_squares_soft((log_s - row->log_measured) / SIGMA);
         }
     }
     for (size_t k = 0; k < t->free; k++) {

@@ -103,3 +103,9 @@ calc_status calc_least_squares_solve(const calc_least_squares *problem, double *
                                 : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
                                                   "least squares: %s", gsl_strerror(status));
 }
+
+double calc_least_squares_soft(double r)
+{
+    double root = sqrt(2 * (sqrt(1 + r * r) - 1));
+    return r < 0 ? -root : root;
+}

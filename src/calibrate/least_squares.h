@@ -24,4 +24,8 @@ typedef struct calc_least_squares {
 CALC_MUST_USE calc_status calc_least_squares_solve(const calc_least_squares *problem, double *x,
                                                    double *error, calc_errors *errors);
 
+/** Residual of a robust fit whose square is the soft absolute value 2 (sqrt(1 + r^2) - 1):
+ *  Charbonnier et al. 1997. */
+double calc_least_squares_soft(double residual);
+
 #endif

@@ -134,17 +134,19 @@ static void write_calibrated(calc_output *out, const calc_calibration *c, size_t
     write_constants(out, c, machine, ASSUMED, " Assumed: ");
 }
 
-/* The old source up to an earlier calibration, without its quotes; `length` bytes. */
-static const char *old_source(const calc_text *old, size_t *start, size_t *end, size_t *length)
+const char *calc_system_text_source(const calc_text *old, const char *until, size_t *length)
 {
+    size_t start;
+    size_t end;
+    size_t mark = strlen(until);
     *length = 0;
-    if (!calc_json_span(old->data, old->length, "/source", start, end) || *end < *start + 2) {
+    if (!calc_json_span(old->data, old->length, "/source", &start, &end) || end < start + 2) {
         return NULL;
     }
-    const char *text = old->data + *start + 1;
-    *length = *end - *start - 2;
-    for (size_t i = 0; i + sizeof marker - 1 <= *length; i++) {
-        if (memcmp(text + i, marker, sizeof marker - 1) == 0) {
+    const char *text = old->data + start + 1;
+    *length = end - start - 2;
+    for (size_t i = 0; i + mark <= *length; i++) {
+        if (memcmp(text + i, until, mark) == 0) {
             *length = i;
         }
     }
@@ -157,10 +159,8 @@ static const char *old_source(const calc_text *old, size_t *start, size_t *end, 
 static void write_source(calc_output *out, const calc_text *old, const calc_calibration *c,
                          size_t machine, const char *date)
 {
-    size_t start;
-    size_t end;
     size_t length;
-    const char *before = old_source(old, &start, &end, &length);
+    const char *before = calc_system_text_source(old, marker, &length);
     calc_output_text(out, "\"");
     if (length > 0) {
         calc_output_write(out, before, length);

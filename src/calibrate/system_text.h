@@ -20,4 +20,8 @@ CALC_MUST_USE calc_status calc_system_text_write(calc_output *out, const calc_te
                                                  size_t machine, const char *date,
                                                  calc_errors *errors);
 
+/** The source of a machine's file as its text has it, without quotes and still escaped, up to the
+ *  words `until` and the spaces before them; `length` bytes. NULL if there is none. */
+const char *calc_system_text_source(const calc_text *old, const char *until, size_t *length);
+
 #endif

@@ -9,6 +9,16 @@
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"assumed", "fitted", "unseen"};
 
+void calc_calibrate_out_path(const char *out, bool one, const char *machine, char *path)
+{
+    size_t length = strlen(out);
+    if (one && length > 5 && strcmp(out + length - 5, ".json") == 0) {
+        snprintf(path, CALC_FIND_PATH_MAX, "%s", out);
+    } else {
+        snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%.150s.json", out, machine);
+    }
+}
+
 static size_t views_of(const calc_calibrate_report *report)
 {
     return report->unseen ? CALC_CALIBRATE_VIEWS : CALC_CALIBRATE_UNSEEN;

@@ -3,6 +3,7 @@
 #define CALC_CLI_CALIBRATE_WRITE_H
 
 #include "calibrate/calibration.h"
+#include "cli/find.h"
 #include "io/output.h"
 #include "validate/groups.h"
 
@@ -18,6 +19,11 @@ typedef struct calc_calibrate_report {
     const calc_results *results[CALC_CALIBRATE_VIEWS];
     const calc_groups *groups[CALC_CALIBRATE_VIEWS];
 } calc_calibrate_report;
+
+/** Where a calibrated machine is written: `out` itself if it ends in .json and is for one machine
+ *  only, else NAME.json in that folder.
+ *  @param path  filled, CALC_FIND_PATH_MAX bytes */
+void calc_calibrate_out_path(const char *out, bool one, const char *machine, char *path);
 
 /** Constants of each family, and errors by published table. */
 void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *report);

@@ -2,19 +2,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "calibrate/system_text.h"
 #include "calibrate/unseen.h"
 #include "calibrate/view.h"
+#include "cli/calibrate_operators.h"
 #include "cli/calibrate_write.h"
 #include "cli/complain.h"
+#include "cli/date.h"
 #include "cli/inputs.h"
+#include "cli/list.h"
 #include "cli/measured.h"
 
 enum {
     OPT_SYSTEM,
+    OPT_OPERATORS,
+    OPT_ROWS,
     OPT_FIELDS,
     OPT_START,
     OPT_CROSS,
@@ -34,6 +38,14 @@ static const calc_opt opts[] = {
                     .repeated = true,
                     .doc = "machines of one family, which share what their files give the same "
                            "value; again for another family"},
+    [OPT_OPERATORS] = {.name = "operators",
+                       .value = "FILE",
+                       .doc = "calibrate to measured kernels and collectives instead of runs "
+                              "(docs/operators.md)"},
+    [OPT_ROWS] = {.name = "rows",
+                  .value = "NAME[,NAME...]",
+                  .doc = "of the operators, those of these machines, as their column \"system\" "
+                         "names them"},
     [OPT_FIELDS] = {.name = "fields",
                     .value = "NAME[,NAME...]",
                     .doc = "the constants that may change; all if not given"},
@@ -80,55 +92,28 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc calibrate my_runs.csv --system h100_sxm --fields matrix.bfloat16,host.block",
     "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
-    NULL};
+    "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json", NULL};
 
-enum { FAMILIES_MAX = 8, FIELDS_MAX = 64, LIST_SIZE = 1024, DATE_SIZE = 32 };
-
-/* "a,b,c" taken apart. */
-typedef struct list {
-    char text[LIST_SIZE];
-    const char *item[FIELDS_MAX + 1]; /* NULL at the end */
-    size_t count;
-} list;
+enum { FAMILIES_MAX = 8 };
 
 /* A calibration under way. */
 typedef struct task {
     const calc_args *args;
     calc_measured measured;
-    list machines[FAMILIES_MAX];
-    list fields;
+    calc_list machines[FAMILIES_MAX];
+    calc_list fields;
     calc_calibration family[FAMILIES_MAX];
     size_t families;
     calc_calibration_plan plan;
     calc_results results, view[CALC_CALIBRATE_VIEWS];
     calc_groups groups[CALC_CALIBRATE_VIEWS];
     double *predicted[CALC_CALIBRATE_VIEWS];
-    char date[DATE_SIZE];
+    char date[CALC_DATE_SIZE];
     char complaint[256];
     bool stdout_is_taken;
 } task;
 
 /* ---- Options --------------------------------------------------------------------------------- */
-
-/* @return false if the list is too long, or an item is empty */
-static bool split(list *out, const char *text)
-{
-    if (strlen(text) >= sizeof out->text) {
-        return false;
-    }
-    snprintf(out->text, sizeof out->text, "%s", text);
-    for (char *at = out->text; at; out->count++) {
-        if (out->count == FIELDS_MAX || *at == ',' || *at == '\0') {
-            return false;
-        }
-        out->item[out->count] = at;
-        at = strchr(at, ',');
-        if (at) {
-            *at++ = '\0';
-        }
-    }
-    return true;
-}
 
 static const char *read_machines(task *t)
 {
@@ -138,7 +123,7 @@ static const char *read_machines(task *t)
         if (t->families == FAMILIES_MAX) {
             return "--system: too many families";
         }
-        if (!split(&t->machines[t->families++], text)) {
+        if (!calc_list_split(&t->machines[t->families++], text)) {
             return "--system: expected NAME[,NAME...]";
         }
     }
@@ -151,13 +136,13 @@ static const char *read_fields(task *t)
     if (!text) {
         return NULL;
     }
-    if (!split(&t->fields, text)) {
+    if (!calc_list_split(&t->fields, text)) {
         return "--fields: expected NAME[,NAME...]";
     }
     for (size_t i = 0; i < t->fields.count; i++) {
         if (!calc_constant_find(t->fields.item[i])) {
-            const char *names[FIELDS_MAX + 1] = {NULL};
-            for (size_t k = 0; k < FIELDS_MAX && calc_constant_at(k); k++) {
+            const char *names[CALC_LIST_MAX + 1] = {NULL};
+            for (size_t k = 0; k < CALC_LIST_MAX && calc_constant_at(k); k++) {
                 names[k] = calc_constant_at(k)->name;
             }
             const char *nearest = calc_nearest(t->fields.item[i], names);
@@ -178,18 +163,23 @@ static bool flag(const calc_args *args, int opt)
     return calc_opt_next(args, opt, &cursor) != NULL;
 }
 
-/* Today, or the day that SOURCE_DATE_EPOCH says, for output that can be repeated. */
-static void read_date(task *t)
+/* What belongs to runs only, or to operators only. */
+static const char *check_operators(const task *t)
 {
-    const char *given = calc_opt_value(t->args, OPT_DATE);
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
-    struct tm parts;
-    if (given) {
-        snprintf(t->date, sizeof t->date, "%s", given);
-    } else if (gmtime_r(&now, &parts)) {
-        strftime(t->date, sizeof t->date, "%Y-%m-%d", &parts);
+    static const int of_runs[] = {OPT_FIELDS, OPT_START, OPT_CROSS,
+                                  OPT_MOST,   OPT_ALL,   OPT_RESIDUALS};
+    if (!calc_opt_value(t->args, OPT_OPERATORS)) {
+        return calc_opt_value(t->args, OPT_ROWS) ? "--rows is of --operators" : NULL;
     }
+    for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
+        size_t cursor = 0;
+        if (calc_opt_next(t->args, of_runs[i], &cursor)) {
+            return "--operators takes --system, --rows, --out, --json and --date only";
+        }
+    }
+    return t->args->argument_count > 0 ? "--operators: files of runs are calibrated to apart"
+           : t->families > 1           ? "--operators: name the machines in one --system"
+                                       : NULL;
 }
 
 /* What is wrong with the options; NULL if nothing is. */
@@ -197,6 +187,7 @@ static const char *read_options(task *t)
 {
     const char *complaint = read_machines(t);
     complaint = complaint ? complaint : read_fields(t);
+    complaint = complaint ? complaint : check_operators(t);
     const char *cross = calc_opt_value(t->args, OPT_CROSS);
     t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
@@ -208,9 +199,9 @@ static const char *read_options(task *t)
         complaint = "--most: a number of constants, 0 or more";
     }
     t->plan.all = flag(t->args, OPT_ALL);
-    read_date(t);
+    calc_date_of(calc_opt_value(t->args, OPT_DATE), t->date);
     const char *date = calc_opt_value(t->args, OPT_DATE);
-    if (!complaint && date && (strlen(date) >= DATE_SIZE || strpbrk(date, "\"\\"))) {
+    if (!complaint && date && (strlen(date) >= CALC_DATE_SIZE || strpbrk(date, "\"\\"))) {
         complaint = "--date: a short text without quotes";
     }
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_RESIDUALS);
@@ -283,19 +274,6 @@ static calc_status make_views(task *t, calc_errors *errors)
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-static void out_path(const task *t, const char *machine, char path[CALC_FIND_PATH_MAX])
-{
-    const char *out = calc_opt_value(t->args, OPT_OUT);
-    size_t length = strlen(out);
-    bool file = length > 5 && strcmp(out + length - 5, ".json") == 0;
-    bool one = t->families == 1 && t->machines[0].count == 1;
-    if (file && one) {
-        snprintf(path, CALC_FIND_PATH_MAX, "%s", out);
-    } else {
-        snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%.150s.json", out, machine);
-    }
-}
-
 static calc_status write_machine(const task *t, const calc_calibration *c, size_t machine,
                                  calc_errors *errors)
 {
@@ -308,7 +286,9 @@ static calc_status write_machine(const task *t, const calc_calibration *c, size_
     free(system);
     calc_output *out = NULL;
     if (status == CALC_OK) {
-        out_path(t, c->family.machine[machine], path);
+        calc_calibrate_out_path(calc_opt_value(t->args, OPT_OUT),
+                                t->families == 1 && t->machines[0].count == 1,
+                                c->family.machine[machine], path);
         status = calc_output_open(&out, path, errors);
     }
     if (status == CALC_OK) {
@@ -378,6 +358,20 @@ static calc_status write_report(const task *t, calc_errors *errors)
     return status;
 }
 
+/* To operators: each machine for itself. */
+static calc_exit calibrate_operators(const task *t)
+{
+    const calc_args *args = t->args;
+    calc_calibrate_operators_task o = {.operators = calc_opt_value(args, OPT_OPERATORS),
+                                       .rows = calc_opt_value(args, OPT_ROWS),
+                                       .machine = t->machines[0].item,
+                                       .machines = t->machines[0].count,
+                                       .out = calc_opt_value(args, OPT_OUT),
+                                       .json = calc_opt_value(args, OPT_JSON),
+                                       .date = t->date};
+    return calc_calibrate_operators(&o);
+}
+
 static calc_exit calibrate(task *t)
 {
     calc_errors errors = {0};
@@ -417,20 +411,24 @@ static calc_exit run(const calc_args *args)
     }
     t->args = args;
     const char *complaint = read_options(t);
-    calc_exit result = complaint ? calc_complain_usage(args->command, complaint) : calibrate(t);
+    calc_exit result = complaint ? calc_complain_usage(args->command, complaint)
+                       : calc_opt_value(args, OPT_OPERATORS) ? calibrate_operators(t)
+                                                             : calibrate(t);
     free_task(t);
     return result;
 }
 
 const calc_command calc_cmd_calibrate = {
     .name = "calibrate",
-    .summary = "fit constants of machines to measured runs",
+    .summary = "fit constants of machines to measured runs or operators",
     .detail = "Fits the constants of machines that no data sheet states to measured times of "
               "steps: robust least squares on the logarithm of the error, with what was assumed "
               "as a normal prior. Only constants that the files give, and that the runs "
               "determine, are changed; the others are named and stay. A file of the name in "
               "systems/ of a directory of CALC_PATH comes before the one that calc ships. "
-              "docs/validation.md has the method and the values that calc starts from.",
+              "docs/validation.md has the method and the values that calc starts from. With "
+              "--operators it fits rates of kernels and networks to single operators instead: "
+              "docs/operators.md.",
     .args = rows,
     .opts = opts,
     .examples = examples,

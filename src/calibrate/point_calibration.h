@@ -1,0 +1,48 @@
+/** @file point_calibration.h  A machine calibrated to its measured operators: the constants, curves
+ *  of efficiency where they predict better, and how well each point is predicted, also by a
+ *  calibration that has not seen its shape. */
+#ifndef CALC_CALIBRATE_POINT_CALIBRATION_H
+#define CALC_CALIBRATE_POINT_CALIBRATION_H
+
+#include "calibrate/point_fit.h"
+#include "calibrate/point_table.h"
+#include "io/output.h"
+
+/** Predictions: by the file, by the calibrated machine, by one calibrated without the half of the
+ *  shapes that the point is in, and by that with the other half to look up. */
+typedef enum calc_point_view {
+    CALC_POINT_FILE,
+    CALC_POINT_CALIBRATED,
+    CALC_POINT_UNSEEN,
+    CALC_POINT_LOOKUP,
+    CALC_POINT_VIEWS
+} calc_point_view;
+
+/** One machine. Owns the predictions. Start with {0}; large. */
+typedef struct calc_point_calibration {
+    const char *machine; /**< borrowed */
+    calc_point_fit fit;
+    double *predicted_s[CALC_POINT_VIEWS]; /**< by index of point; NaN for those not used */
+    calc_kernel_source *source;            /**< by index of point: of CALC_POINT_LOOKUP */
+} calc_point_calibration;
+
+/** Calibrate.
+ *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_point_calibrate(calc_point_calibration *out,
+                                               const calc_points *points, const char *machine,
+                                               const calc_system *system, calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_point_calibration_free(calc_point_calibration *calibration);
+
+/** Write the calibrated machine's file; its source says what was fitted to what, and when.
+ *  @param old   the text that the machine was read from
+ *  @param date  "2026-11-21"
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_point_calibration_write(calc_output *out,
+                                                       const calc_point_calibration *calibration,
+                                                       const calc_points *points,
+                                                       const calc_text *old, const char *date,
+                                                       calc_errors *errors);
+
+#endif

@@ -1,0 +1,60 @@
+/** @file point_fit.h  The constants of a machine under which the model is nearest to its measured
+ *  operators. Kernels are fitted together, each collective of each network for itself. Minimises
+ *
+ *      sum over points of 2 (sqrt(1 + r^2) - 1),  r = (log predicted - log measured) / scatter
+ *      + sum over constants of (number - start)^2 / 2^2
+ *
+ *  in the logarithms of constants, or of their odds (constant.h). `scatter` is what the points of a
+ *  class show themselves. The second sum is weak: a factor of seven costs what a point that is one
+ *  scatter off does; it decides what the points do not. */
+#ifndef CALC_CALIBRATE_POINT_FIT_H
+#define CALC_CALIBRATE_POINT_FIT_H
+
+#include "calibrate/constant.h"
+#include "calibrate/points.h"
+
+/** A constant is determined if its relative standard error is below this; the points contradict
+ *  the file if they moved it by more than so many standard errors. What is neither stays. */
+#define CALC_POINT_DETERMINED 0.25
+#define CALC_POINT_CONTRADICTED 3
+
+enum { CALC_POINT_CONSTANTS = 64, CALC_POINT_PATH = 64 };
+
+/** What became of a constant. */
+typedef enum calc_point_standing {
+    CALC_POINT_STAYS, /**< the points do not determine it */
+    CALC_POINT_FITTED,
+    CALC_POINT_ADJUSTED /**< they contradict the file, without saying much more */
+} calc_point_standing;
+
+/** One constant. Not to be copied: `constant` has its paths in `path`. */
+typedef struct calc_point_constant {
+    calc_constant constant;
+    char path[CALC_CONSTANT_PATHS][CALC_POINT_PATH];
+    calc_point_standing standing;
+    double before; /**< in the file; 0: not given */
+    double value;
+    double relative_error; /**< standard error over the value; NaN if it stays */
+} calc_point_constant;
+
+/** All that have points. */
+typedef struct calc_point_fit {
+    calc_point_constant item[CALC_POINT_CONSTANTS];
+    size_t count;
+    bool curve[CALC_DATATYPE_COUNT]; /**< the matrix engine's efficiency became one of size */
+    calc_system system;              /**< with their values, of four digits */
+} calc_point_fit;
+
+/** Fit.
+ *  @param points  `count` of them; those that are not used are passed over
+ *  @param skip    by index: passed over too; NULL: none
+ *  @param before  the machine as its file says
+ *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if a point cannot be predicted */
+CALC_MUST_USE calc_status calc_point_fit_make(calc_point_fit *out, const calc_point *points,
+                                              size_t count, const bool *skip,
+                                              const calc_system *before, calc_errors *errors);
+
+/** A number with four digits, as files have it. */
+double calc_point_round(double value);
+
+#endif

@@ -1,0 +1,69 @@
+#include "calibrate/point_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "calibrate/point_time.h"
+
+calc_kernel_key calc_point_key(const calc_point *p)
+{
+    int sizes = 0;
+    while (calc_point_size_names(p->class)[sizes]) {
+        sizes++;
+    }
+    calc_kernel_key key = {.pass = p->stage, .datatype = (int)p->datatype};
+    bool wgrad = p->stage == CALC_STAGE_WGRAD;
+    switch (p->class) {
+    case CALC_POINT_MATRIX:
+    case CALC_POINT_GROUPED:
+        key.kind = p->class == CALC_POINT_MATRIX ? CALC_KERNEL_MATRIX : CALC_KERNEL_GROUPED;
+        key.variant = wgrad ? (int)p->result_bytes : 0;
+        break;
+    case CALC_POINT_ATTENTION_FW:
+    case CALC_POINT_ATTENTION_BW:
+        key.kind = CALC_KERNEL_ATTENTION;
+        key.pass = p->class == CALC_POINT_ATTENTION_FW ? CALC_STAGE_FW : CALC_STAGE_AGRAD;
+        key.variant = p->causal;
+        break;
+    case CALC_POINT_MEMORY:
+    case CALC_POINT_NORM:
+        key.kind = CALC_KERNEL_MEMORY;
+        key.datatype = 0;
+        key.variant = p->class == CALC_POINT_NORM;
+        break;
+    default:
+        key.kind = CALC_KERNEL_COLLECTIVE;
+        key.datatype = 0;
+        key.pass = 0;
+        key.variant = (int)calc_point_op(p->class);
+    }
+    calc_kernel_key_sizes(&key, p->size, sizes);
+    return key;
+}
+
+calc_status calc_point_table_make(calc_point_table *out, const calc_point *points, size_t count,
+                                  const bool *skip, const calc_system *system, calc_errors *errors)
+{
+    *out = (calc_point_table){.owned = calloc(count + 1, sizeof *out->owned)};
+    if (!out->owned) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    out->table.point = out->owned;
+    for (size_t i = 0; i < count; i++) {
+        const calc_point *p = &points[i];
+        if (calc_point_is_used(p) && !(skip && skip[i])) {
+            out->owned[out->table.count++] =
+                (calc_kernel_point){calc_point_key(p), p->measured_s,
+                                    log(p->measured_s / calc_point_time_s(p, system))};
+        }
+    }
+    return CALC_OK;
+}
+
+void calc_point_table_free(calc_point_table *table)
+{
+    free(table->owned);
+    *table = (calc_point_table){0};
+}

@@ -1,0 +1,179 @@
+#include "calibrate/point_time.h"
+
+#include "model/build.h"
+#include "model/cost.h"
+#include "model/transformer.h"
+
+static calc_exec exec_of(const calc_point *p)
+{
+    bool narrow = p->datatype == CALC_DATATYPE_FLOAT8 || p->datatype == CALC_DATATYPE_FLOAT4;
+    calc_exec exec = {.num_procs = 1,
+                      .tensor_par = 1,
+                      .pipeline_par = 1,
+                      .data_par = 1,
+                      .microbatch_size = 1,
+                      .datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype,
+                      .flash_attention = true,
+                      .training = true};
+    if (narrow) {
+        exec.matrix_datatype =
+            p->datatype == CALC_DATATYPE_FLOAT8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
+    }
+    return exec;
+}
+
+static calc_shape shape_of(const calc_point *p)
+{
+    double bytes = p->datatype == CALC_DATATYPE_FLOAT32 ? 4 : 2;
+    double narrow = p->datatype == CALC_DATATYPE_FLOAT8   ? 1
+                    : p->datatype == CALC_DATATYPE_FLOAT4 ? 0.5
+                                                          : bytes;
+    return (calc_shape){.blocks = 1,
+                        .dense_blocks = 1,
+                        .hidden = 1,
+                        .feedforward = 1,
+                        .moe_every = 1,
+                        .flash = true,
+                        .causal = p->causal,
+                        .tensor_par = 1,
+                        .context_par = 1,
+                        .expert_par = 1,
+                        .expert_tensor_par = 1,
+                        .microbatch = 1,
+                        .element_bytes = bytes,
+                        .matrix_bytes = narrow,
+                        .weight_bytes = bytes,
+                        .kept_bytes = bytes,
+                        .grad_bytes = p->result_bytes};
+}
+
+/* The operands' sizes are those of the multiplication itself; those of a grouped one, of its
+ * forward pass. Conversion to a narrow format is a kernel of its own in a benchmark. */
+static double matrix_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    calc_shape shape = shape_of(p);
+    calc_build b = calc_build_start(&shape, NULL, exec, operators);
+    const double *n = p->size;
+    calc_operator *o;
+    double batch = 1;
+    if (p->class == CALC_POINT_GROUPED) {
+        b.system = shape.matrix_bytes < shape.element_bytes ? NULL : system;
+        o = calc_build_matrix(&b, "", CALC_OPERATOR_GROUPED, 0, n[0] * n[1], n[3], n[2], n[0]);
+    } else if (p->stage == CALC_STAGE_WGRAD) {
+        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[1], n[0], n[2], 1);
+    } else if (p->stage == CALC_STAGE_AGRAD) {
+        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[2], n[1], 1);
+    } else {
+        o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[1], n[2], 1);
+    }
+    if (p->class == CALC_POINT_MATRIX) {
+        batch = n[3];
+    }
+    o->flop[p->stage] *= batch;
+    o->bytes[p->stage] *= batch;
+    calc_cost_context context = calc_cost_context_of(system, exec, &shape);
+    return calc_cost_kernel_s(&context, o, p->stage);
+}
+
+/* The attention of a block of these heads. */
+static double attention_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    calc_shape s = shape_of(p);
+    s.microbatch = p->size[0];
+    s.seq = p->size[1];
+    s.tokens = p->size[0] * p->size[1];
+    s.heads = s.local_heads = p->size[2];
+    s.kv_heads = s.local_kv_heads = p->size[3];
+    s.qk_size = p->size[4];
+    s.v_size = p->size[5];
+    size_t count = calc_transformer_block(&s, system, exec, CALC_DENSE_BLOCK, operators);
+    size_t i = 0;
+    while (i + 1 < count && operators[i].kind != CALC_OPERATOR_ATTENTION) {
+        i++;
+    }
+    calc_cost_context context = calc_cost_context_of(system, exec, &s);
+    return calc_cost_kernel_s(&context, &operators[i],
+                              p->class == CALC_POINT_ATTENTION_BW ? CALC_STAGE_AGRAD
+                                                                  : CALC_STAGE_FW);
+}
+
+static double memory_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
+{
+    calc_shape shape = shape_of(p);
+    calc_operator operators[CALC_MAX_OPERATORS];
+    calc_build b = calc_build_start(&shape, NULL, exec, operators);
+    calc_operator *o = calc_build_vector(&b, "", 0, 0, p->size[0], p->size[0]);
+    calc_cost_context context = calc_cost_context_of(system, exec, &shape);
+    return calc_cost_kernel_s(&context, o, CALC_STAGE_FW);
+}
+
+/* The norm before the attention of a block of that width. */
+static double norm_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    calc_shape s = shape_of(p);
+    s.tokens = p->size[0];
+    s.hidden = p->size[1];
+    s.rms = p->rms;
+    s.heads = s.local_heads = s.kv_heads = s.local_kv_heads = s.seq = s.qk_size = s.v_size = 1;
+    calc_transformer_block(&s, system, exec, CALC_DENSE_BLOCK, operators);
+    calc_cost_context context = calc_cost_context_of(system, exec, &s);
+    return calc_cost_kernel_s(&context, &operators[0],
+                              p->stage == CALC_STAGE_FW ? CALC_STAGE_FW : CALC_STAGE_AGRAD);
+}
+
+static calc_group group_of(const calc_point *p)
+{
+    return (calc_group){.ranks = p->class == CALC_POINT_P2P ? 2 : p->size[1], .stride = p->size[2]};
+}
+
+calc_collective_op calc_point_op(calc_point_class class)
+{
+    switch (class) {
+    case CALC_POINT_ALL_REDUCE:
+        return CALC_OP_ALL_REDUCE;
+    case CALC_POINT_ALL_GATHER:
+        return CALC_OP_ALL_GATHER;
+    case CALC_POINT_REDUCE_SCATTER:
+        return CALC_OP_REDUCE_SCATTER;
+    case CALC_POINT_ALL_TO_ALL:
+        return CALC_OP_ALL_TO_ALL;
+    default:
+        return CALC_OP_P2P;
+    }
+}
+
+double calc_point_time_s(const calc_point *p, const calc_system *system)
+{
+    calc_exec exec = exec_of(p);
+    calc_group group = group_of(p);
+    switch (p->class) {
+    case CALC_POINT_MATRIX:
+    case CALC_POINT_GROUPED:
+        return matrix_s(p, system, &exec);
+    case CALC_POINT_ATTENTION_FW:
+    case CALC_POINT_ATTENTION_BW:
+        return attention_s(p, system, &exec);
+    case CALC_POINT_MEMORY:
+        return memory_s(p, system, &exec);
+    case CALC_POINT_NORM:
+        return norm_s(p, system, &exec);
+    case CALC_POINT_ALL_TO_ALL:
+        return calc_collective_all_to_all_s(system, &group, p->size[0], 1);
+    default:
+        return calc_collective_s(system, calc_point_op(p->class), &group, p->size[0]);
+    }
+}
+
+int64_t calc_point_network(const calc_point *p, const calc_system *system)
+{
+    if (!calc_point_is_network(p)) {
+        return -1;
+    }
+    calc_group group = group_of(p);
+    int64_t top = calc_collective_top_network(system, &group);
+    bool alone = top == 0 || calc_collective_inner_ranks(system, &group) <= 1;
+    return alone || p->class == CALC_POINT_P2P ? top : -1;
+}

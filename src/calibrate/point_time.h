@@ -1,0 +1,20 @@
+/** @file point_time.h  What the model says a measured operator takes. */
+#ifndef CALC_CALIBRATE_POINT_TIME_H
+#define CALC_CALIBRATE_POINT_TIME_H
+
+#include "calibrate/points.h"
+#include "model/collective.h"
+
+/** Predicted time [s] of a point that is used, by the functions that cost a step: operators are
+ *  built as those of a block are, and cost what calc_cost_kernel_s() and calc_collective_s() say.
+ */
+double calc_point_time_s(const calc_point *point, const calc_system *system);
+
+/** The operation of a collective. */
+calc_collective_op calc_point_op(calc_point_class class);
+
+/** The network whose constants decide: the highest that its ranks span.
+ *  @return its index; -1 for a kernel, and where ranks of several networks have a part */
+int64_t calc_point_network(const calc_point *point, const calc_system *system);
+
+#endif

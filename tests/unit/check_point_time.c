@@ -1,0 +1,130 @@
+/* What the model says measured operators take, beside formulas written down here. */
+#include "calibrate/point_time.h"
+#include "point_case.h"
+
+static calc_system s;
+
+static void enter(void)
+{
+    s = load_system("a100_sxm_80g");
+    s.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 100e12;
+    s.matrix[CALC_DATATYPE_BFLOAT16].efficiency =
+        (calc_curve){.count = 1, .threshold = {0}, .efficiency = {0.5}};
+    s.mem1.bytes_per_s = 1e12;
+    s.mem1.efficiency = (calc_curve){.count = 1, .threshold = {0}, .efficiency = {0.8}};
+    s.launch = (calc_launch){.matrix_s = 3e-6, .vector_s = 2e-6};
+    s.grouped.efficiency = 0.5;
+    s.attention = (calc_attention_rates){
+        .fw_efficiency = 0.4, .bw_efficiency = 0.25, .launch_s = 1e-5, .softmax_size = 0};
+    s.networks[0].bytes_per_s = 200e9;
+    s.networks[0].efficiency = 0.5;
+    s.networks[0].latency_s = 1e-5;
+}
+
+static void is(const char *row, double seconds)
+{
+    const calc_point *p = only(row);
+    ck_assert_msg(calc_point_is_used(p), "%s: %s", row, p->reason);
+    double time_s = calc_point_time_s(p, &s);
+    ck_assert_msg(fabs(time_s / seconds - 1) < 1e-12, "%s: %.17g, not %.17g", row, time_s, seconds);
+}
+
+/* Arithmetic at half of 100 TFLOP/s, then traffic at 0.8 of 1 TB/s, then the launch. */
+static double matrix(double flop, double bytes)
+{
+    return flop / 50e12 + bytes / 0.8e12 + 3e-6;
+}
+
+START_TEST(matrix_multiplications_compute_read_and_write)
+{
+    double m = 3000;
+    double k = 4000;
+    double n = 5000;
+    double flop = 2 * m * k * n;
+    double moved = 2 * (m * k + k * n + m * n);
+    is("a,mm,bf16,m=3000 k=4000 n=5000 layout=TN,time,1,s", matrix(flop, moved));
+    is("a,mm,bf16,m=3000 k=4000 n=5000 layout=NN,time,1,s", matrix(flop, moved));
+    is("a,mm,bf16,b=6 m=3000 k=4000 n=5000,time,1,s", matrix(6 * flop, 6 * moved));
+    /* A weight gradient of 4 bytes is read and written. */
+    is("a,mm,bf16,m=3000 k=4000 n=5000 layout=NT accumulate=True out_dtype=fp32,time,1,s",
+       matrix(flop, 2 * (m * k + k * n) + 8 * m * n));
+}
+END_TEST
+
+START_TEST(grouped_ones_have_a_rate_of_their_own)
+{
+    double flop = 2 * 7.0 * 100 * 200 * 300;
+    double weights = 7.0 * 200 * 300;
+    double rows = 7.0 * 100;
+    is("a,group_matmul,bf16,ng=7 M=100 N=200 K=300 stage=fwd,time,1,s",
+       matrix(flop / 0.5, 2 * (rows * 300 + weights + rows * 200)));
+    is("a,group_matmul,bf16,ng=7 M=100 N=200 K=300 stage=bwd_grad_act,time,1,s",
+       matrix(flop / 0.5, 2 * (rows * 300 + weights + rows * 200)));
+    is("a,group_matmul,bf16,ng=7 M=100 N=200 K=300 stage=bwd_grad_w main_grad_dtype=fp32,time,1,s",
+       matrix(flop / 0.5, 2 * (rows * 300 + rows * 200) + 8 * weights));
+}
+END_TEST
+
+START_TEST(causal_attention_computes_half_the_square)
+{
+    double pairs = 2.0 * 16 * 4096 * 4097 / 2;
+    is("a,sdp_fwd,bf16,batch=2 seq_len=4096 head_num=16 kv_head_num=4 qk_head_dim=128,time,1,s",
+       2 * pairs * 256 / 40e12 + 1e-5);
+    is("a,sdp_bwd,bf16,batch=2 seq_len=4096 head_num=16 kv_head_num=4 qk_head_dim=128,time,1,s",
+       2 * pairs * 640 / 25e12 + 1e-5);
+    is("a,sdp_fwd,bf16,batch=2 seq_len=4096 head_num=16 qk_head_dim=192 v_head_dim=128 "
+       "causal=False,time,1,s",
+       2 * 2.0 * 16 * 4096 * 4096 * 320 / 40e12 + 1e-5);
+}
+END_TEST
+
+START_TEST(memory_bound_kernels_take_their_bytes)
+{
+    is("a,copy,,bytes=4e9,time,1,s", 5e-3 + 2e-6);
+    is("a,rms_norm,bf16,rows=4096 columns=8192,time,1,s", 2 * 2 * 4096.0 * 8192 / 0.8e12 + 2e-6);
+    is("a,layer_norm,bf16,rows=4096 columns=8192 stage=bwd,time,1,s",
+       3 * 2 * 4096.0 * 8192 / 0.8e12 + 2e-6);
+}
+END_TEST
+
+START_TEST(collectives_are_rings_with_a_latency)
+{
+    is("a,all_reduce,,bytes=8e8 ranks=8,time,1,s", 1e-5 + 2 * 7.0 / 8 * 8e8 / 100e9);
+    is("a,all_gather,,bytes=8e8 ranks=4,time,1,s", 1e-5 + 3.0 / 4 * 8e8 / 100e9);
+    is("a,reduce_scatter,,bytes=8e8 ranks=2,time,1,s", 1e-5 + 1.0 / 2 * 8e8 / 100e9);
+    is("a,p2p,,bytes=8e8,time,1,s", 1e-5 + 8e8 / 100e9);
+    s.networks[0].op_parameters.all_to_all =
+        (calc_op_rate){.efficiency = 0.25, .latency_fixed_s = 2e-5, .latency_step_s = 1e-6};
+    is("a,all_to_all,,bytes=8e8 ranks=8,time,1,s", 2e-5 + 7e-6 + 7.0 / 8 * 8e8 / 50e9);
+}
+END_TEST
+
+START_TEST(a_collective_is_of_the_network_that_it_needs_alone)
+{
+    ck_assert_int_eq(calc_point_network(only("a,all_reduce,,bytes=8 ranks=8,time,1,s"), &s), 0);
+    ck_assert_int_eq(calc_point_network(only("a,all_reduce,,bytes=8 ranks=16,time,1,s"), &s), -1);
+    ck_assert_int_eq(
+        calc_point_network(only("a,all_reduce,,bytes=8 ranks=16 stride=8,time,1,s"), &s), 1);
+    ck_assert_int_eq(calc_point_network(only("a,p2p,,bytes=8 stride=8,time,1,s"), &s), 1);
+    ck_assert_int_eq(calc_point_network(only("a,copy,,bytes=8,time,1,s"), &s), -1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("point_time");
+    TCase *tests = tcase_create("point_time");
+    tcase_add_checked_fixture(tests, enter, leave_points);
+    tcase_add_test(tests, matrix_multiplications_compute_read_and_write);
+    tcase_add_test(tests, grouped_ones_have_a_rate_of_their_own);
+    tcase_add_test(tests, causal_attention_computes_half_the_square);
+    tcase_add_test(tests, memory_bound_kernels_take_their_bytes);
+    tcase_add_test(tests, collectives_are_rings_with_a_latency);
+    tcase_add_test(tests, a_collective_is_of_the_network_that_it_needs_alone);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
