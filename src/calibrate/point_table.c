@@ -12,8 +12,9 @@ calc_kernel_key calc_point_key(const calc_point *p)
     while (calc_point_size_names(p->class)[sizes]) {
         sizes++;
     }
-    calc_kernel_key key = {.pass = p->stage, .datatype = (int)p->datatype};
     bool wgrad = p->stage == CALC_STAGE_WGRAD;
+    calc_kernel_key key = {.pass = (int)p->stage, .datatype = (int)p->datatype};
+    calc_kernel_key_sizes(&key, p->size, sizes);
     switch (p->class) {
     case CALC_POINT_MATRIX:
     case CALC_POINT_GROUPED:
@@ -27,18 +28,19 @@ calc_kernel_key calc_point_key(const calc_point *p)
         key.variant = p->causal;
         break;
     case CALC_POINT_MEMORY:
-    case CALC_POINT_NORM:
-        key.kind = CALC_KERNEL_MEMORY;
-        key.datatype = 0;
-        key.variant = p->class == CALC_POINT_NORM;
+    case CALC_POINT_NORM: {
+        double bytes = calc_point_bytes(p);
+        key = (calc_kernel_key){.kind = CALC_KERNEL_MEMORY};
+        calc_kernel_key_sizes(&key, &bytes, 1);
         break;
-    default:
-        key.kind = CALC_KERNEL_COLLECTIVE;
-        key.datatype = 0;
-        key.pass = 0;
-        key.variant = (int)calc_point_op(p->class);
     }
-    calc_kernel_key_sizes(&key, p->size, sizes);
+    default: {
+        double ranks = p->class == CALC_POINT_P2P ? 2 : p->size[1];
+        key = (calc_kernel_key){.kind = CALC_KERNEL_COLLECTIVE,
+                                .variant = (int)calc_point_op(p->class)};
+        calc_kernel_key_sizes(&key, (double[]){p->size[0], ranks, p->size[2]}, 3);
+    }
+    }
     return key;
 }
 

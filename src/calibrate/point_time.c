@@ -109,19 +109,41 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
     return calc_cost_kernel_s(&context, o, CALC_STAGE_FW);
 }
 
-/* The norm before the attention of a block of that width. */
-static double norm_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
+/* The norm before the attention of a block of that width; `operators` has room for a block. */
+static calc_shape build_norm(const calc_point *p, const calc_exec *exec, calc_operator *operators)
 {
-    calc_operator operators[CALC_MAX_OPERATORS];
+    static const calc_system none;
     calc_shape s = shape_of(p);
     s.tokens = p->size[0];
     s.hidden = p->size[1];
     s.rms = p->rms;
     s.heads = s.local_heads = s.kv_heads = s.local_kv_heads = s.seq = s.qk_size = s.v_size = 1;
-    calc_transformer_block(&s, system, exec, CALC_DENSE_BLOCK, operators);
+    calc_transformer_block(&s, &none, exec, CALC_DENSE_BLOCK, operators);
+    return s;
+}
+
+static calc_stage norm_pass(const calc_point *p)
+{
+    return p->stage == CALC_STAGE_FW ? CALC_STAGE_FW : CALC_STAGE_AGRAD;
+}
+
+static double norm_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    calc_shape s = build_norm(p, exec, operators);
     calc_cost_context context = calc_cost_context_of(system, exec, &s);
-    return calc_cost_kernel_s(&context, &operators[0],
-                              p->stage == CALC_STAGE_FW ? CALC_STAGE_FW : CALC_STAGE_AGRAD);
+    return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
+}
+
+double calc_point_bytes(const calc_point *p)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    if (p->class != CALC_POINT_NORM) {
+        return p->class == CALC_POINT_MEMORY ? p->size[0] : 0;
+    }
+    calc_exec exec = exec_of(p);
+    build_norm(p, &exec, operators);
+    return operators[0].bytes[norm_pass(p)];
 }
 
 static calc_group group_of(const calc_point *p)

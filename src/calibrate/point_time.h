@@ -10,6 +10,9 @@
  */
 double calc_point_time_s(const calc_point *point, const calc_system *system);
 
+/** Memory traffic of a memory-bound kernel [bytes]; 0 of anything else. */
+double calc_point_bytes(const calc_point *point);
+
 /** The operation of a collective. */
 calc_collective_op calc_point_op(calc_point_class class);
 

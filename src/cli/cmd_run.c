@@ -27,6 +27,8 @@ enum {
     OPT_SCHEDULE,
     OPT_PLOT,
     OPT_HTML,
+    OPT_OPERATORS,
+    OPT_ROWS,
     OPT_COMPAT,
     OPT_COLOR
 };
@@ -69,6 +71,15 @@ static const calc_opt opts[] = {
                   .value = "FILE",
                   .doc = "write a page for a browser: where time and memory go, the pipeline, the "
                          "roofline; one file that needs no network"},
+    [OPT_OPERATORS] = {.name = "operators",
+                       .value = "FILE",
+                       .doc = "look kernels and collectives up among measured ones before the "
+                              "model is asked, and say where each time comes from "
+                              "(docs/operators.md)"},
+    [OPT_ROWS] = {.name = "rows",
+                  .value = "NAME[,NAME...]",
+                  .doc = "of the operators, those of these machines, as their column \"system\" "
+                         "names them"},
     [OPT_COMPAT] = {.name = "compat",
                     .value = "MODE",
                     .choices = calc_compat_names,
@@ -100,6 +111,7 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --band",
     "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html",
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
 /* ---- For people ------------------------------------------------------------------------------ */
@@ -136,6 +148,9 @@ static calc_status write_summary(const calc_args *args, const calc_run_outcome *
                                 .band = o->has_band ? &o->band : NULL,
                                 .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
     calc_report_write(out, &report);
+    if (o->operators) {
+        calc_run_operators_write(out, o->operators);
+    }
     if (calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)) {
         status = write_plot(out, &report, errors);
     }
@@ -220,6 +235,19 @@ static bool is_exact(const calc_args *args)
     return strcmp(calc_opt_value(args, OPT_SCHEDULE), "exact") == 0;
 }
 
+/* What is computed without measured operators would contradict what is with them. */
+static const char *check_operators(const calc_args *args, bool calculon)
+{
+    if (!calc_opt_value(args, OPT_OPERATORS)) {
+        return calc_opt_value(args, OPT_ROWS) ? "--rows is of --operators" : NULL;
+    }
+    bool other = calculon || is_exact(args) || calc_opt_value(args, OPT_PLOT) ||
+                 calc_opt_value(args, OPT_STAGES) || calc_opt_value(args, OPT_HTML) ||
+                 calc_opt_value(args, OPT_BAND);
+    return other ? "--operators goes with the summary, --layers, --json, --csv and --peers only"
+                 : NULL;
+}
+
 static const char *check_options(const calc_args *args, bool *stdout_is_taken)
 {
     bool calculon = strcmp(calc_opt_value(args, OPT_COMPAT), "none") != 0;
@@ -229,7 +257,8 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
     if (calculon && is_exact(args)) {
         return "--schedule exact has no --compat calculon: Calculon has the closed form only";
     }
-    return check_streams(args, stdout_is_taken);
+    const char *complaint = check_operators(args, calculon);
+    return complaint ? complaint : check_streams(args, stdout_is_taken);
 }
 
 static calc_status no_memory(calc_errors *errors)
@@ -252,12 +281,39 @@ static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors 
     return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
 }
 
+/* A step with measured operators, and its operators. */
+static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
+{
+    const char *path = calc_opt_value(args, OPT_OPERATORS);
+    if (!path) {
+        return CALC_OK;
+    }
+    o->operators = calloc(1, sizeof *o->operators);
+    return o->operators
+               ? calc_run_operators_make(o->operators, path, calc_opt_value(args, OPT_ROWS),
+                                         &o->inputs, &o->stats, errors)
+               : no_memory(errors);
+}
+
+/* The layers or operators of a block. */
+static void list_layers(calc_run_outcome *o)
+{
+    const calc_inputs *in = &o->inputs;
+    if (o->operators) {
+        o->layer_count = o->operators->count;
+        memcpy(o->layer, o->operators->layer, sizeof o->layer);
+    } else {
+        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->layer, CALC_MAX_LAYERS);
+    }
+}
+
 /* The stages, where they are asked for or may differ, or for the page. */
 static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
     bool each_has_blocks = in->exec.pipeline_par <= in->app.num_blocks;
-    bool shown = calc_opt_value(args, OPT_STAGES) || (o->extended && each_has_blocks);
+    bool shown =
+        calc_opt_value(args, OPT_STAGES) || (o->extended && each_has_blocks && !o->operators);
     if (!shown && !(calc_opt_value(args, OPT_HTML) && each_has_blocks)) {
         return CALC_OK;
     }
@@ -283,7 +339,8 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
     }
     o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));
     calc_run(&in->app, &in->system, &in->exec, o->compat, &o->stats);
-    if (is_exact(args) && calc_simulation_stats(in, &o->stats, errors) != CALC_OK) {
+    if (look_up(args, o, errors) != CALC_OK ||
+        (is_exact(args) && calc_simulation_stats(in, &o->stats, errors) != CALC_OK)) {
         return calc_complain_errors(errors);
     }
     if (o->stats.verdict == CALC_VERDICT_OK && !(o->stats.total_time > 0)) {
@@ -293,7 +350,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
     }
     o->reason_count = calc_reasons(&in->app, &in->system, &in->exec, &o->stats, o->reason);
     if (calc_opt_value(args, OPT_LAYERS)) {
-        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->layer, CALC_MAX_LAYERS);
+        list_layers(o);
     }
     o->extended = calc_extended(&in->app, &in->system, &in->exec);
     calc_status status = list_stages(args, o, errors);

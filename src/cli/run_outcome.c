@@ -85,6 +85,9 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     }
     write_layers(out, o);
     write_json_stages(out, o);
+    if (o->operators) {
+        calc_run_operators_write_json(out, o->operators);
+    }
     calc_output_text(out, "\n}\n");
 }
 
@@ -178,5 +181,9 @@ void calc_run_outcome_free(calc_run_outcome *o)
     free(o->stage);
     free(o->set);
     calc_run_band_free(&o->band);
+    if (o->operators) {
+        calc_run_operators_free(o->operators);
+    }
+    free(o->operators);
     calc_inputs_free(&o->inputs);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/inputs.h"
 #include "cli/run_band.h"
+#include "cli/run_operators.h"
 #include "io/output.h"
 #include "report/page_timeline.h"
 
@@ -23,7 +24,8 @@ typedef struct calc_run_outcome {
     size_t set_count;
     bool extended; /**< uses fields of modern models */
     bool has_band;
-    calc_run_band band; /**< if it has one */
+    calc_run_band band;            /**< if it has one */
+    calc_run_operators *operators; /**< owned: measured ones; NULL: not asked for */
 } calc_run_outcome;
 
 /** Inputs, verdict and statistics as one JSON object. */

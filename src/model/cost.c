@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "model/kernel_lookup.h"
 #include "model/processor.h"
 #include "spec/format.h"
 
@@ -53,7 +54,8 @@ static double permute_s(const calc_cost_context *c, double bytes)
     return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
 }
 
-double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+/* Without measured kernels. */
+static double model_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
 {
     const calc_launch *launch = &c->system->launch;
     double unfused = c->system->attention.unfused_efficiency;
@@ -91,6 +93,20 @@ double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, ca
     }
 }
 
+double calc_cost_kernel_from(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
+                             calc_kernel_source *source)
+{
+    double s = model_s(c, o, stage);
+    *source = CALC_KERNEL_ROOFLINE;
+    return c->measured && s > 0 ? calc_kernel_lookup_s(c, o, stage, s, source) : s;
+}
+
+double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+{
+    calc_kernel_source source;
+    return c->measured ? calc_cost_kernel_from(c, o, stage, &source) : model_s(c, o, stage);
+}
+
 /* Copies of a token that are sent, over its experts: one per rank that has any of them, and of
  * those one per node between nodes, limited where routing is; otherwise one per expert. */
 typedef struct copies {
@@ -118,8 +134,10 @@ static copies copies_per_token(const calc_cost_context *c, const calc_group *gro
     return (copies){sent, outside / sent};
 }
 
-double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+double calc_cost_link_from(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
+                           calc_kernel_source *source)
 {
+    *source = CALC_KERNEL_ROOFLINE;
     if (o->kind != CALC_OPERATOR_COLLECTIVE || o->op[stage] == CALC_OP_NONE) {
         return 0;
     }
@@ -137,7 +155,17 @@ double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc
         o->op[stage] == CALC_OP_ALL_TO_ALL
             ? calc_collective_all_to_all_s(c->system, &group, copied.sent * bytes, copied.outside)
             : calc_collective_s(c->system, o->op[stage], &group, bytes);
+    if (c->measured && copied.outside >= 1) {
+        once_s =
+            calc_kernel_lookup_link_s(c, o->op[stage], &group, copied.sent * bytes, once_s, source);
+    }
     return once_s * o->times[stage];
+}
+
+double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+{
+    calc_kernel_source source;
+    return calc_cost_link_from(c, o, stage, &source);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #ifndef CALC_MODEL_COST_H
 #define CALC_MODEL_COST_H
 
+#include "model/kernel_table.h"
 #include "model/operator.h"
 
 /** What times need beside the operators. Borrows. */
@@ -18,6 +19,8 @@ typedef struct calc_cost_context {
     const calc_engine *vector; /**< in datatype */
     double matrix_rate;        /**< sustained rate and block scales, as a factor on the engine */
     double sustained;
+    const calc_kernel_table
+        *measured; /**< kernels to look up before anything is computed, or NULL */
 } calc_cost_context;
 
 /** Fill the context of a layout. */
@@ -58,6 +61,12 @@ double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator 
 /** Time of its communication in a pass, hidden or not [s]. */
 double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op,
                         calc_stage stage);
+
+/** The same, with where the time comes from; of all that is not measured the model. */
+double calc_cost_kernel_from(const calc_cost_context *context, const calc_operator *op,
+                             calc_stage stage, calc_kernel_source *source);
+double calc_cost_link_from(const calc_cost_context *context, const calc_operator *op,
+                           calc_stage stage, calc_kernel_source *source);
 
 /** Forward, with exposed communication [s]. */
 static inline double calc_cost_fw_s(const calc_cost *c)

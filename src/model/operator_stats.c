@@ -12,6 +12,7 @@ typedef struct rows {
     double dense, expert;           /* replicas that share the optimizer's state */
     double dense_grad, expert_grad; /* and the gradients */
     calc_layer_stats *out;
+    calc_operator_source *source; /* NULL: not wanted */
     size_t count, capacity;
     const char *name[CALC_MAX_LAYERS]; /* of the rows, also beyond the capacity */
 } rows;
@@ -22,14 +23,38 @@ static double intensity(double flop, double bytes)
     return flop == 0 ? 0 : bytes == 0 ? INFINITY : flop / bytes;
 }
 
-/* Time of a pass as calc_cost_sum() counts it: vector operators have no weight pass of their own.
- */
-static double pass_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+/* Whether calc_cost_sum() counts a pass: vector operators have no weight pass of their own. */
+static bool runs(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
 {
     bool wgrad = stage == CALC_STAGE_WGRAD;
-    bool none = wgrad && (o->weights == 0 || o->kind == CALC_OPERATOR_VECTOR);
-    bool runs = stage == CALC_STAGE_FW || c->exec->training;
-    return runs && !none ? calc_cost_kernel_s(c, o, stage) : 0;
+    bool none = wgrad && o->kind != CALC_OPERATOR_COLLECTIVE &&
+                (o->weights == 0 || o->kind == CALC_OPERATOR_VECTOR);
+    return (stage == CALC_STAGE_FW || c->exec->training) && !none;
+}
+
+static double pass_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+{
+    return runs(c, o, stage) ? calc_cost_kernel_s(c, o, stage) : 0;
+}
+
+static void put_source(const calc_cost_context *c, const calc_operator *o,
+                       calc_operator_source *out)
+{
+    calc_cost_context model = *c;
+    model.measured = NULL;
+    *out = (calc_operator_source){0};
+    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
+        if (!runs(c, o, stage)) {
+            continue;
+        }
+        if (o->kind == CALC_OPERATOR_COLLECTIVE) {
+            out->model_s[stage] = calc_cost_link_s(&model, o, stage);
+            out->time_s[stage] = calc_cost_link_from(c, o, stage, &out->source[stage]);
+        } else {
+            out->model_s[stage] = calc_cost_kernel_s(&model, o, stage);
+            out->time_s[stage] = calc_cost_kernel_from(c, o, stage, &out->source[stage]);
+        }
+    }
 }
 
 static void put_kernel(const calc_cost_context *c, const calc_operator *o, calc_layer_stats *s)
@@ -132,6 +157,9 @@ static void add(rows *r, const calc_operator *operators, size_t count, unsigned 
             put_kernel(r->context, o, s);
             put_comm(r->context, o, recompute, s);
             put_space(r, o, recompute, s);
+            if (r->source) {
+                put_source(r->context, o, &r->source[r->count]);
+            }
             if (i + 1 < count && is_note(o + 1) && r->context->exec->training) {
                 s->activation += o[1].dropped_by & recompute ? 0 : o[1].kept_bytes;
             }
@@ -160,11 +188,21 @@ static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capa
 size_t calc_operator_stats(const calc_app *app, const calc_system *system, const calc_exec *exec,
                            calc_layer_stats *out, size_t capacity)
 {
+    return calc_operator_stats_measured(app, system, exec, NULL, out, NULL, capacity);
+}
+
+size_t calc_operator_stats_measured(const calc_app *app, const calc_system *system,
+                                    const calc_exec *exec, const calc_kernel_table *measured,
+                                    calc_layer_stats *out, calc_operator_source *source,
+                                    size_t capacity)
+{
     calc_operator operators[CALC_MAX_OPERATORS];
     calc_shape shape = calc_shape_of(app, exec);
     calc_cost_context context = calc_cost_context_of(system, exec, &shape);
+    context.measured = measured;
     unsigned recompute = calc_transformer_recompute(exec);
     rows r = start(&context, out, capacity);
+    r.source = source;
     double moe = calc_shape_moe_blocks(&shape);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {

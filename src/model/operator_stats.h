@@ -3,12 +3,26 @@
 #ifndef CALC_MODEL_OPERATOR_STATS_H
 #define CALC_MODEL_OPERATOR_STATS_H
 
-#include "calc.h"
+#include "model/cost.h"
 
 /** Operators of the blocks, in order of the forward pass, those that both kinds of blocks have
  *  once; then those of embedding, head and multi-token prediction. See calc_layers().
  *  @return how many there are, CALC_MAX_LAYERS at most */
 size_t calc_operator_stats(const calc_app *app, const calc_system *system, const calc_exec *exec,
                            calc_layer_stats *out, size_t capacity);
+
+/** Where the times of an operator come from, by pass. */
+typedef struct calc_operator_source {
+    double model_s[CALC_STAGE_COUNT]; /**< what the model says; 0: the pass runs nothing */
+    double time_s[CALC_STAGE_COUNT];  /**< what is charged */
+    calc_kernel_source source[CALC_STAGE_COUNT];
+} calc_operator_source;
+
+/** calc_operator_stats() with measured kernels that are looked up before the model is asked.
+ *  @param source  filled like `out`; a collective's times are those on the link */
+size_t calc_operator_stats_measured(const calc_app *app, const calc_system *system,
+                                    const calc_exec *exec, const calc_kernel_table *measured,
+                                    calc_layer_stats *out, calc_operator_source *source,
+                                    size_t capacity);
 
 #endif

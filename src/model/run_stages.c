@@ -15,6 +15,7 @@ typedef struct run {
     const calc_app *app;
     const calc_system *system;
     const calc_exec *exec;
+    const calc_kernel_table *measured;
     calc_shape shape;
     calc_cost_context context;
     calc_stages stages;
@@ -73,6 +74,7 @@ static void run_all(run *r)
     const calc_exec *e = r->exec;
     r->shape = calc_shape_of(r->app, e);
     r->context = calc_cost_context_of(r->system, e, &r->shape);
+    r->context.measured = r->measured;
     r->stages = calc_stages_split(&r->shape, e);
     calc_stage_parts_of(&r->context, &r->parts);
     r->lines =
@@ -335,7 +337,14 @@ static void put_rates(const run *r, calc_stats *s)
 calc_verdict calc_run_stages(const calc_app *app, const calc_system *system, const calc_exec *exec,
                              calc_stats *stats)
 {
-    run r = {.app = app, .system = system, .exec = exec};
+    return calc_run_stages_measured(app, system, exec, NULL, stats);
+}
+
+calc_verdict calc_run_stages_measured(const calc_app *app, const calc_system *system,
+                                      const calc_exec *exec, const calc_kernel_table *measured,
+                                      calc_stats *stats)
+{
+    run r = {.app = app, .system = system, .exec = exec, .measured = measured};
     memset(stats, 0, sizeof *stats);
     run_all(&r);
     put_block(&r, stats);

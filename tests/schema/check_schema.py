@@ -77,13 +77,16 @@ def shipped_files_are_valid():
 
 def results_are_valid():
     for words in (RUN + ["--layers"], RUN + ["--band"], RUN + ["--set", "mem1.GiB=1"],
-                  ["deepseek-v3-671B", "h800", "deepseek-v3_2048", "--layers"]):
+                  ["deepseek-v3-671B", "h800", "deepseek-v3_2048", "--layers"],
+                  ["llama3-8B", "a100_sxm_80g", "llama3-8B_8", "--rows", "a100_pcie_80g",
+                   "--operators", f"{ROOT}/tests/measured/operators.csv"]):
         result = json.loads(calc("run", *words, "--json", "-").stdout)
         for error in check["result"].iter_errors(result):
             expect(f"{words}: {error.json_path}: {error.message[:200]}", False)
         expect(f"{words}: stats", check["stats"].is_valid(result["stats"]))
         for part, name in (("layers", "layer"), ("stages", "stage")):
             expect(f"{words}: {part}", all(map(check[name].is_valid, result.get(part, []))))
+        expect(f"{words}: operators", ("operators" in result) == ("--operators" in words))
         del result["stats"]["total_time"]
         expect(f"{words}: a missing statistic shows", not check["result"].is_valid(result))
 
