@@ -55,26 +55,36 @@ static calc_status look_up(const calc_points *points, const bool *only, const ca
     return status;
 }
 
-/* Each half of the shapes, by a fit to the other. */
+/* One half of the shapes, by a fit to the other; `half` and `skip` are room to work in. */
+static calc_status predict_half(calc_point_calibration *out, const calc_points *points,
+                                const calc_system *system, uint32_t which, calc_point_fit *half,
+                                bool *skip, calc_errors *errors)
+{
+    for (size_t i = 0; i < points->count; i++) {
+        const calc_point *p = &points->item[i];
+        skip[i] = calc_point_is_used(p) && (calc_point_hash(p) & 1) == which;
+    }
+    calc_status status = fit(half, points, skip, system, errors);
+    if (status == CALC_OK) {
+        predict(points, skip, &half->system, out->predicted_s[CALC_POINT_UNSEEN]);
+        status = look_up(points, skip, &half->system, out, errors);
+    }
+    return status;
+}
+
 static calc_status predict_unseen(calc_point_calibration *out, const calc_points *points,
                                   const calc_system *system, calc_errors *errors)
 {
     calc_point_fit *half = calloc(1, sizeof *half);
     bool *skip = calloc(points->count + 1, sizeof *skip);
-    calc_status status = half && skip
-                             ? CALC_OK
-                             : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL,
-                                               "%s", calc_status_text(CALC_ERR_NOMEM));
-    for (uint32_t h = 0; h < 2 && status == CALC_OK; h++) {
-        for (size_t i = 0; i < points->count; i++) {
-            const calc_point *p = &points->item[i];
-            skip[i] = calc_point_is_used(p) && (calc_point_hash(p) & 1) == h;
-        }
-        status = fit(half, points, skip, system, errors);
-        if (status == CALC_OK) {
-            predict(points, skip, &half->system, out->predicted_s[CALC_POINT_UNSEEN]);
-            status = look_up(points, skip, &half->system, out, errors);
-        }
+    calc_status status;
+    if (half && skip) {
+        status = predict_half(out, points, system, 0, half, skip, errors);
+        status =
+            status == CALC_OK ? predict_half(out, points, system, 1, half, skip, errors) : status;
+    } else {
+        status = calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                                 calc_status_text(CALC_ERR_NOMEM));
     }
     free(half);
     free(skip);

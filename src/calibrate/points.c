@@ -21,17 +21,21 @@ static const struct {
 #undef CALC_X
 };
 
-/* Columns, in this order in `column` below. */
-enum { SYSTEM, OP, DTYPE, SHAPE, METRIC, VALUE, UNIT, COLUMNS };
+/* Columns, in the order of `column`. */
+enum {
+#define CALC_X(id, name, also, optional) id,
+    CALC_POINTS_COLUMN_LIST(CALC_X)
+#undef CALC_X
+        COLUMNS
+};
 
 static const struct {
     const char *name, *also;
     bool optional;
 } column[COLUMNS] = {
-    [SYSTEM] = {"system", "hardware", true}, [OP] = {"op", NULL, false},
-    [DTYPE] = {"dtype", NULL, false},        [SHAPE] = {"shape", NULL, false},
-    [METRIC] = {"metric", NULL, false},      [VALUE] = {"value", NULL, false},
-    [UNIT] = {"unit", NULL, true},
+#define CALC_X(id, name, also, optional) {name, also, optional},
+    CALC_POINTS_COLUMN_LIST(CALC_X)
+#undef CALC_X
 };
 
 const char *calc_point_class_name(calc_point_class class)

@@ -7,6 +7,17 @@
 #include "io/text.h"
 #include "model/layer.h"
 
+/** Columns that are read, in any order; others are ignored: X(NAME, name, other name, optional).
+ *  Only VALUE is a number. */
+#define CALC_POINTS_COLUMN_LIST(X)                                                                 \
+    X(SYSTEM, "system", "hardware", true)                                                          \
+    X(OP, "op", NULL, false)                                                                       \
+    X(DTYPE, "dtype", NULL, false)                                                                 \
+    X(SHAPE, "shape", NULL, false)                                                                 \
+    X(METRIC, "metric", NULL, false)                                                               \
+    X(VALUE, "value", NULL, false)                                                                 \
+    X(UNIT, "unit", NULL, true)
+
 /** What was measured, with the sizes that say which: X(NAME, name, sizes...). */
 #define CALC_POINT_CLASS_LIST(X)                                                                   \
     X(MATRIX, "matrix", "m", "k", "n", "b")                                                        \

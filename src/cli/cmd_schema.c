@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "axis.h"
+#include "calibrate/points.h"
 #include "cli/complain.h"
 #include "cli/opt.h"
 #include "cli/run_band.h"
@@ -11,17 +12,18 @@
 enum { OPT_OUT };
 
 /* The kinds of tables come first, as calc_kind counts them. */
-enum { RESULT = CALC_KIND_COUNT, SPACE, RUNS };
-static const char *const names[] = {"app",   "sys",    "exe",   "stats", "layer",
-                                    "stage", "result", "space", "runs",  NULL};
+enum { RESULT = CALC_KIND_COUNT, SPACE, RUNS, OPERATORS };
+static const char *const names[] = {"app",    "sys",   "exe",  "stats",     "layer", "stage",
+                                    "result", "space", "runs", "operators", NULL};
 static const calc_opt opts[] = {
     [OPT_OUT] = {.name = "out", .value = "FILE", .preset = "-", .doc = "write to a file"}, {0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
      .choices = names,
-     .doc = "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
-            "calc run --json writes; stats, layer, stage: parts of it; runs: the rows of a file "
-            "of measured runs, as objects"},
+     .doc =
+         "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
+         "calc run --json writes; stats, layer, stage: parts of it; runs, operators: the rows of "
+         "files of measured runs and operators, as objects"},
     {0}};
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};
@@ -207,6 +209,38 @@ static void write_runs(calc_output *out)
     calc_output_text(out, "]\n  }\n}\n");
 }
 
+/* ---- Measured operators ---------------------------------------------------------------------- */
+
+static void write_operators(calc_output *out)
+{
+    static const struct {
+        const char *name;
+        bool optional;
+    } columns[] = {
+#define CALC_X(id, name, also, optional) {name, optional},
+        CALC_POINTS_COLUMN_LIST(CALC_X)
+#undef CALC_X
+    };
+    const char *comma = "";
+    calc_schema_begin(out, "operators", "calc: measured kernels and collectives");
+    calc_output_text(out, "  \"type\": \"array\",\n  \"items\": {\n    \"type\": \"object\",\n"
+                          "    \"properties\": {");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        calc_output_printf(out, "%s\n      \"%s\": %s", i ? "," : "", columns[i].name,
+                           strcmp(columns[i].name, "value") == 0
+                               ? "{\"type\": \"number\", \"minimum\": 0}"
+                               : "{\"type\": \"string\"}");
+    }
+    calc_output_text(out, "\n    },\n    \"required\": [");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        if (!columns[i].optional) {
+            calc_output_printf(out, "%s\"%s\"", comma, columns[i].name);
+            comma = ", ";
+        }
+    }
+    calc_output_text(out, "]\n  }\n}\n");
+}
+
 /* ---- The command ----------------------------------------------------------------------------- */
 
 static calc_exit run(const calc_args *args)
@@ -218,7 +252,10 @@ static calc_exit run(const calc_args *args)
         if (name < CALC_KIND_COUNT) {
             calc_schema_write(out, (calc_kind)name);
         } else {
-            (name == RESULT ? write_result : name == SPACE ? write_space : write_runs)(out);
+            (name == RESULT  ? write_result
+             : name == SPACE ? write_space
+             : name == RUNS  ? write_runs
+                             : write_operators)(out);
         }
         (void)!calc_output_close(out, &errors);
     }

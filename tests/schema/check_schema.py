@@ -16,7 +16,7 @@ import tempfile
 from jsonschema import Draft202012Validator
 
 CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-NAMES = "app sys exe stats layer stage result space runs".split()
+NAMES = "app sys exe stats layer stage result space runs operators".split()
 RUN = ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full"]
 FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
 os.environ["CALC_PATH"] = ROOT
@@ -89,6 +89,16 @@ def results_are_valid():
         expect(f"{words}: operators", ("operators" in result) == ("--operators" in words))
         del result["stats"]["total_time"]
         expect(f"{words}: a missing statistic shows", not check["result"].is_valid(result))
+
+
+def operators_are_valid():
+    with open(f"{ROOT}/tests/measured/operators.csv") as file:
+        rows = [dict(row, value=float(row["value"])) for row in csv.DictReader(file)]
+    expect("operators: valid", len(rows) > 900 and check["operators"].is_valid(rows))
+    expect("operators: a value that is text shows",
+           not check["operators"].is_valid([dict(rows[0], value="1")]))
+    del rows[5]["shape"]
+    expect("operators: a missing column shows", not check["operators"].is_valid(rows))
 
 
 def runs_are_valid():
@@ -206,6 +216,7 @@ def spaces():
 shipped_files_are_valid()
 results_are_valid()
 runs_are_valid()
+operators_are_valid()
 broken_files_are_not_valid()
 other_names_are_valid()
 whole_numbers_are_integers()

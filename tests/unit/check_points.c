@@ -60,6 +60,7 @@ START_TEST(rows_that_are_too_short_and_broken_quotes_are_errors)
     put("a,\"copy\n");
     ck_assert_int_eq(parse(point_csv), CALC_ERR_SYNTAX);
     errors = (calc_errors){0};
+    calc_points_free(&points);
     ck_assert_int_eq(calc_points_read(&points, "no/such.csv", &errors), CALC_ERR_NOT_FOUND);
     ck_assert_str_eq(errors.item[0].file, "no/such.csv");
 }
