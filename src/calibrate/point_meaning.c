@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/utf8.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Names of operators in files that are around; "|" separates. */
@@ -195,7 +197,9 @@ static bool read_datatype(calc_point *p)
             return true;
         }
     }
-    return refuse(p, "dtype \"%.40s\" is not a number format", p->dtype);
+    char shown[CALC_UTF8_SHOW_SIZE];
+    return refuse(p, "dtype \"%s\" is not a number format",
+                  calc_utf8_show(shown, p->dtype, strlen(p->dtype)));
 }
 
 /* ---- Seconds --------------------------------------------------------------------------------- */
@@ -290,7 +294,11 @@ static bool read_seconds(calc_point *p)
     }
     p->measured_s = seconds(p);
     if (isnan(p->measured_s)) {
-        return refuse(p, "metric \"%.30s\" with unit \"%.30s\" gives no time", p->metric, p->unit);
+        char metric[CALC_UTF8_SHOW_SIZE];
+        char unit[CALC_UTF8_SHOW_SIZE];
+        return refuse(p, "metric \"%s\" with unit \"%s\" gives no time",
+                      calc_utf8_show(metric, p->metric, strlen(p->metric)),
+                      calc_utf8_show(unit, p->unit, strlen(p->unit)));
     }
     if (!(p->measured_s > 1e-9 && p->measured_s < 1e4)) {
         return refuse(p, "the time would be %.3g s", p->measured_s);

@@ -9,9 +9,10 @@
 #include "base/error.h"
 #include "calibrate/point_meaning.h"
 #include "io/csv_read.h"
+#include "io/utf8.h"
 #include "spec/field.h"
 
-enum { CELLS_MAX = 256, NAMES_SIZE = 160 };
+enum { CELLS_MAX = 256, NAMES_SIZE = 200 };
 
 static const struct {
     const char *name, *size[CALC_POINT_SIZES + 1];
@@ -140,8 +141,10 @@ static calc_status fill_point(reading *r, char *const *cell, int count, int line
                       .metric = text[METRIC],
                       .unit = text[UNIT]};
     if (!parse_value(text[VALUE], &p->value)) {
+        char shown[CALC_UTF8_SHOW_SIZE];
         return fail_at(r, line, cell, r->cell[VALUE], CALC_ERR_TYPE,
-                       "value: \"%.60s\" is not a number of 0 or more", text[VALUE]);
+                       "value: \"%s\" is not a number of 0 or more",
+                       calc_utf8_show(shown, text[VALUE], strlen(text[VALUE])));
     }
     calc_point_meaning(p);
     return CALC_OK;
@@ -156,7 +159,7 @@ static calc_status read_rows(reading *r, calc_points *out)
         int line;
         int count = calc_csv_read_row(&r->csv, cell, CELLS_MAX, &line, r->errors);
         if (count <= 0) {
-            return count < 0 ? CALC_ERR_SYNTAX : status;
+            return count < 0 && status == CALC_OK ? CALC_ERR_SYNTAX : status;
         }
         if (out->count == capacity) {
             capacity = capacity ? 2 * capacity : 256;
@@ -213,18 +216,37 @@ static bool is_listed(const char *names, const char *name)
     return false;
 }
 
-/* The machines that usable rows name, the first ones of them. @return how many */
+/* Whether a row before `index` is of the same machine. */
+static bool is_repeated(const calc_points *points, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (calc_point_is_used(&points->item[i]) &&
+            strcmp(points->item[i].system, points->item[index].system) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The machines that usable rows name, for people. @return how many */
 static size_t list_machines(const calc_points *points, char names[NAMES_SIZE])
 {
     size_t count = 0;
+    size_t used = 0;
     names[0] = '\0';
     for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];
-        if (calc_point_is_used(p) && (count == 0 || !is_listed(names, p->system))) {
-            size_t used = strlen(names);
-            snprintf(names + used, NAMES_SIZE - used, "%s%.40s", count ? "," : "", p->system);
-            count++;
+        char shown[CALC_UTF8_SHOW_SIZE];
+        if (!calc_point_is_used(p) || is_repeated(points, i)) {
+            continue;
         }
+        if (used + 4 + sizeof shown < NAMES_SIZE) {
+            used += (size_t)snprintf(names + used, NAMES_SIZE - used, "%s%s", count ? "," : "",
+                                     calc_utf8_show(shown, p->system, strlen(p->system)));
+        } else if (count > 0 && names[used - 1] != '.') {
+            used += (size_t)snprintf(names + used, NAMES_SIZE - used, "...");
+        }
+        count++;
     }
     return count;
 }

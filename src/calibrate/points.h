@@ -41,7 +41,7 @@ typedef enum calc_point_class {
         CALC_POINT_CLASSES
 } calc_point_class;
 
-enum { CALC_POINT_SIZES = 6, CALC_POINT_REASON = 96 };
+enum { CALC_POINT_SIZES = 6, CALC_POINT_REASON = 192 };
 
 /** One row. Texts are borrowed from the file. */
 typedef struct calc_point {

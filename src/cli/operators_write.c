@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/json_save.h"
+#include "io/utf8.h"
 #include "spec/field.h"
 #include "validate/spread.h"
 
@@ -134,9 +135,11 @@ void calc_operators_write_table(calc_output *out, const calc_point_calibration *
     for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];
         size_t alike = calc_point_is_used(p) ? 0 : refused_like(points, i);
+        char op[CALC_UTF8_SHOW_SIZE];
         if (alike > 0) {
-            calc_output_printf(out, "  %zu not used: %s (line %d, \"%.60s\"%s)\n", alike, p->reason,
-                               p->line, p->op, alike > 1 ? ", and others" : "");
+            calc_output_printf(out, "  %zu not used: %s (line %d, \"%s\"%s)\n", alike, p->reason,
+                               p->line, calc_utf8_show(op, p->op, strlen(p->op)),
+                               alike > 1 ? ", and others" : "");
         }
     }
 }
