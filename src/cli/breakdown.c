@@ -8,39 +8,40 @@
 
 typedef struct line {
     const char *label, *color;
+    calc_stack_kind kind;
 } line;
 
 static const line time_lines[CALC_BREAKDOWN_TIMES] = {
-    {"forward", CALC_PAINT_GREEN},
-    {"backward", CALC_PAINT_GREEN},
-    {"optimizer", CALC_PAINT_GREEN},
-    {"recompute", CALC_PAINT_BLUE},
-    {"repeated communication", CALC_PAINT_MAGENTA},
-    {"pipeline bubble", CALC_PAINT_YELLOW},
-    {"tensor-parallel comm.", CALC_PAINT_MAGENTA},
-    {"pipeline comm.", CALC_PAINT_MAGENTA},
-    {"data-parallel comm.", CALC_PAINT_MAGENTA},
-    {"forward offload", CALC_PAINT_RED},
-    {"backward offload", CALC_PAINT_RED},
-    {"embedding and head", CALC_PAINT_GREEN},
-    {"context-parallel comm.", CALC_PAINT_MAGENTA},
-    {"expert-parallel comm.", CALC_PAINT_MAGENTA},
-    {"waiting for the host", CALC_PAINT_RED},
-    {"stragglers", CALC_PAINT_RED},
-    {"fixed overhead", CALC_PAINT_RED},
+    {"forward", CALC_PAINT_GREEN, CALC_STACK_FORWARD},
+    {"backward", CALC_PAINT_GREEN, CALC_STACK_BACKWARD},
+    {"optimizer", CALC_PAINT_GREEN, CALC_STACK_OPTIMIZER},
+    {"recompute", CALC_PAINT_BLUE, CALC_STACK_RECOMPUTE},
+    {"repeated communication", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"pipeline bubble", CALC_PAINT_YELLOW, CALC_STACK_BUBBLE},
+    {"tensor-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"pipeline comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"data-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"forward offload", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"backward offload", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"embedding and head", CALC_PAINT_GREEN, CALC_STACK_HEAD},
+    {"context-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"expert-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"waiting for the host", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"stragglers", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"fixed overhead", CALC_PAINT_RED, CALC_STACK_OTHER},
 };
 
 static const line space_lines[CALC_BREAKDOWN_SPACES] = {
-    {"weights", CALC_PAINT_GREEN},
-    {"activations", CALC_PAINT_BLUE},
-    {"checkpoints", CALC_PAINT_BLUE},
-    {"activation gradients", CALC_PAINT_MAGENTA},
-    {"weight gradients", CALC_PAINT_MAGENTA},
-    {"optimizer", CALC_PAINT_YELLOW},
-    {"head", CALC_PAINT_BLUE},
-    {"framework", CALC_PAINT_RED},
-    {"fragmentation, reserve", CALC_PAINT_RED},
-    {"cached keys and values", CALC_PAINT_YELLOW},
+    {"weights", CALC_PAINT_GREEN, CALC_STACK_OTHER},
+    {"activations", CALC_PAINT_BLUE, CALC_STACK_OTHER},
+    {"checkpoints", CALC_PAINT_BLUE, CALC_STACK_OTHER},
+    {"activation gradients", CALC_PAINT_MAGENTA, CALC_STACK_OTHER},
+    {"weight gradients", CALC_PAINT_MAGENTA, CALC_STACK_OTHER},
+    {"optimizer", CALC_PAINT_YELLOW, CALC_STACK_OTHER},
+    {"head", CALC_PAINT_BLUE, CALC_STACK_OTHER},
+    {"framework", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"fragmentation, reserve", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"cached keys and values", CALC_PAINT_YELLOW, CALC_STACK_OTHER},
 };
 
 const char *calc_breakdown_time_label(size_t part)
@@ -75,6 +76,18 @@ void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIME
         s->overhead_time,
     };
     memcpy(time_s, parts, sizeof parts);
+}
+
+void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KINDS])
+{
+    double part_s[CALC_BREAKDOWN_TIMES];
+    calc_breakdown_times(stats, part_s);
+    for (int kind = 0; kind < CALC_STACK_KINDS; kind++) {
+        time_s[kind] = 0;
+    }
+    for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
+        time_s[time_lines[i].kind] += part_s[i];
+    }
 }
 
 void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
@@ -160,7 +173,8 @@ static void write_whole(calc_output *out, const calc_paint *paint, const line *l
             write_line(out, paint, &lines[i], w, value[i] / w->full, steps[i], tenths[i]);
         }
     }
-    const line total = {"total", w->total > w->full ? CALC_PAINT_RED : CALC_PAINT_BOLD};
+    const line total = {"total", w->total > w->full ? CALC_PAINT_RED : CALC_PAINT_BOLD,
+                        CALC_STACK_OTHER};
     write_line(out, paint, &total, w, w->total / w->full, all_steps, all_tenths);
 }
 

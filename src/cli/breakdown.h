@@ -5,6 +5,7 @@
 
 #include "calc.h"
 #include "cli/paint.h"
+#include "cli/stack.h"
 
 enum {
     CALC_BREAKDOWN_TIMES = 17,
@@ -14,6 +15,9 @@ enum {
 
 /** Parts of total_time, in the order they are shown: they add up to it. */
 void calc_breakdown_times(const calc_stats *stats, double time_s[CALC_BREAKDOWN_TIMES]);
+
+/** The same time, in the few kinds of a bar that takes one line. */
+void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KINDS]);
 
 /** Parts of proc_mem_tier1_cap_req (tier 1) or proc_mem_tier2_cap_req (tier 2): weights,
  *  activations, checkpoints, activation gradients, weight gradients, optimizer. */

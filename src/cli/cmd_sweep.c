@@ -10,6 +10,7 @@
 #include "cli/sweep_opts.h"
 #include "cli/sweep_page.h"
 #include "cli/sweep_plan.h"
+#include "cli/sweep_plot.h"
 #include "cli/sweep_sample.h"
 #include "cli/sweep_save.h"
 #include "cli/sweep_table.h"
@@ -174,11 +175,14 @@ static calc_status write_sample(calc_output *out, task *t, calc_errors *errors)
 
 static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
 {
-    (void)errors;
+    const calc_paint paint = calc_paint_stdout("auto");
     calc_sweep_plan_axes(out, &t->study);
     calc_sweep_table_counts(out, &t->result);
     calc_sweep_table_found(out, &t->study, &t->result);
-    return CALC_OK;
+    return calc_opt_value(t->args, CALC_SWEEP_OPT_PLOT)
+               ? calc_sweep_plot_write(out, &paint, &t->study, &t->result, calc_paint_columns(),
+                                       errors)
+               : CALC_OK;
 }
 
 static void complain_partial(const task *t)
@@ -321,6 +325,7 @@ static const char *const examples[] = {
     "calc sweep gpt3-175B h100_80g_nvl8 --procs 8:8192:8 --batch 2340 --per num_procs",
     "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --axis sys.mem1.GiB=40,80,120",
     "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --html sweep.html",
+    "calc sweep llama3-405B h100_sxm --procs 16384 --batch 2048 --top 5 --plot",
     NULL};
 
 const calc_command calc_cmd_sweep = {

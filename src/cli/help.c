@@ -36,8 +36,9 @@ const calc_help_pair calc_help_exits[] = {
 const calc_help_pair calc_help_environment[] = {
     {"CALC_PATH", "directories, separated by colons, in which bare names are looked up first; each "
                   "holds models/, systems/ and executions/"},
+    {"COLUMNS", "columns of what is drawn; those of the terminal, or 80, without it"},
     {"NO_COLOR", "if it is set and not empty, nothing is coloured"},
-    {"LC_ALL, LC_CTYPE, LANG", "if they name UTF-8, bars are drawn with block characters"},
+    {"LC_ALL, LC_CTYPE, LANG", "if they name UTF-8, bars and drawings are more than ASCII"},
     {0}};
 
 void calc_help_wrapped(calc_output *out, const char *text, int column)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static bool locale_is_utf8(void)
@@ -32,6 +33,27 @@ static bool wants_color(const char *when)
 calc_paint calc_paint_stdout(const char *when)
 {
     return (calc_paint){.color = wants_color(when), .utf8 = locale_is_utf8()};
+}
+
+/* COLUMNS if it is a number above 0, else 0. */
+static long columns_wanted(void)
+{
+    const char *text = getenv("COLUMNS");
+    char *end;
+    long columns = text ? strtol(text, &end, 10) : 0;
+    return columns > 0 && *end == '\0' ? columns : 0;
+}
+
+int calc_paint_columns(void)
+{
+    enum { USUAL = 80 };
+    struct winsize size;
+    long columns = columns_wanted();
+    if (columns == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+        columns = size.ws_col;
+    }
+    columns = columns > 0 ? columns : USUAL;
+    return columns > CALC_PAINT_MAX_COLUMNS ? CALC_PAINT_MAX_COLUMNS : (int)columns;
 }
 
 void calc_paint_text(calc_output *out, const calc_paint *paint, const char *color, const char *text)

@@ -10,6 +10,8 @@ typedef struct calc_paint {
     bool utf8;  /**< block characters */
 } calc_paint;
 
+enum { CALC_PAINT_MAX_COLUMNS = 400 };
+
 /** Colours, as the terminal numbers them. */
 #define CALC_PAINT_BOLD "1"
 #define CALC_PAINT_RED "31"
@@ -22,6 +24,10 @@ typedef struct calc_paint {
  *  @param when  "always", "never" or "auto": on a terminal that is not dumb, unless NO_COLOR is set
  *  and not empty */
 calc_paint calc_paint_stdout(const char *when);
+
+/** Columns of what is drawn as wide as there is room: what COLUMNS says, else the terminal that
+ *  standard output is, else 80; at most CALC_PAINT_MAX_COLUMNS. */
+int calc_paint_columns(void);
 
 /** Write text in a colour. */
 void calc_paint_text(calc_output *out, const calc_paint *paint, const char *color,

@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "cli/human.h"
 
-enum { USUAL_WIDTH = 80, LEFT = 9, RIGHT = 9, FEWEST_COLUMNS = 16 };
+enum { LEFT = 9, RIGHT = 9, FEWEST_COLUMNS = 16 };
 
 static const struct {
     const char *text, *block, *letter, *color;
@@ -37,14 +35,9 @@ static const char *color_of(calc_plot_kind kind)
     }
 }
 
-static int terminal_columns(void)
+static int plot_columns(void)
 {
-    struct winsize size;
-    bool known =
-        isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    int width = known ? size.ws_col : USUAL_WIDTH;
-    width = width > CALC_PLOT_MAX_WIDTH ? CALC_PLOT_MAX_WIDTH : width;
-    int columns = width - LEFT - RIGHT;
+    int columns = calc_paint_columns() - LEFT - RIGHT;
     return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns;
 }
 
@@ -119,7 +112,7 @@ void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind 
 
 static void write_run(calc_output *out, const calc_paint *paint, calc_plot_kind kind, int count)
 {
-    char text[CALC_PLOT_MAX_WIDTH * 3 + 1];
+    char text[CALC_PAINT_MAX_COLUMNS * 3 + 1];
     char *end = text;
     for (int i = 0; i < count; i++) {
         end = stpcpy(end, paint->utf8 ? kinds[kind].block : kinds[kind].letter);
@@ -134,7 +127,7 @@ static void write_run(calc_output *out, const calc_paint *paint, calc_plot_kind 
 static void write_row(calc_output *out, const calc_paint *paint, const canvas *c, int64_t row,
                       double idle)
 {
-    calc_plot_kind kind[CALC_PLOT_MAX_WIDTH];
+    calc_plot_kind kind[CALC_PAINT_MAX_COLUMNS];
     char percent[CALC_HUMAN_MAX];
     calc_plot_choose(c->share + row * c->columns, c->columns, kind);
     calc_output_printf(out, "%*lld ", LEFT - 1, (long long)(row * c->every));
@@ -185,7 +178,7 @@ calc_status calc_plot_write(calc_output *out, const calc_report *report, const c
                             calc_errors *errors)
 {
     int64_t stages = s->timeline.shape.stages;
-    canvas c = {.columns = terminal_columns()};
+    canvas c = {.columns = plot_columns()};
     c.every = (stages + CALC_PLOT_MAX_ROWS - 1) / CALC_PLOT_MAX_ROWS;
     c.rows = (stages + c.every - 1) / c.every;
     c.column_s = s->pipeline_s / c.columns;

@@ -6,10 +6,7 @@
 #include "cli/report.h"
 #include "cli/simulation.h"
 
-enum {
-    CALC_PLOT_MAX_ROWS = 64,   /**< of more stages every second, third ... is drawn */
-    CALC_PLOT_MAX_WIDTH = 400, /**< columns */
-};
+enum { CALC_PLOT_MAX_ROWS = 64 /**< of more stages every second, third ... is drawn */ };
 
 /** What fills a column: X(NAME, words, block character, letter). Without UTF-8 the letter is drawn.
  */
@@ -37,7 +34,7 @@ typedef struct calc_plot_share {
  *  @param kind   [columns] */
 void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind *kind);
 
-/** Write the drawing with its legend, as wide as the terminal, or 80 columns.
+/** Write the drawing with its legend, calc_paint_columns() wide.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_plot_write(calc_output *out, const calc_report *report,
                                           const calc_simulation *simulation, calc_errors *errors);

@@ -63,6 +63,8 @@ const calc_opt calc_sweep_opts[] = {
                              .value = "FILE",
                              .doc = "write a page for a browser: the front, the best, what they "
                                     "spend, every split; one file that needs no network"},
+    [CALC_SWEEP_OPT_PLOT] = {.name = "plot",
+                             .doc = "draw the front and the time of the best below the tables"},
     [CALC_SWEEP_OPT_PLAN] = {.name = "plan",
                              .doc = "show the axes, how many layouts there are and about how long "
                                     "it takes; do nothing else"},

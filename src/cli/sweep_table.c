@@ -10,7 +10,7 @@
 #include "spec/choice_set.h"
 #include "spec/field.h"
 
-enum { FRONT_ROWS = 20, GROUP_ROWS = 64 /* shown at most */, MOST_EXTRA = 16 };
+enum { MOST_EXTRA = 16 };
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
@@ -262,8 +262,7 @@ static void write_layout(calc_output *out, const calc_sweep_study *study, const 
     calc_output_text(out, "\n");
 }
 
-/* The i-th of `shown` rows that are spread evenly over `count`, the first and the last included. */
-static size_t thinned(size_t i, size_t shown, size_t count)
+size_t calc_sweep_table_row(size_t i, size_t shown, size_t count)
 {
     return shown < 2 ? 0 : i * (count - 1) / (shown - 1);
 }
@@ -281,14 +280,15 @@ static void write_title(calc_output *out, size_t shown, size_t count, const char
 static void write_list(calc_output *out, const calc_sweep_study *study, const columns *c,
                        const calc_front *list, bool all, const char *title)
 {
-    size_t shown = all || list->count < FRONT_ROWS ? list->count : FRONT_ROWS;
+    size_t shown =
+        all || list->count < CALC_SWEEP_TABLE_FRONT ? list->count : CALC_SWEEP_TABLE_FRONT;
     if (list->count == 0) {
         return;
     }
     write_title(out, shown, list->count, title);
     write_head(out, c);
     for (size_t i = 0; i < shown; i++) {
-        size_t at = thinned(i, shown, list->count);
+        size_t at = calc_sweep_table_row(i, shown, list->count);
         write_layout(out, study, c, at + 1, &list->item[at]);
     }
 }
@@ -301,7 +301,7 @@ static void write_groups(calc_output *out, const calc_sweep_study *study, const 
     for (size_t g = 0; g < result->groups_count; g++) {
         count += calc_sweep_found_best(&result->group[g]) != NULL;
     }
-    size_t shown = count < GROUP_ROWS ? count : GROUP_ROWS;
+    size_t shown = count < CALC_SWEEP_TABLE_GROUPS ? count : CALC_SWEEP_TABLE_GROUPS;
     if (count == 0) {
         return;
     }
@@ -311,7 +311,7 @@ static void write_groups(calc_output *out, const calc_sweep_study *study, const 
     size_t next = 0;
     for (size_t g = 0; g < result->groups_count && next < shown; g++) {
         const calc_found *best = calc_sweep_found_best(&result->group[g]);
-        if (best && seen++ == thinned(next, shown, count)) {
+        if (best && seen++ == calc_sweep_table_row(next, shown, count)) {
             next++;
             write_layout(out, study, c, seen, best);
         }

@@ -5,6 +5,13 @@
 #include "cli/sweep_found.h"
 #include "io/output.h"
 
+/** Rows shown at most. */
+enum { CALC_SWEEP_TABLE_FRONT = 20, CALC_SWEEP_TABLE_GROUPS = 64 };
+
+/** The i-th of `shown` rows that are spread evenly over `count`, the first and the last included.
+ */
+size_t calc_sweep_table_row(size_t i, size_t shown, size_t count);
+
 /** How many layouts became what, and how fast. */
 void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result);
 

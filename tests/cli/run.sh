@@ -13,7 +13,7 @@ ROOT=$(cd "$here/../.." && pwd)
 : "${CALC:?set CALC to the command under test}"
 CALC=$(cd "$(dirname "$CALC")" && pwd)/$(basename "$CALC")
 export CALC ROOT CALC_PATH=$ROOT LC_ALL=C.UTF-8 TERM=xterm
-unset NO_COLOR
+unset NO_COLOR COLUMNS
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
