@@ -15,13 +15,17 @@ static const calc_opt opts[] = {
     {.name = "save-best",
      .value = "FILE",
      .doc = "write the best layout as an execution for calc run"},
+    {.name = "html", .value = "FILE", .doc = "write a page for a browser, as calc sweep does"},
+    {.name = "plot", .doc = "draw the front and the time of the best below the tables"},
     {0}};
 static const calc_arg rows[] = {
     {.name = "PART",
      .repeated = true,
      .doc = "what calc sweep --shard wrote: all parts of one sweep, in any order"},
     {0}};
-static const char *const examples[] = {"calc merge part1 part2 part3 part4 --out best.json", NULL};
+static const char *const examples[] = {"calc merge part1 part2 part3 part4 --out best.json",
+                                       "calc merge part1 part2 part3 part4 --html front.html",
+                                       NULL};
 
 /* The words of the sweep that made the parts, then ours. */
 typedef struct line {
@@ -37,10 +41,12 @@ static bool make_line(line *out, const calc_checkpoint *part, const calc_args *a
         return false;
     }
     /* Ours come first: the words of a part end with "--" and arguments. */
-    static const char *const option[] = {"--out", "--summary", "--save-best"};
+    static const char *const option[] = {"--out", "--summary", "--save-best", "--html", "--plot"};
     for (size_t i = 0; i < args->use_count; i++) {
         out->word[out->count++] = (char *)option[args->use[i].opt];
-        out->word[out->count++] = (char *)args->use[i].value;
+        if (opts[args->use[i].opt].value) {
+            out->word[out->count++] = (char *)args->use[i].value;
+        }
     }
     for (size_t i = 0; i < args->argument_count; i++) {
         out->word[out->count++] = (char *)"--merge";

@@ -11,9 +11,9 @@
 #include "cli/plot.h"
 #include "cli/report.h"
 #include "cli/run_outcome.h"
+#include "cli/run_page.h"
 #include "cli/simulation.h"
 #include "report/page.h"
-#include "spec/extended.h"
 #include "spec/field.h"
 
 enum {
@@ -171,25 +171,6 @@ static void complain_reasons(const calc_run_outcome *o)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static calc_status write_page(const calc_args *args, const calc_run_outcome *o, calc_errors *errors)
-{
-    const char *path = calc_opt_value(args, OPT_HTML);
-    calc_output *out = NULL;
-    calc_page_timeline timeline = {0};
-    if (!path) {
-        return CALC_OK;
-    }
-    calc_status status =
-        calc_page_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
-    status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
-    if (status == CALC_OK) {
-        calc_run_write_page(out, o, &timeline, args->argument);
-        status = calc_output_close(out, errors);
-    }
-    calc_page_timeline_free(&timeline);
-    return status;
-}
-
 static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
                                calc_errors *errors)
 {
@@ -215,7 +196,8 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
             return status;
         }
     }
-    return write_page(args, o, errors);
+    const char *page = calc_opt_value(args, OPT_HTML);
+    return page ? calc_run_page_write(page, o, errors) : CALC_OK;
 }
 
 /* Which outputs and inputs are the standard streams: each at most one. NULL or what is wrong. */
@@ -281,7 +263,7 @@ static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors 
     return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
 }
 
-/* A step with measured operators, and its operators. */
+/* The step with measured operators, and its operators. */
 static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     const char *path = calc_opt_value(args, OPT_OPERATORS);
@@ -289,58 +271,43 @@ static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_erro
         return CALC_OK;
     }
     o->operators = calloc(1, sizeof *o->operators);
-    return o->operators
-               ? calc_run_operators_make(o->operators, path, calc_opt_value(args, OPT_ROWS),
-                                         &o->inputs, &o->stats, errors)
-               : no_memory(errors);
-}
-
-/* The layers or operators of a block. */
-static void list_layers(calc_run_outcome *o)
-{
-    const calc_inputs *in = &o->inputs;
-    if (o->operators) {
+    if (!o->operators) {
+        return no_memory(errors);
+    }
+    calc_status status = calc_run_operators_make(o->operators, path, calc_opt_value(args, OPT_ROWS),
+                                                 &o->inputs, &o->stats, errors);
+    if (status == CALC_OK && calc_opt_value(args, OPT_LAYERS)) {
         o->layer_count = o->operators->count;
         memcpy(o->layer, o->operators->layer, sizeof o->layer);
-    } else {
-        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->layer, CALC_MAX_LAYERS);
     }
+    return status;
 }
 
 /* The stages, where they are asked for or may differ, or for the page. */
 static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
-    const calc_inputs *in = &o->inputs;
-    bool each_has_blocks = in->exec.pipeline_par <= in->app.num_blocks;
-    bool shown =
-        calc_opt_value(args, OPT_STAGES) || (o->extended && each_has_blocks && !o->operators);
-    if (!shown && !(calc_opt_value(args, OPT_HTML) && each_has_blocks)) {
+    bool shown = calc_opt_value(args, OPT_STAGES) || (o->extended && !o->operators);
+    if (!shown && !calc_opt_value(args, OPT_HTML)) {
         return CALC_OK;
     }
-    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0);
-    o->stage = calloc(count, sizeof *o->stage);
-    if (!o->stage) {
-        return no_memory(errors);
-    }
-    o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->stage, count);
+    calc_status status = calc_run_outcome_stages(o, errors);
     o->stage_count = shown ? o->stage_known : 0;
-    return CALC_OK;
+    return status;
 }
 
 static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdout_is_taken,
                           calc_errors *errors)
 {
-    const calc_inputs *in = &o->inputs;
     if (calc_opt_value(args, OPT_HTML) && calc_page_check(errors) != CALC_OK) {
         return calc_complain_errors(errors);
     }
-    if (load(args, o, errors) != CALC_OK) {
-        return calc_complain_errors(errors);
-    }
     o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));
-    calc_run(&in->app, &in->system, &in->exec, o->compat, &o->stats);
-    if (look_up(args, o, errors) != CALC_OK ||
-        (is_exact(args) && calc_simulation_stats(in, &o->stats, errors) != CALC_OK)) {
+    o->exact = is_exact(args);
+    o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
+    if (load(args, o, errors) != CALC_OK ||
+        calc_run_outcome_command(o, args->argument, errors) != CALC_OK ||
+        calc_run_outcome_evaluate(o, calc_opt_value(args, OPT_LAYERS), errors) != CALC_OK ||
+        look_up(args, o, errors) != CALC_OK) {
         return calc_complain_errors(errors);
     }
     if (o->stats.verdict == CALC_VERDICT_OK && !(o->stats.total_time > 0)) {
@@ -348,15 +315,9 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
                 o->stats.total_time);
         return CALC_EXIT_BUG;
     }
-    o->reason_count = calc_reasons(&in->app, &in->system, &in->exec, &o->stats, o->reason);
-    if (calc_opt_value(args, OPT_LAYERS)) {
-        list_layers(o);
-    }
-    o->extended = calc_extended(&in->app, &in->system, &in->exec);
     calc_status status = list_stages(args, o, errors);
-    o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
     if (status == CALC_OK && o->has_band) {
-        status = calc_run_band_make(&o->band, in, errors);
+        status = calc_run_band_make(&o->band, &o->inputs, errors);
     }
     if (status == CALC_OK) {
         status = write_files(args, o, errors);

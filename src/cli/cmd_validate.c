@@ -116,7 +116,7 @@ static const char *read_options(task *t)
 
 static void write_json(calc_output *out, task *t)
 {
-    calc_validate_write_json(out, &t->results, &t->groups);
+    calc_validate_write_json(out, &t->results, &t->groups, &t->measured.systems);
 }
 
 static void write_csv(calc_output *out, task *t)

@@ -2,12 +2,94 @@
 
 #include <stdlib.h>
 
-#include "cli/breakdown.h"
+#include "base/error.h"
+#include "cli/simulation.h"
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "io/peers.h"
-#include "report/page.h"
+#include "spec/extended.h"
 #include "spec/field.h"
+
+/* ---- The run ----------------------------------------------------------------------------------
+ */
+
+static calc_status no_memory(calc_errors *errors)
+{
+    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                           calc_status_text(CALC_ERR_NOMEM));
+}
+
+calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    calc_run(&in->app, &in->system, &in->exec, o->compat, &o->stats);
+    calc_status status = o->exact ? calc_simulation_stats(in, &o->stats, errors) : CALC_OK;
+    if (status != CALC_OK) {
+        return status;
+    }
+    o->reason_count = calc_reasons(&in->app, &in->system, &in->exec, &o->stats, o->reason);
+    if (layers) {
+        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->layer, CALC_MAX_LAYERS);
+    }
+    o->extended = calc_extended(&in->app, &in->system, &in->exec);
+    return CALC_OK;
+}
+
+calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    if (in->exec.pipeline_par > in->app.num_blocks) {
+        return CALC_OK;
+    }
+    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0);
+    o->stage = calloc(count, sizeof *o->stage);
+    if (!o->stage) {
+        return no_memory(errors);
+    }
+    o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->stage, count);
+    return CALC_OK;
+}
+
+/* ---- The command that gives it again -----------------------------------------------------------
+ */
+
+static void write_words(calc_output *out, const calc_run_outcome *o,
+                        const char *const argument[CALC_INPUTS])
+{
+    calc_output_text(out, "[\"calc\", \"run\"");
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        calc_output_text(out, ", ");
+        calc_json_string(out, argument[i]);
+    }
+    for (size_t i = 0; i < o->set_count; i++) {
+        calc_output_text(out, ", \"--set\", ");
+        calc_json_string(out, o->set[i]);
+    }
+    if (o->exact) {
+        calc_output_text(out, ", \"--schedule\", \"exact\"");
+    }
+    if (o->has_band) {
+        calc_output_text(out, ", \"--band\"");
+    }
+    if (o->compat != CALC_COMPAT_NONE) {
+        calc_output_printf(out, ", \"--compat\", \"%s\"", calc_compat_names[o->compat]);
+    }
+    calc_output_text(out, "]");
+}
+
+calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS],
+                                     calc_errors *errors)
+{
+    calc_output *out;
+    calc_text text = {0};
+    calc_status status = calc_output_open_memory(&out, &text, errors);
+    if (status == CALC_OK) {
+        write_words(out, o, argument);
+        status = calc_output_close(out, errors);
+    }
+    o->command = text.data;
+    return status;
+}
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
@@ -64,6 +146,9 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     write_text(out, ",\n  \"names\": {", "application", input[CALC_KIND_APP].name);
     write_text(out, ", ", "system", input[CALC_KIND_SYSTEM].name);
     write_text(out, ", ", "execution", input[CALC_KIND_EXEC].name);
+    if (o->command) {
+        calc_output_printf(out, ", \"command\": %s", o->command);
+    }
     calc_output_text(out, "}");
     write_member(out, "application", CALC_KIND_APP, &o->inputs.app);
     write_member(out, "system", CALC_KIND_SYSTEM, &o->inputs.system);
@@ -79,7 +164,9 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     }
     calc_output_text(out, o->reason_count ? "\n  ]" : "]");
     write_member(out, "stats", CALC_KIND_STATS, &o->stats);
-    if (o->has_band) {
+    if (o->band_json) {
+        calc_output_printf(out, ",\n  \"band\": %s", o->band_json);
+    } else if (o->has_band) {
         calc_output_text(out, ",\n  \"band\": ");
         calc_run_band_json(out, &o->band, &o->stats);
     }
@@ -121,61 +208,6 @@ void calc_run_write_peers(calc_output *out, const calc_run_outcome *o)
     calc_peers_save(out, &o->inputs.exec);
 }
 
-/* ---- The page -------------------------------------------------------------------------------- */
-
-/* The command that gives this run again. */
-static void write_command(calc_output *out, const calc_run_outcome *o,
-                          const char *const argument[CALC_INPUTS])
-{
-    calc_output_text(out, ",\n\"command\": [\"calc\", \"run\"");
-    for (int i = 0; i < CALC_INPUTS; i++) {
-        calc_output_text(out, ", ");
-        calc_json_string(out, argument[i]);
-    }
-    for (size_t i = 0; i < o->set_count; i++) {
-        calc_output_text(out, ", \"--set\", ");
-        calc_json_string(out, o->set[i]);
-    }
-    if (o->compat != CALC_COMPAT_NONE) {
-        calc_output_printf(out, ", \"--compat\", \"%s\"", calc_compat_names[o->compat]);
-    }
-    calc_output_text(out, "]");
-}
-
-static void write_parameters(calc_output *out, const calc_app *app)
-{
-    calc_parameters p;
-    char total[32], active[32];
-    calc_count_parameters(app, &p);
-    calc_output_printf(out, ",\n\"parameters\": {\"total\": %s, \"active\": %s}",
-                       calc_number_text(p.total, 1, total), calc_number_text(p.active, 1, active));
-}
-
-void calc_run_write_page(calc_output *out, const calc_run_outcome *o,
-                         const calc_page_timeline *timeline,
-                         const char *const argument[CALC_INPUTS])
-{
-    const calc_inputs *in = &o->inputs;
-    calc_run_outcome whole = *o;
-    whole.stage_count = o->stage_known;
-    whole.layer_count = calc_layers(&in->app, &in->system, &in->exec, whole.layer, CALC_MAX_LAYERS);
-    calc_page_begin(out);
-    calc_output_text(out, "{\"schema\": \"calc-report/1\", \"kind\": \"run\", \"run\": ");
-    calc_run_write_json(out, &whole);
-    calc_output_text(out, ",\n\"time\": ");
-    calc_breakdown_json_time(out, &o->stats);
-    for (int tier = 1; tier <= 2; tier++) {
-        calc_output_printf(out, ",\n\"memory%d\": ", tier);
-        calc_breakdown_json_memory(out, &in->exec, &o->stats, tier, o->extended);
-    }
-    write_command(out, o, argument);
-    write_parameters(out, &in->app);
-    calc_output_printf(out, ",\n\"extended\": %s,\n\"timeline\": ", o->extended ? "true" : "false");
-    calc_page_timeline_write(out, timeline);
-    calc_output_text(out, "}\n");
-    calc_page_end(out, CALC_PAGE_RUN);
-}
-
 void calc_run_outcome_free(calc_run_outcome *o)
 {
     free(o->stage);
@@ -185,5 +217,7 @@ void calc_run_outcome_free(calc_run_outcome *o)
         calc_run_operators_free(o->operators);
     }
     free(o->operators);
+    free(o->command);
+    free(o->band_json);
     calc_inputs_free(&o->inputs);
 }

@@ -1,69 +1,31 @@
 #include "cli/validate_page.h"
 
-#include <math.h>
-
-#include "cli/breakdown.h"
 #include "cli/validate_write.h"
 #include "report/page.h"
 
-enum { WORST = 24 /* rows whose time is broken down */ };
-
-static bool counts(const calc_result *r)
+static void begin(calc_output *out)
 {
-    return r->use == CALC_USE_SCORED && r->quantity == CALC_QUANTITY_STEP_TIME &&
-           isfinite(r->error);
+    calc_page_begin(out);
+    calc_output_text(out, "{\"schema\": \"calc-report/1\", \"kind\": \"validate\", \"validate\": ");
 }
 
-/* Indices of the rows with the largest errors, largest first. @return how many */
-static size_t find_worst(const calc_results *results, size_t worst[WORST])
+static void end(calc_output *out)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < results->count; i++) {
-        size_t at = count;
-        double error = fabs(results->item[i].error);
-        if (!counts(&results->item[i])) {
-            continue;
-        }
-        while (at > 0 && fabs(results->item[worst[at - 1]].error) < error) {
-            at--;
-        }
-        if (at == WORST) {
-            continue;
-        }
-        count += count < WORST;
-        for (size_t k = count - 1; k > at; k--) {
-            worst[k] = worst[k - 1];
-        }
-        worst[at] = i;
-    }
-    return count;
-}
-
-/* One row: its index among the rows, and the parts of its time. */
-static void write_row(calc_output *out, const calc_result *r, size_t index, calc_systems *systems)
-{
-    const calc_run_map *map = &r->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
-    calc_stats stats;
-    calc_run(&map->app, &entry->system, &map->exec, CALC_COMPAT_NONE, &stats);
-    calc_output_printf(out, "{\"row\": %zu, \"time\": ", index);
-    calc_breakdown_json_time(out, &stats);
-    calc_output_printf(out, ", \"total\": %.17g}", stats.total_time);
+    calc_output_text(out, "}\n");
+    calc_page_end(out, CALC_PAGE_VALIDATE);
 }
 
 void calc_validate_page_write(calc_output *out, const calc_results *results,
                               const calc_groups *groups, calc_systems *systems)
 {
-    size_t worst[WORST];
-    size_t count = find_worst(results, worst);
-    calc_page_begin(out);
-    calc_output_text(out, "{\"schema\": \"calc-report/1\", \"kind\": \"validate\", \"validate\": ");
-    calc_validate_write_json(out, results, groups);
-    calc_output_text(out, ",\n\"worst\": [");
-    for (size_t i = 0; i < count; i++) {
-        calc_output_text(out, i ? ",\n" : "\n");
-        write_row(out, &results->item[worst[i]], worst[i], systems);
-    }
-    calc_output_text(out, "]}\n");
-    calc_page_end(out, CALC_PAGE_VALIDATE);
+    begin(out);
+    calc_validate_write_json(out, results, groups, systems);
+    end(out);
+}
+
+void calc_validate_page_write_written(calc_output *out, const calc_text *json)
+{
+    begin(out);
+    calc_output_write(out, json->data, json->length);
+    end(out);
 }

@@ -5,9 +5,11 @@
 #include "io/output.h"
 #include "validate/groups.h"
 
-/** Write the page: what calc_validate_write_json() writes, and where the time of the worst rows
- *  goes. */
+/** Write the page of what calc_validate_write_json() writes. */
 void calc_validate_page_write(calc_output *out, const calc_results *results,
                               const calc_groups *groups, calc_systems *systems);
+
+/** The same page of what it wrote before. */
+void calc_validate_page_write_written(calc_output *out, const calc_text *json);
 
 #endif

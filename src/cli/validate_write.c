@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/validate_worst.h"
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "spec/field.h"
@@ -109,7 +110,7 @@ static void write_group(calc_output *out, const calc_group *g)
 }
 
 void calc_validate_write_json(calc_output *out, const calc_results *results,
-                              const calc_groups *groups)
+                              const calc_groups *groups, calc_systems *systems)
 {
     calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"counts\": {\"runs\": %zu", CALC_VERSION,
                        results->predictions);
@@ -127,7 +128,9 @@ void calc_validate_write_json(calc_output *out, const calc_results *results,
         calc_output_text(out, i ? ",\n" : "\n");
         write_group(out, &groups->item[i]);
     }
-    calc_output_text(out, "\n  ]\n}\n");
+    calc_output_text(out, "\n  ],\n  \"worst\": ");
+    calc_validate_worst_write(out, results, systems);
+    calc_output_text(out, "\n}\n");
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

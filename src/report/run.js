@@ -497,11 +497,11 @@ function showLayout() {
     card(box, el("h3", {}, title), table({ caption: title, rows, sort: null, first, columns: [
       { label: "Field", show: (r) => r[0] }, { label: "Value", number: true, show: (r) => plain(r[1]) }] }).node);
   }
-  const command = commandText(data.command);
-  card(node, el("div", { class: "tools", style: "margin:0" }, el("h3", {}, "The same run again"),
-    el("span", { class: "right" }, copyButton("Copy", () => command, "Copy the command"),
-      " ", el("button", { type: "button", onclick: () => download("run.json", JSON.stringify(run, null, 2)) }, "Save JSON"))),
-  el("pre", {}, command));
+  const command = names.command ? commandText(names.command) : "";
+  card(node, el("div", { class: "tools", style: "margin:0" }, el("h3", {}, command ? "The same run again" : "The run as JSON"),
+    el("span", { class: "right" }, command ? [copyButton("Copy", () => command, "Copy the command"), " "] : null,
+      el("button", { type: "button", onclick: () => download("run.json", JSON.stringify(run, null, 2)) }, "Save JSON"))),
+  command ? el("pre", {}, command) : null);
 }
 
 if (isNumber(timeTotal) && timeTotal > 0) showTime();

@@ -2,7 +2,10 @@
 "use strict";
 
 const { study, summary, cloud } = data;
-const counts = summary.counts;
+/* What calc report makes of a file has the layouts of the file only, and may have no counts. */
+const fromFile = cloud.source === "file";
+const counts = summary && summary.counts;
+const partial = summary ? summary.partial : data.partial;
 const goal = study.top_by.statistic;
 const goalUp = study.top_by.direction === "up";
 const several = study.designs > 1;
@@ -90,6 +93,8 @@ const plainValue = (value) => (value === true ? "yes" : value === false || value
 
 /* Points of the scatter: the cloud, and the rows, which may not be in it. */
 const total = cloud.shown + rows.length;
+/* Of which so many are counted: rows are in the cloud too, unless there is none. */
+const counted = fromFile ? total : cloud.shown;
 const columns = new Map();
 for (const metric of cloud.metrics) {
   columns.set(metric.key, Float64Array.from([...metric.values.map((v) => (v === null ? NaN : v)), ...rows.map((row) => row.stats[metric.key] ?? NaN)]));
@@ -118,6 +123,7 @@ const goalValue = (row) => (goal === "sample_rate" ? `${num(row.stats.sample_rat
 
 function sayWhy() {
   if (!best) {
+    if (!counts) return "The file holds no layout.";
     const [reason, n] = Object.entries(counts.rejected).sort((a, b) => b[1] - a[1])[0] || ["", 0];
     return n ? [`The most frequent reason is `, bold(words(reason)), `, of ${count(n)} layouts.`]
       : counts.total ? "Bounds prove that every one needs more memory than there is." : "The space is empty.";
@@ -144,17 +150,18 @@ const procsOf = [...new Set(rows.map((row) => row.exe.num_procs))];
 hero({
   bad: !best,
   context: [["", clipped(study.applications.join(", "), 120)], ["", clipped(study.systems.join(", "), 120)],
-    ...(procsOf.length === 1 ? [["processors", count(procsOf[0])]] : []), ["layouts", count(counts.total)],
-    ...(summary.partial ? [["", "partial result"]] : [])],
+    ...(procsOf.length === 1 ? [["processors", count(procsOf[0])]] : []), ...(counts ? [["layouts", count(counts.total)]] : []),
+    ...(partial ? [["", "partial result"]] : [])],
   headline: best ? [`${splitName(best.exe)} is ${goal === "sample_rate" ? "the fastest layout that fits" : `best by ${words(goal)}`}: `, el("em", {}, goalValue(best)), "."]
-    : ["Nothing fits: none of ", el("em", {}, count(counts.total)), " layouts can run."],
+    : ["Nothing fits: none of ", el("em", {}, counts ? count(counts.total) : "the"), " layouts can run."],
   why: sayWhy(),
   kpis: [
     ["Throughput", best ? num(best.stats.sample_rate, 4) : "–", "samples/s", best ? `batch ${count(best.exe.batch_size)}, micro-batch ${count(best.exe.microbatch_size)}` : ""],
     ["Step time", timeValue, timeUnit, best ? `${num(best.stats.tokens_per_s_per_proc)} tokens/s per processor` : ""],
     ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", "useful FLOP over matrix peak"],
     ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}` : ""],
-    ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`],
+    counts ? ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`]
+      : ["Layouts in the file", count(rows.length), "", "front and best"],
     ["Pareto front", count(data.front), "layouts", study.objectives.map((o) => words(o.statistic.replace("proc_mem_tier", "memory ").replace("_cap_req", ""))).join(", ")],
   ],
 });
@@ -231,7 +238,8 @@ function colorsNow() {
 function showScatter() {
   if (metrics.length < 2 || !view.x || !view.y) return;
   const node = section("tradeoff", "Trade-off", "The trade-off",
-    cloud.all ? (cloud.seen > cloud.shown ? `A fair choice of ${count(cloud.shown)} of the ${count(cloud.seen)} layouts that fit.` : "Every layout that fits.")
+    fromFile ? "The layouts of the file: the front and the best. Others were not kept."
+      : cloud.all ? (cloud.seen > cloud.shown ? `A fair choice of ${count(cloud.shown)} of the ${count(cloud.seen)} layouts that fit.` : "Every layout that fits.")
       : `${count(cloud.shown)} layouts that fit, drawn at random from all, together with the best and the front, which are exact.`);
   node.querySelector(".lead").append(" The line is the front of the two axes; grey marks are filtered out.");
   const cols = el("div", { class: "cols" });
@@ -347,8 +355,8 @@ function showScatter() {
     if (view.area) place(x(view.area.x0), x(view.area.x1), y(view.area.y0), y(view.area.y1));
     key.replaceChildren();
     legend(key, colors.names.map((label, i) => ({ label: `${i === 0 || axes.some((a) => a.key === view.color) ? axisLabel(view.color) : ""} ${label}`.trim(), color: colors.paints[i] })));
-    const shown = d3.sum(view.mask.subarray(0, cloud.shown));
-    tally.textContent = `${count(shown)} of ${count(cloud.shown)} layouts in view; the front has ${count(front.length)}. Drag to select an area, arrow keys walk along the front, Esc clears.`;
+    const shown = d3.sum(view.mask.subarray(0, counted));
+    tally.textContent = `${count(shown)} of ${count(counted)} layouts in view; the front has ${count(front.length)}. Drag to select an area, arrow keys walk along the front, Esc clears.`;
     clear.disabled = !(view.area || [...view.chosen.values()].some((chosen) => chosen.size));
     at = -1;
   }
@@ -479,10 +487,10 @@ function showScatter() {
   function shares() {
     const tallies = new Map(axes.map((axis) => [axis, new Map()]));
     let seen = 0;
-    for (let i = 0; i < cloud.shown; i++) seen += view.mask[i];
+    for (let i = 0; i < counted; i++) seen += view.mask[i];
     for (const axis of axes.filter((a) => a.distinct.length <= 16)) {
       const tally_ = tallies.get(axis);
-      for (let i = 0; i < cloud.shown; i++) if (view.mask[i]) tally_.set(axis.column[i], (tally_.get(axis.column[i]) || 0) + 1);
+      for (let i = 0; i < counted; i++) if (view.mask[i]) tally_.set(axis.column[i], (tally_.get(axis.column[i]) || 0) + 1);
     }
     for (const { button, axis, value, chosen } of buttons) {
       button.style.setProperty("--share", seen ? (tallies.get(axis).get(value) || 0) / seen : 0);
@@ -620,7 +628,8 @@ const reasonText = {
 };
 
 function showSplits() {
-  const node = section("splits", "TP × PP", "Best layout for each tensor × pipeline split", "The best of all other choices for each split. A click keeps only its layouts.");
+  const node = section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it. A click keeps only its layouts."
+    : "The best of all other choices for each split. A click keeps only its layouts.");
   const cols = el("div", { class: "cols even" });
   node.append(cols);
   if (splits.length) {
@@ -669,6 +678,7 @@ function showSplits() {
     grid.append(body);
     box.append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Best of each split" }, grid));
   }
+  if (!counts) return;
   const box = card(cols, el("h3", {}, "What became of the layouts"), el("p", { class: "note", style: "margin:0 0 12px" }, `${count(counts.total)} layouts.`));
   const bar = (label, value, text, good) => box.append(el("div", { class: "reason" },
     el("div", { class: "top" }, el("span", {}, label), el("span", {}, `${count(value)} \u00b7 ${share(value / counts.total)}`)),
@@ -739,8 +749,8 @@ showScaling();
 footer([["Program", `calc ${study.version}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
   ["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")],
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],
-  ["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${summary.partial ? "; stopped early" : ""}`],
-  ["Exact", "best, front, splits and sizes; the cloud is as its text says"],
+  ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),
+  ["Exact", fromFile ? "best and front; splits and points are those of the file only" : "best, front, splits and sizes; the cloud is as its text says"],
   ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`]]);
 setTheme("auto");
 document.documentElement.dataset.ready = "yes";

@@ -206,7 +206,7 @@ function showGroups() {
 /* ---- The worst -------------------------------------------------------------------------------- */
 
 function showWorst() {
-  const list = data.worst.map(({ row, time, total }) => ({ row: allRows[row], time, total })).filter(({ total }) => isNumber(total) && total > 0).slice(0, 12);
+  const list = (data.validate.worst || []).map(({ row, time, total }) => ({ row: allRows[row], time, total })).filter(({ total }) => isNumber(total) && total > 0).slice(0, 12);
   if (!list.length) return;
   const node = section("worst", "Worst", "The largest errors, and where the predicted time goes", "Shares of the measured time: a bar that ends before the line is predicted too fast, one beyond it too slow.");
   const box = card(node);

@@ -1,0 +1,40 @@
+# From what a command wrote the page that it makes itself, to the byte; that of a sweep has the
+# layouts of the file. A build without D3 says so.
+"$CALC" report gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full > page 2> errors
+if grep -q 'built without the library of charts' errors; then
+    [ ! -s page ] || echo "a page without charts"
+    exit
+fi
+same()
+{
+    "$CALC" "$@" --html one.html --json result.json > /dev/null 2>&1
+    "$CALC" report result.json --out two.html && cmp one.html two.html
+}
+run='gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full'
+same run $run
+same run $run --compat calculon --set mem1.GiB=10
+same run deepseek-v3-671B h800 deepseek-v3_2048 --schedule exact --stages stages.csv
+same run llama3-405B h100_sxm llama3-405B_16384 --set pipeline_par=8 --set data_par=256 --layers
+same run llama3-405B h100_sxm llama3-405B_16384 --band
+same validate
+head -n 40 "$ROOT/tests/measured/runs.csv" > few.csv
+same validate few.csv
+"$CALC" run $run --set mem1.GiB=60 --html one.html > out
+"$CALC" report $run --set mem1.GiB=60 > two.html
+cmp one.html two.html
+# The name of the file, compression and the way it comes do not matter.
+"$CALC" run $run --json result.json.gz --html one.html > out
+"$CALC" report result.json.gz --out two.html.gz
+gzip -dc two.html.gz | cmp - one.html
+gzip -dc result.json.gz | "$CALC" report - | cmp - one.html
+# A sweep: the first of each list, all that fit the page; with counts, the same in any order.
+sweep='gpt3-13B a100_80g --procs 8 --batch 8 --no-prune --threads 1 --progress none'
+"$CALC" sweep $sweep --out best.json --summary counts.json > out
+"$CALC" report best.json counts.json --out one.html
+"$CALC" report counts.json best.json --out two.html
+cmp one.html two.html
+data() { sed -n '/id="calc-data"/,/<\/script>/p' "$1" | sed '1d;s|</script>||'; }
+data one.html | grep -c '"set": "top"'
+data one.html | grep -o '"total": 217056' | sort -u
+"$CALC" report best.json | grep -c '^"summary": null'
+echo done
