@@ -1,6 +1,7 @@
 #include "cli/run_page.h"
 
 #include "cli/breakdown.h"
+#include "cli/resources.h"
 #include "report/page.h"
 #include "report/page_timeline.h"
 #include "spec/field.h"
@@ -14,8 +15,31 @@ static void write_parameters(calc_output *out, const calc_app *app)
                        calc_number_text(p.total, 1, total), calc_number_text(p.active, 1, active));
 }
 
-static void write_page(calc_output *out, const calc_run_outcome *o,
-                       const calc_page_timeline *timeline)
+/* The time of a step with 10 % more of each rate. */
+static calc_status write_more(calc_output *out, const calc_run_outcome *o, calc_errors *errors)
+{
+    const char *glue = "";
+    calc_status status = CALC_OK;
+    calc_output_text(out, ",\n\"ten_percent_more\": [");
+    for (size_t i = 0; i < calc_resources_rates(&o->inputs.system) && status == CALC_OK; i++) {
+        calc_run_outcome more = {.inputs = o->inputs, .compat = o->compat, .exact = o->exact};
+        char text[CALC_RESOURCE_TEXT], number[32];
+        if (!calc_resource_there(&o->inputs.system, i)) {
+            continue;
+        }
+        calc_resource_grow(&more.inputs.system, i);
+        status = calc_run_outcome_evaluate(&more, false, errors);
+        calc_output_printf(out, "%s\n{\"resource\": \"%s\", \"total_time\": %s}", glue,
+                           calc_resource_text(&o->inputs.system, i, text),
+                           calc_number_text(more.stats.total_time, 1, number));
+        glue = ",";
+    }
+    calc_output_text(out, "]");
+    return status;
+}
+
+static calc_status write_page(calc_output *out, const calc_run_outcome *o,
+                              const calc_page_timeline *timeline, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
     calc_run_outcome whole = *o;
@@ -31,10 +55,12 @@ static void write_page(calc_output *out, const calc_run_outcome *o,
         calc_breakdown_json_memory(out, &in->exec, &o->stats, tier, o->extended);
     }
     write_parameters(out, &in->app);
+    calc_status status = write_more(out, o, errors);
     calc_output_printf(out, ",\n\"extended\": %s,\n\"timeline\": ", o->extended ? "true" : "false");
     calc_page_timeline_write(out, timeline);
     calc_output_text(out, "}\n");
     calc_page_end(out, CALC_PAGE_RUN);
+    return status;
 }
 
 calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, calc_errors *errors)
@@ -45,8 +71,12 @@ calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, cal
         calc_page_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
     status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
     if (status == CALC_OK) {
-        write_page(out, o, &timeline);
-        status = calc_output_close(out, errors);
+        status = write_page(out, o, &timeline, errors);
+        if (status == CALC_OK) {
+            status = calc_output_close(out, errors);
+        } else {
+            calc_output_discard(out);
+        }
     }
     calc_page_timeline_free(&timeline);
     return status;

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 
 #include "cli/sweep_cells.h"
+#include "cli/sweep_more.h"
 #include "cli/sweep_page_parts.h"
 #include "cli/sweep_write.h"
+#include "io/json_save.h"
 #include "report/page.h"
 #include "spec/extended.h"
 #include "spec/field.h"
@@ -124,6 +126,38 @@ static void write_cells(calc_output *out, const calc_sweep_study *study,
     calc_output_text(out, "]}");
 }
 
+/* ---- More of each resource ---------------------------------------------------------------------
+ */
+
+static void write_more(calc_output *out, const calc_sweep_study *study,
+                       const calc_sweep_page_columns *c, const calc_sweep_more *more,
+                       const calc_sweep_result *result)
+{
+    const calc_found *before = calc_sweep_found_best_of_all(result);
+    calc_output_text(out, ",\n\"ten_percent_more\": [");
+    for (size_t i = 0; i < more->count; i++) {
+        const calc_sweep_more_item *item = &more->item[i];
+        calc_output_printf(out, "%s\n{\"resource\": \"%s\", \"same\": ", i > 0 ? "," : "",
+                           item->text);
+        calc_sweep_page_stats(out, c, &item->same);
+        calc_output_text(out, ", \"best\": ");
+        if (item->found) {
+            calc_output_printf(out, "{\"unchanged\": %s, \"design\": ",
+                               calc_found_compare(&item->best, before) == 0 ? "true" : "false");
+            calc_sweep_write_design(out, study, item->best.design);
+            calc_output_text(out, ", \"execution\": ");
+            calc_json_save(out, CALC_KIND_EXEC, &item->best.exec, 0);
+            calc_output_text(out, ", \"stats\": ");
+            calc_sweep_page_stats(out, c, &item->stats);
+            calc_output_text(out, "}");
+        } else {
+            calc_output_text(out, "null");
+        }
+        calc_output_text(out, "}");
+    }
+    calc_output_text(out, "]");
+}
+
 /* ---- The page -------------------------------------------------------------------------------- */
 
 static void write_study(calc_output *out, const calc_sweep_study *study)
@@ -140,6 +174,7 @@ calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *stud
 {
     calc_sweep_cloud cloud = {0};
     calc_sweep_cells splits = {0}, procs = {0};
+    calc_sweep_more more;
     const calc_sweep_page_columns c = columns_of(study);
     calc_status status = calc_sweep_cloud_make(&cloud, study, errors);
     if (status == CALC_OK) {
@@ -147,6 +182,9 @@ calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *stud
     }
     if (status == CALC_OK) {
         status = calc_sweep_cells_procs(&procs, study, result, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_sweep_more_find(&more, study, result, errors);
     }
     if (status == CALC_OK) {
         calc_page_begin(out);
@@ -157,6 +195,7 @@ calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *stud
         write_cloud(out, &c, &cloud);
         write_cells(out, study, &c, "splits", &splits);
         write_cells(out, study, &c, "procs", &procs);
+        write_more(out, study, &c, &more, result);
         calc_output_text(out, "}\n");
         calc_page_end(out, CALC_PAGE_SWEEP);
     }

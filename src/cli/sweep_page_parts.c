@@ -59,7 +59,8 @@ static void write_number(calc_output *out, double value, const char *format)
     }
 }
 
-static void write_stats(calc_output *out, const calc_sweep_page_columns *c, const calc_stats *stats)
+void calc_sweep_page_stats(calc_output *out, const calc_sweep_page_columns *c,
+                           const calc_stats *stats)
 {
     calc_output_text(out, "{");
     for (size_t i = 0; i < c->count; i++) {
@@ -75,7 +76,7 @@ void calc_sweep_page_layout(calc_output *out, const calc_sweep_page_columns *c,
     calc_output_text(out, "\"execution\": ");
     calc_json_save(out, CALC_KIND_EXEC, exec, 0);
     calc_output_text(out, ",\n\"stats\": ");
-    write_stats(out, c, stats);
+    calc_sweep_page_stats(out, c, stats);
     calc_output_text(out, ",\n\"time\": ");
     calc_breakdown_json_time(out, stats);
     for (int tier = 1; tier <= 2; tier++) {

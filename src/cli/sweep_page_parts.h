@@ -20,6 +20,10 @@ calc_sweep_page_columns calc_sweep_page_usual_columns(void);
 /** Add one, if it is not there yet; of at most 5 that a sweep names itself. */
 void calc_sweep_page_column(calc_sweep_page_columns *c, const calc_field *field);
 
+/** The statistics of a layout as a JSON object. */
+void calc_sweep_page_stats(calc_output *out, const calc_sweep_page_columns *c,
+                           const calc_stats *stats);
+
 /** The end of a JSON object that has been begun: layout, statistics, parts of time and memory.
  *  @param extended  as for calc_breakdown_write_memory() */
 void calc_sweep_page_layout(calc_output *out, const calc_sweep_page_columns *c,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/field_text.h"
+#include "cli/resources.h"
 #include "spec/extended.h"
 #include "spec/field.h"
 
@@ -186,43 +187,18 @@ static void try_pair(search *s, const char *from, const char *to)
 
 /* ---- Hardware -------------------------------------------------------------------------------- */
 
-static const double MORE = 1.1;
-
-static void buy(search *s, const char *text, const calc_system *system)
-{
-    calc_why_change *change = &s->out->resource[s->out->resources++];
-    calc_stats stats;
-    calc_run(&s->inputs->app, system, &s->inputs->exec, CALC_COMPAT_NONE, &stats);
-    *change =
-        (calc_why_change){.time_s = stats.total_time, .tier1_bytes = stats.proc_mem_tier1_cap_req};
-    snprintf(change->text, sizeof change->text, "%s", text);
-}
-
 static void buy_all(search *s)
 {
-    const calc_system *now = &s->inputs->system;
-    calc_system system = *now;
-    for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
-        system.matrix[i].flop_per_s *= MORE;
-    }
-    buy(s, "matrix arithmetic", &system);
-    system = *now;
-    for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
-        system.vector[i].flop_per_s *= MORE;
-    }
-    buy(s, "vector arithmetic", &system);
-    system = *now;
-    system.mem1.bytes_per_s *= MORE;
-    buy(s, "bandwidth of mem1", &system);
-    system = *now;
-    system.mem2.bytes_per_s *= MORE;
-    buy(s, "bandwidth of mem2", &system);
-    for (int64_t i = 0; i < now->networks_count; i++) {
-        char text[64];
-        snprintf(text, sizeof text, "bandwidth of networks[%d]", (int)i);
-        system = *now;
-        system.networks[i].bytes_per_s *= MORE;
-        buy(s, text, &system);
+    const calc_inputs *in = s->inputs;
+    for (size_t i = 0; i < calc_resources_rates(&in->system); i++) {
+        calc_why_change *change = &s->out->resource[s->out->resources++];
+        calc_system system = in->system;
+        calc_stats stats;
+        calc_resource_grow(&system, i);
+        calc_run(&in->app, &system, &in->exec, CALC_COMPAT_NONE, &stats);
+        change->time_s = stats.total_time;
+        change->tier1_bytes = stats.proc_mem_tier1_cap_req;
+        calc_resource_text(&system, i, change->text);
     }
 }
 

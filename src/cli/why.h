@@ -4,6 +4,7 @@
 
 #include "calc.h"
 #include "cli/inputs.h"
+#include "cli/resources.h"
 
 enum { CALC_WHY_CHANGES = 512 /**< changes that are remembered */ };
 
@@ -20,7 +21,8 @@ typedef struct calc_why {
     size_t count;
     calc_why_change change[CALC_WHY_CHANGES]; /**< those that can run, fastest first */
     size_t resources;
-    calc_why_change resource[16]; /**< 10 % more of each rate of the system, in its order */
+    calc_why_change
+        resource[CALC_RESOURCES]; /**< 10 % more of each rate of the system, in its order */
 } calc_why;
 
 /** Try every field of the execution at its neighbouring values: a choice at its others, a flag at

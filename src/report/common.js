@@ -181,11 +181,30 @@ for (const button of document.querySelectorAll("button[data-theme]")) {
   button.addEventListener("click", () => { theme = button.dataset.theme; setTheme(theme); });
 }
 dark.addEventListener("change", () => setTheme(theme));
-addEventListener("beforeprint", () => setTheme("light"));
-addEventListener("afterprint", () => setTheme(theme));
+/* Paper has one width and is light: everything is drawn again for it, and then for the window. */
+const sized = [];
+
+function setPaper(on) {
+  document.documentElement.classList.toggle("printing", on);
+  setTheme(on ? "light" : theme);
+  for (const redraw of sized) redraw();
+  for (const node of document.querySelectorAll(".scroll > table")) {
+    node.style.zoom = "";
+    const room = node.parentNode.clientWidth;
+    node.classList.toggle("wide", false);
+    node.classList.toggle("wide", on && node.offsetWidth > 1.3 * room);
+    if (on && node.offsetWidth > room) node.style.zoom = room / node.offsetWidth;
+  }
+}
+
+addEventListener("beforeprint", () => setPaper(true));
+addEventListener("afterprint", () => setPaper(false));
 
 /* The value of a colour of the theme, for canvases. */
 const paintOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+/* Black or white, whichever is read better on a colour of the Lab space: at least 4.5 to 1. */
+const inkOn = (color) => (color.l > 49.5 ? "#000000" : "#ffffff");
 
 /* ---- Figures ---------------------------------------------------------------------------------- */
 
@@ -205,6 +224,7 @@ function picture(parent, aria, draw) {
     }
   };
   new ResizeObserver(() => { if (node.clientWidth !== drawn) redraw(); }).observe(node);
+  sized.push(redraw);
   redraw();
   return redraw;
 }
@@ -301,7 +321,8 @@ const clipped = (text, most) => (text.length > most ? `${text.slice(0, Math.max(
 
 /* ---- Tables ----------------------------------------------------------------------------------- */
 
-/* columns: {label, value(row) to sort by, show(row) node or text, number, title}. first: rows shown
+/* columns: {label, value(row) to sort by, show(row) node or text, number, wrap, screen: not on paper,
+ * title}. first: rows shown
  * before "Show all". Returns {node, update(rows)}. */
 function table({ columns, rows, sort, down = true, first = Infinity, search, rowAttributes, caption, tools }) {
   let by = sort;
@@ -311,7 +332,7 @@ function table({ columns, rows, sort, down = true, first = Infinity, search, row
   let current = rows;
   const body = el("tbody");
   const heads = columns.map((column, i) => {
-    const head = el("th", { scope: "col", class: column.number ? "n" : null, title: column.title });
+    const head = el("th", { scope: "col", class: [column.number && "n", column.screen && "screen"].filter(Boolean).join(" ") || null, title: column.title });
     if (sort == null || !column.value) {
       head.append(column.label);
     } else {
@@ -349,7 +370,7 @@ function table({ columns, rows, sort, down = true, first = Infinity, search, row
     }
     const shown = all ? list : list.slice(0, first);
     body.replaceChildren(...shown.map((row, i) => el("tr", rowAttributes ? rowAttributes(row, i) : {},
-      columns.map((column) => el("td", { class: column.number ? "n" : column.wrap ? "wrap" : null }, column.show(row, i))))));
+      columns.map((column) => el("td", { class: [column.number && "n", column.wrap && "wrap", column.screen && "screen"].filter(Boolean).join(" ") || null }, column.show(row, i))))));
     tally.textContent = `${count(shown.length)} of ${count(list.length)} rows`;
     more.textContent = all ? "Show fewer" : `Show all ${count(list.length)}`;
     more.hidden = list.length <= first;

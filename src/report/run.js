@@ -97,6 +97,22 @@ function showTime() {
   }
 }
 
+/* ---- More of each resource --------------------------------------------------------------------- */
+
+function showMore() {
+  const rows = data.ten_percent_more.filter((item) => isNumber(item.total_time))
+    .map((item) => ({ name: item.resource, gain: timeTotal / item.total_time - 1, time: item.total_time }));
+  if (!rows.length) return;
+  const node = section("more", "10 % more", "What 10\u202f% more of each resource buys",
+    "The same layout on a machine that has 10\u202f% more of one rate: how much faster a step is. What bounds the step comes first.");
+  const most = Math.max(0.1, d3.max(rows, (r) => r.gain));
+  card(node, table({ caption: "What 10 % more of each resource buys", rows, sort: 1, columns: [
+    { label: "Resource", value: (r) => r.name, show: (r) => r.name },
+    { label: "Faster by", number: true, value: (r) => r.gain, show: (r) => meter(signed(r.gain), r.gain / most) },
+    { label: "Step", number: true, value: (r) => r.time, show: (r) => seconds(r.time) },
+  ] }).node);
+}
+
 /* ---- The pipeline ----------------------------------------------------------------------------- */
 
 const kindNames = ["forward", "activation gradient", "weight gradient", "backward"];
@@ -126,7 +142,8 @@ function showPipeline() {
   const part = t.shown < t.microbatches ? ` The first ${count(t.shown)} of ${count(t.microbatches)} micro-batches are drawn: the steady part repeats.` : " Every operation of the step is drawn.";
   const node = section("pipeline", "Pipeline", "The pipeline, micro-batch by micro-batch",
     t.reason ? `There is no picture: ${t.reason}.`
-      : `Schedule ${t.schedule}: ${count(t.stages)} stages${t.chunks > 1 ? `, ${count(t.chunks)} chunks each` : ""}.${part} Zoom with the buttons, + and −, a double click or Ctrl + wheel; drag to move.${sayClosedForm(t)}`);
+      : `Schedule ${t.schedule}: ${count(t.stages)} stages${t.chunks > 1 ? `, ${count(t.chunks)} chunks each` : ""}.${part}${sayClosedForm(t)}`);
+  node.querySelector(".lead").append(el("span", { class: "screen" }, " Zoom with the buttons, + and −, a double click or Ctrl + wheel; drag to move."));
   if (t.reason || !t.start.length) return;
   const box = card(node);
   const events = d3.range(t.stages).map(() => []);
@@ -190,7 +207,7 @@ function showPipeline() {
       context.fillStyle = colors[t.kind[i]][t.chunk[i] % colors[0].length];
       context.fillRect(x0, y, Math.max(wide - (wide > 4 ? 0.8 : 0), 0.3), tall);
       if (labels && wide > 20 && tall > 8) {
-        context.fillStyle = d3.lab(context.fillStyle).l > 62 ? "#16191d" : "#ffffff";
+        context.fillStyle = inkOn(d3.lab(context.fillStyle));
         context.fillText(String(t.microbatch[i]), x0 + wide / 2, y + tall / 2 + 0.5);
       }
     }
@@ -508,6 +525,7 @@ if (isNumber(timeTotal) && timeTotal > 0) showTime();
 showPipeline();
 showMemory();
 showRoofline();
+if (isNumber(timeTotal) && timeTotal > 0) showMore();
 showOperations();
 showLayout();
 footer([["Program", `calc ${run.version}${run.compat === "none" ? "" : `, arithmetic of ${run.compat}`}`],

@@ -101,7 +101,11 @@ for (const metric of cloud.metrics) {
 }
 const axes = cloud.axes.map((axis) => ({ ...axis,
   column: Float64Array.from([...axis.values, ...rows.map((row) => axisNumber(axis, row.exe[axis.key]))]) }));
-for (const axis of axes) axis.distinct = [...new Set(axis.column)].sort(d3.ascending);
+for (const axis of axes) {
+  axis.distinct = [...new Set(axis.column)].sort(d3.ascending);
+  const places = new Map(axis.distinct.map((value, i) => [value, i]));
+  axis.place = Uint32Array.from(axis.column, (value) => places.get(value));
+}
 const metrics = cloud.metrics.map((metric) => metric.key).filter((key) => {
   const [lo, hi] = d3.extent(columns.get(key).filter((v) => !Number.isNaN(v)));
   return lo !== undefined && lo !== hi && !key.includes("capacity");
@@ -194,19 +198,31 @@ function refilter() {
 
 const rowInView = (row) => view.mask[cloud.shown + row.index] === 1;
 
+/* All points along x, from its better end; kept for the pair of axes that is shown. */
+let alongX = { of: "", order: [] };
+
+function orderOf(x, y, sx, sy) {
+  const of = `${view.x} ${view.y}`;
+  if (alongX.of !== of) {
+    const order = [];
+    for (let i = 0; i < total; i++) if (!Number.isNaN(x[i]) && !Number.isNaN(y[i])) order.push(i);
+    /* Rows stand behind the cloud: of equals they come first, as more is known of them. */
+    order.sort((a, b) => sx * (x[a] - x[b]) || sy * (y[a] - y[b]) || b - a);
+    alongX = { of, order };
+  }
+  return alongX.order;
+}
+
 /* Points of the front of the axes shown, along x; of equals one. */
 function frontOf() {
   const [x, y] = [columns.get(view.x), columns.get(view.y)];
   const [sx, sy] = [isUp(view.x) ? -1 : 1, isUp(view.y) ? -1 : 1];
-  const order = [];
-  for (let i = 0; i < total; i++) if (view.mask[i] && !Number.isNaN(x[i]) && !Number.isNaN(y[i])) order.push(i);
-  /* Rows stand behind the cloud: of equals they come first, as more is known of them. */
-  order.sort((a, b) => sx * (x[a] - x[b]) || sy * (y[a] - y[b]) || b - a);
+  const order = orderOf(x, y, sx, sy);
   const front = [];
   let least = Infinity;
   /* Points of the cloud are rounded: what is better by less than that is the same layout. */
   for (const i of order) {
-    if (sy * y[i] < least - 1e-6 * Math.abs(y[i])) {
+    if (view.mask[i] && sy * y[i] < least - 1e-6 * Math.abs(y[i])) {
       least = sy * y[i];
       front.push(i);
     }
@@ -214,7 +230,16 @@ function frontOf() {
   return front;
 }
 
+let colorsKept = { of: "" };
+
+/* Kept for the choice and the theme that are shown. */
 function colorsNow() {
+  const of = `${view.color} ${document.documentElement.dataset.theme}`;
+  if (colorsKept.of !== of) colorsKept = { of, ...makeColors() };
+  return colorsKept;
+}
+
+function makeColors() {
   const axis = axes.find((a) => a.key === view.color);
   const column = axis ? axis.column : columns.get(view.color);
   const index = new Uint8Array(total);
@@ -222,7 +247,7 @@ function colorsNow() {
   if (axis && axis.distinct.length <= 8) {
     names = axis.distinct.map((v) => axisText(axis, v));
     paints = names.map((_, i) => paintOf(`cat${i}`));
-    for (let i = 0; i < total; i++) index[i] = axis.distinct.indexOf(column[i]);
+    index.set(axis.place);
   } else {
     const sorted = Float64Array.from(column).filter((v) => !Number.isNaN(v)).sort();
     const edges = [0.2, 0.4, 0.6, 0.8].map((q) => d3.quantileSorted ? d3.quantileSorted(sorted, q) : d3.quantile(sorted, q));
@@ -356,7 +381,8 @@ function showScatter() {
     key.replaceChildren();
     legend(key, colors.names.map((label, i) => ({ label: `${i === 0 || axes.some((a) => a.key === view.color) ? axisLabel(view.color) : ""} ${label}`.trim(), color: colors.paints[i] })));
     const shown = d3.sum(view.mask.subarray(0, counted));
-    tally.textContent = `${count(shown)} of ${count(counted)} layouts in view; the front has ${count(front.length)}. Drag to select an area, arrow keys walk along the front, Esc clears.`;
+    tally.replaceChildren(`${count(shown)} of ${count(counted)} layouts in view; the front has ${count(front.length)}.`,
+      el("span", { class: "screen" }, " Drag to select an area, arrow keys walk along the front, Esc clears."));
     clear.disabled = !(view.area || [...view.chosen.values()].some((chosen) => chosen.size));
     at = -1;
   }
@@ -485,15 +511,15 @@ function showScatter() {
     refilter();
   }
   function shares() {
-    const tallies = new Map(axes.map((axis) => [axis, new Map()]));
+    const tallies = new Map(axes.map((axis) => [axis, new Uint32Array(axis.distinct.length)]));
     let seen = 0;
     for (let i = 0; i < counted; i++) seen += view.mask[i];
     for (const axis of axes.filter((a) => a.distinct.length <= 16)) {
       const tally_ = tallies.get(axis);
-      for (let i = 0; i < counted; i++) if (view.mask[i]) tally_.set(axis.column[i], (tally_.get(axis.column[i]) || 0) + 1);
+      for (let i = 0; i < counted; i++) tally_[axis.place[i]] += view.mask[i];
     }
     for (const { button, axis, value, chosen } of buttons) {
-      button.style.setProperty("--share", seen ? (tallies.get(axis).get(value) || 0) / seen : 0);
+      button.style.setProperty("--share", seen ? tallies.get(axis)[axis.distinct.indexOf(value)] / seen : 0);
       button.setAttribute("aria-pressed", String(chosen.has(value)));
     }
   }
@@ -527,7 +553,8 @@ function toggle(row, only_add) {
 
 function showTable() {
   if (!rows.length) return;
-  const node = section("layouts", "Layouts", "Layouts worth running", "Tick a row to compare it below. Every row can be run again with the command it carries.");
+  const node = section("layouts", "Layouts", "Layouts worth running", "Best first.");
+  node.querySelector(".lead").append(el("span", { class: "screen" }, " Tick a row to compare it below. Every row can be run again with the command it carries."));
   const box = card(node);
   const sets = [["split", "Best of each split"], ["front", "Pareto front"], ["top", `Top ${inSet("top").length}`], ["procs", "Best of each size"]]
     .filter(([key]) => inSet(key).length);
@@ -542,8 +569,8 @@ function showTable() {
     tools: choice("Rows", sets, set, (key) => { set = key; view_.update(list()); }),
     rowAttributes: (row) => ({ class: compared.includes(row) ? "on" : null, "data-row": row.index }),
     columns: [
-      { label: "", show: (row) => el("input", { type: "checkbox", checked: compared.includes(row), "aria-label": `Compare ${splitName(row.exe)}`, onchange: () => toggle(row) }) },
-      { label: "", show: (row) => {
+      { label: "", screen: true, show: (row) => el("input", { type: "checkbox", checked: compared.includes(row), "aria-label": `Compare ${splitName(row.exe)}`, onchange: () => toggle(row) }) },
+      { label: "", screen: true, show: (row) => {
         const button = copyButton("Copy", () => commandOf(row), `Copy the command of ${splitName(row.exe)}`);
         button.addEventListener("click", () => { command.textContent = commandOf(row); command.hidden = false; });
         return button;
@@ -556,7 +583,7 @@ function showTable() {
       ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
       ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
       ...designs.map((k) => ({ label: words(k), value: (row) => row.design[k], show: (row) => String(row.design[k] ?? "") })),
-      ...varying.map((k) => ({ label: axisLabel(k), number: typeof rows[0].exe[k] === "number", value: (row) => (typeof row.exe[k] === "number" ? row.exe[k] : rowValue(row, k)), show: (row) => rowValue(row, k) })),
+      ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof rows[0].exe[k] === "number", value: (row) => (typeof row.exe[k] === "number" ? row.exe[k] : rowValue(row, k)), show: (row) => rowValue(row, k) })),
     ] });
   rowTable = view_;
   box.append(view_.node);
@@ -628,13 +655,13 @@ const reasonText = {
 };
 
 function showSplits() {
-  const node = section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it. A click keeps only its layouts."
-    : "The best of all other choices for each split. A click keeps only its layouts.");
+  const node = section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it." : "The best of all other choices for each split.");
+  node.querySelector(".lead").append(el("span", { class: "screen" }, " A click keeps only its layouts."));
   const cols = el("div", { class: "cols even" });
   node.append(cols);
   if (splits.length) {
     const box = card(cols, el("h3", {}, goal === "sample_rate" ? "Best samples/s" : `Best ${words(goal)}`));
-    const tps = [...new Set(splits.map((cell) => cell.tensor_par))], pps = [...new Set(splits.map((cell) => cell.pipeline_par))];
+    const [tps, pps] = ["tensor_par", "pipeline_par"].map((side) => [...new Set(splits.map((cell) => cell[side]))].sort(d3.ascending));
     const values = splits.filter((cell) => cell.row).map((cell) => cell.row.stats[goal]);
     const [lo, hi] = d3.extent(values);
     const grid = el("table", { style: "border-collapse:separate;border-spacing:2px" }, el("caption", { class: "hidden" }, "Best of each split"),
@@ -671,7 +698,7 @@ function showSplits() {
         const t = hi > lo ? (value - lo) / (hi - lo) : 1;
         const color = d3.lab(ramp(goalUp ? t : 1 - t));
         button.style.background = String(color);
-        button.style.color = color.l > 55 ? "#16191d" : "#ffffff";
+        button.style.color = inkOn(color);
       }
     };
     repaints.push(shade);
@@ -715,7 +742,8 @@ function showScaling() {
       grid.append("line").attr("x1", free).attr("x2", free).attr("y1", top).attr("y2", bottom);
       svg.append("text").attr("x", free).attr("y", bottom + 17).attr("text-anchor", "middle").text(count(cell.num_procs));
     }
-    for (const v of y.ticks(4).filter((v_, i, all) => all.length < 9 || Math.abs(Math.log10(v_) % 1) < 1e-6 || i % 4 === 0)) {
+    const all = y.ticks(10);
+    for (const v of all.filter((v_) => all.length < 9 || /^0*[125]0*$/.test(v_.toPrecision(1).replace(/e.*|\./g, "")))) {
       grid.append("line").attr("x1", left).attr("x2", width - right).attr("y1", y(v)).attr("y2", y(v));
       svg.append("text").attr("x", left - 7).attr("y", y(v) + 4).attr("text-anchor", "end").text(short(v));
     }
@@ -741,11 +769,34 @@ function showScaling() {
     { label: "Layout", value: (c) => splitName(c.row.exe), show: (c) => splitName(c.row.exe) }] }).node));
 }
 
+/* ---- More of each resource --------------------------------------------------------------------- */
+
+function showMore() {
+  const gain = (stats) => (goalUp ? stats[goal] / best.stats[goal] - 1 : 1 - stats[goal] / best.stats[goal]);
+  const items = (best && data.ten_percent_more || []).filter((item) => isNumber(item.same[goal]))
+    .map((item) => ({ name: item.resource, same: gain(item.same), best: item.best && gain(item.best.stats), layout: item.best }));
+  if (!items.length) return;
+  const again = items.some((item) => item.layout);
+  const node = section("more", "10 % more", "What 10\u202f% more of each resource buys",
+    `The best layout on a machine that has 10\u202f% more of one thing${again ? ", and the layout that is then the best: capacity buys another layout or nothing" : ""}.`);
+  const most = Math.max(0.1, d3.max(items, (item) => Math.max(item.same, item.best || 0)));
+  card(node, table({ caption: "What 10 % more of each resource buys", rows: items, sort: again ? 2 : 1, columns: [
+    { label: "Resource", value: (r) => r.name, show: (r) => r.name },
+    { label: "Same layout", number: true, value: (r) => r.same, show: (r) => meter(signed(r.same), r.same / most, "quiet") },
+    ...(again ? [
+      { label: "Best layout", number: true, value: (r) => r.best, show: (r) => (r.layout ? meter(signed(r.best), r.best / most) : "–") },
+      { label: metricLabel(goal), number: true, value: (r) => r.layout && r.layout.stats[goal], show: (r) => (r.layout ? metricText(goal)(r.layout.stats[goal]) : "–") },
+      { label: "The best is then", value: (r) => (!r.layout ? "" : r.layout.unchanged ? "the same" : splitName(r.layout.execution)),
+        show: (r) => (!r.layout ? "–" : r.layout.unchanged ? "the same" : `${splitName(r.layout.execution)}, ${noteOf({ exe: r.layout.execution })}`) }] : []),
+  ] }).node);
+}
+
 showScatter();
 showTable();
 showComparison();
 showSplits();
 showScaling();
+showMore();
 footer([["Program", `calc ${study.version}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
   ["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")],
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],

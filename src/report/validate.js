@@ -83,7 +83,8 @@ function hover(node, marks) {
 }
 
 function showParity() {
-  const node = section("parity", "Parity", "Predicted against measured", "Each mark is one run that somebody published. A click on a machine hides or shows it everywhere.");
+  const node = section("parity", "Parity", "Predicted against measured", "Each mark is one run that somebody published.");
+  node.querySelector(".lead").append(el("span", { class: "screen" }, " A click on a machine hides or shows it everywhere."));
   const toolbar = el("div", { class: "tools" });
   node.append(toolbar);
   if (quantities.length > 1) {
@@ -232,14 +233,14 @@ function showRows() {
       { label: "Machine", value: (r) => r.machine, show: (r) => r.machine || "–" },
       { label: "GPUs", number: true, value: (r) => r.gpus, show: (r) => count(r.gpus) },
       { label: "Layout", value: layoutOf, show: layoutOf },
-      { label: "Format", value: (r) => r.dtype, show: (r) => clipped(r.dtype || "–", 18) },
+      { label: "Format", screen: true, value: (r) => r.dtype, show: (r) => clipped(r.dtype || "–", 18) },
       { label: "Measured", number: true, value: (r) => r.measured, show: (r) => (r.quantity === "memory" ? bytes : seconds)(r.measured) },
       { label: "Predicted", number: true, value: (r) => r.predicted, show: (r) => (r.quantity === "memory" ? bytes : seconds)(r.predicted) },
       { label: "Error", number: true, value: (r) => (r.error == null ? null : Math.abs(r.error)), show: (r) => (isNumber(r.error) ? meter(signed(r.error), Math.abs(r.error) / longest(), r.error > 0 ? "warm" : "") : "–") },
       { label: "Confidence", value: (r) => r.confidence, show: (r) => r.confidence || "–" },
       { label: "Source", value: (r) => r.source, show: (r) => r.source },
-      { label: "Row", value: (r) => r.id, show: (r) => r.id },
-      { label: "Remark", value: (r) => r.remark, show: (r) => el("span", { title: r.remark }, clipped(r.remark, which === "scored" ? 60 : 160)) },
+      { label: "Row", screen: true, value: (r) => r.id, show: (r) => r.id },
+      { label: "Remark", screen: true, value: (r) => r.remark, show: (r) => el("span", { title: r.remark }, clipped(r.remark, which === "scored" ? 60 : 160)) },
     ] });
   box.append(view.node);
   watchers.push(() => view.update(list()));

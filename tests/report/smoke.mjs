@@ -1,4 +1,4 @@
-// The pages of `calc run`, `calc sweep` and `calc validate` in a headless browser.
+// The pages of `calc run`, `calc sweep`, `calc validate` and `calc report` in a headless browser.
 //   node smoke.mjs CALC CHROMIUM [--screenshots FOLDER]
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -115,6 +115,10 @@ async function checkRun() {
   check("the whole step shows all operations", all.replace(/\s/g, "").startsWith("3072of3072"), all);
   await page(`document.querySelector("#pipeline [tabindex]").dispatchEvent(new KeyboardEvent("keydown", {key: "+"}))`);
   check("zooming shows fewer", (await page(`document.querySelector("#pipeline .tools .right").textContent`)) !== all);
+  const { run: modern, ten_percent_more: more } = dataOf("modern.html");
+  make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--set", `mem1.GBps=${modern.system.mem1.GBps * 1.1}`, "--json", file("faster.json"));
+  const faster = more.find((item) => item.resource === "bandwidth of mem1");
+  check("10 % more bandwidth", Math.abs(faster.total_time / json("faster.json").stats.total_time - 1) < 1e-9 && faster.total_time < modern.stats.total_time, faster);
   await browser.show(file("full.html"), 1440);
   check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("mem1 capacity"));
 }
@@ -186,7 +190,27 @@ async function checkSweep() {
   const again = execFileSync("bash", ["-c", command.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" });
   const rate = await page(`rows[document.querySelector("#layouts tbody tr").dataset.row].stats.sample_rate`);
   check("its command gives the row", JSON.parse(again).stats.sample_rate === rate, rate);
-  make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"));
+  /* 10 % more of the memory, as a sweep of its own. */
+  const more = dataOf("sweep.html").ten_percent_more;
+  make("sweep", "gpt3-175B", "a100_80g", "--procs", "64", "--batch", "64", "--axis", "microbatch_size=1,2",
+    "--axis", "sys.mem1.GiB=88", "--out", file("more.json"));
+  const larger = json("more.json").top[0];
+  const bought = more.find((item) => item.resource === "capacity of mem1").best;
+  check("10 % more memory", bought.stats.sample_rate === larger.stats.sample_rate, [bought.stats.sample_rate, larger.stats.sample_rate]);
+  check("its layout", JSON.stringify(bought.execution) === JSON.stringify(larger.execution));
+  check("more is not less", more.every((item) => item.best.stats.sample_rate >= best.stats.sample_rate), more.map((item) => item.best.stats.sample_rate));
+  check("each resource is a row", await page(`document.querySelectorAll("#more tbody tr").length`) === more.length);
+  /* The page of what was written: the layouts of the file. */
+  make("report", file("sweep.json"), file("summary.json"), "--out", file("report.html"));
+  await everywhere("report.html");
+  const written = dataOf("report.html");
+  const own = rows.filter((row) => row.set !== undefined).map((row) => JSON.stringify([row.set, row.rank, row.execution, row.time, row.memory1]));
+  check("rows of the file are those of the sweep", own.length > 20 && JSON.stringify(written.rows.map((row) => JSON.stringify([row.set, row.rank, row.execution, row.time, row.memory1])).sort()) === JSON.stringify(own.sort()));
+  check("all of them are counted", await seen() === await page(`rows.length`), await seen());
+  check("best split of the file", Math.max(...written.splits.items.map((cell) => cell.best.stats.sample_rate)) === best.stats.sample_rate);
+  make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"), "--out", file("nothing.json"));
+  await everywhere("nothing.html");
+  make("report", file("nothing.json"), "--out", file("nothing.html"));
   await everywhere("nothing.html");
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64:256:x2", "--batch", "256", "--html", file("scaling.html"));
   await everywhere("scaling.html");

@@ -48,6 +48,7 @@ START_TEST(the_parts_add_up_in_every_layout)
 {
     enum { OFFLOADS = 8 };
     int checked = 0;
+    double kind_s[CALC_STACK_KINDS];
     for (int i = 0; i < OFFLOADS * CLASSIC_RECOMPUTES * 2; i++) {
         calc_exec exec = example;
         calc_stats stats;
@@ -68,6 +69,9 @@ START_TEST(the_parts_add_up_in_every_layout)
         calc_run(&app, &machine, &exec, CALC_COMPAT_NONE, &stats);
         calc_breakdown_times(&stats, time_s);
         assert_sum(time_s, CALC_BREAKDOWN_TIMES, stats.total_time, "time", &exec);
+        calc_breakdown_kinds(&stats, kind_s);
+        assert_sum(kind_s, CALC_STACK_KINDS, stats.total_time, "kinds of time", &exec);
+        ck_assert_double_eq(kind_s[CALC_STACK_BUBBLE], stats.bubble_time);
         calc_breakdown_spaces(&exec, &stats, 1, space_bytes);
         assert_sum(space_bytes, CALC_BREAKDOWN_SPACES, stats.proc_mem_tier1_cap_req, "tier 1",
                    &exec);

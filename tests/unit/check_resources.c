@@ -1,0 +1,85 @@
+/* 10 % more of everything that a machine has: src/cli/resources.c. */
+#include "cli/resources.h"
+
+#include "small_case.h"
+
+static calc_system machine;
+
+static void set_up(void)
+{
+    machine = (calc_system){.networks_count = 2};
+    machine.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 1000;
+    machine.vector[CALC_DATATYPE_FLOAT32].flop_per_s = 100;
+    machine.mem1 = (calc_memory_tier){.capacity_bytes = 80, .bytes_per_s = 20};
+    machine.mem2 = (calc_memory_tier){.capacity_bytes = 500, .bytes_per_s = 2};
+    machine.networks[0].bytes_per_s = 300;
+    machine.networks[1].bytes_per_s = 30;
+}
+
+/* What there is of each resource, in their order. */
+static void amounts(const calc_system *s, double amount[8])
+{
+    const double all[] = {s->matrix[CALC_DATATYPE_BFLOAT16].flop_per_s,
+                          s->vector[CALC_DATATYPE_FLOAT32].flop_per_s,
+                          s->mem1.bytes_per_s,
+                          s->mem2.bytes_per_s,
+                          s->networks[0].bytes_per_s,
+                          s->networks[1].bytes_per_s,
+                          s->mem1.capacity_bytes,
+                          s->mem2.capacity_bytes};
+    for (size_t i = 0; i < 8; i++) {
+        amount[i] = all[i];
+    }
+}
+
+START_TEST(each_grows_alone)
+{
+    double before[8], after[8];
+    ck_assert_uint_eq(calc_resources_count(&machine), 8);
+    ck_assert_uint_eq(calc_resources_rates(&machine), 6);
+    amounts(&machine, before);
+    for (size_t i = 0; i < 8; i++) {
+        calc_system larger = machine;
+        calc_resource_grow(&larger, i);
+        amounts(&larger, after);
+        for (size_t k = 0; k < 8; k++) {
+            assert_near(after[k], i == k ? 1.1 * before[k] : before[k]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(names_are_in_the_same_order)
+{
+    static const char *const names[] = {"matrix arithmetic",        "vector arithmetic",
+                                        "bandwidth of mem1",        "bandwidth of mem2",
+                                        "bandwidth of networks[0]", "bandwidth of networks[1]",
+                                        "capacity of mem1",         "capacity of mem2"};
+    for (size_t i = 0; i < 8; i++) {
+        char text[CALC_RESOURCE_TEXT];
+        ck_assert_str_eq(calc_resource_text(&machine, i, text), names[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_second_tier_need_not_be_there)
+{
+    for (size_t i = 0; i < 8; i++) {
+        ck_assert(calc_resource_there(&machine, i));
+    }
+    machine.mem2.capacity_bytes = 0;
+    for (size_t i = 0; i < 8; i++) {
+        ck_assert_int_eq(calc_resource_there(&machine, i), i != 3 && i != 7);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("resources");
+    tcase_add_checked_fixture(cases, set_up, NULL);
+    tcase_add_test(cases, each_grows_alone);
+    tcase_add_test(cases, names_are_in_the_same_order);
+    tcase_add_test(cases, a_second_tier_need_not_be_there);
+    return run_cases(cases);
+}
