@@ -10,6 +10,7 @@
 #include "cli/opt.h"
 #include "cli/plot.h"
 #include "cli/report.h"
+#include "cli/run_operators.h"
 #include "cli/run_outcome.h"
 #include "cli/run_page.h"
 #include "cli/simulation.h"
@@ -266,15 +267,14 @@ static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors 
 /* The step with measured operators, and its operators. */
 static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
-    const char *path = calc_opt_value(args, OPT_OPERATORS);
-    if (!path) {
+    if (!o->operators_file) {
         return CALC_OK;
     }
     o->operators = calloc(1, sizeof *o->operators);
     if (!o->operators) {
         return no_memory(errors);
     }
-    calc_status status = calc_run_operators_make(o->operators, path, calc_opt_value(args, OPT_ROWS),
+    calc_status status = calc_run_operators_make(o->operators, o->operators_file, o->operators_rows,
                                                  &o->inputs, &o->stats, errors);
     if (status == CALC_OK && calc_opt_value(args, OPT_LAYERS)) {
         o->layer_count = o->operators->count;
@@ -304,6 +304,8 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
     o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));
     o->exact = is_exact(args);
     o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
+    o->operators_file = calc_opt_value(args, OPT_OPERATORS);
+    o->operators_rows = calc_opt_value(args, OPT_ROWS);
     if (load(args, o, errors) != CALC_OK ||
         calc_run_outcome_command(o, args->argument, errors) != CALC_OK ||
         calc_run_outcome_evaluate(o, calc_opt_value(args, OPT_LAYERS), errors) != CALC_OK ||

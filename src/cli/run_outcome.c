@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "cli/run_operators.h"
 #include "cli/simulation.h"
 #include "io/csv.h"
 #include "io/json_save.h"
@@ -53,6 +54,14 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
 /* ---- The command that gives it again -----------------------------------------------------------
  */
 
+static void write_option(calc_output *out, const char *option, const char *value)
+{
+    if (value) {
+        calc_output_printf(out, ", \"%s\", ", option);
+        calc_json_string(out, value);
+    }
+}
+
 static void write_words(calc_output *out, const calc_run_outcome *o,
                         const char *const argument[CALC_INPUTS])
 {
@@ -71,6 +80,8 @@ static void write_words(calc_output *out, const calc_run_outcome *o,
     if (o->has_band) {
         calc_output_text(out, ", \"--band\"");
     }
+    write_option(out, "--operators", o->operators_file);
+    write_option(out, "--rows", o->operators_rows);
     if (o->compat != CALC_COMPAT_NONE) {
         calc_output_printf(out, ", \"--compat\", \"%s\"", calc_compat_names[o->compat]);
     }
