@@ -83,7 +83,8 @@
 /** Memory that a framework takes for itself. */
 #define CALC_FRAMEWORK_MEM_LIST(X)                                                                 \
     X(TE_DUMMY_WGRAD, "te_dummy_wgrad")                                                            \
-    X(GEMM_WORKSPACE, "gemm_workspace")
+    X(GEMM_WORKSPACE, "gemm_workspace")                                                            \
+    X(LOSS_COPIES, "loss_copies")
 
 /** Collectives of tensor parallelism: all-reduce; all-reduce with the pipeline message scattered;
  *  reduce-scatter and all-gather (sequence parallelism). */

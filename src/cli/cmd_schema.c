@@ -5,6 +5,7 @@
 #include "cli/complain.h"
 #include "cli/opt.h"
 #include "cli/run_band.h"
+#include "cli/schema_validation.h"
 #include "io/schema.h"
 #include "spec/field.h"
 #include "validate/runs.h"
@@ -12,9 +13,9 @@
 enum { OPT_OUT };
 
 /* The kinds of tables come first, as calc_kind counts them. */
-enum { RESULT = CALC_KIND_COUNT, SPACE, RUNS, OPERATORS };
-static const char *const names[] = {"app",    "sys",   "exe",  "stats",     "layer", "stage",
-                                    "result", "space", "runs", "operators", NULL};
+enum { RESULT = CALC_KIND_COUNT, SPACE, RUNS, OPERATORS, VALIDATION };
+static const char *const names[] = {"app",    "sys",   "exe",  "stats",     "layer",      "stage",
+                                    "result", "space", "runs", "operators", "validation", NULL};
 static const calc_opt opts[] = {
     [OPT_OUT] = {.name = "out", .value = "FILE", .preset = "-", .doc = "write to a file"}, {0}};
 static const calc_arg rows[] = {
@@ -23,7 +24,8 @@ static const calc_arg rows[] = {
      .doc =
          "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
          "calc run --json writes; stats, layer, stage: parts of it; runs, operators: the rows of "
-         "files of measured runs and operators, as objects"},
+         "files of measured runs and operators, as objects; validation: what calc "
+         "validate --json writes"},
     {0}};
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};
@@ -192,6 +194,11 @@ static void write_runs(calc_output *out)
         int type;
     } columns[] = {
 #define CALC_X(type, name) {#name, type},
+        CALC_RUNS_COLUMN_LIST(CALC_X) CALC_RUNS_OPTIONAL_LIST(CALC_X)
+#undef CALC_X
+    };
+    static const char *const required[] = {
+#define CALC_X(type, name) #name,
         CALC_RUNS_COLUMN_LIST(CALC_X)
 #undef CALC_X
     };
@@ -204,8 +211,8 @@ static void write_runs(calc_output *out)
                            columns[i].type == TEXT ? text : number);
     }
     calc_output_text(out, "\n    },\n    \"required\": [");
-    for (size_t i = 0; i < count; i++) {
-        calc_output_printf(out, "%s\"%s\"", i ? ", " : "", columns[i].name);
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++) {
+        calc_output_printf(out, "%s\"%s\"", i ? ", " : "", required[i]);
     }
     calc_output_text(out, "]\n  }\n}\n");
 }
@@ -253,10 +260,11 @@ static calc_exit run(const calc_args *args)
         if (name < CALC_KIND_COUNT) {
             calc_schema_write(out, (calc_kind)name);
         } else {
-            (name == RESULT  ? write_result
-             : name == SPACE ? write_space
-             : name == RUNS  ? write_runs
-                             : write_operators)(out);
+            (name == RESULT      ? write_result
+             : name == SPACE     ? write_space
+             : name == RUNS      ? write_runs
+             : name == OPERATORS ? write_operators
+                                 : calc_schema_validation_write)(out);
         }
         (void)!calc_output_close(out, &errors);
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/complain.h"
+#include "cli/inputs.h"
 #include "cli/measured.h"
 #include "cli/validate_band.h"
 #include "cli/validate_page.h"
@@ -22,7 +23,9 @@ enum {
     OPT_BASELINE,
     OPT_TOLERANCE,
     OPT_ROWS,
-    OPT_BAND
+    OPT_BAND,
+    OPT_BREAKDOWN,
+    OPT_FEATURES
 };
 
 static const calc_opt opts[] = {
@@ -55,6 +58,10 @@ static const calc_opt opts[] = {
     [OPT_BAND] = {.name = "band",
                   .doc = "show how many runs are inside the bands of calc run --band, those made "
                          "without them"},
+    [OPT_BREAKDOWN] = {.name = "breakdown", .doc = "show what their predictions consist of"},
+    [OPT_FEATURES] = {.name = "features",
+                      .doc = "show whether options move memory as measured: pairs of runs that "
+                             "differ in one option only"},
     {0}};
 static const calc_arg rows[] = {
     {.name = "RUNS",
@@ -66,6 +73,8 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc validate",
                                        "calc validate --csv now.csv --baseline before.csv",
                                        "calc validate my_runs.csv --json - --plot parity.svg",
+                                       "calc validate --rows 3 --breakdown",
+                                       "calc validate --features",
                                        "calc validate --html validation.html",
                                        "calc validate --band --rows 0",
                                        NULL};
@@ -78,8 +87,10 @@ typedef struct task {
     calc_baseline baseline;
     calc_groups groups;
     calc_validate_bands bands;
+    calc_features features;
+    calc_peers peers;
+    calc_validation found;
     double tolerance; /* a fraction */
-    size_t worst;
     bool stdout_is_taken;
 } task;
 
@@ -103,7 +114,14 @@ static const char *read_options(task *t)
     if (worst[strspn(worst, "0123456789")] != '\0' || *worst == '\0' || strlen(worst) > 9) {
         return "--rows: a number of measurements, 0 or more";
     }
-    t->worst = strtoul(worst, NULL, 10);
+    t->found = (calc_validation){.results = &t->results,
+                                 .groups = &t->groups,
+                                 .features = &t->features,
+                                 .peers = &t->peers,
+                                 .systems = &t->measured.systems,
+                                 .worst = strtoul(worst, NULL, 10),
+                                 .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
+                                 .options = calc_opt_value(t->args, OPT_FEATURES) != NULL};
     if (t->stdout_is_taken && calc_opt_value(t->args, OPT_BAND)) {
         return "--band is shown on standard output, which another option takes";
     }
@@ -116,7 +134,7 @@ static const char *read_options(task *t)
 
 static void write_json(calc_output *out, task *t)
 {
-    calc_validate_write_json(out, &t->results, &t->groups, &t->measured.systems);
+    calc_validate_write_json(out, &t->found);
 }
 
 static void write_csv(calc_output *out, task *t)
@@ -136,7 +154,7 @@ static void write_errors(calc_output *out, task *t)
 
 static void write_page(calc_output *out, task *t)
 {
-    calc_validate_page_write(out, &t->results, &t->groups, &t->measured.systems);
+    calc_validate_page_write(out, &t->found);
 }
 
 static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
@@ -171,7 +189,7 @@ static calc_status write_files(task *t, calc_errors *errors)
 
 static void write_table(calc_output *out, task *t)
 {
-    calc_validate_table_write(out, &t->results, &t->groups, t->worst);
+    calc_validate_table_write(out, &t->found);
     if (calc_opt_value(t->args, OPT_BAND)) {
         calc_validate_bands_write(out, &t->results, &t->bands);
     }
@@ -199,7 +217,12 @@ static calc_status make_results(task *t, calc_errors *errors)
     if (status == CALC_OK && calc_opt_value(t->args, OPT_BAND)) {
         status = calc_validate_bands_make(&t->bands, &t->results, errors);
     }
-    return status;
+    if (status == CALC_OK) {
+        status = calc_features_make(&t->features, &t->results, errors);
+    }
+    char peers[CALC_FIND_PATH_MAX];
+    status = status == CALC_OK ? calc_find_data("measured/peers.csv", peers, errors) : status;
+    return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;
 }
 
 static bool got_worse(const task *t)
@@ -238,6 +261,8 @@ static void free_task(task *t)
     calc_baseline_free(&t->baseline);
     calc_groups_free(&t->groups);
     calc_validate_bands_free(&t->bands);
+    calc_features_free(&t->features);
+    calc_peers_free(&t->peers);
     free(t);
 }
 

@@ -21,8 +21,8 @@ static calc_status load_system(const char *name, calc_system *out, calc_errors *
 
 static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
 {
-    static const char *const shipped[] = {"measured/runs.csv",
-                                          "measured/runs_vtrain_single.csv.gz"};
+    static const char *const shipped[] = {"measured/runs.csv", "measured/runs_vtrain_single.csv.gz",
+                                          "measured/runs_megatron_small.csv.gz"};
     for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
         char path[CALC_FIND_PATH_MAX];
         calc_status status = calc_find_data(shipped[i], path, errors);

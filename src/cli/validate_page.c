@@ -15,11 +15,10 @@ static void end(calc_output *out)
     calc_page_end(out, CALC_PAGE_VALIDATE);
 }
 
-void calc_validate_page_write(calc_output *out, const calc_results *results,
-                              const calc_groups *groups, calc_systems *systems)
+void calc_validate_page_write(calc_output *out, const calc_validation *validation)
 {
     begin(out);
-    calc_validate_write_json(out, results, groups, systems);
+    calc_validate_write_json(out, validation);
     end(out);
 }
 

@@ -2,12 +2,11 @@
 #ifndef CALC_CLI_VALIDATE_PAGE_H
 #define CALC_CLI_VALIDATE_PAGE_H
 
+#include "cli/validation.h"
 #include "io/output.h"
-#include "validate/groups.h"
 
 /** Write the page of what calc_validate_write_json() writes. */
-void calc_validate_page_write(calc_output *out, const calc_results *results,
-                              const calc_groups *groups, calc_systems *systems);
+void calc_validate_page_write(calc_output *out, const calc_validation *validation);
 
 /** The same page of what it wrote before. */
 void calc_validate_page_write_written(calc_output *out, const calc_text *json);

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "cli/human.h"
+#include "cli/validate_breakdown.h"
+#include "cli/validate_features.h"
+#include "cli/validate_peers.h"
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -81,48 +84,44 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
     }
 }
 
-/* The scored result with the largest error below `limit`, the first of equals after `last`. */
-static const calc_result *next_worst(const calc_results *results, const calc_result *last)
+static void write_result(calc_output *out, const calc_result *r)
 {
-    const calc_result *found = NULL;
-    for (size_t i = 0; i < results->count; i++) {
-        const calc_result *r = &results->item[i];
-        double error = fabs(r->error);
-        bool below = !last || error < fabs(last->error) || (error == fabs(last->error) && r > last);
-        if (r->use == CALC_USE_SCORED && below && (!found || error > fabs(found->error))) {
-            found = r;
-        }
-    }
-    return found;
+    bool time = r->quantity == CALC_QUANTITY_STEP_TIME;
+    double unit = time ? 1 : 1073741824.0;
+    const char *word = time ? "s" : "GiB";
+    calc_output_printf(out, "%+7.1f%%%8.4g %-3s%8.4g %-3s  %s%s%s%s\n", 100 * r->error,
+                       r->measured / unit, word, r->predicted / unit, word,
+                       r->prediction->map.row->id, *r->remark ? " (" : "", r->remark,
+                       *r->remark ? ")" : "");
 }
 
-static void write_worst(calc_output *out, const calc_results *results, size_t worst)
+static void write_worst(calc_output *out, const calc_validation *v)
 {
     const calc_result *r = NULL;
-    for (size_t i = 0; i < worst && (r = next_worst(results, r)); i++) {
+    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(v->results, r)); i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
                                "largest errors");
         }
-        bool time = r->quantity == CALC_QUANTITY_STEP_TIME;
-        double unit = time ? 1 : 1073741824.0;
-        const char *word = time ? "s" : "GiB";
-        calc_output_printf(out, "%+7.1f%%%8.4g %-3s%8.4g %-3s  %s%s%s%s\n", 100 * r->error,
-                           r->measured / unit, word, r->predicted / unit, word,
-                           r->prediction->map.row->id, *r->remark ? " (" : "", r->remark,
-                           *r->remark ? ")" : "");
+        write_result(out, r);
+        if (v->breakdown) {
+            calc_validate_breakdown_line(out, r, v->systems);
+        }
     }
 }
 
-void calc_validate_table_write(calc_output *out, const calc_results *results,
-                               const calc_groups *groups, size_t worst)
+void calc_validate_table_write(calc_output *out, const calc_validation *v)
 {
-    write_sets(out, groups, CALC_QUANTITY_STEP_TIME, "time of a step, errors in %");
-    write_sets(out, groups, CALC_QUANTITY_MEMORY, "memory, errors in %");
-    write_counts(out, results);
-    write_reasons(out, results, CALC_USE_UNSCORED);
-    write_reasons(out, results, CALC_USE_UNPREDICTED);
-    write_worst(out, results, worst);
+    write_sets(out, v->groups, CALC_QUANTITY_STEP_TIME, "time of a step, errors in %");
+    write_sets(out, v->groups, CALC_QUANTITY_MEMORY, "memory, errors in %");
+    if (v->options) {
+        calc_validate_features_table(out, v->features);
+    }
+    calc_validate_peers_table(out, v->peers);
+    write_counts(out, v->results);
+    write_reasons(out, v->results, CALC_USE_UNSCORED);
+    write_reasons(out, v->results, CALC_USE_UNPREDICTED);
+    write_worst(out, v);
 }
 
 /* ---- Baseline -------------------------------------------------------------------------------- */

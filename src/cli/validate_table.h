@@ -2,13 +2,13 @@
 #ifndef CALC_CLI_VALIDATE_TABLE_H
 #define CALC_CLI_VALIDATE_TABLE_H
 
+#include "cli/validation.h"
 #include "io/output.h"
 #include "validate/baseline.h"
 
-/** Write the errors by published table, how many runs count, why others do not, and the `worst`
- *  rows with the largest errors. */
-void calc_validate_table_write(calc_output *out, const calc_results *results,
-                               const calc_groups *groups, size_t worst);
+/** Write the errors by published table, what options do to memory, what others have published, how
+ *  many runs count, why others do not, and the rows with the largest errors. */
+void calc_validate_table_write(calc_output *out, const calc_validation *validation);
 
 /** Write the groups that got worse than a baseline by more than the tolerance, and how many of its
  *  measurements are no longer predicted. @return how many lines say that something got worse */

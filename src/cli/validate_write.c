@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/validate_features.h"
+#include "cli/validate_peers.h"
 #include "cli/validate_worst.h"
 #include "io/csv.h"
 #include "io/json_save.h"
@@ -109,9 +111,10 @@ static void write_group(calc_output *out, const calc_group *g)
     calc_output_text(out, "}");
 }
 
-void calc_validate_write_json(calc_output *out, const calc_results *results,
-                              const calc_groups *groups, calc_systems *systems)
+void calc_validate_write_json(calc_output *out, const calc_validation *v)
 {
+    const calc_results *results = v->results;
+    const calc_groups *groups = v->groups;
     calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"counts\": {\"runs\": %zu", CALC_VERSION,
                        results->predictions);
     for (int use = 0; use < CALC_USE_COUNT; use++) {
@@ -129,7 +132,9 @@ void calc_validate_write_json(calc_output *out, const calc_results *results,
         write_group(out, &groups->item[i]);
     }
     calc_output_text(out, "\n  ],\n  \"worst\": ");
-    calc_validate_worst_write(out, results, systems);
+    calc_validate_worst_write(out, v->results, v->systems);
+    calc_validate_features_json(out, v->features);
+    calc_validate_peers_json(out, v->peers);
     calc_output_text(out, "\n}\n");
 }
 

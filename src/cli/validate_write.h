@@ -2,12 +2,12 @@
 #ifndef CALC_CLI_VALIDATE_WRITE_H
 #define CALC_CLI_VALIDATE_WRITE_H
 
+#include "cli/validation.h"
 #include "io/output.h"
-#include "validate/groups.h"
 
-/** Write {"rows": [...], "groups": [...], "worst": [...]}, times in seconds and memory in bytes. */
-void calc_validate_write_json(calc_output *out, const calc_results *results,
-                              const calc_groups *groups, calc_systems *systems);
+/** Write {"rows": [...], "groups": [...], "worst": [...], "features": [...], "peers": [...]}, times
+ * in seconds and memory in bytes. `calc schema validation` describes it. */
+void calc_validate_write_json(calc_output *out, const calc_validation *validation);
 
 /** Write a header and one row per measurement: what calc_baseline_read() reads. */
 void calc_validate_write_csv(calc_output *out, const calc_results *results);

@@ -10,7 +10,7 @@ void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, con
 {
     static const char mark[] = "\xEF\xBB\xBF";
     size_t skip = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
-    *reader = (calc_csv_reader){text + skip, text + length, 1, name};
+    *reader = (calc_csv_reader){text + skip, text + length, 1, name, text + skip};
 }
 
 calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,
@@ -27,6 +27,15 @@ calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_sta
         calc_error_place(&errors->item[before], reader->name, line, 0);
     }
     return status;
+}
+
+int calc_csv_read_column(const calc_csv_reader *reader, const char *cell)
+{
+    const char *start = reader->row;
+    for (const char *at = start; at < cell; at++) {
+        start = *at == '\n' ? at + 1 : start;
+    }
+    return (int)(cell - start) + 1;
 }
 
 static int fail(const calc_csv_reader *reader, int line, const char *text, calc_errors *errors)
@@ -89,6 +98,7 @@ int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *l
 {
     skip_empty_lines(reader);
     *line = reader->line;
+    reader->row = reader->next;
     bool done = reader->next >= reader->end;
     int count = 0;
     while (!done) {

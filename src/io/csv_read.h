@@ -10,6 +10,7 @@ typedef struct calc_csv_reader {
     const char *end;
     int line;         /**< of the row that comes next, from 1 */
     const char *name; /**< what errors call the file; borrowed */
+    const char *row;  /**< where the row that was read last starts */
 } calc_csv_reader;
 
 /** Begin at the first row; a byte order mark is skipped.
@@ -22,6 +23,10 @@ void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, con
  *  text after a quote, a zero byte, or more than `capacity` cells */
 int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
                       calc_errors *errors);
+
+/** The column of a cell of the row that was read last, counted in bytes from 1 after the last line
+ *  break before it; a quoted cell's is that of what it quotes. */
+int calc_csv_read_column(const calc_csv_reader *reader, const char *cell);
 
 /** Add an error at a line of the file; `hint` may be NULL. @return status */
 calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,

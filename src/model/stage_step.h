@@ -416,7 +416,12 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     m.in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
     m.activation = stored * m.in_flight;
     m.working = calc_max(dense_gap, moe_gap);
-    m.ends = c->last * t->head.kept_bytes;
+    /* The head is done with its logits when a block recomputes: what they need beyond that; unless
+     * another micro-batch is on its way forward at the same time. */
+    bool both_ways = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
+                     schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    double logits = c->last * t->head.kept_bytes;
+    m.ends = calc_max(0, logits - (both_ways ? 0 : m.working));
     double both = t->framework_bytes[1][1];
     double dense_only = t->framework_bytes[1][0];
     double moe_only = t->framework_bytes[0][1];

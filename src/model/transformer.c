@@ -161,7 +161,8 @@ static void add_scores(calc_build *b, double kept_bytes)
     o->bytes[CALC_STAGE_AGRAD] = pairs * (7 * e + mask);
     o->launches[CALC_STAGE_FW] = 5;
     o->launches[CALC_STAGE_AGRAD] = 7;
-    calc_build_keep(o, pairs * (2 * e + mask), CORE_ATTN);
+    /* Probabilities; with dropout its mask and what it leaves of them (Korthikanti et al. 2022). */
+    calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     o->launches[CALC_STAGE_FW] = 0;
     o->launches[CALC_STAGE_AGRAD] = 0;
@@ -327,8 +328,11 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
                           (fused ? 4 : 14) * logits);
     o->flop[CALC_STAGE_FW] = 5 * logits;
     o->flop[CALC_STAGE_AGRAD] = 2 * logits;
-    /* Unfused, logits and their gradient exist in both formats at the peak. */
-    calc_build_keep(o, (fused ? 1 : 2) * (shape->element_bytes + (fused ? 0 : 4)) * logits, 0);
+    /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
+     * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
+    bool copies = exec->eager || (exec->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
+    double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
+    calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits, 0);
     return b.count;
 }
 

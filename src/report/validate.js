@@ -204,6 +204,28 @@ function showGroups() {
   watchers.push(() => view.update(list()));
 }
 
+/* ---- Others ------------------------------------------------------------------------------------ */
+
+function showPeers() {
+  const list = (data.validate.peers || []).filter(({ calc_n }) => calc_n > 0);
+  if (!list.length) return;
+  const node = section("peers", "Others", "Published errors of other simulators, and those of calc on the same runs", "Mean and largest absolute errors.");
+  const box = card(node);
+  box.append(table({ caption: "Published errors", rows: list, sort: 0, first: 30,
+    columns: [
+      { label: "Simulator", value: (p) => p.simulator, show: (p) => p.simulator },
+      { label: "Machine", value: (p) => p.machine, show: (p) => p.machine },
+      { label: "Of", value: (p) => p.quantity, show: (p) => p.quantity.replace("_", " ") },
+      { label: "n", number: true, value: (p) => p.n, show: (p) => count(p.n) },
+      { label: "Mean", number: true, value: (p) => p.mean_abs, show: (p) => (isNumber(p.mean_abs) ? share(p.mean_abs) : "–") },
+      { label: "Worst", number: true, value: (p) => p.worst_abs, show: (p) => (isNumber(p.worst_abs) ? share(p.worst_abs) : "–") },
+      { label: "calc: n", number: true, value: (p) => p.calc_n, show: (p) => count(p.calc_n) },
+      { label: "calc: mean", number: true, value: (p) => p.calc_mean_abs, show: (p) => share(p.calc_mean_abs) },
+      { label: "calc: worst", number: true, value: (p) => p.calc_worst_abs, show: (p) => share(p.calc_worst_abs) },
+      { label: "Note", value: (p) => p.note, show: (p) => clipped(p.note, 80) },
+    ] }).node);
+}
+
 /* ---- The worst -------------------------------------------------------------------------------- */
 
 function showWorst() {
@@ -249,6 +271,7 @@ function showRows() {
 if (quantities.length) {
   showParity();
   showGroups();
+  showPeers();
   showWorst();
 }
 showRows();

@@ -4,12 +4,34 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was measured as memory: what tensors have, or all that the processor lacks then. */
-static double memory_of(const calc_run_map *map, const calc_stats *stats)
+enum { STAGES_MAX = 64 };
+
+/* What tensors have on the last rank, the only one that Megatron-LM's log speaks of: the last stage
+ * of the pipeline. */
+static double last_stage_of(const calc_run_map *map, const calc_system *system)
 {
-    bool allocated = calc_runs_has(map->row->memory_counting, "max_memory_allocated") ||
-                     calc_runs_has(map->row->memory_counting, "mem-max-allocated");
-    return allocated ? stats->mem_allocated : stats->proc_mem_tier1_cap_req;
+    calc_stage_stats stage[STAGES_MAX];
+    size_t count = calc_each_stage(&map->app, system, &map->exec, stage, STAGES_MAX);
+    const calc_stage_stats *last = &stage[(count < STAGES_MAX ? count : STAGES_MAX) - 1];
+    return last->mem_tier1 - last->mem_overhead;
+}
+
+bool calc_predict_counts_allocated(const calc_run_map *map)
+{
+    const char *counting = map->row->memory_counting;
+    return calc_runs_has(counting, "max_memory_allocated") ||
+           calc_runs_has(counting, "mem-max-allocated");
+}
+
+/* What was measured as memory: what tensors have, or all that the processor lacks then. */
+static double memory_of(const calc_run_map *map, const calc_system *system, const calc_stats *stats)
+{
+    const char *counting = map->row->memory_counting;
+    if (calc_runs_has(counting, "last-rank") && map->exec.pipeline_par > 1) {
+        return last_stage_of(map, system);
+    }
+    return calc_predict_counts_allocated(map) ? stats->mem_allocated
+                                              : stats->proc_mem_tier1_cap_req;
 }
 
 /* One layout. @return its step time; NaN with a reason if there is none */
@@ -29,7 +51,7 @@ static double try_layout(calc_prediction *p, const calc_system *system, const ca
         snprintf(p->reason, sizeof p->reason, "verdict %s", calc_verdict_text(verdict));
         return (double)NAN;
     }
-    p->memory_bytes = memory_of(&p->map, &stats);
+    p->memory_bytes = memory_of(&p->map, system, &stats);
     if (full && !p->map.search) {
         calc_run_map_assume(&p->map, "predicted to need more memory than the machine has");
     }

@@ -19,4 +19,8 @@ typedef struct calc_prediction {
  *  failure: the run did run. */
 void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems);
 
+/** Whether the measured memory of a run is what tensors occupy, not all that the processor needs.
+ */
+bool calc_predict_counts_allocated(const calc_run_map *map);
+
 #endif

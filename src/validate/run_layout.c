@@ -263,6 +263,10 @@ static void fill_kernels(calc_run_map *map)
         e->framework_mem =
             1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD | 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
     }
+    /* Portable kernels and PyTorch's own loss go together. */
+    if (unfused_loss && portable) {
+        e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+    }
 }
 
 static void fill_exchanges(calc_run_map *map)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "validate/run_arguments.h"
 #include "validate/run_layout.h"
 #include "validate/run_measure.h"
 #include "validate/run_models.h"
@@ -62,4 +63,5 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
         return;
     }
     out->reason = calc_run_layout_exec(out);
+    out->reason = out->reason ? out->reason : calc_run_arguments_apply(out);
 }

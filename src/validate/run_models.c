@@ -8,11 +8,11 @@ static const struct {
     const char *contains;
     int64_t words;
 } vocabularies[] = {
-    {"llama3", 128256},   {"deepseek-v3", 129280}, {"gpt-oss", 201088}, {"qwen3", 151936},
-    {"kimi", 163840},     {"llama2", 32000},       {"llama_", 32000},   {"aquila", 100008},
-    {"baichuan-", 64000}, {"baichuan2", 125696},   {"bloom", 250880},   {"internlm-", 103168},
-    {"codellama", 32000}, {"yi-", 64000},          {"qwen-", 151936},   {"mistral", 32000},
-    {"gpt3-", 51200},     {"gpt4", 51200},         {"", 51200}};
+    {"llama3", 128256},     {"deepseek-v3", 129280}, {"gpt-oss", 201088}, {"qwen3", 151936},
+    {"kimi", 163840},       {"llama2", 32000},       {"llama_", 32000},   {"aquila", 100008},
+    {"baichuan-", 64000},   {"baichuan2", 125696},   {"bloom", 250880},   {"internlm-", 103168},
+    {"codellama", 32000},   {"yi-", 64000},          {"qwen-", 151936},   {"mistral", 32000},
+    {"mcore_small", 50257}, {"gpt3-", 51200},        {"gpt4", 51200},     {"", 51200}};
 
 /* Blocks without experts at the beginning, and the width of the shared experts in widths of one
  * routed expert; the first that fits the id. */

@@ -9,7 +9,7 @@
 /** Features of a source's software: X(NAME, what is assumed). */
 #define CALC_RUN_TRAIT_LIST(X)                                                                     \
     X(UNFUSED_ATTENTION, "attention without a flash kernel (GPT code of 2020 to 2022)")            \
-    X(DROPOUT, "dropout (GPT code of 2020 to 2022)")                                               \
+    X(DROPOUT, "dropout, the default of GPT code")                                                 \
     X(UNFUSED_LOSS, "loss in several kernels")                                                     \
     X(EAGER, "eager PyTorch")                                                                      \
     X(EAGER_UNLESS_COMPILED, "eager PyTorch, as no torch.compile is named")                        \

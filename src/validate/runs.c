@@ -15,6 +15,11 @@ enum {
 #define CALC_X(type, name) COLUMN_##name,
     CALC_RUNS_COLUMN_LIST(CALC_X)
 #undef CALC_X
+        COLUMNS_REQUIRED,
+    COLUMN_BEFORE_OPTIONAL = COLUMNS_REQUIRED - 1,
+#define CALC_X(type, name) COLUMN_##name,
+    CALC_RUNS_OPTIONAL_LIST(CALC_X)
+#undef CALC_X
         COLUMNS
 };
 
@@ -28,7 +33,7 @@ typedef struct column {
 enum { COLUMN_TEXT = 0, COLUMN_NUMBER = 1 };
 static const column columns[COLUMNS] = {
 #define CALC_X(type, name) {#name, COLUMN_##type, offsetof(calc_runs_row, name)},
-    CALC_RUNS_COLUMN_LIST(CALC_X)
+    CALC_RUNS_COLUMN_LIST(CALC_X) CALC_RUNS_OPTIONAL_LIST(CALC_X)
 #undef CALC_X
 };
 
@@ -54,7 +59,7 @@ static calc_status read_header(reading *r)
         for (int k = 0; k < count && r->cell[i] < 0; k++) {
             r->cell[i] = strcmp(cell[k], columns[i].name) == 0 ? k : -1;
         }
-        if (r->cell[i] < 0) {
+        if (i < COLUMNS_REQUIRED && r->cell[i] < 0) {
             status = calc_csv_read_fail(&r->csv, line, CALC_ERR_FIELD, r->errors, NULL,
                                         "column \"%s\" is missing", columns[i].name);
         }
@@ -76,9 +81,22 @@ static bool parse_number(const char *text, double *out)
     return end != text && end[strspn(end, " ")] == '\0' && *out >= 0 && *out <= LARGEST;
 }
 
-static calc_status fill_row(reading *r, char *const *cell, int count, int line, calc_runs_row *row)
+static calc_status refuse_number(reading *r, int line, const char *name, const char *cell)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
+    int before = r->errors ? r->errors->count : 0;
+    calc_status status = calc_csv_read_fail(&r->csv, line, CALC_ERR_TYPE, r->errors,
+                                            "leave it blank if it was not published",
+                                            "%s: expected a number from 0 to 1e9, found \"%s\"",
+                                            name, calc_utf8_show(shown, cell, strlen(cell)));
+    if (r->errors && r->errors->count > before) {
+        r->errors->item[before].column = calc_csv_read_column(&r->csv, cell);
+    }
+    return status;
+}
+
+static calc_status fill_row(reading *r, char *const *cell, int count, int line, calc_runs_row *row)
+{
     *row = (calc_runs_row){.line = line};
     for (int i = 0; i < COLUMNS; i++) {
         if (r->cell[i] >= count) {
@@ -86,14 +104,12 @@ static calc_status fill_row(reading *r, char *const *cell, int count, int line, 
                                       "the row has %d cells, \"%s\" is the %d. column", count,
                                       columns[i].name, r->cell[i] + 1);
         }
-        const char *text = cell[r->cell[i]];
+        const char *text = r->cell[i] < 0 ? "" : cell[r->cell[i]];
         void *member = (char *)row + columns[i].offset;
         if (!columns[i].number) {
             *(const char **)member = text;
         } else if (!parse_number(text, member)) {
-            return calc_csv_read_fail(&r->csv, line, CALC_ERR_TYPE, r->errors, NULL,
-                                      "%s: expected a number from 0 to 1e9, found \"%s\"",
-                                      columns[i].name, calc_utf8_show(shown, text, strlen(text)));
+            return refuse_number(r, line, columns[i].name, text);
         }
     }
     return CALC_OK;

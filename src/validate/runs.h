@@ -6,6 +6,10 @@
 #include "calc.h"
 #include "io/text.h"
 
+/** Columns that may be absent: X(TYPE, name). `arguments`: options of the command line, where they
+ *  are published (run_arguments.h). */
+#define CALC_RUNS_OPTIONAL_LIST(X) X(TEXT, arguments)
+
 /** Columns that are read: X(TYPE, name). All must be there, in any order; others are ignored. */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \
     X(TEXT, id)                                                                                    \
@@ -55,6 +59,7 @@ typedef struct calc_runs_row {
 #define CALC_RUNS_NUMBER(name) double name;
 #define CALC_X(type, name) CALC_RUNS_##type(name)
     CALC_RUNS_COLUMN_LIST(CALC_X)
+    CALC_RUNS_OPTIONAL_LIST(CALC_X)
 #undef CALC_X
 #undef CALC_RUNS_TEXT
 #undef CALC_RUNS_NUMBER

@@ -38,6 +38,7 @@ static const set sets[] = {
     {"AutoModel MoE H100", {"automodel"}, NULL, NULL},
     {"Llama 3 paper, Nemotron-4", {"llama3_paper", "nemotron4"}, NULL, NULL},
     {"Megatron-LM tests", {"mcore_ci"}, NULL, NULL},
+    {"Megatron-LM tests, small", {"mcore_small"}, NULL, NULL},
     {"Ascend 910B", {NULL}, "910B", NULL},
     {"other sources", {"other", "seqsel_abs"}, NULL, NULL},
     {"all high confidence", {NULL}, NULL, "high"},

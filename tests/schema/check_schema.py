@@ -16,7 +16,7 @@ import tempfile
 from jsonschema import Draft202012Validator
 
 CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-NAMES = "app sys exe stats layer stage result space runs operators".split()
+NAMES = "app sys exe stats layer stage result space runs operators validation".split()
 RUN = ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full"]
 FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
 os.environ["CALC_PATH"] = ROOT
@@ -113,6 +113,20 @@ def runs_are_valid():
         expect(f"{path}: valid", rows and check["runs"].is_valid(rows))
         del rows[0]["hardware"]
         expect(f"{path}: a missing column shows", not check["runs"].is_valid(rows))
+
+
+def validations_are_valid():
+    """All members, and broken ones; what is not a validation is none."""
+    answer = json.loads(calc("validate", "--json", "-").stdout)
+    for error in check["validation"].iter_errors(answer):
+        expect(f"validate: {error.json_path}: {error.message[:200]}", False)
+    for part in "rows groups features peers worst".split():
+        expect(f"validate: {part} is filled", bool(answer[part]))
+        broken = copy.deepcopy(answer)
+        broken[part][0]["typo"] = 1
+        expect(f"validate: {part}: another member shows", not check["validation"].is_valid(broken))
+    del answer["rows"][0]["error"]
+    expect("validate: a missing member shows", not check["validation"].is_valid(answer))
 
 
 def broken_values(property):
@@ -217,6 +231,7 @@ shipped_files_are_valid()
 results_are_valid()
 runs_are_valid()
 operators_are_valid()
+validations_are_valid()
 broken_files_are_not_valid()
 other_names_are_valid()
 whole_numbers_are_integers()

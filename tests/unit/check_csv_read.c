@@ -145,6 +145,19 @@ START_TEST(as_many_cells_as_there_is_room_for)
 }
 END_TEST
 
+START_TEST(columns_are_counted_from_the_last_line_break)
+{
+    start("a,bb,\"c\"\n\"x\ny\",zz\n");
+    ck_assert_int_eq(next(), 3);
+    ck_assert_int_eq(calc_csv_read_column(&reader, cell[0]), 1);
+    ck_assert_int_eq(calc_csv_read_column(&reader, cell[1]), 3);
+    ck_assert_int_eq(calc_csv_read_column(&reader, cell[2]), 7);
+    ck_assert_int_eq(next(), 2);
+    ck_assert_int_eq(calc_csv_read_column(&reader, cell[0]), 2);
+    ck_assert_int_eq(calc_csv_read_column(&reader, cell[1]), 4);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("csv_read");
@@ -159,6 +172,7 @@ int main(void)
     tcase_add_test(tests, text_after_a_quote_is_an_error);
     tcase_add_test(tests, a_zero_byte_is_an_error);
     tcase_add_test(tests, as_many_cells_as_there_is_room_for);
+    tcase_add_test(tests, columns_are_counted_from_the_last_line_break);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -182,8 +182,9 @@ START_TEST(wrong_members_of_a_set_are_told)
         CALC_KIND_EXEC, EXEC_TEXT, "\"recompute_modules\": \"core_attn+mpl\"", CALC_ERR_RANGE,
         "x: /recompute_modules: \"mpl\" is not one of " MODULES "\n  hint: did you mean \"mlp\"?");
     with_fails(CALC_KIND_EXEC, EXEC_TEXT,
-               "\"framework_mem\": [\"te_dummy_wgrad\", \"te_dummy_wgrad\", \"te_dummy_wgrad\"]",
-               CALC_ERR_RANGE, "x: /framework_mem: 3 choices are out of range, expected at most 2");
+               "\"framework_mem\": [\"gemm_workspace\", \"loss_copies\", \"te_dummy_wgrad\", "
+               "\"gemm_workspace\"]",
+               CALC_ERR_RANGE, "x: /framework_mem: 4 choices are out of range, expected at most 3");
 }
 END_TEST
 

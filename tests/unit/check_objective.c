@@ -185,10 +185,10 @@ START_TEST(wrong_conditions_are_explained)
         "\"ful\"\n  hint: did you mean \"full\"?");
     constraint_fails("training = 1", CALC_ERR_TYPE,
                      "\"training\" is compared with one of false, true, not \"1\"");
-    constraint_fails(
-        "framework_mem = te_dummy", CALC_ERR_TYPE,
-        "\"framework_mem\" is compared with one of te_dummy_wgrad, gemm_workspace, not "
-        "\"te_dummy\"");
+    constraint_fails("framework_mem = te_dummy", CALC_ERR_TYPE,
+                     "\"framework_mem\" is compared with one of te_dummy_wgrad, gemm_workspace, "
+                     "loss_copies, not "
+                     "\"te_dummy\"");
     constraint_fails("framework_mem < none", CALC_ERR_TYPE,
                      "\"framework_mem\" has no order\n  hint: write = or !=");
 }

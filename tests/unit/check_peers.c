@@ -1,77 +1,156 @@
+/* Published errors of others beside those of calc on the same runs. */
+#include "validate/peers.h"
+
+#include "run_case.h"
 #include "scratch.h"
 
-#include "io/peers.h"
-
 #include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX = 3 };
+#define HEAD "simulator,machine,quantity,runs,rows,error_percent,worst_percent,note\n"
 
 static char folder[256];
+static calc_runs_row row[MAX];
+static calc_prediction prediction[MAX];
+static calc_result item[MAX];
+static calc_results results;
+static calc_peers peers;
+static calc_errors errors;
+
+static void add(const char *id, calc_quantity quantity, double error)
+{
+    size_t i = results.count++;
+    row[i] = plain_row();
+    row[i].id = id;
+    calc_run_map_row(&prediction[i].map, &row[i]);
+    item[i] = (calc_result){
+        .prediction = &prediction[i], .quantity = quantity, .error = error, .remark = ""};
+}
 
 static void enter(void)
 {
     scratch_enter(folder, sizeof folder);
+    results = (calc_results){.prediction = prediction, .item = item};
+    peers = (calc_peers){0};
+    errors = (calc_errors){0};
+    add("one_1", CALC_QUANTITY_STEP_TIME, 0.10);
+    add("one_2", CALC_QUANTITY_STEP_TIME, -0.30);
+    add("one_2", CALC_QUANTITY_MEMORY, 0.02);
 }
 
 static void leave(void)
 {
+    calc_peers_free(&peers);
     scratch_leave(folder);
 }
 
-static void groups_are(int tensor_par, int pipeline_par, int data_par, const char *expected)
+static calc_status read_text(const char *text)
 {
-    calc_exec exec = {.tensor_par = tensor_par, .pipeline_par = pipeline_par, .data_par = data_par};
-    calc_output *out;
-    ck_assert_int_eq(calc_output_open(&out, "peers.json", NULL), CALC_OK);
-    calc_peers_save(out, &exec);
-    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
-    scratch_is("peers.json", expected);
+    FILE *file = fopen("peers.csv", "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+    return calc_peers_read(&peers, "peers.csv", &results, &errors);
 }
 
-START_TEST(a_single_rank_has_no_peers)
+START_TEST(rows_of_one_simulator_machine_and_quantity_are_one_peer)
 {
-    groups_are(1, 1, 1, "{\n  \"0\": {}\n}\n");
+    ck_assert_int_eq(read_text(HEAD "A,x,step_time,one_1,1,-4,,\n"
+                                    "A,x,step_time,one_2,1,8,,last\n"
+                                    "A,x,memory,one_2,1,1.5,,\n"
+                                    "A,y,step_time,,1,3,,elsewhere\n"),
+                     CALC_OK);
+    ck_assert_uint_eq(peers.count, 3);
+    const calc_peer *p = &peers.item[0];
+    ck_assert_uint_eq(p->rows, 2);
+    ck_assert_double_eq_tol(p->mean_abs, 0.06, 1e-12);
+    ck_assert_double_eq_tol(p->worst_abs, 0.08, 1e-12);
+    ck_assert_str_eq(p->note, "last");
+    ck_assert_uint_eq(p->ours.count, 2);
+    ck_assert_double_eq_tol(p->ours.mean_abs, 0.2, 1e-12);
+    ck_assert_double_eq_tol(p->ours.worst_abs, 0.3, 1e-12);
+    ck_assert_uint_eq(peers.item[1].ours.count, 1);
+    ck_assert_double_eq_tol(peers.item[1].ours.mean_abs, 0.02, 1e-12);
+    ck_assert_uint_eq(peers.item[2].ours.count, 0);
+    ck_assert_uint_eq(peers.item[2].listed, 0);
 }
 END_TEST
 
-START_TEST(groups_of_one_are_left_out)
+/* An average weighs as many rows as it has; of it the worst is not known. */
+START_TEST(averages_weigh_their_rows)
 {
-    groups_are(1, 1, 2, "{\n  \"0\": {\"data\": [0, 1]},\n  \"1\": {\"data\": [0, 1]}\n}\n");
-    groups_are(1, 2, 1, "{\n  \"0\": {\"pipeline\": 1},\n  \"1\": {\"pipeline\": 0}\n}\n");
-    groups_are(2, 1, 1, "{\n  \"0\": {\"tensor\": [0, 1]},\n  \"1\": {\"tensor\": [0, 1]}\n}\n");
+    ck_assert_int_eq(read_text(HEAD "A,x,step_time,one_*,3,8,,\nA,x,step_time,none,1,4,,\n"
+                                    "B,x,step_time,,,5,,\nC,x,step_time,,,,10,bound\n"),
+                     CALC_OK);
+    ck_assert_uint_eq(peers.item[0].rows, 4);
+    ck_assert_double_eq_tol(peers.item[0].mean_abs, 0.07, 1e-12);
+    ck_assert_double_eq_tol(peers.item[0].worst_abs, 0.04, 1e-12);
+    ck_assert_uint_eq(peers.item[0].ours.count, 2);
+    ck_assert_uint_eq(peers.item[1].rows, 0);
+    ck_assert_double_eq_tol(peers.item[1].mean_abs, 0.05, 1e-12);
+    ck_assert(isnan(peers.item[1].worst_abs));
+    ck_assert(isnan(peers.item[2].mean_abs));
+    ck_assert_double_eq_tol(peers.item[2].worst_abs, 0.10, 1e-12);
 }
 END_TEST
 
-START_TEST(ranks_are_numbered_by_data_then_stage_then_tensor)
+/* Errors that are not there do not count. */
+START_TEST(runs_that_are_not_predicted_are_left_out)
 {
-    groups_are(2, 3, 2,
-               "{\n"
-               "  \"0\": {\"tensor\": [0, 1], \"pipeline\": 2, \"data\": [0, 6]},\n"
-               "  \"1\": {\"tensor\": [0, 1], \"pipeline\": 3, \"data\": [1, 7]},\n"
-               "  \"2\": {\"tensor\": [2, 3], \"pipeline\": 4, \"data\": [2, 8]},\n"
-               "  \"3\": {\"tensor\": [2, 3], \"pipeline\": 5, \"data\": [3, 9]},\n"
-               "  \"4\": {\"tensor\": [4, 5], \"pipeline\": 0, \"data\": [4, 10]},\n"
-               "  \"5\": {\"tensor\": [4, 5], \"pipeline\": 1, \"data\": [5, 11]},\n"
-               "  \"6\": {\"tensor\": [6, 7], \"pipeline\": 8, \"data\": [0, 6]},\n"
-               "  \"7\": {\"tensor\": [6, 7], \"pipeline\": 9, \"data\": [1, 7]},\n"
-               "  \"8\": {\"tensor\": [8, 9], \"pipeline\": 10, \"data\": [2, 8]},\n"
-               "  \"9\": {\"tensor\": [8, 9], \"pipeline\": 11, \"data\": [3, 9]},\n"
-               "  \"10\": {\"tensor\": [10, 11], \"pipeline\": 6, \"data\": [4, 10]},\n"
-               "  \"11\": {\"tensor\": [10, 11], \"pipeline\": 7, \"data\": [5, 11]}\n"
-               "}\n");
+    item[1].error = (double)NAN;
+    ck_assert_int_eq(read_text(HEAD "A,x,step_time,one_*,2,8,,\n"), CALC_OK);
+    ck_assert_uint_eq(peers.item[0].ours.count, 1);
+    ck_assert_uint_eq(peers.item[0].listed, 2);
+}
+END_TEST
+
+START_TEST(broken_rows_are_named)
+{
+    static const char *const bad[] = {"A,x,step_time,one_1,1,-4,\n", "A,x,time,one_1,1,-4,,\n",
+                                      "A,x,step_time,one_1,many,-4,,\n",
+                                      "A,x,step_time,one_1,1,4 %,,\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[256];
+        snprintf(text, sizeof text, HEAD "%s", bad[i]);
+        errors = (calc_errors){0};
+        ck_assert_int_eq(read_text(text), CALC_ERR_FIELD);
+        ck_assert_int_eq(errors.item[0].line, 2);
+        calc_peers_free(&peers);
+    }
+    errors = (calc_errors){0};
+    ck_assert_int_eq(calc_peers_read(&peers, "no_such.csv", &results, &errors), CALC_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(the_shipped_peers_are_read)
+{
+    ck_assert_int_eq(
+        calc_peers_read(&peers, CALC_TEST_DATA "/measured/peers.csv", &results, &errors), CALC_OK);
+    const calc_peer *p = &peers.item[0];
+    ck_assert_str_eq(p->simulator, "SimuMax v1.2");
+    ck_assert_uint_eq(p->rows, 43);
+    ck_assert_double_eq_tol(p->mean_abs, 0.0562, 5e-5);
+    ck_assert_double_eq_tol(p->worst_abs, 0.1354, 5e-5);
 }
 END_TEST
 
 int main(void)
 {
     Suite *suite = suite_create("peers");
-    TCase *tests = tcase_create("peers");
+    TCase *tests = tcase_create("all");
     tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, a_single_rank_has_no_peers);
-    tcase_add_test(tests, groups_of_one_are_left_out);
-    tcase_add_test(tests, ranks_are_numbered_by_data_then_stage_then_tensor);
+    tcase_add_test(tests, rows_of_one_simulator_machine_and_quantity_are_one_peer);
+    tcase_add_test(tests, averages_weigh_their_rows);
+    tcase_add_test(tests, runs_that_are_not_predicted_are_left_out);
+    tcase_add_test(tests, broken_rows_are_named);
+    tcase_add_test(tests, the_shipped_peers_are_read);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return failed > 0;
 }

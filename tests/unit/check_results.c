@@ -163,9 +163,13 @@ END_TEST
 
 START_TEST(the_shipped_remarks_are_about_shipped_runs)
 {
-    calc_runs shipped;
+    calc_runs shipped, small;
     ck_assert_int_eq(calc_runs_read(&shipped, CALC_TEST_DATA "/measured/runs.csv", &errors),
                      CALC_OK);
+    ck_assert_int_eq(
+        calc_runs_read(&small, CALC_TEST_DATA "/measured/runs_megatron_small.csv.gz", &errors),
+        CALC_OK);
+    ck_assert_uint_eq(small.count, 566);
     ck_assert_int_eq(calc_remarks_read(&remarks, CALC_TEST_DATA "/measured/remarks.csv", &errors),
                      CALC_OK);
     ck_assert_uint_gt(remarks.count, 20);
@@ -175,8 +179,12 @@ START_TEST(the_shipped_remarks_are_about_shipped_runs)
         for (size_t k = 0; k < shipped.count; k++) {
             matches += calc_remarks_find(&one, shipped.row[k].id, remarks.item[i].quantity) != NULL;
         }
+        for (size_t k = 0; k < small.count; k++) {
+            matches += calc_remarks_find(&one, small.row[k].id, remarks.item[i].quantity) != NULL;
+        }
         ck_assert_msg(matches > 0, "no run %s", remarks.item[i].id);
     }
+    calc_runs_free(&small);
     calc_runs_free(&shipped);
 }
 END_TEST

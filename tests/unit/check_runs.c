@@ -107,8 +107,32 @@ START_TEST(what_is_no_number_is_an_error_in_its_line)
         snprintf(words, sizeof words, "num_gpus: expected a number from 0 to 1e9, found \"%s\"",
                  bad[i]);
         ck_assert_str_eq(errors.item[0].text, words);
+        /* the columns stand in reverse: it comes after some of them */
+        char *last = strrchr(csv, '\n');
+        *last = '\0';
+        const char *begin = strrchr(csv, '\n') + 1;
+        ck_assert_int_eq(strncmp(begin + errors.item[0].column - 1, bad[i], strlen(bad[i])), 0);
+        ck_assert_int_eq(begin[errors.item[0].column - 2], ',');
         calc_runs_free(&runs);
     }
+}
+END_TEST
+
+START_TEST(a_column_that_may_be_absent_is_blank_then)
+{
+    put_header(csv, NULL);
+    put_row(csv, "1", "a");
+    ck_assert_int_eq(parse(csv), CALC_OK);
+    ck_assert_str_eq(runs.row[0].arguments, "");
+    calc_runs_free(&runs);
+    put_header(csv, NULL);
+    csv[strlen(csv) - 1] = '\0';
+    strcat(csv, ",arguments\n");
+    put_row(csv, "1", "a");
+    csv[strlen(csv) - 1] = '\0';
+    strcat(csv, ",--swiglu\n");
+    ck_assert_int_eq(parse(csv), CALC_OK);
+    ck_assert_str_eq(runs.row[0].arguments, "--swiglu");
 }
 END_TEST
 
@@ -160,6 +184,7 @@ int main(void)
     tcase_add_test(tests, a_missing_column_is_named);
     tcase_add_test(tests, an_empty_file_has_no_columns);
     tcase_add_test(tests, what_is_no_number_is_an_error_in_its_line);
+    tcase_add_test(tests, a_column_that_may_be_absent_is_blank_then);
     tcase_add_test(tests, a_row_with_too_few_cells_is_an_error);
     tcase_add_test(tests, a_broken_quote_is_an_error);
     tcase_add_test(tests, a_file_that_does_not_exist_is_named);

@@ -114,7 +114,7 @@ START_TEST(stored_scores_are_the_whole_square_with_its_mask)
     ck_assert_double_eq(o->flop[CALC_STAGE_AGRAD], 4 * pairs * 2 * D);
     c.app.dropout = CALC_CHOICE_FALSE;
     make_block(&c, CALC_DENSE_BLOCK);
-    ck_assert_double_eq(named(&c, "attention scores")->kept_bytes, 4 * pairs);
+    ck_assert_double_eq(named(&c, "attention scores")->kept_bytes, 2 * pairs);
 }
 END_TEST
 
@@ -900,8 +900,8 @@ START_TEST(a_head_keeps_its_inputs_and_logits)
     ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 4 * T * 512 / 2);
     c.exec.fused_cross_entropy = false;
     make_head(&c);
-    /* logits and their gradient, each in 2 and in 4 bytes */
-    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * (2 + 4) * 512) / 2);
+    /* logits in 2 and in 4 bytes, which their gradient overwrites */
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512) / 2);
     ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 14 * T * 512 / 2);
 }
 END_TEST
@@ -933,6 +933,26 @@ START_TEST(the_backward_pass_of_a_head_needs_room)
         make_head(&c);
         ck_assert_double_eq(c.cost.kept_bytes, with_room - room);
     }
+}
+END_TEST
+
+/* PyTorch's loss: logits and their gradient, each in 2 and in 4 bytes. */
+START_TEST(a_loss_that_copies_keeps_logits_and_gradients)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    double copies = T * (4 * H + 2 * (2 + 4) * 512) / 2;
+    c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.fused_cross_entropy = false;
+    c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, copies);
+    c.exec.framework_mem = 0;
+    c.exec.eager = true;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, copies);
+    c.exec.fused_cross_entropy = true;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
 }
 END_TEST
 
@@ -1036,6 +1056,7 @@ int main(void)
     tcase_add_test(cases, what_is_gathered_is_narrowed_before);
     tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
     tcase_add_test(cases, the_backward_pass_of_a_head_needs_room);
+    tcase_add_test(cases, a_loss_that_copies_keeps_logits_and_gradients);
     tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);
     tcase_add_test(cases, learned_positions_are_a_table_beside_that_of_words);
     tcase_add_test(cases, without_a_vocabulary_there_are_no_ends);

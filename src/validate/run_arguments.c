@@ -1,0 +1,130 @@
+#include "validate/run_arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *calc_run_argument(const char *arguments, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = arguments; (at = strstr(at, "--")); at += 2) {
+        bool starts = at == arguments || at[-1] == ' ';
+        const char *end = at + 2 + length;
+        if (starts && strncmp(at + 2, name, length) == 0 && (*end == ' ' || *end == '\0')) {
+            return end + (*end == ' ');
+        }
+    }
+    return NULL;
+}
+
+static bool given(const calc_run_map *map, const char *name)
+{
+    return calc_run_argument(map->row->arguments, name) != NULL;
+}
+
+/* A whole number; `blank` if the option is not given. */
+static int64_t number(const calc_run_map *map, const char *name, int64_t blank)
+{
+    const char *value = calc_run_argument(map->row->arguments, name);
+    return value ? strtol(value, NULL, 10) : blank;
+}
+
+static bool is_zero(const calc_run_map *map, const char *name)
+{
+    const char *value = calc_run_argument(map->row->arguments, name);
+    return value && strtod(value, NULL) == 0;
+}
+
+static bool says(const calc_run_map *map, const char *name, const char *start)
+{
+    const char *value = calc_run_argument(map->row->arguments, name);
+    return value && calc_runs_starts(value, start);
+}
+
+/* ---- Model ----------------------------------------------------------------------------------- */
+
+/* "([0]*3+[1]*12)": dense blocks, then blocks with experts. */
+static int64_t dense_blocks(const calc_run_map *map)
+{
+    const char *value = calc_run_argument(map->row->arguments, "moe-layer-freq");
+    return value && calc_runs_starts(value, "([0]*") ? strtol(value + 5, NULL, 10) : 0;
+}
+
+static void fill_app(calc_run_map *map)
+{
+    calc_app *app = &map->app;
+    bool dropout = !is_zero(map, "hidden-dropout") || !is_zero(map, "attention-dropout");
+    app->dropout = dropout ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    bool tied = calc_runs_has(map->row->model_notes, "untied=False");
+    app->tied_embeddings = tied ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    app->qk_norm = given(map, "qk-layernorm");
+    app->vocab_multiple = number(map, "make-vocab-size-divisible-by", 0);
+    app->mtp_blocks = number(map, "mtp-num-layers", 0);
+    if (app->kv_lora_rank > 0) {
+        app->q_lora_rank = number(map, "q-lora-rank", app->q_lora_rank);
+        app->kv_lora_rank = number(map, "kv-lora-rank", app->kv_lora_rank);
+        app->qk_nope_size = number(map, "qk-head-dim", app->qk_nope_size);
+        app->qk_rope_size = number(map, "qk-pos-emb-head-dim", app->qk_rope_size);
+        app->v_size = number(map, "v-head-dim", app->v_size);
+    }
+    if (app->num_experts > 0) {
+        app->dense_blocks = dense_blocks(map);
+        app->shared_feedforward = number(map, "moe-shared-expert-intermediate-size", 0);
+    }
+}
+
+/* ---- Layout ---------------------------------------------------------------------------------- */
+
+static void fill_pipeline(calc_run_map *map)
+{
+    calc_exec *e = &map->exec;
+    if (e->pipeline_par > 1 && given(map, "decoder-first-pipeline-num-layers")) {
+        e->first_stage_blocks = number(map, "decoder-first-pipeline-num-layers", 0);
+        e->last_stage_blocks = number(map, "decoder-last-pipeline-num-layers", 0);
+        e->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    }
+}
+
+static void fill_kernels(calc_run_map *map)
+{
+    calc_exec *e = &map->exec;
+    bool fused = given(map, "cross-entropy-loss-fusion");
+    e->fused_cross_entropy = fused && says(map, "cross-entropy-fusion-impl", "te");
+    e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
+    if (fused && !e->fused_cross_entropy) {
+        e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+        calc_run_map_assume(map, "native fusion of the loss: TorchScript that makes copies");
+    }
+    if (map->app.num_experts == 0) {
+        e->expert_tensor_par = 1; /* given, but of no effect */
+    }
+    /* The optimizer's state is split among the ranks of one instance of several. */
+    int64_t instances = number(map, "num-distributed-optimizer-instances", 1);
+    if (instances > 1 && e->zero_stage > 0) {
+        e->fsdp_par = e->data_par * e->context_par / instances;
+    }
+}
+
+static const char *unknown(const calc_run_map *map)
+{
+    return given(map, "hybrid-override-pattern") || given(map, "hybrid-layer-pattern")
+               ? "hybrid Mamba model"
+           : says(map, "optimizer", "muon") ? "Muon optimizer: its state is not modelled"
+           : given(map, "fine-grained-activation-offloading")
+               ? "offload of single operators is not modelled"
+           : given(map, "defer-embedding-wgrad-compute")
+               ? "deferred weight gradients of the head are not modelled"
+           : given(map, "pipeline-model-parallel-layout")
+               ? "pipeline layout by letters, with parts of the ends as stages"
+               : NULL;
+}
+
+const char *calc_run_arguments_apply(calc_run_map *map)
+{
+    if (*map->row->arguments == '\0') {
+        return NULL;
+    }
+    fill_app(map);
+    fill_pipeline(map);
+    fill_kernels(map);
+    return unknown(map);
+}
