@@ -17,6 +17,7 @@ typedef struct task {
     calc_results results;
     calc_evidence evidence;
     bool is_free[CALC_UNKNOWNS_MAX];
+    bool *use; /* by index of evidence: what is fitted to; NULL: all of it */
 } task;
 
 calc_status calc_calibration_start(calc_calibration *out, const char *const *machine,
@@ -43,6 +44,25 @@ calc_status calc_calibration_start(calc_calibration *out, const char *const *mac
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
+/* Which evidence is not held out. */
+static calc_status choose(task *t, calc_errors *errors)
+{
+    free(t->use);
+    t->use = NULL;
+    if (!t->plan->held_out) {
+        return CALC_OK;
+    }
+    t->use = calloc(t->evidence.count + 1, sizeof *t->use);
+    if (!t->use) {
+        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(CALC_ERR_NOMEM));
+    }
+    for (size_t i = 0; i < t->evidence.count; i++) {
+        t->use[i] = !calc_evidence_is_of(t->evidence.row[i].result, t->plan->held_out);
+    }
+    return CALC_OK;
+}
+
 /* Predict with the values as they are; layouts that must be searched are found anew. */
 static calc_status predict(task *t, calc_errors *errors)
 {
@@ -60,17 +80,23 @@ static calc_status predict(task *t, calc_errors *errors)
     calc_results_free(&t->results);
     calc_status status = calc_results_make(&t->results, t->runs->runs, t->runs->files,
                                            t->runs->remarks, t->runs->systems, errors);
-    return status == CALC_OK ? calc_evidence_make(&t->evidence, &t->results, family->machine,
-                                                  family->machines, errors)
-                             : status;
+    if (status == CALC_OK) {
+        status = calc_evidence_make(&t->evidence, &t->results, family->machine, family->machines,
+                                    errors);
+    }
+    return status == CALC_OK ? choose(t, errors) : status;
 }
 
 static void count_runs(task *t)
 {
     calc_calibration *c = t->c;
-    c->runs = t->evidence.count;
     for (size_t i = 0; i < t->evidence.count; i++) {
+        /* A machine whose runs are all held out starts from what is assumed, too. */
         c->family.measured |= 1U << t->evidence.row[i].machine;
+        if (t->use && !t->use[i]) {
+            continue;
+        }
+        c->runs++;
         const char *name = t->evidence.row[i].result->prediction->map.source->name;
         size_t k = 0;
         while (k < c->sources && strcmp(c->source[k].name, name) != 0) {
@@ -138,13 +164,13 @@ static calc_status select_unknowns(task *t, calc_errors *errors)
     for (size_t i = 0; i < u->count; i++) {
         t->is_free[i] = true;
     }
-    calc_status status = fit(t, NULL, u, errors);
+    calc_status status = fit(t, t->use, u, errors);
     size_t least;
     while (status == CALC_OK && !t->plan->all && (least = next_to_give_up(t)) < u->count) {
         t->is_free[least] = false;
         u->item[least].value = u->item[least].start;
         u->item[least].error = (double)NAN;
-        status = fit(t, NULL, u, errors);
+        status = fit(t, t->use, u, errors);
     }
     return status;
 }
@@ -163,7 +189,7 @@ static calc_status fit_all(task *t, calc_errors *errors)
 {
     calc_status status = select_unknowns(t, errors);
     status = status == CALC_OK ? predict(t, errors) : status;
-    status = status == CALC_OK ? fit(t, NULL, &t->c->unknowns, errors) : status;
+    status = status == CALC_OK ? fit(t, t->use, &t->c->unknowns, errors) : status;
     round_values(&t->c->unknowns);
     return status == CALC_OK ? predict(t, errors) : status;
 }
@@ -180,7 +206,7 @@ static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc
 {
     size_t left = 0;
     for (size_t i = 0; i < t->evidence.count; i++) {
-        use[i] = fold_of(t, i) != fold;
+        use[i] = fold_of(t, i) != fold && (!t->use || t->use[i]);
         left += use[i];
     }
     if (left == 0 || left == t->evidence.count) {
@@ -197,7 +223,7 @@ static calc_status cross_fold(task *t, int fold, bool *use, double *unseen, calc
     calc_unknowns_apply(&unknowns, family->system, family->machines);
     for (size_t i = 0; i < t->evidence.count; i++) {
         const calc_evidence_row *row = &t->evidence.row[i];
-        if (!use[i]) {
+        if (fold_of(t, i) == fold) {
             unseen[row->index] = calc_evidence_predict_s(row, &family->system[row->machine]);
         }
     }
@@ -225,11 +251,12 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
     if (status != CALC_OK) {
         return status;
     }
-    if (t->evidence.count == 0) {
-        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
-                               "no measured run on %s", t->c->family.machine[0]);
-    }
     count_runs(t);
+    if (t->c->runs == 0) {
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                               "no measured run on %s%s", t->c->family.machine[0],
+                               t->evidence.count > 0 ? " that is not held out" : "");
+    }
     t->c->family.name = t->evidence.row[0].result->prediction->map.machine->family;
     calc_unknowns_make(&t->c->unknowns, &t->c->family, t->plan->fields, t->plan->documented);
     status = predict(t, errors);
@@ -258,6 +285,7 @@ static calc_status end(task *t, calc_status status, calc_errors *errors)
 {
     calc_evidence_free(&t->evidence);
     calc_results_free(&t->results);
+    free(t->use);
     if (status == CALC_ERR_NOMEM && errors && errors->count == 0) {
         calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
     }

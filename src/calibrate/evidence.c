@@ -108,6 +108,19 @@ void calc_evidence_free(calc_evidence *evidence)
     *evidence = (calc_evidence){0};
 }
 
+bool calc_evidence_is_of(const calc_result *result, const char *const *names)
+{
+    const char *source = result->prediction->map.source->name;
+    size_t length = strcspn(source, "_");
+    for (; names && *names; names++) {
+        bool publisher = strlen(*names) == length && strncmp(source, *names, length) == 0;
+        if (publisher || strcmp(source, *names) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system)
 {
     const calc_run_map *map = &row->result->prediction->map;

@@ -39,6 +39,11 @@ void calc_evidence_free(calc_evidence *evidence);
  *  @param depth  number of blocks if it matters too, else 0 */
 int calc_evidence_width_fold(int64_t hidden, int64_t depth);
 
+/** Whether the run is of one of these sources, or of one of these publishers (the first word of a
+ *  source's name). NULL: of none.
+ *  @param names  NULL at the end */
+bool calc_evidence_is_of(const calc_result *result, const char *const *names);
+
 /** Predicted time of a step on a system [s]; NaN if there is none. */
 double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/calibrate_held.h"
 #include "io/json_save.h"
 #include "spec/field.h"
 
@@ -130,6 +131,7 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
             write_spreads(out, report, &fitted->item[i]);
         }
     }
+    calc_calibrate_held_table(out, report);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -232,7 +234,9 @@ void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *re
         calc_output_text(out, i ? ",\n" : "\n");
         put_group(out, report, &fitted->item[i]);
     }
-    calc_output_text(out, "\n  ],\n  \"runs\": [");
+    calc_output_text(out, "\n  ]");
+    calc_calibrate_held_json(out, report);
+    calc_output_text(out, ",\n  \"runs\": [");
     const calc_results *results = report->results[CALC_CALIBRATE_FITTED];
     const char *comma = "\n";
     for (size_t i = 0; i < results->count; i++) {

@@ -15,7 +15,8 @@ enum { CALC_CALIBRATE_ASSUMED, CALC_CALIBRATE_FITTED, CALC_CALIBRATE_UNSEEN, CAL
 typedef struct calc_calibrate_report {
     const calc_calibration *family;
     size_t families;
-    bool unseen; /**< whether there was cross-validation */
+    bool unseen;                 /**< whether there was cross-validation */
+    const char *const *held_out; /**< calc_calibration_plan's */
     const calc_results *results[CALC_CALIBRATE_VIEWS];
     const calc_groups *groups[CALC_CALIBRATE_VIEWS];
 } calc_calibrate_report;

@@ -22,6 +22,7 @@ enum {
     OPT_FIELDS,
     OPT_START,
     OPT_CROSS,
+    OPT_HOLD_OUT,
     OPT_MOST,
     OPT_ALL,
     OPT_OUT,
@@ -61,6 +62,10 @@ static const calc_opt opts[] = {
                    .preset = "none",
                    .doc = "cross-validation: predict each sixth of the models' widths, or each "
                           "publisher's runs, by a fit without them"},
+    [OPT_HOLD_OUT] = {.name = "hold-out",
+                      .value = "SOURCE[,SOURCE...]",
+                      .doc = "predict the runs of these tables or publishers (the first word of a "
+                             "table's name), but do not fit to them"},
     [OPT_MOST] = {.name = "most",
                   .value = "N",
                   .preset = "15",
@@ -92,6 +97,8 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc calibrate my_runs.csv --system h100_sxm --fields matrix.bfloat16,host.block",
     "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
+    "calc calibrate --system h100_sxm --start documented --hold-out dgxc,automodel",
+
     "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json", NULL};
 
 enum { FAMILIES_MAX = 8 };
@@ -101,7 +108,7 @@ typedef struct task {
     const calc_args *args;
     calc_measured measured;
     calc_list machines[FAMILIES_MAX];
-    calc_list fields;
+    calc_list fields, held_out;
     calc_calibration family[FAMILIES_MAX];
     size_t families;
     calc_calibration_plan plan;
@@ -157,6 +164,34 @@ static const char *read_fields(task *t)
     return NULL;
 }
 
+static const char *read_held_out(task *t)
+{
+    const char *text = calc_opt_value(t->args, OPT_HOLD_OUT);
+    if (text && !calc_list_split(&t->held_out, text)) {
+        return "--hold-out: expected SOURCE[,SOURCE...]";
+    }
+    t->plan.held_out = text ? t->held_out.item : NULL;
+    return NULL;
+}
+
+/* A name that no run has is a mistake. */
+static calc_status check_held_out(const task *t, calc_errors *errors)
+{
+    for (size_t i = 0; i < t->held_out.count; i++) {
+        const char *const one[] = {t->held_out.item[i], NULL};
+        size_t k = 0;
+        while (k < t->results.count && !calc_evidence_is_of(&t->results.item[k], one)) {
+            k++;
+        }
+        if (k == t->results.count) {
+            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                                   "calc validate --json names the source of each run",
+                                   "--hold-out: no run of \"%.60s\"", one[0]);
+        }
+    }
+    return CALC_OK;
+}
+
 static bool flag(const calc_args *args, int opt)
 {
     size_t cursor = 0;
@@ -166,8 +201,8 @@ static bool flag(const calc_args *args, int opt)
 /* What belongs to runs only, or to operators only. */
 static const char *check_operators(const task *t)
 {
-    static const int of_runs[] = {OPT_FIELDS, OPT_START, OPT_CROSS,
-                                  OPT_MOST,   OPT_ALL,   OPT_RESIDUALS};
+    static const int of_runs[] = {OPT_FIELDS, OPT_START,     OPT_CROSS,   OPT_MOST,
+                                  OPT_ALL,    OPT_RESIDUALS, OPT_HOLD_OUT};
     if (!calc_opt_value(t->args, OPT_OPERATORS)) {
         return calc_opt_value(t->args, OPT_ROWS) ? "--rows is of --operators" : NULL;
     }
@@ -187,6 +222,7 @@ static const char *read_options(task *t)
 {
     const char *complaint = read_machines(t);
     complaint = complaint ? complaint : read_fields(t);
+    complaint = complaint ? complaint : read_held_out(t);
     complaint = complaint ? complaint : check_operators(t);
     const char *cross = calc_opt_value(t->args, OPT_CROSS);
     t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
@@ -332,8 +368,10 @@ static calc_status write_residuals(task *t, calc_errors *errors)
 
 static calc_status write_report(const task *t, calc_errors *errors)
 {
-    calc_calibrate_report report = {
-        .family = t->family, .families = t->families, .unseen = t->plan.cross != CALC_CROSS_NONE};
+    calc_calibrate_report report = {.family = t->family,
+                                    .families = t->families,
+                                    .unseen = t->plan.cross != CALC_CROSS_NONE,
+                                    .held_out = t->plan.held_out};
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
         report.results[v] = &t->view[v];
         report.groups[v] = &t->groups[v];
@@ -377,6 +415,7 @@ static calc_exit calibrate(task *t)
     calc_errors errors = {0};
     calc_status status = calc_measured_read(&t->measured, t->args, &errors);
     status = status == CALC_OK ? predict_all(t, &errors) : status;
+    status = status == CALC_OK ? check_held_out(t, &errors) : status;
     status = status == CALC_OK ? allocate(t, &errors) : status;
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     status = status == CALC_OK ? make_views(t, &errors) : status;

@@ -151,6 +151,35 @@ START_TEST(a_fold_is_predicted_by_a_fit_that_has_not_seen_it)
 }
 END_TEST
 
+/* Runs that are four times as slow change nothing where they are held out. */
+START_TEST(what_is_held_out_is_not_fitted_to)
+{
+    static const char *const publisher[] = {"foundry", NULL};
+    static const char *const both[] = {"foundry_a100_80", "other", NULL};
+    static const char *const part[] = {"foundry_a100", NULL};
+    calc_calibration_plan plan = plan_of(10);
+    plan.held_out = publisher;
+    for (int i = 0; i < CASE_ROWS; i += 3) {
+        case_row[i].measured_iteration_s *= 4;
+    }
+    ck_assert_int_eq(calibrate(plan), CALC_OK);
+    ck_assert_uint_eq(c->runs, CASE_ROWS - CASE_ROWS / 3);
+    ck_assert_uint_eq(c->sources, 1);
+    ck_assert_str_eq(c->source[0].name, "other");
+    ck_assert_double_eq_tol(unknown("matrix.bfloat16")->value, truth[0], 0.03 * truth[0]);
+    ck_assert(unknown("eager_traffic")->value == unknown("eager_traffic")->start);
+    ck_assert(isfinite(before[0]) && isfinite(before[1]));
+    plan.held_out = both;
+    case_systems = (calc_systems){.load = case_load};
+    ck_assert_int_eq(calibrate(plan), CALC_ERR_RULE);
+    ck_assert_str_eq(errors.item[0].text, "no measured run on a100_sxm_80g that is not held out");
+    plan.held_out = part; /* neither a source nor a publisher */
+    case_systems = (calc_systems){.load = case_load};
+    ck_assert_int_eq(calibrate(plan), CALC_OK);
+    ck_assert_uint_eq(c->runs, CASE_ROWS);
+}
+END_TEST
+
 START_TEST(without_folds_nothing_is_unseen)
 {
     ck_assert_int_eq(calibrate(plan_of(10)), CALC_OK);
@@ -186,6 +215,7 @@ int main(void)
     tcase_add_test(tests, a_start_is_documented_or_that_of_the_files);
     tcase_add_test(tests, values_have_three_digits_and_are_in_the_systems);
     tcase_add_test(tests, a_fold_is_predicted_by_a_fit_that_has_not_seen_it);
+    tcase_add_test(tests, what_is_held_out_is_not_fitted_to);
     tcase_add_test(tests, without_folds_nothing_is_unseen);
     tcase_add_test(tests, machines_without_runs_and_machines_that_are_none_are_errors);
     suite_add_tcase(suite, tests);
