@@ -9,7 +9,7 @@ static const calc_run_machine machines[] = {
     {"B200", "simumax_b200", "b200_180g", "Blackwell"}, /* slower clocks than other B200 */
     {"A100-SXM4-40", NULL, "a100_sxm_40g", "A100"},
     {"A100", NULL, "a100_sxm_80g", "A100"},
-    {"V100", NULL, "v100_sxm", "V100"},
+    {"V100", NULL, "v100_sxm", "A100"},
     {"H100-SXM-96", NULL, "h100_sxm_500w", "H100"},
     {"H800", NULL, "h800", "H100"},
     {"H200", NULL, "h200", "H100"},
@@ -18,7 +18,9 @@ static const calc_run_machine machines[] = {
     {"GB200", NULL, "gb200_nvl72", "Blackwell"},
     {"B300", NULL, "b300", "Blackwell"},
     {"B200", NULL, "b200", "Blackwell"},
-    {"MI300X", NULL, "mi300x", "MI300X"},
+    {"MI355X", NULL, "mi355x", "CDNA"},
+    {"MI325X", NULL, "mi325x", "CDNA"},
+    {"MI300X", NULL, "mi300x", "CDNA"},
     {"Ascend", NULL, "ascend_910b", "910B"}};
 
 const calc_run_machine *calc_run_machine_of(const calc_runs_row *row, const calc_run_source *source)
