@@ -56,7 +56,7 @@ typedef struct reading {
     calc_errors *errors;
 } reading;
 
-/* Add an error at a cell: its byte in the line, unless a quote before it goes over several. */
+/* Add an error at a cell. */
 static calc_status fail_at(reading *r, int line, char *const *cell, int index, calc_status status,
                            const char *fmt, ...) CALC_PRINTF(6, 7);
 static calc_status fail_at(reading *r, int line, char *const *cell, int index, calc_status status,
@@ -69,14 +69,8 @@ static calc_status fail_at(reading *r, int line, char *const *cell, int index, c
     va_end(list);
     int before = r->errors ? r->errors->count : 0;
     calc_csv_read_fail(&r->csv, line, status, r->errors, NULL, "%s", text);
-    if (r->errors && r->errors->count > before && r->csv.line == line + 1) {
-        const char *at = cell[index];
-        while (at > cell[0] && at[-1] == '"') {
-            at--;
-        }
-        bool quoted = cell[0][-1] == '"' && index > 0;
-        calc_error_place(&r->errors->item[before], r->csv.name, line,
-                         (int)(at - cell[0]) + 1 + quoted);
+    if (r->errors && r->errors->count > before) {
+        r->errors->item[before].column = calc_csv_read_column(&r->csv, cell[index]);
     }
     return status;
 }

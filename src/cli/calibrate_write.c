@@ -26,10 +26,11 @@ static size_t views_of(const calc_calibrate_report *report)
 }
 
 /* The same group among those of another view; NULL if it is empty there. */
-static const calc_group *group_of(const calc_groups *groups, const calc_group *like)
+static const calc_error_group *group_of(const calc_error_groups *groups,
+                                        const calc_error_group *like)
 {
     for (size_t i = 0; i < groups->count; i++) {
-        const calc_group *g = &groups->item[i];
+        const calc_error_group *g = &groups->item[i];
         if (strcmp(g->by, like->by) == 0 && strcmp(g->name, like->name) == 0 &&
             g->quantity == like->quantity) {
             return g;
@@ -97,11 +98,11 @@ static void write_family(calc_output *out, const calc_calibration *c)
 }
 
 static void write_spreads(calc_output *out, const calc_calibrate_report *report,
-                          const calc_group *group)
+                          const calc_error_group *group)
 {
     calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
     for (size_t v = 0; v < views_of(report); v++) {
-        const calc_group *g = group_of(report->groups[v], group);
+        const calc_error_group *g = group_of(report->groups[v], group);
         if (g) {
             calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
                                100 * g->spread.mean_abs, 100 * g->spread.median_abs,
@@ -125,7 +126,7 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
         calc_output_text(out, " |  bias  mean   med   p90");
     }
     calc_output_text(out, "\n");
-    const calc_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
+    const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
     for (size_t i = 0; i < fitted->count; i++) {
         if (strcmp(fitted->item[i].by, "set") == 0) {
             write_spreads(out, report, &fitted->item[i]);
@@ -183,13 +184,13 @@ static void put_family(calc_output *out, const calc_calibration *c)
 }
 
 static void put_group(calc_output *out, const calc_calibrate_report *report,
-                      const calc_group *group)
+                      const calc_error_group *group)
 {
     calc_output_printf(out, "    {\"by\": \"%s\", \"name\": ", group->by);
     calc_json_string(out, group->name);
     calc_output_printf(out, ", \"n\": %zu", group->spread.count);
     for (size_t v = 0; v < views_of(report); v++) {
-        const calc_group *g = group_of(report->groups[v], group);
+        const calc_error_group *g = group_of(report->groups[v], group);
         if (g) {
             calc_output_printf(out, ", \"%s\": {\"n\": %zu", words[v], g->spread.count);
             put_number(out, "bias", g->spread.bias);
@@ -229,7 +230,7 @@ void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *re
         put_family(out, &report->family[i]);
     }
     calc_output_text(out, "\n  ],\n  \"groups\": [");
-    const calc_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
+    const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
     for (size_t i = 0; i < fitted->count; i++) {
         calc_output_text(out, i ? ",\n" : "\n");
         put_group(out, report, &fitted->item[i]);

@@ -5,7 +5,7 @@
 #include "calibrate/calibration.h"
 #include "cli/find.h"
 #include "io/output.h"
-#include "validate/groups.h"
+#include "validate/error_groups.h"
 
 /** Predictions of a calibration: what was assumed, what was fitted, and by fits that have not seen
  *  the run. */
@@ -18,7 +18,7 @@ typedef struct calc_calibrate_report {
     bool unseen;                 /**< whether there was cross-validation */
     const char *const *held_out; /**< calc_calibration_plan's */
     const calc_results *results[CALC_CALIBRATE_VIEWS];
-    const calc_groups *groups[CALC_CALIBRATE_VIEWS];
+    const calc_error_groups *groups[CALC_CALIBRATE_VIEWS];
 } calc_calibrate_report;
 
 /** Where a calibrated machine is written: `out` itself if it ends in .json and is for one machine

@@ -113,7 +113,7 @@ typedef struct task {
     size_t families;
     calc_calibration_plan plan;
     calc_results results, view[CALC_CALIBRATE_VIEWS];
-    calc_groups groups[CALC_CALIBRATE_VIEWS];
+    calc_error_groups groups[CALC_CALIBRATE_VIEWS];
     double *predicted[CALC_CALIBRATE_VIEWS];
     char date[CALC_DATE_SIZE];
     char complaint[256];
@@ -302,7 +302,7 @@ static calc_status make_views(task *t, calc_errors *errors)
     for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
         status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
         if (status == CALC_OK) {
-            status = calc_groups_make(&t->groups[v], &t->view[v], NULL, errors);
+            status = calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors);
         }
     }
     return status;
@@ -435,7 +435,7 @@ static void free_task(task *t)
     for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
         free(t->predicted[v]);
         free(t->view[v].item);
-        calc_groups_free(&t->groups[v]);
+        calc_error_groups_free(&t->groups[v]);
     }
     calc_results_free(&t->results);
     free(t);

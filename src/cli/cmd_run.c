@@ -10,7 +10,6 @@
 #include "cli/opt.h"
 #include "cli/plot.h"
 #include "cli/report.h"
-#include "cli/run_operators.h"
 #include "cli/run_outcome.h"
 #include "cli/run_page.h"
 #include "cli/simulation.h"

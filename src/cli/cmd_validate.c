@@ -85,7 +85,7 @@ typedef struct task {
     calc_measured measured;
     calc_results results;
     calc_baseline baseline;
-    calc_groups groups;
+    calc_error_groups groups;
     calc_validate_bands bands;
     calc_features features;
     calc_peers peers;
@@ -212,7 +212,7 @@ static calc_status make_results(task *t, calc_errors *errors)
         status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
     }
     if (status == CALC_OK) {
-        status = calc_groups_make(&t->groups, &t->results, t->baseline.error, errors);
+        status = calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors);
     }
     if (status == CALC_OK && calc_opt_value(t->args, OPT_BAND)) {
         status = calc_validate_bands_make(&t->bands, &t->results, errors);
@@ -259,7 +259,7 @@ static void free_task(task *t)
     calc_measured_free(&t->measured);
     calc_results_free(&t->results);
     calc_baseline_free(&t->baseline);
-    calc_groups_free(&t->groups);
+    calc_error_groups_free(&t->groups);
     calc_validate_bands_free(&t->bands);
     calc_features_free(&t->features);
     calc_peers_free(&t->peers);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "cli/run_operators.h"
 #include "cli/simulation.h"
 #include "io/csv.h"
 #include "io/json_save.h"

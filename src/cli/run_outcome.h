@@ -4,9 +4,8 @@
 
 #include "cli/inputs.h"
 #include "cli/run_band.h"
+#include "cli/run_operators.h"
 #include "io/output.h"
-
-struct calc_run_operators; /* run_operators.h; its groups have a name of validate's */
 
 /** A run and its answers. */
 typedef struct calc_run_outcome {
@@ -29,7 +28,7 @@ typedef struct calc_run_outcome {
     calc_run_band band; /**< if it has one */
     char *band_json;    /**< owned: the band as it was written before, instead; or NULL */
     const char *operators_file, *operators_rows; /**< as they were given; NULL: not */
-    struct calc_run_operators *operators;        /**< owned: measured ones; NULL: not asked for */
+    calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
 } calc_run_outcome;
 
 /** Evaluate the inputs: statistics, reasons, layers of a block if `layers`.

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/find.h"
-#include "validate/groups.h"
+#include "validate/error_groups.h"
 #include "validate/sets.h"
 
 /* What is written about. */
@@ -31,7 +31,7 @@ static bool is_of_family(const calc_result *result, const void *group)
 
 static bool is_of_kind(const calc_result *result, const void *group)
 {
-    return strcmp(calc_groups_kind(result), group) == 0;
+    return strcmp(calc_error_groups_kind(result), group) == 0;
 }
 
 static bool is_of_set(const calc_result *result, const void *group)

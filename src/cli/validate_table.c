@@ -11,7 +11,7 @@
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-static void write_group(calc_output *out, const calc_group *g)
+static void write_group(calc_output *out, const calc_error_group *g)
 {
     const calc_spread *s = &g->spread;
     calc_output_printf(out, "%-36s%6zu%+8.1f%7.1f%7.1f%7.1f%8.1f", g->name, s->count, 100 * s->bias,
@@ -24,12 +24,12 @@ static void write_group(calc_output *out, const calc_group *g)
     calc_output_text(out, "\n");
 }
 
-static void write_sets(calc_output *out, const calc_groups *groups, calc_quantity quantity,
+static void write_sets(calc_output *out, const calc_error_groups *groups, calc_quantity quantity,
                        const char *title)
 {
     bool head = false;
     for (size_t i = 0; i < groups->count; i++) {
-        const calc_group *g = &groups->item[i];
+        const calc_error_group *g = &groups->item[i];
         if (g->quantity != quantity || strcmp(g->by, "set") != 0) {
             continue;
         }
@@ -126,12 +126,12 @@ void calc_validate_table_write(calc_output *out, const calc_validation *v)
 
 /* ---- Baseline -------------------------------------------------------------------------------- */
 
-size_t calc_validate_table_baseline(calc_output *out, const calc_groups *groups,
+size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
                                     const calc_baseline *baseline, double tolerance)
 {
     size_t worse = 0;
     for (size_t i = 0; i < groups->count; i++) {
-        const calc_group *g = &groups->item[i];
+        const calc_error_group *g = &groups->item[i];
         if (calc_baseline_is_worse(g, tolerance)) {
             calc_output_printf(out,
                                "worse: %s %s, %s: mean error %.2f %%, %.2f %% in the baseline"

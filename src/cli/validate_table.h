@@ -12,7 +12,7 @@ void calc_validate_table_write(calc_output *out, const calc_validation *validati
 
 /** Write the groups that got worse than a baseline by more than the tolerance, and how many of its
  *  measurements are no longer predicted. @return how many lines say that something got worse */
-size_t calc_validate_table_baseline(calc_output *out, const calc_groups *groups,
+size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
                                     const calc_baseline *baseline, double tolerance);
 
 #endif

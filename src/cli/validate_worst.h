@@ -3,7 +3,7 @@
 #define CALC_CLI_VALIDATE_WORST_H
 
 #include "io/output.h"
-#include "validate/groups.h"
+#include "validate/error_groups.h"
 
 /** Write a JSON array of the scored step times with the largest errors, largest first: the index of
  *  the row, its predicted time and the parts of it [s]. */

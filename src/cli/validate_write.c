@@ -78,7 +78,7 @@ static void write_row(calc_output *out, const calc_result *r)
     write_text(out, "source", map->source->name);
     write_text(out, "machine", machine_of(map));
     write_text(out, "model", map->row->model);
-    write_text(out, "kind", calc_groups_kind(r));
+    write_text(out, "kind", calc_error_groups_kind(r));
     write_text(out, "dtype", map->row->dtype);
     write_text(out, "confidence", map->row->confidence);
     write_layout(out, map);
@@ -87,7 +87,7 @@ static void write_row(calc_output *out, const calc_result *r)
     calc_output_text(out, "}");
 }
 
-static void write_group(calc_output *out, const calc_group *g)
+static void write_group(calc_output *out, const calc_error_group *g)
 {
     calc_output_printf(out, "    {\"by\": \"%s\"", g->by);
     write_text(out, "name", g->name);
@@ -114,7 +114,7 @@ static void write_group(calc_output *out, const calc_group *g)
 void calc_validate_write_json(calc_output *out, const calc_validation *v)
 {
     const calc_results *results = v->results;
-    const calc_groups *groups = v->groups;
+    const calc_error_groups *groups = v->groups;
     calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"counts\": {\"runs\": %zu", CALC_VERSION,
                        results->predictions);
     for (int use = 0; use < CALC_USE_COUNT; use++) {
@@ -155,7 +155,7 @@ static void write_csv_row(calc_output *out, const calc_result *r)
                                  map->source->name,
                                  machine_of(map),
                                  map->row->model,
-                                 calc_groups_kind(r),
+                                 calc_error_groups_kind(r),
                                  map->row->confidence};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         calc_csv_text(out, texts[i], false);

@@ -2,14 +2,14 @@
 #ifndef CALC_CLI_VALIDATION_H
 #define CALC_CLI_VALIDATION_H
 
+#include "validate/error_groups.h"
 #include "validate/features.h"
-#include "validate/groups.h"
 #include "validate/peers.h"
 
 /** Borrows everything. */
 typedef struct calc_validation {
     const calc_results *results;
-    const calc_groups *groups;
+    const calc_error_groups *groups;
     const calc_features *features;
     const calc_peers *peers;
     calc_systems *systems;

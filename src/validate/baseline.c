@@ -115,7 +115,7 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
     return status;
 }
 
-bool calc_baseline_is_worse(const calc_group *group, double tolerance)
+bool calc_baseline_is_worse(const calc_error_group *group, double tolerance)
 {
     return group->shared > 0 && group->mean_abs_now - group->mean_abs_then > tolerance;
 }

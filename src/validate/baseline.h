@@ -3,7 +3,7 @@
 #ifndef CALC_VALIDATE_BASELINE_H
 #define CALC_VALIDATE_BASELINE_H
 
-#include "validate/groups.h"
+#include "validate/error_groups.h"
 
 /** The error of each result in the baseline. Owns the list. Start with {0}. */
 typedef struct calc_baseline {
@@ -18,7 +18,7 @@ CALC_MUST_USE calc_status calc_baseline_read(calc_baseline *out, const char *pat
                                              const calc_results *results, calc_errors *errors);
 
 /** Whether the mean error of a group grew by more than `tolerance`, a fraction. */
-bool calc_baseline_is_worse(const calc_group *group, double tolerance);
+bool calc_baseline_is_worse(const calc_error_group *group, double tolerance);
 
 /** Free what it owns; fine on {0}. */
 void calc_baseline_free(calc_baseline *baseline);

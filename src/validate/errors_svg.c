@@ -28,7 +28,7 @@ static int y_of(int row)
     return TOP + ROW * row + ROW / 2;
 }
 
-static bool is_row(const calc_group *group)
+static bool is_row(const calc_error_group *group)
 {
     return strcmp(group->by, "set") == 0 && group->quantity == CALC_QUANTITY_STEP_TIME;
 }
@@ -58,7 +58,7 @@ static void write_frame(const plot *p)
 }
 
 /* A table's points, a little apart so that equal ones show, its bias and its mean. */
-static void write_row(plot *p, const calc_group *group, size_t set, int row)
+static void write_row(plot *p, const calc_error_group *group, size_t set, int row)
 {
     int y = y_of(row);
     calc_output_printf(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#333\">",
@@ -94,7 +94,7 @@ static bool repeats(const char *name)
     return strncmp(name, "- ", 2) == 0 || strncmp(name, "all ", 4) == 0;
 }
 
-static size_t set_of(const calc_group *group)
+static size_t set_of(const calc_error_group *group)
 {
     size_t set = 0;
     while (calc_sets_name(set) && strcmp(calc_sets_name(set), group->name) != 0) {
@@ -103,7 +103,8 @@ static size_t set_of(const calc_group *group)
     return set;
 }
 
-void calc_errors_svg_write(calc_output *out, const calc_results *results, const calc_groups *groups)
+void calc_errors_svg_write(calc_output *out, const calc_results *results,
+                           const calc_error_groups *groups)
 {
     plot p = {.out = out, .results = results};
     for (size_t i = 0; i < groups->count; i++) {
@@ -112,7 +113,7 @@ void calc_errors_svg_write(calc_output *out, const calc_results *results, const 
     write_frame(&p);
     int row = 0;
     for (size_t i = 0; i < groups->count; i++) {
-        const calc_group *group = &groups->item[i];
+        const calc_error_group *group = &groups->item[i];
         if (is_row(group) && !repeats(group->name)) {
             write_row(&p, group, set_of(group), row++);
         }

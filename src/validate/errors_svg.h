@@ -5,10 +5,10 @@
 #define CALC_VALIDATE_ERRORS_SVG_H
 
 #include "io/output.h"
-#include "validate/groups.h"
+#include "validate/error_groups.h"
 
 /** Write an SVG document of the scored times. Errors beyond 40 % are drawn at the edge. */
 void calc_errors_svg_write(calc_output *out, const calc_results *results,
-                           const calc_groups *groups);
+                           const calc_error_groups *groups);
 
 #endif

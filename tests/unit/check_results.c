@@ -241,13 +241,13 @@ START_TEST(a_picture_of_errors_has_a_row_per_table)
     row[2].measured_iteration_s = results.item[2].predicted / 3;
     calc_results_free(&results);
     make();
-    calc_groups groups = {0};
-    ck_assert_int_eq(calc_groups_make(&groups, &results, NULL, &errors), CALC_OK);
+    calc_error_groups groups = {0};
+    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
     calc_output *out;
     ck_assert_int_eq(calc_output_open(&out, "e.svg", &errors), CALC_OK);
     calc_errors_svg_write(out, &results, &groups);
     ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
-    calc_groups_free(&groups);
+    calc_error_groups_free(&groups);
     static char text[16384];
     FILE *file = fopen("e.svg", "rb");
     text[fread(text, 1, sizeof text - 1, file)] = '\0';

@@ -15,7 +15,7 @@ static calc_runs_row row[MAX];
 static calc_prediction prediction[MAX];
 static calc_result item[MAX];
 static calc_results results;
-static calc_groups groups;
+static calc_error_groups groups;
 static calc_baseline baseline;
 static calc_errors errors;
 
@@ -38,7 +38,7 @@ static void enter(void)
 {
     scratch_enter(folder, sizeof folder);
     results = (calc_results){.prediction = prediction, .item = item};
-    groups = (calc_groups){0};
+    groups = (calc_error_groups){0};
     baseline = (calc_baseline){0};
     errors = (calc_errors){0};
     add("seqsel_tab5_1", "A100-SXM4-80GB", 0.10);
@@ -48,12 +48,12 @@ static void enter(void)
 
 static void leave(void)
 {
-    calc_groups_free(&groups);
+    calc_error_groups_free(&groups);
     calc_baseline_free(&baseline);
     scratch_leave(folder);
 }
 
-static const calc_group *group_of(const char *by, const char *name)
+static const calc_error_group *group_of(const char *by, const char *name)
 {
     for (size_t i = 0; i < groups.count; i++) {
         if (strcmp(groups.item[i].by, by) == 0 && strcmp(groups.item[i].name, name) == 0) {
@@ -65,7 +65,7 @@ static const calc_group *group_of(const char *by, const char *name)
 
 static void group(void)
 {
-    ck_assert_int_eq(calc_groups_make(&groups, &results, baseline.error, &errors), CALC_OK);
+    ck_assert_int_eq(calc_error_groups_make(&groups, &results, baseline.error, &errors), CALC_OK);
 }
 
 START_TEST(every_dimension_has_its_groups)
@@ -99,7 +99,7 @@ START_TEST(quantities_do_not_mix)
 {
     item[0].quantity = CALC_QUANTITY_MEMORY;
     group();
-    const calc_group *time = group_of("source", "calculon_tab5");
+    const calc_error_group *time = group_of("source", "calculon_tab5");
     ck_assert_int_eq(time->quantity, CALC_QUANTITY_STEP_TIME);
     ck_assert_uint_eq(time->spread.count, 1);
     ck_assert_double_eq_tol(time->spread.worst_abs, 0.3, 1e-12);
@@ -135,7 +135,7 @@ START_TEST(a_group_is_worse_beyond_the_tolerance)
                      CALC_OK);
     ck_assert_uint_eq(baseline.missing, 0);
     group();
-    const calc_group *g = group_of("source", "calculon_tab5");
+    const calc_error_group *g = group_of("source", "calculon_tab5");
     ck_assert_uint_eq(g->shared, 2);
     ck_assert_double_eq_tol(g->mean_abs_now, 0.2, 1e-12);
     ck_assert_double_eq_tol(g->mean_abs_then, 0.175, 1e-12);

@@ -1,13 +1,13 @@
-/** @file groups.h  Errors by published table, source, machine, model, kind of model and
+/** @file error_groups.h  Errors by published table, source, machine, model, kind of model and
  *  confidence. Scored results only. */
-#ifndef CALC_VALIDATE_GROUPS_H
-#define CALC_VALIDATE_GROUPS_H
+#ifndef CALC_VALIDATE_ERROR_GROUPS_H
+#define CALC_VALIDATE_ERROR_GROUPS_H
 
 #include "validate/ranking.h"
 #include "validate/spread.h"
 
 /** One group. Texts are borrowed from the runs, or static. */
-typedef struct calc_group {
+typedef struct calc_error_group {
     const char *by; /**< "set", "source", "machine", "model", "kind", "confidence" */
     const char *name;
     calc_quantity quantity;
@@ -16,24 +16,25 @@ typedef struct calc_group {
     size_t shared;        /**< results that the baseline has too */
     double mean_abs_now;  /**< of these: mean of |error|; NaN: none */
     double mean_abs_then; /**< the same in the baseline */
-} calc_group;
+} calc_error_group;
 
 /** All groups that have a result. Owns them. Start with {0}. */
-typedef struct calc_groups {
-    calc_group *item;
+typedef struct calc_error_groups {
+    calc_error_group *item;
     size_t count;
-} calc_groups;
+} calc_error_groups;
 
 /** Form the groups.
  *  @param then  error of each result in a baseline, NaN: none; or NULL
  *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_groups_make(calc_groups *out, const calc_results *results,
-                                           const double *then, calc_errors *errors);
+CALC_MUST_USE calc_status calc_error_groups_make(calc_error_groups *out,
+                                                 const calc_results *results, const double *then,
+                                                 calc_errors *errors);
 
 /** Free what they own; fine on {0}. */
-void calc_groups_free(calc_groups *groups);
+void calc_error_groups_free(calc_error_groups *groups);
 
 /** "MoE" or "dense". */
-const char *calc_groups_kind(const calc_result *result);
+const char *calc_error_groups_kind(const calc_result *result);
 
 #endif

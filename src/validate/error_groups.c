@@ -1,4 +1,4 @@
-#include "validate/groups.h"
+#include "validate/error_groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char *model_of(const calc_result *r)
     return r->prediction->map.row->model;
 }
 
-const char *calc_groups_kind(const calc_result *result)
+const char *calc_error_groups_kind(const calc_result *result)
 {
     return result->prediction->map.row->num_experts > 0 ? "MoE" : "dense";
 }
@@ -40,7 +40,7 @@ static const struct {
 } dimensions[] = {{"source", source_of},
                   {"machine", machine_of},
                   {"model", model_of},
-                  {"kind", calc_groups_kind},
+                  {"kind", calc_error_groups_kind},
                   {"confidence", confidence_of}};
 
 /* ---- One group ------------------------------------------------------------------------------- */
@@ -52,11 +52,11 @@ typedef struct maker {
     const calc_result **member;
     double *error;
     size_t members;
-    calc_groups *out;
+    calc_error_groups *out;
     size_t capacity;
 } maker;
 
-static void compare_with_baseline(const maker *m, calc_group *group)
+static void compare_with_baseline(const maker *m, calc_error_group *group)
 {
     double now = 0, then = 0;
     for (size_t i = 0; m->then && i < m->members; i++) {
@@ -80,14 +80,14 @@ static bool add_group(maker *m, const char *by, const char *name, calc_quantity 
     }
     if (m->out->count == m->capacity) {
         m->capacity = m->capacity ? 2 * m->capacity : 128;
-        calc_group *grown = realloc(m->out->item, m->capacity * sizeof *grown);
+        calc_error_group *grown = realloc(m->out->item, m->capacity * sizeof *grown);
         if (!grown) {
             return false;
         }
         m->out->item = grown;
     }
-    calc_group *group = &m->out->item[m->out->count++];
-    *group = (calc_group){.by = by, .name = name, .quantity = quantity};
+    calc_error_group *group = &m->out->item[m->out->count++];
+    *group = (calc_error_group){.by = by, .name = name, .quantity = quantity};
     for (size_t i = 0; i < m->members; i++) {
         m->error[i] = m->member[i]->error;
     }
@@ -154,10 +154,10 @@ static bool add_dimension(maker *m, size_t dimension, calc_quantity quantity)
     return fine;
 }
 
-calc_status calc_groups_make(calc_groups *out, const calc_results *results, const double *then,
-                             calc_errors *errors)
+calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *results,
+                                   const double *then, calc_errors *errors)
 {
-    *out = (calc_groups){0};
+    *out = (calc_error_groups){0};
     maker m = {.results = results, .then = then, .out = out};
     m.member = calloc(results->count + 1, sizeof *m.member);
     m.error = calloc(results->count + 1, sizeof *m.error);
@@ -171,15 +171,15 @@ calc_status calc_groups_make(calc_groups *out, const calc_results *results, cons
     free(m.member);
     free(m.error);
     if (!fine) {
-        calc_groups_free(out);
+        calc_error_groups_free(out);
         return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
                                calc_status_text(CALC_ERR_NOMEM));
     }
     return CALC_OK;
 }
 
-void calc_groups_free(calc_groups *groups)
+void calc_error_groups_free(calc_error_groups *groups)
 {
     free(groups->item);
-    *groups = (calc_groups){0};
+    *groups = (calc_error_groups){0};
 }
