@@ -1,5 +1,6 @@
 #include "validate/features.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,12 +132,17 @@ static int differing(const calc_result *a, const calc_result *b, size_t *which)
     return count;
 }
 
-static void add_to_cell(calc_features *f, const calc_result *r)
+static bool is_cell_of(const calc_features_cell *cell, const calc_result *r)
 {
     size_t which;
+    assert(cell->first);
+    return comparable(cell->first, r) && differing(cell->first, r, &which) == 0;
+}
+
+static void add_to_cell(calc_features *f, const calc_result *r)
+{
     size_t i = 0;
-    while (i < f->cells &&
-           !(comparable(f->cell[i].first, r) && differing(f->cell[i].first, r, &which) == 0)) {
+    while (i < f->cells && !is_cell_of(&f->cell[i], r)) {
         i++;
     }
     calc_features_cell *cell = &f->cell[i];
@@ -173,6 +179,7 @@ static bool find_pairs(calc_features *f)
     for (size_t a = 0; a < f->cells; a++) {
         for (size_t b = a + 1; b < f->cells; b++) {
             size_t option;
+            assert(f->cell[a].first && f->cell[b].first); /* every cell has a run */
             if (!comparable(f->cell[a].first, f->cell[b].first) ||
                 differing(f->cell[a].first, f->cell[b].first, &option) != 1) {
                 continue;
@@ -262,6 +269,7 @@ static void judge(calc_features *f, size_t option, double *ratio)
 
 static bool make(calc_features *out, const calc_results *results)
 {
+    *out = (calc_features){0};
     out->cell = calloc(results->count + 1, sizeof *out->cell);
     out->option = calloc(OPTIONS, sizeof *out->option);
     if (!out->cell || !out->option) {
@@ -283,7 +291,6 @@ static bool make(calc_features *out, const calc_results *results)
 
 calc_status calc_features_make(calc_features *out, const calc_results *results, calc_errors *errors)
 {
-    *out = (calc_features){0};
     if (make(out, results)) {
         return CALC_OK;
     }

@@ -4,7 +4,7 @@ ask() { printf '%s' '"app": "gpt3-175B", "sys": "a100_80g", "exe": "3072_t4_p64_
 {
     head -c 100000 /dev/zero | tr '\0' '['
     printf '\n{"id": 1, '; ask; echo
-    head -c 1000 /dev/urandom | tr '\n"{[' '    '
+    for _ in {1..250}; do printf '\200\377\376\001'; done
     printf '\n{"id": 2, "stats": ["total_time"]}\n{"id": 3, "stats": [\000]}\n{"id": 3\000}\n'
     head -c 34000000 /dev/zero | tr '\0' ' '
     printf '\n{"id": 4, '; ask; echo
