@@ -118,13 +118,11 @@ static const char *read_options(task *t)
                                  .groups = &t->groups,
                                  .features = &t->features,
                                  .peers = &t->peers,
+                                 .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
                                  .systems = &t->measured.systems,
                                  .worst = strtoul(worst, NULL, 10),
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
                                  .options = calc_opt_value(t->args, OPT_FEATURES) != NULL};
-    if (t->stdout_is_taken && calc_opt_value(t->args, OPT_BAND)) {
-        return "--band is shown on standard output, which another option takes";
-    }
     return taken > 1 ? "only one of the files can be standard output"
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;

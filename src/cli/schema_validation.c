@@ -90,14 +90,26 @@ static const member peer[] = {{"simulator", TEXT, false},
                               {"note", TEXT, false},
                               {NULL, NULL, false}};
 
+static const member coverage[] = {{"inside", NUMBER, false},     {"inside_by_table", NUMBER, false},
+                                  {"below", NUMBER, false},      {"above", NUMBER, false},
+                                  {"half_width", NUMBER, false}, {NULL, NULL, false}};
+
+static const member band[] = {{"by", TEXT, false},
+                              {"name", TEXT, false},
+                              {"quantity", QUANTITY, false},
+                              {"n", WHOLE, false},
+                              {"unseen_width", "{\"$ref\": \"#/$defs/coverage\"}", false},
+                              {"unseen_publisher", "{\"$ref\": \"#/$defs/coverage\"}", false},
+                              {NULL, NULL, false}};
+
 static const member worst[] = {
     {"row", WHOLE, false}, {"time", PARTS, false}, {"total", NUMBER, false}, {NULL, NULL, false}};
 
 static const struct {
     const char *name;
     const member *members;
-} definitions[] = {{"row", row},   {"group", group}, {"feature", feature},
-                   {"pair", pair}, {"peer", peer},   {"worst", worst}};
+} definitions[] = {{"row", row},   {"group", group},       {"feature", feature}, {"pair", pair},
+                   {"peer", peer}, {"coverage", coverage}, {"band", band},       {"worst", worst}};
 
 static void write_object(calc_output *out, const char *name, const member *members)
 {
@@ -146,7 +158,7 @@ void calc_schema_validation_write(calc_output *out)
     calc_output_text(out, "\n  },\n  \"type\": \"object\",\n  \"properties\": {\n"
                           "    \"version\": " TEXT ",\n");
     write_counts(out);
-    static const char *const arrays[] = {"row", "group", "feature", "peer"};
+    static const char *const arrays[] = {"row", "group", "feature", "peer", "band"};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         calc_output_printf(
             out, "    \"%ss\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}},\n",

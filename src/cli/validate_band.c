@@ -6,16 +6,20 @@
 
 #include "base/error.h"
 #include "cli/find.h"
+#include "io/json_save.h"
 #include "validate/error_groups.h"
 #include "validate/sets.h"
 
-/* What is written about. */
-typedef struct table {
+/* What is written about, and how a row of it is written. */
+typedef struct table table;
+struct table {
     calc_output *out;
     const calc_results *results;
     calc_covered *const *covered;
     calc_quantity quantity;
-} table;
+    void (*write)(table *t, const char *by, const char *name, const calc_coverage *of);
+    size_t rows; /* written so far */
+};
 
 static bool is_any(const calc_result *result, const void *group)
 {
@@ -39,26 +43,56 @@ static bool is_of_set(const calc_result *result, const void *group)
     return calc_sets_has(*(const size_t *)group, result);
 }
 
-static void write_row(const table *t, const char *name, calc_coverage_member is_member,
+static void write_row(table *t, const char *by, const char *name, calc_coverage_member is_member,
                       const void *group)
 {
+    calc_coverage of[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        calc_coverage c =
-            calc_coverage_of(t->results, t->covered[u], t->quantity, is_member, group);
-        if (c.count == 0) {
+        of[u] = calc_coverage_of(t->results, t->covered[u], t->quantity, is_member, group);
+        if (of[u].count == 0) {
             return;
         }
-        if (u == 0) {
-            calc_output_printf(t->out, "%-36s%6zu", name, c.count);
-        }
-        calc_output_printf(t->out, " |%7.1f%9.1f%6.1f%6.1f%6.1f", 100 * c.inside, 100 * c.weighed,
-                           100 * c.below, 100 * c.above, 100 * (exp(c.reach) - 1));
+    }
+    t->write(t, by, name, of);
+    t->rows++;
+}
+
+static double half_width(const calc_coverage *c)
+{
+    return exp(c->reach) - 1;
+}
+
+static void write_text_row(table *t, const char *by, const char *name, const calc_coverage *of)
+{
+    (void)by;
+    calc_output_printf(t->out, "%-36s%6zu", name, of->count);
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        calc_output_printf(t->out, " |%7.1f%9.1f%6.1f%6.1f%6.1f", 100 * of[u].inside,
+                           100 * of[u].weighed, 100 * of[u].below, 100 * of[u].above,
+                           100 * half_width(&of[u]));
     }
     calc_output_text(t->out, "\n");
 }
 
+static void write_json_row(table *t, const char *by, const char *name, const calc_coverage *of)
+{
+    static const char *const keys[CALC_UNSEEN_COUNT] = {"unseen_width", "unseen_publisher"};
+    calc_output_printf(t->out, "%s    {\"by\": \"%s\", \"name\": ", t->rows ? ",\n" : "\n", by);
+    calc_json_string(t->out, name);
+    calc_output_printf(t->out, ", \"quantity\": \"%s\", \"n\": %zu",
+                       calc_quantity_word(t->quantity), of->count);
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        calc_output_printf(t->out,
+                           ", \"%s\": {\"inside\": %.10g, \"inside_by_table\": %.10g, \"below\": "
+                           "%.10g, \"above\": %.10g, \"half_width\": %.10g}",
+                           keys[u], of[u].inside, of[u].weighed, of[u].below, of[u].above,
+                           half_width(&of[u]));
+    }
+    calc_output_text(t->out, "}");
+}
+
 /* Families in the order in which runs name them. */
-static void write_families(const table *t)
+static void write_families(table *t)
 {
     for (size_t i = 0; i < t->results->count; i++) {
         const calc_result *r = &t->results->item[i];
@@ -69,12 +103,23 @@ static void write_families(const table *t)
         }
         if (first) {
             const char *family = r->prediction->map.machine->family;
-            write_row(t, family, is_of_family, family);
+            write_row(t, "family", family, is_of_family, family);
         }
     }
 }
 
-static void write_quantity(const table *t, const char *title)
+static void write_rows(table *t)
+{
+    write_row(t, "all", "all", is_any, NULL);
+    write_families(t);
+    write_row(t, "kind", "dense", is_of_kind, "dense");
+    write_row(t, "kind", "MoE", is_of_kind, "MoE");
+    for (size_t s = 0; calc_sets_name(s); s++) {
+        write_row(t, "set", calc_sets_name(s), is_of_set, &s);
+    }
+}
+
+static void write_quantity(table *t, const char *title)
 {
     calc_output_printf(
         t->out, "\n%-42s | fitted without its width          | without its publisher\n", title);
@@ -83,22 +128,32 @@ static void write_quantity(const table *t, const char *title)
         calc_output_text(t->out, " | inside by table below above   +-");
     }
     calc_output_text(t->out, "\n");
-    write_row(t, "all", is_any, NULL);
-    write_families(t);
-    write_row(t, "dense", is_of_kind, "dense");
-    write_row(t, "MoE", is_of_kind, "MoE");
-    for (size_t s = 0; calc_sets_name(s); s++) {
-        write_row(t, calc_sets_name(s), is_of_set, &s);
-    }
+    write_rows(t);
 }
 
 void calc_validate_bands_write(calc_output *out, const calc_results *results,
                                const calc_validate_bands *bands)
 {
-    table t = {out, results, bands->covered, CALC_QUANTITY_STEP_TIME};
+    table t = {.out = out,
+               .results = results,
+               .covered = bands->covered,
+               .quantity = CALC_QUANTITY_STEP_TIME,
+               .write = write_text_row};
     write_quantity(&t, "time of a step, runs in their bands in %");
     t.quantity = CALC_QUANTITY_MEMORY;
     write_quantity(&t, "memory, runs in their bands in %");
+}
+
+void calc_validate_bands_json(calc_output *out, const calc_results *results,
+                              const calc_validate_bands *bands)
+{
+    table t = {.out = out, .results = results, .covered = bands->covered, .write = write_json_row};
+    calc_output_text(out, ",\n  \"bands\": [");
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        t.quantity = (calc_quantity)q;
+        write_rows(&t);
+    }
+    calc_output_text(out, "\n  ]");
 }
 
 /* ---- Making them ----------------------------------------------------------------------------- */

@@ -22,6 +22,10 @@ CALC_MUST_USE calc_status calc_validate_bands_make(calc_validate_bands *out,
 void calc_validate_bands_write(calc_output *out, const calc_results *results,
                                const calc_validate_bands *bands);
 
+/** A member "bands" of JSON, with what stands before it. */
+void calc_validate_bands_json(calc_output *out, const calc_results *results,
+                              const calc_validate_bands *bands);
+
 /** Free what it owns; fine on {0}. */
 void calc_validate_bands_free(calc_validate_bands *bands);
 

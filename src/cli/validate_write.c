@@ -135,6 +135,9 @@ void calc_validate_write_json(calc_output *out, const calc_validation *v)
     calc_validate_worst_write(out, v->results, v->systems);
     calc_validate_features_json(out, v->features);
     calc_validate_peers_json(out, v->peers);
+    if (v->bands) {
+        calc_validate_bands_json(out, v->results, v->bands);
+    }
     calc_output_text(out, "\n}\n");
 }
 

@@ -2,6 +2,7 @@
 #ifndef CALC_CLI_VALIDATION_H
 #define CALC_CLI_VALIDATION_H
 
+#include "cli/validate_band.h"
 #include "validate/error_groups.h"
 #include "validate/features.h"
 #include "validate/peers.h"
@@ -12,6 +13,7 @@ typedef struct calc_validation {
     const calc_error_groups *groups;
     const calc_features *features;
     const calc_peers *peers;
+    const calc_validate_bands *bands; /**< NULL: not asked for */
     calc_systems *systems;
     size_t worst;   /**< how many of the largest errors are shown */
     bool breakdown; /**< with what their predictions consist of */

@@ -19,7 +19,7 @@
     X(DATA_OVERLAP, "gradient and weight communication overlapped, this software's default")       \
     X(NO_MESSAGE_OVERLAP, "pipeline messages not overlapped")                                      \
     X(HALF_GRADIENTS, "gradients reduced in 16 bits, this software's default")                     \
-    X(NODE_LIMITED_DISPATCH, "one copy of a token per node (DeepEP, HybridEP)")                    \
+    X(NODE_LIMITED_DISPATCH, "one copy of a token per rank and node (DeepEP, HybridEP)")           \
     X(SPLIT_EXPERTS, "experts split over the tensor-parallel ranks")                               \
     X(ULYSSES, "context parallelism by all-to-all")                                                \
     X(NO_RECOMPUTE, "no recomputation")                                                            \

@@ -117,10 +117,10 @@ def runs_are_valid():
 
 def validations_are_valid():
     """All members, and broken ones; what is not a validation is none."""
-    answer = json.loads(calc("validate", "--json", "-").stdout)
+    answer = json.loads(calc("validate", "--band", "--json", "-").stdout)
     for error in check["validation"].iter_errors(answer):
         expect(f"validate: {error.json_path}: {error.message[:200]}", False)
-    for part in "rows groups features peers worst".split():
+    for part in "rows groups features peers bands worst".split():
         expect(f"validate: {part} is filled", bool(answer[part]))
         broken = copy.deepcopy(answer)
         broken[part][0]["typo"] = 1
