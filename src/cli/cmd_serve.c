@@ -43,8 +43,10 @@ static void drop(lines *in)
 /* The next line without its end; NULL if it is not whole yet. */
 static const char *next_line(lines *in, size_t *length)
 {
-    static char nothing[1]; /* before the first byte comes there is no buffer */
-    char *line = in->data ? in->data + in->start : nothing;
+    if (!in->data) {
+        return NULL; /* before the first byte comes there is no buffer */
+    }
+    char *line = in->data + in->start;
     size_t left = in->used - in->start;
     char *end = left > in->seen ? memchr(line + in->seen, '\n', left - in->seen) : NULL;
     in->seen = left;

@@ -40,7 +40,7 @@ static const set sets[] = {
     {"Megatron-LM tests", {"mcore_ci"}, NULL, NULL},
     {"Megatron-LM tests, small", {"mcore_small"}, NULL, NULL},
     {"Ascend 910B", {NULL}, "910B", NULL},
-    {"other sources", {"other", "seqsel_abs"}, NULL, NULL},
+    {"other sources", {"other", "seqsel_abs", "simumax", "foundry", "nemo", "primus"}, NULL, NULL},
     {"all high confidence", {NULL}, NULL, "high"},
     {"all but vTrain on one node", {"!vtrain_single"}, NULL, NULL}};
 

@@ -68,6 +68,27 @@ START_TEST(gradients_are_stored_as_they_are_sent)
 }
 END_TEST
 
+/* Other tables of a publisher are of its software, too. */
+START_TEST(a_publisher_is_known_by_the_start_of_an_id)
+{
+    static const struct {
+        const char *id, *source;
+        bool half, eager;
+    } ids[] = {
+        {"nemo_2507_x", "nemo", true, false},       {"nemo_24.07_x", "nemo_2407", true, false},
+        {"foundry_h200_x", "foundry", false, true}, {"simumax_h100_x", "simumax", false, false},
+        {"primus_x", "primus", false, false},       {"of_my_own", "other", false, false}};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        row = plain_row();
+        row.id = ids[i].id;
+        maps();
+        ck_assert_str_eq(map.source->name, ids[i].source);
+        ck_assert_int_eq(map.exec.grad_datatype == CALC_FORMAT_BFLOAT16, ids[i].half);
+        ck_assert_int_eq(map.exec.eager, ids[i].eager);
+    }
+}
+END_TEST
+
 START_TEST(what_a_row_lacks_is_the_reason)
 {
     row.hardware = "TPU v4";
@@ -88,8 +109,6 @@ START_TEST(what_a_row_lacks_is_the_reason)
     row.measured_iteration_s = (double)NAN;
     has_reason("no measured time or memory");
     row = plain_row();
-    row.id = "primus_x";
-    has_reason("batch not published");
 }
 END_TEST
 
@@ -300,6 +319,7 @@ int main(void)
     tcase_add_checked_fixture(tests, enter, NULL);
     tcase_add_test(tests, a_complete_row_is_a_layout);
     tcase_add_test(tests, gradients_are_stored_as_they_are_sent);
+    tcase_add_test(tests, a_publisher_is_known_by_the_start_of_an_id);
     tcase_add_test(tests, what_a_row_lacks_is_the_reason);
     tcase_add_test(tests, sizes_that_do_not_fit_together_are_the_reason);
     tcase_add_test(tests, data_parallelism_is_what_is_left);
