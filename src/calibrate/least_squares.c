@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
+#include <gsl/gsl_version.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -108,4 +109,9 @@ double calc_least_squares_soft(double r)
 {
     double root = sqrt(2 * (sqrt(1 + r * r) - 1));
     return r < 0 ? -root : root;
+}
+
+const char *calc_least_squares_library(void)
+{
+    return gsl_version;
 }

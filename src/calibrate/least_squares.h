@@ -28,4 +28,7 @@ CALC_MUST_USE calc_status calc_least_squares_solve(const calc_least_squares *pro
  *  Charbonnier et al. 1997. */
 double calc_least_squares_soft(double residual);
 
+/** The version of the GNU Scientific Library that solves. Static text. */
+const char *calc_least_squares_library(void);
+
 #endif

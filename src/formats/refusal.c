@@ -1,4 +1,4 @@
-/* Source: Megatron-LM core_v0.15.0, megatron/training/arguments.py and
+/* Source: Megatron-LM 0.20, megatron/training/arguments.py and
  * megatron/core/transformer/transformer_config.py; PaddleNLP 3.0,
  * paddlenlp/trainer/training_args.py. */
 #include "formats/refusal.h"
