@@ -48,7 +48,6 @@ static calc_status load_both(sides *s, calc_kind kind, const char *const *argume
 {
     calc_status status = CALC_OK;
     for (int i = 0; i < 2; i++) {
-        calc_text_free(&s->side[i].input[kind].text);
         if (calc_input_load(&s->side[i].input[kind], kind, object_of(&s->side[i], kind),
                             argument[i], errors) != CALC_OK) {
             status = calc_errors_first(errors);

@@ -29,6 +29,7 @@ static calc_kind kind_of_text(const calc_text *text)
 calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
                             calc_errors *errors)
 {
+    calc_text_free(&input->text);
     calc_find_name(argument, input->name, sizeof input->name);
     calc_status status = calc_find(kind, argument, input->path, errors);
     if (status == CALC_OK) {

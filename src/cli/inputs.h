@@ -24,7 +24,7 @@ typedef struct calc_inputs {
     calc_input input[CALC_INPUTS]; /**< by calc_kind */
 } calc_inputs;
 
-/** Read and parse one document.
+/** Read and parse one document. What `input` held is freed: start with {0}.
  *  @param object  a calc_app, calc_system or calc_exec, by kind
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,
