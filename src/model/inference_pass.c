@@ -128,7 +128,7 @@ static bool is_matrix(const calc_operator *o)
 static size_t block_operators(const calc_pass_model *m, const calc_shape *s,
                               const calc_pass_work *w, calc_block_kind kind, calc_operator *out)
 {
-    size_t count = calc_transformer_block(s, m->system, &m->exec, kind, out);
+    size_t count = calc_transformer_block(s, m->system, &m->exec, CALC_COMPAT_NONE, kind, out);
     calc_operator *core = NULL;
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
@@ -215,7 +215,7 @@ static void fill_parts(const calc_pass_model *m, const calc_pass_work *w, calc_s
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     calc_shape s = shape_of(m, w->sequences * w->queries + w->prompts * w->chunk);
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s);
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
     double moe = calc_shape_moe_blocks(&s);
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
@@ -253,11 +253,11 @@ static double draft_s(const calc_pass_model *m, const calc_pass_work *w)
 
 static double pass_flop(const calc_pass_model *m, const calc_stage_parts *parts)
 {
-    double sum = parts->head.flop[CALC_STAGE_FW];
+    double sum = parts->head.work[CALC_STAGE_FW].flop;
     for (size_t i = 0; i < m->stages.count; i++) {
         const calc_stage_class *c = &m->stages.item[i];
-        sum += c->stages * (c->dense * parts->block[CALC_DENSE_BLOCK].flop[CALC_STAGE_FW] +
-                            c->moe * parts->block[CALC_MOE_BLOCK].flop[CALC_STAGE_FW]);
+        sum += c->stages * (c->dense * parts->block[CALC_DENSE_BLOCK].work[CALC_STAGE_FW].flop +
+                            c->moe * parts->block[CALC_MOE_BLOCK].work[CALC_STAGE_FW].flop);
     }
     return sum * m->shape.tensor_par * m->shape.context_par;
 }
@@ -268,7 +268,7 @@ static void terms_of(const calc_pass_model *m, const calc_stage_parts *parts, do
 {
     calc_shape s = m->shape;
     s.mtp_blocks = depth;
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s);
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
     *lines = calc_stage_lines_of(m->system, &m->exec, &context.groups, parts->message_bytes);
     calc_stage_terms_of(&context, &m->exec, parts, lines, out);
 }
@@ -277,7 +277,7 @@ static void terms_of(const calc_pass_model *m, const calc_stage_parts *parts, do
 static void spend_blocks(const calc_pass_model *m, const calc_cost *b, double blocks,
                          const calc_stage_lines *lines, calc_pass_spent *t)
 {
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &m->shape);
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &m->shape, CALC_COMPAT_NONE);
     double n = blocks / calc_share_or(m->exec.software_efficiency, 1);
     t->kernel_s += n * b->fw_s;
     t->tensor_s += n * b->tensor.fw_exposed_s;

@@ -119,7 +119,7 @@ static void put_block(const calc_serving *r, calc_stats *s)
     const calc_pass *pass =
         r->parts > 1 && r->part[0].times == 0 ? r->part[1].pass : r->part[0].pass;
     const calc_cost *b = &pass->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
-    s->block_fw_flops = b->flop[CALC_STAGE_FW];
+    s->block_fw_flops = b->work[CALC_STAGE_FW].flop;
     s->block_fw_mem_accessed = b->bytes[CALC_STAGE_FW];
     s->block_fw_time = b->fw_s;
     s->baseblock_fw_tp_time = b->tensor.fw_link_s;
@@ -129,7 +129,7 @@ static void put_block(const calc_serving *r, calc_stats *s)
     s->block_fw_pp_size = pass->parts.message_bytes;
     s->block_weight_space = (b->dense_weights + b->expert_weights) * shape->weight_bytes;
     s->block_act_working_space = b->kept_whole_bytes;
-    s->useful_flops = b->flop[CALC_STAGE_FW];
+    s->useful_flops = b->work[CALC_STAGE_FW].flop;
 }
 
 /* Latencies of a request. */

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "model/layer.h"
 #include "model/processor.h"
 #include "spec/format.h"
 

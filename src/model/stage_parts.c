@@ -1,6 +1,7 @@
-/* Cost of the parts of an extended layout. */
+/* Cost of the parts of a layout. */
 #include <math.h>
 
+#include "model/block.h"
 #include "model/processor.h"
 #include "model/stages.h"
 
@@ -75,11 +76,37 @@ double calc_stage_message_bytes(const calc_shape *shape)
     return shape->tokens * shape->hidden * shape->element_bytes;
 }
 
+/* What full recomputation keeps of a block: its input, a rank's share of it with sequence
+ * parallelism; whole by rule. */
+static double checkpoint_bytes(const calc_cost_context *c)
+{
+    bool split = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                 !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS);
+    return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
+}
+
+static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
+                      calc_operator *operators, size_t count, calc_stage_parts *out)
+{
+    calc_cost *block = &out->block[kind];
+    calc_cost_sum(c, operators, count, recompute, block);
+    block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
+    out->host_s[kind] = host_s(c, kind);
+    if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (operators[i].weights > 0) {
+            out->weights[kind][out->layers[kind]++] = operators[i].weights;
+        }
+    }
+}
+
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     const calc_shape *shape = c->shape;
-    unsigned recompute = calc_transformer_recompute(c->exec);
+    unsigned recompute = calc_operator_recompute(c->exec);
     double e = takes(c->exec, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
     shapes both = {.count = 0};
     *out = (calc_stage_parts){0};
@@ -89,9 +116,8 @@ void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
         if (!used) {
             continue;
         }
-        size_t count = calc_transformer_block(shape, c->system, c->exec, kind, operators);
-        calc_cost_sum(c, operators, count, recompute, &out->block[kind]);
-        out->host_s[kind] = host_s(c, kind);
+        size_t count = calc_block_operators(c, kind, operators);
+        set_block(c, kind, recompute, operators, count, out);
         if (e > 0) {
             shapes one = {.count = 0};
             add_shapes(c, operators, count, &one);
@@ -102,9 +128,9 @@ void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
     }
     out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->exec, shape->experts > 0);
     out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
-    size_t count = calc_transformer_embedding(shape, c->exec, operators);
+    size_t count = calc_block_embedding(c, operators);
     calc_cost_sum(c, operators, count, 0, &out->embedding);
-    count = calc_transformer_head(shape, c->exec, operators);
+    count = calc_block_head(c, operators);
     calc_cost_sum(c, operators, count, 0, &out->head);
     if (shape->mtp_blocks > 0) {
         count = calc_transformer_mtp(shape, c->exec, operators);

@@ -25,7 +25,7 @@ static void add_norm(calc_build *b, const char *name)
     o->flop[CALC_STAGE_WGRAD] = (s->rms ? 4 : 7) * elements;
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
-    o->kept_bytes = bytes;
+    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
     o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_ALL : 0;
 }
 
@@ -264,9 +264,10 @@ static void add_attention(calc_build *b)
 }
 
 size_t calc_transformer_block(const calc_shape *shape, const calc_system *system,
-                              const calc_exec *exec, calc_block_kind kind, calc_operator *out)
+                              const calc_exec *exec, calc_compat compat, calc_block_kind kind,
+                              calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, system, exec, out);
+    calc_build b = calc_build_start(shape, system, exec, compat, out);
     add_attention(&b);
     add_norm(&b, "feed-forward norm");
     if (kind == CALC_MOE_BLOCK) {
@@ -283,7 +284,7 @@ size_t calc_transformer_block(const calc_shape *shape, const calc_system *system
 size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec,
                                   calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, out);
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
     if (shape->vocab == 0) {
         return 0;
     }
@@ -301,7 +302,7 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec
 
 size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, out);
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
     if (shape->vocab == 0) {
         return 0;
     }
@@ -338,7 +339,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
 
 size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, out);
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
     double hidden = shape->hidden;
     double elements = 2 * b.kept * hidden;
     double bytes = elements * shape->element_bytes;
@@ -354,18 +355,4 @@ size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc
 double calc_transformer_routed_tokens(const calc_shape *shape)
 {
     return shape->tokens / shape->tensor_par;
-}
-
-unsigned calc_transformer_recompute(const calc_exec *exec)
-{
-    switch (exec->activation_recompute) {
-    case CALC_ACTIVATION_RECOMPUTE_FULL:
-        return CALC_RECOMPUTE_ALL;
-    case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
-        return 1U << CALC_RECOMPUTE_MODULES_CORE_ATTN;
-    case CALC_ACTIVATION_RECOMPUTE_MODULES:
-        return (unsigned)exec->recompute_modules;
-    default:
-        return 0;
-    }
 }
