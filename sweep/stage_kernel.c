@@ -8,11 +8,10 @@
 #define CALC_STAGE_KERNEL_NAME calc_stage_kernel_generic
 #endif
 
-/* With training and schedule known, the body of the loop has no branches. */
-static inline __attribute__((always_inline)) void lanes_pass(const calc_stage_tile *restrict t,
-                                                             bool training,
-                                                             calc_pipeline_schedule schedule,
-                                                             calc_stage_out *restrict out)
+/* With training, schedule and the number of classes known, the body of the loop has no branches. */
+static inline __attribute__((always_inline)) void
+lanes_pass(const calc_stage_tile *restrict t, bool training, calc_pipeline_schedule schedule,
+           int classes, calc_stage_out *restrict out)
 {
     calc_stage_terms terms = *t->terms;
     terms.training = training;
@@ -23,21 +22,26 @@ static inline __attribute__((always_inline)) void lanes_pass(const calc_stage_ti
     size_t count = (t->lanes->count + 3) / 4 * 4;
 #pragma omp simd
     for (size_t lane = 0; lane < count; lane++) {
-        calc_stage_step s = calc_stage_kernel_step(&terms, schedule, t->lanes, lane);
+        calc_stage_step s = calc_stage_kernel_step(&terms, schedule, classes, t, lane);
         double best_s = s.total_s[0][0] + skip[0][0];
         best_s = calc_stage_min(best_s, s.total_s[0][1] + skip[0][1]);
         best_s = calc_stage_min(best_s, s.total_s[1][0] + skip[1][0]);
         best_s = calc_stage_min(best_s, s.total_s[1][1] + skip[1][1]);
         out->best_s[lane] = best_s;
         out->tier1_bytes[lane] = s.tier1_bytes;
+        out->tier2_bytes[lane] = s.tier2_bytes;
     }
 }
 
 void CALC_STAGE_KERNEL_NAME(const calc_stage_tile *tile, calc_stage_out *out)
 {
     if (tile->terms->training && tile->schedule == CALC_PIPELINE_SCHEDULE_1F1B) {
-        lanes_pass(tile, true, CALC_PIPELINE_SCHEDULE_1F1B, out);
+        if (tile->lanes->classes > 1) {
+            lanes_pass(tile, true, CALC_PIPELINE_SCHEDULE_1F1B, CALC_MAX_STAGE_CLASSES, out);
+        } else {
+            lanes_pass(tile, true, CALC_PIPELINE_SCHEDULE_1F1B, 1, out);
+        }
     } else {
-        lanes_pass(tile, tile->terms->training, tile->schedule, out);
+        lanes_pass(tile, tile->terms->training, tile->schedule, tile->lanes->classes, out);
     }
 }

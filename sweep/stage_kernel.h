@@ -13,19 +13,24 @@
 
 enum { CALC_STAGE_LANES = CALC_KERNEL_LANES /**< most lanes of a tile */ };
 
+#define CALC_X(member) _Alignas(CALC_KERNEL_ALIGN) double member[CALC_STAGE_LANES];
+
 /** Classes of stages of every lane. */
 typedef struct calc_stage_lane_class {
-    _Alignas(CALC_KERNEL_ALIGN) double stages[CALC_STAGE_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double position[CALC_STAGE_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double dense[CALC_STAGE_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double moe[CALC_STAGE_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double first[CALC_STAGE_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double last[CALC_STAGE_LANES];
+    CALC_STAGE_CLASS_LIST(CALC_X)
 } calc_stage_lane_class;
+
+/** Links of every lane. */
+typedef struct calc_stage_lane_links {
+    CALC_STAGE_LINK_LIST(CALC_X)
+} calc_stage_lane_links;
+
+#undef CALC_X
 
 /** Lanes of a cell: interleavings, with and without overlap of pipeline messages. */
 typedef struct calc_stage_lanes {
     size_t count; /**< up to the next whole vector the entries are harmless */
+    int classes;  /**< of every lane: calc_stage_step_of() */
     _Alignas(CALC_KERNEL_ALIGN) double chunks[CALC_STAGE_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double overlapped[CALC_STAGE_LANES]; /**< 1: messages overlap */
     calc_stage_lane_class item[CALC_MAX_STAGE_CLASSES];
@@ -35,6 +40,7 @@ typedef struct calc_stage_lanes {
 typedef struct calc_stage_tile {
     const calc_stage_terms *terms;
     const calc_stage_lanes *lanes;
+    const calc_stage_lane_links *links;
     calc_pipeline_schedule schedule;
     bool allowed[2][2]; /**< [gradients overlap][weights overlap] */
 } calc_stage_tile;
@@ -43,6 +49,7 @@ typedef struct calc_stage_tile {
 typedef struct calc_stage_out {
     _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_STAGE_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double tier1_bytes[CALC_STAGE_LANES];
+    _Alignas(CALC_KERNEL_ALIGN) double tier2_bytes[CALC_STAGE_LANES];
 } calc_stage_out;
 
 /** Evaluate a tile. */

@@ -4,24 +4,40 @@
 
 #include "stage_kernel.h"
 
+#define CALC_X(member) .member = l->member[lane],
+
 CALC_STAGE_INLINE calc_stage_class calc_stage_kernel_class(const calc_stage_lane_class *l,
                                                            size_t lane)
 {
-    return (calc_stage_class){l->stages[lane], l->position[lane], l->dense[lane],
-                              l->moe[lane],    l->first[lane],    l->last[lane]};
+    return (calc_stage_class){CALC_STAGE_CLASS_LIST(CALC_X)};
 }
 
+CALC_STAGE_INLINE calc_stage_links calc_stage_kernel_links(const calc_stage_lane_links *l,
+                                                           size_t lane)
+{
+    return (calc_stage_links){CALC_STAGE_LINK_LIST(CALC_X)};
+}
+
+#undef CALC_X
+
+/** @param classes  of lanes; a constant where speed matters */
 CALC_STAGE_INLINE calc_stage_step calc_stage_kernel_step(const calc_stage_terms *terms,
                                                          calc_pipeline_schedule schedule,
-                                                         const calc_stage_lanes *lanes, size_t lane)
+                                                         int classes, const calc_stage_tile *tile,
+                                                         size_t lane)
 {
-    const calc_stage_class c[CALC_MAX_STAGE_CLASSES] = {
-        calc_stage_kernel_class(&lanes->item[0], lane),
-        calc_stage_kernel_class(&lanes->item[1], lane),
-        calc_stage_kernel_class(&lanes->item[2], lane),
-        calc_stage_kernel_class(&lanes->item[3], lane)};
+    const calc_stage_lanes *lanes = tile->lanes;
+    calc_stage_links links = calc_stage_kernel_links(tile->links, lane);
+    const calc_stage_class none = {0};
+    calc_stage_class c[CALC_MAX_STAGE_CLASSES] = {none, none, none, none};
+    c[0] = calc_stage_kernel_class(&lanes->item[0], lane);
+    if (classes > 1) {
+        c[1] = calc_stage_kernel_class(&lanes->item[1], lane);
+        c[2] = calc_stage_kernel_class(&lanes->item[2], lane);
+        c[3] = calc_stage_kernel_class(&lanes->item[3], lane);
+    }
     double exposed = lanes->overlapped[lane] > 0 ? 1 - terms->message_hidden : 1;
-    return calc_stage_step_of(terms, schedule, c, lanes->chunks[lane], exposed);
+    return calc_stage_step_of(terms, &links, schedule, classes, c, lanes->chunks[lane], exposed);
 }
 
 #endif

@@ -33,6 +33,7 @@ struct calc_stage_work {
     size_t reduces, gathers; /* values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];
     calc_stage_terms terms;
+    calc_stage_lane_links links;
     calc_stage_tile tile;
     calc_stage_out out;
 };
@@ -71,15 +72,14 @@ static void add_lane(calc_stage_work *k, const calc_stages *s, int64_t interleav
     k->interleaving[lane] = interleaving;
     k->lanes.chunks[lane] = (double)interleaving;
     k->lanes.overlapped[lane] = overlapped;
+    int classes = calc_stages_classes(s);
+    k->lanes.classes = classes > k->lanes.classes ? classes : k->lanes.classes;
     for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         calc_stage_lane_class *l = &k->lanes.item[i];
         const calc_stage_class *c = &s->item[i];
-        l->stages[lane] = c->stages;
-        l->position[lane] = c->position;
-        l->dense[lane] = c->dense;
-        l->moe[lane] = c->moe;
-        l->first[lane] = c->first;
-        l->last[lane] = c->last;
+#define CALC_X(member) l->member[lane] = c->member;
+        CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
     }
 }
 
@@ -100,6 +100,7 @@ static void fill_lanes(calc_stage_work *k, const calc_space *space)
     }
     size_t candidates = axis->all ? (size_t)most : axis->count;
     k->lanes.count = 0;
+    k->lanes.classes = 1;
     k->unfit = 0;
     for (size_t i = 0; i < candidates; i++) {
         int64_t v = axis->all ? (int64_t)i + 1 : axis->value[i];
@@ -124,12 +125,9 @@ static void fill_lanes(calc_stage_work *k, const calc_space *space)
         k->lanes.overlapped[lane] = 0;
         for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
             calc_stage_lane_class *l = &k->lanes.item[i];
-            l->stages[lane] = l->stages[0];
-            l->position[lane] = l->position[0];
-            l->dense[lane] = l->dense[0];
-            l->moe[lane] = l->moe[0];
-            l->first[lane] = l->first[0];
-            l->last[lane] = l->last[0];
+#define CALC_X(member) l->member[lane] = l->member[0];
+            CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
         }
     }
 }
@@ -334,6 +332,14 @@ static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_ind
     calc_exec e = exec_of(k, row, pair_index, state, 1, false, 0, 0);
     k->terms = row->terms[state];
     calc_stage_terms_cell(&row->context, &e, &row->parts, &k->pair[pair_index].lines, &k->terms);
+    calc_stage_links links = calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
+                                                 &k->pair[pair_index].lines);
+    size_t count = (k->lanes.count + 3) / 4 * 4;
+    for (size_t lane = 0; lane < count; lane++) {
+#define CALC_X(member) k->links.member[lane] = links.member;
+        CALC_STAGE_LINK_LIST(CALC_X)
+#undef CALC_X
+    }
     run_tile(w, row, pair_index, state, group);
     if (w->options->verify > 0 && calc_point_verifies(w)) {
         for (size_t lane = 0; lane < k->lanes.count; lane++) {
@@ -384,8 +390,10 @@ void calc_stage_work_cell(calc_worker *w)
     if (k->lanes.count + k->unfit == 0 || k->states == 0 || k->reduces == 0 || k->gathers == 0) {
         return;
     }
-    k->tile = (calc_stage_tile){
-        .terms = &k->terms, .lanes = &k->lanes, .schedule = k->exec.pipeline_schedule};
+    k->tile = (calc_stage_tile){.terms = &k->terms,
+                                .lanes = &k->lanes,
+                                .links = &k->links,
+                                .schedule = k->exec.pipeline_schedule};
     for (size_t i = 0; i < k->reduces * k->gathers; i++) {
         size_t reduce = i / k->gathers;
         k->tile.allowed[k->reduce[reduce] != 0][gathers_beside(k, reduce, i % k->gathers)] = true;

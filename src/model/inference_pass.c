@@ -264,13 +264,13 @@ static double pass_flop(const calc_pass_model *m, const calc_stage_parts *parts)
 
 /* Terms of a pipeline of such parts; without the prediction blocks, if depth is 0. */
 static void terms_of(const calc_pass_model *m, const calc_stage_parts *parts, double depth,
-                     calc_stage_lines *lines, calc_stage_terms *out)
+                     calc_stage_lines *lines, calc_stage_terms *out, calc_stage_links *links)
 {
     calc_shape s = m->shape;
     s.mtp_blocks = depth;
     calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
     *lines = calc_stage_lines_of(m->system, &m->exec, &context.groups, parts->message_bytes);
-    calc_stage_terms_of(&context, &m->exec, parts, lines, out);
+    calc_stage_terms_of(&context, &m->exec, parts, lines, out, links);
 }
 
 /* What blocks of a kind on one stage take. */
@@ -289,13 +289,14 @@ static void spend_blocks(const calc_pass_model *m, const calc_cost *b, double bl
 void calc_pass_of(const calc_pass_model *m, const calc_pass_work *w, calc_pass *out)
 {
     calc_stage_terms terms;
+    calc_stage_links links;
     calc_stage_lines lines;
     *out = (calc_pass){0};
     fill_parts(m, w, &out->parts);
-    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &out->memory);
-    terms_of(m, &out->parts, 0, &lines, &terms);
+    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &out->memory, &links);
+    terms_of(m, &out->parts, 0, &lines, &terms, &links);
     double drafting_s = w->drafts > 0 ? w->drafts * draft_s(m, w) : 0;
-    double message_s = terms.message_s * calc_stage_exposed_messages(&terms, &m->exec);
+    double message_s = links.message_s * calc_stage_exposed_messages(&terms, &m->exec);
     for (size_t i = 0; i < m->stages.count; i++) {
         const calc_stage_class *c = &m->stages.item[i];
         calc_pass_spent t = {.message_s = message_s};

@@ -22,6 +22,7 @@ typedef struct run {
     calc_stage_parts parts;
     calc_stage_lines lines;
     calc_stage_terms terms;
+    calc_stage_links links;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     double exposed_messages;
     bool reduces_beside, gathers_beside;
@@ -45,7 +46,8 @@ static void run_classes(run *r)
     double slowest_s = 0;
     for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         const calc_stage_class *c = &r->stages.item[i];
-        r->pass[i] = calc_stage_pass_of(&r->terms, c, r->stages.chunks, r->exposed_messages);
+        r->pass[i] =
+            calc_stage_pass_of(&r->terms, &r->links, c, r->stages.chunks, r->exposed_messages);
         if (c->stages <= 0) {
             continue;
         }
@@ -53,7 +55,7 @@ static void run_classes(run *r)
         calc_stage_memory m =
             calc_stage_memory_sum(&r->terms, c, &w, r->exec->pipeline_schedule, r->stages.chunks);
         calc_stage_reduction x =
-            calc_stage_reduction_sum(&r->terms, &w, &r->pass[i], r->stages.chunks);
+            calc_stage_reduction_sum(&r->terms, &r->links, &w, &r->pass[i], r->stages.chunks);
         if (i == 0 || m.total > r->memory.total) {
             r->memory = m;
             r->fullest = i;
@@ -79,15 +81,16 @@ static void run_all(run *r)
     calc_stage_parts_of(&r->context, &r->parts);
     r->lines =
         calc_stage_lines_of(r->system, e, &r->context.groups, calc_stage_message_bytes(&r->shape));
-    calc_stage_terms_of(&r->context, e, &r->parts, &r->lines, &r->terms);
+    calc_stage_terms_of(&r->context, e, &r->parts, &r->lines, &r->terms, &r->links);
     r->exposed_messages = calc_stage_exposed_messages(&r->terms, e);
     r->reduces_beside = e->data_par_overlap;
     r->gathers_beside = calc_stage_gathers_beside(e);
     run_classes(r);
-    r->pipeline_s = calc_stage_pipeline_s(&r->terms, e->pipeline_schedule, r->stages.item, r->pass,
-                                          r->stages.chunks);
-    r->step = calc_stage_step_of(&r->terms, e->pipeline_schedule, r->stages.item, r->stages.chunks,
-                                 r->exposed_messages);
+    int classes = calc_stages_classes(&r->stages);
+    r->pipeline_s = calc_stage_pipeline_s(&r->terms, e->pipeline_schedule, classes, r->stages.item,
+                                          r->pass, r->stages.chunks);
+    r->step = calc_stage_step_of(&r->terms, &r->links, e->pipeline_schedule, classes,
+                                 r->stages.item, r->stages.chunks, r->exposed_messages);
     r->total_s =
         r->stages.fit ? r->step.total_s[r->reduces_beside][r->gathers_beside] : (double)NAN;
 }
@@ -199,15 +202,19 @@ static void put_offload(const run *r, calc_stats *s)
     bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = calc_share_or(e->offload_share, 1);
     calc_stage_tier2 most = {0};
+    double most_bytes = 0;
     for (size_t i = 0; i < r->stages.count; i++) {
-        calc_stage_tier2 away = calc_stage_tier2_of(&r->context, &r->parts, &r->terms,
-                                                    &r->stages.item[i], r->stages.chunks);
+        const calc_stage_class *c = &r->stages.item[i];
+        calc_stage_weights w = calc_stage_weights_sum(&r->terms, c);
+        calc_stage_tier2 away =
+            calc_stage_tier2_sum(&r->terms, c, &w, e->pipeline_schedule, r->stages.chunks);
         double bytes = away.weight + away.activation + away.optimizer;
-        if (bytes > s->proc_mem_tier2_cap_req) {
-            s->proc_mem_tier2_cap_req = bytes;
+        if (bytes > most_bytes) {
+            most_bytes = bytes;
             most = away;
         }
     }
+    s->proc_mem_tier2_cap_req = r->step.tier2_bytes;
     if (e->weight_offload) {
         s->weight_space_with_offload = s->weight_space;
         s->weight_space = most.weight / share;
@@ -240,17 +247,18 @@ static void put_links(const run *r, calc_stats *s)
                            moe * (x->context.fw_link_s + x->context.bw_link_s);
     s->ep_comm_link_time = moe * (x->expert.fw_link_s + x->expert.bw_link_s);
     s->pp_comm_link_time = r->stages.microbatches * r->stages.chunks * (r->exec->training ? 2 : 1) *
-                           r->terms.message_s;
+                           r->links.message_s;
     calc_stage_sharded sd = calc_stage_sharded_of(&r->context, r->exec, d, &r->lines);
     calc_stage_sharded sx = calc_stage_sharded_of(&r->context, r->exec, x, &r->lines);
-    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + r->terms.tied_s +
+    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + r->links.tied_s +
                            dense * sd.link_s + moe * sx.link_s;
 }
 
 static void put_time(const run *r, calc_stats *s)
 {
-    calc_stage_spent t = calc_stage_spent_of(&r->context, &r->parts, &r->lines, &r->terms,
-                                             &r->stages.item[r->slowest], r->stages.chunks);
+    calc_stage_spent t =
+        calc_stage_spent_of(&r->context, &r->parts, &r->lines, &r->terms, &r->links,
+                            &r->stages.item[r->slowest], r->stages.chunks);
     double m = r->stages.microbatches;
     s->fw_time = m * t.fw_s;
     s->bw_time = m * t.bw_s;
@@ -260,7 +268,7 @@ static void put_time(const run *r, calc_stats *s)
     s->cp_comm_exposed_time = m * t.context_s;
     s->ep_comm_exposed_time = m * t.expert_s;
     s->pp_comm_exposed_time = m * t.message_s;
-    s->dp_comm_exposed_time = r->reduction_exposed_s + r->terms.tied_s + m * t.sharded_s;
+    s->dp_comm_exposed_time = r->reduction_exposed_s + r->links.tied_s + m * t.sharded_s;
     s->fw_offload_exposed_time = m * t.fw_offload_s;
     s->bw_offload_exposed_time = m * t.bw_offload_s;
     s->head_time = m * t.ends_s;

@@ -26,18 +26,18 @@ static void add_blocks(const calc_cost_context *c, const calc_cost *b,
 
 calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
                                      const calc_stage_parts *parts, const calc_stage_lines *lines,
-                                     const calc_stage_terms *x, const calc_stage_class *c,
-                                     double chunks)
+                                     const calc_stage_terms *x, const calc_stage_links *l,
+                                     const calc_stage_class *c, double chunks)
 {
     double exposed = calc_stage_exposed_messages(x, context->exec);
     double re = 1 - calc_stage_rich(x, c);
-    calc_stage_pass pass = calc_stage_pass_of(x, c, chunks, exposed);
+    calc_stage_pass pass = calc_stage_pass_of(x, l, c, chunks, exposed);
     calc_stage_spent t = {.all_s = calc_stage_pass_s(&pass)};
     add_blocks(context, &parts->block[CALC_DENSE_BLOCK], lines, c->dense, re, &t);
     add_blocks(context, &parts->block[CALC_MOE_BLOCK], lines, c->moe, re, &t);
     t.ends_s = c->first * (x->embedding.fw_s + x->embedding.agrad_s + x->embedding.wgrad_s) +
                c->last * (x->head.fw_s + x->head.agrad_s + x->head.wgrad_s);
-    t.message_s = x->message_s * chunks * exposed * (x->training ? 2 : 1);
+    t.message_s = l->message_s * chunks * exposed * (x->training ? 2 : 1);
     double known_s = t.fw_s + t.bw_s + t.re_s + t.repeated_s + t.tensor_s + t.context_s +
                      t.expert_s + t.sharded_s + t.fw_offload_s + t.bw_offload_s + t.ends_s +
                      t.message_s;

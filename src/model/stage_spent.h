@@ -23,7 +23,7 @@ typedef struct calc_stage_spent {
  *  @param chunks   model chunks per stage */
 calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
                                      const calc_stage_parts *parts, const calc_stage_lines *lines,
-                                     const calc_stage_terms *terms, const calc_stage_class *class,
-                                     double chunks);
+                                     const calc_stage_terms *terms, const calc_stage_links *links,
+                                     const calc_stage_class *class, double chunks);
 
 #endif

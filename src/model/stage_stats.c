@@ -55,15 +55,17 @@ typedef struct layout {
     calc_stage_parts parts;
     calc_stage_lines lines;
     calc_stage_terms terms;
+    calc_stage_links links;
 } layout;
 
 static void put_time(const layout *l, const calc_stage_class *class, calc_stage_stats *out)
 {
     double chunks = l->stages.chunks;
     calc_stage_spent t =
-        calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, class, chunks);
-    calc_stage_pass pass = calc_stage_pass_of(
-        &l->terms, class, chunks, calc_stage_exposed_messages(&l->terms, l->context.exec));
+        calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, &l->links, class, chunks);
+    calc_stage_pass pass =
+        calc_stage_pass_of(&l->terms, &l->links, class, chunks,
+                           calc_stage_exposed_messages(&l->terms, l->context.exec));
     out->fw_time = pass.fw_s;
     out->bw_time = pass.agrad_s + pass.wgrad_s;
     out->wgrad_time = pass.wgrad_s;
@@ -132,7 +134,7 @@ size_t calc_each_stage(const calc_app *app, const calc_system *system, const cal
     calc_stage_parts_of(&l.context, &l.parts);
     l.lines =
         calc_stage_lines_of(system, exec, &l.context.groups, calc_stage_message_bytes(&shape));
-    calc_stage_terms_of(&l.context, exec, &l.parts, &l.lines, &l.terms);
+    calc_stage_terms_of(&l.context, exec, &l.parts, &l.lines, &l.terms, &l.links);
     for (size_t i = 0; i < l.stages.count; i++) {
         put_class(&l, i, out, capacity);
     }

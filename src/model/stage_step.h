@@ -23,12 +23,21 @@ enum {
 /** Gradients of the last bucket have nothing left to hide behind: this share of them. */
 #define CALC_STAGE_LAST_BUCKET 0.03
 
-/** Equal stages that follow one another. A class with 0 stages is not there. */
+/** Equal stages that follow one another. A class with 0 stages is not there.
+ *
+ *  Members are listed once, here: the sweep keeps an array of each. */
+#define CALC_STAGE_CLASS_LIST(X)                                                                   \
+    X(stages)   /* how many */                                                                     \
+    X(position) /* index of the first of them */                                                   \
+    X(dense)    /* blocks of each kind; fractions where kinds alternate or are spread */           \
+    X(moe)                                                                                         \
+    X(first) /* 1: has the embedding; less where ends are spread */                                \
+    X(last)  /* the same for the head */
+
 typedef struct calc_stage_class {
-    double stages;      /**< how many */
-    double position;    /**< index of the first of them */
-    double dense, moe;  /**< blocks of each kind; fractions where kinds alternate or are spread */
-    double first, last; /**< 1: has the embedding; the head. Less where ends are spread */
+#define CALC_X(member) double member;
+    CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
 } calc_stage_class;
 
 /** Weights of one rank, in elements, or what goes with them. */
@@ -42,25 +51,44 @@ typedef struct calc_stage_part {
     double spared_s;               /**< of agrad_s: what not recomputing would spare */
     calc_stage_weights weights;
     double kept_bytes, whole_bytes; /**< activations, with and without recomputation */
+    double away_bytes;              /**< activations kept in the second memory tier */
 } calc_stage_part;
 
-/** What a layout's step needs beside its classes of stages, its chunks and its flags. */
+/** What of a step depends on the networks of the pipeline and of data parallelism. The sweep keeps
+ * an array of each member, as of calc_stage_class. */
+#define CALC_STAGE_LINK_LIST(X)                                                                    \
+    X(message_s)              /* between stages, one way */                                        \
+    X(tied_s)                 /* gradients of the table that both ends share */                    \
+    X(reduce_dense_latency_s) /* gradients over the replicas: calc_collective_line */              \
+    X(reduce_dense_s_per_byte)                                                                     \
+    X(reduce_expert_latency_s)                                                                     \
+    X(reduce_expert_s_per_byte)                                                                    \
+    X(gather_dense_latency_s) /* updated weights */                                                \
+    X(gather_dense_s_per_byte)                                                                     \
+    X(gather_expert_latency_s)                                                                     \
+    X(gather_expert_s_per_byte)
+
+typedef struct calc_stage_links {
+#define CALC_X(member) double member;
+    CALC_STAGE_LINK_LIST(CALC_X)
+#undef CALC_X
+} calc_stage_links;
+
+/** What a layout's step needs beside its networks, its classes of stages, its chunks and its flags.
+ */
 typedef struct calc_stage_terms {
     calc_stage_part block[CALC_STAGE_KINDS];
     calc_stage_part embedding, head; /**< the head with multi-token prediction */
     double stages, microbatches;
     double lost_rounds; /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
     bool training;
-    double message_s;        /**< between stages, one way */
     double message_hidden;   /**< share that pipeline_par_overlap hides */
     double recompute_blocks; /**< only so many blocks of a stage recompute; 0: all */
 
     /* Data parallelism. */
-    calc_collective_line reduce_dense, reduce_expert, gather_dense, gather_expert;
     double reduced_bytes, gathered_bytes; /**< per element on the network */
     double reductions;                    /**< per step */
     double window_share, contention;
-    double tied_s;            /**< gradients of the table that both ends share */
     double optimizer_s;       /**< per element that is held, */
     double optimizer_owned_s; /**< and per element that is owned */
     double growth;            /**< of the pipeline's time: stragglers */
@@ -74,6 +102,11 @@ typedef struct calc_stage_terms {
     double framework_bytes[2][2];   /**< [dense blocks][blocks with experts] */
     double framework_head_bytes;
     double used_share, reserved_bytes; /**< 1 + fragmentation; memory outside the allocator */
+
+    /* Second memory tier: bytes per element that a rank holds, or owns. */
+    bool away; /**< something is kept there */
+    double weight_held_away, weight_owned_away;
+    double optimizer_held_away, optimizer_owned_away;
 } calc_stage_terms;
 
 /** One micro-batch on a stage [s]. */
@@ -103,13 +136,14 @@ CALC_STAGE_INLINE double calc_stage_rich(const calc_stage_terms *t, const calc_s
  *  @param chunks   model chunks per stage: each sends its own messages
  *  @param exposed  share of the messages that is not hidden */
 CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
+                                                     const calc_stage_links *l,
                                                      const calc_stage_class *c, double chunks,
                                                      double exposed)
 {
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
     /* A class that is not there takes nothing: then no maximum below has to ask. */
-    double message_s = t->message_s * chunks * exposed * calc_stage_min(c->stages, 1);
+    double message_s = l->message_s * chunks * exposed * calc_stage_min(c->stages, 1);
     double spared_s = calc_stage_rich(t, c) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
     calc_stage_pass p;
     p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
@@ -235,9 +269,11 @@ CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const c
 }
 
 /** The longest path through stages of class i that come out of filling before they drain, and
- *  through its last one; `at` is what comes before the class. 0 if there are none. */
+ *  through its last one; `at` is what comes before the class. 0 if there are none.
+ *  @param classes  as calc_stage_step_of() */
 CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
-                                           const calc_stage_pass *pass, int i, calc_stage_walk at)
+                                           const calc_stage_pass *pass, int classes, int i,
+                                           calc_stage_walk at)
 {
     double p = t->stages;
     double m = t->microbatches;
@@ -249,9 +285,9 @@ CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc
     x.start = x.at;
     double from = x.at.stage;
     x = calc_stage_go(x, &pass[i], left, p);
-    x = i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
-    x = i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
-    x = i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
+    x = classes > 1 && i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
+    x = classes > 1 && i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
+    x = classes > 1 && i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
     double through_s = x.fill_s + x.drain_s + (m - 1 - p + from) * s;
     calc_stage_walk end = calc_stage_walk_on(at, &pass[i], c[i].stages);
     double last_s = end.fw_s + end.bw_s + (m - 1) * s;
@@ -260,31 +296,35 @@ CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc
 
 /** 1F1B with one chunk [s]: the longest path through any stage; exact unless stages differ wildly,
  *  then a lower bound (docs/schedules.md). */
-CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, const calc_stage_class *c,
-                                           const calc_stage_pass *pass)
+CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classes,
+                                           const calc_stage_class *c, const calc_stage_pass *pass)
 {
     calc_stage_walk at0 = {0, 0, 0, 0, 0};
     calc_stage_walk at1 = calc_stage_walk_on(at0, &pass[0], c[0].stages);
     at1 = calc_stage_walk_meets(at1, &pass[0]);
-    calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
-    at2 = calc_stage_walk_meets(at2, &pass[1]);
-    calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
-    at3 = calc_stage_walk_meets(at3, &pass[2]);
-    calc_stage_walk end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
-    end = calc_stage_walk_meets(end, &pass[3]);
-    double longest_s =
-        calc_max(calc_stage_path_s(t, c, pass, 0, at0), calc_stage_path_s(t, c, pass, 1, at1));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 2, at2));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 3, at3));
+    calc_stage_walk end = at1;
+    double longest_s = calc_stage_path_s(t, c, pass, classes, 0, at0);
+    if (classes > 1) {
+        calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
+        at2 = calc_stage_walk_meets(at2, &pass[1]);
+        calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
+        at3 = calc_stage_walk_meets(at3, &pass[2]);
+        end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
+        end = calc_stage_walk_meets(end, &pass[3]);
+        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 1, at1));
+        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 2, at2));
+        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 3, at3));
+    }
     double paced_s = (t->microbatches - 1) * calc_max(end.fw_max_s, end.bw_max_s);
     return calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
 }
 
 /** Time until the last micro-batch has passed back through the first stage [s]; sources:
  *  docs/schedules.md. No loops: the sweep makes vectors of it.
- *  @param pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
+ *  @param classes  as calc_stage_step_of()
+ *  @param pass     CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
 CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
-                                               calc_pipeline_schedule schedule,
+                                               calc_pipeline_schedule schedule, int classes,
                                                const calc_stage_class *c,
                                                const calc_stage_pass *pass, double chunks)
 {
@@ -293,9 +333,11 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
     }
     calc_stage_sums x = {0, 0, 0, 0, 0, 0, 0};
     x = calc_stage_sum(x, &c[0], &pass[0]);
-    x = calc_stage_sum(x, &c[1], &pass[1]);
-    x = calc_stage_sum(x, &c[2], &pass[2]);
-    x = calc_stage_sum(x, &c[3], &pass[3]);
+    if (classes > 1) {
+        x = calc_stage_sum(x, &c[1], &pass[1]);
+        x = calc_stage_sum(x, &c[2], &pass[2]);
+        x = calc_stage_sum(x, &c[3], &pass[3]);
+    }
     if (!t->training) {
         return x.fw_s + (t->microbatches - 1) * x.slowest_s;
     }
@@ -304,7 +346,7 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
     /* Spread over all stages, it keeps none out of step. */
     double head_s = c[0].last > 0 && c[0].last < 1 ? 0 : whole_head_s;
     double interleaved_s = calc_stage_interleaved_s(t, &x, chunks, head_s);
-    double plain_s = calc_stage_1f1b_s(t, c, pass);
+    double plain_s = calc_stage_1f1b_s(t, classes, c, pass);
     return chunks > 1 ? interleaved_s : plain_s;
 }
 
@@ -329,6 +371,14 @@ CALC_STAGE_INLINE double calc_stage_exposed_s(const calc_stage_terms *t, double 
     return calc_max(least_s, hidden_s) + t->contention * calc_stage_min(link_s, window_s);
 }
 
+/** Reduction of one kind of gradients, or gathering of one kind of weights [s]: on a
+ * calc_collective_line. */
+CALC_STAGE_INLINE double calc_stage_line_s(double latency_s, double s_per_byte, double bytes)
+{
+    calc_collective_line line = {latency_s, s_per_byte};
+    return calc_collective_line_s(&line, bytes);
+}
+
 /** Reduction of gradients and gathering of weights of a stage, in a step [s]. */
 typedef struct calc_stage_reduction {
     double reduce_s, gather_s;               /**< on the link */
@@ -336,16 +386,21 @@ typedef struct calc_stage_reduction {
 } calc_stage_reduction;
 
 CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(const calc_stage_terms *t,
+                                                                const calc_stage_links *l,
                                                                 const calc_stage_weights *w,
                                                                 const calc_stage_pass *pass,
                                                                 double chunks)
 {
     calc_stage_reduction r;
     r.reduce_s =
-        t->reductions * (calc_collective_line_s(&t->reduce_dense, t->reduced_bytes * w->dense) +
-                         calc_collective_line_s(&t->reduce_expert, t->reduced_bytes * w->expert));
-    r.gather_s = calc_collective_line_s(&t->gather_dense, t->gathered_bytes * w->dense) +
-                 calc_collective_line_s(&t->gather_expert, t->gathered_bytes * w->expert);
+        t->reductions * (calc_stage_line_s(l->reduce_dense_latency_s, l->reduce_dense_s_per_byte,
+                                           t->reduced_bytes * w->dense) +
+                         calc_stage_line_s(l->reduce_expert_latency_s, l->reduce_expert_s_per_byte,
+                                           t->reduced_bytes * w->expert));
+    r.gather_s = calc_stage_line_s(l->gather_dense_latency_s, l->gather_dense_s_per_byte,
+                                   t->gathered_bytes * w->dense) +
+                 calc_stage_line_s(l->gather_expert_latency_s, l->gather_expert_s_per_byte,
+                                   t->gathered_bytes * w->expert);
     /* With chunks, the gradients of one are final while micro-batches still run through others. */
     double round = calc_stage_min(t->stages, t->microbatches);
     bool several = chunks > 1 && t->stages > 1;
@@ -432,67 +487,103 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     return m;
 }
 
+/** What a stage keeps in the second memory tier [bytes]. */
+typedef struct calc_stage_tier2 {
+    double weight, activation, optimizer;
+} calc_stage_tier2;
+
+CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *t,
+                                                        const calc_stage_class *c,
+                                                        const calc_stage_weights *w,
+                                                        calc_pipeline_schedule schedule,
+                                                        double chunks)
+{
+    calc_stage_tier2 out;
+    double held = w->dense + w->expert;
+    double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
+    double stored = c->dense * t->block[0].away_bytes + c->moe * t->block[1].away_bytes;
+    double in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
+    out.weight = t->weight_held_away * held + t->weight_owned_away * owned;
+    out.activation = stored * in_flight;
+    out.optimizer = t->optimizer_held_away * held + t->optimizer_owned_away * owned;
+    return out;
+}
+
 /** A step, as far as a search needs it: without overlap of gradients and weights, with that of
  *  gradients, of weights, and of both [s]; and the memory of the fullest stage [bytes]. */
 typedef struct calc_stage_step {
     double partial_s;     /**< without data parallelism's communication */
     double total_s[2][2]; /**< [gradients overlap][weights overlap] */
     double allocated_bytes, tier1_bytes;
+    double tier2_bytes; /**< of the stage that keeps most in the second tier */
 } calc_stage_step;
 
 /** The most of the classes seen so far. */
 typedef struct calc_stage_most {
     double plain_s, weights_s, gradients_s, both_s; /**< exposed, by what overlaps */
-    double optimizer_s, allocated_bytes;
+    double optimizer_s, allocated_bytes, tier2_bytes;
 } calc_stage_most;
 
 CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_stage_terms *t,
+                                                  const calc_stage_links *l,
                                                   calc_pipeline_schedule schedule,
                                                   const calc_stage_class *c,
                                                   const calc_stage_pass *pass, double chunks)
 {
     calc_stage_weights w = calc_stage_weights_sum(t, c);
-    calc_stage_reduction r = calc_stage_reduction_sum(t, &w, pass, chunks);
+    calc_stage_reduction r = calc_stage_reduction_sum(t, l, &w, pass, chunks);
     calc_stage_memory m = calc_stage_memory_sum(t, c, &w, schedule, chunks);
+    calc_stage_tier2 away = calc_stage_tier2_sum(t, c, &w, schedule, chunks);
     double optimizer_s = calc_stage_optimizer_sum(t, &w);
     double plain_s = r.reduce_s + r.gather_s;
     double weights_s = r.reduce_s + r.gather_beside_s;
     double gradients_s = r.reduce_beside_s + r.gather_s;
     double both_s = r.reduce_beside_s + r.gather_beside_s;
+    double tier2_bytes = away.weight + away.activation + away.optimizer;
     x.plain_s = calc_max(x.plain_s, plain_s);
     x.weights_s = calc_max(x.weights_s, weights_s);
     x.gradients_s = calc_max(x.gradients_s, gradients_s);
     x.both_s = calc_max(x.both_s, both_s);
     x.optimizer_s = calc_max(x.optimizer_s, optimizer_s);
     x.allocated_bytes = calc_max(x.allocated_bytes, m.total * calc_stage_min(c->stages, 1));
+    x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_stage_min(c->stages, 1));
     return x;
 }
 
+/** The step of a layout.
+ *  @param classes  1: only c[0] has stages; else CALC_MAX_STAGE_CLASSES. A constant where speed
+ *                  matters; the result is the same to the bit.
+ *  @param c        CALC_MAX_STAGE_CLASSES classes in order of the pipeline
+ *  @param exposed  share of the messages that is not hidden: calc_stage_exposed_messages() */
 CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
-                                                     calc_pipeline_schedule schedule,
+                                                     const calc_stage_links *l,
+                                                     calc_pipeline_schedule schedule, int classes,
                                                      const calc_stage_class *c, double chunks,
                                                      double exposed)
 {
-    const calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {
-        calc_stage_pass_of(t, &c[0], chunks, exposed),
-        calc_stage_pass_of(t, &c[1], chunks, exposed),
-        calc_stage_pass_of(t, &c[2], chunks, exposed),
-        calc_stage_pass_of(t, &c[3], chunks, exposed)};
-    calc_stage_most most = {0, 0, 0, 0, 0, 0};
-    most = calc_stage_more(most, t, schedule, &c[0], &pass[0], chunks);
-    most = calc_stage_more(most, t, schedule, &c[1], &pass[1], chunks);
-    most = calc_stage_more(most, t, schedule, &c[2], &pass[2], chunks);
-    most = calc_stage_more(most, t, schedule, &c[3], &pass[3], chunks);
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    calc_stage_most most = {0, 0, 0, 0, 0, 0, 0};
+    pass[0] = calc_stage_pass_of(t, l, &c[0], chunks, exposed);
+    most = calc_stage_more(most, t, l, schedule, &c[0], &pass[0], chunks);
+    if (classes > 1) {
+        pass[1] = calc_stage_pass_of(t, l, &c[1], chunks, exposed);
+        pass[2] = calc_stage_pass_of(t, l, &c[2], chunks, exposed);
+        pass[3] = calc_stage_pass_of(t, l, &c[3], chunks, exposed);
+        most = calc_stage_more(most, t, l, schedule, &c[1], &pass[1], chunks);
+        most = calc_stage_more(most, t, l, schedule, &c[2], &pass[2], chunks);
+        most = calc_stage_more(most, t, l, schedule, &c[3], &pass[3], chunks);
+    }
     calc_stage_step s;
-    double pipeline_s = calc_stage_pipeline_s(t, schedule, c, pass, chunks);
+    double pipeline_s = calc_stage_pipeline_s(t, schedule, classes, c, pass, chunks);
     s.partial_s =
-        pipeline_s + pipeline_s * t->growth + t->tied_s + most.optimizer_s + t->overhead_s;
+        pipeline_s + pipeline_s * t->growth + l->tied_s + most.optimizer_s + t->overhead_s;
     s.total_s[0][0] = most.plain_s + s.partial_s;
     s.total_s[0][1] = most.weights_s + s.partial_s;
     s.total_s[1][0] = most.gradients_s + s.partial_s;
     s.total_s[1][1] = most.both_s + s.partial_s;
     s.allocated_bytes = most.allocated_bytes;
     s.tier1_bytes = most.allocated_bytes * t->used_share + t->reserved_bytes;
+    s.tier2_bytes = most.tier2_bytes;
     return s;
 }
 

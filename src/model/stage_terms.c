@@ -158,22 +158,31 @@ static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_s
 }
 
 static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
-                          const calc_stage_lines *l, calc_stage_terms *t)
+                          calc_stage_terms *t)
 {
     t->reductions = 1;
     if (!e->training || zero >= 3) {
         return;
     }
     t->reduced_bytes = b->reduced;
-    t->reduce_dense = zero >= 1 ? l->shard_reduce_dense : l->sum_dense;
-    t->reduce_expert = zero >= 1 ? l->shard_reduce_expert : l->sum_expert;
-    if (zero >= 1) {
-        t->gathered_bytes = b->weight;
-        t->gather_dense = l->shard_gather_dense;
-        t->gather_expert = l->shard_gather_expert;
-    }
+    t->gathered_bytes = zero >= 1 ? b->weight : 0;
     /* Sharded gradients are reduced with every micro-batch, unless a pipeline keeps many. */
     t->reductions = zero >= 2 && t->stages <= 1 ? t->microbatches : 1;
+}
+
+/* What is kept in the second tier, per element. */
+static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
+                     calc_stage_terms *t)
+{
+    calc_stage_away away = calc_stage_away_of(e);
+    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double weight = copies * away.weight * b->weight;
+    double optimizer = e->training ? away.optimizer * (b->master + 2 * b->moment) : 0;
+    t->away = away.weight + away.activation + away.optimizer > 0;
+    t->weight_held_away = zero >= 3 ? 0 : weight;
+    t->weight_owned_away = zero >= 3 ? weight : 0;
+    t->optimizer_held_away = zero >= 1 ? 0 : optimizer;
+    t->optimizer_owned_away = zero >= 1 ? optimizer : 0;
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -232,29 +241,6 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
     return (calc_stage_offload){calc_max(0, fw_s), e->training ? calc_max(0, bw_s) : 0};
 }
 
-calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *c, const calc_stage_parts *p,
-                                     const calc_stage_terms *t, const calc_stage_class *class,
-                                     double chunks)
-{
-    const calc_exec *e = c->exec;
-    calc_stage_away away = calc_stage_away_of(e);
-    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
-    calc_stage_weights w = calc_stage_weights_sum(t, class);
-    int64_t zero = calc_zero_stage(e);
-    double held = w.dense + w.expert;
-    double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
-    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
-    calc_stage_tier2 out = {.weight = copies * away.weight * b.weight * (zero >= 3 ? owned : held)};
-    if (e->training) {
-        double stored = class->dense * p->block[CALC_DENSE_BLOCK].kept_bytes +
-                        class->moe * p->block[CALC_MOE_BLOCK].kept_bytes;
-        double in_flight = calc_stage_in_flight(t, e->pipeline_schedule, class->position, chunks);
-        out.activation = away.activation * stored * in_flight;
-        out.optimizer = away.optimizer * (b.master + 2 * b.moment) * (zero >= 1 ? owned : held);
-    }
-    return out;
-}
-
 /* What a block of the processor's `s` takes beside its host. */
 static double beside_host(double s, double host_s)
 {
@@ -286,6 +272,7 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
         .kept_bytes = exec->training ? b->kept_bytes * (1 - away) : 0,
         /* Of what is kept elsewhere two blocks are here: one going, one coming. */
         .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
+        .away_bytes = exec->training ? b->kept_bytes * away : 0,
     };
 }
 
@@ -384,6 +371,13 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
     set_optimizer(c->system, e, &b, zero, t);
+    set_away(e, &b, zero, t);
+}
+
+/* Elements of the table of words on one rank. */
+static double table_weights(const calc_shape *shape)
+{
+    return shape->vocab / shape->tensor_par * shape->hidden;
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
@@ -394,7 +388,6 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
     int64_t rest = microbatches % e->pipeline_par;
     calc_state_bytes b = calc_state_bytes_of(e, c->shape);
-    double table = c->shape->vocab / c->shape->tensor_par * c->shape->hidden;
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
     t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
@@ -405,22 +398,53 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
         set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
     }
-    set_reduction(e, &b, zero, l, t);
-    if (e->pipeline_par > 1) {
-        t->message_s = calc_collective_line_s(&l->message, p->message_bytes);
-        bool tied = c->shape->tied && c->shape->vocab > 0 && e->training;
-        t->tied_s = tied ? calc_collective_line_s(&l->ends, b.reduced * table) : 0;
-    } else if (c->shape->tied) {
+    set_reduction(e, &b, zero, t);
+    if (e->pipeline_par <= 1 && c->shape->tied) {
         /* One table for both ends if they are tied and on the same stage. */
-        t->head.weights.dense -= table;
+        t->head.weights.dense -= table_weights(c->shape);
     }
 }
 
+static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
+{
+    const calc_collective_line *dense = zero >= 1 ? &l->shard_reduce_dense : &l->sum_dense;
+    const calc_collective_line *expert = zero >= 1 ? &l->shard_reduce_expert : &l->sum_expert;
+    out->reduce_dense_latency_s = dense->latency_s;
+    out->reduce_dense_s_per_byte = dense->s_per_byte;
+    out->reduce_expert_latency_s = expert->latency_s;
+    out->reduce_expert_s_per_byte = expert->s_per_byte;
+    if (zero >= 1) {
+        out->gather_dense_latency_s = l->shard_gather_dense.latency_s;
+        out->gather_dense_s_per_byte = l->shard_gather_dense.s_per_byte;
+        out->gather_expert_latency_s = l->shard_gather_expert.latency_s;
+        out->gather_expert_s_per_byte = l->shard_gather_expert.s_per_byte;
+    }
+}
+
+calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec *e,
+                                     double message_bytes, const calc_stage_lines *l)
+{
+    calc_stage_links out = {0};
+    int64_t zero = calc_zero_stage(e);
+    if (e->training && zero < 3) {
+        set_data_links(l, zero, &out);
+    }
+    if (e->pipeline_par > 1) {
+        calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+        bool tied = c->shape->tied && c->shape->vocab > 0 && e->training;
+        out.message_s = calc_collective_line_s(&l->message, message_bytes);
+        out.tied_s =
+            tied ? calc_collective_line_s(&l->ends, b.reduced * table_weights(c->shape)) : 0;
+    }
+    return out;
+}
+
 void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
-                         const calc_stage_lines *l, calc_stage_terms *t)
+                         const calc_stage_lines *l, calc_stage_terms *t, calc_stage_links *links)
 {
     calc_stage_terms_row(c, e, p, t);
     calc_stage_terms_cell(c, e, p, l, t);
+    *links = calc_stage_links_of(c, e, p->message_bytes, l);
 }
 
 /* ---- Schedules beside 1F1B ------------------------------------------------------------------- */

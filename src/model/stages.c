@@ -75,6 +75,50 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
     }
 }
 
+/* Whether there is anything on the first and the last stage beside blocks, or what counts as one.
+ */
+static bool has_ends(const calc_shape *shape, const calc_exec *exec)
+{
+    return shape->vocab > 0 || shape->mtp_blocks > 0 ||
+           exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+}
+
+/* Whether two classes differ in where they are at most. */
+static bool alike(const calc_stage_class *a, const calc_stage_class *b)
+{
+    calc_stage_class x = *a;
+    x.stages = b->stages;
+    x.position = b->position;
+    bool same = true;
+#define CALC_X(member) same = same && x.member == b->member;
+    CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+    return same;
+}
+
+/* Where nothing but their position tells neighbouring classes apart they are one: all it decides
+ * is how many micro-batches a stage holds, which is most on the first; on the last in ZB-V. */
+static void merge(calc_stages *s, const calc_exec *exec)
+{
+    if (exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V) {
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 1; i < s->count; i++) {
+        calc_stage_class *a = &s->item[kept];
+        const calc_stage_class *b = &s->item[i];
+        if (alike(a, b)) {
+            a->stages += b->stages;
+        } else {
+            s->item[++kept] = *b;
+        }
+    }
+    for (size_t i = kept + 1; i < s->count; i++) {
+        s->item[i] = (calc_stage_class){0};
+    }
+    s->count = kept + 1;
+}
+
 /* The first class is one stage, so that it may have the embedding; so is the last. */
 calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
 {
@@ -120,10 +164,11 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
             s.item[i].first = 1 / p;
             s.item[i].last = 1 / p;
         }
-    } else {
+    } else if (has_ends(shape, exec)) {
         s.item[0].first = 1;
         s.item[s.count - 1].last = 1;
     }
     set_kinds(&s, shape);
+    merge(&s, exec);
     return s;
 }

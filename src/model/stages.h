@@ -11,7 +11,7 @@
 /** How the blocks are spread. */
 typedef struct calc_stages {
     double stages, chunks, microbatches;
-    size_t count;                                  /**< classes in use */
+    size_t count;                                  /**< classes in use; neighbours differ */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES]; /**< those in use first, then empty ones */
     double most_blocks;                            /**< of a stage */
     bool ends_spread; /**< embedding and head are spread over all stages, too */
@@ -20,6 +20,12 @@ typedef struct calc_stages {
 
 /** Spread the blocks of a model over the stages of an execution. */
 calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec);
+
+/** Classes to evaluate: calc_stage_step_of(). */
+static inline int calc_stages_classes(const calc_stages *stages)
+{
+    return stages->count > 1 ? CALC_MAX_STAGE_CLASSES : 1;
+}
 
 /** What depends on neither data nor pipeline parallelism: one micro-batch on one processor. */
 typedef struct calc_stage_parts {
@@ -55,22 +61,28 @@ double calc_stage_message_bytes(const calc_shape *shape);
 calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec *exec,
                                      const calc_groups *groups, double bytes);
 
-/** Terms of a step.
+/** Terms of a step, and what of it depends on the networks of pipeline and data parallelism.
  *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
- *               optimizer_sharding, the datatypes of state, pipeline_schedule, recompute_blocks and
- *               memory_model */
+ *               optimizer_sharding, the datatypes of state, what is offloaded, pipeline_schedule,
+ *               recompute_blocks and memory_model */
 void calc_stage_terms_of(const calc_cost_context *context, const calc_exec *exec,
                          const calc_stage_parts *parts, const calc_stage_lines *lines,
-                         calc_stage_terms *out);
+                         calc_stage_terms *out, calc_stage_links *links);
 
-/** The same in two steps, for a sweep: what depends on the parts and the state only, */
+/** The same in steps, for a sweep: terms as far as they depend on the parts and the state only, */
 void calc_stage_terms_row(const calc_cost_context *context, const calc_exec *exec,
                           const calc_stage_parts *parts, calc_stage_terms *out);
 
-/** and what depends on pipeline_par, data_par, batch_size and the groups. */
+/** the rest of them, which depends on pipeline_par, data_par and batch_size (where weights are
+ * sharded, zero_stage 3, on the networks, too), */
 void calc_stage_terms_cell(const calc_cost_context *context, const calc_exec *exec,
                            const calc_stage_parts *parts, const calc_stage_lines *lines,
                            calc_stage_terms *terms);
+
+/** and the links.
+ *  @param message_bytes  calc_stage_parts.message_bytes; nothing else of the parts matters */
+calc_stage_links calc_stage_links_of(const calc_cost_context *context, const calc_exec *exec,
+                                     double message_bytes, const calc_stage_lines *lines);
 
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
@@ -99,15 +111,6 @@ typedef struct calc_stage_away {
 } calc_stage_away;
 
 calc_stage_away calc_stage_away_of(const calc_exec *exec);
-
-/** What a stage of a class keeps in the second tier [bytes]. */
-typedef struct calc_stage_tier2 {
-    double weight, activation, optimizer;
-} calc_stage_tier2;
-
-calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *context,
-                                     const calc_stage_parts *parts, const calc_stage_terms *terms,
-                                     const calc_stage_class *class, double chunks);
 
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {

@@ -80,14 +80,16 @@ static void set_extended(calc_timeline *t)
     calc_stage_parts_of(&t->context, &t->parts);
     t->lines =
         calc_stage_lines_of(t->system, e, &t->context.groups, calc_stage_message_bytes(&t->model));
-    calc_stage_terms_of(&t->context, e, &t->parts, &t->lines, &t->terms);
+    calc_stage_terms_of(&t->context, e, &t->parts, &t->lines, &t->terms, &t->links);
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     double exposed = calc_stage_exposed_messages(&t->terms, e);
     for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        pass[i] = calc_stage_pass_of(&t->terms, &t->stages.item[i], t->stages.chunks, exposed);
+        pass[i] =
+            calc_stage_pass_of(&t->terms, &t->links, &t->stages.item[i], t->stages.chunks, exposed);
     }
-    t->closed_s = calc_stage_pipeline_s(&t->terms, e->pipeline_schedule, t->stages.item, pass,
-                                        t->stages.chunks);
+    t->closed_s =
+        calc_stage_pipeline_s(&t->terms, e->pipeline_schedule, calc_stages_classes(&t->stages),
+                              t->stages.item, pass, t->stages.chunks);
     t->fits = t->stages.fit;
     t->growth = t->terms.growth;
     t->overhead_s = t->terms.overhead_s;
@@ -167,7 +169,7 @@ static calc_schedule_pass extended_pass(const calc_timeline *t, int64_t stage, i
     terms.recompute_blocks *= blocks > 0 ? (c.dense + c.moe) / blocks : 0;
     double messages = t->stages.chunks / (double)t->shape.chunks;
     double exposed = calc_stage_exposed_messages(&t->terms, t->exec);
-    calc_stage_pass p = calc_stage_pass_of(&terms, &c, messages, exposed);
+    calc_stage_pass p = calc_stage_pass_of(&terms, &t->links, &c, messages, exposed);
     return (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
 }
 

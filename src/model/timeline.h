@@ -32,6 +32,7 @@ typedef struct calc_timeline {
     calc_stage_parts parts;
     calc_stage_lines lines;
     calc_stage_terms terms;
+    calc_stage_links links;
 } calc_timeline;
 
 /** The shape that an execution's step has. Without training it is forward passes in the order of

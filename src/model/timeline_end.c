@@ -8,15 +8,16 @@ static calc_timeline_end extended_end(const calc_timeline *t, int64_t stage)
     const calc_exec *e = t->exec;
     double exposed = calc_stage_exposed_messages(&t->terms, e);
     calc_stage_weights w = calc_stage_weights_sum(&t->terms, c);
-    calc_stage_pass pass = calc_stage_pass_of(&t->terms, c, t->stages.chunks, exposed);
-    calc_stage_reduction r = calc_stage_reduction_sum(&t->terms, &w, &pass, t->stages.chunks);
+    calc_stage_pass pass = calc_stage_pass_of(&t->terms, &t->links, c, t->stages.chunks, exposed);
+    calc_stage_reduction r =
+        calc_stage_reduction_sum(&t->terms, &t->links, &w, &pass, t->stages.chunks);
     bool end = stage == 0 || stage == t->shape.stages - 1;
     return (calc_timeline_end){
         .reduce_link_s = r.reduce_s,
         .reduce_s = e->data_par_overlap ? r.reduce_beside_s : r.reduce_s,
         .gather_link_s = r.gather_s,
         .gather_s = calc_stage_gathers_beside(e) ? r.gather_beside_s : r.gather_s,
-        .tied_s = end ? t->terms.tied_s : 0,
+        .tied_s = end ? t->links.tied_s : 0,
         .optimizer_s = calc_stage_optimizer_sum(&t->terms, &w),
         .scatters = calc_zero_stage(e) >= 1,
     };

@@ -63,7 +63,7 @@ static void spend_extended(const calc_timeline *t, int64_t stage, int64_t chunk,
 {
     calc_stage_class c = calc_timeline_chunk_class(t, stage, chunk);
     double recompute = 1 - calc_stage_rich(&t->terms, calc_timeline_class(t, stage));
-    double message_s = t->terms.message_s * calc_stage_exposed_messages(&t->terms, t->exec) *
+    double message_s = t->links.message_s * calc_stage_exposed_messages(&t->terms, t->exec) *
                        t->stages.chunks / (double)t->shape.chunks;
     add_blocks(t, &t->parts.block[CALC_DENSE_BLOCK], c.dense, recompute, out);
     add_blocks(t, &t->parts.block[CALC_MOE_BLOCK], c.moe, recompute, out);

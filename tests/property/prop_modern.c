@@ -460,7 +460,8 @@ static bool law_weights(const calc_random_layout *l)
     calc_stage_lines lines =
         calc_stage_lines_of(&l->system, &l->exec, &context.groups, calc_stage_message_bytes(&s));
     calc_stage_terms terms;
-    calc_stage_terms_of(&context, &l->exec, &parts, &lines, &terms);
+    calc_stage_links links;
+    calc_stage_terms_of(&context, &l->exec, &parts, &lines, &terms, &links);
     double held = 0, t = s.tensor_par;
     for (size_t i = 0; i < stages.count; i++) {
         calc_stage_weights w = calc_stage_weights_sum(&terms, &stages.item[i]);
@@ -494,13 +495,15 @@ static bool law_blocks(const calc_random_layout *l)
     calc_shape s = calc_shape_of(&l->app, &l->exec);
     calc_stages stages = calc_stages_split(&s, &l->exec);
     double blocks = 0, moe = 0, count = 0;
+    bool ends =
+        s.vocab > 0 || s.mtp_blocks > 0 || l->exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
     for (size_t i = 0; i < stages.count; i++) {
         const calc_stage_class *c = &stages.item[i];
         must(c->position == count, "position", c->position, count);
         must(c->dense >= 0 && c->moe >= 0, "blocks of a stage", c->dense, c->moe);
         double share = 1 / (double)l->exec.pipeline_par;
-        double first = stages.ends_spread ? share : i == 0;
-        double last = stages.ends_spread ? share : i + 1 == stages.count;
+        double first = stages.ends_spread ? share : ends && i == 0;
+        double last = stages.ends_spread ? share : ends && i + 1 == stages.count;
         must(c->first == first && c->last == last, "end", c->first, c->last);
         blocks += c->stages * (c->dense + c->moe);
         moe += c->stages * c->moe;

@@ -10,6 +10,7 @@ enum { ROUNDS = 200 };
 
 static calc_rng rng;
 static calc_stage_lanes lanes;
+static calc_stage_lane_links links;
 static calc_stage_out out;
 
 /* All magnitudes, often 0 or 1, never negative. */
@@ -45,7 +46,6 @@ static calc_stage_terms random_terms(void)
         .microbatches = count_to(40),
         .lost_rounds = number(),
         .training = calc_rng_below(&rng, 4) > 0,
-        .message_s = number(),
         .message_hidden = calc_rng_real(&rng),
         .recompute_blocks = (double)calc_rng_below(&rng, 3),
         .reduced_bytes = 4,
@@ -53,7 +53,6 @@ static calc_stage_terms random_terms(void)
         .reductions = count_to(3),
         .window_share = calc_rng_real(&rng),
         .contention = calc_rng_real(&rng),
-        .tied_s = number(),
         .optimizer_s = number(),
         .optimizer_owned_s = number(),
         .growth = calc_rng_real(&rng),
@@ -66,37 +65,42 @@ static calc_stage_terms random_terms(void)
         .whole_block_bytes = number(),
         .used_share = 1 + calc_rng_real(&rng),
         .reserved_bytes = number(),
+        .away = true,
+        .weight_held_away = number(),
+        .weight_owned_away = number(),
+        .optimizer_held_away = number(),
+        .optimizer_owned_away = number(),
     };
-    calc_collective_line *const line[] = {&t.reduce_dense, &t.reduce_expert, &t.gather_dense,
-                                          &t.gather_expert};
     random_part(&t.block[0]);
     random_part(&t.block[1]);
     random_part(&t.embedding);
     random_part(&t.head);
-    for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
-        *line[i] = (calc_collective_line){.s_per_byte = number(), .latency_s = number()};
-    }
     return t;
 }
 
-/* Up to four classes of stages, of which some may not be there. */
+/* One class of stages, or up to four, of which some may not be there. */
 static void random_lanes(size_t count, double stages)
 {
     memset(&lanes, 0, sizeof lanes);
     lanes.count = count;
+    lanes.classes = calc_rng_below(&rng, 2) ? CALC_MAX_STAGE_CLASSES : 1;
     for (size_t lane = 0; lane < (count + 3) / 4 * 4; lane++) {
         double left = stages;
+#define CALC_X(member) links.member[lane] = number();
+        CALC_STAGE_LINK_LIST(CALC_X)
+#undef CALC_X
         lanes.chunks[lane] = count_to(4);
         lanes.overlapped[lane] = (double)calc_rng_below(&rng, 2);
         for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
             calc_stage_lane_class *c = &lanes.item[i];
             bool last = i + 1 == CALC_MAX_STAGE_CLASSES;
-            c->stages[lane] = last ? left : (double)calc_rng_below(&rng, (uint32_t)left + 1);
+            bool all = lanes.classes == 1 || last;
+            c->stages[lane] = all ? left : (double)calc_rng_below(&rng, (uint32_t)left + 1);
             c->position[lane] = stages - left;
             c->dense[lane] = c->stages[lane] > 0 ? (double)calc_rng_below(&rng, 4) : 0;
             c->moe[lane] = c->stages[lane] > 0 ? (double)calc_rng_below(&rng, 4) : 0;
             c->first[lane] = i == 0;
-            c->last[lane] = last;
+            c->last[lane] = lanes.classes == 1 ? i == 0 : last;
             left -= c->stages[lane];
         }
     }
@@ -121,6 +125,7 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
     calc_stage_tile tile = {
         .terms = &terms,
         .lanes = &lanes,
+        .links = &links,
         .schedule = (calc_pipeline_schedule)calc_rng_below(&rng, CALC_PIPELINE_SCHEDULE_COUNT)};
     uint32_t allowed = 1 + calc_rng_below(&rng, 15);
     for (uint32_t i = 0; i < 4; i++) {
@@ -136,7 +141,29 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
                           "%s, lane %zu: %.17g not %.17g", level[l].name, lane, out.best_s[lane],
                           least_s(&tile, &step));
             ck_assert(out.tier1_bytes[lane] == step.tier1_bytes);
+            ck_assert(out.tier2_bytes[lane] == step.tier2_bytes);
         }
+    }
+}
+END_TEST
+
+/* A class that is not there changes no bit. */
+START_TEST(one_class_takes_as_long_as_with_three_that_are_not_there)
+{
+    calc_rng_init(&rng, (uint64_t)_i, 4);
+    calc_stage_terms terms = random_terms();
+    calc_stage_tile tile = {.terms = &terms, .lanes = &lanes, .links = &links};
+    tile.allowed[_i / 2 % 2][_i % 2] = true;
+    random_lanes(9, terms.stages);
+    if (lanes.classes > 1) {
+        return;
+    }
+    for (size_t lane = 0; lane < lanes.count; lane++) {
+        lanes.classes = 1;
+        calc_stage_step one = calc_stage_lane_step(&tile, lane);
+        lanes.classes = CALC_MAX_STAGE_CLASSES;
+        calc_stage_step four = calc_stage_lane_step(&tile, lane);
+        ck_assert_int_eq(memcmp(&one, &four, sizeof one), 0);
     }
 }
 END_TEST
@@ -156,6 +183,7 @@ int main(void)
 {
     TCase *cases = tcase_create("stage_kernel");
     tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane, 0, ROUNDS);
+    tcase_add_loop_test(cases, one_class_takes_as_long_as_with_three_that_are_not_there, 0, ROUNDS);
     tcase_add_test(cases, every_level_has_a_kernel_of_its_own);
     return run_cases(cases);
 }

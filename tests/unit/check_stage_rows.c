@@ -152,13 +152,16 @@ START_TEST(terms_are_those_of_the_layout)
         calc_stage_terms want = {0};
         calc_stage_terms got = row->terms[s];
         calc_stage_parts_of(&context, &parts);
-        calc_stage_terms_of(&context, &e, &parts, &lines, &want);
+        calc_stage_links want_links;
+        calc_stage_terms_of(&context, &e, &parts, &lines, &want, &want_links);
         calc_stage_terms_cell(&row->context, &e, &row->parts, &lines, &got);
+        calc_stage_links links =
+            calc_stage_links_of(&row->context, &e, row->parts.message_bytes, &lines);
         ck_assert(got.block[0].fw_s == want.block[0].fw_s && want.block[0].fw_s > 0);
         ck_assert(got.held_bytes == want.held_bytes && want.held_bytes > 0);
         ck_assert(got.owned_bytes == want.owned_bytes && got.dense_shards == want.dense_shards);
-        ck_assert(got.reduce_dense.s_per_byte == want.reduce_dense.s_per_byte);
-        ck_assert(got.message_s == want.message_s && want.message_s > 0);
+        ck_assert(links.reduce_dense_s_per_byte == want_links.reduce_dense_s_per_byte);
+        ck_assert(links.message_s == want_links.message_s && links.message_s > 0);
     }
     end();
 }

@@ -141,9 +141,8 @@ START_TEST(ends_weigh_on_the_first_and_last_stage)
     s.c.exec = modern_exec(1, 4, 1);
     ck_assert_double_eq(weights_of(&s, 2).dense, 2 * block_weights + table + 64);
     s.c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
-    for (size_t i = 0; i < 3; i++) {
-        ck_assert_double_eq(weights_of(&s, i).dense, 2 * block_weights + (2 * table + 64) / 4);
-    }
+    ck_assert_double_eq(weights_of(&s, 0).dense, 2 * block_weights + (2 * table + 64) / 4);
+    ck_assert_double_eq(s.stages.item[0].stages, 4);
 }
 END_TEST
 
@@ -158,7 +157,7 @@ START_TEST(learned_positions_weigh_on_the_first_stage)
         s.c.app.tied_embeddings = tied ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
         ck_assert_double_eq(weights_of(&s, 0).dense, 2 * block_weights + table + positions);
         ck_assert_double_eq(weights_of(&s, 2).dense, 2 * block_weights + table + 64);
-        assert_near(s.terms.tied_s, tied ? 4 * table / slow : 0);
+        assert_near(s.links.tied_s, tied ? 4 * table / slow : 0);
         s.c.exec = modern_exec(1, 1, 1);
         ck_assert_double_eq(weights_of(&s, 0).dense,
                             8 * block_weights + (2 - tied) * table + positions + 64);
@@ -300,10 +299,13 @@ START_TEST(a_row_and_its_cells_are_the_terms)
             settle(&s);
             calc_stage_terms cell = row;
             calc_stage_terms_cell(&s.c.context, &s.c.exec, &s.parts, &s.lines, &cell);
-            calc_stage_step a =
-                calc_stage_step_of(&cell, CALC_PIPELINE_SCHEDULE_1F1B, s.stages.item, 1, 1);
-            calc_stage_step b =
-                calc_stage_step_of(&s.terms, CALC_PIPELINE_SCHEDULE_1F1B, s.stages.item, 1, 1);
+            calc_stage_links links =
+                calc_stage_links_of(&s.c.context, &s.c.exec, s.parts.message_bytes, &s.lines);
+            int n = calc_stages_classes(&s.stages);
+            calc_stage_step a = calc_stage_step_of(&cell, &links, CALC_PIPELINE_SCHEDULE_1F1B, n,
+                                                   s.stages.item, 1, 1);
+            calc_stage_step b = calc_stage_step_of(&s.terms, &s.links, CALC_PIPELINE_SCHEDULE_1F1B,
+                                                   n, s.stages.item, 1, 1);
             ck_assert_double_eq(a.partial_s, b.partial_s);
             ck_assert_double_eq(a.total_s[0][0], b.total_s[0][0]);
             ck_assert_double_eq(a.total_s[1][1], b.total_s[1][1]);
@@ -377,16 +379,16 @@ START_TEST(tied_tables_are_added_up_between_the_ends)
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
     settle(&s);
-    ck_assert_double_eq(s.terms.tied_s, 0);
+    ck_assert_double_eq(s.links.tied_s, 0);
     s.c.app.tied_embeddings = CALC_CHOICE_TRUE;
     settle(&s);
-    assert_near(s.terms.tied_s, 4.0 * 512 * 64 / slow);
+    assert_near(s.links.tied_s, 4.0 * 512 * 64 / slow);
     s.c.exec.training = false;
     settle(&s);
-    ck_assert_double_eq(s.terms.tied_s, 0);
+    ck_assert_double_eq(s.links.tied_s, 0);
     s.c.exec = modern_exec(1, 1, 1);
     settle(&s);
-    ck_assert_double_eq(s.terms.tied_s, 0);
+    ck_assert_double_eq(s.links.tied_s, 0);
 }
 END_TEST
 
@@ -442,9 +444,9 @@ END_TEST
 
 static calc_stage_tier2 tier2_of(stage_case *s)
 {
-    settle(s);
-    return calc_stage_tier2_of(&s->c.context, &s->parts, &s->terms, &s->stages.item[0],
-                               s->stages.chunks);
+    calc_stage_weights w = weights_of(s, 0);
+    return calc_stage_tier2_sum(&s->terms, &s->stages.item[0], &w, s->c.exec.pipeline_schedule,
+                                s->stages.chunks);
 }
 
 /* Bytes of a parameter in the second tier: weights, optimizer; activations in all. */

@@ -17,6 +17,7 @@ typedef struct stage_case {
     calc_stage_parts parts;
     calc_stage_lines lines;
     calc_stage_terms terms;
+    calc_stage_links links;
     double exposed; /**< share of messages */
 } stage_case;
 
@@ -34,7 +35,7 @@ static inline void settle(stage_case *s)
     calc_stage_parts_of(&c->context, &s->parts);
     s->lines = calc_stage_lines_of(&c->system, &c->exec, &c->context.groups,
                                    calc_stage_message_bytes(&c->shape));
-    calc_stage_terms_of(&c->context, &c->exec, &s->parts, &s->lines, &s->terms);
+    calc_stage_terms_of(&c->context, &c->exec, &s->parts, &s->lines, &s->terms, &s->links);
     s->exposed = calc_stage_exposed_messages(&s->terms, &c->exec);
 }
 
@@ -54,13 +55,14 @@ static inline calc_stage_memory memory_of(stage_case *s, size_t index)
 static inline calc_stage_pass pass_of(stage_case *s, size_t index)
 {
     settle(s);
-    return calc_stage_pass_of(&s->terms, &s->stages.item[index], s->stages.chunks, s->exposed);
+    return calc_stage_pass_of(&s->terms, &s->links, &s->stages.item[index], s->stages.chunks,
+                              s->exposed);
 }
 
 static inline calc_stage_spent spent_of(stage_case *s, size_t index)
 {
     settle(s);
-    return calc_stage_spent_of(&s->c.context, &s->parts, &s->lines, &s->terms,
+    return calc_stage_spent_of(&s->c.context, &s->parts, &s->lines, &s->terms, &s->links,
                                &s->stages.item[index], s->stages.chunks);
 }
 
@@ -68,7 +70,7 @@ static inline calc_stage_reduction reduction_of(stage_case *s, size_t index)
 {
     calc_stage_pass pass = pass_of(s, index);
     calc_stage_weights w = weights_of(s, index);
-    return calc_stage_reduction_sum(&s->terms, &w, &pass, s->stages.chunks);
+    return calc_stage_reduction_sum(&s->terms, &s->links, &w, &pass, s->stages.chunks);
 }
 
 /** 8 blocks without embedding and head. */
