@@ -1,11 +1,10 @@
-/* Terms of the step of an extended layout: what its parts cost, in the groups and with the state of
- * one execution. */
+/* Terms of the step of a layout: what its parts cost, in the groups and with the state of one
+ * execution. */
 #include <math.h>
 
 #include "model/processor.h"
 #include "model/schedule.h"
-#include "model/stages.h"
-#include "spec/format.h"
+#include "model/stage_rules.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
 #define DATA_PAR_WINDOW 0.7
@@ -71,23 +70,6 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 }
 
 /* ---- State ----------------------------------------------------------------------------------- */
-
-int64_t calc_zero_stage(const calc_exec *exec)
-{
-    return exec->zero_stage > 0 ? exec->zero_stage : exec->optimizer_sharding;
-}
-
-calc_state_bytes calc_state_bytes_of(const calc_exec *e, const calc_shape *shape)
-{
-    double master = shape->weight_bytes < 4 ? 4 : 0;
-    return (calc_state_bytes){
-        .weight = shape->weight_bytes,
-        .grad = shape->grad_bytes,
-        .reduced = calc_format_bytes_or(e->grad_reduce_datatype, shape->grad_bytes),
-        .master = calc_format_bytes_or(e->master_datatype, master),
-        .moment = calc_format_bytes_or(e->optimizer_moment_datatype, 4),
-    };
-}
 
 /* Seconds per byte to or from the second tier: transfers are large. */
 static double tier2_byte_s(const calc_system *system)
@@ -229,7 +211,8 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
                                          const calc_cost *b)
 {
     calc_stage_away away = calc_stage_away_of(e);
-    if (away.weight + away.activation == 0) {
+    if (away.weight + away.activation == 0 ||
+        calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH)) {
         return (calc_stage_offload){0};
     }
     calc_state_bytes bytes = calc_state_bytes_of(e, c->shape);
@@ -350,6 +333,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     int64_t zero = calc_zero_stage(e);
     calc_state_bytes b = calc_state_bytes_of(e, c->shape);
     *t = (calc_stage_terms){
+        .compat = c->compat,
         .training = e->training,
         .message_hidden = calc_share_or(o->pipeline_par, PIPELINE_PAR_HIDDEN),
         .recompute_blocks = (double)e->recompute_blocks,
@@ -374,10 +358,12 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     set_away(e, &b, zero, t);
 }
 
-/* Elements of the table of words on one rank. */
-static double table_weights(const calc_shape *shape)
+/* Elements of the table of words on one rank, where both ends share it; 0 where they do not. */
+static double tied_weights(const calc_cost_context *c)
 {
-    return shape->vocab / shape->tensor_par * shape->hidden;
+    const calc_shape *s = c->shape;
+    bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
+    return none ? 0 : s->vocab / s->tensor_par * s->hidden;
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
@@ -399,10 +385,9 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
         set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
     }
     set_reduction(e, &b, zero, t);
-    if (e->pipeline_par <= 1 && c->shape->tied) {
-        /* One table for both ends if they are tied and on the same stage. */
-        t->head.weights.dense -= table_weights(c->shape);
-    }
+    calc_stage_rules_of(c, e, p, l->dense_shards, t);
+    /* One table for both ends if they are tied and on the same stage. */
+    t->head.weights.dense -= e->pipeline_par <= 1 ? tied_weights(c) : 0;
 }
 
 static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
@@ -429,12 +414,21 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec
     if (e->training && zero < 3) {
         set_data_links(l, zero, &out);
     }
+    const calc_network *message = &c->system->networks[e->pipeline_par_net];
+    bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
+    bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
+    out.usage = c->system->networks[e->data_par_net].processor_usage;
+    out.collides = e->data_par_net == e->pipeline_par_net;
+    out.same_link = e->data_par_net == e->tensor_par_net;
     if (e->pipeline_par > 1) {
         calc_state_bytes b = calc_state_bytes_of(e, c->shape);
-        bool tied = c->shape->tied && c->shape->vocab > 0 && e->training;
         out.message_s = calc_collective_line_s(&l->message, message_bytes);
+        out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
         out.tied_s =
-            tied ? calc_collective_line_s(&l->ends, b.reduced * table_weights(c->shape)) : 0;
+            e->training ? calc_collective_line_s(&l->ends, b.reduced * tied_weights(c)) : 0;
+    } else if (idle) {
+        out.message_s = message->latency_s;
+        out.back_message_s = backward ? message->latency_s : 0;
     }
     return out;
 }

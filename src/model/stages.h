@@ -1,11 +1,12 @@
-/** @file stages.h  The pipeline of an extended layout: which blocks each stage has, and the terms
- * of its step (stage_step.h) from the cost of its parts. A homogeneous stretch of stages is one
- * class, so that everything is in closed form. */
+/** @file stages.h  The pipeline of a layout: which blocks each stage has, and the terms of its step
+ *  (stage_step.h) from the cost of its parts. A homogeneous stretch of stages is one class, so that
+ *  everything is in closed form. */
 #ifndef CALC_MODEL_STAGES_H
 #define CALC_MODEL_STAGES_H
 
 #include "model/cost.h"
 #include "model/stage_step.h"
+#include "model/state.h"
 #include "model/transformer.h"
 
 /** How the blocks are spread. */
@@ -19,7 +20,7 @@ typedef struct calc_stages {
 } calc_stages;
 
 /** Spread the blocks of a model over the stages of an execution. */
-calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec);
+calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat);
 
 /** Classes to evaluate: calc_stage_step_of(). */
 static inline int calc_stages_classes(const calc_stages *stages)
@@ -35,6 +36,8 @@ typedef struct calc_stage_parts {
     double message_bytes;            /**< between stages, if there are several */
     double framework_bytes[2][2];    /**< [dense blocks][blocks with experts] */
     double framework_head_bytes;
+    size_t layers[CALC_BLOCK_KINDS]; /**< with weights, where a rule asks for them */
+    double weights[CALC_BLOCK_KINDS][CALC_MAX_OPERATORS];
 } calc_stage_parts;
 
 /** Cost of all parts of a layout. */
@@ -112,13 +115,6 @@ typedef struct calc_stage_away {
 
 calc_stage_away calc_stage_away_of(const calc_exec *exec);
 
-/** Bytes of one number of each kind of state. */
-typedef struct calc_state_bytes {
-    double weight, grad, reduced, master, moment;
-} calc_state_bytes;
-
-calc_state_bytes calc_state_bytes_of(const calc_exec *exec, const calc_shape *shape);
-
 /** Whether the all-gather of updated weights overlaps with the forward pass. */
 bool calc_stage_gathers_beside(const calc_exec *exec);
 
@@ -130,8 +126,5 @@ typedef struct calc_stage_state {
 calc_stage_state calc_stage_state_of(const calc_cost_context *context,
                                      const calc_stage_terms *terms, const calc_stages *stages,
                                      size_t index);
-
-/** What data parallelism shards: 0 to 3. */
-int64_t calc_zero_stage(const calc_exec *exec);
 
 #endif
