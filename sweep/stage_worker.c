@@ -32,6 +32,7 @@ struct calc_stage_work {
     size_t first_state, states;
     size_t reduces, gathers; /* values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];
+    size_t first_flag, flags; /* of their combinations, those that the terms are for */
     calc_stage_terms terms;
     calc_stage_lane_links links;
     calc_stage_tile tile;
@@ -272,7 +273,8 @@ static void visit_lane(calc_worker *w, const calc_stage_row *row, size_t pair_in
     if (what != CALC_POINT_RUN) {
         step = calc_stage_lane_step(&k->tile, lane);
     }
-    for (size_t i = 0; i < k->reduces * k->gathers && w->status == CALC_OK; i++) {
+    size_t end = k->first_flag + k->flags;
+    for (size_t i = k->first_flag; i < end && w->status == CALC_OK; i++) {
         size_t reduce = i / k->gathers;
         size_t gather = i % k->gathers;
         calc_exec exec = exec_of(k, row, pair_index, state, k->interleaving[lane],
@@ -291,7 +293,7 @@ static void run_tile(calc_worker *w, const calc_stage_row *row, size_t pair_inde
                      calc_sweep_group *group)
 {
     calc_stage_work *k = w->stage;
-    size_t flags = k->reduces * k->gathers;
+    size_t flags = k->flags;
     size_t feasible = 0;
     calc_point best = {INFINITY, INFINITY, 0};
     w->stage_kernel(&k->tile, &k->out);
@@ -319,7 +321,17 @@ static void run_tile(calc_worker *w, const calc_stage_row *row, size_t pair_inde
     }
 }
 
-static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_index, size_t state,
+/* What may overlap of what the terms are for. */
+static void allow_flags(calc_stage_work *k)
+{
+    memset(k->tile.allowed, 0, sizeof k->tile.allowed);
+    for (size_t i = k->first_flag; i < k->first_flag + k->flags; i++) {
+        size_t reduce = i / k->gathers;
+        k->tile.allowed[k->reduce[reduce] != 0][gathers_beside(k, reduce, i % k->gathers)] = true;
+    }
+}
+
+static void run_flags(calc_worker *w, const calc_stage_row *row, size_t pair_index, size_t state,
                       calc_sweep_group *group)
 {
     calc_stage_work *k = w->stage;
@@ -329,7 +341,8 @@ static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_ind
         }
         return;
     }
-    calc_exec e = exec_of(k, row, pair_index, state, 1, false, 0, 0);
+    calc_exec e = exec_of(k, row, pair_index, state, 1, false, k->first_flag / k->gathers,
+                          k->first_flag % k->gathers);
     k->terms = row->terms[state];
     calc_stage_terms_cell(&row->context, &e, &row->parts, &k->pair[pair_index].lines, &k->terms);
     calc_stage_links links = calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
@@ -340,11 +353,24 @@ static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_ind
         CALC_STAGE_LINK_LIST(CALC_X)
 #undef CALC_X
     }
+    allow_flags(k);
     run_tile(w, row, pair_index, state, group);
     if (w->options->verify > 0 && calc_point_verifies(w)) {
         for (size_t lane = 0; lane < k->lanes.count; lane++) {
             visit_lane(w, row, pair_index, state, lane, group, CALC_POINT_VERIFY);
         }
+    }
+}
+
+/* Sharded weights come and go within the passes, so that their terms depend on what overlaps. */
+static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_index, size_t state,
+                      calc_sweep_group *group)
+{
+    calc_stage_work *k = w->stage;
+    size_t all = k->reduces * k->gathers;
+    k->flags = k->rows.state[state].zero >= 3 ? 1 : all;
+    for (k->first_flag = 0; k->first_flag < all; k->first_flag += k->flags) {
+        run_flags(w, row, pair_index, state, group);
     }
 }
 
@@ -394,10 +420,6 @@ void calc_stage_work_cell(calc_worker *w)
                                 .lanes = &k->lanes,
                                 .links = &k->links,
                                 .schedule = k->exec.pipeline_schedule};
-    for (size_t i = 0; i < k->reduces * k->gathers; i++) {
-        size_t reduce = i / k->gathers;
-        k->tile.allowed[k->reduce[reduce] != 0][gathers_beside(k, reduce, i % k->gathers)] = true;
-    }
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? w->cell.procs_index : 0];
     for (size_t i = 0; i < k->rows.count && w->status == CALC_OK; i++) {
         run_row(w, &k->rows.row[i], group);

@@ -49,7 +49,7 @@ CALC_FIELD(pipeline_balance,      ENUM, pipeline_balance, .flags = CALC_OPTIONAL
 CALC_FIELD(first_stage_blocks,    INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "blocks", .doc = "blocks of the first stage; 0: as the others")
 CALC_FIELD(last_stage_blocks,     INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "blocks", .doc = "blocks of the last stage; 0: as the others")
 CALC_FIELD(pipeline_par_overlap,  BOOL, _, .flags = CALC_OPTIONAL, .doc = "messages between stages overlap with computation")
-CALC_FIELD(zero_stage,            INT,  _, .lo = 0, .hi = 3, .flags = CALC_OPTIONAL, .doc = "what data parallelism shards: 1 optimizer state, 2 and gradients, 3 and weights (FSDP); 0: optimizer_sharding decides")
+CALC_FIELD(zero_stage,            INT,  _, .lo = 0, .hi = 3, .flags = CALC_OPTIONAL, .doc = "what data parallelism shards: 1 optimizer state, 2 and gradients, reduced with every micro-batch, 3 and weights (FSDP); 0: optimizer_sharding decides")
 CALC_FIELD(fsdp_par,              INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "ranks a sharded replica is spread over (hybrid sharding); 0: all")
 CALC_FIELD(param_gather_overlap,  ENUM, choice, .flags = CALC_OPTIONAL, .doc = "the all-gather of updated weights overlaps with the forward pass; auto: as data_par_overlap")
 CALC_FIELD(memory_model,          ENUM, memory_model, .flags = CALC_OPTIONAL, .doc = "whose memory: Calculon's, or Megatron-LM's with whole gradients and the peak over the stages")

@@ -264,13 +264,15 @@ static double pass_flop(const calc_pass_model *m, const calc_stage_parts *parts)
 
 /* Terms of a pipeline of such parts; without the prediction blocks, if depth is 0. */
 static void terms_of(const calc_pass_model *m, const calc_stage_parts *parts, double depth,
-                     calc_stage_lines *lines, calc_stage_terms *out, calc_stage_links *links)
+                     calc_stage_lines *lines, calc_stage_sharded_ends *ends, calc_stage_terms *out,
+                     calc_stage_links *links)
 {
     calc_shape s = m->shape;
     s.mtp_blocks = depth;
     calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
     *lines = calc_stage_lines_of(m->system, &m->exec, &context.groups, parts->message_bytes);
     calc_stage_terms_of(&context, &m->exec, parts, lines, out, links);
+    *ends = calc_stage_sharded_ends_of(&context, &m->exec, parts, lines);
 }
 
 /* What blocks of a kind on one stage take. */
@@ -291,10 +293,11 @@ void calc_pass_of(const calc_pass_model *m, const calc_pass_work *w, calc_pass *
     calc_stage_terms terms;
     calc_stage_links links;
     calc_stage_lines lines;
+    calc_stage_sharded_ends ends;
     *out = (calc_pass){0};
     fill_parts(m, w, &out->parts);
-    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &out->memory, &links);
-    terms_of(m, &out->parts, 0, &lines, &terms, &links);
+    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &ends, &out->memory, &links);
+    terms_of(m, &out->parts, 0, &lines, &ends, &terms, &links);
     double drafting_s = w->drafts > 0 ? w->drafts * draft_s(m, w) : 0;
     double message_s = links.message_s * calc_stage_exposed_messages(&terms, &m->exec);
     for (size_t i = 0; i < m->stages.count; i++) {
@@ -302,7 +305,11 @@ void calc_pass_of(const calc_pass_model *m, const calc_pass_work *w, calc_pass *
         calc_pass_spent t = {.message_s = message_s};
         spend_blocks(m, &out->parts.block[CALC_DENSE_BLOCK], c->dense, &lines, &t);
         spend_blocks(m, &out->parts.block[CALC_MOE_BLOCK], c->moe, &lines, &t);
-        t.ends_s = c->first * terms.embedding.fw_s + c->last * (terms.head.fw_s + drafting_s);
+        double sharded_s = (c->first * ends.embedding.fw_s + c->last * ends.head.fw_s) /
+                           calc_share_or(m->exec.software_efficiency, 1);
+        t.sharded_s += sharded_s;
+        t.ends_s =
+            c->first * terms.embedding.fw_s + c->last * (terms.head.fw_s + drafting_s) - sharded_s;
         t.total_s = t.kernel_s + t.tensor_s + t.context_s + t.expert_s + t.sharded_s + t.ends_s +
                     t.message_s;
         out->latency_s += c->stages * t.total_s;

@@ -250,8 +250,11 @@ static void put_links(const run *r, calc_stats *s)
                            r->links.message_s;
     calc_stage_sharded sd = calc_stage_sharded_of(&r->context, r->exec, d, &r->lines);
     calc_stage_sharded sx = calc_stage_sharded_of(&r->context, r->exec, x, &r->lines);
+    calc_stage_sharded_ends ends =
+        calc_stage_sharded_ends_of(&r->context, r->exec, &r->parts, &r->lines);
     s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + r->links.tied_s +
-                           dense * sd.link_s + moe * sx.link_s;
+                           dense * sd.link_s + moe * sx.link_s +
+                           n * (c->first * ends.embedding.link_s + c->last * ends.head.link_s);
 }
 
 static void put_time(const run *r, calc_stats *s)

@@ -35,8 +35,14 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
     calc_stage_spent t = {.all_s = calc_stage_pass_s(&pass)};
     add_blocks(context, &parts->block[CALC_DENSE_BLOCK], lines, c->dense, re, &t);
     add_blocks(context, &parts->block[CALC_MOE_BLOCK], lines, c->moe, re, &t);
+    calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(context, context->exec, parts, lines);
+    double slowed = 1 / calc_share_or(context->exec->software_efficiency, 1);
+    double sharded_s = (c->first * (ends.embedding.fw_s + ends.embedding.bw_s) +
+                        c->last * (ends.head.fw_s + ends.head.bw_s)) *
+                       slowed;
+    t.sharded_s += sharded_s;
     t.ends_s = c->first * (x->embedding.fw_s + x->embedding.agrad_s + x->embedding.wgrad_s) +
-               c->last * (x->head.fw_s + x->head.agrad_s + x->head.wgrad_s);
+               c->last * (x->head.fw_s + x->head.agrad_s + x->head.wgrad_s) - sharded_s;
     t.message_s = l->message_s * chunks * exposed * (x->training ? 2 : 1);
     double known_s = t.fw_s + t.bw_s + t.re_s + t.repeated_s + t.tensor_s + t.context_s +
                      t.expert_s + t.sharded_s + t.fw_offload_s + t.bw_offload_s + t.ends_s +

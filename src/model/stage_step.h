@@ -320,8 +320,8 @@ CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(const calc_stage
     /* With chunks, the gradients of one are final while micro-batches still run through others. */
     double round = calc_stage_min(t->stages, t->microbatches);
     bool several = chunks > 1 && t->stages > 1;
-    double windows = calc_max(several ? round * (chunks - 1) / chunks : 1, t->reductions);
-    double bw_s = (pass->agrad_s + pass->wgrad_s) * windows;
+    double windows = several ? round * (chunks - 1) / chunks : 1;
+    double bw_s = (pass->agrad_s + pass->wgrad_s) * calc_max(windows, t->reductions);
     double fw_s = pass->fw_s * windows;
     r.reduce_beside_s =
         calc_stage_exposed_s(t, r.reduce_s, bw_s, CALC_STAGE_LAST_BUCKET * r.reduce_s);

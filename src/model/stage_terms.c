@@ -148,8 +148,8 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
     }
     t->reduced_bytes = b->reduced;
     t->gathered_bytes = zero >= 1 ? b->weight : 0;
-    /* Sharded gradients are reduced with every micro-batch, unless a pipeline keeps many. */
-    t->reductions = zero >= 2 && t->stages <= 1 ? t->microbatches : 1;
+    /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
+    t->reductions = zero >= 2 ? t->microbatches : 1;
 }
 
 /* What is kept in the second tier, per element. */
@@ -169,31 +169,42 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
-                                         const calc_cost *block, const calc_stage_lines *l)
+/* Weights that are gathered before each of two passes, and their gradients, scattered after the
+ * second: gathers hide if updated weights do, scatters if reductions do. */
+static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_exec *exec,
+                                       const calc_stage_weights *w, double fw_pass_s,
+                                       double bw_pass_s, const calc_stage_lines *l)
 {
     calc_stage_sharded out = {0};
-    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1) {
+    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1 || w->dense + w->expert <= 0) {
         return out;
     }
     calc_state_bytes b = calc_state_bytes_of(exec, c->shape);
     const calc_overlap_shares *o = &c->system->overlap;
     calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
                           .contention = o->contention};
-    double gather_s =
-        calc_collective_line_s(&l->shard_gather_dense, b.weight * block->dense_weights) +
-        calc_collective_line_s(&l->shard_gather_expert, b.weight * block->expert_weights);
-    double reduce_s =
-        calc_collective_line_s(&l->shard_reduce_dense, b.reduced * block->dense_weights) +
-        calc_collective_line_s(&l->shard_reduce_expert, b.reduced * block->expert_weights);
-    out.fw_s = calc_stage_exposed_s(&t, gather_s, calc_cost_fw_s(block), 0);
+    bool gathers_beside = calc_stage_gathers_beside(exec);
+    double gather_s = calc_collective_line_s(&l->shard_gather_dense, b.weight * w->dense) +
+                      calc_collective_line_s(&l->shard_gather_expert, b.weight * w->expert);
+    double reduce_s = calc_collective_line_s(&l->shard_reduce_dense, b.reduced * w->dense) +
+                      calc_collective_line_s(&l->shard_reduce_expert, b.reduced * w->expert);
+    out.fw_s = gathers_beside ? calc_stage_exposed_s(&t, gather_s, fw_pass_s, 0) : gather_s;
     out.link_s = gather_s;
     if (exec->training) {
-        out.bw_s = calc_stage_exposed_s(&t, gather_s + reduce_s,
-                                        calc_cost_agrad_s(block) + block->wgrad_s, 0);
+        double beside_s = (gathers_beside ? gather_s : 0) + (exec->data_par_overlap ? reduce_s : 0);
+        out.bw_s =
+            calc_stage_exposed_s(&t, beside_s, bw_pass_s, 0) + gather_s + reduce_s - beside_s;
         out.link_s += gather_s + reduce_s;
     }
     return out;
+}
+
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
+                                         const calc_cost *block, const calc_stage_lines *l)
+{
+    calc_stage_weights w = {block->dense_weights, block->expert_weights};
+    return shard_passes(c, exec, &w, calc_cost_fw_s(block),
+                        calc_cost_agrad_s(block) + block->wgrad_s, l);
 }
 
 /* Host and processor take turns in being behind, kernel by kernel, so that a block takes longer
@@ -286,6 +297,40 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
 }
 
+/* Elements of the table of words on one rank, where both ends share it; 0 where they do not. */
+static double tied_weights(const calc_cost_context *c)
+{
+    const calc_shape *s = c->shape;
+    bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
+    return none ? 0 : s->vocab / s->tensor_par * s->hidden;
+}
+
+/* One table for both ends if they are tied and on the same stage: the embedding has it. */
+static void share_table(const calc_cost_context *c, const calc_exec *exec, calc_stage_terms *t)
+{
+    t->head.weights.dense -= exec->pipeline_par <= 1 ? tied_weights(c) : 0;
+}
+
+calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
+                                                   const calc_exec *exec, const calc_stage_parts *p,
+                                                   const calc_stage_lines *l)
+{
+    calc_stage_terms t = {0};
+    set_ends(c, p, 1, &t);
+    share_table(c, exec, &t);
+    const calc_stage_part *e = &t.embedding;
+    const calc_stage_part *h = &t.head;
+    return (calc_stage_sharded_ends){
+        shard_passes(c, exec, &e->weights, e->fw_s, e->agrad_s + e->wgrad_s, l),
+        shard_passes(c, exec, &h->weights, h->fw_s, h->agrad_s + h->wgrad_s, l)};
+}
+
+static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_part *end)
+{
+    end->fw_s += s->fw_s * speed;
+    end->agrad_s += s->bw_s * speed;
+}
+
 bool calc_stage_gathers_beside(const calc_exec *exec)
 {
     return exec->param_gather_overlap == CALC_CHOICE_AUTO
@@ -358,14 +403,6 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     set_away(e, &b, zero, t);
 }
 
-/* Elements of the table of words on one rank, where both ends share it; 0 where they do not. */
-static double tied_weights(const calc_cost_context *c)
-{
-    const calc_shape *s = c->shape;
-    bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
-    return none ? 0 : s->vocab / s->tensor_par * s->hidden;
-}
-
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
                            const calc_stage_parts *p, const calc_stage_lines *l,
                            calc_stage_terms *t)
@@ -384,10 +421,15 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
         set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
     }
+    if (zero >= 3) {
+        double speed = 1 / calc_share_or(e->software_efficiency, 1);
+        calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(c, e, p, l);
+        add_sharded(&ends.embedding, speed, &t->embedding);
+        add_sharded(&ends.head, speed, &t->head);
+    }
+    share_table(c, e, t);
     set_reduction(e, &b, zero, t);
     calc_stage_rules_of(c, e, p, l->dense_shards, t);
-    /* One table for both ends if they are tied and on the same stage. */
-    t->head.weights.dense -= e->pipeline_par <= 1 ? tied_weights(c) : 0;
 }
 
 static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)

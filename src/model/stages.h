@@ -90,7 +90,9 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
 
-/** What sharded weights expose in a block [s], forward and backward. */
+/** What sharded weights expose in a block [s], forward and backward: gathered before both passes,
+ *  beside them as calc_stage_gathers_beside() says; their gradients scattered after the backward
+ *  pass, beside it with data_par_overlap. */
 typedef struct calc_stage_sharded {
     double fw_s, bw_s;
     double link_s; /**< on the link, all of it */
@@ -98,6 +100,17 @@ typedef struct calc_stage_sharded {
 
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context, const calc_exec *exec,
                                          const calc_cost *block, const calc_stage_lines *lines);
+
+/** The same of the ends of the model: the embedding, and the head with multi-token prediction; a
+ *  table that both share on one stage is the embedding's. */
+typedef struct calc_stage_sharded_ends {
+    calc_stage_sharded embedding, head;
+} calc_stage_sharded_ends;
+
+calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *context,
+                                                   const calc_exec *exec,
+                                                   const calc_stage_parts *parts,
+                                                   const calc_stage_lines *lines);
 
 /** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
  * come while activations go: the link is duplex. */

@@ -56,6 +56,15 @@ static void add_ends(const calc_timeline *t, const calc_stage_class *c, calc_tim
     out->fw_s[CALC_TIMELINE_ENDS] = c->first * first->fw_s + c->last * last->fw_s;
     out->bw_s[CALC_TIMELINE_ENDS] = c->first * first->agrad_s + c->last * last->agrad_s;
     out->wgrad_s[CALC_TIMELINE_ENDS] = c->first * first->wgrad_s + c->last * last->wgrad_s;
+    calc_stage_sharded_ends s =
+        calc_stage_sharded_ends_of(&t->context, t->exec, &t->parts, &t->lines);
+    double slowed = 1 / calc_share_or(t->exec->software_efficiency, 1);
+    double fw_s = (c->first * s.embedding.fw_s + c->last * s.head.fw_s) * slowed;
+    double bw_s = (c->first * s.embedding.bw_s + c->last * s.head.bw_s) * slowed;
+    out->fw_s[CALC_TIMELINE_ENDS] -= fw_s;
+    out->bw_s[CALC_TIMELINE_ENDS] -= bw_s;
+    out->fw_s[CALC_TIMELINE_SHARDED] += fw_s;
+    out->bw_s[CALC_TIMELINE_SHARDED] += bw_s;
 }
 
 static void spend_extended(const calc_timeline *t, int64_t stage, int64_t chunk,

@@ -341,8 +341,10 @@ START_TEST(gradients_are_reduced_and_weights_gathered)
 }
 END_TEST
 
-/* Sharded gradients: after every one of 4 micro-batches, unless a pipeline keeps many. */
-START_TEST(whole_gradients_are_reduced_after_every_micro_batch_when_sharded)
+/* Sharded gradients: after every one of 4 micro-batches, with and without a pipeline, and each
+   chunk's once (Megatron-FSDP reduces with every backward pass of optim_grads). A sum over the
+   micro-batches would be whole, as the distributed optimizer's. */
+START_TEST(sharded_gradients_are_reduced_after_every_micro_batch)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -353,9 +355,18 @@ START_TEST(whole_gradients_are_reduced_after_every_micro_batch_when_sharded)
     s.c.exec.zero_stage = 3; /* in the blocks, not here */
     calc_stage_reduction r = reduction_of(&s, 0);
     ck_assert_double_eq(r.reduce_s + r.gather_s + r.reduce_beside_s + r.gather_beside_s, 0);
-    s.c.exec = modern_exec(1, 2, 4);
-    s.c.exec.zero_stage = 2;
-    assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 4 * P / 2 / slow);
+    for (int64_t chunks = 1; chunks <= 4; chunks *= 2) {
+        s.c.exec = modern_exec(1, 2, 4);
+        s.c.exec.pipeline_interleaving = chunks;
+        s.c.exec.zero_stage = 1;
+        assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 4 * P / 2 / slow);
+        double whole = memory_of(&s, 0).state;
+        s.c.exec.zero_stage = 2;
+        assert_near(reduction_of(&s, 0).reduce_s, 4 * 0.75 * 4 * P / 2 / slow);
+        assert_near(reduction_of(&s, 0).gather_s, 0.75 * 2 * P / 2 / slow);
+        /* a quarter instead of all, but for the block at hand of 4 */
+        assert_near(whole - memory_of(&s, 0).state, 4 * P / 2 * (0.75 - 1.0 / 4));
+    }
 }
 END_TEST
 
@@ -618,7 +629,7 @@ int main(void)
     tcase_add_test(cases, nodes_are_counted_in_doublings);
     tcase_add_test(cases, a_row_and_its_cells_are_the_terms);
     tcase_add_test(cases, gradients_are_reduced_and_weights_gathered);
-    tcase_add_test(cases, whole_gradients_are_reduced_after_every_micro_batch_when_sharded);
+    tcase_add_test(cases, sharded_gradients_are_reduced_after_every_micro_batch);
     tcase_add_test(cases, experts_are_reduced_over_their_own_replicas);
     tcase_add_test(cases, tied_tables_are_added_up_between_the_ends);
     tcase_add_test(cases, weights_are_gathered_beside_the_pass_as_gradients_unless_said);
