@@ -27,6 +27,7 @@ typedef struct run {
     double exposed_messages;
     bool reduces_beside, gathers_beside;
     size_t slowest, fullest; /* classes */
+    double peak_stage;       /* of the fullest */
     calc_stage_memory memory;
     calc_stage_reduction reduction;
     calc_stage_step step;
@@ -52,13 +53,16 @@ static void run_classes(run *r)
             continue;
         }
         calc_stage_weights w = calc_stage_weights_sum(&r->terms, c);
+        calc_pipeline_schedule schedule = r->exec->pipeline_schedule;
+        calc_stage_class peak = calc_stage_at_peak(&r->terms, schedule, c);
         calc_stage_memory m =
-            calc_stage_memory_sum(&r->terms, c, &w, r->exec->pipeline_schedule, r->stages.chunks);
+            calc_stage_memory_sum(&r->terms, &peak, &w, schedule, r->stages.chunks);
         calc_stage_reduction x =
             calc_stage_reduction_sum(&r->terms, &r->links, &w, &r->pass[i], r->stages.chunks);
         if (i == 0 || m.total > r->memory.total) {
             r->memory = m;
             r->fullest = i;
+            r->peak_stage = peak.position;
         }
         if (i == 0 || reduction_s(r, &x) > r->reduction_exposed_s) {
             r->reduction = x;
@@ -170,7 +174,7 @@ static void put_memory(const run *r, calc_stats *s)
     s->mem_allocated = r->step.allocated_bytes;
     s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
     s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
-    s->peak_stage = r->stages.item[r->fullest].position;
+    s->peak_stage = r->peak_stage;
 }
 
 /* Bandwidth of the second tier that would hide what a block moves, and what it could move. */
@@ -204,10 +208,11 @@ static void put_offload(const run *r, calc_stats *s)
     calc_stage_tier2 most = {0};
     double most_bytes = 0;
     for (size_t i = 0; i < r->stages.count; i++) {
-        const calc_stage_class *c = &r->stages.item[i];
-        calc_stage_weights w = calc_stage_weights_sum(&r->terms, c);
+        calc_stage_class peak =
+            calc_stage_at_peak(&r->terms, e->pipeline_schedule, &r->stages.item[i]);
+        calc_stage_weights w = calc_stage_weights_sum(&r->terms, &peak);
         calc_stage_tier2 away =
-            calc_stage_tier2_sum(&r->terms, c, &w, e->pipeline_schedule, r->stages.chunks);
+            calc_stage_tier2_sum(&r->terms, &peak, &w, e->pipeline_schedule, r->stages.chunks);
         double bytes = away.weight + away.activation + away.optimizer;
         if (bytes > most_bytes) {
             most_bytes = bytes;

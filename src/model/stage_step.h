@@ -48,6 +48,10 @@ double calc_stage_scheduled_s(const calc_stage_terms *terms, calc_pipeline_sched
 double calc_stage_scheduled_in_flight(const calc_stage_terms *terms,
                                       calc_pipeline_schedule schedule, double position);
 
+/** And for the stage of a class where they are most. */
+double calc_stage_scheduled_peak(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
+                                 const calc_stage_class *c);
+
 /** Sums over classes of stages, and the slowest. */
 typedef struct calc_stage_sums {
     double fw_s, bw_s; /**< of all stages */
@@ -362,6 +366,19 @@ CALC_STAGE_INLINE double calc_stage_in_flight(const calc_stage_terms *t,
     return chunks > 1 ? chunked : plain;
 }
 
+/** A class as its stage that holds most micro-batches sees it: the first of them. With 1F1B that is
+ *  the first of the class. */
+CALC_STAGE_INLINE calc_stage_class calc_stage_at_peak(const calc_stage_terms *t,
+                                                      calc_pipeline_schedule schedule,
+                                                      const calc_stage_class *c)
+{
+    calc_stage_class at = *c;
+    if (schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        at.position = calc_stage_scheduled_peak(t, schedule, c);
+    }
+    return at;
+}
+
 /** What a stage holds [bytes]. */
 typedef struct calc_stage_memory {
     double state; /**< weights, gradients, optimizer */
@@ -471,8 +488,9 @@ CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_
 {
     calc_stage_weights w = calc_stage_weights_sum(t, c);
     calc_stage_reduction r = calc_stage_reduction_sum(t, l, c, &w, pass, chunks);
-    calc_stage_memory m = calc_stage_memory_sum(t, c, &w, schedule, chunks);
-    calc_stage_tier2 away = calc_stage_tier2_sum(t, c, &w, schedule, chunks);
+    calc_stage_class peak = calc_stage_at_peak(t, schedule, c);
+    calc_stage_memory m = calc_stage_memory_sum(t, &peak, &w, schedule, chunks);
+    calc_stage_tier2 away = calc_stage_tier2_sum(t, &peak, &w, schedule, chunks);
     double optimizer_s = calc_stage_optimizer_sum(t, c, &w);
     double plain_s = r.reduce_s + r.gather_s;
     double weights_s = r.reduce_s + r.gather_beside_s;

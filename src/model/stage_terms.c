@@ -513,3 +513,11 @@ double calc_stage_scheduled_in_flight(const calc_stage_terms *t, calc_pipeline_s
     calc_schedule_shape shape = shape_of(t, schedule);
     return calc_schedule_in_flight(&shape, (int64_t)position);
 }
+
+double calc_stage_scheduled_peak(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                                 const calc_stage_class *c)
+{
+    calc_schedule_shape shape = shape_of(t, schedule);
+    int64_t first = (int64_t)c->position;
+    return (double)calc_schedule_fullest(&shape, first, first + (int64_t)c->stages - 1);
+}
