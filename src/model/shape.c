@@ -131,6 +131,13 @@ double calc_shape_reached(const calc_shape *s, double destinations)
     return destinations * reached;
 }
 
+double calc_shape_global_share(const calc_shape *s)
+{
+    return s->window <= 0         ? 1
+           : s->global_every <= 0 ? 0
+                                  : floor(s->blocks / s->global_every) / s->blocks;
+}
+
 double calc_shape_score_share(const calc_shape *s)
 {
     if (!s->causal) {
@@ -141,6 +148,6 @@ double calc_shape_score_share(const calc_shape *s)
         return whole;
     }
     double part = s->window / s->seq * (1 - s->window / (2 * s->seq));
-    double global = s->global_every > 0 ? 1 / s->global_every : 0;
+    double global = calc_shape_global_share(s);
     return global * whole + (1 - global) * part;
 }

@@ -284,10 +284,32 @@ START_TEST(the_share_of_scores_is_that_of_the_mask)
     s.window = 8;
     s.global_every = 4;
     assert_near(calc_shape_score_share(&s), (triangle + 3 * band) / 4);
+    s.global_every = 3; /* the third and the sixth of 8 */
+    assert_near(calc_shape_score_share(&s), (2 * triangle + 6 * band) / 8);
+    s.global_every = 9;
+    assert_near(calc_shape_score_share(&s), band);
     s.global_every = 1;
     ck_assert_double_eq(calc_shape_score_share(&s), triangle);
     s.causal = false;
     ck_assert_double_eq(calc_shape_score_share(&s), 1);
+}
+END_TEST
+
+/* Of 12 blocks, numbered from 1, those whose number g divides. */
+START_TEST(one_block_in_so_many_has_no_window)
+{
+    calc_shape s = {.blocks = 12, .window = 8};
+    ck_assert_double_eq(calc_shape_global_share(&s), 0);
+    for (int every = 1; every < 15; every++) {
+        int global = 0;
+        for (int block = 1; block <= 12; block++) {
+            global += block % every == 0;
+        }
+        s.global_every = every;
+        ck_assert_double_eq(calc_shape_global_share(&s), global / 12.0);
+    }
+    s.window = 0;
+    ck_assert_double_eq(calc_shape_global_share(&s), 1);
 }
 END_TEST
 
@@ -316,6 +338,7 @@ int main(void)
     tcase_add_test(cases, a_token_reaches_the_destinations_of_its_different_experts);
     tcase_add_test(cases, more_destinations_are_reached_of_more_and_never_more_than_experts);
     tcase_add_test(cases, the_share_of_scores_is_that_of_the_mask);
+    tcase_add_test(cases, one_block_in_so_many_has_no_window);
     tcase_add_test(cases, an_absent_size_is_one);
     return run_cases(cases);
 }
