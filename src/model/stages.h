@@ -25,9 +25,10 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec);
 typedef struct calc_stage_parts {
     calc_cost block[CALC_BLOCK_KINDS];
     calc_cost embedding, head, mtp;
-    double host_s[CALC_BLOCK_KINDS]; /**< to issue a block, forward and backward */
-    double message_bytes;            /**< between stages, if there are several */
-    double framework_bytes[2][2];    /**< [dense blocks][blocks with experts] */
+    double host_s[CALC_BLOCK_KINDS];      /**< to issue a block, forward and backward */
+    double host_once_s[CALC_BLOCK_KINDS]; /**< of one that does not recompute */
+    double message_bytes;                 /**< between stages, if there are several */
+    double framework_bytes[2][2];         /**< [dense blocks][blocks with experts] */
     double framework_head_bytes;
 } calc_stage_parts;
 
