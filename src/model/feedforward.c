@@ -50,15 +50,16 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
 }
 
 /* Sorting of tokens by expert, or back: reads and writes them once per expert, and once before. A
- * dispatch that sends no token twice to a rank leaves one copy per rank to read, or to write. */
+ * dispatch that sends no token twice to a rank leaves one copy per rank to read, or to write; where
+ * all experts are on one rank, nothing is dispatched. */
 static void add_sort(calc_build *b, const char *name, double routed)
 {
     const calc_shape *s = b->shape;
     double tokens = calc_transformer_routed_tokens(s);
     double copies = s->experts_per_token * tokens;
-    double moved = b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
-                       ? calc_shape_reached(s, s->expert_par) * tokens + copies
-                       : tokens / 2 + 3.5 * copies;
+    bool once = b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
+    double moved =
+        once ? calc_shape_reached(s, s->expert_par) * tokens + copies : tokens / 2 + 3.5 * copies;
     double bytes = moved * s->hidden * s->element_bytes;
     calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_PERMUTE, MOE);
     o->inputs = routed * s->hidden;

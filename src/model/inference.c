@@ -183,9 +183,11 @@ static void run_decode(calc_serving *r)
 /* Chunks of prompts in the steps of the decoded ones. */
 static void serve_chunks(calc_serving *r)
 {
-    double budget = (double)r->i->chunk_size;
-    /* Micro-batches of a pipeline carry a chunk each. */
-    double wanted = r->batch / r->groups * r->fresh / (steps(r) * budget);
+    /* Micro-batches of a pipeline carry a chunk each. It is filled with prompts as far as there are
+     * any: those of the slots that became free in a step, or one. */
+    double freed = r->batch / r->groups / steps(r);
+    double budget = lesser((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
+    double wanted = freed * r->fresh / budget;
     r->mixed_share = lesser(1, wanted);
     double extra_s = run_plain(r, wanted > 1 ? r->batch / wanted : r->batch);
     calc_pass_work work = decoding(r, r->sequences);

@@ -12,6 +12,7 @@
  *                 step N / S prompts must be prefilled. With chunks of C tokens (Agrawal et al.
  *                 2024, arXiv 2403.02310) a share f = N fresh / (S C) of the steps carries one; if
  *                 that is above 1, prefill is the limit: all steps do, and N falls to S C / fresh.
+ *                 A chunk is no larger than what there is to fill it with, fresh max(1, N / S).
  *                 The mean step is f mixed + (1 - f) plain. Whole prompts stop decoding: the mean
  *                 step is plain + N / S prefills.
  *  disaggregated  two pools of replicas (Zhong et al. 2024, arXiv 2401.09670; Patel et al. 2023,

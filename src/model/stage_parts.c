@@ -9,24 +9,34 @@
 #define GRAPH_LEAVES 0.1
 #define RECOMPUTE_GROWTH 0.5
 
-/* What the host needs to issue a block, forward and backward. Graphs launch most of it; ranks of
- * tensor parallelism meet at every collective, so the slowest host sets the pace. */
-static double host_s(const calc_cost_context *c, calc_block_kind kind)
+/* Share of the forward pass's kernels that recomputation launches again. */
+static double launched_again(const calc_operator *operators, size_t count, unsigned recompute)
+{
+    double all = 0;
+    double again = 0;
+    for (size_t i = 0; i < count; i++) {
+        double launches = operators[i].launches[CALC_STAGE_FW];
+        all += launches;
+        again += operators[i].repeated_by & recompute ? launches : 0;
+    }
+    return again / all;
+}
+
+/* What the host needs to issue a block once, forward and backward. Graphs launch most of it; ranks
+ * of tensor parallelism meet at every collective, so the slowest host sets the pace. */
+static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
 {
     const calc_host *h = &c->system->host;
     const calc_exec *e = c->exec;
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
     double issued_s = h->block_s + (kind == CALC_MOE_BLOCK ? h->moe_block_s : 0);
     double quantized_s = kind == CALC_MOE_BLOCK && narrow
                              ? h->expert_s * c->shape->experts / c->shape->expert_par
                              : 0;
-    double again = full ? 1 + calc_share_or(h->recompute_growth, RECOMPUTE_GROWTH) : 1;
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
     double once = e->training ? 1 : 1.0 / 3;
-    return (issued_s * (1 - (1 - GRAPH_LEAVES) * e->cuda_graph) + quantized_s) * again * meet *
-           once;
+    return (issued_s + quantized_s) * (1 - (1 - GRAPH_LEAVES) * e->cuda_graph) * meet * once;
 }
 
 /* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
@@ -91,7 +101,10 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     calc_cost *block = &out->block[kind];
     calc_cost_sum(c, operators, count, recompute, block);
     block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
-    out->host_s[kind] = host_s(c, kind);
+    double growth = calc_share_or(c->system->host.recompute_growth, RECOMPUTE_GROWTH);
+    out->host_once_s[kind] = host_once_s(c, kind);
+    out->host_s[kind] =
+        out->host_once_s[kind] * (1 + growth * launched_again(operators, count, recompute));
     if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         return;
     }

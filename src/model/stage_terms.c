@@ -243,19 +243,21 @@ static double beside_host(double s, double host_s)
 
 /* A block: its passes with what sharded weights expose, none shorter than the host issues it; every
  * pass waits in proportion. */
-static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_cost *b,
-                      double host_s, const calc_stage_lines *l, double speed, calc_stage_part *out)
+static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_stage_parts *p,
+                      calc_block_kind kind, const calc_stage_lines *l, double speed,
+                      calc_stage_part *out)
 {
+    const calc_cost *b = &p->block[kind];
     calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
     calc_stage_offload o = calc_stage_offload_of(c, exec, b);
     double fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s;
     double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
     double away = calc_stage_away_of(exec).activation;
     double all_s = fw_s + agrad_s + b->wgrad_s;
-    double factor = all_s > 0 ? beside_host(all_s, host_s) / all_s * speed : speed;
+    double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
     double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
-    /* A block that does not recompute waits for the host, too. */
-    double without_s = beside_host(all_s - b->re_s - repeated_s, host_s);
+    /* A block that does not recompute waits for the host, too, which launches it once. */
+    double without_s = beside_host(all_s - b->re_s - repeated_s, p->host_once_s[kind]);
     *out = (calc_stage_part){
         .fw_s = fw_s * factor,
         .agrad_s = agrad_s * factor,
@@ -394,8 +396,8 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
             t->framework_bytes[dense][moe] = e->training ? p->framework_bytes[dense][moe] : 0;
         }
     }
-    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
-        set_block(c, e, &p->block[kind], p->host_s[kind], &alone, speed, &t->block[kind]);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
+        set_block(c, e, p, kind, &alone, speed, &t->block[kind]);
     }
     set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
@@ -417,9 +419,9 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     t->growth = c->system->straggler_growth * l->nodes_log2;
     t->dense_shards = l->dense_shards;
     t->expert_shards = l->expert_shards;
-    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
-        set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
+        set_block(c, e, p, kind, l, speed, &t->block[kind]);
     }
     if (zero >= 3) {
         double speed = 1 / calc_share_or(e->software_efficiency, 1);

@@ -32,9 +32,10 @@ static inline int calc_stages_classes(const calc_stages *stages)
 typedef struct calc_stage_parts {
     calc_cost block[CALC_BLOCK_KINDS];
     calc_cost embedding, head, mtp;
-    double host_s[CALC_BLOCK_KINDS]; /**< to issue a block, forward and backward */
-    double message_bytes;            /**< between stages, if there are several */
-    double framework_bytes[2][2];    /**< [dense blocks][blocks with experts] */
+    double host_s[CALC_BLOCK_KINDS];      /**< to issue a block, forward and backward */
+    double host_once_s[CALC_BLOCK_KINDS]; /**< of one that does not recompute */
+    double message_bytes;                 /**< between stages, if there are several */
+    double framework_bytes[2][2];         /**< [dense blocks][blocks with experts] */
     double framework_head_bytes;
     size_t layers[CALC_BLOCK_KINDS]; /**< with weights, where a rule asks for them */
     double weights[CALC_BLOCK_KINDS][CALC_MAX_OPERATORS];
