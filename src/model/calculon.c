@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "base/error.h"
+
 /* Bits of recomputation. */
 enum {
     ALL = CALC_RECOMPUTE_ALL,
@@ -353,4 +355,21 @@ const char *calc_calculon_lacks(const calc_app *app, const calc_exec *exec)
            : narrow                             ? "matrices, weights or activations of other formats"
            : modules || exec->recompute_blocks > 0 ? "recomputation by modules or blocks"
                                                 : NULL;
+}
+
+calc_status calc_compat_check(const calc_app *app, const calc_exec *exec, calc_compat compat,
+                              calc_errors *errors)
+{
+    bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    const char *lacks = calc_compat_has(compat, CALC_COMPAT_LAYERS)
+                            ? calc_calculon_lacks(app, exec)
+                            : NULL;
+    if (compat && served) {
+        return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/inference/phase",
+                               "leave out --compat", "Calculon has no serving");
+    }
+    return lacks ? calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
+                                   "leave out the rule layers, or --compat",
+                                   "Calculon's list of layers does not have %s", lacks)
+                 : CALC_OK;
 }

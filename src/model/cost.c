@@ -270,9 +270,8 @@ static bool in_tiles(const calc_cost_context *c, const calc_operator *o)
            o[o->beside].kind == CALC_OPERATOR_MATRIX && c->shape->tensor_par > 1;
 }
 
-/* The collective whose tiles run beside a matrix; NULL if there is none. */
-static const calc_operator *tiles_beside(const calc_cost_context *c, const calc_operator *list,
-                                         size_t count, size_t i)
+const calc_operator *calc_cost_tiles_beside(const calc_cost_context *c, const calc_operator *list,
+                                            size_t count, size_t i)
 {
     if (i > 0 && list[i - 1].beside == 1 && in_tiles(c, &list[i - 1])) {
         return &list[i - 1];
@@ -314,10 +313,8 @@ static void add_comm(calc_cost_comm *sum, const calc_cost_comm *x)
     sum->re_exposed_s += x->re_exposed_s;
 }
 
-/* A collective in the passes of a block.
- * @param edge  of the last block of a chunk; tiles expose as much there as in the others */
-static calc_cost_comm passes_of(const calc_cost_context *c, const calc_operator *o,
-                                unsigned recompute, bool edge)
+calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operator *o,
+                                   unsigned recompute, bool edge)
 {
     calc_cost_comm x = {0};
     bool tiles = in_tiles(c, o);
@@ -367,7 +364,7 @@ static void add_work(calc_cost_work *sum, const calc_operator *o, calc_stage sta
 static void add_collective(const calc_cost_context *c, const calc_operator *o, unsigned recompute,
                            calc_cost *out)
 {
-    calc_cost_comm x = passes_of(c, o, recompute, false);
+    calc_cost_comm x = calc_cost_passes_of(c, o, recompute, false);
     add_comm(comm_of(out, o->group), &x);
     if (o->hidden_by_attention) {
         out->ring_fw_s += x.fw_link_s;
@@ -375,7 +372,7 @@ static void add_collective(const calc_cost_context *c, const calc_operator *o, u
         out->ring_re_s += x.re_link_s;
     }
     if (o->group == CALC_IN_TENSOR) {
-        calc_cost_comm edge = o->has_edge ? passes_of(c, o, recompute, true) : x;
+        calc_cost_comm edge = o->has_edge ? calc_cost_passes_of(c, o, recompute, true) : x;
         add_comm(&out->edge, &edge);
     }
     int stages = c->exec->training ? CALC_STAGE_WGRAD : CALC_STAGE_AGRAD;
@@ -493,7 +490,7 @@ void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, s
         if (o->kind == CALC_OPERATOR_COLLECTIVE) {
             add_collective(c, o, recompute, out);
         } else {
-            add_kernel(c, o, tiles_beside(c, operators, count, i), recompute, out);
+            add_kernel(c, o, calc_cost_tiles_beside(c, operators, count, i), recompute, out);
         }
         out->dense_weights += o->expert ? 0 : o->weights;
         out->expert_weights += o->expert ? o->weights : 0;

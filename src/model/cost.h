@@ -76,6 +76,16 @@ double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator 
 double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op, calc_stage stage,
                         bool edge);
 
+/** A collective in the passes of a block; its exposed times are those before classes of overlap hide
+ *  any of them (context and expert parallelism).
+ *  @param edge  of the last block of a chunk; tiles expose as much there as in the others */
+calc_cost_comm calc_cost_passes_of(const calc_cost_context *context, const calc_operator *op,
+                                   unsigned recompute, bool edge);
+
+/** The collective in the list whose tiles run beside matrix i; NULL if there is none. */
+const calc_operator *calc_cost_tiles_beside(const calc_cost_context *context,
+                                            const calc_operator *list, size_t count, size_t i);
+
 /** A pass over a matrix that its communication runs beside, in as many tiles as ranks. */
 typedef struct calc_cost_tiles {
     double time_s;    /**< of the matrix: driving the network takes its share of the processor */

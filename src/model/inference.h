@@ -88,7 +88,4 @@ double calc_inference_tokens_per_step(int64_t drafts, double accept);
 calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_stats *stats);
 
-/** Statistics of inference where there is none. */
-void calc_inference_none(calc_stats *stats);
-
 #endif

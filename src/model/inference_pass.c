@@ -23,7 +23,7 @@ void calc_pass_model_init(calc_pass_model *m, const calc_app *app, const calc_sy
     m->drafts = own && m->shape.mtp_blocks > 0 ? (double)i->speculative_tokens : 0;
     m->shape.mtp_blocks = m->drafts > 0 ? m->shape.mtp_blocks : 0;
     m->cache = calc_kv_cache_of(&m->shape, i);
-    m->stages = calc_stages_split(&m->shape, &m->exec);
+    m->stages = calc_stages_split(&m->shape, &m->exec, CALC_COMPAT_NONE);
 }
 
 /* ---- Attention ------------------------------------------------------------------------------- */

@@ -9,8 +9,11 @@ double calc_operator_sent_bytes(const calc_operator *o, calc_stage stage, bool e
 
 unsigned calc_operator_recompute(const calc_exec *exec)
 {
-    unsigned always = (exec->seq_par_ag_redo ? CALC_RECOMPUTE_GATHER : 0U) |
-                      (exec->training ? CALC_RECOMPUTE_HELD : 0U);
+    unsigned always =
+        (exec->seq_par_ag_redo ? CALC_RECOMPUTE_GATHER : 0U) | CALC_RECOMPUTE_HELD;
+    if (!exec->training) {
+        return 0; /* nothing is kept that could be dropped */
+    }
     switch (exec->activation_recompute) {
     case CALC_ACTIVATION_RECOMPUTE_FULL:
         return always | CALC_RECOMPUTE_ALL;

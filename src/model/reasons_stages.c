@@ -110,10 +110,11 @@ static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_rea
            calc_divisors_text(common, divisors, sizeof divisors));
 }
 
-bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_reason *reason)
+bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
+                               calc_reason *reason)
 {
     calc_shape shape = calc_shape_of(app, exec);
-    calc_stages stages = calc_stages_split(&shape, exec);
+    calc_stages stages = calc_stages_split(&shape, exec, compat);
     if (stages.fit) {
         return false;
     }

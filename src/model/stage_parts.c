@@ -19,7 +19,7 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
         all += launches;
         again += operators[i].repeated_by & recompute ? launches : 0;
     }
-    return again / all;
+    return all > 0 ? again / all : 0; /* of Calculon: nothing is launched */
 }
 
 /* What the host needs to issue a block once, forward and backward. Graphs launch most of it; ranks

@@ -518,7 +518,8 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
                                                      const calc_stage_class *c, double chunks,
                                                      double exposed)
 {
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    const calc_stage_pass none = {0, 0, 0, 0, 0, 0, 0};
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {none, none, none, none};
     calc_stage_most most = {0, 0, 0, 0, 0, 0, 0};
     pass[0] = calc_stage_pass_of(t, l, &c[0], chunks, exposed);
     most = calc_stage_more(most, t, l, schedule, &c[0], &pass[0], chunks);

@@ -11,7 +11,6 @@
 
 #define CHOICE(name, text) text,
 const char *const calc_datatype_names[] = {CALC_DATATYPE_LIST(CHOICE) NULL};
-const char *const calc_compat_names[] = {CALC_COMPAT_LIST(CHOICE) NULL};
 const char *const calc_pipeline_schedule_names[] = {CALC_PIPELINE_SCHEDULE_LIST(CHOICE) NULL};
 static const char *const attention_type_names[] = {CALC_ATTENTION_TYPE_LIST(CHOICE) NULL};
 static const char *const structure_type_names[] = {CALC_STRUCTURE_TYPE_LIST(CHOICE) NULL};
