@@ -53,7 +53,7 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     calc_shape shape = shape_of(p);
-    calc_build b = calc_build_start(&shape, NULL, exec, operators);
+    calc_build b = calc_build_start(&shape, NULL, exec, CALC_COMPAT_NONE, operators);
     const double *n = p->size;
     calc_operator *o;
     double batch = 1;
@@ -103,7 +103,7 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
 {
     calc_shape shape = shape_of(p);
     calc_operator operators[CALC_MAX_OPERATORS];
-    calc_build b = calc_build_start(&shape, NULL, exec, operators);
+    calc_build b = calc_build_start(&shape, NULL, exec, CALC_COMPAT_NONE, operators);
     calc_operator *o = calc_build_vector(&b, "", 0, 0, p->size[0], p->size[0]);
     calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, o, CALC_STAGE_FW);
