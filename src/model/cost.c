@@ -320,6 +320,13 @@ void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, s
         out->kept_whole_bytes += o->kept_bytes;
         out->kept_bytes += o->dropped_by & recompute ? 0 : o->kept_bytes;
     }
+    /* The backward pass goes from the last operator to the first, and drops what it has used. */
+    double dropped_bytes = 0;
+    for (size_t i = count; i-- > 0;) {
+        out->passing_bytes =
+            calc_max(out->passing_bytes, operators[i].passing_bytes - dropped_bytes);
+        dropped_bytes += operators[i].kept_bytes;
+    }
     hide_tensor(c, out);
     hide_context(out);
     hide_expert(c, out);

@@ -47,6 +47,8 @@ typedef struct calc_cost {
     double dense_weights, expert_weights;   /**< elements on one rank */
     double kept_bytes;                      /**< stored, with recomputation */
     double kept_whole_bytes;                /**< stored without */
+    double passing_bytes;                   /**< most that exists beside them in a pass: gradients,
+                                                 less what the backward pass has done with */
 } calc_cost;
 
 /** Sum a list.

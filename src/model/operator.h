@@ -48,10 +48,12 @@ typedef struct calc_operator {
     double work[CALC_STAGE_COUNT];     /**< attention: arithmetic that time is charged for, with the
                                             exponentials; otherwise as flop */
     double weights;                    /**< trainable elements on this rank */
-    bool expert;               /**< split by expert parallelism, not by tensor parallelism */
-    double kept_bytes;         /**< from forward for backward */
-    unsigned dropped_by;       /**< recomputation that does not keep them */
-    unsigned repeated_by;      /**< recomputation that runs forward again */
+    bool expert;          /**< split by expert parallelism, not by tensor parallelism */
+    double kept_bytes;    /**< from forward for backward */
+    unsigned dropped_by;  /**< recomputation that does not keep them */
+    double passing_bytes; /**< beside what is kept, while a pass runs it: gradients of its output,
+                               its input and the residual stream; tokens on their way */
+    unsigned repeated_by; /**< recomputation that runs forward again */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op
         op[CALC_STAGE_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */

@@ -297,6 +297,7 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
         .kept_bytes = exec->training ? b->kept_bytes * (1 - away) : 0,
         /* Of what is kept elsewhere two blocks are here: one going, one coming. */
         .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
+        .passing_bytes = exec->training ? b->passing_bytes : 0,
     };
 }
 
