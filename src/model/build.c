@@ -38,6 +38,29 @@ void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by)
     o->dropped_by = dropped_by | CALC_RECOMPUTE_ALL;
 }
 
+void calc_build_pass(const calc_build *b, calc_operator *o, double elements)
+{
+    o->passing_bytes = (b->kept * b->shape->hidden + elements) * b->shape->element_bytes;
+}
+
+/* Elements of the residual stream that are gathered from the tensor-parallel ranks. */
+static double gathered(const calc_build *b)
+{
+    bool gathers = b->sequence_par && b->shape->tensor_par > 1;
+    return gathers ? b->tokens * b->shape->hidden : 0;
+}
+
+void calc_build_pass_open(const calc_build *b, calc_operator *o, double elements)
+{
+    double again = b->exec->seq_par_ag_redo ? gathered(b) : 0;
+    calc_build_pass(b, o, elements + b->tokens * b->shape->hidden + again);
+}
+
+void calc_build_pass_close(const calc_build *b, calc_operator *o, double elements)
+{
+    calc_build_pass(b, o, elements + gathered(b));
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,

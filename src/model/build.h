@@ -32,6 +32,18 @@ calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_ki
  *  recompute_modules that do not keep them; full recomputation never does. */
 void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by);
 
+/** Elements that exist beside the gradient of the residual stream while a pass runs an operator:
+ *  gradients of its output and its input. */
+void calc_build_pass(const calc_build *build, calc_operator *o, double elements);
+
+/** The same of a column-parallel matrix, whose output has `elements`: all tokens' gradient of its
+ *  input, and that input where it is gathered again. */
+void calc_build_pass_open(const calc_build *build, calc_operator *o, double elements);
+
+/** And of a row-parallel one, whose input has `elements`: its output's gradient is that of the
+ *  residual stream, gathered with sequence parallelism. */
+void calc_build_pass_close(const calc_build *build, calc_operator *o, double elements);
+
 /** Append an elementwise kernel that moves so many bytes forward and backward. */
 calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,
                                  double elements, double fw_bytes, double bw_bytes);

@@ -499,6 +499,13 @@ void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, s
         out->working_bytes += o->working_bytes;
         out->grad_bytes += c->exec->training ? o->grad_bytes : 0;
     }
+    /* The backward pass goes from the last operator to the first, and drops what it has used. */
+    double dropped_bytes = 0;
+    for (size_t i = count; i-- > 0;) {
+        out->passing_bytes =
+            calc_max(out->passing_bytes, operators[i].passing_bytes - dropped_bytes);
+        dropped_bytes += operators[i].kept_bytes;
+    }
     hide_context(out);
     hide_expert(c, out);
 }

@@ -59,6 +59,8 @@ typedef struct calc_cost {
     double kept_whole_bytes;                /**< stored without */
     double working_bytes;                   /**< held while the block is computed */
     double grad_bytes;                      /**< gradients of activations that a list counts */
+    double passing_bytes;                   /**< most that exists beside them in a pass: gradients,
+                                                 less what the backward pass has done with */
 } calc_cost;
 
 /** Sum a list.

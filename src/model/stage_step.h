@@ -405,13 +405,14 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
     double stored = rich * whole_bytes + (1 - rich) * lean_bytes + c->last * t->head.whole_bytes;
-    /* What recomputation does not store exists for the block at hand. */
-    double dense_gap = c->dense > 0 ? dense->whole_bytes - dense->kept_bytes : 0;
-    double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes : 0;
+    /* What recomputation does not store exists for the block at hand, and its gradients. */
+    double dense_gap =
+        c->dense > 0 ? dense->whole_bytes - dense->kept_bytes + dense->passing_bytes : 0;
+    double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes + moe->passing_bytes : 0;
     m.in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
     m.activation = stored * m.in_flight;
     m.working = calc_max(dense_gap, moe_gap);
-    /* The head is done with its logits when a block recomputes: what they need beyond that; unless
+    /* The head is done with its logits when a block is at hand: what they need beyond that; unless
      * another micro-batch is on its way forward at the same time. */
     bool both_ways = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
                      schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;

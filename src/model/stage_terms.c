@@ -269,6 +269,7 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
         /* Of what is kept elsewhere two blocks are here: one going, one coming. */
         .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
         .away_bytes = exec->training ? b->kept_bytes * away : 0,
+        .passing_bytes = exec->training ? b->passing_bytes : 0,
     };
 }
 

@@ -51,6 +51,7 @@ typedef struct calc_stage_part {
     calc_stage_weights weights;
     double kept_bytes, whole_bytes; /**< activations, with and without recomputation */
     double away_bytes;              /**< activations kept in the second memory tier */
+    double passing_bytes;           /**< beside them, while a pass runs through the part */
 } calc_stage_part;
 
 /** What of a step depends on the networks of the pipeline and of data parallelism. The sweep keeps

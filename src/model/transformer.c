@@ -52,6 +52,7 @@ static void add_query_key_value(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
     calc_build_narrow_gather(b, gather, o, CALC_STAGE_FW);
+    calc_build_pass_open(b, o, b->tokens * (query + key_value));
     calc_build_bias(b, o, query + key_value);
     calc_build_keep_input(b, o, s->hidden);
     double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
@@ -140,6 +141,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->launches[CALC_STAGE_AGRAD] = o->launches[CALC_STAGE_FW];
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
+    calc_build_pass(b, o, moved / e);
     o->launches[CALC_STAGE_FW] = 0;
     o->launches[CALC_STAGE_AGRAD] = 0;
     calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
@@ -164,6 +166,8 @@ static void add_scores(calc_build *b, double kept_bytes)
     /* Probabilities; with dropout its mask and what it leaves of them (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
+    /* Gradients of probabilities and of scores, too. */
+    calc_build_pass(b, o, 2 * pairs + kept_bytes / e + b->tokens * s->local_heads * s->v_size);
     o->launches[CALC_STAGE_FW] = 0;
     o->launches[CALC_STAGE_AGRAD] = 0;
     calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
@@ -255,6 +259,7 @@ static void add_attention(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "attention output", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          output, s->hidden, 1);
     calc_build_bias(b, o, s->hidden);
+    calc_build_pass_close(b, o, b->tokens * output);
     double copies =
         s->context_par > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2 : 1;
     calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);

@@ -353,6 +353,31 @@ START_TEST(kernels_add_up_by_pass)
 }
 END_TEST
 
+/* Backward from the last to the first: what was kept for an operator is gone before the next. */
+START_TEST(a_pass_needs_most_room_where_least_is_done_with)
+{
+    modern_case c = start();
+    calc_operator o[3] = {kernel(CALC_OPERATOR_MATRIX), kernel(CALC_OPERATOR_MATRIX),
+                          kernel(CALC_OPERATOR_MATRIX)};
+    const double kept[] = {1000, 40, 250}, passing[] = {500, 60, 150};
+    for (int i = 0; i < 3; i++) {
+        o[i].kept_bytes = kept[i];
+        o[i].passing_bytes = passing[i];
+    }
+    sum(&c, o, 3, 0);
+    ck_assert_double_eq(c.cost.passing_bytes, 500 - 250 - 40);
+    o[1].passing_bytes = 500;
+    sum(&c, o, 3, 0);
+    ck_assert_double_eq(c.cost.passing_bytes, 500 - 250);
+    o[2].passing_bytes = 300;
+    sum(&c, o, 3, 0);
+    ck_assert_double_eq(c.cost.passing_bytes, 300);
+    o[2].passing_bytes = o[1].passing_bytes = o[0].passing_bytes = 1;
+    sum(&c, o, 3, 0);
+    ck_assert_double_eq(c.cost.passing_bytes, 1);
+}
+END_TEST
+
 START_TEST(what_is_kept_is_what_no_recomputation_drops)
 {
     modern_case c = start();
@@ -528,6 +553,7 @@ int main(void)
     tcase_add_test(cases, an_exchange_of_heads_leaves_the_node_as_any_all_to_all);
     tcase_add_test(cases, kernels_add_up_by_pass);
     tcase_add_test(cases, what_is_kept_is_what_no_recomputation_drops);
+    tcase_add_test(cases, a_pass_needs_most_room_where_least_is_done_with);
     tcase_add_test(cases, tensor_parallel_communication_hides_by_shares);
     tcase_add_test(cases, tiles_expose_the_first_and_what_is_longer);
     tcase_add_test(cases, expert_exchange_hides_behind_shared_experts_or_another_batch);

@@ -527,18 +527,19 @@ START_TEST(activations_are_in_one_tier_or_the_other)
     ck_assert_double_eq(tier2_of(&s).activation, all);
     calc_stage_memory m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 0);
-    ck_assert_double_eq(m.working, 2 * block_bytes); /* one going, one coming */
+    /* one going, one coming */
+    ck_assert_double_eq(m.working, 2 * block_bytes + block_passing);
     s.c.exec.offload_share = 0.25;
     ck_assert_double_eq(tier2_of(&s).activation, all / 4);
     m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 0.75 * all);
-    ck_assert_double_eq(m.working, 2 * block_bytes / 4);
+    ck_assert_double_eq(m.working, 2 * block_bytes / 4 + block_passing);
     recompute_all(&s); /* inputs of blocks only */
     double input = 2 * 32 * 64;
     ck_assert_double_eq(tier2_of(&s).activation, 2 * 4 * input / 4);
     m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 2 * 4 * input * 0.75);
-    ck_assert_double_eq(m.working, block_bytes - input + 2 * input / 4);
+    ck_assert_double_eq(m.working, block_bytes - input + 2 * input / 4 + block_passing);
     s.c.exec.training = false;
     ck_assert_double_eq(tier2_of(&s).activation, 0);
 }
