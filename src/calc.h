@@ -382,6 +382,8 @@ CALC_API calc_verdict calc_run_exact(const calc_app *app, const calc_system *sys
  *  then of embedding, head and multi-token prediction; for collectives the statistics of
  *  communication are those of its own group, exposed is NaN (hidden by class, not one by one), and
  *  so is the optimizer's arithmetic.
+ *  Where a model is served: of a decoding step, or with inference phase prefill of a chunk of a
+ *  prompt.
  *  @param out  filled with up to `capacity` rows (CALC_MAX_LAYERS always suffice)
  *  @return how many layers there are */
 CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
