@@ -255,10 +255,11 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
     stats->blocks_per_chunk = r.model.stages.most_blocks / r.model.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = calc_run_verdict(system, exec, fit, most.need_bytes, 0);
+    stats->verdict = calc_run_verdict(system, exec, &r.model.stages, most.need_bytes, 0);
     if (stats->verdict == CALC_VERDICT_OK &&
         exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        stats->verdict = calc_run_verdict(system, &r.prefill.exec, fit, most.need_bytes, 0);
+        stats->verdict =
+            calc_run_verdict(system, &r.prefill.exec, &r.prefill.stages, most.need_bytes, 0);
     }
     return stats->verdict;
 }

@@ -93,6 +93,12 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     }
 }
 
+static void tier2_reason(reasons *r, const calc_stats *stats)
+{
+    capacity_reason(r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
+                    stats->mem_tier2_capacity, "", "offload less, or to a larger second tier");
+}
+
 /* What would lower the need of tier 1 and is not done yet. */
 static void tier1_hint(const calc_exec *e, char hint[256])
 {
@@ -138,6 +144,9 @@ static void stage_reasons(reasons *r, const calc_app *app, const calc_system *sy
     if (calc_reasons_stages_split(app, exec, &found) && add(r, found.verdict)) {
         r->item[r->count - 1] = found;
     }
+    if (calc_reasons_stages_offload(app, exec, &found) && add(r, found.verdict)) {
+        r->item[r->count - 1] = found;
+    }
     calc_reasons_stages_most(exec, stats, most);
     if (exec->inference.phase == CALC_INFERENCE_PHASE_NONE) {
         calc_reasons_stages_hint(app, exec, stats, hint);
@@ -146,6 +155,7 @@ static void stage_reasons(reasons *r, const calc_app *app, const calc_system *sy
     }
     capacity_reason(r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
                     stats->mem_tier1_capacity, most, hint);
+    tier2_reason(r, stats);
 }
 
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -165,7 +175,6 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     tier1_hint(exec, hint);
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
                     stats->mem_tier1_capacity, "", hint);
-    capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
-                    stats->mem_tier2_capacity, "", "offload less, or to a larger second tier");
+    tier2_reason(&r, stats);
     return r.count;
 }

@@ -94,15 +94,18 @@ static void run_all(run *r)
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
-calc_verdict calc_run_verdict(const calc_system *s, const calc_exec *exec, bool stages_fit,
-                              double tier1_bytes, double tier2_bytes)
+calc_verdict calc_run_verdict(const calc_system *s, const calc_exec *exec,
+                              const calc_stages *stages, double tier1_bytes, double tier2_bytes)
 {
     calc_verdict verdict = calc_verdict_networks(s, exec);
     if (verdict != CALC_VERDICT_OK) {
         return verdict;
     }
-    if (!stages_fit) {
+    if (!stages->fit) {
         return CALC_VERDICT_INTERLEAVING;
+    }
+    if (calc_verdict_offload_blocks(exec, stages->fewest_blocks)) {
+        return CALC_VERDICT_OFFLOAD_BLOCKS;
     }
     if (tier1_bytes > s->mem1.capacity_bytes) {
         return CALC_VERDICT_MEM1_CAPACITY;
@@ -360,7 +363,7 @@ calc_verdict calc_run_stages_measured(const calc_app *app, const calc_system *sy
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
     calc_inference_none(stats);
-    stats->verdict = calc_run_verdict(system, exec, r.stages.fit, stats->proc_mem_tier1_cap_req,
+    stats->verdict = calc_run_verdict(system, exec, &r.stages, stats->proc_mem_tier1_cap_req,
                                       stats->proc_mem_tier2_cap_req);
     return stats->verdict;
 }

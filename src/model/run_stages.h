@@ -22,7 +22,7 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
                     calc_stats *stats);
 
 /** First reason why an extended layout cannot run: its networks, its stages, its memory. */
-calc_verdict calc_run_verdict(const calc_system *system, const calc_exec *exec, bool stages_fit,
-                              double tier1_bytes, double tier2_bytes);
+calc_verdict calc_run_verdict(const calc_system *system, const calc_exec *exec,
+                              const calc_stages *stages, double tier1_bytes, double tier2_bytes);
 
 #endif
