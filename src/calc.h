@@ -390,7 +390,8 @@ CALC_API calc_verdict calc_run_exact(const calc_app *app, const calc_system *sys
  *  of blocks share once, then those of embedding, head and multi-token prediction; with the rule
  *  `layers` of each of Calculon's layers. The statistics of communication are those of a collective's
  *  own group; exposed is NaN in context and expert parallelism, where all collectives of a group hide
- *  together.
+ *  together. Where a model is served: of a decoding step, or with inference phase prefill of a chunk
+ *  of a prompt.
  *  @param out  filled with up to `capacity` rows (CALC_MAX_LAYERS always suffice)
  *  @return how many layers there are */
 CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,

@@ -26,7 +26,8 @@ struct calc_stage_work {
     calc_verdict verdict[CALC_MAX_NETWORKS][PAIRS]; /* [tensor-parallel network][pair] */
     calc_stage_lanes lanes;
     int64_t interleaving[CALC_STAGE_LANES];
-    size_t unfit; /* lanes whose interleaving does not divide the blocks */
+    double fewest_blocks; /* of a stage, whatever its chunks */
+    size_t unfit;         /* lanes whose interleaving does not divide the blocks */
     int64_t unfit_interleaving[CALC_STAGE_LANES];
     bool unfit_overlapped[CALC_STAGE_LANES];
     size_t first_state, states;
@@ -110,6 +111,7 @@ static void fill_lanes(calc_stage_work *k, const calc_space *space)
         }
         e.pipeline_interleaving = v;
         calc_stages s = calc_stages_split(&k->rows.shape, &e);
+        k->fewest_blocks = s.fewest_blocks;
         for (size_t o = 0; o < overlaps; o++) {
             if (s.fit) {
                 add_lane(k, &s, v, overlap[o] != 0);
@@ -335,6 +337,10 @@ static void run_flags(calc_worker *w, const calc_stage_row *row, size_t pair_ind
                       calc_sweep_group *group)
 {
     calc_stage_work *k = w->stage;
+    if (calc_verdict_offload_blocks(&row->exec, k->fewest_blocks)) {
+        w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += k->lanes.count * k->reduces * k->gathers;
+        return;
+    }
     if (w->by_run || row->offloads) {
         for (size_t lane = 0; lane < k->lanes.count; lane++) {
             visit_lane(w, row, pair_index, state, lane, group, CALC_POINT_RUN);

@@ -289,10 +289,27 @@ static const char *unless_zero(double value, char *(*text)(double, char *), char
     return value == 0 ? "-" : text(value, buffer);
 }
 
+/* What the operators are listed for: calc_layers(). */
+static const char *operators_title(const calc_exec *e)
+{
+    switch (e->inference.phase) {
+    case CALC_INFERENCE_PHASE_NONE:
+        return "Operators of the blocks and the ends, for one micro-batch";
+    case CALC_INFERENCE_PHASE_PREFILL:
+        return e->inference.chunk_size > 0
+                   ? "Operators of the blocks and the ends, for a chunk of the prompts"
+                   : "Operators of the blocks and the ends, for a pass over prompts";
+    case CALC_INFERENCE_PHASE_SERVE:
+        return "Operators of the blocks and the ends, for a decoding step without prompts";
+    default:
+        return "Operators of the blocks and the ends, for a decoding step";
+    }
+}
+
 /* Kernels have a time of their own, collectives one on the link, hidden or not. */
 static void write_operators(calc_output *out, const calc_report *r)
 {
-    calc_report_title(out, r, "Operators of the blocks and the ends, for one micro-batch");
+    calc_report_title(out, r, operators_title(&r->inputs->exec));
     calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", "", "forward", "backward", "on link",
                        "weights", "activations");
     for (size_t i = 0; i < r->layer_count; i++) {

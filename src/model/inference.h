@@ -27,12 +27,13 @@
 
 /** Prefill of one batch of prompts on one replica. */
 typedef struct calc_prefill {
-    calc_pass chunk;  /**< of all chunks but the last, at their mean context */
-    calc_pass last;   /**< with the head */
-    double chunks;    /**< how many, without the last */
-    double latency_s; /**< until the first tokens, an empty pipeline before: chunks follow one
-                           another through the stages */
-    double busy_s;    /**< of the slowest stage */
+    calc_pass chunk;     /**< of all chunks but the last, at their mean context */
+    calc_pass last;      /**< with the head */
+    calc_pass_work work; /**< of the chunk, or of the only pass; with the head */
+    double chunks;       /**< how many, without the last */
+    double latency_s;    /**< until the first tokens, an empty pipeline before: chunks follow one
+                              another through the stages */
+    double busy_s;       /**< of the slowest stage */
 } calc_prefill;
 
 /** Prefill `prompts` prompts of `fresh` tokens behind `cached` ones, in chunks of `chunk` tokens.
@@ -63,6 +64,8 @@ typedef struct calc_serving {
     double tokens_per_step; /**< of a sequence */
     calc_prefill prefilled;
     calc_pass plain, mixed;       /**< a decoding step; with a chunk beside it */
+    calc_pass_work work;          /**< whose operators are listed: of the decoding step, or of the
+                                       prefill where nothing is decoded */
     double plain_s, mixed_s;      /**< such a step */
     double step_s, sequences;     /**< mean step, and what it decodes on a replica */
     double mixed_share;           /**< serve: of the steps */

@@ -125,8 +125,8 @@ static bool is_matrix(const calc_operator *o)
            o->kind == CALC_OPERATOR_GROUPED;
 }
 
-static size_t block_operators(const calc_pass_model *m, const calc_shape *s,
-                              const calc_pass_work *w, calc_block_kind kind, calc_operator *out)
+size_t calc_pass_block(const calc_pass_model *m, const calc_shape *s, const calc_pass_work *w,
+                       calc_block_kind kind, calc_operator *out)
 {
     size_t count = calc_transformer_block(s, m->system, &m->exec, CALC_COMPAT_NONE, kind, out);
     calc_operator *core = NULL;
@@ -156,10 +156,17 @@ static size_t block_operators(const calc_pass_model *m, const calc_shape *s,
     return count;
 }
 
-/* Norm, head and sampling of `tokens`: the logits of all ranks meet. */
-static size_t head_operators(const calc_pass_model *m, const calc_shape *whole, double tokens,
-                             calc_operator *out)
+/* Tokens that a pass gives, drafts that are verified included. */
+static double sampled(const calc_pass_work *w)
 {
+    return w->sequences * w->queries + w->finished;
+}
+
+/* The logits of all ranks meet. */
+size_t calc_pass_head(const calc_pass_model *m, const calc_shape *whole, const calc_pass_work *w,
+                      calc_operator *out)
+{
+    double tokens = calc_max(sampled(w), 1);
     calc_shape s = *whole;
     s.tokens = tokens;
     size_t count = calc_transformer_head(&s, &m->exec, out);
@@ -190,8 +197,9 @@ static size_t head_operators(const calc_pass_model *m, const calc_shape *whole, 
 
 /* ---- Costs ----------------------------------------------------------------------------------- */
 
-static calc_shape shape_of(const calc_pass_model *m, double tokens)
+calc_shape calc_pass_shape(const calc_pass_model *m, const calc_pass_work *w)
 {
+    double tokens = w->sequences * w->queries + w->prompts * w->chunk;
     calc_shape s = m->shape;
     s.microbatch = 1;
     s.seq = tokens;
@@ -214,22 +222,21 @@ static void keep_weights(calc_cost *cost)
 static void fill_parts(const calc_pass_model *m, const calc_pass_work *w, calc_stage_parts *out)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
-    calc_shape s = shape_of(m, w->sequences * w->queries + w->prompts * w->chunk);
+    calc_shape s = calc_pass_shape(m, w);
     calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
     double moe = calc_shape_moe_blocks(&s);
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (kind == CALC_MOE_BLOCK ? s.experts > 0 : moe < s.blocks) {
-            size_t count = block_operators(m, &s, w, kind, operators);
+            size_t count = calc_pass_block(m, &s, w, kind, operators);
             calc_cost_sum(&context, operators, count, 0, &out->block[kind]);
         }
     }
     size_t count = calc_transformer_embedding(&s, &m->exec, operators);
     calc_cost_sum(&context, operators, count, 0, &out->embedding);
-    double sampled = w->sequences * w->queries + w->finished;
-    count = head_operators(m, &s, calc_max(sampled, 1), operators);
+    count = calc_pass_head(m, &s, w, operators);
     calc_cost_sum(&context, operators, count, 0, &out->head);
-    if (sampled <= 0) {
+    if (sampled(w) <= 0) {
         keep_weights(&out->head);
     }
     if (m->shape.mtp_blocks > 0) {

@@ -250,10 +250,14 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
     stats->blocks_per_chunk = r.model.stages.most_blocks / r.model.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = calc_verdict_of(system, exec, fit, INFINITY, most.need_bytes, 0);
+    const calc_stages *stages = &r.model.stages;
+    stats->verdict = calc_verdict_of(system, exec, stages->fit, stages->fewest_blocks,
+                                     most.need_bytes, 0);
     if (stats->verdict == CALC_VERDICT_OK &&
         exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        stats->verdict = calc_verdict_of(system, &r.prefill.exec, fit, INFINITY, most.need_bytes, 0);
+        stages = &r.prefill.stages;
+        stats->verdict = calc_verdict_of(system, &r.prefill.exec, stages->fit,
+                                         stages->fewest_blocks, most.need_bytes, 0);
     }
     return stats->verdict;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/block.h"
+#include "model/inference.h"
 #include "model/optimizer.h"
 #include "model/stages.h"
 
@@ -215,10 +216,38 @@ static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capa
                   .capacity = capacity};
 }
 
+/* Of a pass of a layout that serves. */
+static size_t served_stats(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                           calc_layer_stats *out, size_t capacity)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    calc_serving serving;
+    calc_serving_of(app, system, exec, &serving);
+    const calc_pass_model *m = &serving.model;
+    const calc_pass_work *w = &serving.work;
+    calc_shape shape = calc_pass_shape(m, w);
+    calc_cost_context context = calc_cost_context_of(system, &m->exec, &shape, CALC_COMPAT_NONE);
+    rows r = start(&context, out, capacity);
+    double moe = calc_shape_moe_blocks(&shape);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {
+            add(&r, operators, calc_pass_block(m, &shape, w, kind, operators), 0);
+        }
+    }
+    add(&r, operators, calc_transformer_embedding(&shape, &m->exec, operators), 0);
+    add(&r, operators, calc_pass_head(m, &shape, w, operators), 0);
+    if (shape.mtp_blocks > 0) {
+        add(&r, operators, calc_transformer_mtp(&shape, &m->exec, operators), 0);
+    }
+    return r.count;
+}
+
 size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
                    calc_compat compat, calc_layer_stats *out, size_t capacity)
 {
-    return calc_operator_stats_measured(app, system, exec, compat, NULL, out, NULL, capacity);
+    return exec->inference.phase != CALC_INFERENCE_PHASE_NONE
+               ? served_stats(app, system, exec, out, capacity)
+               : calc_operator_stats_measured(app, system, exec, compat, NULL, out, NULL, capacity);
 }
 
 size_t calc_operator_stats_measured(const calc_app *app, const calc_system *system,

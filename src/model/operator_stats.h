@@ -1,5 +1,7 @@
 /** @file operator_stats.h  The statistics of each operator, for one micro-batch on one processor:
- *  calc_layers(), and where measured times come from. */
+ *  calc_layers(), and where measured times come from. Where a model is served, that is one of a
+ *  decoding step, at the mean context, or with the phase prefill a chunk of a prompt, behind the mean
+ *  of what is cached; the head runs on the tokens that are sampled. */
 #ifndef CALC_MODEL_OPERATOR_STATS_H
 #define CALC_MODEL_OPERATOR_STATS_H
 
@@ -12,7 +14,7 @@ typedef struct calc_operator_source {
     calc_kernel_source source[CALC_STAGE_COUNT];
 } calc_operator_source;
 
-/** calc_layers() with measured kernels that are looked up before the model is asked.
+/** calc_layers() of training with measured kernels that are looked up before the model is asked.
  *  @param source  filled like `out`; a collective's times are those on the link */
 size_t calc_operator_stats_measured(const calc_app *app, const calc_system *system,
                                     const calc_exec *exec, calc_compat compat,

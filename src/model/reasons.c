@@ -55,17 +55,6 @@ static void network_reasons(reasons *r, const calc_system *system, const calc_ex
     }
 }
 
-static void offload_reason(reasons *r, const calc_exec *exec, double blocks)
-{
-    calc_reason *reason;
-    if (calc_verdict_offload_blocks(exec, blocks) &&
-        (reason = add(r, CALC_VERDICT_OFFLOAD_BLOCKS))) {
-        say(reason->text, "offload needs at least 3 blocks per processor, the layout has %.0f",
-            blocks);
-        say(reason->hint, "lower pipeline_par, or keep everything in tier 1");
-    }
-}
-
 /* @param more  appended to the numbers */
 static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double need_bytes,
                             double capacity_bytes, const char *more, const char *hint)
@@ -111,8 +100,8 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     if (calc_reasons_stages_split(app, exec, compat, &found) && add(&r, found.verdict)) {
         r.item[r.count - 1] = found;
     }
-    if (!served) {
-        offload_reason(&r, exec, stats->blocks_per_proc);
+    if (calc_reasons_stages_offload(app, exec, compat, &found) && add(&r, found.verdict)) {
+        r.item[r.count - 1] = found;
     }
     calc_reasons_stages_most(exec, stats, most);
     if (served) {

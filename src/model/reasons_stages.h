@@ -15,6 +15,11 @@ bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exe
 bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                calc_reason *reason);
 
+/** Offload with too few blocks on a stage to alternate between, where they split over the stages.
+ *  @return whether that is so; text and hint are then filled */
+bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, calc_compat compat,
+                                 calc_reason *reason);
+
 /** The largest part of what the fullest stage holds: "; largest: activations, 63.56 GiB, on stage
  *  0". */
 void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, char text[128]);

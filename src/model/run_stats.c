@@ -443,7 +443,7 @@ calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
     put_time(r, s);
     put_windows(r, s);
     put_rates(r, s);
-    s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->most_blocks,
+    s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->fewest_blocks,
                                  s->proc_mem_tier1_cap_req, s->proc_mem_tier2_cap_req);
     return s->verdict;
 }

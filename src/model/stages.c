@@ -44,6 +44,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
         (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
     s->fit = s->fit && blocks > 0 && (s->ends_spread || whole((blocks + others) / s->chunks));
     s->most_blocks = calc_max(s->most_blocks, blocks);
+    s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
 }
 
 /* Which blocks have experts: the first chunk of the first stage begins with dense ones; what is
@@ -141,6 +142,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
         .chunks = (double)exec->pipeline_interleaving,
         .microbatches = (double)microbatches,
         .ends_spread = exec->pipeline_balance == CALC_PIPELINE_BALANCE_FREE && p > 1,
+        .fewest_blocks = INFINITY,
         .fit = true,
     };
     double first = 0;

@@ -14,7 +14,7 @@ typedef struct calc_stages {
     double stages, chunks, microbatches;
     size_t count;                                  /**< classes in use; neighbours differ */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES]; /**< those in use first, then empty ones */
-    double most_blocks;                            /**< of a stage */
+    double most_blocks, fewest_blocks;             /**< of a stage */
     bool ends_spread; /**< embedding and head are spread over all stages, too */
     bool fit;         /**< whether there is a block for every stage and chunks divide them */
 } calc_stages;

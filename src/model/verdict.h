@@ -20,7 +20,7 @@ bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc);
 
 /** First reason of all: networks, stages, offload, memory.
  *  @param fit     whether blocks and chunks fit the stages: calc_stages.fit
- *  @param blocks  most of a stage
+ *  @param blocks  fewest of a stage
  *  @param tier1_bytes, tier2_bytes  need of each tier; not read if the chunks do not fit */
 calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, bool fit,
                              double blocks, double tier1_bytes, double tier2_bytes);

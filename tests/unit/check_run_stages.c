@@ -309,6 +309,8 @@ START_TEST(the_second_tier_fits_to_the_byte)
 {
     modern_case c = start();
     c.exec.optimizer_offload = true;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OFFLOAD_BLOCKS); /* 2 a stage */
+    c.app.num_blocks = 12;
     c.system.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
     c.system.mem2.capacity_bytes -= 1;
