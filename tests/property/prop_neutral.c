@@ -55,6 +55,11 @@ static bool is_legal(const calc_random_layout *l)
 
 /* ---- The law --------------------------------------------------------------------------------- */
 
+static bool is_optional(const calc_field_at *at)
+{
+    return at->field->flags & CALC_OPTIONAL;
+}
+
 /* The first statistic that differs in any bit; NULL if none does. Every NaN is the same. */
 static const char *difference(const calc_stats *a, const calc_stats *b)
 {
@@ -92,7 +97,7 @@ static size_t index_of(const char *path)
 }
 
 /* Whether a number other than what absence means changes anything. */
-static bool is_felt(const calc_random_layout *before, const calc_resolved_at *at, double value)
+static bool is_felt(const calc_random_layout *before, const calc_field_at *at, double value)
 {
     const double others[] = {value + 1, value * 2, value * 0.75, value * 0.5, value + 2};
     calc_random_layout changed = *before;
@@ -104,7 +109,7 @@ static bool is_felt(const calc_random_layout *before, const calc_resolved_at *at
             last++;
         }
         bool is_choice = at->field->type != CALC_TYPE_ENUM || others[i] <= last;
-        calc_resolved_write(at->field, member, is_choice ? others[i] : value);
+        calc_field_write(at->field, member, is_choice ? others[i] : value);
         if (is_legal(&changed) && !changes_the_model(before, &changed)) {
             calc_stats now = run(&changed, CALC_COMPAT_NONE);
             if (difference(&old, &now)) {
@@ -115,21 +120,31 @@ static bool is_felt(const calc_random_layout *before, const calc_resolved_at *at
     return false;
 }
 
+/* An operation without latency is one whose latency is the network's, or by steps alone. */
+static bool is_latency(const calc_field_at *at)
+{
+    return strcmp(at->field->key, "latency_fixed") == 0;
+}
+
 /* A layout without the field beside one that has what its absence means. */
-static void write_resolved(const calc_resolved_at *at, void *context)
+static void write_resolved(const calc_field_at *at, void *context)
 {
     (void)context;
     calc_random_layout before = layout;
     size_t offset = (size_t)((char *)at->member - (char *)&layout);
     if (!calc_absent_is(at->field, at->member)) {
-        calc_resolved_clear(at->field, (char *)&before + offset);
+        calc_field_clear(at->field, (char *)&before + offset);
     }
     double value = calc_resolved_value(at, &before);
-    if (isnan(value) || !is_legal(&before)) {
+    if (!is_optional(at) || isnan(value) || !is_legal(&before)) {
         return;
     }
+    /* A number on its way to 0 must not jump to what absence means. */
+    bool jumps = at->field->type == CALC_TYPE_REAL && value > 0;
+    ck_assert_msg(!jumps || at->field->flags & CALC_OR_ZERO || is_latency(at),
+                  "%s: 0 means %g: CALC_OR_ZERO, and the least of the others", at->path, value);
     calc_random_layout after = before;
-    calc_resolved_write(at->field, (char *)&after + offset, value);
+    calc_field_write(at->field, (char *)&after + offset, value);
     ck_assert_msg(is_legal(&after), "%s: %s = %g is not legal", current, at->place, value);
     size_t row = index_of(at->path);
     written[row] = true;
@@ -151,7 +166,7 @@ static void write_all(const char *name, const calc_random_layout *l)
 {
     current = name;
     layout = *l;
-    calc_resolved_walk(&layout, write_resolved, NULL);
+    calc_field_walk(&layout, write_resolved, NULL);
 }
 
 /* What no layout of these can feel: an export alone; a size whose product with others is given. */
@@ -177,9 +192,12 @@ END_TEST
 
 static bool seen[256];
 
-static void is_listed(const calc_resolved_at *at, void *context)
+static void is_listed(const calc_field_at *at, void *context)
 {
     (void)context;
+    if (!is_optional(at)) {
+        return;
+    }
     ck_assert_msg(calc_resolved_known(at), "%s: say in resolved.c what its absence means",
                   at->path);
     seen[index_of(at->path)] = true;
@@ -188,7 +206,7 @@ static void is_listed(const calc_resolved_at *at, void *context)
 START_TEST(every_optional_field_is_in_the_list_and_nothing_else)
 {
     calc_random_layout l = {.system.networks_count = 1};
-    calc_resolved_walk(&l, is_listed, NULL);
+    calc_field_walk(&l, is_listed, NULL);
     for (size_t i = 0; calc_resolved_path(i); i++) {
         ck_assert_msg(seen[i], "%s is no optional field", calc_resolved_path(i));
         ck_assert_uint_eq(index_of(calc_resolved_path(i)), i);
@@ -217,16 +235,16 @@ static const char *default_text(const calc_field *field, char buffer[64])
     }
 }
 
-static void set_default(const calc_resolved_at *at, void *context)
+static void set_default(const calc_field_at *at, void *context)
 {
     (void)context;
     static calc_random_layout cleared, set;
     char value[64], assignment[192];
-    if (at->field->type == CALC_TYPE_CURVE) {
-        return; /* has a step at least */
+    if (!is_optional(at) || at->field->type == CALC_TYPE_CURVE) {
+        return; /* a curve has a step at least */
     }
     cleared = layout;
-    calc_resolved_clear(at->field, (char *)&cleared + ((char *)at->member - (char *)&layout));
+    calc_field_clear(at->field, (char *)&cleared + ((char *)at->member - (char *)&layout));
     set = layout;
     snprintf(assignment, sizeof assignment, "%s=%s", at->place, default_text(at->field, value));
     calc_errors errors = {0};
@@ -240,7 +258,7 @@ static void set_defaults(const char *name, const calc_random_layout *l)
 {
     current = name;
     layout = *l;
-    calc_resolved_walk(&layout, set_default, NULL);
+    calc_field_walk(&layout, set_default, NULL);
 }
 
 START_TEST(a_default_can_be_written_and_is_what_absence_is)
