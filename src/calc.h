@@ -232,7 +232,7 @@ typedef enum calc_field_type {
 
 enum {
     CALC_OPTIONAL = 1,       /**< may be absent: then 0, false, the first choice or .absent */
-    CALC_ABOVE_LO = 2,       /**< .lo itself is not allowed */
+    CALC_OR_ZERO = 2,        /**< 0 is allowed below .lo: it means what an absent key means */
     CALC_BELOW_HI = 4,       /**< .hi itself is not allowed */
     CALC_POINT_TO_POINT = 8, /**< OP: the offset must be null */
     CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
