@@ -113,12 +113,16 @@ static void put_class(const layout *l, size_t index, calc_stage_stats *out, size
 size_t calc_each_stage(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_stage_stats *out, size_t capacity)
 {
+    calc_shape shape = calc_shape_of(app, exec);
+    layout l = {.stages = calc_stages_split(&shape, exec)};
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
-    size_t count = served ? 0 : (size_t)exec->pipeline_par;
-    if (capacity == 0 || served) {
+    bool extended = calc_extended(app, system, exec);
+    bool empty = extended ? l.stages.fewest_blocks < 1 : exec->pipeline_par > app->num_blocks;
+    size_t count = served || empty ? 0 : (size_t)exec->pipeline_par;
+    if (capacity == 0 || count == 0) {
         return count;
     }
-    if (!calc_extended(app, system, exec)) {
+    if (!extended) {
         calc_stage_stats one = classic_stage(app, system, exec);
         for (size_t i = 0; i < count && i < capacity; i++) {
             out[i] = one;
@@ -126,9 +130,7 @@ size_t calc_each_stage(const calc_app *app, const calc_system *system, const cal
         }
         return count;
     }
-    calc_shape shape = calc_shape_of(app, exec);
-    layout l = {.context = calc_cost_context_of(system, exec, &shape),
-                .stages = calc_stages_split(&shape, exec)};
+    l.context = calc_cost_context_of(system, exec, &shape);
     calc_stage_parts_of(&l.context, &l.parts);
     l.lines =
         calc_stage_lines_of(system, exec, &l.context.groups, calc_stage_message_bytes(&shape));
