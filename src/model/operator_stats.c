@@ -20,7 +20,7 @@ typedef struct rows {
 /* FLOP per byte; 0 for no arithmetic, infinite for arithmetic on nothing. */
 static double intensity(double flop, double bytes)
 {
-    return flop == 0 ? 0 : bytes == 0 ? INFINITY : flop / bytes;
+    return flop == 0 ? 0 : flop / bytes;
 }
 
 /* Whether calc_cost_sum() counts a pass: vector operators have no weight pass of their own. */

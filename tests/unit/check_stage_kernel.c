@@ -141,6 +141,39 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
 }
 END_TEST
 
+/* All of a message is exposed, or what its overlap does not hide. */
+START_TEST(messages_of_a_lane_are_exposed_unless_they_overlap)
+{
+    calc_rng_init(&rng, (uint64_t)_i, 4);
+    calc_stage_terms terms = random_terms();
+    terms.message_s = 1;
+    calc_stage_tile tile = {
+        .terms = &terms,
+        .lanes = &lanes,
+        .schedule = (calc_pipeline_schedule)calc_rng_below(&rng, CALC_PIPELINE_SCHEDULE_COUNT)};
+    random_lanes(2, terms.stages);
+    for (size_t lane = 0; lane < 2; lane++) {
+        calc_stage_class class[CALC_MAX_STAGE_CLASSES];
+        lanes.overlapped[lane] = (double)lane;
+        for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+            const calc_stage_lane_class *l = &lanes.item[i];
+            class[i] = (calc_stage_class){.stages = l->stages[lane],
+                                          .position = l->position[lane],
+                                          .dense = l->dense[lane],
+                                          .moe = l->moe[lane],
+                                          .first = l->first[lane],
+                                          .last = l->last[lane]};
+        }
+        double exposed = lane == 0 ? 1 : 1 - terms.message_hidden;
+        calc_stage_step want =
+            calc_stage_step_of(&terms, tile.schedule, class, lanes.chunks[lane], exposed);
+        calc_stage_step got = calc_stage_lane_step(&tile, lane);
+        ck_assert(memcmp(got.total_s, want.total_s, sizeof want.total_s) == 0);
+        ck_assert_double_eq(got.tier1_bytes, want.tier1_bytes);
+    }
+}
+END_TEST
+
 START_TEST(every_level_has_a_kernel_of_its_own)
 {
     calc_kernel_level level[4];
@@ -156,6 +189,7 @@ int main(void)
 {
     TCase *cases = tcase_create("stage_kernel");
     tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane, 0, ROUNDS);
+    tcase_add_loop_test(cases, messages_of_a_lane_are_exposed_unless_they_overlap, 0, ROUNDS);
     tcase_add_test(cases, every_level_has_a_kernel_of_its_own);
     return run_cases(cases);
 }
