@@ -160,6 +160,29 @@ START_TEST(recomputation_repeats_messages_and_drops_activations)
 }
 END_TEST
 
+/* 8,192 tokens, 16,384 wide in, 2,304 of a rank out, in bfloat16; the gradient of weights is read
+   and written in 4 bytes. A norm has 4 operations on 2 numbers forward, 8 on 3 backward. */
+START_TEST(intensities_are_arithmetic_over_traffic)
+{
+    shipped_case c = modern_layout(0);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    c.exec.eager = false;
+    size_t count = layers_of(&c, layer);
+    const calc_layer_stats *qkv = find(layer, count, "query key value");
+    double in = 8192.0 * 16384, out = 8192.0 * 2304, weights = 16384.0 * 2304;
+    double flop = 2 * in * 2304;
+    assert_near(qkv->fw_arithmetic_intensity, flop / (2 * (in + out + weights)));
+    assert_near(qkv->agrad_arithmetic_intensity, flop / (2 * (in + out + weights)));
+    assert_near(qkv->wgrad_arithmetic_intensity, flop / (2 * (in + out) + 8 * weights));
+    const calc_layer_stats *norm = find(layer, count, "attention norm");
+    assert_near(norm->fw_arithmetic_intensity, 4.0 / (2 * 2));
+    assert_near(norm->agrad_arithmetic_intensity, 8.0 / (3 * 2));
+    const calc_layer_stats *gather = find(layer, count, "attention gather");
+    ck_assert_double_eq(gather->fw_arithmetic_intensity, 0);
+    ck_assert_double_eq(gather->agrad_arithmetic_intensity, 0);
+}
+END_TEST
+
 START_TEST(inference_runs_forward_only)
 {
     shipped_case c = modern_layout(0);
@@ -303,6 +326,7 @@ int main(void)
     tcase_add_test(cases, shared_operators_are_listed_once);
     tcase_add_test(cases, experts_are_split_and_sharded_over_their_own_group);
     tcase_add_test(cases, recomputation_repeats_messages_and_drops_activations);
+    tcase_add_test(cases, intensities_are_arithmetic_over_traffic);
     tcase_add_test(cases, inference_runs_forward_only);
     tcase_add_test(cases, the_operators_of_serving_are_those_of_a_decoding_step);
     tcase_add_test(cases, the_operators_of_prefill_are_those_of_a_chunk);
