@@ -202,7 +202,10 @@ static void add_kernel(const calc_cost_context *c, const calc_operator *o, unsig
 {
     bool counts = o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
     bool attention = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
-    bool tiled = o->kind == CALC_OPERATOR_MATRIX;
+    /* Shared experts hide the exchange of experts or tiles: not both. */
+    bool beside_exchange =
+        o->shared_expert && c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
+    bool tiled = o->kind == CALC_OPERATOR_MATRIX && !beside_exchange;
     double s[CALC_STAGE_COUNT];
     int stages = c->exec->training ? CALC_STAGE_COUNT : CALC_STAGE_AGRAD;
     for (int stage = 0; stage < stages; stage++) {
@@ -224,6 +227,9 @@ static void add_kernel(const calc_cost_context *c, const calc_operator *o, unsig
     out->shared_bw_s += o->shared_expert ? s[CALC_STAGE_AGRAD] + s[CALC_STAGE_WGRAD] : 0;
     if (o->repeated_by & recompute) {
         out->re_s += s[CALC_STAGE_FW];
+        out->attention_re_s += attention ? s[CALC_STAGE_FW] : 0;
+        out->matrix_re_s += tiled ? s[CALC_STAGE_FW] : 0;
+        out->shared_re_s += o->shared_expert ? s[CALC_STAGE_FW] : 0;
         out->re_flop += counts ? o->flop[CALC_STAGE_FW] : 0;
     }
 }
@@ -267,7 +273,7 @@ static void hide_tensor(const calc_cost_context *c, calc_cost *out)
         if (c->shape->tensor_par > 1) {
             t->fw_exposed_s = tiled_s(c, t->fw_link_s, out->matrix_fw_s, fused);
             t->bw_exposed_s = tiled_s(c, t->bw_link_s, out->matrix_bw_s, fused);
-            t->re_exposed_s = tiled_s(c, t->re_link_s, out->matrix_fw_s, fused);
+            t->re_exposed_s = tiled_s(c, t->re_link_s, out->matrix_re_s, fused);
         }
     }
 }
@@ -282,7 +288,7 @@ static void hide_expert(const calc_cost_context *c, calc_cost *out)
     if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
         e->fw_exposed_s = over(e->fw_link_s, out->shared_fw_s);
         e->bw_exposed_s = over(e->bw_link_s, out->shared_bw_s);
-        e->re_exposed_s = over(e->re_link_s, out->shared_fw_s);
+        e->re_exposed_s = over(e->re_link_s, out->shared_re_s);
     } else if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
         e->fw_exposed_s *= 1 - share;
         e->bw_exposed_s *= 1 - share;
@@ -301,7 +307,7 @@ static void hide_context(calc_cost *out)
     calc_cost_comm *x = &out->context;
     x->fw_exposed_s = beside_s(x->fw_link_s, out->ring_fw_s, out->attention_fw_s);
     x->bw_exposed_s = beside_s(x->bw_link_s, out->ring_bw_s, out->attention_bw_s);
-    x->re_exposed_s = beside_s(x->re_link_s, out->ring_re_s, out->attention_fw_s);
+    x->re_exposed_s = beside_s(x->re_link_s, out->ring_re_s, out->attention_re_s);
 }
 
 void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, size_t count,

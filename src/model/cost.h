@@ -39,10 +39,11 @@ typedef struct calc_cost {
     double flop[CALC_STAGE_COUNT];       /**< arithmetic of matrices and attention */
     double re_flop;
     double bytes[CALC_STAGE_COUNT]; /**< memory traffic */
-    double attention_fw_s, attention_bw_s;
-    double matrix_fw_s, matrix_bw_s;        /**< matrix multiplications that tiles hide behind */
-    double shared_fw_s, shared_bw_s;        /**< shared experts */
-    double ring_fw_s, ring_bw_s, ring_re_s; /**< of context: passed on beside the attention */
+    /* What hides communication, in the pass that it is in: repeated, only what is repeated. */
+    double attention_fw_s, attention_bw_s, attention_re_s;
+    double matrix_fw_s, matrix_bw_s, matrix_re_s; /**< matrix multiplications, by tiles */
+    double shared_fw_s, shared_bw_s, shared_re_s; /**< shared experts */
+    double ring_fw_s, ring_bw_s, ring_re_s;       /**< of context: passed on beside the attention */
     calc_cost_comm tensor, context, expert; /**< expert includes the ranks that split an expert */
     double dense_weights, expert_weights;   /**< elements on one rank */
     double kept_bytes;                      /**< stored, with recomputation */
