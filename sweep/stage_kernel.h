@@ -11,7 +11,11 @@
  *  infinities. */
 #define CALC_STAGE_NEVER_S 1e300
 
-enum { CALC_STAGE_LANES = CALC_KERNEL_LANES /**< most lanes of a tile */ };
+enum {
+    /** Most lanes of a tile; a multiple of every vector length, and of no large power of two: else
+     *  the arrays below would meet in the same lines of a cache. */
+    CALC_STAGE_LANES = 1064
+};
 
 #define CALC_X(member) _Alignas(CALC_KERNEL_ALIGN) double member[CALC_STAGE_LANES];
 
@@ -27,7 +31,8 @@ typedef struct calc_stage_lane_links {
 
 #undef CALC_X
 
-/** Lanes of a cell: interleavings, with and without overlap of pipeline messages. */
+/** Lanes of a cell: interleavings, with and without overlap of pipeline messages, with each pair of
+ *  networks. */
 typedef struct calc_stage_lanes {
     size_t count; /**< up to the next whole vector the entries are harmless */
     int classes;  /**< of every lane: calc_stage_step_of() */
@@ -41,12 +46,19 @@ typedef struct calc_stage_tile {
     const calc_stage_terms *terms;
     const calc_stage_lanes *lanes;
     const calc_stage_lane_links *links;
+    size_t first, count; /**< of the lanes */
     calc_pipeline_schedule schedule;
     bool allowed[2][2]; /**< [gradients overlap][weights overlap] */
+    double tier1_capacity_bytes, tier2_capacity_bytes;
 } calc_stage_tile;
 
-/** Per lane: the shortest step of the allowed ones, and the memory. */
+/** What a tile gives. Per lane: the shortest step of the allowed ones, and the memory. */
 typedef struct calc_stage_out {
+    size_t feasible;   /**< lanes whose memory fits */
+    size_t over_tier1; /**< the first tier is too small */
+    size_t over_tier2; /**< only the second is */
+    double least_s;    /**< of the feasible ones, each for itself: */
+    double least_tier1_bytes, least_tier2_bytes;
     _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_STAGE_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double tier1_bytes[CALC_STAGE_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double tier2_bytes[CALC_STAGE_LANES];

@@ -7,14 +7,18 @@
 void calc_stage_rows_free(calc_stage_rows *rows)
 {
     free(rows->row);
+    free(rows->terms);
     *rows = (calc_stage_rows){0};
 }
 
-/* Values of the flags of offload. */
-typedef struct offload_choices {
-    size_t weights, activations, optimizers;
-    int64_t weight[2], activation[2], optimizer[2];
-} offload_choices;
+void calc_stage_choice_put(const calc_stage_choice *c, calc_exec *e)
+{
+    e->optimizer_sharding = c->sharding;
+    e->zero_stage = c->zero;
+    e->weight_offload = c->weights;
+    e->activations_offload = c->activations;
+    e->optimizer_offload = c->optimizer;
+}
 
 static calc_stage_row *next(calc_stage_rows *rows)
 {
@@ -30,16 +34,30 @@ static calc_stage_row *next(calc_stage_rows *rows)
     return &rows->row[rows->count++];
 }
 
-static void profile_row(calc_stage_rows *rows, calc_stage_row *row, const calc_system *system)
+/* Costs of the rows, and their terms with each choice. */
+static calc_status profile(calc_stage_rows *rows, const calc_system *system)
 {
-    row->context = calc_cost_context_of(system, &row->exec, &rows->shape);
-    calc_stage_parts_of(&row->context, &row->parts);
-    for (size_t s = 0; s < rows->states; s++) {
-        calc_exec e = row->exec;
-        e.optimizer_sharding = rows->state[s].sharding;
-        e.zero_stage = rows->state[s].zero;
-        calc_stage_terms_row(&row->context, &e, &row->parts, &row->terms[s]);
+    size_t terms = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->row[i].terms = terms;
+        terms += rows->row[i].choices;
     }
+    if (terms > rows->terms_capacity) {
+        free(rows->terms);
+        rows->terms = malloc(terms * sizeof *rows->terms);
+        rows->terms_capacity = rows->terms ? terms : 0;
+    }
+    for (size_t i = 0; i < rows->count && rows->terms; i++) {
+        calc_stage_row *row = &rows->row[i];
+        calc_exec e = row->exec;
+        row->context = calc_cost_context_of(system, &row->exec, &rows->shape);
+        calc_stage_parts_of(&row->context, &row->parts);
+        for (size_t c = 0; c < row->choices; c++) {
+            calc_stage_choice_put(&rows->choice[c], &e);
+            calc_stage_terms_row(&row->context, &e, &row->parts, &rows->terms[row->terms + c]);
+        }
+    }
+    return rows->terms || terms == 0 ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 /* Networks of data parallelism that the cost of a block depends on: those of experts, where these
@@ -56,16 +74,11 @@ static void list_data_networks(calc_stage_rows *rows, const calc_space *space,
     }
 }
 
-/* Whether a layout keeps something in the second memory tier. */
-static bool offloads(const calc_exec *e)
-{
-    return e->weight_offload || e->activations_offload || e->optimizer_offload;
-}
-
 /* A row for each tensor-parallel network. */
 static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const calc_system *system,
-                            const calc_exec *exec, bool profile)
+                            const calc_exec *exec)
 {
+    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
         size_t n = i / rows->datas;
         int64_t data = rows->data[i % rows->datas];
@@ -82,10 +95,7 @@ static calc_status add_rows(calc_stage_rows *rows, const calc_app *app, const ca
         row->exec = e;
         row->network = n;
         row->data_network = data;
-        row->offloads = offloads(&e);
-        if (profile) {
-            profile_row(rows, row, system);
-        }
+        row->choices = full ? rows->resident : rows->choices;
     }
     return CALC_OK;
 }
@@ -118,49 +128,71 @@ static size_t pick_recompute(const calc_space *space, const calc_exec *base, int
                                         : pick(space, axis, every, 3, out);
 }
 
-/* Sharding of the state over replicas, of which there may be one only. */
-static void list_states(calc_stage_rows *rows, const calc_space *space, const calc_exec *base)
+/* Ways to keep the state, of which replicas there may be one only. */
+typedef struct state_choices {
+    size_t count;
+    calc_stage_choice choice[CALC_STAGE_CHOICES];
+} state_choices;
+
+static void list_states(const calc_stage_rows *rows, const calc_space *space, const calc_exec *base,
+                        state_choices *out)
 {
     int64_t sharding[2];
     const calc_values *zero = &space->axis[CALC_AXIS_zero_stage];
     size_t shardings = calc_space_pick_bool(space, CALC_AXIS_optimizer_sharding, true, sharding);
     size_t zeros = rows->pinned ? 1 : zero->count;
-    rows->states = 0;
-    rows->alone_first = space->axis[CALC_AXIS_optimizer_sharding].last && sharding[0] &&
-                        !rows->pinned && calc_space_has(space, CALC_AXIS_zero_stage, 0);
-    if (rows->alone_first) {
-        rows->state[rows->states++] = (calc_stage_state_choice){false, 0};
+    bool alone_first = space->axis[CALC_AXIS_optimizer_sharding].last && sharding[0] &&
+                       !rows->pinned && calc_space_has(space, CALC_AXIS_zero_stage, 0);
+    out->count = 0;
+    if (alone_first) {
+        out->choice[out->count++] = (calc_stage_choice){.alone = true};
     }
     for (size_t s = 0; s < shardings; s++) {
-        for (size_t z = 0; z < zeros && rows->states < CALC_STAGE_STATES; z++) {
-            rows->state[rows->states++] = (calc_stage_state_choice){
-                sharding[s] != 0, rows->pinned ? base->zero_stage : zero->value[z]};
+        for (size_t z = 0; z < zeros; z++) {
+            out->choice[out->count++] =
+                (calc_stage_choice){.sharding = sharding[s] != 0,
+                                    .zero = rows->pinned ? base->zero_stage : zero->value[z]};
         }
     }
 }
 
-/* What may be offloaded. Where `*` is asked for, nothing is without a second tier, and no
- * checkpoints are. */
-static void pick_offloads(const calc_space *space, const calc_system *system, const calc_exec *e,
-                          offload_choices *out)
+/* Each with what may be offloaded. Where `*` is asked for, nothing is without a second tier, and no
+ * checkpoints are: rows of full recomputation then have the resident ones only. */
+static void list_choices(calc_stage_rows *rows, const calc_space *space, const calc_system *system,
+                         const calc_exec *base)
 {
     const calc_values *axis = space->axis;
     bool tier2 = system->mem2.capacity_bytes > 0;
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     bool weights = tier2 || !axis[CALC_AXIS_weight_offload].all;
-    bool activations = (tier2 && !full) || !axis[CALC_AXIS_activations_offload].all;
-    bool optimizers = e->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);
-    out->weights = calc_space_pick_bool(space, CALC_AXIS_weight_offload, weights, out->weight);
-    out->activations =
-        calc_space_pick_bool(space, CALC_AXIS_activations_offload, activations, out->activation);
-    out->optimizers =
-        calc_space_pick_bool(space, CALC_AXIS_optimizer_offload, optimizers, out->optimizer);
+    bool activations = tier2 || !axis[CALC_AXIS_activations_offload].all;
+    bool optimizers = base->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);
+    int64_t weight[2], activation[2], optimizer[2];
+    size_t weight_count = calc_space_pick_bool(space, CALC_AXIS_weight_offload, weights, weight);
+    size_t activation_count =
+        calc_space_pick_bool(space, CALC_AXIS_activations_offload, activations, activation);
+    size_t optimizer_count =
+        calc_space_pick_bool(space, CALC_AXIS_optimizer_offload, optimizers, optimizer);
+    state_choices state;
+    list_states(rows, space, base, &state);
+    rows->choices = 0;
+    rows->resident = 0;
+    for (size_t a = 0; a < activation_count; a++) {
+        for (size_t i = 0; i < state.count * weight_count * optimizer_count; i++) {
+            calc_stage_choice c = state.choice[i / optimizer_count / weight_count];
+            c.activations = activation[a] != 0;
+            c.weights = weight[i / optimizer_count % weight_count] != 0;
+            c.optimizer = optimizer[i % optimizer_count] != 0;
+            rows->choice[rows->choices++] = c;
+        }
+        if (activation[a] == 0 || !axis[CALC_AXIS_activations_offload].all) {
+            rows->resident = rows->choices;
+        }
+    }
 }
 
 /* Rows of one fusion and recomputation. */
 static calc_status add_communications(calc_stage_rows *rows, const calc_space *space,
-                                      const calc_app *app, const calc_system *system, calc_exec *e,
-                                      bool profile)
+                                      const calc_app *app, const calc_system *system, calc_exec *e)
 {
     static const int64_t types[] = {CALC_TENSOR_PAR_COMM_TYPE_AR,
                                     CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
@@ -192,7 +224,7 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
         for (size_t l = 0; l < redo_count * overlap_count; l++) {
             e->seq_par_ag_redo = redo[l / overlap_count] != 0;
             e->tensor_par_overlap = (calc_tensor_par_overlap)overlap[l % overlap_count];
-            if (add_rows(rows, app, system, e, profile) != CALC_OK) {
+            if (add_rows(rows, app, system, e) != CALC_OK) {
                 return CALC_ERR_NOMEM;
             }
         }
@@ -200,26 +232,9 @@ static calc_status add_communications(calc_stage_rows *rows, const calc_space *s
     return CALC_OK;
 }
 
-/* Rows of every choice of what is offloaded. */
-static calc_status add_offloads(calc_stage_rows *rows, const calc_space *space, const calc_app *app,
-                                const calc_system *system, calc_exec *e, bool profile)
-{
-    offload_choices c;
-    pick_offloads(space, system, e, &c);
-    for (size_t i = 0; i < c.weights * c.activations * c.optimizers; i++) {
-        e->weight_offload = c.weight[i % c.weights] != 0;
-        e->activations_offload = c.activation[i / c.weights % c.activations] != 0;
-        e->optimizer_offload = c.optimizer[i / c.weights / c.activations] != 0;
-        if (add_communications(rows, space, app, system, e, profile) != CALC_OK) {
-            return CALC_ERR_NOMEM;
-        }
-    }
-    return CALC_OK;
-}
-
 calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
                                  const calc_app *app, const calc_system *system,
-                                 const calc_exec *base, bool profile)
+                                 const calc_exec *base, bool profiled)
 {
     int64_t fused[2];
     int64_t recompute[4];
@@ -235,22 +250,20 @@ calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
     without.pipeline_par_overlap = false;
     without.param_gather_overlap = CALC_CHOICE_AUTO;
     rows->pinned = !calc_extended(app, system, &without);
-    list_states(rows, space, base);
+    list_choices(rows, space, system, base);
     size_t fused_count = calc_space_pick_bool(space, CALC_AXIS_fused_activation, true, fused);
     size_t recompute_count = pick_recompute(space, base, recompute);
     for (size_t i = 0; i < fused_count; i++) {
         e.fused_activation = fused[i] != 0;
         for (size_t j = 0; j < recompute_count; j++) {
             e.activation_recompute = (calc_activation_recompute)recompute[j];
-            if (add_offloads(rows, space, app, system, &e, profile) != CALC_OK) {
+            if (add_communications(rows, space, app, system, &e) != CALC_OK) {
                 return CALC_ERR_NOMEM;
             }
         }
     }
-    /* The table has found its place. */
-    for (size_t i = 0; i < rows->count; i++) {
-        rows->row[i].context.shape = &rows->shape;
-        rows->row[i].context.exec = &rows->row[i].exec;
+    if (profiled && profile(rows, system) != CALC_OK) {
+        return CALC_ERR_NOMEM;
     }
     return CALC_OK;
 }

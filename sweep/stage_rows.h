@@ -1,5 +1,6 @@
 /** @file stage_rows.h  The table of parts for layouts that are lists of stages: one row per
- *  combination of what the cost of a block depends on, for one unit. */
+ *  combination of what the cost of a block depends on, for one unit, with the terms of each choice
+ *  of what changes neither operators nor their times. */
 #ifndef CALC_SWEEP_STAGE_ROWS_H
 #define CALC_SWEEP_STAGE_ROWS_H
 
@@ -7,7 +8,18 @@
 #include "model/stages.h"
 #include "space.h"
 
-enum { CALC_STAGE_STATES = 8 /**< combinations of optimizer_sharding and zero_stage */ };
+enum {
+    CALC_STAGE_CHOICES = 64 /**< combinations of sharding, zero_stage and what is offloaded */
+};
+
+/** What a row leaves open: how data parallelism keeps its state, and what is kept in the second
+ *  memory tier. */
+typedef struct calc_stage_choice {
+    bool activations, sharding;
+    int64_t zero;
+    bool weights, optimizer;
+    bool alone; /**< for cells without replicas only */
+} calc_stage_choice;
 
 /** One row. Its context borrows from it and from the table. */
 typedef struct calc_stage_row {
@@ -15,38 +27,37 @@ typedef struct calc_stage_row {
     calc_cost_context context;
     calc_stage_parts parts;
     size_t network;       /**< position of tensor_par_net */
-    bool offloads;        /**< something to tier 2: calc_run() evaluates its points */
     int64_t data_network; /**< the data_par_net that experts use, too; -1: they do not */
-    calc_stage_terms terms[CALC_STAGE_STATES]; /**< calc_stage_terms_row(), by state */
+    size_t choices;       /**< it has so many: the first ones of the table */
+    size_t terms;         /**< position of the first of its terms in the table */
 } calc_stage_row;
-
-/** How data parallelism keeps its state. */
-typedef struct calc_stage_state_choice {
-    bool sharding;
-    int64_t zero;
-} calc_stage_state_choice;
 
 /** The table. Reused from unit to unit. */
 typedef struct calc_stage_rows {
     calc_shape shape;
     size_t count, capacity;
     calc_stage_row *row;
+    calc_stage_terms *terms; /**< calc_stage_terms_row() of each choice of each row */
+    size_t terms_capacity;
     size_t networks_count;
     int64_t networks[CALC_MAX_NETWORKS];
     size_t datas; /**< values of data_par_net that rows differ in, or one that does not matter */
     int64_t data[CALC_MAX_NETWORKS];
-    bool pinned;   /**< the base says what tiles would vary: it has Calculon's fields otherwise */
-    size_t states; /**< the first one shards nothing, if it is in the space */
-    bool alone_first; /**< the first one is for cells without replicas only */
-    calc_stage_state_choice state[CALC_STAGE_STATES];
+    bool pinned; /**< the base says what tiles would vary: it has Calculon's fields otherwise */
+    size_t choices;
+    size_t resident; /**< of them, without offload of activations: these come first */
+    calc_stage_choice choice[CALC_STAGE_CHOICES];
 } calc_stage_rows;
 
+/** Put a choice into an execution. */
+void calc_stage_choice_put(const calc_stage_choice *choice, calc_exec *exec);
+
 /** Fill the table for a unit's base: everything but what cells and lanes vary.
- *  @param profile  false: only which rows there are
+ *  @param profiled  false: only which rows there are
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_stage_rows_fill(calc_stage_rows *rows, const calc_space *space,
                                                const calc_app *app, const calc_system *system,
-                                               const calc_exec *base, bool profile);
+                                               const calc_exec *base, bool profiled);
 
 void calc_stage_rows_free(calc_stage_rows *rows);
 

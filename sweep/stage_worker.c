@@ -4,36 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/verdict.h"
 #include "point.h"
-
-/** Networks of the pipeline and of data parallelism. */
-enum { PAIRS = CALC_MAX_NETWORKS * CALC_MAX_NETWORKS };
-
-/* One choice of networks in a cell. */
-typedef struct pair {
-    int64_t pipeline, data;
-    calc_stage_lines lines; /* where the verdict of some row is fine */
-} pair;
+#include "stage_bound.h"
+#include "stage_cell.h"
 
 struct calc_stage_work {
     calc_stage_rows rows;
-    /* The cell at hand. */
-    calc_exec exec;
-    bool alone; /* no replicas: nothing to shard or to overlap */
-    size_t pairs;
-    pair pair[PAIRS];
-    calc_verdict verdict[CALC_MAX_NETWORKS][PAIRS]; /* [tensor-parallel network][pair] */
-    calc_stage_lanes lanes;
-    int64_t interleaving[CALC_STAGE_LANES];
-    size_t unfit; /* lanes whose interleaving does not divide the blocks */
-    int64_t unfit_interleaving[CALC_STAGE_LANES];
-    bool unfit_overlapped[CALC_STAGE_LANES];
-    size_t first_state, states;
-    size_t reduces, gathers; /* values of data_par_overlap and param_gather_overlap */
-    int64_t reduce[2], gather[3];
+    calc_stage_cell cell;
+    calc_exec exec; /* of the row, the cell and the choice at hand */
     calc_stage_terms terms;
-    calc_stage_lane_links links;
     calc_stage_tile tile;
     calc_stage_out out;
 };
@@ -63,223 +42,90 @@ calc_status calc_stage_work_rows(calc_worker *w, const calc_exec *base)
                                 !w->counts_only);
 }
 
-/* ---- Cells ----------------------------------------------------------------------------------- */
-
-static void add_lane(calc_stage_work *k, const calc_stages *s, int64_t interleaving,
-                     bool overlapped)
-{
-    size_t lane = k->lanes.count++;
-    k->interleaving[lane] = interleaving;
-    k->lanes.chunks[lane] = (double)interleaving;
-    k->lanes.overlapped[lane] = overlapped;
-    int classes = calc_stages_classes(s);
-    k->lanes.classes = classes > k->lanes.classes ? classes : k->lanes.classes;
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        calc_stage_lane_class *l = &k->lanes.item[i];
-        const calc_stage_class *c = &s->item[i];
-#define CALC_X(member) l->member[lane] = c->member;
-        CALC_STAGE_CLASS_LIST(CALC_X)
-#undef CALC_X
-    }
-}
-
-static void fill_lanes(calc_stage_work *k, const calc_space *space)
-{
-    const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
-    int64_t overlap[2];
-    calc_exec e = k->exec;
-    bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
-                   e.inference.phase == CALC_INFERENCE_PHASE_NONE;
-    int64_t most = chunked ? (int64_t)ceil(k->rows.shape.blocks / (double)e.pipeline_par) + 1 : 1;
-    /* Where overlap is preferred, there must be something to overlap. */
-    bool sends = e.pipeline_par > 1 || !space->axis[CALC_AXIS_pipeline_par_overlap].last;
-    size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, sends, overlap);
-    if (k->rows.pinned) {
-        overlaps = 1;
-        overlap[0] = e.pipeline_par_overlap;
-    }
-    size_t candidates = axis->all ? (size_t)most : axis->count;
-    k->lanes.count = 0;
-    k->lanes.classes = 1;
-    k->unfit = 0;
-    for (size_t i = 0; i < candidates; i++) {
-        int64_t v = axis->all ? (int64_t)i + 1 : axis->value[i];
-        if (v > 1 && !chunked) {
-            continue;
-        }
-        e.pipeline_interleaving = v;
-        calc_stages s = calc_stages_split(&k->rows.shape, &e);
-        for (size_t o = 0; o < overlaps; o++) {
-            if (s.fit) {
-                add_lane(k, &s, v, overlap[o] != 0);
-            } else if (!axis->all) {
-                k->unfit_interleaving[k->unfit] = v;
-                k->unfit_overlapped[k->unfit++] = overlap[o] != 0;
-            }
-        }
-    }
-    /* Kernels read whole vectors: what is behind the last lane must be harmless numbers. */
-    size_t count = k->lanes.count;
-    for (size_t lane = count; lane < (count + 3) / 4 * 4 && count > 0; lane++) {
-        k->lanes.chunks[lane] = 1;
-        k->lanes.overlapped[lane] = 0;
-        for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-            calc_stage_lane_class *l = &k->lanes.item[i];
-#define CALC_X(member) l->member[lane] = l->member[0];
-            CALC_STAGE_CLASS_LIST(CALC_X)
-#undef CALC_X
-        }
-    }
-}
-
-static void fill_flags(calc_stage_work *k, const calc_space *space)
-{
-    static const int64_t choices[] = {CALC_CHOICE_AUTO, CALC_CHOICE_TRUE, CALC_CHOICE_FALSE};
-    k->reduces = calc_space_pick_bool(space, CALC_AXIS_data_par_overlap,
-                                      k->exec.training && !k->alone, k->reduce);
-    k->gathers = calc_space_pick(space, CALC_AXIS_param_gather_overlap, choices, 3, k->gather);
-    if (k->rows.pinned) {
-        k->gathers = 1;
-        k->gather[0] = k->exec.param_gather_overlap;
-    }
-}
-
-/* States that are legal in the cell: without replicas only the one that shards nothing. */
-static void fill_states(calc_stage_work *k)
-{
-    const calc_stage_rows *r = &k->rows;
-    k->first_state = r->alone_first && !k->alone;
-    k->states = r->states - k->first_state;
-    if (k->alone) {
-        bool plain = r->states > 0 && !r->state[0].sharding && r->state[0].zero == 0;
-        k->states = plain ? 1 : 0;
-    }
-}
-
-/* Verdicts of the networks on a cell, per tensor-parallel network. */
-static void fill_pairs(calc_stage_work *k, const calc_worker *w)
-{
-    const calc_exec *e = &k->exec;
-    const calc_system *s = w->system;
-    bool placed = e->rank_order != CALC_RANK_ORDER_NETWORKS;
-    int64_t pipeline[CALC_MAX_NETWORKS];
-    int64_t data[CALC_MAX_NETWORKS];
-    size_t pipelines = calc_space_networks(w->space, CALC_AXIS_pipeline_par_net,
-                                           placed ? 1 : e->pipeline_par, s, pipeline);
-    size_t datas =
-        calc_space_networks(w->space, CALC_AXIS_data_par_net, placed ? 1 : e->data_par, s, data);
-    k->pairs = pipelines * datas;
-    for (size_t i = 0; i < k->pairs; i++) {
-        calc_exec x = *e;
-        x.pipeline_par_net = pipeline[i / datas];
-        x.data_par_net = data[i % datas];
-        k->pair[i].pipeline = x.pipeline_par_net;
-        k->pair[i].data = x.data_par_net;
-        bool some = false;
-        for (size_t n = 0; n < k->rows.networks_count; n++) {
-            x.tensor_par_net = k->rows.networks[n];
-            k->verdict[n][i] = calc_verdict_networks(s, &x);
-            some = some || k->verdict[n][i] == CALC_VERDICT_OK;
-        }
-        if (some && !w->counts_only) {
-            calc_groups groups = calc_groups_of(&x);
-            k->pair[i].lines =
-                calc_stage_lines_of(s, &x, &groups, calc_stage_message_bytes(&k->rows.shape));
-        }
-    }
-}
-
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/* The layout of a point. */
-static calc_exec exec_of(const calc_stage_work *k, const calc_stage_row *row, size_t pair_index,
-                         size_t state, int64_t interleaving, bool messages_overlap, size_t reduce,
-                         size_t gather)
+/* The layout of a row in the cell, with a choice. */
+static calc_exec exec_of(const calc_stage_work *k, const calc_stage_row *row, size_t choice)
 {
+    const calc_exec *cell = &k->cell.exec;
     calc_exec e = row->exec;
-    e.num_procs = k->exec.num_procs;
-    e.pipeline_par = k->exec.pipeline_par;
-    e.data_par = k->exec.data_par;
-    e.batch_size = k->exec.batch_size;
-    e.pipeline_par_net = k->pair[pair_index].pipeline;
-    e.data_par_net = k->pair[pair_index].data;
-    e.optimizer_sharding = k->rows.state[state].sharding;
-    e.zero_stage = k->rows.state[state].zero;
-    e.pipeline_interleaving = interleaving;
-    e.pipeline_par_overlap = messages_overlap;
-    e.data_par_overlap = k->reduce[reduce] != 0;
-    e.param_gather_overlap = (calc_choice)k->gather[gather];
+    e.num_procs = cell->num_procs;
+    e.pipeline_par = cell->pipeline_par;
+    e.data_par = cell->data_par;
+    e.batch_size = cell->batch_size;
+    e.pipeline_interleaving = 1;
+    calc_stage_choice_put(&k->rows.choice[k->cell.choice[choice]], &e);
     return e;
 }
 
-/* Whether a row was made for the networks of a pair. */
-static bool pairs_with(const calc_stage_work *k, const calc_stage_row *row, size_t pair_index)
+/* Put the rest of a point into it. */
+static void put_point(const calc_stage_cell *c, size_t pair, const calc_stage_chunking *chunking,
+                      size_t reduce, size_t gather, calc_exec *e)
 {
-    return row->data_network < 0 || row->data_network == k->pair[pair_index].data;
+    e->pipeline_par_net = c->pair[pair].pipeline;
+    e->data_par_net = c->pair[pair].data;
+    e->pipeline_interleaving = chunking->interleaving;
+    e->pipeline_par_overlap = chunking->overlapped;
+    e->data_par_overlap = c->reduce[reduce] != 0;
+    e->param_gather_overlap = (calc_choice)c->gather[gather];
 }
 
-/* Points of a row in the cell. */
-static uint64_t points_of(const calc_stage_work *k, const calc_stage_row *row)
+/* Pairs of networks of a row's points. */
+static size_t pairs_of(const calc_stage_cell *c, const calc_stage_row *row)
 {
-    uint64_t pairs = 0;
-    for (size_t i = 0; i < k->pairs; i++) {
-        pairs += pairs_with(k, row, i);
+    size_t pairs = 0;
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        pairs += calc_stage_pairs_with(c, row, i);
     }
-    return pairs * k->states * (k->lanes.count + k->unfit) * k->reduces * k->gathers;
+    return pairs;
 }
 
 calc_verdict calc_stage_decode(const calc_stage_place *place, uint64_t index, calc_exec *exec)
 {
-    const calc_stage_work *k = place->work;
-    size_t lanes = k->lanes.count + k->unfit;
-    size_t gather = index % k->gathers;
-    index /= k->gathers;
-    size_t reduce = index % k->reduces;
-    index /= k->reduces;
-    size_t lane = index % lanes;
-    index /= lanes;
-    size_t state = index % k->states;
-    size_t pair_index = 0;
-    for (size_t left = (size_t)(index / k->states);; pair_index++) {
-        if (pairs_with(k, place->row, pair_index) && left-- == 0) {
+    const calc_stage_cell *c = &place->work->cell;
+    size_t pairs = pairs_of(c, place->row);
+    size_t chunkings = c->fitting + c->unfit;
+    size_t pair = 0;
+    for (size_t left = (size_t)(index % pairs);; pair++) {
+        if (calc_stage_pairs_with(c, place->row, pair) && left-- == 0) {
             break;
         }
     }
-    bool fits = lane < k->lanes.count;
-    size_t unfit = lane - k->lanes.count; /* if it does not fit */
-    *exec =
-        exec_of(k, place->row, pair_index, k->first_state + state,
-                fits ? k->interleaving[lane] : k->unfit_interleaving[unfit],
-                fits ? k->lanes.overlapped[lane] > 0 : k->unfit_overlapped[unfit], reduce, gather);
-    calc_verdict verdict = k->verdict[place->row->network][pair_index];
+    index /= pairs;
+    size_t chunking = (size_t)(index % chunkings);
+    index /= chunkings;
+    size_t gather = (size_t)(index % c->gathers);
+    index /= c->gathers;
+    size_t reduce = (size_t)(index % c->reduces);
+    index /= c->reduces;
+    bool fits = chunking < c->fitting;
+    *exec = exec_of(place->work, place->row, (size_t)index);
+    put_point(c, pair, fits ? &c->chunking[chunking] : &c->unfit_chunking[chunking - c->fitting],
+              reduce, gather, exec);
+    calc_verdict verdict = c->verdict[place->row->network][pair];
     return verdict != CALC_VERDICT_OK ? verdict
            : fits                     ? CALC_VERDICT_OK
                                       : CALC_VERDICT_INTERLEAVING;
 }
 
-static bool gathers_beside(const calc_stage_work *k, size_t reduce, size_t gather)
-{
-    return k->gather[gather] == CALC_CHOICE_AUTO ? k->reduce[reduce] != 0
-                                                 : k->gather[gather] == CALC_CHOICE_TRUE;
-}
-
-/* The points of a lane, with what is known of them. */
-static void visit_lane(calc_worker *w, const calc_stage_row *row, size_t pair_index, size_t state,
-                       size_t lane, calc_sweep_group *group, calc_point_purpose what)
+/* The points of a lane of the tile, with what is known of them. */
+static void visit_lane(calc_worker *w, size_t lane, calc_sweep_group *group,
+                       calc_point_purpose what)
 {
     calc_stage_work *k = w->stage;
-    calc_stage_step step = {0};
-    if (what != CALC_POINT_RUN) {
-        step = calc_stage_lane_step(&k->tile, lane);
-    }
-    for (size_t i = 0; i < k->reduces * k->gathers && w->status == CALC_OK; i++) {
-        size_t reduce = i / k->gathers;
-        size_t gather = i % k->gathers;
-        calc_exec exec = exec_of(k, row, pair_index, state, k->interleaving[lane],
-                                 k->lanes.overlapped[lane] > 0, reduce, gather);
+    const calc_stage_cell *c = &k->cell;
+    calc_stage_step step = calc_stage_lane_step(&k->tile, lane);
+    calc_exec exec = k->exec;
+    for (size_t i = 0; i < c->reduces * c->gathers && w->status == CALC_OK; i++) {
+        size_t reduce = i / c->gathers;
+        size_t gather = i % c->gathers;
+        bool beside = calc_stage_cell_gathers(c, reduce, gather);
+        put_point(c, calc_stage_cell_pair(c, lane), calc_stage_cell_chunking(c, lane), reduce,
+                  gather, &exec);
         calc_point p = {
-            .total_s = step.total_s[k->reduce[reduce] != 0][gathers_beside(k, reduce, gather)],
+            .total_s = step.total_s[c->reduce[reduce] != 0][beside],
             .tier1_bytes = step.tier1_bytes,
+            .tier2_bytes = step.tier2_bytes,
         };
         calc_point_take(w, group, &exec, &p, what);
     }
@@ -287,93 +133,163 @@ static void visit_lane(calc_worker *w, const calc_stage_row *row, size_t pair_in
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
-static void run_tile(calc_worker *w, const calc_stage_row *row, size_t pair_index, size_t state,
-                     calc_sweep_group *group)
+static double least_s(const calc_stage_tile *tile, const calc_stage_step *step)
+{
+    double least = CALC_STAGE_NEVER_S;
+    for (int i = 0; i < 4; i++) {
+        bool allowed = tile->allowed[i / 2][i % 2];
+        least = allowed ? calc_stage_min(least, step->total_s[i / 2][i % 2]) : least;
+    }
+    return least;
+}
+
+/* Compare a tile with calc_run(): every point, and the kernel's choice among those of a lane. */
+static void verify_tile(calc_worker *w, calc_sweep_group *group)
 {
     calc_stage_work *k = w->stage;
-    size_t flags = k->reduces * k->gathers;
-    size_t feasible = 0;
-    calc_point best = {INFINITY, INFINITY, 0};
-    w->stage_kernel(&k->tile, &k->out);
-    w->counts.evaluated += k->lanes.count * flags;
-    for (size_t lane = 0; lane < k->lanes.count; lane++) {
-        if (k->out.tier1_bytes[lane] > w->system->mem1.capacity_bytes) {
-            w->counts.rejected[CALC_VERDICT_MEM1_CAPACITY] += flags;
-            continue;
+    const calc_stage_tile *t = &k->tile;
+    for (size_t lane = t->first; lane < t->first + t->count && w->status == CALC_OK; lane++) {
+        calc_stage_step step = calc_stage_lane_step(t, lane);
+        if (k->out.best_s[lane] != least_s(t, &step) ||
+            k->out.tier1_bytes[lane] != step.tier1_bytes ||
+            k->out.tier2_bytes[lane] != step.tier2_bytes) {
+            w->status = CALC_ERR_RULE;
+            w->failed = k->exec;
         }
-        feasible++;
-        best.total_s = calc_stage_min(best.total_s, k->out.best_s[lane]);
-        best.tier1_bytes = calc_stage_min(best.tier1_bytes, k->out.tier1_bytes[lane]);
-    }
-    w->counts.feasible += feasible * flags;
-    /* No lane is better than the best of each objective together. */
-    if (feasible == 0 || (w->bounded && !calc_point_matters(w, group, &best))) {
-        return;
-    }
-    for (size_t lane = 0; lane < k->lanes.count; lane++) {
-        calc_point p = {k->out.best_s[lane], k->out.tier1_bytes[lane], 0};
-        if (p.tier1_bytes <= w->system->mem1.capacity_bytes &&
-            (!w->bounded || calc_point_matters(w, group, &p))) {
-            visit_lane(w, row, pair_index, state, lane, group, CALC_POINT_ENTER);
-        }
+        visit_lane(w, lane, group, CALC_POINT_VERIFY);
     }
 }
 
-static void run_state(calc_worker *w, const calc_stage_row *row, size_t pair_index, size_t state,
+static void run_tile(calc_worker *w, calc_sweep_group *group)
+{
+    calc_stage_work *k = w->stage;
+    const calc_stage_tile *t = &k->tile;
+    calc_stage_out *out = &k->out;
+    uint64_t flags = k->cell.reduces * k->cell.gathers;
+    w->stage_kernel(t, out);
+    w->counts.evaluated += t->count * flags;
+    w->counts.feasible += out->feasible * flags;
+    w->counts.rejected[CALC_VERDICT_MEM1_CAPACITY] += out->over_tier1 * flags;
+    w->counts.rejected[CALC_VERDICT_MEM2_CAPACITY] += out->over_tier2 * flags;
+    /* No lane is better than the best of each objective together. */
+    calc_point best = {out->least_s, out->least_tier1_bytes, out->least_tier2_bytes};
+    bool some = out->feasible > 0 && (!w->bounded || calc_point_matters(w, group, &best));
+    for (size_t lane = t->first; some && lane < t->first + t->count; lane++) {
+        calc_point p = {out->best_s[lane], out->tier1_bytes[lane], out->tier2_bytes[lane]};
+        if (calc_point_fits(w, &p) == CALC_VERDICT_OK &&
+            (!w->bounded || calc_point_matters(w, group, &p))) {
+            visit_lane(w, lane, group, CALC_POINT_ENTER);
+        }
+    }
+    if (w->options->verify > 0 && calc_point_verifies(w)) {
+        verify_tile(w, group);
+    }
+}
+
+/* Terms of the row and the choice at hand for lanes from the first of the tile on, and the tile, or
+ * nothing if a bound proves that it cannot matter. */
+static void run_terms(calc_worker *w, const calc_stage_row *row, const calc_stage_terms *terms,
                       calc_sweep_group *group)
 {
     calc_stage_work *k = w->stage;
-    if (w->by_run || row->offloads) {
-        for (size_t lane = 0; lane < k->lanes.count; lane++) {
-            visit_lane(w, row, pair_index, state, lane, group, CALC_POINT_RUN);
+    calc_stage_cell *c = &k->cell;
+    size_t pair = calc_stage_cell_pair(c, k->tile.first);
+    const calc_stage_lines *lines = calc_stage_cell_lines(c, w->system, &k->rows, pair);
+    k->terms = *terms;
+    calc_stage_terms_cell(&row->context, &k->exec, &row->parts, lines, &k->terms);
+    if (w->bounded && !w->options->no_prune) {
+        calc_point bound = calc_stage_bound(c, &k->terms, k->tile.schedule);
+        if (calc_point_fits(w, &bound) != CALC_VERDICT_OK ||
+            !calc_point_matters(w, group, &bound)) {
+            w->counts.skipped += k->tile.count * c->reduces * c->gathers;
+            return;
         }
-        return;
     }
-    calc_exec e = exec_of(k, row, pair_index, state, 1, false, 0, 0);
-    k->terms = row->terms[state];
-    calc_stage_terms_cell(&row->context, &e, &row->parts, &k->pair[pair_index].lines, &k->terms);
-    calc_stage_links links = calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
-                                                 &k->pair[pair_index].lines);
-    size_t count = (k->lanes.count + 3) / 4 * 4;
-    for (size_t lane = 0; lane < count; lane++) {
-#define CALC_X(member) k->links.member[lane] = links.member;
-        CALC_STAGE_LINK_LIST(CALC_X)
-#undef CALC_X
+    k->tile.links = calc_stage_cell_links(c, &k->rows, row, &k->exec);
+    run_tile(w, group);
+}
+
+/* A row and a choice on the lanes at hand. Where weights are sharded, the networks decide how long
+ * a block takes. */
+static void run_choice(calc_worker *w, const calc_stage_row *row, size_t choice,
+                       calc_sweep_group *group)
+{
+    calc_stage_work *k = w->stage;
+    const calc_stage_cell *c = &k->cell;
+    const calc_stage_terms *terms = &k->rows.terms[row->terms + c->choice[choice]];
+    k->exec = exec_of(k, row, choice);
+    bool each = calc_zero_stage(&k->exec) >= 3;
+    size_t count = each ? c->fitting : c->lanes.count;
+    for (size_t first = 0; first < c->lanes.count && w->status == CALC_OK; first += count) {
+        k->tile.first = first;
+        k->tile.count = count;
+        run_terms(w, row, terms, group);
     }
-    run_tile(w, row, pair_index, state, group);
-    if (w->options->verify > 0 && calc_point_verifies(w)) {
-        for (size_t lane = 0; lane < k->lanes.count; lane++) {
-            visit_lane(w, row, pair_index, state, lane, group, CALC_POINT_VERIFY);
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* Points of a row, counted: those that networks and chunks do not allow are never visited. */
+static void count_row(calc_worker *w, const calc_stage_row *row)
+{
+    calc_stage_work *k = w->stage;
+    const calc_stage_cell *c = &k->cell;
+    uint64_t per_chunking = calc_stage_cell_choices(c, &k->rows, row) * c->reduces * c->gathers;
+    uint64_t per_pair = per_chunking * (c->fitting + c->unfit);
+    calc_stage_place place = {k, row, w->counts.total};
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        calc_verdict verdict = c->verdict[row->network][i];
+        if (!calc_stage_pairs_with(c, row, i)) {
+            continue;
+        }
+        w->counts.total += per_pair;
+        if (verdict != CALC_VERDICT_OK) {
+            w->counts.rejected[verdict] += per_pair;
+        } else {
+            w->counts.rejected[CALC_VERDICT_INTERLEAVING] += per_chunking * c->unfit;
+        }
+    }
+    if (w->stage_visit && w->counts.total > place.first) {
+        w->stage_visit(w->row_context, w, &place);
+    }
+}
+
+/* Every point of a row by calc_run(). */
+static void run_points(calc_worker *w, const calc_stage_row *row, calc_sweep_group *group)
+{
+    calc_stage_work *k = w->stage;
+    const calc_stage_cell *c = &k->cell;
+    size_t choices = calc_stage_cell_choices(c, &k->rows, row);
+    for (size_t i = 0; i < choices; i++) {
+        calc_exec e = exec_of(k, row, i);
+        for (size_t chunking = 0; chunking < c->fitting; chunking++) {
+            for (size_t pair = 0; pair < c->pipelines * c->datas; pair++) {
+                bool fine = calc_stage_pairs_with(c, row, pair) &&
+                            c->verdict[row->network][pair] == CALC_VERDICT_OK;
+                size_t flags = fine ? c->reduces * c->gathers : 0;
+                for (size_t f = 0; f < flags && w->status == CALC_OK; f++) {
+                    put_point(c, pair, &c->chunking[chunking], f / c->gathers, f % c->gathers, &e);
+                    calc_point_take(w, group, &e, NULL, CALC_POINT_RUN);
+                }
+            }
         }
     }
 }
 
-static void run_row(calc_worker *w, const calc_stage_row *row, calc_sweep_group *group)
+/* The rows that share a tensor-parallel network, and the network of data parallelism that they are
+ * made for, on the same lanes. */
+static void run_rows(calc_worker *w, size_t network, int64_t data_network, calc_sweep_group *group)
 {
     calc_stage_work *k = w->stage;
-    uint64_t per_pair = k->states * k->reduces * k->gathers;
-    calc_stage_place place = {k, row, w->counts.total};
-    w->counts.total += points_of(k, row);
-    for (size_t i = 0; i < k->pairs; i++) {
-        calc_verdict verdict = k->verdict[row->network][i];
-        if (!pairs_with(k, row, i)) {
-            continue;
-        }
-        if (verdict != CALC_VERDICT_OK) {
-            w->counts.rejected[verdict] += per_pair * (k->lanes.count + k->unfit);
-        } else {
-            w->counts.rejected[CALC_VERDICT_INTERLEAVING] += per_pair * k->unfit;
-        }
-    }
-    if (w->stage_visit) {
-        w->stage_visit(w->row_context, w, &place);
-    }
-    for (size_t i = 0; i < k->pairs && !w->counts_only; i++) {
-        if (k->verdict[row->network][i] != CALC_VERDICT_OK || !pairs_with(k, row, i)) {
-            continue;
-        }
-        for (size_t s = 0; s < k->states; s++) {
-            run_state(w, row, i, k->first_state + s, group);
+    size_t next = 0;
+    while (w->status == CALC_OK && calc_stage_cell_lanes(&k->cell, network, data_network, &next)) {
+        for (size_t i = 0; i < k->rows.count && w->status == CALC_OK; i++) {
+            const calc_stage_row *row = &k->rows.row[i];
+            size_t choices = calc_stage_cell_choices(&k->cell, &k->rows, row);
+            bool ours = row->network == network && row->data_network == data_network;
+            for (size_t choice = 0; ours && choice < choices; choice++) {
+                run_choice(w, row, choice, group);
+            }
         }
     }
 }
@@ -381,25 +297,32 @@ static void run_row(calc_worker *w, const calc_stage_row *row, calc_sweep_group 
 void calc_stage_work_cell(calc_worker *w)
 {
     calc_stage_work *k = w->stage;
-    k->exec = w->cell.exec;
-    k->alone = k->exec.data_par == 1 && k->exec.context_par <= 1;
-    fill_lanes(k, w->space);
-    fill_flags(k, w->space);
-    fill_states(k);
-    fill_pairs(k, w);
-    if (k->lanes.count + k->unfit == 0 || k->states == 0 || k->reduces == 0 || k->gathers == 0) {
-        return;
-    }
-    k->tile = (calc_stage_tile){.terms = &k->terms,
-                                .lanes = &k->lanes,
-                                .links = &k->links,
-                                .schedule = k->exec.pipeline_schedule};
-    for (size_t i = 0; i < k->reduces * k->gathers; i++) {
-        size_t reduce = i / k->gathers;
-        k->tile.allowed[k->reduce[reduce] != 0][gathers_beside(k, reduce, i % k->gathers)] = true;
+    calc_stage_cell *c = &k->cell;
+    calc_stage_cell_fill(c, w->space, w->system, &k->rows, &w->cell.exec);
+    k->tile = (calc_stage_tile){
+        .terms = &k->terms,
+        .lanes = &c->lanes,
+        .schedule = c->exec.pipeline_schedule,
+        .tier1_capacity_bytes = w->system->mem1.capacity_bytes,
+        .tier2_capacity_bytes = w->system->mem2.capacity_bytes,
+    };
+    for (size_t i = 0; i < c->reduces * c->gathers; i++) {
+        size_t reduce = i / c->gathers;
+        k->tile
+            .allowed[c->reduce[reduce] != 0][calc_stage_cell_gathers(c, reduce, i % c->gathers)] =
+            true;
     }
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? w->cell.procs_index : 0];
-    for (size_t i = 0; i < k->rows.count && w->status == CALC_OK; i++) {
-        run_row(w, &k->rows.row[i], group);
+    for (size_t i = 0; i < k->rows.count; i++) {
+        count_row(w, &k->rows.row[i]);
+    }
+    bool any = !w->counts_only && c->reduces * c->gathers > 0;
+    for (size_t i = 0; i < k->rows.count && any && w->by_run && w->status == CALC_OK; i++) {
+        run_points(w, &k->rows.row[i], group);
+    }
+    for (size_t n = 0; n < k->rows.networks_count && any && !w->by_run; n++) {
+        for (size_t d = 0; d < k->rows.datas; d++) {
+            run_rows(w, n, k->rows.data[d], group);
+        }
     }
 }

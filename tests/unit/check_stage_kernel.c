@@ -37,10 +37,12 @@ static void random_part(calc_stage_part *part)
     for (size_t i = 0; i < sizeof *part / sizeof *member; i++) {
         member[i] = number();
     }
+    part->spared_s = part->agrad_s * calc_rng_real(&rng); /* no pass takes less than nothing */
 }
 
 static calc_stage_terms random_terms(void)
 {
+    bool away = calc_rng_below(&rng, 2) > 0;
     calc_stage_terms t = {
         .stages = count_to(12),
         .microbatches = count_to(40),
@@ -65,16 +67,18 @@ static calc_stage_terms random_terms(void)
         .whole_block_bytes = number(),
         .used_share = 1 + calc_rng_real(&rng),
         .reserved_bytes = number(),
-        .away = true,
-        .weight_held_away = number(),
-        .weight_owned_away = number(),
-        .optimizer_held_away = number(),
-        .optimizer_owned_away = number(),
+        .away = away,
+        .weight_held_away = away ? number() : 0,
+        .weight_owned_away = away ? number() : 0,
+        .optimizer_held_away = away ? number() : 0,
+        .optimizer_owned_away = away ? number() : 0,
     };
     random_part(&t.block[0]);
     random_part(&t.block[1]);
     random_part(&t.embedding);
     random_part(&t.head);
+    t.block[0].away_bytes *= away;
+    t.block[1].away_bytes *= away;
     return t;
 }
 
@@ -116,6 +120,21 @@ static double least_s(const calc_stage_tile *tile, const calc_stage_step *step)
     return least;
 }
 
+static void sum_up(const calc_stage_tile *tile, double best_s, const calc_stage_step *step,
+                   calc_stage_out *sum)
+{
+    if (step->tier1_bytes > tile->tier1_capacity_bytes) {
+        sum->over_tier1++;
+    } else if (step->tier2_bytes > tile->tier2_capacity_bytes) {
+        sum->over_tier2++;
+    } else {
+        sum->feasible++;
+        sum->least_s = fmin(sum->least_s, best_s);
+        sum->least_tier1_bytes = fmin(sum->least_tier1_bytes, step->tier1_bytes);
+        sum->least_tier2_bytes = fmin(sum->least_tier2_bytes, step->tier2_bytes);
+    }
+}
+
 START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
 {
     calc_kernel_level level[4];
@@ -126,23 +145,37 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
         .terms = &terms,
         .lanes = &lanes,
         .links = &links,
+        .tier1_capacity_bytes = number() * 1e4,
+        .tier2_capacity_bytes = number() * 1e4,
         .schedule = (calc_pipeline_schedule)calc_rng_below(&rng, CALC_PIPELINE_SCHEDULE_COUNT)};
     uint32_t allowed = 1 + calc_rng_below(&rng, 15);
     for (uint32_t i = 0; i < 4; i++) {
         tile.allowed[i / 2][i % 2] = (allowed >> i & 1) != 0;
     }
     random_lanes(1 + calc_rng_below(&rng, 30), terms.stages);
+    tile.first = calc_rng_below(&rng, (uint32_t)lanes.count);
+    tile.count = lanes.count - tile.first;
     for (size_t l = 0; l < levels; l++) {
         memset(&out, 0xff, sizeof out);
         calc_stage_kernel_beside(level[l].run)(&tile, &out);
-        for (size_t lane = 0; lane < lanes.count; lane++) {
+        calc_stage_out want = {.least_s = CALC_STAGE_NEVER_S,
+                               .least_tier1_bytes = CALC_STAGE_NEVER_S,
+                               .least_tier2_bytes = CALC_STAGE_NEVER_S};
+        for (size_t lane = tile.first; lane < lanes.count; lane++) {
             calc_stage_step step = calc_stage_lane_step(&tile, lane);
             ck_assert_msg(out.best_s[lane] == least_s(&tile, &step),
                           "%s, lane %zu: %.17g not %.17g", level[l].name, lane, out.best_s[lane],
                           least_s(&tile, &step));
             ck_assert(out.tier1_bytes[lane] == step.tier1_bytes);
             ck_assert(out.tier2_bytes[lane] == step.tier2_bytes);
+            sum_up(&tile, out.best_s[lane], &step, &want);
         }
+        ck_assert_uint_eq(out.feasible, want.feasible);
+        ck_assert_uint_eq(out.over_tier1, want.over_tier1);
+        ck_assert_uint_eq(out.over_tier2, want.over_tier2);
+        ck_assert(out.least_s == want.least_s);
+        ck_assert(out.least_tier1_bytes == want.least_tier1_bytes);
+        ck_assert(out.least_tier2_bytes == want.least_tier2_bytes);
     }
 }
 END_TEST

@@ -1,0 +1,219 @@
+#include "stage_cell.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/verdict.h"
+
+/* Lanes of the widest vector. */
+enum { PADDING = 8 };
+
+static void fill_chunkings(calc_stage_cell *k, const calc_space *space, const calc_stage_rows *rows)
+{
+    const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
+    int64_t overlap[2];
+    calc_exec e = k->exec;
+    bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
+                   e.inference.phase == CALC_INFERENCE_PHASE_NONE;
+    int64_t most = chunked ? (int64_t)ceil(rows->shape.blocks / (double)e.pipeline_par) + 1 : 1;
+    /* Where overlap is preferred, there must be something to overlap. */
+    bool sends = e.pipeline_par > 1 || !space->axis[CALC_AXIS_pipeline_par_overlap].last;
+    size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, sends, overlap);
+    if (rows->pinned) {
+        overlaps = 1;
+        overlap[0] = e.pipeline_par_overlap;
+    }
+    size_t candidates = axis->all ? (size_t)most : axis->count;
+    k->fitting = 0;
+    k->unfit = 0;
+    for (size_t i = 0; i < candidates; i++) {
+        int64_t v = axis->all ? (int64_t)i + 1 : axis->value[i];
+        if (v > 1 && !chunked) {
+            continue;
+        }
+        e.pipeline_interleaving = v;
+        calc_stages s = calc_stages_split(&rows->shape, &e);
+        for (size_t o = 0; o < overlaps; o++) {
+            calc_stage_chunking c = {v, overlap[o] != 0};
+            if (s.fit) {
+                k->stages[k->fitting] = s;
+                k->chunking[k->fitting++] = c;
+            } else if (!axis->all) {
+                k->unfit_chunking[k->unfit++] = c;
+            }
+        }
+    }
+    k->same_first = true;
+    for (size_t i = 1; i < k->fitting; i++) {
+        k->same_first = k->same_first && memcmp(&k->stages[i].item[0], &k->stages[0].item[0],
+                                                sizeof(calc_stage_class)) == 0;
+    }
+}
+
+static void fill_flags(calc_stage_cell *k, const calc_space *space, const calc_stage_rows *rows)
+{
+    static const int64_t choices[] = {CALC_CHOICE_AUTO, CALC_CHOICE_TRUE, CALC_CHOICE_FALSE};
+    k->reduces = calc_space_pick_bool(space, CALC_AXIS_data_par_overlap,
+                                      k->exec.training && !k->alone, k->reduce);
+    k->gathers = calc_space_pick(space, CALC_AXIS_param_gather_overlap, choices, 3, k->gather);
+    if (rows->pinned) {
+        k->gathers = 1;
+        k->gather[0] = k->exec.param_gather_overlap;
+    }
+}
+
+/* Without replicas only the state that shards nothing is legal. */
+static void fill_choices(calc_stage_cell *k, const calc_stage_rows *rows)
+{
+    k->choices = 0;
+    k->resident = 0;
+    for (size_t i = 0; i < rows->choices; i++) {
+        const calc_stage_choice *c = &rows->choice[i];
+        bool plain = !c->sharding && c->zero == 0;
+        if (k->alone ? plain : !c->alone) {
+            k->choice[k->choices++] = (unsigned char)i;
+            k->resident += i < rows->resident;
+        }
+    }
+}
+
+static void fill_pairs(calc_stage_cell *k, const calc_space *space, const calc_system *s,
+                       const calc_stage_rows *rows)
+{
+    calc_exec e = k->exec;
+    bool placed = e.rank_order != CALC_RANK_ORDER_NETWORKS;
+    int64_t pipeline[CALC_MAX_NETWORKS];
+    int64_t data[CALC_MAX_NETWORKS];
+    k->pipelines = calc_space_networks(space, CALC_AXIS_pipeline_par_net,
+                                       placed ? 1 : e.pipeline_par, s, pipeline);
+    k->datas = calc_space_networks(space, CALC_AXIS_data_par_net, placed ? 1 : e.data_par, s, data);
+    for (size_t i = 0; i < k->pipelines * k->datas; i++) {
+        k->pair[i].pipeline = e.pipeline_par_net = pipeline[i / k->datas];
+        k->pair[i].data = e.data_par_net = data[i % k->datas];
+        k->pair[i].known = false;
+        for (size_t n = 0; n < rows->networks_count; n++) {
+            e.tensor_par_net = rows->networks[n];
+            k->verdict[n][i] = calc_verdict_networks(s, &e);
+        }
+    }
+}
+
+void calc_stage_cell_fill(calc_stage_cell *k, const calc_space *space, const calc_system *system,
+                          const calc_stage_rows *rows, const calc_exec *exec)
+{
+    k->exec = *exec;
+    k->alone = exec->data_par == 1 && exec->context_par <= 1;
+    fill_chunkings(k, space, rows);
+    fill_flags(k, space, rows);
+    fill_choices(k, rows);
+    fill_pairs(k, space, system, rows);
+}
+
+size_t calc_stage_cell_choices(const calc_stage_cell *k, const calc_stage_rows *rows,
+                               const calc_stage_row *row)
+{
+    return row->choices < rows->choices ? k->resident : k->choices;
+}
+
+/* ---- Lanes ----------------------------------------------------------------------------------- */
+
+static void put_class(calc_stage_lane_class *to, size_t lane, const calc_stage_class *from)
+{
+#define CALC_X(member) to->member[lane] = from->member;
+    CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+}
+
+static void put_lane(calc_stage_cell *k, size_t lane, size_t chunking)
+{
+    const calc_stages *s = &k->stages[chunking];
+    k->lanes.chunks[lane] = s->chunks;
+    k->lanes.overlapped[lane] = k->chunking[chunking].overlapped;
+    for (int i = 0; i < k->lanes.classes; i++) {
+        put_class(&k->lanes.item[i], lane, &s->item[i]);
+    }
+}
+
+bool calc_stage_cell_lanes(calc_stage_cell *k, size_t network, int64_t data_network, size_t *next)
+{
+    size_t most = k->fitting > 0 ? CALC_STAGE_LANES / k->fitting : 0;
+    k->lane_pairs = 0;
+    for (; *next < k->pipelines * k->datas && k->lane_pairs < most; ++*next) {
+        bool pairs = data_network < 0 || data_network == k->pair[*next].data;
+        if (pairs && k->verdict[network][*next] == CALC_VERDICT_OK) {
+            k->lane_pair[k->lane_pairs++] = (unsigned char)*next;
+        }
+    }
+    k->lanes.count = k->lane_pairs * k->fitting;
+    k->lanes.classes = 1;
+    for (size_t i = 0; i < k->fitting; i++) {
+        int classes = calc_stages_classes(&k->stages[i]);
+        k->lanes.classes = classes > k->lanes.classes ? classes : k->lanes.classes;
+    }
+    /* Kernels read whole vectors: behind the last lane are others. */
+    size_t padded = (k->lanes.count + PADDING - 1) / PADDING * PADDING;
+    for (size_t lane = 0; lane < padded; lane++) {
+        put_lane(k, lane, lane % k->fitting);
+    }
+    for (size_t i = 0; i < CALC_STAGE_LINKS; i++) {
+        k->known[i].known = false;
+    }
+    return k->lanes.count > 0;
+}
+
+const calc_stage_lines *calc_stage_cell_lines(calc_stage_cell *k, const calc_system *system,
+                                              const calc_stage_rows *rows, size_t index)
+{
+    calc_stage_pair *pair = &k->pair[index];
+    if (!pair->known) {
+        calc_exec e = k->exec;
+        e.pipeline_par_net = pair->pipeline;
+        e.data_par_net = pair->data;
+        calc_groups groups = calc_groups_of(&e);
+        pair->lines =
+            calc_stage_lines_of(system, &e, &groups, calc_stage_message_bytes(&rows->shape));
+        pair->known = true;
+    }
+    return &pair->lines;
+}
+
+static void put_links(calc_stage_lane_links *to, size_t lane, const calc_stage_links *from)
+{
+#define CALC_X(member) to->member[lane] = from->member;
+    CALC_STAGE_LINK_LIST(CALC_X)
+#undef CALC_X
+}
+
+const calc_stage_lane_links *calc_stage_cell_links(calc_stage_cell *k, const calc_stage_rows *rows,
+                                                   const calc_stage_row *row, const calc_exec *exec)
+{
+    int64_t zero = calc_zero_stage(exec);
+    size_t i = 0;
+    while (i + 1 < CALC_STAGE_LINKS && k->known[i].known &&
+           (k->known[i].message_bytes != row->parts.message_bytes || k->known[i].zero != zero)) {
+        i++;
+    }
+    calc_stage_known_links *found = &k->known[i];
+    if (found->known && found->message_bytes == row->parts.message_bytes && found->zero == zero) {
+        return &found->links;
+    }
+    found->known = true;
+    found->message_bytes = row->parts.message_bytes;
+    found->zero = zero;
+    calc_exec e = *exec;
+    calc_stage_links links = {0};
+    for (size_t p = 0; p < k->lane_pairs; p++) {
+        size_t index = k->lane_pair[p];
+        e.pipeline_par_net = k->pair[index].pipeline;
+        e.data_par_net = k->pair[index].data;
+        links = calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
+                                    calc_stage_cell_lines(k, row->context.system, rows, index));
+        for (size_t c = 0; c < k->fitting; c++) {
+            put_links(&found->links, p * k->fitting + c, &links);
+        }
+    }
+    for (size_t lane = k->lanes.count; lane % PADDING != 0; lane++) {
+        put_links(&found->links, lane, &links);
+    }
+    return &found->links;
+}
