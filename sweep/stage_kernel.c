@@ -1,4 +1,4 @@
-/* The hot loop of stages. Compiled once per CPU level; CALC_STAGE_KERNEL_NAME is the function's
+/* The hot loops of stages. Compiled once per CPU level; CALC_STAGE_KERNEL_NAME is the function's
  * name at that level. */
 #include "stage_kernel.h"
 
@@ -8,10 +8,63 @@
 #define CALC_STAGE_KERNEL_NAME calc_stage_kernel_generic
 #endif
 
-/* With training, schedule and the number of classes known, the body of the loop has no branches. */
-static inline __attribute__((always_inline)) void
-lanes_pass(const calc_stage_tile *restrict t, bool training, calc_pipeline_schedule schedule,
-           int classes, calc_stage_out *restrict out)
+/* Lanes that are computed for so many: whole vectors. */
+static size_t whole(size_t lanes)
+{
+    return (lanes + 3) / 4 * 4;
+}
+
+/* What the chunkings need: the networks do not matter, so those of the first pair stand for all.
+ * The time of the step is not asked for, so that compilers leave it out. */
+CALC_STAGE_INLINE void memory_pass(const calc_stage_tile *restrict t, bool training,
+                                   calc_pipeline_schedule schedule, int classes,
+                                   calc_stage_out *restrict out)
+{
+    calc_stage_terms terms = *t->terms;
+    terms.training = training;
+    size_t count = whole(t->chunkings);
+    size_t first = t->first;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        calc_stage_step s = calc_stage_kernel_step(&terms, schedule, classes, t, first + i);
+        out->tier1_bytes[i] = s.tier1_bytes;
+        out->tier2_bytes[i] = s.tier2_bytes;
+    }
+}
+
+/* Which of them fit. */
+static void admit(const calc_stage_tile *restrict t, calc_stage_out *restrict out)
+{
+    size_t pairs = t->count / t->chunkings;
+    out->feasible = out->over_tier1 = out->over_tier2 = 0;
+    out->least_tier1_bytes = CALC_STAGE_NEVER_S;
+    out->least_tier2_bytes = CALC_STAGE_NEVER_S;
+    for (size_t i = 0; i < t->chunkings; i++) {
+        bool over_tier1 = out->tier1_bytes[i] > t->tier1_capacity_bytes;
+        bool over_tier2 = !over_tier1 && out->tier2_bytes[i] > t->tier2_capacity_bytes;
+        bool fits = !over_tier1 && !over_tier2;
+        double skip_s = fits ? 0 : CALC_STAGE_NEVER_S;
+        out->feasible += fits;
+        out->over_tier1 += over_tier1;
+        out->over_tier2 += over_tier2;
+        out->least_tier1_bytes =
+            calc_stage_min(out->least_tier1_bytes, out->tier1_bytes[i] + skip_s);
+        out->least_tier2_bytes =
+            calc_stage_min(out->least_tier2_bytes, out->tier2_bytes[i] + skip_s);
+        for (size_t p = 0; p < pairs; p++) {
+            out->skip_s[t->first + p * t->chunkings + i] = skip_s;
+        }
+    }
+    out->feasible *= pairs;
+    out->over_tier1 *= pairs;
+    out->over_tier2 *= pairs;
+}
+
+/* The shortest step of each lane. With training, schedule and the number of classes known, the body
+ * of the loop has no branches; and what is held is not asked for. */
+CALC_STAGE_INLINE void time_pass(const calc_stage_tile *restrict t, bool training,
+                                 calc_pipeline_schedule schedule, int classes,
+                                 calc_stage_out *restrict out)
 {
     calc_stage_terms terms = *t->terms;
     terms.training = training;
@@ -19,97 +72,47 @@ lanes_pass(const calc_stage_tile *restrict t, bool training, calc_pipeline_sched
     for (int i = 0; i < 4; i++) {
         skip[i / 2][i % 2] = t->allowed[i / 2][i % 2] ? 0 : CALC_STAGE_NEVER_S;
     }
-    size_t first = t->first;
-    size_t end = first + (t->count + 3) / 4 * 4;
+    size_t end = t->first + whole(t->count);
 #pragma omp simd
-    for (size_t lane = first; lane < end; lane++) {
+    for (size_t lane = t->first; lane < end; lane++) {
         calc_stage_step s = calc_stage_kernel_step(&terms, schedule, classes, t, lane);
         double best_s = s.total_s[0][0] + skip[0][0];
         best_s = calc_stage_min(best_s, s.total_s[0][1] + skip[0][1]);
         best_s = calc_stage_min(best_s, s.total_s[1][0] + skip[1][0]);
         best_s = calc_stage_min(best_s, s.total_s[1][1] + skip[1][1]);
         out->best_s[lane] = best_s;
-        out->tier1_bytes[lane] = s.tier1_bytes;
     }
 }
 
-/* What is kept in the second tier: a pass of its own, as few tiles need it. */
-static inline __attribute__((always_inline)) void tier2_pass(const calc_stage_tile *restrict t,
-                                                             calc_pipeline_schedule schedule,
-                                                             int classes,
-                                                             calc_stage_out *restrict out)
+/* The shortest of the lanes that fit. A loop of its own: with it the one before is no vector. */
+static double shortest_s(const calc_stage_tile *restrict t, const calc_stage_out *restrict out)
 {
-    calc_stage_terms terms = *t->terms;
-    size_t first = t->first;
-    size_t end = first + (t->count + 3) / 4 * 4;
-#pragma omp simd
-    for (size_t lane = first; lane < end; lane++) {
-        calc_stage_step s = calc_stage_kernel_step(&terms, schedule, classes, t, lane);
-        out->tier2_bytes[lane] = s.tier2_bytes;
-    }
-}
-
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-/* Which lanes fit, and the least of each that do. */
-static void sum_up(const calc_stage_tile *restrict t, calc_stage_out *restrict out)
-{
-    double feasible = 0;
-    double over_tier1 = 0;
     double least_s = CALC_STAGE_NEVER_S;
-    double least_tier1 = CALC_STAGE_NEVER_S;
-    double least_tier2 = CALC_STAGE_NEVER_S;
-    size_t first = t->first;
-    size_t end = first + t->count;
-#pragma omp simd reduction(+ : feasible, over_tier1) reduction(min : least_s, least_tier1, least_tier2)
-    for (size_t lane = first; lane < end; lane++) {
-        double tier1 = out->tier1_bytes[lane];
-        double tier2 = out->tier2_bytes[lane];
-        double over = tier1 > t->tier1_capacity_bytes ? 1 : 0;
-        double fits = tier2 > t->tier2_capacity_bytes ? 0 : 1 - over;
-        double skip = (1 - fits) * CALC_STAGE_NEVER_S;
-        feasible += fits;
-        over_tier1 += over;
-        least_s = least(least_s, out->best_s[lane] + skip);
-        least_tier1 = least(least_tier1, tier1 + skip);
-        least_tier2 = least(least_tier2, tier2 + skip);
+    size_t end = t->first + t->count;
+#pragma omp simd reduction(min : least_s)
+    for (size_t lane = t->first; lane < end; lane++) {
+        double fits_s = out->best_s[lane] + out->skip_s[lane];
+        least_s = fits_s < least_s ? fits_s : least_s;
     }
-    out->feasible = (size_t)feasible;
-    out->over_tier1 = (size_t)over_tier1;
-    out->over_tier2 = t->count - out->feasible - out->over_tier1;
-    out->least_s = least_s;
-    out->least_tier1_bytes = least_tier1;
-    out->least_tier2_bytes = least_tier2;
+    return least_s;
 }
 
-static void tier2(const calc_stage_tile *tile, calc_stage_out *out)
+CALC_STAGE_INLINE void passes(const calc_stage_tile *tile, bool training,
+                              calc_pipeline_schedule schedule, int classes, calc_stage_out *out)
 {
-    if (!tile->terms->away) {
-        size_t end = tile->first + (tile->count + 3) / 4 * 4;
-        for (size_t lane = tile->first; lane < end; lane++) {
-            out->tier2_bytes[lane] = 0;
-        }
-    } else if (tile->schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
-        tier2_pass(tile, tile->schedule, tile->lanes->classes, out);
-    } else if (tile->lanes->classes > 1) {
-        tier2_pass(tile, CALC_PIPELINE_SCHEDULE_1F1B, CALC_MAX_STAGE_CLASSES, out);
-    } else {
-        tier2_pass(tile, CALC_PIPELINE_SCHEDULE_1F1B, 1, out);
-    }
+    memory_pass(tile, training, schedule, classes, out);
+    admit(tile, out);
+    time_pass(tile, training, schedule, classes, out);
+    out->least_s = shortest_s(tile, out);
 }
 
 void CALC_STAGE_KERNEL_NAME(const calc_stage_tile *tile, calc_stage_out *out)
 {
     if (!tile->terms->training || tile->schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
-        lanes_pass(tile, tile->terms->training, tile->schedule, tile->lanes->classes, out);
+        passes(tile, tile->terms->training, tile->schedule, tile->lanes->classes, out);
     } else if (tile->lanes->classes > 1) {
-        lanes_pass(tile, true, CALC_PIPELINE_SCHEDULE_1F1B, CALC_MAX_STAGE_CLASSES, out);
+        passes(tile, true, CALC_PIPELINE_SCHEDULE_1F1B, CALC_MAX_STAGE_CLASSES, out);
     } else {
-        lanes_pass(tile, true, CALC_PIPELINE_SCHEDULE_1F1B, 1, out);
+        passes(tile, true, CALC_PIPELINE_SCHEDULE_1F1B, 1, out);
     }
-    tier2(tile, out);
-    sum_up(tile, out);
 }

@@ -31,8 +31,8 @@ typedef struct calc_stage_lane_links {
 
 #undef CALC_X
 
-/** Lanes of a cell: interleavings, with and without overlap of pipeline messages, with each pair of
- *  networks. */
+/** Lanes of a cell: each pair of networks with each chunking, an interleaving with or without
+ * overlap of pipeline messages; chunkings fastest. */
 typedef struct calc_stage_lanes {
     size_t count; /**< up to the next whole vector the entries are harmless */
     int classes;  /**< of every lane: calc_stage_step_of() */
@@ -46,22 +46,27 @@ typedef struct calc_stage_tile {
     const calc_stage_terms *terms;
     const calc_stage_lanes *lanes;
     const calc_stage_lane_links *links;
-    size_t first, count; /**< of the lanes */
+    size_t chunkings;    /**< of the cell */
+    size_t first, count; /**< of the lanes: whole pairs of networks */
     calc_pipeline_schedule schedule;
     bool allowed[2][2]; /**< [gradients overlap][weights overlap] */
     double tier1_capacity_bytes, tier2_capacity_bytes;
 } calc_stage_tile;
 
-/** What a tile gives. Per lane: the shortest step of the allowed ones, and the memory. */
+/** What a tile gives. */
 typedef struct calc_stage_out {
-    size_t feasible;   /**< lanes whose memory fits */
-    size_t over_tier1; /**< the first tier is too small */
-    size_t over_tier2; /**< only the second is */
-    double least_s;    /**< of the feasible ones, each for itself: */
-    double least_tier1_bytes, least_tier2_bytes;
-    _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_STAGE_LANES];
+    size_t feasible;                             /**< lanes whose memory fits */
+    size_t over_tier1;                           /**< the first tier is too small */
+    size_t over_tier2;                           /**< only the second is */
+    double least_s;                              /**< of the feasible ones, each for itself; */
+    double least_tier1_bytes, least_tier2_bytes; /**< CALC_STAGE_NEVER_S if there are none */
+    /** Per chunking: what the fullest stage needs of each tier. */
     _Alignas(CALC_KERNEL_ALIGN) double tier1_bytes[CALC_STAGE_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double tier2_bytes[CALC_STAGE_LANES];
+    /** Per lane: the shortest step of the allowed ones, and what keeps those out that do not fit.
+     */
+    _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_STAGE_LANES];
+    _Alignas(CALC_KERNEL_ALIGN) double skip_s[CALC_STAGE_LANES];
 } calc_stage_out;
 
 /** Evaluate a tile. */

@@ -44,8 +44,8 @@ calc_status calc_stage_work_rows(calc_worker *w, const calc_exec *base)
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/* The layout of a row in the cell, with a choice. */
-static calc_exec exec_of(const calc_stage_work *k, const calc_stage_row *row, size_t choice)
+/* The layout of a row in the cell. */
+static calc_exec exec_of(const calc_stage_work *k, const calc_stage_row *row)
 {
     const calc_exec *cell = &k->cell.exec;
     calc_exec e = row->exec;
@@ -54,8 +54,13 @@ static calc_exec exec_of(const calc_stage_work *k, const calc_stage_row *row, si
     e.data_par = cell->data_par;
     e.batch_size = cell->batch_size;
     e.pipeline_interleaving = 1;
-    calc_stage_choice_put(&k->rows.choice[k->cell.choice[choice]], &e);
     return e;
+}
+
+/* Put a choice of the cell into it. */
+static void put_choice(const calc_stage_work *k, size_t choice, calc_exec *e)
+{
+    calc_stage_choice_put(&k->rows.choice[k->cell.choice[choice]], e);
 }
 
 /* Put the rest of a point into it. */
@@ -99,7 +104,8 @@ calc_verdict calc_stage_decode(const calc_stage_place *place, uint64_t index, ca
     size_t reduce = (size_t)(index % c->reduces);
     index /= c->reduces;
     bool fits = chunking < c->fitting;
-    *exec = exec_of(place->work, place->row, (size_t)index);
+    *exec = exec_of(place->work, place->row);
+    put_choice(place->work, (size_t)index, exec);
     put_point(c, pair, fits ? &c->chunking[chunking] : &c->unfit_chunking[chunking - c->fitting],
               reduce, gather, exec);
     calc_verdict verdict = c->verdict[place->row->network][pair];
@@ -150,9 +156,10 @@ static void verify_tile(calc_worker *w, calc_sweep_group *group)
     const calc_stage_tile *t = &k->tile;
     for (size_t lane = t->first; lane < t->first + t->count && w->status == CALC_OK; lane++) {
         calc_stage_step step = calc_stage_lane_step(t, lane);
+        size_t chunking = lane % t->chunkings;
         if (k->out.best_s[lane] != least_s(t, &step) ||
-            k->out.tier1_bytes[lane] != step.tier1_bytes ||
-            k->out.tier2_bytes[lane] != step.tier2_bytes) {
+            k->out.tier1_bytes[chunking] != step.tier1_bytes ||
+            k->out.tier2_bytes[chunking] != step.tier2_bytes) {
             w->status = CALC_ERR_RULE;
             w->failed = k->exec;
         }
@@ -175,9 +182,9 @@ static void run_tile(calc_worker *w, calc_sweep_group *group)
     calc_point best = {out->least_s, out->least_tier1_bytes, out->least_tier2_bytes};
     bool some = out->feasible > 0 && (!w->bounded || calc_point_matters(w, group, &best));
     for (size_t lane = t->first; some && lane < t->first + t->count; lane++) {
-        calc_point p = {out->best_s[lane], out->tier1_bytes[lane], out->tier2_bytes[lane]};
-        if (calc_point_fits(w, &p) == CALC_VERDICT_OK &&
-            (!w->bounded || calc_point_matters(w, group, &p))) {
+        size_t chunking = lane % t->chunkings;
+        calc_point p = {out->best_s[lane], out->tier1_bytes[chunking], out->tier2_bytes[chunking]};
+        if (out->skip_s[lane] <= 0 && (!w->bounded || calc_point_matters(w, group, &p))) {
             visit_lane(w, lane, group, CALC_POINT_ENTER);
         }
     }
@@ -217,7 +224,8 @@ static void run_choice(calc_worker *w, const calc_stage_row *row, size_t choice,
     calc_stage_work *k = w->stage;
     const calc_stage_cell *c = &k->cell;
     const calc_stage_terms *terms = &k->rows.terms[row->terms + c->choice[choice]];
-    k->exec = exec_of(k, row, choice);
+    put_choice(k, choice, &k->exec);
+    k->tile.chunkings = c->fitting;
     bool each = calc_zero_stage(&k->exec) >= 3;
     size_t count = each ? c->fitting : c->lanes.count;
     for (size_t first = 0; first < c->lanes.count && w->status == CALC_OK; first += count) {
@@ -260,8 +268,9 @@ static void run_points(calc_worker *w, const calc_stage_row *row, calc_sweep_gro
     calc_stage_work *k = w->stage;
     const calc_stage_cell *c = &k->cell;
     size_t choices = calc_stage_cell_choices(c, &k->rows, row);
+    calc_exec e = exec_of(k, row);
     for (size_t i = 0; i < choices; i++) {
-        calc_exec e = exec_of(k, row, i);
+        put_choice(k, i, &e);
         for (size_t chunking = 0; chunking < c->fitting; chunking++) {
             for (size_t pair = 0; pair < c->pipelines * c->datas; pair++) {
                 bool fine = calc_stage_pairs_with(c, row, pair) &&
@@ -286,8 +295,11 @@ static void run_rows(calc_worker *w, size_t network, int64_t data_network, calc_
         for (size_t i = 0; i < k->rows.count && w->status == CALC_OK; i++) {
             const calc_stage_row *row = &k->rows.row[i];
             size_t choices = calc_stage_cell_choices(&k->cell, &k->rows, row);
-            bool ours = row->network == network && row->data_network == data_network;
-            for (size_t choice = 0; ours && choice < choices; choice++) {
+            if (row->network != network || row->data_network != data_network) {
+                continue;
+            }
+            k->exec = exec_of(k, row);
+            for (size_t choice = 0; choice < choices; choice++) {
                 run_choice(w, row, choice, group);
             }
         }

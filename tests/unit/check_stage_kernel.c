@@ -82,17 +82,33 @@ static calc_stage_terms random_terms(void)
     return t;
 }
 
+static void copy_lane(size_t to, size_t from)
+{
+    lanes.chunks[to] = lanes.chunks[from];
+    lanes.overlapped[to] = lanes.overlapped[from];
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        calc_stage_lane_class *c = &lanes.item[i];
+#define CALC_X(member) c->member[to] = c->member[from];
+        CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+    }
+}
+
 /* One class of stages, or up to four, of which some may not be there. */
-static void random_lanes(size_t count, double stages)
+static void random_lanes(size_t count, double stages, size_t chunkings)
 {
     memset(&lanes, 0, sizeof lanes);
     lanes.count = count;
     lanes.classes = calc_rng_below(&rng, 2) ? CALC_MAX_STAGE_CLASSES : 1;
     for (size_t lane = 0; lane < (count + 3) / 4 * 4; lane++) {
-        double left = stages;
 #define CALC_X(member) links.member[lane] = number();
         CALC_STAGE_LINK_LIST(CALC_X)
 #undef CALC_X
+        if (lane >= chunkings) { /* the same with other networks */
+            copy_lane(lane, lane % chunkings);
+            continue;
+        }
+        double left = stages;
         lanes.chunks[lane] = count_to(4);
         lanes.overlapped[lane] = (double)calc_rng_below(&rng, 2);
         for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
@@ -152,8 +168,10 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
     for (uint32_t i = 0; i < 4; i++) {
         tile.allowed[i / 2][i % 2] = (allowed >> i & 1) != 0;
     }
-    random_lanes(1 + calc_rng_below(&rng, 30), terms.stages);
-    tile.first = calc_rng_below(&rng, (uint32_t)lanes.count);
+    size_t pairs = 1 + calc_rng_below(&rng, 4);
+    tile.chunkings = 1 + calc_rng_below(&rng, 9);
+    random_lanes(pairs * tile.chunkings, terms.stages, tile.chunkings);
+    tile.first = calc_rng_below(&rng, (uint32_t)pairs) * tile.chunkings;
     tile.count = lanes.count - tile.first;
     for (size_t l = 0; l < levels; l++) {
         memset(&out, 0xff, sizeof out);
@@ -166,8 +184,11 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
             ck_assert_msg(out.best_s[lane] == least_s(&tile, &step),
                           "%s, lane %zu: %.17g not %.17g", level[l].name, lane, out.best_s[lane],
                           least_s(&tile, &step));
-            ck_assert(out.tier1_bytes[lane] == step.tier1_bytes);
-            ck_assert(out.tier2_bytes[lane] == step.tier2_bytes);
+            ck_assert(out.tier1_bytes[lane % tile.chunkings] == step.tier1_bytes);
+            ck_assert(out.tier2_bytes[lane % tile.chunkings] == step.tier2_bytes);
+            bool fits = step.tier1_bytes <= tile.tier1_capacity_bytes &&
+                        step.tier2_bytes <= tile.tier2_capacity_bytes;
+            ck_assert((out.skip_s[lane] == 0) == fits);
             sum_up(&tile, out.best_s[lane], &step, &want);
         }
         ck_assert_uint_eq(out.feasible, want.feasible);
@@ -187,7 +208,7 @@ START_TEST(one_class_takes_as_long_as_with_three_that_are_not_there)
     calc_stage_terms terms = random_terms();
     calc_stage_tile tile = {.terms = &terms, .lanes = &lanes, .links = &links};
     tile.allowed[_i / 2 % 2][_i % 2] = true;
-    random_lanes(9, terms.stages);
+    random_lanes(9, terms.stages, 9);
     if (lanes.classes > 1) {
         return;
     }
