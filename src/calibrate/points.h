@@ -5,7 +5,7 @@
 
 #include "calc.h"
 #include "io/text.h"
-#include "model/layer.h"
+#include "model/operator.h"
 
 /** Columns that are read, in any order; others are ignored: X(NAME, name, other name, optional).
  *  Only VALUE is a number. */

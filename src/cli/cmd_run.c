@@ -14,6 +14,7 @@
 #include "cli/run_page.h"
 #include "cli/simulation.h"
 #include "report/page.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 
 enum {
@@ -81,10 +82,11 @@ static const calc_opt opts[] = {
                   .doc = "of the operators, those of these machines, as their column \"system\" "
                          "names them"},
     [OPT_COMPAT] = {.name = "compat",
-                    .value = "MODE",
-                    .choices = calc_compat_names,
+                    .value = "RULES",
                     .preset = "none",
-                    .doc = "whose arithmetic: ours, or Calculon's with its three known defects"},
+                    .doc = "follow Calculon: all its rules (calculon), all but its three known "
+                           "defects (repaired), or some by name with commas between them "
+                           "(docs/calculon.md)"},
     [OPT_COLOR] = {.name = "color",
                    .value = "WHEN",
                    .choices = when,
@@ -144,7 +146,7 @@ static calc_status write_summary(const calc_args *args, const calc_run_outcome *
                                 .layer_count = o->layer_count,
                                 .stage = o->stage,
                                 .stage_count = o->stage_count,
-                                .extended = o->extended,
+                                .compat = o->compat,
                                 .band = o->has_band ? &o->band : NULL,
                                 .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
     calc_report_write(out, &report);
@@ -234,10 +236,10 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
 {
     bool calculon = strcmp(calc_opt_value(args, OPT_COMPAT), "none") != 0;
     if (calculon && calc_opt_value(args, OPT_BAND)) {
-        return "--band has no --compat calculon: its runs were predicted by calc";
+        return "--band has no --compat: its runs were predicted by calc";
     }
     if (calculon && is_exact(args)) {
-        return "--schedule exact has no --compat calculon: Calculon has the closed form only";
+        return "--schedule exact has no --compat: Calculon has the closed form only";
     }
     const char *complaint = check_operators(args, calculon);
     return complaint ? complaint : check_streams(args, stdout_is_taken);
@@ -285,7 +287,7 @@ static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_erro
 /* The stages, where they are asked for or may differ, or for the page. */
 static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
-    bool shown = calc_opt_value(args, OPT_STAGES) || (o->extended && !o->operators);
+    bool shown = calc_opt_value(args, OPT_STAGES) || !o->operators;
     if (!shown && !calc_opt_value(args, OPT_HTML)) {
         return CALC_OK;
     }
@@ -300,12 +302,12 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
     if (calc_opt_value(args, OPT_HTML) && calc_page_check(errors) != CALC_OK) {
         return calc_complain_errors(errors);
     }
-    o->compat = (calc_compat)calc_choice_index(calc_compat_names, calc_opt_value(args, OPT_COMPAT));
     o->exact = is_exact(args);
     o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
     o->operators_file = calc_opt_value(args, OPT_OPERATORS);
     o->operators_rows = calc_opt_value(args, OPT_ROWS);
-    if (load(args, o, errors) != CALC_OK ||
+    if (calc_compat_read(calc_opt_value(args, OPT_COMPAT), &o->compat, errors) != CALC_OK ||
+        load(args, o, errors) != CALC_OK ||
         calc_run_outcome_command(o, args->argument, errors) != CALC_OK ||
         calc_run_outcome_evaluate(o, calc_opt_value(args, OPT_LAYERS), errors) != CALC_OK ||
         look_up(args, o, errors) != CALC_OK) {

@@ -82,7 +82,7 @@ static void write_bottleneck(calc_output *out, const calc_inputs *in, const calc
     const bottleneck b = bottleneck_of(in, s);
     char a[CALC_HUMAN_MAX], p[CALC_HUMAN_MAX], t[CALC_HUMAN_MAX];
     calc_reason reason[CALC_MAX_REASONS];
-    size_t reasons = calc_reasons(&in->app, &in->system, &in->exec, s, reason);
+    size_t reasons = calc_reasons(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, s, reason);
     for (size_t i = 0; i < reasons; i++) {
         calc_output_printf(out, "It cannot run: %s: %s\n", calc_verdict_text(reason[i].verdict),
                            reason[i].text);

@@ -39,11 +39,13 @@ void calc_field_text_range(const calc_field *field, char *buffer, size_t size)
                                        field->choices[i]);
         }
     } else if (field->lo < field->hi) {
-        const char *from = field->flags & CALC_ABOVE_LO ? "above " : "";
+        const char *from = field->flags & CALC_OR_ZERO ? "0, or " : "";
         const char *to = field->flags & CALC_BELOW_HI ? " to below " : " to ";
         char lo[CALC_HUMAN_MAX], hi[CALC_HUMAN_MAX];
-        snprintf(buffer, size, "%s%s%s%s", from, calc_human_integer(field->lo, lo), to,
-                 calc_human_integer(field->hi, hi));
+        bool is_share = field->lo > 0 && field->lo < 1;
+        snprintf(buffer, size, "%s%s%s%s", from,
+                 is_share ? calc_number_text(field->lo, 1, lo) : calc_human_integer(field->lo, lo),
+                 to, calc_human_integer(field->hi, hi));
     }
 }
 

@@ -139,7 +139,7 @@ static void write_rates(calc_output *out, const calc_report *r)
     };
     calc_report_title(out, r, "Speed");
     write_rate_rows(out, rows, sizeof rows / sizeof *rows);
-    if (r->extended && r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+    if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         write_costs(out, r);
     }
 }
@@ -175,7 +175,7 @@ static void write_exact(calc_output *out, const calc_stats *s)
 static void write_times(calc_output *out, const calc_report *r)
 {
     char title[128] = "Time of one step";
-    if (r->extended && stages_differ(r)) {
+    if (r->compat == CALC_COMPAT_NONE && stages_differ(r)) {
         snprintf(title, sizeof title, "Time of one step on stage %.0f, the slowest",
                  r->stats->slowest_stage);
     }
@@ -187,13 +187,13 @@ static void write_times(calc_output *out, const calc_report *r)
 static void write_memory(calc_output *out, const calc_report *r, int tier, double capacity_bytes)
 {
     char title[128], number[32], where[64] = "";
-    if (r->extended && r->inputs->exec.pipeline_par > 1) {
+    if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.pipeline_par > 1) {
         snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats->peak_stage);
     }
     snprintf(title, sizeof title, "Memory of one processor%s, tier %d: %s GiB", where, tier,
              calc_number_text(capacity_bytes, 0x1p30, number));
     calc_report_title(out, r, title);
-    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier, r->extended);
+    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier, r->compat == CALC_COMPAT_NONE);
 }
 
 static void write_communication(calc_output *out, const calc_report *r)
@@ -206,7 +206,7 @@ static void write_communication(calc_output *out, const calc_report *r)
         {"tensor parallel", s->tp_comm_link_time, s->tp_comm_exposed_time},
         {"context parallel", s->cp_comm_link_time, s->cp_comm_exposed_time},
         {"expert parallel", s->ep_comm_link_time, s->ep_comm_exposed_time},
-        {r->extended ? "repeated in recomputation" : "tensor parallel, repeated",
+        {r->compat == CALC_COMPAT_NONE ? "repeated in recomputation" : "tensor parallel, repeated",
          s->recomm_link_time, s->recomm_exposed_time},
         {"pipeline parallel", s->pp_comm_link_time, s->pp_comm_exposed_time},
         {"data parallel", s->dp_comm_link_time, s->dp_comm_exposed_time},
@@ -289,10 +289,27 @@ static const char *unless_zero(double value, char *(*text)(double, char *), char
     return value == 0 ? "-" : text(value, buffer);
 }
 
+/* What the operators are listed for: calc_layers(). */
+static const char *operators_title(const calc_exec *e)
+{
+    switch (e->inference.phase) {
+    case CALC_INFERENCE_PHASE_NONE:
+        return "Operators of the blocks and the ends, for one micro-batch";
+    case CALC_INFERENCE_PHASE_PREFILL:
+        return e->inference.chunk_size > 0
+                   ? "Operators of the blocks and the ends, for a chunk of the prompts"
+                   : "Operators of the blocks and the ends, for a pass over prompts";
+    case CALC_INFERENCE_PHASE_SERVE:
+        return "Operators of the blocks and the ends, for a decoding step without prompts";
+    default:
+        return "Operators of the blocks and the ends, for a decoding step";
+    }
+}
+
 /* Kernels have a time of their own, collectives one on the link, hidden or not. */
 static void write_operators(calc_output *out, const calc_report *r)
 {
-    calc_report_title(out, r, "Operators of the blocks and the ends, for one micro-batch");
+    calc_report_title(out, r, operators_title(&r->inputs->exec));
     calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", "", "forward", "backward", "on link",
                        "weights", "activations");
     for (size_t i = 0; i < r->layer_count; i++) {
@@ -328,10 +345,10 @@ void calc_report_write(calc_output *out, const calc_report *r)
         write_offload(out, r);
     }
     write_communication(out, r);
-    if (r->extended && stages_differ(r)) {
+    if (r->compat == CALC_COMPAT_NONE && stages_differ(r)) {
         write_stages(out, r);
     }
-    if (r->layer_count > 0 && r->extended) {
+    if (r->layer_count > 0 && r->compat == CALC_COMPAT_NONE) {
         write_operators(out, r);
     } else if (r->layer_count > 0) {
         write_layers(out, r);

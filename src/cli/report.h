@@ -16,7 +16,7 @@ typedef struct calc_report {
     size_t layer_count;
     const calc_stage_stats *stage; /**< all stages; none: not known */
     size_t stage_count;
-    bool extended;                    /**< uses fields of modern models: calc_extended() */
+    calc_compat compat;               /**< rules of Calculon's that apply */
     const struct calc_run_band *band; /**< NULL: not asked for */
     calc_paint paint;
 } calc_report;

@@ -111,7 +111,7 @@ static void write_schedule(calc_output *out, const calc_report *r)
     }
     char text[256];
     calc_shape shape = calc_shape_of(&r->inputs->app, e);
-    calc_stages stages = calc_stages_split(&shape, e);
+    calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
     int used = snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
                         e->pipeline_par_overlap ? ", messages overlapped" : "",
                         choice(e, "pipeline_balance"));
@@ -271,7 +271,7 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
              choice(e, "tensor_par_overlap"));
     write_dimension(out, r, "tensor", (double)e->tensor_par, &groups.tensor, how);
-    if (r->extended) {
+    if (r->compat == CALC_COMPAT_NONE) {
         write_context(out, r, &groups);
         write_experts(out, r, &groups);
     }
@@ -286,7 +286,7 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     write_dimension(out, r, "data", (double)e->data_par, &groups.dense_data,
                     hidden(e->data_par_overlap));
     write_batch(out, r);
-    if (!r->extended) {
+    if (r->compat != CALC_COMPAT_NONE) {
         write_saving(out, r);
         return;
     }

@@ -5,8 +5,7 @@
 #include "base/error.h"
 #include "cli/human.h"
 #include "io/json_save.h"
-#include "model/run_stages.h"
-#include "spec/extended.h"
+#include "model/run.h"
 #include "spec/field.h"
 
 static const char *const passes[CALC_STAGE_COUNT] = {"forward", "activation gradient",
@@ -17,10 +16,6 @@ static const char *refusal(const calc_inputs *in)
 {
     if (in->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
         return "measured operators are looked up in training steps, not in serving";
-    }
-    if (!calc_extended(&in->app, &in->system, &in->exec)) {
-        return "a layout with Calculon's fields only is not made of operators that could be "
-               "looked up";
     }
     return NULL;
 }
@@ -39,9 +34,10 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
                                                        out->points.count, NULL, &in->system, errors)
                                : status;
     if (status == CALC_OK) {
-        calc_run_stages_measured(&in->app, &in->system, &in->exec, &out->table.table, stats);
+        calc_run_measured(&in->app, &in->system, &in->exec, &out->table.table, stats);
         out->count =
-            calc_operator_stats_measured(&in->app, &in->system, &in->exec, &out->table.table,
+            calc_operator_stats_measured(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE,
+                                         &out->table.table,
                                          out->layer, out->source, CALC_MAX_LAYERS);
     }
     return status;

@@ -7,7 +7,7 @@
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "io/peers.h"
-#include "spec/extended.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 
 /* ---- The run ----------------------------------------------------------------------------------
@@ -22,16 +22,20 @@ static calc_status no_memory(calc_errors *errors)
 calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
+    if (calc_compat_check(&in->app, &in->exec, o->compat, errors) != CALC_OK) {
+        return CALC_ERR_UNSUPPORTED;
+    }
     calc_run(&in->app, &in->system, &in->exec, o->compat, &o->stats);
     calc_status status = o->exact ? calc_simulation_stats(in, &o->stats, errors) : CALC_OK;
     if (status != CALC_OK) {
         return status;
     }
-    o->reason_count = calc_reasons(&in->app, &in->system, &in->exec, &o->stats, o->reason);
+    o->reason_count =
+        calc_reasons(&in->app, &in->system, &in->exec, o->compat, &o->stats, o->reason);
     if (layers) {
-        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->layer, CALC_MAX_LAYERS);
+        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->compat, o->layer,
+                                     CALC_MAX_LAYERS);
     }
-    o->extended = calc_extended(&in->app, &in->system, &in->exec);
     return CALC_OK;
 }
 
@@ -41,12 +45,13 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     if (in->exec.pipeline_par > in->app.num_blocks) {
         return CALC_OK;
     }
-    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0);
+    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, NULL, 0);
     o->stage = calloc(count, sizeof *o->stage);
     if (!o->stage) {
         return no_memory(errors);
     }
-    o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->stage, count);
+    o->stage_known =
+        calc_each_stage(&in->app, &in->system, &in->exec, o->compat, o->stage, count);
     return CALC_OK;
 }
 
@@ -82,7 +87,8 @@ static void write_words(calc_output *out, const calc_run_outcome *o,
     write_option(out, "--operators", o->operators_file);
     write_option(out, "--rows", o->operators_rows);
     if (o->compat != CALC_COMPAT_NONE) {
-        calc_output_printf(out, ", \"--compat\", \"%s\"", calc_compat_names[o->compat]);
+        char rules[CALC_COMPAT_TEXT];
+        calc_output_printf(out, ", \"--compat\", \"%s\"", calc_compat_text(o->compat, rules));
     }
     calc_output_text(out, "]");
 }
@@ -152,7 +158,8 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
 {
     const calc_input *input = o->inputs.input;
     write_text(out, "{\n  ", "version", CALC_VERSION);
-    write_text(out, ",\n  ", "compat", calc_compat_names[o->compat]);
+    char rules[CALC_COMPAT_TEXT];
+    write_text(out, ",\n  ", "compat", calc_compat_text(o->compat, rules));
     write_text(out, ",\n  \"names\": {", "application", input[CALC_KIND_APP].name);
     write_text(out, ", ", "system", input[CALC_KIND_SYSTEM].name);
     write_text(out, ", ", "execution", input[CALC_KIND_EXEC].name);

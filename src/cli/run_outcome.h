@@ -23,7 +23,6 @@ typedef struct calc_run_outcome {
     const char **set;        /**< owned: assignments FIELD=VALUE */
     size_t set_count;
     char *command; /**< owned: the command that gives this again, a JSON array of words; or NULL */
-    bool extended; /**< uses fields of modern models */
     bool has_band;
     calc_run_band band; /**< if it has one */
     char *band_json;    /**< owned: the band as it was written before, instead; or NULL */

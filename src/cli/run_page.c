@@ -44,7 +44,8 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o,
     const calc_inputs *in = &o->inputs;
     calc_run_outcome whole = *o;
     whole.stage_count = o->stage_known;
-    whole.layer_count = calc_layers(&in->app, &in->system, &in->exec, whole.layer, CALC_MAX_LAYERS);
+    whole.layer_count = calc_layers(&in->app, &in->system, &in->exec, o->compat, whole.layer,
+                                    CALC_MAX_LAYERS);
     calc_page_begin(out);
     calc_output_text(out, "{\"schema\": \"calc-report/1\", \"kind\": \"run\", \"run\": ");
     calc_run_write_json(out, &whole);
@@ -52,11 +53,11 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o,
     calc_breakdown_json_time(out, &o->stats);
     for (int tier = 1; tier <= 2; tier++) {
         calc_output_printf(out, ",\n\"memory%d\": ", tier);
-        calc_breakdown_json_memory(out, &in->exec, &o->stats, tier, o->extended);
+        calc_breakdown_json_memory(out, &in->exec, &o->stats, tier, o->compat == CALC_COMPAT_NONE);
     }
     write_parameters(out, &in->app);
     calc_status status = write_more(out, o, errors);
-    calc_output_printf(out, ",\n\"extended\": %s,\n\"timeline\": ", o->extended ? "true" : "false");
+    calc_output_printf(out, ",\n\"extended\": %s,\n\"timeline\": ", o->compat == CALC_COMPAT_NONE ? "true" : "false");
     calc_page_timeline_write(out, timeline);
     calc_output_text(out, "}\n");
     calc_page_end(out, CALC_PAGE_RUN);

@@ -40,11 +40,11 @@ const calc_opt calc_sweep_opts[] = {
                               .doc = "only layouts that meet a condition on a statistic or a "
                                      "field: 'mem1 <= 60GiB', 'tensor_par != 3'"},
     [CALC_SWEEP_OPT_COMPAT] = {.name = "compat",
-                               .value = "MODE",
-                               .choices = calc_compat_names,
+                               .value = "RULES",
                                .preset = "none",
-                               .doc = "whose arithmetic: ours, or Calculon's with its three known "
-                                      "defects"},
+                               .doc = "follow Calculon: all its rules (calculon), all but its "
+                                      "three known defects (repaired), or some by name with commas "
+                                      "between them (docs/calculon.md)"},
     [CALC_SWEEP_OPT_OUT] = {.name = "out",
                             .value = "FILE",
                             .doc = "write front and best with all fields and statistics, as .json "

@@ -8,7 +8,6 @@
 #include "cli/sweep_write.h"
 #include "io/json_save.h"
 #include "report/page.h"
-#include "spec/extended.h"
 #include "spec/field.h"
 
 enum {
@@ -37,11 +36,10 @@ static void write_found(calc_output *out, const calc_sweep_study *study,
     calc_system system;
     calc_sweep_found_run(study, found, &f);
     study->designs.get(study->designs.context, found->design, &app, &system);
-    bool extended = calc_extended(&app, &system, f.exec);
     calc_output_text(out, "\"design\": ");
     calc_sweep_write_design(out, study, f.design);
     calc_output_text(out, ", ");
-    calc_sweep_page_layout(out, c, f.exec, &f.stats, extended);
+    calc_sweep_page_layout(out, c, f.exec, &f.stats, study->options.compat == CALC_COMPAT_NONE);
 }
 
 static const char *write_list(calc_output *out, const calc_sweep_study *study,

@@ -11,7 +11,6 @@
 #include "cli/sweep_table.h"
 #include "report/page.h"
 #include "spec/absent.h"
-#include "spec/extended.h"
 #include "spec/field.h"
 
 /* Layouts that the page holds, and what is asked again and again of them. */
@@ -65,7 +64,7 @@ static void write_layout(calc_output *out, page *p, const calc_written_layout *l
     load(CALC_KIND_SYSTEM, layout->system, p->system, &p->machine);
     calc_output_printf(out, "\"design\": %s, ", layout->design);
     calc_sweep_page_layout(out, &p->columns, &layout->exec, &layout->stats,
-                           calc_extended(&p->app, &p->machine, &layout->exec));
+                           true);
 }
 
 /* Layouts of a list that begins at `start`. */

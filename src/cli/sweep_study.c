@@ -13,6 +13,7 @@
 #include "defaults.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
+#include "spec/compat.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 #include "units.h"
@@ -241,8 +242,7 @@ static void take_options(sources *s)
     o->constraint = s->study->constraint;
     o->no_prune = calc_opt_value(s->args, CALC_SWEEP_OPT_NO_PRUNE) != NULL;
     o->cpu = calc_opt_value(s->args, CALC_SWEEP_OPT_CPU);
-    o->compat = (calc_compat)calc_choice_index(calc_compat_names,
-                                               calc_opt_value(s->args, CALC_SWEEP_OPT_COMPAT));
+    (void)calc_compat_read(calc_opt_value(s->args, CALC_SWEEP_OPT_COMPAT), &o->compat, s->errors);
 }
 
 /* ---- Models and machines --------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "io/csv.h"
 #include "io/json_save.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -92,8 +93,9 @@ static void write_objective(calc_output *out, const calc_objective *objective)
 void calc_sweep_write_study(calc_output *out, const calc_sweep_study *study)
 {
     const calc_sweep_options *o = &study->options;
+    char rules[CALC_COMPAT_TEXT];
     calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"compat\": \"%s\"", CALC_VERSION,
-                       calc_compat_names[o->compat]);
+                       calc_compat_text(o->compat, rules));
     calc_output_text(out, ",\n  \"applications\": [");
     for (size_t i = 0; i < study->builder.apps; i++) {
         calc_output_text(out, i ? ", " : "");

@@ -206,7 +206,7 @@ static void write_operations(writer *w)
 {
     const calc_schedule_events *events = &w->trace->simulation->events;
     int64_t shown = w->trace->microbatches;
-    bool training = w->timeline->exec->training;
+    bool training = w->timeline->layout.exec->training;
     for (int64_t i = 0; i < events->count; i++) {
         const calc_schedule_event *e = &events->event[i];
         if (e->kind != CALC_SCHEDULE_FW && !training) {
@@ -235,7 +235,7 @@ static void write_operations(writer *w)
 static void write_end(const writer *w)
 {
     const calc_stats *s = w->trace->stats;
-    calc_timeline_end end = calc_timeline_end_of(w->timeline, s, w->stage);
+    calc_timeline_end end = calc_timeline_end_of(w->timeline, w->stage);
     calc_trace_track data = track_of(w, THREAD_DATA);
     calc_trace_track compute = track_of(w, THREAD_COMPUTE);
     double pipeline_s = w->trace->simulation->pipeline_s;

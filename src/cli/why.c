@@ -7,13 +7,11 @@
 
 #include "cli/field_text.h"
 #include "cli/resources.h"
-#include "spec/extended.h"
 #include "spec/field.h"
 
 /* What is known while changes are tried. */
 typedef struct search {
     const calc_inputs *inputs;
-    bool extended; /* of the layout as it is */
     calc_why *out;
 } search;
 
@@ -58,8 +56,7 @@ static void try(search *s, const calc_exec *exec)
         return;
     }
     out->tried++;
-    if (calc_extended(&in->app, &in->system, exec) == s->extended &&
-        calc_check(&in->app, &in->system, exec, &errors) == CALC_OK &&
+    if (calc_check(&in->app, &in->system, exec, &errors) == CALC_OK &&
         calc_run(&in->app, &in->system, exec, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
         change.time_s = stats.total_time;
         change.tier1_bytes = stats.proc_mem_tier1_cap_req;
@@ -221,7 +218,7 @@ static int compare(const void *left, const void *right)
 void calc_why_find(const calc_inputs *in, calc_why *out)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    search s = {in, calc_extended(&in->app, &in->system, &in->exec), out};
+    search s = {in, out};
     memset(out, 0, sizeof *out);
     calc_run(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, &out->before);
     for (size_t i = 0; i < table->count; i++) {

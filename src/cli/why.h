@@ -28,8 +28,7 @@ typedef struct calc_why {
 /** Try every field of the execution at its neighbouring values: a choice at its others, a flag at
  *  its opposite, a number at twice, half, one more and one less, parallel sizes in pairs that keep
  *  the number of processors. Fields that change what is computed (batch, length, formats, whether
- *  it trains) stay, and so does whether the layout is one of Calculon's (spec/extended.h): that
- *  would change the model, not the machine. Then 10 % more of each rate of the system. */
+ *  it trains) stay. Then 10 % more of each rate of the system. */
 void calc_why_find(const calc_inputs *inputs, calc_why *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "io/assign.h"
 #include "io/json_bind.h"
 #include "io/json_load.h"
+#include "io/json_member.h"
 #include "io/json_save.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
@@ -167,8 +168,7 @@ static void read_stats(reading *r, json_t *value)
 
 static void read_compat(reading *r, json_t *value)
 {
-    static const calc_field row = {.type = CALC_TYPE_ENUM, .choices = calc_compat_names};
-    calc_json_value_scalar(r->report, &row, value, &r->request->compat);
+    calc_json_read_compat(r->report, value, &r->request->compat);
 }
 
 static void read_flag(reading *r, json_t *value, bool *flag)

@@ -78,11 +78,14 @@ void calc_inference_prefill_of(const calc_pass_model *model, double prompts, dou
     if (whole > 0) {
         work.cached = cached + (whole - 1) * chunk / 2;
         calc_pass_of(model, &work, &out->chunk);
+        out->work = work;
     }
     work.cached = cached + whole * chunk;
     work.chunk = fresh - whole * chunk;
     work.finished = prompts;
     calc_pass_of(model, &work, &out->last);
+    out->work = whole > 0 ? out->work : work;
+    out->work.finished = prompts;
     out->latency_s = whole * out->chunk.slow.total_s + out->last.latency_s;
     out->busy_s = whole * out->chunk.slow.total_s + out->last.slow.total_s;
 }
@@ -108,6 +111,7 @@ static void report_prefill(calc_serving *r, double times)
 static void run_prompts(calc_serving *r)
 {
     run_prefill(r);
+    r->work = r->prefilled.work;
     double passes = ceil(r->batch / r->prefill_batch);
     report_prefill(r, passes);
     r->batches = 1;
@@ -157,6 +161,7 @@ static double run_plain(calc_serving *r, double sequences)
     calc_pass_of(&r->model, &work, &r->plain);
     r->plain_s = around_s(r, &r->plain) + extra_s;
     r->sequences = sequences;
+    r->work = work;
     return extra_s;
 }
 
@@ -183,9 +188,11 @@ static void run_decode(calc_serving *r)
 /* Chunks of prompts in the steps of the decoded ones. */
 static void serve_chunks(calc_serving *r)
 {
-    double budget = (double)r->i->chunk_size;
-    /* Micro-batches of a pipeline carry a chunk each. */
-    double wanted = r->batch / r->groups * r->fresh / (steps(r) * budget);
+    /* Micro-batches of a pipeline carry a chunk each. It is filled with prompts as far as there are
+     * any: those of the slots that became free in a step, or one. */
+    double freed = r->batch / r->groups / steps(r);
+    double budget = lesser((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
+    double wanted = freed * r->fresh / budget;
     r->mixed_share = lesser(1, wanted);
     double extra_s = run_plain(r, wanted > 1 ? r->batch / wanted : r->batch);
     calc_pass_work work = decoding(r, r->sequences);

@@ -10,16 +10,13 @@ calc_kv_cache calc_kv_cache_of(const calc_shape *s, const calc_inference *i)
     double e = calc_format_bytes_or(i->kv_datatype, s->element_bytes);
     double latent = (s->kv_rank + s->rope_size) * e;
     double head = (s->qk_size + s->v_size) * e;
-    bool windowed = s->window > 0;
     return (calc_kv_cache){
         .token_bytes = s->latent ? latent : s->kv_heads * head,
         .rank_bytes = s->latent ? latent : s->local_kv_heads * head,
         .context_par = s->context_par,
         .page = i->page_size > 0 ? (double)i->page_size : 1,
         .window = s->window,
-        .global = !windowed             ? 1
-                  : s->global_every > 0 ? 1 / s->global_every
-                                        : 0,
+        .global = calc_shape_global_share(s),
     };
 }
 

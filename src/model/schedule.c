@@ -68,6 +68,21 @@ double calc_schedule_in_flight(const calc_schedule_shape *s, int64_t stage)
     return smaller(m, after + 1);
 }
 
+int64_t calc_schedule_fullest(const calc_schedule_shape *s, int64_t first, int64_t last)
+{
+    /* No stage after another holds more, but of ZB-V: the first pass of its micro-batches keeps
+     * fewer on later stages and the second pass more, so that with m < 2p it is the middle. */
+    bool middle = s->kind == CALC_PIPELINE_SCHEDULE_ZB_V && s->microbatches < 2 * s->stages;
+    if (!middle || last <= first) {
+        return first;
+    }
+    int64_t fw_all = 2 * s->stages - 1 - s->microbatches; /* the last that keeps all of the first */
+    int64_t bw_all = s->microbatches - 1;                 /* the first that keeps all of both */
+    int64_t most = fw_all < bw_all ? fw_all : bw_all;
+    most = most < last ? most : last;
+    return most > first ? most : first;
+}
+
 /* ---- Unequal stages ---------------------------------------------------------------------------*/
 
 /** GPipe: the slowest stage sets the pace of forwards, and of backwards. */

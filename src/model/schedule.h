@@ -66,6 +66,9 @@ const char *calc_schedule_status_text(calc_schedule_status status);
  *  @param stage  0 is the first */
 double calc_schedule_in_flight(const calc_schedule_shape *shape, int64_t stage);
 
+/** The stage from `first` to `last` that holds most of them; of several, the first. */
+int64_t calc_schedule_fullest(const calc_schedule_shape *shape, int64_t first, int64_t last);
+
 /* ---- The bubble of equal stages ---------------------------------------------------------------*/
 
 /** Counts and times of equal stages. Elementwise: a sweep evaluates many at once. */

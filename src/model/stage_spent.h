@@ -18,6 +18,14 @@ typedef struct calc_stage_spent {
     double all_s;
 } calc_stage_spent;
 
+/** Time of the messages that a stage sends for a micro-batch and chunk, both ways [s]. */
+static inline double calc_stage_spent_message_s(const calc_stage_terms *t,
+                                                const calc_stage_links *l)
+{
+    double back_s = t->training ? l->back_message_s : 0;
+    return t->stages > 1 ? l->message_s + back_s : 0;
+}
+
 /** The parts for a stage of a class.
  *  @param context  its exec is the execution
  *  @param chunks   model chunks per stage */

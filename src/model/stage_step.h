@@ -8,129 +8,7 @@
 #define CALC_MODEL_STAGE_STEP_H
 
 #include "calc.h"
-#include "model/collective.h"
-#include "model/processor.h"
-
-enum {
-    CALC_MAX_STAGE_CLASSES = 4, /**< the first stage, those with one block more, the others, the
-                                     last */
-    CALC_STAGE_KINDS = 2        /**< of blocks: dense, with experts */
-};
-
-/** The sweep makes vectors of these functions: none may stay a call. */
-#define CALC_STAGE_INLINE static inline __attribute__((always_inline))
-
-/** Gradients of the last bucket have nothing left to hide behind: this share of them. */
-#define CALC_STAGE_LAST_BUCKET 0.03
-
-/** Equal stages that follow one another. A class with 0 stages is not there.
- *
- *  Members are listed once, here: the sweep keeps an array of each. */
-#define CALC_STAGE_CLASS_LIST(X)                                                                   \
-    X(stages)   /* how many */                                                                     \
-    X(position) /* index of the first of them */                                                   \
-    X(dense)    /* blocks of each kind; fractions where kinds alternate or are spread */           \
-    X(moe)                                                                                         \
-    X(first) /* 1: has the embedding; less where ends are spread */                                \
-    X(last)  /* the same for the head */
-
-typedef struct calc_stage_class {
-#define CALC_X(member) double member;
-    CALC_STAGE_CLASS_LIST(CALC_X)
-#undef CALC_X
-} calc_stage_class;
-
-/** Weights of one rank, in elements, or what goes with them. */
-typedef struct calc_stage_weights {
-    double dense, expert;
-} calc_stage_weights;
-
-/** One part of the model for one micro-batch on one processor. */
-typedef struct calc_stage_part {
-    double fw_s, agrad_s, wgrad_s; /**< everything included: what the schedule sees */
-    double spared_s;               /**< of agrad_s: what not recomputing would spare */
-    calc_stage_weights weights;
-    double kept_bytes, whole_bytes; /**< activations, with and without recomputation */
-    double away_bytes;              /**< activations kept in the second memory tier */
-} calc_stage_part;
-
-/** What of a step depends on the networks of the pipeline and of data parallelism. The sweep keeps
- * an array of each member, as of calc_stage_class. */
-#define CALC_STAGE_LINK_LIST(X)                                                                    \
-    X(message_s)              /* between stages, one way */                                        \
-    X(tied_s)                 /* gradients of the table that both ends share */                    \
-    X(reduce_dense_latency_s) /* gradients over the replicas: calc_collective_line */              \
-    X(reduce_dense_s_per_byte)                                                                     \
-    X(reduce_expert_latency_s)                                                                     \
-    X(reduce_expert_s_per_byte)                                                                    \
-    X(gather_dense_latency_s) /* updated weights */                                                \
-    X(gather_dense_s_per_byte)                                                                     \
-    X(gather_expert_latency_s)                                                                     \
-    X(gather_expert_s_per_byte)
-
-typedef struct calc_stage_links {
-#define CALC_X(member) double member;
-    CALC_STAGE_LINK_LIST(CALC_X)
-#undef CALC_X
-} calc_stage_links;
-
-/** What a layout's step needs beside its networks, its classes of stages, its chunks and its flags.
- */
-typedef struct calc_stage_terms {
-    calc_stage_part block[CALC_STAGE_KINDS];
-    calc_stage_part embedding, head; /**< the head with multi-token prediction */
-    double stages, microbatches;
-    double lost_rounds; /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
-    bool training;
-    double message_hidden;   /**< share that pipeline_par_overlap hides */
-    double recompute_blocks; /**< only so many blocks of a stage recompute; 0: all */
-
-    /* Data parallelism. */
-    double reduced_bytes, gathered_bytes; /**< per element on the network */
-    double reductions;                    /**< per step */
-    double window_share, contention;
-    double optimizer_s;       /**< per element that is held, */
-    double optimizer_owned_s; /**< and per element that is owned */
-    double growth;            /**< of the pipeline's time: stragglers */
-    double overhead_s;
-
-    /* Memory. */
-    double dense_shards, expert_shards;
-    double held_bytes, owned_bytes; /**< per element that a rank holds, or owns */
-    double gathered_ahead;          /**< bytes per element of two blocks, sharded weights */
-    double whole_block_bytes;       /**< bytes per element of one block's whole gradients */
-    double framework_bytes[2][2];   /**< [dense blocks][blocks with experts] */
-    double framework_head_bytes;
-    double used_share, reserved_bytes; /**< 1 + fragmentation; memory outside the allocator */
-
-    /* Second memory tier: bytes per element that a rank holds, or owns. */
-    bool away; /**< something is kept there */
-    double weight_held_away, weight_owned_away;
-    double optimizer_held_away, optimizer_owned_away;
-} calc_stage_terms;
-
-/** One micro-batch on a stage [s]. */
-typedef struct calc_stage_pass {
-    double fw_s, agrad_s, wgrad_s;
-} calc_stage_pass;
-
-CALC_STAGE_INLINE double calc_stage_min(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-CALC_STAGE_INLINE double calc_stage_pass_s(const calc_stage_pass *p)
-{
-    return p->fw_s + p->agrad_s + p->wgrad_s;
-}
-
-/** Share of a stage's blocks that do not recompute. */
-CALC_STAGE_INLINE double calc_stage_rich(const calc_stage_terms *t, const calc_stage_class *c)
-{
-    double blocks = c->dense + c->moe;
-    bool some = t->recompute_blocks > 0 && t->recompute_blocks < blocks;
-    return some ? 1 - t->recompute_blocks / blocks : 0;
-}
+#include "model/stage_by_rule.h"
 
 /** Passes over a stage of a class, with its messages.
  *  @param chunks   model chunks per stage: each sends its own messages
@@ -140,19 +18,23 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
                                                      const calc_stage_class *c, double chunks,
                                                      double exposed)
 {
+    if (t->compat) {
+        return calc_stage_pass_by_rule(t, l, c, chunks, exposed);
+    }
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
     /* A class that is not there takes nothing: then no maximum below has to ask. */
-    double message_s = l->message_s * chunks * exposed * calc_stage_min(c->stages, 1);
+    double messages = chunks * exposed * calc_stage_min(c->stages, 1);
     double spared_s = calc_stage_rich(t, c) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
     calc_stage_pass p;
     p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
-             c->last * t->head.fw_s + message_s;
+             c->last * t->head.fw_s + l->message_s * messages;
     p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
                 c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
-                (t->training ? message_s : 0) - spared_s;
+                l->back_message_s * messages - spared_s;
     p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
                 c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
+    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
     return p;
 }
 
@@ -165,6 +47,10 @@ double calc_stage_scheduled_s(const calc_stage_terms *terms, calc_pipeline_sched
 /** The same for the micro-batches whose activations a stage holds. */
 double calc_stage_scheduled_in_flight(const calc_stage_terms *terms,
                                       calc_pipeline_schedule schedule, double position);
+
+/** And for the stage of a class where they are most. */
+double calc_stage_scheduled_peak(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
+                                 const calc_stage_class *c);
 
 /** Sums over classes of stages, and the slowest. */
 typedef struct calc_stage_sums {
@@ -324,12 +210,16 @@ CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classe
  *  @param classes  as calc_stage_step_of()
  *  @param pass     CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
 CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
+                                               const calc_stage_links *l,
                                                calc_pipeline_schedule schedule, int classes,
                                                const calc_stage_class *c,
                                                const calc_stage_pass *pass, double chunks)
 {
     if (t->training && schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
         return calc_stage_scheduled_s(t, schedule, c, pass);
+    }
+    if (calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
+        return calc_stage_even_s(t, l, &c[0], &pass[0], chunks);
     }
     calc_stage_sums x = {0, 0, 0, 0, 0, 0, 0};
     x = calc_stage_sum(x, &c[0], &pass[0]);
@@ -385,12 +275,42 @@ typedef struct calc_stage_reduction {
     double reduce_beside_s, gather_beside_s; /**< exposed, where they overlap */
 } calc_stage_reduction;
 
+/** The same block by block; nothing to gather is left behind it. */
+CALC_STAGE_INLINE calc_stage_reduction
+calc_stage_reduction_by_rule(const calc_stage_terms *t, const calc_stage_links *l,
+                             const calc_stage_class *c, const calc_stage_pass *pass, double chunks)
+{
+    const calc_stage_weights *dense = &t->block[0].weights;
+    const calc_stage_weights *moe = &t->block[1].weights;
+    double held = calc_stage_mean(c, dense->dense, moe->dense);
+    double expert = calc_stage_mean(c, dense->expert, moe->expert);
+    double block_s = calc_stage_line_s(l->reduce_dense_latency_s, l->reduce_dense_s_per_byte,
+                                       t->reduced_bytes * held) +
+                     calc_stage_line_s(l->reduce_expert_latency_s, l->reduce_expert_s_per_byte,
+                                       t->reduced_bytes * expert) +
+                     calc_stage_line_s(l->gather_dense_latency_s, l->gather_dense_s_per_byte,
+                                       t->gathered_bytes * held) +
+                     calc_stage_line_s(l->gather_expert_latency_s, l->gather_expert_s_per_byte,
+                                       t->gathered_bytes * expert);
+    calc_reduce_times x = calc_stage_reduce_by_block(t, l, c, pass, chunks, block_s);
+    calc_stage_reduction r;
+    r.reduce_s = (c->dense + c->moe) * block_s;
+    r.reduce_beside_s = block_s > 0 ? x.exposed_s : 0;
+    r.gather_s = 0;
+    r.gather_beside_s = 0;
+    return r;
+}
+
 CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(const calc_stage_terms *t,
                                                                 const calc_stage_links *l,
+                                                                const calc_stage_class *c,
                                                                 const calc_stage_weights *w,
                                                                 const calc_stage_pass *pass,
                                                                 double chunks)
 {
+    if (calc_stage_rule(t, CALC_COMPAT_REDUCE_BY_BLOCK)) {
+        return calc_stage_reduction_by_rule(t, l, c, pass, chunks);
+    }
     calc_stage_reduction r;
     r.reduce_s =
         t->reductions * (calc_stage_line_s(l->reduce_dense_latency_s, l->reduce_dense_s_per_byte,
@@ -404,8 +324,8 @@ CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(const calc_stage
     /* With chunks, the gradients of one are final while micro-batches still run through others. */
     double round = calc_stage_min(t->stages, t->microbatches);
     bool several = chunks > 1 && t->stages > 1;
-    double windows = calc_max(several ? round * (chunks - 1) / chunks : 1, t->reductions);
-    double bw_s = (pass->agrad_s + pass->wgrad_s) * windows;
+    double windows = several ? round * (chunks - 1) / chunks : 1;
+    double bw_s = (pass->agrad_s + pass->wgrad_s) * calc_max(windows, t->reductions);
     double fw_s = pass->fw_s * windows;
     r.reduce_beside_s =
         calc_stage_exposed_s(t, r.reduce_s, bw_s, CALC_STAGE_LAST_BUCKET * r.reduce_s);
@@ -416,8 +336,12 @@ CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(const calc_stage
 
 /** Time of the optimizer on a stage [s]. */
 CALC_STAGE_INLINE double calc_stage_optimizer_sum(const calc_stage_terms *t,
+                                                  const calc_stage_class *c,
                                                   const calc_stage_weights *w)
 {
+    if (calc_stage_rule(t, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        return c->dense * t->rule[0].optimizer_s + c->moe * t->rule[1].optimizer_s;
+    }
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
     return t->optimizer_s * (w->dense + w->expert) + t->optimizer_owned_s * owned;
 }
@@ -432,11 +356,27 @@ CALC_STAGE_INLINE double calc_stage_in_flight(const calc_stage_terms *t,
     if (schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
         return calc_stage_scheduled_in_flight(t, schedule, position);
     }
+    if (calc_stage_rule(t, CALC_COMPAT_MEAN_IN_FLIGHT)) {
+        return calc_stage_mean_in_flight(t, chunks);
+    }
     double after = p - 1 - position;
     double chunked =
         ((chunks - 1) * calc_stage_min(m, p) + calc_stage_min(m, 2 * after + 1)) / chunks;
     double plain = calc_stage_min(m, after + 1);
     return chunks > 1 ? chunked : plain;
+}
+
+/** A class as its stage that holds most micro-batches sees it: the first of them. With 1F1B that is
+ *  the first of the class. */
+CALC_STAGE_INLINE calc_stage_class calc_stage_at_peak(const calc_stage_terms *t,
+                                                      calc_pipeline_schedule schedule,
+                                                      const calc_stage_class *c)
+{
+    calc_stage_class at = *c;
+    if (schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        at.position = calc_stage_scheduled_peak(t, schedule, c);
+    }
+    return at;
 }
 
 /** What a stage holds [bytes]. */
@@ -465,18 +405,27 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
     double stored = rich * whole_bytes + (1 - rich) * lean_bytes + c->last * t->head.whole_bytes;
-    /* What recomputation does not store exists for the block at hand. */
-    double dense_gap = c->dense > 0 ? dense->whole_bytes - dense->kept_bytes : 0;
-    double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes : 0;
+    /* What recomputation does not store exists for the block at hand, and its gradients. */
+    double dense_gap =
+        c->dense > 0 ? dense->whole_bytes - dense->kept_bytes + dense->passing_bytes : 0;
+    double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes + moe->passing_bytes : 0;
     m.in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
     m.activation = stored * m.in_flight;
     m.working = calc_max(dense_gap, moe_gap);
-    /* The head is done with its logits when a block recomputes: what they need beyond that; unless
+    /* The head is done with its logits when a block is at hand: what they need beyond that; unless
      * another micro-batch is on its way forward at the same time. */
     bool both_ways = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
                      schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     double logits = c->last * t->head.kept_bytes;
     m.ends = calc_max(0, logits - (both_ways ? 0 : m.working));
+    if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
+        calc_rule_line line = calc_stage_tier1_by_rule(t, c);
+        double in_flight = calc_stage_in_flight(t, schedule, c->position, chunks);
+        m.in_flight = in_flight;
+        m.state = line.block_bytes;
+        m.activation = line.flight_bytes * in_flight;
+        m.working = 0;
+    }
     double both = t->framework_bytes[1][1];
     double dense_only = t->framework_bytes[1][0];
     double moe_only = t->framework_bytes[0][1];
@@ -499,6 +448,14 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *
                                                         double chunks)
 {
     calc_stage_tier2 out;
+    if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
+        calc_rule_line line = calc_stage_tier2_by_rule(t, c);
+        out.weight = line.block_bytes;
+        out.activation =
+            line.flight_bytes * calc_stage_in_flight(t, schedule, c->position, chunks);
+        out.optimizer = 0;
+        return out;
+    }
     double held = w->dense + w->expert;
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
     double stored = c->dense * t->block[0].away_bytes + c->moe * t->block[1].away_bytes;
@@ -531,10 +488,11 @@ CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_
                                                   const calc_stage_pass *pass, double chunks)
 {
     calc_stage_weights w = calc_stage_weights_sum(t, c);
-    calc_stage_reduction r = calc_stage_reduction_sum(t, l, &w, pass, chunks);
-    calc_stage_memory m = calc_stage_memory_sum(t, c, &w, schedule, chunks);
-    calc_stage_tier2 away = calc_stage_tier2_sum(t, c, &w, schedule, chunks);
-    double optimizer_s = calc_stage_optimizer_sum(t, &w);
+    calc_stage_reduction r = calc_stage_reduction_sum(t, l, c, &w, pass, chunks);
+    calc_stage_class peak = calc_stage_at_peak(t, schedule, c);
+    calc_stage_memory m = calc_stage_memory_sum(t, &peak, &w, schedule, chunks);
+    calc_stage_tier2 away = calc_stage_tier2_sum(t, &peak, &w, schedule, chunks);
+    double optimizer_s = calc_stage_optimizer_sum(t, c, &w);
     double plain_s = r.reduce_s + r.gather_s;
     double weights_s = r.reduce_s + r.gather_beside_s;
     double gradients_s = r.reduce_beside_s + r.gather_s;
@@ -561,7 +519,8 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
                                                      const calc_stage_class *c, double chunks,
                                                      double exposed)
 {
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    const calc_stage_pass none = {0, 0, 0, 0, 0, 0, 0};
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {none, none, none, none};
     calc_stage_most most = {0, 0, 0, 0, 0, 0, 0};
     pass[0] = calc_stage_pass_of(t, l, &c[0], chunks, exposed);
     most = calc_stage_more(most, t, l, schedule, &c[0], &pass[0], chunks);
@@ -574,7 +533,7 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
         most = calc_stage_more(most, t, l, schedule, &c[3], &pass[3], chunks);
     }
     calc_stage_step s;
-    double pipeline_s = calc_stage_pipeline_s(t, schedule, classes, c, pass, chunks);
+    double pipeline_s = calc_stage_pipeline_s(t, l, schedule, classes, c, pass, chunks);
     s.partial_s =
         pipeline_s + pipeline_s * t->growth + l->tied_s + most.optimizer_s + t->overhead_s;
     s.total_s[0][0] = most.plain_s + s.partial_s;

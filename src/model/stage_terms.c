@@ -1,11 +1,10 @@
-/* Terms of the step of an extended layout: what its parts cost, in the groups and with the state of
- * one execution. */
+/* Terms of the step of a layout: what its parts cost, in the groups and with the state of one
+ * execution. */
 #include <math.h>
 
 #include "model/processor.h"
 #include "model/schedule.h"
-#include "model/stages.h"
-#include "spec/format.h"
+#include "model/stage_rules.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
 #define DATA_PAR_WINDOW 0.7
@@ -71,23 +70,6 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 }
 
 /* ---- State ----------------------------------------------------------------------------------- */
-
-int64_t calc_zero_stage(const calc_exec *exec)
-{
-    return exec->zero_stage > 0 ? exec->zero_stage : exec->optimizer_sharding;
-}
-
-calc_state_bytes calc_state_bytes_of(const calc_exec *e, const calc_shape *shape)
-{
-    double master = shape->weight_bytes < 4 ? 4 : 0;
-    return (calc_state_bytes){
-        .weight = shape->weight_bytes,
-        .grad = shape->grad_bytes,
-        .reduced = calc_format_bytes_or(e->grad_reduce_datatype, shape->grad_bytes),
-        .master = calc_format_bytes_or(e->master_datatype, master),
-        .moment = calc_format_bytes_or(e->optimizer_moment_datatype, 4),
-    };
-}
 
 /* Seconds per byte to or from the second tier: transfers are large. */
 static double tier2_byte_s(const calc_system *system)
@@ -166,8 +148,8 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
     }
     t->reduced_bytes = b->reduced;
     t->gathered_bytes = zero >= 1 ? b->weight : 0;
-    /* Sharded gradients are reduced with every micro-batch, unless a pipeline keeps many. */
-    t->reductions = zero >= 2 && t->stages <= 1 ? t->microbatches : 1;
+    /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
+    t->reductions = zero >= 2 ? t->microbatches : 1;
 }
 
 /* What is kept in the second tier, per element. */
@@ -187,31 +169,42 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
-                                         const calc_cost *block, const calc_stage_lines *l)
+/* Weights that are gathered before each of two passes, and their gradients, scattered after the
+ * second: gathers hide if updated weights do, scatters if reductions do. */
+static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_exec *exec,
+                                       const calc_stage_weights *w, double fw_pass_s,
+                                       double bw_pass_s, const calc_stage_lines *l)
 {
     calc_stage_sharded out = {0};
-    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1) {
+    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1 || w->dense + w->expert <= 0) {
         return out;
     }
     calc_state_bytes b = calc_state_bytes_of(exec, c->shape);
     const calc_overlap_shares *o = &c->system->overlap;
     calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
                           .contention = o->contention};
-    double gather_s =
-        calc_collective_line_s(&l->shard_gather_dense, b.weight * block->dense_weights) +
-        calc_collective_line_s(&l->shard_gather_expert, b.weight * block->expert_weights);
-    double reduce_s =
-        calc_collective_line_s(&l->shard_reduce_dense, b.reduced * block->dense_weights) +
-        calc_collective_line_s(&l->shard_reduce_expert, b.reduced * block->expert_weights);
-    out.fw_s = calc_stage_exposed_s(&t, gather_s, calc_cost_fw_s(block), 0);
+    bool gathers_beside = calc_stage_gathers_beside(exec);
+    double gather_s = calc_collective_line_s(&l->shard_gather_dense, b.weight * w->dense) +
+                      calc_collective_line_s(&l->shard_gather_expert, b.weight * w->expert);
+    double reduce_s = calc_collective_line_s(&l->shard_reduce_dense, b.reduced * w->dense) +
+                      calc_collective_line_s(&l->shard_reduce_expert, b.reduced * w->expert);
+    out.fw_s = gathers_beside ? calc_stage_exposed_s(&t, gather_s, fw_pass_s, 0) : gather_s;
     out.link_s = gather_s;
     if (exec->training) {
-        out.bw_s = calc_stage_exposed_s(&t, gather_s + reduce_s,
-                                        calc_cost_agrad_s(block) + block->wgrad_s, 0);
+        double beside_s = (gathers_beside ? gather_s : 0) + (exec->data_par_overlap ? reduce_s : 0);
+        out.bw_s =
+            calc_stage_exposed_s(&t, beside_s, bw_pass_s, 0) + gather_s + reduce_s - beside_s;
         out.link_s += gather_s + reduce_s;
     }
     return out;
+}
+
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
+                                         const calc_cost *block, const calc_stage_lines *l)
+{
+    calc_stage_weights w = {block->dense_weights, block->expert_weights};
+    return shard_passes(c, exec, &w, calc_cost_fw_s(block),
+                        calc_cost_agrad_s(block) + block->wgrad_s, l);
 }
 
 /* Host and processor take turns in being behind, kernel by kernel, so that a block takes longer
@@ -229,7 +222,8 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
                                          const calc_cost *b)
 {
     calc_stage_away away = calc_stage_away_of(e);
-    if (away.weight + away.activation == 0) {
+    if (away.weight + away.activation == 0 ||
+        calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH)) {
         return (calc_stage_offload){0};
     }
     calc_state_bytes bytes = calc_state_bytes_of(e, c->shape);
@@ -249,19 +243,21 @@ static double beside_host(double s, double host_s)
 
 /* A block: its passes with what sharded weights expose, none shorter than the host issues it; every
  * pass waits in proportion. */
-static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_cost *b,
-                      double host_s, const calc_stage_lines *l, double speed, calc_stage_part *out)
+static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_stage_parts *p,
+                      calc_block_kind kind, const calc_stage_lines *l, double speed,
+                      calc_stage_part *out)
 {
+    const calc_cost *b = &p->block[kind];
     calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
     calc_stage_offload o = calc_stage_offload_of(c, exec, b);
     double fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s;
     double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
     double away = calc_stage_away_of(exec).activation;
     double all_s = fw_s + agrad_s + b->wgrad_s;
-    double factor = all_s > 0 ? beside_host(all_s, host_s) / all_s * speed : speed;
+    double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
     double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
-    /* A block that does not recompute waits for the host, too. */
-    double without_s = beside_host(all_s - b->re_s - repeated_s, host_s);
+    /* A block that does not recompute waits for the host, too, which launches it once. */
+    double without_s = beside_host(all_s - b->re_s - repeated_s, p->host_once_s[kind]);
     *out = (calc_stage_part){
         .fw_s = fw_s * factor,
         .agrad_s = agrad_s * factor,
@@ -273,6 +269,7 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
         /* Of what is kept elsewhere two blocks are here: one going, one coming. */
         .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
         .away_bytes = exec->training ? b->kept_bytes * away : 0,
+        .passing_bytes = exec->training ? b->passing_bytes : 0,
     };
 }
 
@@ -301,6 +298,40 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.weights.expert = depth * extra->expert_weights;
     t->head.kept_bytes = c->exec->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
+}
+
+/* Elements of the table of words on one rank, where both ends share it; 0 where they do not. */
+static double tied_weights(const calc_cost_context *c)
+{
+    const calc_shape *s = c->shape;
+    bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
+    return none ? 0 : s->vocab / s->tensor_par * s->hidden;
+}
+
+/* One table for both ends if they are tied and on the same stage: the embedding has it. */
+static void share_table(const calc_cost_context *c, const calc_exec *exec, calc_stage_terms *t)
+{
+    t->head.weights.dense -= exec->pipeline_par <= 1 ? tied_weights(c) : 0;
+}
+
+calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
+                                                   const calc_exec *exec, const calc_stage_parts *p,
+                                                   const calc_stage_lines *l)
+{
+    calc_stage_terms t = {0};
+    set_ends(c, p, 1, &t);
+    share_table(c, exec, &t);
+    const calc_stage_part *e = &t.embedding;
+    const calc_stage_part *h = &t.head;
+    return (calc_stage_sharded_ends){
+        shard_passes(c, exec, &e->weights, e->fw_s, e->agrad_s + e->wgrad_s, l),
+        shard_passes(c, exec, &h->weights, h->fw_s, h->agrad_s + h->wgrad_s, l)};
+}
+
+static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_part *end)
+{
+    end->fw_s += s->fw_s * speed;
+    end->agrad_s += s->bw_s * speed;
 }
 
 bool calc_stage_gathers_beside(const calc_exec *exec)
@@ -350,6 +381,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     int64_t zero = calc_zero_stage(e);
     calc_state_bytes b = calc_state_bytes_of(e, c->shape);
     *t = (calc_stage_terms){
+        .compat = c->compat,
         .training = e->training,
         .message_hidden = calc_share_or(o->pipeline_par, PIPELINE_PAR_HIDDEN),
         .recompute_blocks = (double)e->recompute_blocks,
@@ -365,19 +397,13 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
             t->framework_bytes[dense][moe] = e->training ? p->framework_bytes[dense][moe] : 0;
         }
     }
-    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
-        set_block(c, e, &p->block[kind], p->host_s[kind], &alone, speed, &t->block[kind]);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
+        set_block(c, e, p, kind, &alone, speed, &t->block[kind]);
     }
     set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
     set_optimizer(c->system, e, &b, zero, t);
     set_away(e, &b, zero, t);
-}
-
-/* Elements of the table of words on one rank. */
-static double table_weights(const calc_shape *shape)
-{
-    return shape->vocab / shape->tensor_par * shape->hidden;
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
@@ -394,15 +420,19 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     t->growth = c->system->straggler_growth * l->nodes_log2;
     t->dense_shards = l->dense_shards;
     t->expert_shards = l->expert_shards;
-    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
-        set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
+        set_block(c, e, p, kind, l, speed, &t->block[kind]);
     }
+    if (zero >= 3) {
+        double speed = 1 / calc_share_or(e->software_efficiency, 1);
+        calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(c, e, p, l);
+        add_sharded(&ends.embedding, speed, &t->embedding);
+        add_sharded(&ends.head, speed, &t->head);
+    }
+    share_table(c, e, t);
     set_reduction(e, &b, zero, t);
-    if (e->pipeline_par <= 1 && c->shape->tied) {
-        /* One table for both ends if they are tied and on the same stage. */
-        t->head.weights.dense -= table_weights(c->shape);
-    }
+    calc_stage_rules_of(c, e, p, l->dense_shards, t);
 }
 
 static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
@@ -429,12 +459,21 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec
     if (e->training && zero < 3) {
         set_data_links(l, zero, &out);
     }
+    const calc_network *message = &c->system->networks[e->pipeline_par_net];
+    bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
+    bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
+    out.usage = c->system->networks[e->data_par_net].processor_usage;
+    out.collides = e->data_par_net == e->pipeline_par_net;
+    out.same_link = e->data_par_net == e->tensor_par_net;
     if (e->pipeline_par > 1) {
         calc_state_bytes b = calc_state_bytes_of(e, c->shape);
-        bool tied = c->shape->tied && c->shape->vocab > 0 && e->training;
         out.message_s = calc_collective_line_s(&l->message, message_bytes);
+        out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
         out.tied_s =
-            tied ? calc_collective_line_s(&l->ends, b.reduced * table_weights(c->shape)) : 0;
+            e->training ? calc_collective_line_s(&l->ends, b.reduced * tied_weights(c)) : 0;
+    } else if (idle) {
+        out.message_s = message->latency_s;
+        out.back_message_s = backward ? message->latency_s : 0;
     }
     return out;
 }
@@ -476,4 +515,12 @@ double calc_stage_scheduled_in_flight(const calc_stage_terms *t, calc_pipeline_s
 {
     calc_schedule_shape shape = shape_of(t, schedule);
     return calc_schedule_in_flight(&shape, (int64_t)position);
+}
+
+double calc_stage_scheduled_peak(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                                 const calc_stage_class *c)
+{
+    calc_schedule_shape shape = shape_of(t, schedule);
+    int64_t first = (int64_t)c->position;
+    return (double)calc_schedule_fullest(&shape, first, first + (int64_t)c->stages - 1);
 }

@@ -44,6 +44,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
         (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
     s->fit = s->fit && blocks > 0 && (s->ends_spread || whole((blocks + others) / s->chunks));
     s->most_blocks = calc_max(s->most_blocks, blocks);
+    s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
 }
 
 /* Which blocks have experts: the first chunk of the first stage begins with dense ones; what is
@@ -119,8 +120,19 @@ static void merge(calc_stages *s, const calc_exec *exec)
     s->count = kept + 1;
 }
 
+/* Rule `even-stages`: one class of stages that all have the ceiling, as its first one has. */
+static void add_even(calc_stages *s, double blocks)
+{
+    double most = ceil(blocks / s->stages);
+    add_class(s, s->stages, most, 0);
+    s->fit = whole(most / s->chunks);
+    s->item[0].missing = most * s->stages - blocks;
+    s->item[0].first = 1 / s->stages;
+    s->item[0].last = 1 / s->stages;
+}
+
 /* The first class is one stage, so that it may have the embedding; so is the last. */
-calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
+calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat)
 {
     double p = (double)exec->pipeline_par;
     double blocks = shape->blocks;
@@ -130,11 +142,17 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
         .chunks = (double)exec->pipeline_interleaving,
         .microbatches = (double)microbatches,
         .ends_spread = exec->pipeline_balance == CALC_PIPELINE_BALANCE_FREE && p > 1,
+        .fewest_blocks = INFINITY,
         .fit = true,
     };
     double first = 0;
     double middle = 0;
     double last = 0;
+    if (calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES)) {
+        add_even(&s, blocks);
+        set_kinds(&s, shape);
+        return s;
+    }
     if (p == 1) {
         add_class(&s, 1, blocks, 0);
         s.fit = true;

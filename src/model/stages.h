@@ -1,11 +1,12 @@
-/** @file stages.h  The pipeline of an extended layout: which blocks each stage has, and the terms
- * of its step (stage_step.h) from the cost of its parts. A homogeneous stretch of stages is one
- * class, so that everything is in closed form. */
+/** @file stages.h  The pipeline of a layout: which blocks each stage has, and the terms of its step
+ *  (stage_step.h) from the cost of its parts. A homogeneous stretch of stages is one class, so that
+ *  everything is in closed form. */
 #ifndef CALC_MODEL_STAGES_H
 #define CALC_MODEL_STAGES_H
 
 #include "model/cost.h"
 #include "model/stage_step.h"
+#include "model/state.h"
 #include "model/transformer.h"
 
 /** How the blocks are spread. */
@@ -13,13 +14,13 @@ typedef struct calc_stages {
     double stages, chunks, microbatches;
     size_t count;                                  /**< classes in use; neighbours differ */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES]; /**< those in use first, then empty ones */
-    double most_blocks;                            /**< of a stage */
+    double most_blocks, fewest_blocks;             /**< of a stage */
     bool ends_spread; /**< embedding and head are spread over all stages, too */
     bool fit;         /**< whether there is a block for every stage and chunks divide them */
 } calc_stages;
 
 /** Spread the blocks of a model over the stages of an execution. */
-calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec);
+calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat);
 
 /** Classes to evaluate: calc_stage_step_of(). */
 static inline int calc_stages_classes(const calc_stages *stages)
@@ -31,10 +32,13 @@ static inline int calc_stages_classes(const calc_stages *stages)
 typedef struct calc_stage_parts {
     calc_cost block[CALC_BLOCK_KINDS];
     calc_cost embedding, head, mtp;
-    double host_s[CALC_BLOCK_KINDS]; /**< to issue a block, forward and backward */
-    double message_bytes;            /**< between stages, if there are several */
-    double framework_bytes[2][2];    /**< [dense blocks][blocks with experts] */
+    double host_s[CALC_BLOCK_KINDS];      /**< to issue a block, forward and backward */
+    double host_once_s[CALC_BLOCK_KINDS]; /**< of one that does not recompute */
+    double message_bytes;                 /**< between stages, if there are several */
+    double framework_bytes[2][2];         /**< [dense blocks][blocks with experts] */
     double framework_head_bytes;
+    size_t layers[CALC_BLOCK_KINDS]; /**< with weights, where a rule asks for them */
+    double weights[CALC_BLOCK_KINDS][CALC_MAX_OPERATORS];
 } calc_stage_parts;
 
 /** Cost of all parts of a layout. */
@@ -87,7 +91,9 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
 
-/** What sharded weights expose in a block [s], forward and backward. */
+/** What sharded weights expose in a block [s], forward and backward: gathered before both passes,
+ *  beside them as calc_stage_gathers_beside() says; their gradients scattered after the backward
+ *  pass, beside it with data_par_overlap. */
 typedef struct calc_stage_sharded {
     double fw_s, bw_s;
     double link_s; /**< on the link, all of it */
@@ -95,6 +101,17 @@ typedef struct calc_stage_sharded {
 
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context, const calc_exec *exec,
                                          const calc_cost *block, const calc_stage_lines *lines);
+
+/** The same of the ends of the model: the embedding, and the head with multi-token prediction; a
+ *  table that both share on one stage is the embedding's. */
+typedef struct calc_stage_sharded_ends {
+    calc_stage_sharded embedding, head;
+} calc_stage_sharded_ends;
+
+calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *context,
+                                                   const calc_exec *exec,
+                                                   const calc_stage_parts *parts,
+                                                   const calc_stage_lines *lines);
 
 /** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
  * come while activations go: the link is duplex. */
@@ -112,13 +129,6 @@ typedef struct calc_stage_away {
 
 calc_stage_away calc_stage_away_of(const calc_exec *exec);
 
-/** Bytes of one number of each kind of state. */
-typedef struct calc_state_bytes {
-    double weight, grad, reduced, master, moment;
-} calc_state_bytes;
-
-calc_state_bytes calc_state_bytes_of(const calc_exec *exec, const calc_shape *shape);
-
 /** Whether the all-gather of updated weights overlaps with the forward pass. */
 bool calc_stage_gathers_beside(const calc_exec *exec);
 
@@ -130,8 +140,5 @@ typedef struct calc_stage_state {
 calc_stage_state calc_stage_state_of(const calc_cost_context *context,
                                      const calc_stage_terms *terms, const calc_stages *stages,
                                      size_t index);
-
-/** What data parallelism shards: 0 to 3. */
-int64_t calc_zero_stage(const calc_exec *exec);
 
 #endif

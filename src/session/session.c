@@ -154,7 +154,8 @@ static void write_stats(calc_output *out, const calc_request *request, const cal
 static void write_reasons(calc_session *session, calc_output *out)
 {
     const calc_request_documents *in = &session->request.used;
-    size_t count = calc_reasons(&in->app, &in->system, &in->exec, &session->stats, session->reason);
+    size_t count = calc_reasons(&in->app, &in->system, &in->exec, session->request.compat,
+                                &session->stats, session->reason);
     for (size_t i = 0; i < count; i++) {
         const calc_reason *reason = &session->reason[i];
         calc_output_printf(out, "%s{\"verdict\": \"%s\", \"text\": ", i ? ", " : ", \"reasons\": [",
@@ -169,7 +170,8 @@ static void write_reasons(calc_session *session, calc_output *out)
 static void write_layers(calc_session *session, calc_output *out)
 {
     const calc_request_documents *in = &session->request.used;
-    size_t count = calc_layers(&in->app, &in->system, &in->exec, session->layer, CALC_MAX_LAYERS);
+    size_t count = calc_layers(&in->app, &in->system, &in->exec, session->request.compat,
+                               session->layer, CALC_MAX_LAYERS);
     calc_output_text(out, ", \"layers\": [");
     for (size_t i = 0; i < count; i++) {
         calc_output_text(out, i ? ", {\"name\": " : "{\"name\": ");
@@ -183,12 +185,13 @@ static void write_layers(calc_session *session, calc_output *out)
 static void write_stages(calc_session *session, calc_output *out)
 {
     const calc_request_documents *in = &session->request.used;
+    calc_compat compat = session->request.compat;
     size_t count = in->exec.pipeline_par <= in->app.num_blocks
-                       ? calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0)
+                       ? calc_each_stage(&in->app, &in->system, &in->exec, compat, NULL, 0)
                        : 0;
     calc_stage_stats *stage = calloc(count + 1, sizeof *stage);
     if (stage) {
-        count = calc_each_stage(&in->app, &in->system, &in->exec, stage, count);
+        count = calc_each_stage(&in->app, &in->system, &in->exec, compat, stage, count);
     }
     calc_output_text(out, ", \"stages\": [");
     for (size_t i = 0; stage && i < count; i++) {

@@ -11,7 +11,7 @@ enum { STAGES_MAX = 64 };
 static double last_stage_of(const calc_run_map *map, const calc_system *system)
 {
     calc_stage_stats stage[STAGES_MAX];
-    size_t count = calc_each_stage(&map->app, system, &map->exec, stage, STAGES_MAX);
+    size_t count = calc_each_stage(&map->app, system, &map->exec, CALC_COMPAT_NONE, stage, STAGES_MAX);
     const calc_stage_stats *last = &stage[(count < STAGES_MAX ? count : STAGES_MAX) - 1];
     return last->mem_tier1 - last->mem_overhead;
 }

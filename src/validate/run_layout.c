@@ -193,8 +193,7 @@ static void fill_data_par(calc_run_map *map)
     e->zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
     e->optimizer_sharding = e->data_par > 1 && e->zero_stage > 0;
     bool overlaps = calc_run_map_trait(map, CALC_RUN_TRAIT_DATA_OVERLAP, replicas) || stage > 0;
-    e->data_par_overlap =
-        e->data_par > 1 && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
+    e->data_par_overlap = replicas && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
     bool gather = overlaps || calc_runs_has(r->overlap, "param_gather=True");
     e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     bool half = calc_runs_has(r->overlap, "grad_sync_dtype=bf16") ||

@@ -138,9 +138,10 @@ def broken_values(property):
         yield "8"
         yield True
         if "minimum" in rule:
-            yield rule["minimum"] - 1
-        if "exclusiveMinimum" in rule:
-            yield rule["exclusiveMinimum"]
+            yield rule["minimum"] - (1 if rule["type"] == "integer" else 1e-7)
+        for other in rule.get("anyOf", []):  # 0, or at least
+            if "minimum" in other:
+                yield other["minimum"] / 2
         if "maximum" in rule:
             yield rule["maximum"] * 2
         if rule["type"] == "integer":

@@ -274,6 +274,57 @@ START_TEST(where_prefill_is_the_limit_fewer_are_decoded)
 }
 END_TEST
 
+/* With one request at a time there is one prompt to read, whatever a chunk could hold: its prefill
+   is that of the prompt alone, beside no decoded token to speak of. */
+START_TEST(a_chunk_is_no_larger_than_the_prompts_there_are)
+{
+    calc_exec e = serving_exec(SERVE, 8, 1, 1, 1);
+    calc_stats whole = llama(&e);
+    e.inference.chunk_size = 1024; /* the prompt */
+    calc_stats s = llama(&e);
+    ck_assert_double_eq_tol(s.ttft, whole.ttft, 0.02 * whole.ttft);
+    for (int64_t chunk = 1025; chunk < 100000; chunk *= 2) {
+        e.inference.chunk_size = chunk;
+        calc_stats larger = llama(&e);
+        ck_assert_double_eq(larger.ttft, s.ttft);
+        ck_assert_double_eq(larger.tpot, s.tpot);
+    }
+}
+END_TEST
+
+/* 64 slots that are free again after 15 steps: 4.27 prompts of 1,024 tokens a step, which fill a
+   chunk of 4,096 and not one of 8,192. */
+START_TEST(a_chunk_takes_the_prompts_of_all_free_slots)
+{
+    calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = shipped_system();
+    static calc_serving r;
+    double freed = 64.0 / 15;
+    e.inference.generate_size = 16;
+    e.inference.chunk_size = 4096;
+    calc_serving_of(&app, &system, &e, &r);
+    ck_assert_double_eq(r.mixed_share, 1);
+    assert_near(r.sequences, 15 * 4.0);
+    for (int64_t chunk = 4370; chunk < 40000; chunk *= 2) {
+        static calc_pass mixed;
+        calc_pass_work work = {.sequences = 64,
+                               .queries = 1,
+                               .context = 1024 + 16 / 2,
+                               .prompts = freed,
+                               .chunk = 1024,
+                               .finished = freed};
+        e.inference.chunk_size = chunk;
+        calc_serving_of(&app, &system, &e, &r);
+        calc_pass_of(&r.model, &work, &mixed);
+        assert_near(r.mixed_share, 1);
+        assert_near(r.sequences, 64);
+        assert_near(r.mixed_s, mixed.latency_s);
+        assert_near(r.prefill_s, r.mixed_s);
+    }
+}
+END_TEST
+
 /* Whole prompts stop decoding, so that the mean step has its share of them. */
 START_TEST(whole_prompts_come_between_the_steps)
 {
@@ -291,12 +342,12 @@ START_TEST(whole_prompts_come_between_the_steps)
 }
 END_TEST
 
-/* Nearly nothing to read: serving is decoding. */
+/* Nearly nothing to read, in one of 256 steps: serving is decoding. */
 START_TEST(short_prompts_leave_decoding_alone)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
     e.inference.prompt_size = 1;
-    e.inference.generate_size = 4096;
+    e.inference.generate_size = 8192;
     e.inference.chunk_size = 256;
     calc_stats s = llama(&e);
     e.inference.phase = DECODE;
@@ -569,6 +620,8 @@ int main(void)
     tcase_add_test(cases, stages_decode_micro_batches_in_turns);
     tcase_add_test(cases, a_share_of_the_steps_carries_a_chunk);
     tcase_add_test(cases, where_prefill_is_the_limit_fewer_are_decoded);
+    tcase_add_test(cases, a_chunk_is_no_larger_than_the_prompts_there_are);
+    tcase_add_test(cases, a_chunk_takes_the_prompts_of_all_free_slots);
     tcase_add_test(cases, whole_prompts_come_between_the_steps);
     tcase_add_test(cases, short_prompts_leave_decoding_alone);
     tcase_add_test(cases, the_slower_pool_limits_and_the_cache_is_sent);

@@ -173,6 +173,95 @@ START_TEST(inference_runs_forward_only)
 }
 END_TEST
 
+/* Llama 3 70B on 8 ranks of 8 query heads and one key head, 128 wide; 64 requests of 4,000 tokens
+   that give 500 each: a step decodes a token of all 64, 4,250 tokens into their caches of float8.
+ */
+static void assert_decodes(shipped_case *c)
+{
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t count = layers_of(c, layer);
+    double context = 4000 + 500 / 2.0;
+    ck_assert_double_eq(find(layer, count, "query key value")->fw_flops,
+                        2 * 64.0 * 8192 * (8 + 2) * 128);
+    ck_assert_double_eq(find(layer, count, "decode attention")->fw_flops,
+                        2 * 64 * 8 * context * 256);
+    ck_assert_double_eq(find(layer, count, "decode attention")->fw_mem_accessed,
+                        64 * (context + 1) * 256 + 64 * 8 * 256 * 2);
+    ck_assert_double_eq(find(layer, count, "head")->fw_flops, 2 * 64.0 * 8192 * 129024 / 8);
+    ck_assert_double_eq(find(layer, count, "logits gather")->baseblock_fw_tp_comm_size,
+                        64 * 129024 * 2.0);
+    ck_assert_ptr_null(find(layer, count, "flash attention"));
+    ck_assert_ptr_null(find(layer, count, "loss"));
+}
+
+START_TEST(the_operators_of_serving_are_those_of_a_decoding_step)
+{
+    shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+    assert_decodes(&c);
+    c.exec.inference.chunk_size = 0;
+    assert_decodes(&c);
+    c.exec.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+    assert_decodes(&c);
+    c.exec.inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
+    c.exec.inference.prefill_procs = 8;
+    assert_decodes(&c);
+}
+END_TEST
+
+/* 4,000 tokens in chunks of 1,024: three whole ones, in the mean behind 1,024 cached tokens. */
+START_TEST(the_operators_of_prefill_are_those_of_a_chunk)
+{
+    shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    c.exec.inference.phase = CALC_INFERENCE_PHASE_PREFILL;
+    const double chunks[][3] = {
+        {1024, 1024, 1024}, {0, 4000, 0}, {4000, 4000, 0}, {100000, 4000, 0}};
+    for (int i = 0; i < 4; i++) {
+        double tokens = chunks[i][1], cached = chunks[i][2];
+        c.exec.inference.chunk_size = (int64_t)chunks[i][0];
+        size_t count = layers_of(&c, layer);
+        ck_assert_double_eq(find(layer, count, "query key value")->fw_flops,
+                            2 * tokens * 8192 * (8 + 2) * 128);
+        double pairs = tokens * cached + tokens * (tokens + 1) / 2;
+        ck_assert_double_eq(find(layer, count, "flash attention")->fw_flops, 2 * 8 * pairs * 256);
+        ck_assert_double_eq(find(layer, count, "head")->fw_flops, 2.0 * 8192 * 129024 / 8);
+    }
+}
+END_TEST
+
+/* Of dense blocks and of blocks with experts; the operators that both have once. */
+START_TEST(the_operators_of_a_pass_sum_to_its_block)
+{
+    static const calc_inference_phase phases[] = {CALC_INFERENCE_PHASE_PREFILL,
+                                                  CALC_INFERENCE_PHASE_DECODE};
+    static const char *const layouts[][3] = {
+        {"llama3-70B", "h200", "llama3-70B_serving_8"},
+        {"deepseek-v3-671B", "h800", "deepseek-v3_serving_128"}};
+    for (int i = 0; i < 4; i++) {
+        const char *const *names = layouts[i / 2];
+        shipped_case c = load_case(names[0], names[1], names[2]);
+        calc_layer_stats layer[CALC_MAX_LAYERS];
+        calc_stats s;
+        c.app.dense_blocks = 0;
+        c.exec.inference.phase = phases[i % 2];
+        calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
+        size_t count = layers_of(&c, layer);
+        size_t end = (size_t)(find(layer, count, "embedding") - layer);
+        double fw_s = 0, bytes = 0, link_s = 0;
+        for (size_t k = 0; k < end; k++) {
+            bool sent =
+                strcmp(layer[k].name, "dispatch") == 0 || strcmp(layer[k].name, "combine") == 0;
+            fw_s += layer[k].fw_processing_time;
+            bytes += layer[k].fw_mem_accessed;
+            link_s += sent ? 0 : layer[k].baseblock_fw_tp_comm_time;
+        }
+        assert_near(fw_s, s.block_fw_time);
+        assert_near(bytes, s.block_fw_mem_accessed);
+        assert_near(link_s, s.baseblock_fw_tp_time);
+    }
+}
+END_TEST
+
 START_TEST(no_more_rows_than_there_is_room_for)
 {
     shipped_case c = modern_layout(3);
@@ -213,6 +302,9 @@ int main(void)
     tcase_add_test(cases, experts_are_split_and_sharded_over_their_own_group);
     tcase_add_test(cases, recomputation_repeats_messages_and_drops_activations);
     tcase_add_test(cases, inference_runs_forward_only);
+    tcase_add_test(cases, the_operators_of_serving_are_those_of_a_decoding_step);
+    tcase_add_test(cases, the_operators_of_prefill_are_those_of_a_chunk);
+    tcase_add_test(cases, the_operators_of_a_pass_sum_to_its_block);
     tcase_add_test(cases, no_more_rows_than_there_is_room_for);
     tcase_add_test(cases, the_longest_list_fits);
     return run_cases(cases);

@@ -172,6 +172,7 @@ START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 4));
     c.app.vocab_size = 0;
     c.exec.zero_stage = 3;
+    c.exec.data_par_overlap = true;
     double weights = 8 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64);
     calc_stats s = run(&c);
     assert_near(s.dp_comm_link_time, 4 * 0.75 * (2 + 2 + 4) * weights / 0x1p33);
@@ -181,6 +182,37 @@ START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
     c.exec.training = false;
     c.exec.software_efficiency = 0;
     assert_near(run(&c).dp_comm_link_time, 4 * 0.75 * 2 * weights / 0x1p33);
+}
+END_TEST
+
+/* Llama 3 8B on 64 ranks that gather and reduce in 16 bits: 3 times 2 bytes of 63/64 of its
+   8,030,261,248 parameters, embedding and head included, once for every micro-batch. */
+START_TEST(all_parameters_are_gathered_twice_and_reduced)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 64));
+    c.app.hidden = 4096;
+    c.app.feedforward = 14336;
+    c.app.attn_heads = 32;
+    c.app.kv_heads = 8;
+    c.app.attn_size = 128;
+    c.app.num_blocks = 32;
+    c.app.vocab_size = 128256;
+    c.exec.zero_stage = 3;
+    c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    for (int64_t i = 0; i < c.system.networks_count; i++) {
+        c.system.networks[i].size = 64;
+    }
+    calc_stats s = run(&c);
+    double bytes = 3 * 2 * 63.0 / 64 * 8030261248;
+    ck_assert_double_eq(s.num_microbatches, 4);
+    assert_near(s.dp_comm_link_time, 4 * bytes / 0x1p33);
+    assert_near(s.dp_comm_exposed_time, s.dp_comm_link_time);
+    assert_near(sum_of_times(&s), s.total_time);
+    c.exec.data_par_overlap = true;
+    calc_stats beside = run(&c);
+    ck_assert_double_eq(beside.dp_comm_link_time, s.dp_comm_link_time);
+    ck_assert_double_lt(beside.total_time, s.total_time);
+    assert_near(sum_of_times(&beside), beside.total_time);
 }
 END_TEST
 
@@ -277,6 +309,8 @@ START_TEST(the_second_tier_fits_to_the_byte)
 {
     modern_case c = start();
     c.exec.optimizer_offload = true;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OFFLOAD_BLOCKS); /* 2 a stage */
+    c.app.num_blocks = 12;
     c.system.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
     c.system.mem2.capacity_bytes -= 1;
@@ -487,6 +521,7 @@ int main(void)
     tcase_add_test(cases, communication_on_the_link_is_all_of_it);
     tcase_add_test(cases, links_of_all_groups_add_up);
     tcase_add_test(cases, sharded_weights_are_on_the_link_in_every_micro_batch);
+    tcase_add_test(cases, all_parameters_are_gathered_twice_and_reduced);
     tcase_add_test(cases, recomputation_repeats_the_forward_pass);
     tcase_add_test(cases, what_is_allocated_is_the_sum_of_its_parts);
     tcase_add_test(cases, the_peak_is_on_the_fullest_stage);

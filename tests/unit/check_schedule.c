@@ -324,6 +324,32 @@ START_TEST(a_stage_holds_no_more_than_there_are)
 }
 END_TEST
 
+START_TEST(the_fullest_stage_of_some_is_the_first_that_holds_most)
+{
+    /* 11 micro-batches on 8 stages: 6, 6.5, 7, 7.5, 8, ... 8, 7.5 ... */
+    calc_schedule_shape v = shape("zb_v", 8, 2, 11);
+    ck_assert_double_eq(calc_schedule_in_flight(&v, 0), 6);
+    ck_assert_int_eq(calc_schedule_fullest(&v, 0, 7), 4);
+    ck_assert_int_eq(calc_schedule_fullest(&v, 0, 3), 3);
+    ck_assert_int_eq(calc_schedule_fullest(&v, 6, 7), 6);
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int64_t m = 1; m < 20; m++) {
+            bool two = kind == CALC_PIPELINE_SCHEDULE_ZB_V;
+            calc_schedule_shape s = shape(names[kind], 6, two ? 2 : 1, m);
+            for (int64_t first = 0; first < 6; first++) {
+                int64_t most = first;
+                for (int64_t last = first; last < 6; last++) {
+                    bool more =
+                        calc_schedule_in_flight(&s, last) > calc_schedule_in_flight(&s, most);
+                    most = more ? last : most;
+                    ck_assert_int_eq(calc_schedule_fullest(&s, first, last), most);
+                }
+            }
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("schedule");
@@ -348,5 +374,6 @@ int main(void)
     tcase_add_test(cases, one_stage_sends_nothing);
     tcase_add_test(cases, a_stage_holds_the_micro_batches_of_its_schedule);
     tcase_add_test(cases, a_stage_holds_no_more_than_there_are);
+    tcase_add_test(cases, the_fullest_stage_of_some_is_the_first_that_holds_most);
     return run_cases(cases);
 }

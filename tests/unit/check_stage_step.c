@@ -446,9 +446,11 @@ START_TEST(activations_are_kept_for_what_is_in_flight)
     ck_assert_double_eq(middle.activation, 3 * 2 * block_bytes);
     ck_assert_double_eq(last.activation, 2 * block_bytes);
     ck_assert_double_eq(first.ends, 0);
-    ck_assert_double_eq(last.ends, 32 * (4 * 64 + 2 * 512) + 32 * 64 * 2);
-    ck_assert_double_eq(first.total, first.state + first.activation);
-    ck_assert_double_eq(last.total, last.state + last.activation + last.ends);
+    /* of the last stage the larger of a block's gradients and the logits */
+    ck_assert_double_eq(first.working, block_passing);
+    ck_assert_double_eq(last.working + last.ends, 32 * (4 * 64 + 2 * 512) + 32 * 64 * 2);
+    ck_assert_double_eq(first.total, first.state + first.activation + block_passing);
+    ck_assert_double_eq(last.total, last.state + last.activation + last.working + last.ends);
 }
 END_TEST
 
@@ -463,11 +465,11 @@ START_TEST(blocks_that_do_not_recompute_keep_all)
     double input = 2 * 32 * 64;
     calc_stage_memory m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 4 * input);
-    ck_assert_double_eq(m.working, block_bytes - input);
+    ck_assert_double_eq(m.working, block_bytes - input + block_passing);
     s.c.exec.recompute_blocks = 3;
     m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 3 * input + block_bytes);
-    ck_assert_double_eq(m.working, block_bytes - input);
+    ck_assert_double_eq(m.working, block_bytes - input + block_passing);
     s.c.exec.recompute_blocks = 4;
     ck_assert_double_eq(memory_of(&s, 0).activation, 4 * input);
     s.c.exec.recompute_blocks = 5;
@@ -489,7 +491,7 @@ START_TEST(blocks_of_both_kinds_are_kept)
     s.c.app.mtp_blocks = 1;
     calc_stage_memory more = memory_of(&s, 1);
     assert_near(more.activation, 5 * moe + s.parts.mtp.kept_bytes);
-    assert_near(more.ends, 2 * last.ends);
+    assert_near(more.working + more.ends, 2 * (last.working + last.ends));
     s.c.app.mtp_blocks = 0;
     recompute_all(&s);
     s.c.exec.recompute_blocks = 1;
@@ -501,8 +503,9 @@ START_TEST(blocks_of_both_kinds_are_kept)
     assert_near(memory_of(&s, 1).activation,
                 0.75 * 4 * moe + 0.25 * 4 * input + input + s.parts.mtp.kept_bytes);
     s.c.app.mtp_blocks = 0;
-    assert_near(first.working, fmax(dense, moe) - input);
-    assert_near(memory_of(&s, 1).working, moe - input);
+    double passing = s.parts.block[CALC_MOE_BLOCK].passing_bytes;
+    assert_near(first.working, fmax(dense + block_passing, moe + passing) - input);
+    assert_near(memory_of(&s, 1).working, moe - input + passing);
 }
 END_TEST
 
@@ -555,15 +558,18 @@ START_TEST(chunks_leave_more_to_hide_behind)
 }
 END_TEST
 
-/* Every one of 4 micro-batches hides its own. */
+/* Every one of 4 micro-batches hides its own; updated weights are gathered for the first. */
 START_TEST(sharded_gradients_hide_behind_all_micro_batches)
 {
-    stage_case s;
-    build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.zero_stage = 2;
-    calc_stage_pass p = pass_of(&s, 0);
-    calc_stage_reduction r = reduction_of(&s, 0);
-    assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * 4);
+    for (int64_t stages = 1; stages <= 2; stages++) {
+        stage_case s;
+        build(&s, without_ends(), modern_exec(1, stages, 4));
+        s.c.exec.zero_stage = 2;
+        calc_stage_pass p = pass_of(&s, 0);
+        calc_stage_reduction r = reduction_of(&s, 0);
+        assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * 4);
+        assert_near(r.gather_beside_s, r.gather_s - 0.7 * p.fw_s);
+    }
 }
 END_TEST
 

@@ -341,8 +341,10 @@ START_TEST(gradients_are_reduced_and_weights_gathered)
 }
 END_TEST
 
-/* Sharded gradients: after every one of 4 micro-batches, unless a pipeline keeps many. */
-START_TEST(whole_gradients_are_reduced_after_every_micro_batch_when_sharded)
+/* Sharded gradients: after every one of 4 micro-batches, with and without a pipeline, and each
+   chunk's once (Megatron-FSDP reduces with every backward pass of optim_grads). A sum over the
+   micro-batches would be whole, as the distributed optimizer's. */
+START_TEST(sharded_gradients_are_reduced_after_every_micro_batch)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -353,9 +355,18 @@ START_TEST(whole_gradients_are_reduced_after_every_micro_batch_when_sharded)
     s.c.exec.zero_stage = 3; /* in the blocks, not here */
     calc_stage_reduction r = reduction_of(&s, 0);
     ck_assert_double_eq(r.reduce_s + r.gather_s + r.reduce_beside_s + r.gather_beside_s, 0);
-    s.c.exec = modern_exec(1, 2, 4);
-    s.c.exec.zero_stage = 2;
-    assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 4 * P / 2 / slow);
+    for (int64_t chunks = 1; chunks <= 4; chunks *= 2) {
+        s.c.exec = modern_exec(1, 2, 4);
+        s.c.exec.pipeline_interleaving = chunks;
+        s.c.exec.zero_stage = 1;
+        assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 4 * P / 2 / slow);
+        double whole = memory_of(&s, 0).state;
+        s.c.exec.zero_stage = 2;
+        assert_near(reduction_of(&s, 0).reduce_s, 4 * 0.75 * 4 * P / 2 / slow);
+        assert_near(reduction_of(&s, 0).gather_s, 0.75 * 2 * P / 2 / slow);
+        /* a quarter instead of all, but for the block at hand of 4 */
+        assert_near(whole - memory_of(&s, 0).state, 4 * P / 2 * (0.75 - 1.0 / 4));
+    }
 }
 END_TEST
 
@@ -516,18 +527,19 @@ START_TEST(activations_are_in_one_tier_or_the_other)
     ck_assert_double_eq(tier2_of(&s).activation, all);
     calc_stage_memory m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 0);
-    ck_assert_double_eq(m.working, 2 * block_bytes); /* one going, one coming */
+    /* one going, one coming */
+    ck_assert_double_eq(m.working, 2 * block_bytes + block_passing);
     s.c.exec.offload_share = 0.25;
     ck_assert_double_eq(tier2_of(&s).activation, all / 4);
     m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 0.75 * all);
-    ck_assert_double_eq(m.working, 2 * block_bytes / 4);
+    ck_assert_double_eq(m.working, 2 * block_bytes / 4 + block_passing);
     recompute_all(&s); /* inputs of blocks only */
     double input = 2 * 32 * 64;
     ck_assert_double_eq(tier2_of(&s).activation, 2 * 4 * input / 4);
     m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 2 * 4 * input * 0.75);
-    ck_assert_double_eq(m.working, block_bytes - input + 2 * input / 4);
+    ck_assert_double_eq(m.working, block_bytes - input + 2 * input / 4 + block_passing);
     s.c.exec.training = false;
     ck_assert_double_eq(tier2_of(&s).activation, 0);
 }
@@ -618,7 +630,7 @@ int main(void)
     tcase_add_test(cases, nodes_are_counted_in_doublings);
     tcase_add_test(cases, a_row_and_its_cells_are_the_terms);
     tcase_add_test(cases, gradients_are_reduced_and_weights_gathered);
-    tcase_add_test(cases, whole_gradients_are_reduced_after_every_micro_batch_when_sharded);
+    tcase_add_test(cases, sharded_gradients_are_reduced_after_every_micro_batch);
     tcase_add_test(cases, experts_are_reduced_over_their_own_replicas);
     tcase_add_test(cases, tied_tables_are_added_up_between_the_ends);
     tcase_add_test(cases, weights_are_gathered_beside_the_pass_as_gradients_unless_said);

@@ -52,6 +52,7 @@ START_TEST(blocks_are_spread_and_the_first_stages_have_one_more)
     s = split_blocks(10, &four);
     BLOCKS_ARE(&s, 3, 3, 2, 2);
     ck_assert_double_eq(s.most_blocks, 3);
+    ck_assert_double_eq(s.fewest_blocks, 2);
     s = split_blocks(11, &four);
     BLOCKS_ARE(&s, 3, 3, 3, 2);
     ck_assert(s.fit);

@@ -106,4 +106,8 @@ static inline void recompute_all(stage_case *s)
 static const double block_weights = 64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
 static const double block_bytes = 32.0 * (8 * 64 + 2 * (2 * 64 + 2 * 32) + 6 * 256 + 4 * 4);
 
+/** What exists beside them when its activation passes back: gradients of the residual stream and of
+ *  both inputs of the gate, and of its output, when that output is done with. */
+static const double block_passing = 32.0 * 2 * (64 + 2 * 256);
+
 #endif
