@@ -399,7 +399,7 @@ END_TEST
 static void sum_tensor(modern_case *c, calc_tensor_par_overlap overlap, double matrix_s)
 {
     calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, matrix_s), link_of(CALC_IN_TENSOR, 8)};
-    o[1].repeated_by = 1;
+    o[0].repeated_by = o[1].repeated_by = 1;
     c->exec.tensor_par_overlap = overlap;
     sum(c, o, 2, 1);
     ck_assert_double_eq(c->cost.tensor.fw_link_s, 8);
@@ -443,7 +443,7 @@ START_TEST(tiles_expose_the_first_and_what_is_longer)
     calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, 4), link_of(CALC_IN_TENSOR, 8)};
     o[0].weights = 1;
     o[1].message_bytes = 8 * fast * 4 / 3; /* 4 ranks send three quarters */
-    o[1].repeated_by = 1;
+    o[0].repeated_by = o[1].repeated_by = 1;
     c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
     sum(&c, o, 2, 1);
     exposed_is(&c.cost.tensor, 4, 2, 4);
@@ -458,7 +458,7 @@ static void sum_expert(modern_case *c, calc_expert_par_overlap overlap)
     calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, 3), link_of(CALC_IN_EXPERT, 8)};
     o[0].shared_expert = true;
     o[0].weights = 1;
-    o[1].repeated_by = 1;
+    o[0].repeated_by = o[1].repeated_by = 1;
     c->exec.expert_par_overlap = overlap;
     sum(c, o, 2, 1);
 }
@@ -498,7 +498,7 @@ static void sum_context(modern_case *c, double attention_s)
     calc_operator o[3] = {seconds(CALC_OPERATOR_ATTENTION, attention_s),
                           link_of(CALC_IN_CONTEXT, 8), link_of(CALC_IN_CONTEXT, 2)};
     o[1].hidden_by_attention = true;
-    o[1].repeated_by = o[2].repeated_by = 1;
+    o[0].repeated_by = o[1].repeated_by = o[2].repeated_by = 1;
     sum(c, o, 3, 1);
 }
 
@@ -514,6 +514,47 @@ START_TEST(a_ring_hides_behind_attention_and_the_rest_does_not)
     exposed_is(&c.cost.context, 2, 2, 2);
     ck_assert_double_eq(c.cost.context.fw_link_s, 10);
     ck_assert_double_eq(c.cost.ring_fw_s, 8);
+}
+END_TEST
+
+/* Kernels: a matrix, one of shared experts, attention; and communication of each group. */
+static void sum_all_groups(modern_case *c, unsigned kernels_repeated)
+{
+    calc_operator o[6] = {seconds(CALC_OPERATOR_MATRIX, 2),    seconds(CALC_OPERATOR_MATRIX, 1),
+                          seconds(CALC_OPERATOR_ATTENTION, 3), link_of(CALC_IN_TENSOR, 8),
+                          link_of(CALC_IN_EXPERT, 8),          link_of(CALC_IN_CONTEXT, 8)};
+    o[1].shared_expert = o[5].hidden_by_attention = true;
+    for (int i = 0; i < 6; i++) {
+        o[i].repeated_by = i < 3 ? kernels_repeated : 1;
+    }
+    c->exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    c->exec.expert_par = c->exec.context_par = 2;
+    sum(c, o, 6, 1);
+}
+
+START_TEST(repeated_communication_hides_behind_kernels_that_are_repeated)
+{
+    modern_case c = start();
+    c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED;
+    for (unsigned kernels = 0; kernels < 2; kernels++) {
+        sum_all_groups(&c, kernels);
+        assert_near(c.cost.tensor.re_link_s - c.cost.tensor.re_exposed_s, kernels * 2);
+        assert_near(c.cost.expert.re_link_s - c.cost.expert.re_exposed_s, kernels * 1);
+        assert_near(c.cost.context.re_link_s - c.cost.context.re_exposed_s, kernels * 3);
+    }
+}
+END_TEST
+
+START_TEST(shared_experts_hide_tiles_or_the_exchange_of_experts)
+{
+    modern_case c = start();
+    sum_all_groups(&c, 1);
+    assert_near(c.cost.tensor.fw_link_s - c.cost.tensor.fw_exposed_s, 3);
+    ck_assert_double_eq(c.cost.expert.fw_exposed_s, c.cost.expert.fw_link_s);
+    c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED;
+    sum_all_groups(&c, 1);
+    assert_near(c.cost.tensor.fw_link_s - c.cost.tensor.fw_exposed_s, 2);
+    assert_near(c.cost.expert.fw_link_s - c.cost.expert.fw_exposed_s, 1);
 }
 END_TEST
 
@@ -559,6 +600,8 @@ int main(void)
     tcase_add_test(cases, expert_exchange_hides_behind_shared_experts_or_another_batch);
     tcase_add_test(cases, ranks_that_split_an_expert_count_as_expert_communication);
     tcase_add_test(cases, a_ring_hides_behind_attention_and_the_rest_does_not);
+    tcase_add_test(cases, repeated_communication_hides_behind_kernels_that_are_repeated);
+    tcase_add_test(cases, shared_experts_hide_tiles_or_the_exchange_of_experts);
     tcase_add_test(cases, a_pass_is_its_kernels_and_what_is_exposed);
     return run_cases(cases);
 }
