@@ -1,5 +1,5 @@
-/* Kernels of stages at every level against calc_stage_lane_step(), bit for bit, on random terms. */
-#include "stage_kernel.h"
+/* Kernels of stages at every level against calc_kernel_lane_step(), bit for bit, on random terms. */
+#include "kernel.h"
 
 #include <string.h>
 
@@ -9,9 +9,9 @@
 enum { ROUNDS = 200 };
 
 static calc_rng rng;
-static calc_stage_lanes lanes;
-static calc_stage_lane_links links;
-static calc_stage_out out;
+static calc_kernel_lanes lanes;
+static calc_kernel_links links;
+static calc_kernel_out out;
 
 /* All magnitudes, often 0 or 1, never negative. */
 static double number(void)
@@ -87,7 +87,7 @@ static void copy_lane(size_t to, size_t from)
     lanes.chunks[to] = lanes.chunks[from];
     lanes.overlapped[to] = lanes.overlapped[from];
     for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        calc_stage_lane_class *c = &lanes.item[i];
+        calc_kernel_class *c = &lanes.item[i];
 #define CALC_X(member) c->member[to] = c->member[from];
         CALC_STAGE_CLASS_LIST(CALC_X)
 #undef CALC_X
@@ -112,7 +112,7 @@ static void random_lanes(size_t count, double stages, size_t chunkings)
         lanes.chunks[lane] = count_to(4);
         lanes.overlapped[lane] = (double)calc_rng_below(&rng, 2);
         for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-            calc_stage_lane_class *c = &lanes.item[i];
+            calc_kernel_class *c = &lanes.item[i];
             bool last = i + 1 == CALC_MAX_STAGE_CLASSES;
             bool all = lanes.classes == 1 || last;
             c->stages[lane] = all ? left : (double)calc_rng_below(&rng, (uint32_t)left + 1);
@@ -126,9 +126,9 @@ static void random_lanes(size_t count, double stages, size_t chunkings)
     }
 }
 
-static double least_s(const calc_stage_tile *tile, const calc_stage_step *step)
+static double least_s(const calc_kernel_tile *tile, const calc_stage_step *step)
 {
-    double least = CALC_STAGE_NEVER_S;
+    double least = CALC_KERNEL_NEVER_S;
     for (int i = 0; i < 4; i++) {
         double s = step->total_s[i / 2][i % 2];
         least = tile->allowed[i / 2][i % 2] && s < least ? s : least;
@@ -136,8 +136,8 @@ static double least_s(const calc_stage_tile *tile, const calc_stage_step *step)
     return least;
 }
 
-static void sum_up(const calc_stage_tile *tile, double best_s, const calc_stage_step *step,
-                   calc_stage_out *sum)
+static void sum_up(const calc_kernel_tile *tile, double best_s, const calc_stage_step *step,
+                   calc_kernel_out *sum)
 {
     if (step->tier1_bytes > tile->tier1_capacity_bytes) {
         sum->over_tier1++;
@@ -157,7 +157,7 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
     size_t levels = calc_kernel_levels(level);
     calc_rng_init(&rng, (uint64_t)_i, 3);
     calc_stage_terms terms = random_terms();
-    calc_stage_tile tile = {
+    calc_kernel_tile tile = {
         .terms = &terms,
         .lanes = &lanes,
         .links = &links,
@@ -175,12 +175,12 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
     tile.count = lanes.count - tile.first;
     for (size_t l = 0; l < levels; l++) {
         memset(&out, 0xff, sizeof out);
-        calc_stage_kernel_beside(level[l].run)(&tile, &out);
-        calc_stage_out want = {.least_s = CALC_STAGE_NEVER_S,
-                               .least_tier1_bytes = CALC_STAGE_NEVER_S,
-                               .least_tier2_bytes = CALC_STAGE_NEVER_S};
+        level[l].run(&tile, &out);
+        calc_kernel_out want = {.least_s = CALC_KERNEL_NEVER_S,
+                               .least_tier1_bytes = CALC_KERNEL_NEVER_S,
+                               .least_tier2_bytes = CALC_KERNEL_NEVER_S};
         for (size_t lane = tile.first; lane < lanes.count; lane++) {
-            calc_stage_step step = calc_stage_lane_step(&tile, lane);
+            calc_stage_step step = calc_kernel_lane_step(&tile, lane);
             ck_assert_msg(out.best_s[lane] == least_s(&tile, &step),
                           "%s, lane %zu: %.17g not %.17g", level[l].name, lane, out.best_s[lane],
                           least_s(&tile, &step));
@@ -206,7 +206,7 @@ START_TEST(one_class_takes_as_long_as_with_three_that_are_not_there)
 {
     calc_rng_init(&rng, (uint64_t)_i, 4);
     calc_stage_terms terms = random_terms();
-    calc_stage_tile tile = {.terms = &terms, .lanes = &lanes, .links = &links};
+    calc_kernel_tile tile = {.terms = &terms, .lanes = &lanes, .links = &links};
     tile.allowed[_i / 2 % 2][_i % 2] = true;
     random_lanes(9, terms.stages, 9);
     if (lanes.classes > 1) {
@@ -214,9 +214,9 @@ START_TEST(one_class_takes_as_long_as_with_three_that_are_not_there)
     }
     for (size_t lane = 0; lane < lanes.count; lane++) {
         lanes.classes = 1;
-        calc_stage_step one = calc_stage_lane_step(&tile, lane);
+        calc_stage_step one = calc_kernel_lane_step(&tile, lane);
         lanes.classes = CALC_MAX_STAGE_CLASSES;
-        calc_stage_step four = calc_stage_lane_step(&tile, lane);
+        calc_stage_step four = calc_kernel_lane_step(&tile, lane);
         ck_assert_int_eq(memcmp(&one, &four, sizeof one), 0);
     }
 }
@@ -235,7 +235,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *cases = tcase_create("stage_kernel");
+    TCase *cases = tcase_create("kernel");
     tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane, 0, ROUNDS);
     tcase_add_loop_test(cases, one_class_takes_as_long_as_with_three_that_are_not_there, 0, ROUNDS);
     tcase_add_test(cases, every_level_has_a_kernel_of_its_own);

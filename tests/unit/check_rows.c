@@ -1,5 +1,5 @@
 /* The table of parts: which rows there are, and that each has the terms of its layout. */
-#include "stage_rows.h"
+#include "rows.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 static calc_space space;
 static calc_app app;
 static calc_system sys;
-static calc_stage_rows rows;
+static calc_rows rows;
 static calc_exec base;
 
 static void begin(void)
@@ -27,7 +27,7 @@ static void begin(void)
 
 static void end(void)
 {
-    calc_stage_rows_free(&rows);
+    calc_rows_free(&rows);
     calc_space_free(&space);
 }
 
@@ -39,7 +39,7 @@ static void set(calc_axis axis, int64_t a, int64_t b)
 
 static size_t filled(bool profile)
 {
-    ck_assert_int_eq(calc_stage_rows_fill(&rows, &space, &app, &sys, &base, profile), CALC_OK);
+    ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, profile), CALC_OK);
     return rows.count;
 }
 
@@ -108,7 +108,7 @@ START_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
     set(CALC_AXIS_zero_stage, 0, 3);
     filled(false);
     ck_assert_uint_eq(rows.choices, 4);
-    const calc_stage_choice *c = rows.choice;
+    const calc_row_choice *c = rows.choice;
     ck_assert(!c[0].sharding && c[0].zero == 0 && !c[0].alone);
     space.axis[CALC_AXIS_optimizer_sharding].last = true;
     filled(false);
@@ -132,7 +132,7 @@ START_TEST(choices_say_what_is_offloaded)
     ck_assert_uint_eq(rows.resident, 2 * 4);
     for (size_t i = 0; i < rows.choices; i++) {
         calc_exec e = base;
-        calc_stage_choice_put(&rows.choice[i], &e);
+        calc_row_choice_put(&rows.choice[i], &e);
         ck_assert(e.activations_offload == (i >= 8));
         ck_assert(e.optimizer_sharding == (i / 4 % 2 > 0));
         ck_assert(e.weight_offload == (i / 2 % 2 > 0) && e.optimizer_offload == (i % 2 > 0));
@@ -159,12 +159,12 @@ START_TEST(terms_are_those_of_the_layout)
 {
     begin();
     filled(true);
-    const calc_stage_row *row = &rows.row[0];
+    const calc_row *row = &rows.row[0];
     ck_assert_ptr_eq(row->context.shape, &rows.shape);
     ck_assert_ptr_eq(row->context.exec, &row->exec);
     for (size_t s = 0; s < rows.choices; s++) {
         calc_exec e = row->exec;
-        calc_stage_choice_put(&rows.choice[s], &e);
+        calc_row_choice_put(&rows.choice[s], &e);
         e.num_procs = 16;
         e.pipeline_par = 2;
         e.data_par = 4;
@@ -198,7 +198,7 @@ END_TEST
 
 int main(void)
 {
-    TCase *cases = tcase_create("stage_rows");
+    TCase *cases = tcase_create("rows");
     tcase_add_test(cases, rows_are_the_legal_combinations);
     tcase_add_test(cases, modules_go_with_a_list_of_them);
     tcase_add_test(cases, experts_on_the_network_of_data_parallelism_have_rows_for_each);
