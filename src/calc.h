@@ -400,8 +400,8 @@ CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, cons
 /** Statistics of each stage of the pipeline, in order; with the rule `even-stages` all are charged
  *  the same.
  *  @param out  filled with up to `capacity` rows
- *  @return how many stages there are: pipeline_par; 0 where a model is served, whose micro-batches
- *  change from pass to pass */
+ *  @return how many stages there are: pipeline_par; 0 where a stage would have no block, and where a
+ *  model is served, whose micro-batches change from pass to pass */
 CALC_API size_t calc_each_stage(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_compat compat, calc_stage_stats *out,
                                 size_t capacity);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/breakdown.h"
 #include "cli/complain.h"
+#include "cli/diff_rules.h"
 #include "cli/field_text.h"
 #include "cli/human.h"
 #include "cli/inputs.h"
@@ -13,7 +14,13 @@
 
 enum { COLUMN = 30, WIDTH = 22 };
 
-static const calc_opt opts[] = {{0}};
+enum { OPT_COMPAT };
+
+static const calc_opt opts[] = {
+    [OPT_COMPAT] = {.name = "compat",
+                    .doc = "what each of Calculon's rules is worth on a layout, which is given as "
+                           "APP SYS EXE instead of A B"},
+    {0}};
 static const calc_arg rows[] = {
     {.name = "A", .doc = "an execution, a system or a model: a path or a bare name"},
     {.name = "B", .doc = "another one of the same kind"},
@@ -25,7 +32,8 @@ static const calc_arg rows[] = {
     {0}};
 static const char *const examples[] = {
     "calc diff a100_80g h100_80g_nvl8 gpt3-175B 3072_t4_p64_d12_mbs4_full",
-    "calc diff gpt3-175B llama3-405B", NULL};
+    "calc diff gpt3-175B llama3-405B",
+    "calc diff --compat gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full", NULL};
 
 /* Two runs that differ in one document. */
 typedef struct sides {
@@ -288,9 +296,31 @@ static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
     return calc_output_close(out, errors);
 }
 
+/* calc diff --compat APP SYS EXE. */
+static calc_exit run_rules(const calc_args *args)
+{
+    calc_errors errors = {0};
+    const char *no_changes[] = {NULL};
+    calc_inputs inputs = {0};
+    calc_output *out;
+    if (args->argument_count != 3) {
+        return calc_complain_usage(args->command, "--compat goes with APP SYS EXE");
+    }
+    if (calc_inputs_load(&inputs, args->argument, no_changes, 0, &errors) == CALC_OK &&
+        calc_output_open(&out, "-", &errors) == CALC_OK) {
+        calc_diff_rules_write(out, &inputs);
+        (void)!calc_output_close(out, &errors);
+    }
+    calc_inputs_free(&inputs);
+    return calc_complain_errors(&errors);
+}
+
 static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
+    if (calc_opt_value(args, OPT_COMPAT)) {
+        return run_rules(args);
+    }
     sides s = {0};
     bool with_numbers = args->argument_count > 2;
     if (with_numbers && args->argument_count != 4) {
@@ -309,7 +339,9 @@ const calc_command calc_cmd_diff = {
     .name = "diff",
     .summary = "compare two executions, systems or models, and what they come to",
     .detail = "Lists the fields in which two documents of one kind differ. With the two other "
-              "documents of a run also how time and memory change, term by term.",
+              "documents of a run also how time and memory change, term by term. With --compat, how time "
+              "and memory of one layout change by each rule of Calculon's, alone and one after the "
+              "other (docs/calculon.md).",
     .args = rows,
     .opts = opts,
     .examples = examples,

@@ -42,10 +42,10 @@ calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_err
 calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
-    if (in->exec.pipeline_par > in->app.num_blocks) {
+    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, NULL, 0);
+    if (count == 0) {
         return CALC_OK;
     }
-    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, NULL, 0);
     o->stage = calloc(count, sizeof *o->stage);
     if (!o->stage) {
         return no_memory(errors);

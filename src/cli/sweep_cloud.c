@@ -90,7 +90,8 @@ calc_status calc_sweep_cloud_make(calc_sweep_cloud *out, const calc_sweep_study 
     filling f = {.cloud = out};
     calc_rng_init(&f.rng, 0, 0);
     out->point = malloc(CALC_SWEEP_CLOUD_POINTS * sizeof *out->point);
-    if (!out->point || calc_sweep_count(&study->space, &study->designs, &counts) != CALC_OK) {
+    if (!out->point || calc_sweep_count(&study->space, &study->designs, study->options.compat,
+                                        &counts) != CALC_OK) {
         return no_memory(errors);
     }
     out->all = counts.total <= CALC_SWEEP_CLOUD_ALL;

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "rows.h"
 #include "spec/absent.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
-#include "stage_rows.h"
 #include "units.h"
 
 /** What docs/performance.md measures, without pruning: where blocks are all alike, and lists of
@@ -183,52 +183,35 @@ static void write_number(calc_output *out, double value, const char *what)
 /* Units of work of all designs, and the largest table of one. */
 typedef struct tables {
     double units;
-    bool stages; /* some are lists of stages */
     size_t rows, bytes;
 } tables;
 
-static void count_rows(tables *t, size_t rows, size_t row_bytes)
+static void count_rows(tables *t, size_t rows, size_t bytes)
 {
     t->rows = rows > t->rows ? rows : t->rows;
-    t->bytes = rows * row_bytes > t->bytes ? rows * row_bytes : t->bytes;
-}
-
-static calc_status count_unit(tables *t, const calc_sweep_study *study, const calc_app *app,
-                              const calc_system *system, const calc_unit *unit, calc_rows *rows,
-                              calc_stage_rows *stage_rows)
-{
-    calc_status status;
-    if (unit->stages) {
-        status = calc_stage_rows_fill(stage_rows, &study->space, app, system, &unit->base, false);
-        count_rows(t, stage_rows->count, sizeof *stage_rows->row);
-        t->stages = true;
-    } else {
-        status = calc_rows_fill(rows, &study->space, app, system, &unit->base,
-                                study->options.compat, false);
-        count_rows(t, rows->count, sizeof *rows->row);
-    }
-    return status;
+    t->bytes = bytes > t->bytes ? bytes : t->bytes;
 }
 
 static calc_status count_units(const calc_sweep_study *study, tables *t)
 {
     calc_rows rows = {0};
-    calc_stage_rows stage_rows = {0};
     calc_status status = CALC_OK;
     calc_units units = {0};
+    calc_compat compat = study->options.compat;
     *t = (tables){0};
     for (uint64_t d = 0; d < study->designs.count && status == CALC_OK; d++) {
         calc_app app;
         calc_system system;
         study->designs.get(study->designs.context, d, &app, &system);
-        status = calc_units_list(&units, &study->space, &app, &system);
+        status = calc_units_list(&units, &study->space, &app, &system, compat);
         t->units += (double)units.count;
         for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
-            status = count_unit(t, study, &app, &system, &units.unit[i], &rows, &stage_rows);
+            status = calc_rows_fill(&rows, &study->space, &app, &system, &units.unit[i].base,
+                                    compat, false);
+            count_rows(t, rows.count, calc_rows_bytes(&rows));
         }
     }
     calc_rows_free(&rows);
-    calc_stage_rows_free(&stage_rows);
     calc_units_free(&units);
     return status;
 }
@@ -238,7 +221,8 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
 {
     calc_sweep_counts counts = {0};
     tables t;
-    calc_status status = calc_sweep_count(&study->space, &study->designs, &counts);
+    calc_status status =
+        calc_sweep_count(&study->space, &study->designs, study->options.compat, &counts);
     if (status == CALC_OK) {
         status = count_units(study, &t);
     }
@@ -268,7 +252,7 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
     snprintf(table, sizeof table, "rows at most in such a table: %s", bytes);
     write_number(out, t.units, "units of work, each with one table of blocks");
     write_number(out, (double)t.rows, table);
-    int millions = t.stages ? STAGE_EVALUATIONS : EVALUATIONS;
+    int millions = EVALUATIONS;
     calc_human_seconds(left / (1e6 * millions * threads), seconds);
     calc_output_printf(out,
                        "%18s  if nothing is skipped, at %d million layouts per second and\n"

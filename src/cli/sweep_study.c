@@ -242,7 +242,7 @@ static void take_options(sources *s)
     o->constraint = s->study->constraint;
     o->no_prune = calc_opt_value(s->args, CALC_SWEEP_OPT_NO_PRUNE) != NULL;
     o->cpu = calc_opt_value(s->args, CALC_SWEEP_OPT_CPU);
-    (void)calc_compat_read(calc_opt_value(s->args, CALC_SWEEP_OPT_COMPAT), &o->compat, s->errors);
+    (void)!calc_compat_read(calc_opt_value(s->args, CALC_SWEEP_OPT_COMPAT), &o->compat, s->errors);
 }
 
 /* ---- Models and machines --------------------------------------------------------------------- */

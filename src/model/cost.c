@@ -236,7 +236,9 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
         out.time_s = tile_s + (tiles - 1) * (slowed_s / tiles);
         out.exposed_s = (tiles - 1) * excess_s;
     } else {
-        out.time_s = tile_s + (tiles - 1) * tile_s + (tiles - 1) * link_tile_s * c->usage;
+        /* While it communicates its arithmetic is slower; continuous with the case above. */
+        double share = theirs ? c->usage : slowed_s > 0 ? 1 - k.all_s / slowed_s : 0;
+        out.time_s = tile_s + (tiles - 1) * tile_s + (tiles - 1) * link_tile_s * share;
     }
     out.exposed_s += pipe ? link_tile_s : 0;
     if (theirs) {
@@ -266,7 +268,10 @@ static double exposed_share(const calc_cost_context *c, bool backward)
 
 static bool in_tiles(const calc_cost_context *c, const calc_operator *o)
 {
+    /* Shared experts hide the exchange of experts or tiles: not both. */
+    bool exchange = c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
     return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 && calc_operator_tiled(c->exec) &&
+           !(o->shared_expert && exchange) &&
            o[o->beside].kind == CALC_OPERATOR_MATRIX && c->shape->tensor_par > 1;
 }
 
@@ -346,7 +351,8 @@ calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operat
         calc_stage again = o->repeats ? CALC_STAGE_WGRAD : CALC_STAGE_FW;
         x.re_bytes = calc_operator_sent_bytes(o, again, edge);
         x.re_link_s = link_s[again];
-        x.re_exposed_s = tiles ? x.fw_exposed_s : exposed[again];
+        bool hidden = tiles && (o->repeats || o[o->beside].repeated_by & recompute);
+        x.re_exposed_s = hidden ? x.fw_exposed_s : tiles ? x.re_link_s : exposed[again];
     }
     return x;
 }
@@ -437,6 +443,8 @@ static void add_kernel(const calc_cost_context *c, const calc_operator *o,
     out->shared_bw_s += o->shared_expert ? s[CALC_STAGE_AGRAD] + s[CALC_STAGE_WGRAD] : 0;
     if (o->repeated_by & recompute) {
         out->re_s += s[CALC_STAGE_FW];
+        out->attention_re_s += attention ? s[CALC_STAGE_FW] : 0;
+        out->shared_re_s += o->shared_expert ? s[CALC_STAGE_FW] : 0;
         if (calc_compat_has(c->compat, CALC_COMPAT_RECOMPUTE_SUMS)) {
             fw = out->work[CALC_STAGE_FW];
         }
@@ -459,7 +467,7 @@ static void hide_expert(const calc_cost_context *c, calc_cost *out)
     if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
         e->fw_exposed_s = over(e->fw_link_s, out->shared_fw_s);
         e->bw_exposed_s = over(e->bw_link_s, out->shared_bw_s);
-        e->re_exposed_s = over(e->re_link_s, out->shared_fw_s);
+        e->re_exposed_s = over(e->re_link_s, out->shared_re_s);
     } else if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
         e->fw_exposed_s *= 1 - share;
         e->bw_exposed_s *= 1 - share;
@@ -478,7 +486,7 @@ static void hide_context(calc_cost *out)
     calc_cost_comm *x = &out->context;
     x->fw_exposed_s = beside_s(x->fw_link_s, out->ring_fw_s, out->attention_fw_s);
     x->bw_exposed_s = beside_s(x->bw_link_s, out->ring_bw_s, out->attention_bw_s);
-    x->re_exposed_s = beside_s(x->re_link_s, out->ring_re_s, out->attention_fw_s);
+    x->re_exposed_s = beside_s(x->re_link_s, out->ring_re_s, out->attention_re_s);
 }
 
 void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, size_t count,

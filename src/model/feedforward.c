@@ -38,8 +38,9 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * elements;
     calc_build_pass(b, o, (gates + unfused) * elements);
-    /* In kernels of its own the activation keeps its output's input, too. */
-    calc_build_keep(o, (gates + unfused - 1) * elements * s->kept_bytes, module);
+    /* In kernels of its own a gate keeps what it is multiplied with, too. */
+    double products = s->gated ? unfused - 1 : 0;
+    calc_build_keep(o, (gates + products) * elements * s->kept_bytes, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
                           CALC_OPERATOR_MATRIX, module, b->tokens, columns, s->hidden, 1);
     if (!shared) {

@@ -23,7 +23,7 @@ typedef struct rows {
 /* FLOP per byte; 0 for no arithmetic, infinite for arithmetic on nothing. */
 static double intensity(double flop, double bytes)
 {
-    return flop == 0 ? 0 : bytes == 0 ? INFINITY : flop / bytes;
+    return flop == 0 ? 0 : flop / bytes;
 }
 
 static bool runs(const calc_cost_context *c, const calc_operator *o, calc_stage stage)

@@ -131,13 +131,12 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
         split_chunks(exec, &stages, reason);
         return true;
     }
+    bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
     append(reason->text, sizeof reason->text, "%lld blocks do not give each of %lld stages one%s",
            (long long)app->num_blocks, (long long)exec->pipeline_par,
-           exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
-               ? " beside the embedding and the head"
-               : "");
+           ends ? " beside the embedding and the head" : "");
     append(reason->hint, sizeof reason->hint, "use pipeline_par %lld or less",
-           (long long)app->num_blocks);
+           (long long)(ends ? (app->num_blocks + 2) / 2 : app->num_blocks));
     return true;
 }
 

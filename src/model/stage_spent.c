@@ -18,7 +18,7 @@ static void add_blocks(const calc_cost_context *c, const calc_cost *b,
     t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
     t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
     t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);
-    calc_stage_offload o = calc_stage_offload_of(c, c->exec, b);
+    calc_stage_offload o = calc_stage_offload_of(c, c->exec, b, &s);
     t->sharded_s += n * (s.fw_s + s.bw_s);
     t->fw_offload_s += n * o.fw_s;
     t->bw_offload_s += n * o.bw_s;

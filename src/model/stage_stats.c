@@ -78,9 +78,12 @@ static void put_class(const calc_layout *l, size_t index, calc_stage_stats *out,
 size_t calc_each_stage(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_compat compat, calc_stage_stats *out, size_t capacity)
 {
+    calc_shape shape = calc_shape_of(app, exec);
+    calc_stages stages = calc_stages_split(&shape, exec, compat);
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
-    size_t count = served ? 0 : (size_t)exec->pipeline_par;
-    if (capacity == 0 || served) {
+    bool empty = stages.fewest_blocks < 1 || stages.stages > shape.blocks;
+    size_t count = served || empty ? 0 : (size_t)exec->pipeline_par;
+    if (capacity == 0 || count == 0) {
         return count;
     }
     calc_layout l;

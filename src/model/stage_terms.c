@@ -219,7 +219,7 @@ static double host_wait(double host)
 }
 
 calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_exec *e,
-                                         const calc_cost *b)
+                                         const calc_cost *b, const calc_stage_sharded *sharded)
 {
     calc_stage_away away = calc_stage_away_of(e);
     if (away.weight + away.activation == 0 ||
@@ -230,8 +230,8 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
     double byte_s = tier2_byte_s(c->system);
     double weight_s = away.weight * bytes.weight * (b->dense_weights + b->expert_weights) * byte_s;
     double activation_s = e->training ? away.activation * b->kept_bytes * byte_s : 0;
-    double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b);
-    double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s;
+    double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b) - sharded->fw_s;
+    double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s - sharded->bw_s;
     return (calc_stage_offload){calc_max(0, fw_s), e->training ? calc_max(0, bw_s) : 0};
 }
 
@@ -249,7 +249,7 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
 {
     const calc_cost *b = &p->block[kind];
     calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
-    calc_stage_offload o = calc_stage_offload_of(c, exec, b);
+    calc_stage_offload o = calc_stage_offload_of(c, exec, b, &s);
     double fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s;
     double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
     double away = calc_stage_away_of(exec).activation;

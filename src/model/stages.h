@@ -114,13 +114,14 @@ calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *cont
                                                    const calc_stage_lines *lines);
 
 /** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
- * come while activations go: the link is duplex. */
+ * come while activations go: the link is duplex. It goes on while sharded weights hold the block
+ * up, so that the slower of the two decides. */
 typedef struct calc_stage_offload {
     double fw_s, bw_s;
 } calc_stage_offload;
 
 calc_stage_offload calc_stage_offload_of(const calc_cost_context *context, const calc_exec *exec,
-                                         const calc_cost *block);
+                                         const calc_cost *block, const calc_stage_sharded *sharded);
 
 /** Shares of weights, activations and optimizer state that are kept in the second tier. */
 typedef struct calc_stage_away {

@@ -181,14 +181,11 @@ static void write_layers(calc_session *session, calc_output *out)
     calc_output_text(out, "]");
 }
 
-/* Stages only exist where each has a block. */
 static void write_stages(calc_session *session, calc_output *out)
 {
     const calc_request_documents *in = &session->request.used;
     calc_compat compat = session->request.compat;
-    size_t count = in->exec.pipeline_par <= in->app.num_blocks
-                       ? calc_each_stage(&in->app, &in->system, &in->exec, compat, NULL, 0)
-                       : 0;
+    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, compat, NULL, 0);
     calc_stage_stats *stage = calloc(count + 1, sizeof *stage);
     if (stage) {
         count = calc_each_stage(&in->app, &in->system, &in->exec, compat, stage, count);

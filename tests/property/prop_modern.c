@@ -239,22 +239,14 @@ static bool round_is_incomplete(const calc_exec *e, const calc_stats *s)
 
 /* Where the model itself does not promise it: schedules that fill the bubble with weight gradients,
    quicker ones of which leave more of it; fewer micro-batches than stages, where the bound of
-   uneven stages is not one; gradients that hide behind a stage which is not the slowest, or behind
-   a pass that waits for the host; sharded weights and the second memory tier, which hide behind
-   the same pass; and tiles that hide behind the same matrices as the exchange of
-   experts, or behind matrices that are not repeated. */
+   uneven stages is not one; and gradients that hide behind a stage which is not the slowest, or
+   behind a pass that waits for the host. */
 static bool may_be_slower(const calc_exec *e, const calc_stats *s)
 {
     bool filled = e->pipeline_schedule > CALC_PIPELINE_SCHEDULE_GPIPE;
     bool few = s->num_microbatches < (double)e->pipeline_par;
-    bool twice_hidden = e->zero_stage == 3 && (e->weight_offload || e->activations_offload);
     bool hides = e->data_par_overlap || e->param_gather_overlap == CALC_CHOICE_TRUE;
-    bool tiles = e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
-                 e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
-    bool twice = e->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED ||
-                 e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE;
-    return filled || few || hides || twice_hidden || (tiles && twice) || host_shapes_bubble(e, s) ||
-           round_is_incomplete(e, s);
+    return filled || few || hides || host_shapes_bubble(e, s) || round_is_incomplete(e, s);
 }
 
 static bool law_faster(const calc_random_layout *l)

@@ -457,6 +457,44 @@ START_TEST(as_many_sequences_fit_as_it_says)
 }
 END_TEST
 
+/* A prompt of 1,024 tokens stays for the 512 that are generated, unless it is only read. */
+START_TEST(the_cache_holds_what_a_request_ends_with)
+{
+    static const double lengths[][2] = {
+        {PREFILL, 1024}, {DECODE, 1536}, {SERVE, 1536}, {DISAGGREGATED, 1536}};
+    for (int i = 0; i < 4; i++) {
+        calc_exec e = serving_exec((calc_inference_phase)lengths[i][0], 8, 1, 1, 64);
+        e.inference.prefill_procs = e.inference.phase == DISAGGREGATED ? 8 : 0;
+        ck_assert_double_eq(llama(&e).kv_cache_space, 64 * lengths[i][1] * 512 * 80);
+    }
+}
+END_TEST
+
+/* Tokens are those that are read and those that are generated. */
+START_TEST(tokens_per_second_are_those_of_the_phase)
+{
+    calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
+    calc_stats s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
+    assert_near(s.tokens_per_s_per_proc, s.tokens_per_s / 8);
+    assert_near(s.output_tokens_per_s, s.requests_per_s * 512);
+    e.inference.chunk_size = 256;
+    s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
+    e.inference.phase = DISAGGREGATED;
+    e.inference.prefill_procs = 8;
+    s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
+    assert_near(s.tokens_per_s_per_proc, s.tokens_per_s / 16);
+    e = serving_exec(PREFILL, 8, 1, 1, 64);
+    s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * 1024);
+    e.inference.phase = DECODE;
+    s = llama(&e);
+    assert_near(s.tokens_per_s, 64 / s.tpot);
+}
+END_TEST
+
 /* 70.55e9 parameters over 8 ranks, and 64 sequences of 1,536 tokens of 512 bytes in 80 blocks. */
 START_TEST(memory_is_weights_and_the_cache_at_its_end)
 {
@@ -627,6 +665,8 @@ int main(void)
     tcase_add_test(cases, the_slower_pool_limits_and_the_cache_is_sent);
     tcase_add_test(cases, the_pool_that_needs_more_memory_counts);
     tcase_add_test(cases, as_many_sequences_fit_as_it_says);
+    tcase_add_test(cases, the_cache_holds_what_a_request_ends_with);
+    tcase_add_test(cases, tokens_per_second_are_those_of_the_phase);
     tcase_add_test(cases, memory_is_weights_and_the_cache_at_its_end);
     tcase_add_test(cases, what_is_served_has_no_stages_of_one_micro_batch);
     tcase_add_test(cases, without_inference_nothing_of_it_is_known);

@@ -130,7 +130,13 @@ START_TEST(every_stage_needs_a_block)
     c.exec.pipeline_par = 128;
     assert_only(&c, CALC_VERDICT_INTERLEAVING,
                 "126 blocks do not give each of 128 stages one beside the embedding and the head",
-                "use pipeline_par 126 or less");
+                "use pipeline_par 64 or less");
+    calc_reason reason[CALC_MAX_REASONS];
+    c.exec.pipeline_par = 65;
+    ck_assert_uint_eq(reasons_of(&c, reason), 1);
+    c.exec.pipeline_par = 64; /* two each, or one beside the embedding or the head */
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.exec.pipeline_par = 128;
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
     assert_only(&c, CALC_VERDICT_INTERLEAVING, "126 blocks do not give each of 128 stages one",
                 "use pipeline_par 126 or less");

@@ -184,6 +184,38 @@ START_TEST(inference_has_no_gradients_and_no_optimizer)
 }
 END_TEST
 
+/* Every row that is promised is written, and none where a stage would have no block. */
+START_TEST(rows_are_written_or_not_promised)
+{
+    static const calc_pipeline_balance balances[] = {
+        CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS, CALC_PIPELINE_BALANCE_FREE};
+    /* 16 stages of a block each; two on those between the ends, and one beside each end. */
+    static const int64_t least[] = {16, 14 * 2 + 2, 16};
+    shipped_case c = modern_layout(0);
+    c.exec.pipeline_interleaving = 1;
+    for (int i = 0; i < 3; i++) {
+        c.exec.pipeline_balance = balances[i];
+        for (int64_t blocks = 1; blocks <= 40; blocks++) {
+            calc_stage_stats stage[MAX_STAGES];
+            c.app.num_blocks = blocks;
+            for (int k = 0; k < MAX_STAGES; k++) {
+                stage[k].stage = -1;
+            }
+            size_t count = calc_each_stage(&c.app, &c.system, &c.exec, stage, MAX_STAGES);
+            ck_assert_uint_eq(count, calc_each_stage(&c.app, &c.system, &c.exec, NULL, 0));
+            double sum = 0;
+            for (size_t k = 0; k < MAX_STAGES; k++) {
+                ck_assert_int_eq(stage[k].stage, k < count ? (int64_t)k : -1);
+                ck_assert(k >= count || stage[k].blocks > 0);
+                sum += k < count ? stage[k].blocks : 0;
+            }
+            ck_assert(count == 0 || fabs(sum - (double)blocks) < 1e-9);
+            ck_assert_uint_eq(count, blocks < least[i] ? 0 : 16);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stage_stats");
@@ -196,5 +228,6 @@ int main(void)
     tcase_add_test(cases, offloaded_parts_count_with_what_stays);
     tcase_add_test(cases, no_more_rows_than_there_is_room_for);
     tcase_add_test(cases, inference_has_no_gradients_and_no_optimizer);
+    tcase_add_test(cases, rows_are_written_or_not_promised);
     return run_cases(cases);
 }

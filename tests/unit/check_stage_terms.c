@@ -548,7 +548,9 @@ END_TEST
 static calc_stage_offload offload_of(stage_case *s)
 {
     settle(s);
-    return calc_stage_offload_of(&s->c.context, &s->c.exec, &s->parts.block[CALC_DENSE_BLOCK]);
+    const calc_cost *block = &s->parts.block[CALC_DENSE_BLOCK];
+    calc_stage_sharded sharded = calc_stage_sharded_of(&s->c.context, &s->c.exec, block, &s->lines);
+    return calc_stage_offload_of(&s->c.context, &s->c.exec, block, &sharded);
 }
 
 /* Forward, weights come while activations go; backward, both come. */
@@ -583,6 +585,31 @@ START_TEST(what_a_pass_does_not_hide_is_exposed)
     ck_assert_double_eq(o.bw_s, 0);
     s.c.system.mem2.bytes_per_s = 0x1p60;
     ck_assert_double_eq(offload_of(&s).fw_s, 0);
+}
+END_TEST
+
+/* Both hide behind the same kernels, on links of their own: a pass takes as long as the slower. */
+START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    s.c.exec.zero_stage = 3;
+    s.c.system.mem2.bytes_per_s = 0x1p30;
+    s.c.exec.weight_offload = true;
+    double weight_s = 2 * block_weights / 0x1p30;
+    for (int i = 0; i < 2; i++) {
+        settle(&s);
+        const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
+        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec, b, &s.lines);
+        ck_assert(x.fw_s > 0 && x.bw_s > 0);
+        double fw_s = b->fw_s + x.fw_s, bw_s = b->agrad_s + b->wgrad_s + x.bw_s;
+        calc_stage_offload o = offload_of(&s);
+        assert_near(fw_s + o.fw_s, fmax(fw_s, weight_s));
+        assert_near(bw_s + o.bw_s, fmax(bw_s, weight_s));
+        assert_near(s.terms.block[CALC_DENSE_BLOCK].fw_s, fmax(fw_s, weight_s));
+        weight_s /= 0x1p30;
+        s.c.system.mem2.bytes_per_s *= 0x1p30; /* the network is the slower one */
+    }
 }
 END_TEST
 
@@ -641,6 +668,7 @@ int main(void)
     tcase_add_test(cases, both_copies_of_dualpipe_are_in_one_tier_or_the_other);
     tcase_add_test(cases, activations_are_in_one_tier_or_the_other);
     tcase_add_test(cases, what_a_pass_does_not_hide_is_exposed);
+    tcase_add_test(cases, sharded_weights_and_the_second_tier_hold_a_block_up_once);
     tcase_add_test(cases, an_optimizer_kept_away_is_as_fast_as_its_link);
     return run_cases(cases);
 }
