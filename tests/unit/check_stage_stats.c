@@ -201,8 +201,10 @@ START_TEST(rows_are_written_or_not_promised)
             for (int k = 0; k < MAX_STAGES; k++) {
                 stage[k].stage = -1;
             }
-            size_t count = calc_each_stage(&c.app, &c.system, &c.exec, stage, MAX_STAGES);
-            ck_assert_uint_eq(count, calc_each_stage(&c.app, &c.system, &c.exec, NULL, 0));
+            size_t count =
+                calc_each_stage(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, stage, MAX_STAGES);
+            ck_assert_uint_eq(
+                count, calc_each_stage(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, 0));
             double sum = 0;
             for (size_t k = 0; k < MAX_STAGES; k++) {
                 ck_assert_int_eq(stage[k].stage, k < count ? (int64_t)k : -1);
