@@ -103,7 +103,7 @@ static calc_verdict expected(const calc_random_layout *l)
     const calc_exec *e = &l->exec;
     bool offloads = e->weight_offload || e->activations_offload || e->optimizer_offload;
     calc_stage_stats stage[8]; /* pipelines are no longer */
-    size_t count = calc_each_stage(&l->app, &l->system, e, stage, 8);
+    size_t count = calc_each_stage(&l->app, &l->system, e, CALC_COMPAT_NONE, stage, 8);
     bool few = false;
     for (size_t i = 0; i < count; i++) {
         few = few || stage[i].blocks < 3;
