@@ -1,0 +1,101 @@
+#include "model/block.h"
+
+#include "model/calculon.h"
+#include "modern_case.h"
+
+static const calc_compat layers = 1 << CALC_COMPAT_LAYERS;
+
+static modern_case start(calc_app app, calc_compat compat)
+{
+    modern_case c = case_of(app, small_exec(2, 1, 1));
+    c.context.compat = compat;
+    return c;
+}
+
+/* The context points into the case. */
+static void settle(modern_case *c)
+{
+    calc_compat compat = c->context.compat;
+    resolve(c);
+    c->context.compat = compat;
+}
+
+/* The members that tell two lists apart. */
+static void assert_block(modern_case *c, calc_block_kind kind, const calc_operator *want,
+                         size_t count)
+{
+    c->count = calc_block_operators(&c->context, kind, c->operators);
+    ck_assert_uint_eq(c->count, count);
+    for (size_t i = 0; i < count; i++) {
+        const calc_operator *got = &c->operators[i];
+        ck_assert(got->name == want[i].name);
+        ck_assert_int_eq(got->kind, want[i].kind);
+        ck_assert_double_eq(got->weights, want[i].weights);
+        ck_assert_double_eq(got->kept_bytes, want[i].kept_bytes);
+        for (int stage = 0; stage < CALC_STAGE_COUNT; stage++) {
+            ck_assert_double_eq(got->flop[stage], want[i].flop[stage]);
+            ck_assert_double_eq(got->bytes[stage], want[i].bytes[stage]);
+        }
+    }
+}
+
+START_TEST(dense_blocks_are_calculons_by_rule)
+{
+    calc_operator want[CALC_MAX_OPERATORS];
+    modern_case c = start(small_app(), CALC_COMPAT_NONE);
+    settle(&c);
+    size_t count = calc_transformer_block(&c.shape, &c.system, &c.exec, CALC_COMPAT_NONE,
+                                          CALC_DENSE_BLOCK, want);
+    assert_block(&c, CALC_DENSE_BLOCK, want, count);
+    ck_assert(has_operator(&c, "attention norm"));
+    c.context.compat = CALC_COMPAT_CALCULON & ~layers;
+    count = calc_transformer_block(&c.shape, &c.system, &c.exec, c.context.compat, CALC_DENSE_BLOCK,
+                                   want);
+    assert_block(&c, CALC_DENSE_BLOCK, want, count);
+    c.context.compat = layers;
+    count = calc_calculon_block(&c.shape, &c.system, &c.exec, layers, want);
+    assert_block(&c, CALC_DENSE_BLOCK, want, count);
+    ck_assert(has_operator(&c, "AttnBlock_Fork"));
+}
+END_TEST
+
+START_TEST(blocks_with_experts_are_the_transformers_in_any_case)
+{
+    calc_operator want[CALC_MAX_OPERATORS];
+    modern_case c = start(moe_app(), layers);
+    settle(&c);
+    size_t count =
+        calc_transformer_block(&c.shape, &c.system, &c.exec, layers, CALC_MOE_BLOCK, want);
+    assert_block(&c, CALC_MOE_BLOCK, want, count);
+}
+END_TEST
+
+/* With words or without. */
+START_TEST(calculons_list_has_no_ends)
+{
+    for (int words = 0; words < 2; words++) {
+        calc_app app = small_app();
+        app.vocab_size = words * 512;
+        modern_case c = start(app, CALC_COMPAT_CALCULON & ~layers);
+        settle(&c);
+        size_t embedding = calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+        size_t head = calc_transformer_head(&c.shape, &c.exec, c.operators);
+        ck_assert((embedding > 0) == words);
+        ck_assert((head > 0) == words);
+        ck_assert_uint_eq(calc_block_embedding(&c.context, c.operators), embedding);
+        ck_assert_uint_eq(calc_block_head(&c.context, c.operators), head);
+        c.context.compat = layers;
+        ck_assert_uint_eq(calc_block_embedding(&c.context, c.operators), 0);
+        ck_assert_uint_eq(calc_block_head(&c.context, c.operators), 0);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("block");
+    tcase_add_test(cases, dense_blocks_are_calculons_by_rule);
+    tcase_add_test(cases, blocks_with_experts_are_the_transformers_in_any_case);
+    tcase_add_test(cases, calculons_list_has_no_ends);
+    return run_cases(cases);
+}
