@@ -7,16 +7,16 @@
 #include "io/text.h"
 #include "model/layer.h"
 
-/** Columns that are read, in any order; others are ignored: X(NAME, name, other name, optional).
- *  Only VALUE is a number. */
+/** Columns that are read, in any order; others are ignored: X(member of calc_point, name, other
+ *  name, optional). Numbers are 0 or more. */
 #define CALC_POINTS_COLUMN_LIST(X)                                                                 \
-    X(SYSTEM, "system", "hardware", true)                                                          \
-    X(OP, "op", NULL, false)                                                                       \
-    X(DTYPE, "dtype", NULL, false)                                                                 \
-    X(SHAPE, "shape", NULL, false)                                                                 \
-    X(METRIC, "metric", NULL, false)                                                               \
-    X(VALUE, "value", NULL, false)                                                                 \
-    X(UNIT, "unit", NULL, true)
+    X(system, "system", "hardware", true)                                                          \
+    X(op, "op", NULL, false)                                                                       \
+    X(dtype, "dtype", NULL, false)                                                                 \
+    X(shape, "shape", NULL, false)                                                                 \
+    X(metric, "metric", NULL, false)                                                               \
+    X(value, "value", NULL, false)                                                                 \
+    X(unit, "unit", NULL, true)
 
 /** What was measured, with the sizes that say which: X(NAME, name, sizes...). */
 #define CALC_POINT_CLASS_LIST(X)                                                                   \

@@ -96,14 +96,15 @@ size_t calc_results_count(const calc_results *results, calc_use use)
     return count;
 }
 
+const char *const calc_quantity_words[] = {
+#define CALC_X(name, word, unit) word,
+    CALC_QUANTITY_LIST(CALC_X)
+#undef CALC_X
+        NULL};
+
 const char *calc_quantity_word(calc_quantity quantity)
 {
-    static const char *const words[] = {
-#define CALC_X(name, word, unit) word,
-        CALC_QUANTITY_LIST(CALC_X)
-#undef CALC_X
-    };
-    return words[quantity];
+    return calc_quantity_words[quantity];
 }
 
 const char *calc_use_word(calc_use use)
