@@ -13,14 +13,6 @@
 
 enum { NAMES_SIZE = 200 };
 
-static const struct {
-    const char *name, *size[CALC_POINT_SIZES + 1];
-} classes[CALC_POINT_CLASSES] = {
-#define CALC_X(name, text, ...) {text, {__VA_ARGS__, NULL}},
-    CALC_POINT_CLASS_LIST(CALC_X)
-#undef CALC_X
-};
-
 static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_point, line)},
 #define CALC_X(member, text, other, optional)                                                      \
     {.name = text,                                                                                 \
@@ -38,16 +30,6 @@ static const calc_csv_table table = {
     .row_bytes = sizeof(calc_point),
     .hint = "the first row names the columns: "
             "op,dtype,shape,metric,value and, if wanted, system and unit"};
-
-const char *calc_point_class_name(calc_point_class class)
-{
-    return classes[class].name;
-}
-
-const char *const *calc_point_size_names(calc_point_class class)
-{
-    return classes[class].size;
-}
 
 calc_status calc_points_parse(calc_points *out, calc_text text, const char *name,
                               calc_errors *errors)
