@@ -205,11 +205,6 @@ static void fill_combo(calc_worker *w, const calc_point_place *at,
     }
 }
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* Evaluate a tile: count its points and enter those that matter. */
 static void run_tile(calc_worker *w, calc_point_place *at)
 {
@@ -232,10 +227,10 @@ static void run_tile(calc_worker *w, calc_point_place *at)
             continue;
         }
         feasible += points;
-        best.tier1_bytes = least(best.tier1_bytes, p.tier1_bytes);
-        best.tier2_bytes = least(best.tier2_bytes, p.tier2_bytes);
+        best.tier1_bytes = calc_min(best.tier1_bytes, p.tier1_bytes);
+        best.tier2_bytes = calc_min(best.tier2_bytes, p.tier2_bytes);
         for (size_t n = 0; n < networks; n++) {
-            best.total_s = least(best.total_s, w->out.best_s[lane + n]);
+            best.total_s = calc_min(best.total_s, w->out.best_s[lane + n]);
         }
     }
     w->counts.feasible += feasible;
@@ -265,7 +260,7 @@ static void verify_tile(calc_worker *w, const calc_point_place *at)
         double best_s = INFINITY;
         for (size_t d = 0; d < t->reductions; d++) {
             for (int overlapped = !t->plain; overlapped <= t->overlapped; overlapped++) {
-                best_s = least(best_s, calc_kernel_lane_s(t, lane, d, overlapped));
+                best_s = calc_min(best_s, calc_kernel_lane_s(t, lane, d, overlapped));
             }
         }
         if (w->out.best_s[lane] != best_s) {
