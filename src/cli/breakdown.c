@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/human.h"
-#include "spec/field.h"
 
 typedef struct line {
     const char *label, *color;
@@ -211,33 +210,31 @@ void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, cons
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_object(calc_output *out, const line *lines, const double *value, size_t count)
+static void put_parts(calc_put *put, const char *key, const line *lines, const double *value,
+                      size_t count)
 {
-    const char *glue = "{";
+    calc_put_object(put, key, CALC_PUT_LINE);
     for (size_t i = 0; i < count; i++) {
-        char number[32];
         if (value[i] != 0 && isfinite(value[i])) {
-            calc_output_printf(out, "%s\"%s\": %s", glue, lines[i].label,
-                               calc_number_text(value[i], 1, number));
-            glue = ", ";
+            calc_put_number(put, lines[i].label, value[i]);
         }
     }
-    calc_output_text(out, glue[0] == '{' ? "{}" : "}");
+    calc_put_close(put);
 }
 
-void calc_breakdown_json_time(calc_output *out, const calc_stats *stats)
+void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *stats)
 {
     double time_s[CALC_BREAKDOWN_TIMES];
     calc_breakdown_times(stats, time_s);
-    write_object(out, time_lines, time_s, CALC_BREAKDOWN_TIMES);
+    put_parts(put, key, time_lines, time_s, CALC_BREAKDOWN_TIMES);
 }
 
-void calc_breakdown_json_memory(calc_output *out, const calc_exec *exec, const calc_stats *stats,
-                                int tier, bool extended)
+void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,
+                               const calc_stats *stats, int tier, bool extended)
 {
     double space_bytes[CALC_BREAKDOWN_SPACES];
     line lines[CALC_BREAKDOWN_SPACES];
     calc_breakdown_spaces(exec, stats, tier, space_bytes);
     name_spaces(lines, extended);
-    write_object(out, lines, space_bytes, CALC_BREAKDOWN_SPACES);
+    put_parts(put, key, lines, space_bytes, CALC_BREAKDOWN_SPACES);
 }

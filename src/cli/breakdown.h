@@ -6,6 +6,7 @@
 #include "calc.h"
 #include "cli/paint.h"
 #include "cli/stack.h"
+#include "io/json_put.h"
 
 enum {
     CALC_BREAKDOWN_TIMES = 17,
@@ -38,8 +39,8 @@ void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, cons
                                  const calc_stats *stats, int tier, bool extended);
 
 /** The same parts as a JSON object of label and value [s, bytes], those that are not zero. */
-void calc_breakdown_json_time(calc_output *out, const calc_stats *stats);
-void calc_breakdown_json_memory(calc_output *out, const calc_exec *exec, const calc_stats *stats,
-                                int tier, bool extended);
+void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *stats);
+void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,
+                               const calc_stats *stats, int tier, bool extended);
 
 #endif

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "calibrate/evidence.h"
-#include "io/json_save.h"
-#include "spec/field.h"
 
 /* Runs that are predicted before and after. */
 typedef struct tally {
@@ -91,41 +89,38 @@ void calc_calibrate_held_table(calc_output *out, const calc_calibrate_report *re
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_tally(calc_output *out, const char *name, const tally *t)
+static void put_tally(calc_put *put, const char *name, const tally *t)
 {
-    char assumed[32], fitted[32];
-    calc_json_string(out, name);
-    calc_output_printf(out, ": {\"n\": %zu, \"better\": %zu, \"assumed\": %s, \"fitted\": %s}",
-                       t->count, t->better,
-                       t->count > 0 ? calc_number_text(t->assumed, 1, assumed) : "null",
-                       t->count > 0 ? calc_number_text(t->fitted, 1, fitted) : "null");
+    calc_put_object(put, name, CALC_PUT_LINE);
+    calc_put_count(put, "n", (int64_t)t->count);
+    calc_put_count(put, "better", (int64_t)t->better);
+    calc_put_number(put, "assumed", t->assumed); /* of none it is not a number */
+    calc_put_number(put, "fitted", t->fitted);
+    calc_put_close(put);
 }
 
-static void put_side(calc_output *out, const calc_calibrate_report *report, bool held)
+static void put_side(calc_put *put, const calc_calibrate_report *report, bool held)
 {
     tally all = tally_of(report, NULL, held);
-    calc_output_printf(out, "    \"%s\": {\"sources\": {", held ? "held_out" : "fitted_to");
-    const char *comma = "";
+    calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
+    calc_put_object(put, "sources", CALC_PUT_LINES);
     for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
         tally t = is_first(report, i) ? tally_of(report, source_of(report, i), held) : (tally){0};
         if (t.count > 0) {
-            calc_output_printf(out, "%s\n      ", comma);
-            put_tally(out, source_of(report, i), &t);
-            comma = ",";
+            put_tally(put, source_of(report, i), &t);
         }
     }
-    calc_output_text(out, "},\n     ");
-    put_tally(out, "all", &all);
-    calc_output_text(out, "}");
+    calc_put_close(put);
+    put_tally(put, "all", &all);
+    calc_put_close(put);
 }
 
-void calc_calibrate_held_json(calc_output *out, const calc_calibrate_report *report)
+void calc_calibrate_held_put(calc_put *put, const calc_calibrate_report *report)
 {
     if (report->held_out) {
-        calc_output_text(out, ",\n  \"halves\": {\n");
-        put_side(out, report, false);
-        calc_output_text(out, ",\n");
-        put_side(out, report, true);
-        calc_output_text(out, "\n  }");
+        calc_put_object(put, "halves", CALC_PUT_LINES);
+        put_side(put, report, false);
+        put_side(put, report, true);
+        calc_put_close(put);
     }
 }

@@ -9,7 +9,7 @@
  *  of each; nothing if none is held out. */
 void calc_calibrate_held_table(calc_output *out, const calc_calibrate_report *report);
 
-/** The same as the member "halves" of an object that has members already. */
-void calc_calibrate_held_json(calc_output *out, const calc_calibrate_report *report);
+/** The same as the member "halves" of the object that is open. */
+void calc_calibrate_held_put(calc_put *put, const calc_calibrate_report *report);
 
 #endif

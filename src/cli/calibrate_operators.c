@@ -60,7 +60,28 @@ static calc_status calibrate(const calc_calibrate_operators_task *t, const char 
     return status == CALC_OK && t->out ? write_machine(t, j, errors) : status;
 }
 
-/* The report goes to `path`, in the form that `write` gives one machine. */
+static void write_json(calc_output *out, job *const *jobs, size_t count)
+{
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_array(&put, "machines", CALC_PUT_LINES);
+    for (size_t i = 0; i < count; i++) {
+        calc_operators_put(&put, &jobs[i]->calibration, &jobs[i]->points);
+    }
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+static void write_tables(calc_output *out, job *const *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        calc_output_text(out, i ? "\n" : "");
+        calc_operators_write_table(out, &jobs[i]->calibration, &jobs[i]->points);
+    }
+}
+
+/* The report goes to `path`. */
 static calc_status report(const char *path, job *const *jobs, size_t count, bool json,
                           calc_errors *errors)
 {
@@ -69,17 +90,7 @@ static calc_status report(const char *path, job *const *jobs, size_t count, bool
     if (status != CALC_OK) {
         return status;
     }
-    calc_output_text(out, json ? "{\n  \"version\": \"" CALC_VERSION "\",\n  \"machines\": [" : "");
-    for (size_t i = 0; i < count; i++) {
-        if (json) {
-            calc_output_text(out, i ? ",\n" : "\n");
-            calc_operators_write_json(out, &jobs[i]->calibration, &jobs[i]->points);
-        } else {
-            calc_output_text(out, i ? "\n" : "");
-            calc_operators_write_table(out, &jobs[i]->calibration, &jobs[i]->points);
-        }
-    }
-    calc_output_text(out, json ? "\n  ]\n}\n" : "");
+    (json ? write_json : write_tables)(out, jobs, count);
     return calc_output_close(out, errors);
 }
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "cli/calibrate_held.h"
-#include "io/json_save.h"
-#include "spec/field.h"
+#include "cli/put_spread.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"assumed", "fitted", "unseen"};
 
@@ -137,115 +136,108 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_number(calc_output *out, const char *key, double value)
+static void put_machines(calc_put *put, const calc_family *family, unsigned machines)
 {
-    char buffer[32];
-    calc_output_printf(out, ", \"%s\": %s", key,
-                       isfinite(value) ? calc_number_text(value, 1, buffer) : "null");
-}
-
-static void put_machines(calc_output *out, const calc_family *family, unsigned machines)
-{
-    const char *comma = "";
-    calc_output_text(out, "[");
+    calc_put_array(put, "machines", CALC_PUT_LINE);
     for (size_t m = 0; m < family->machines; m++) {
         if (machines >> m & 1) {
-            calc_output_text(out, comma);
-            calc_json_string(out, family->machine[m]);
-            comma = ", ";
+            calc_put_text(put, NULL, family->machine[m]);
         }
     }
-    calc_output_text(out, "]");
+    calc_put_close(put);
 }
 
-static void put_family(calc_output *out, const calc_calibration *c)
+static void put_unknown(calc_put *put, const calc_calibration *c, const calc_unknown *p)
 {
-    calc_output_printf(out, "    {\"name\": \"%s\", \"runs\": %zu, \"machines\": ",
-                       c->family.name ? c->family.name : "", c->runs);
-    put_machines(out, &c->family, c->family.measured);
-    calc_output_text(out, ",\n     \"sources\": {");
-    for (size_t i = 0; i < c->sources; i++) {
-        calc_output_printf(out, "%s\"%s\": %zu", i ? ", " : "", c->source[i].name,
-                           c->source[i].count);
-    }
-    calc_output_text(out, "},\n     \"constants\": [");
-    for (size_t i = 0; i < c->unknowns.count; i++) {
-        const calc_unknown *p = &c->unknowns.item[i];
-        calc_output_printf(out, "%s\n      {\"name\": \"%s\", \"machines\": ", i ? "," : "",
-                           p->constant->name);
-        put_machines(out, &c->family, p->machines);
-        calc_output_printf(out, ", \"unit\": \"%s\"", p->constant->unit);
-        put_number(out, "assumed", p->start);
-        put_number(out, "value", p->value);
-        put_number(out, "relative_error", calc_unknown_relative_error(p));
-        calc_output_printf(out, ", \"determined\": %s}", p->determined ? "true" : "false");
-    }
-    calc_output_text(out, "]}");
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "name", p->constant->name);
+    put_machines(put, &c->family, p->machines);
+    calc_put_text(put, "unit", p->constant->unit);
+    calc_put_number(put, "assumed", p->start);
+    calc_put_number(put, "value", p->value);
+    calc_put_number(put, "relative_error", calc_unknown_relative_error(p));
+    calc_put_flag(put, "determined", p->determined);
+    calc_put_close(put);
 }
 
-static void put_group(calc_output *out, const calc_calibrate_report *report,
+static void put_family(calc_put *put, const calc_calibration *c)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINES);
+    calc_put_text(put, "name", c->family.name ? c->family.name : "");
+    calc_put_count(put, "runs", (int64_t)c->runs);
+    put_machines(put, &c->family, c->family.measured);
+    calc_put_object(put, "sources", CALC_PUT_LINE);
+    for (size_t i = 0; i < c->sources; i++) {
+        calc_put_count(put, c->source[i].name, (int64_t)c->source[i].count);
+    }
+    calc_put_close(put);
+    calc_put_array(put, "constants", CALC_PUT_LINES);
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        put_unknown(put, c, &c->unknowns.item[i]);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+static void put_group(calc_put *put, const calc_calibrate_report *report,
                       const calc_error_group *group)
 {
-    calc_output_printf(out, "    {\"by\": \"%s\", \"name\": ", group->by);
-    calc_json_string(out, group->name);
-    calc_output_printf(out, ", \"n\": %zu", group->spread.count);
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "by", group->by);
+    calc_put_text(put, "name", group->name);
+    calc_put_count(put, "n", (int64_t)group->spread.count);
     for (size_t v = 0; v < views_of(report); v++) {
         const calc_error_group *g = group_of(report->groups[v], group);
         if (g) {
-            calc_output_printf(out, ", \"%s\": {\"n\": %zu", words[v], g->spread.count);
-            put_number(out, "bias", g->spread.bias);
-            put_number(out, "mean_abs", g->spread.mean_abs);
-            put_number(out, "median_abs", g->spread.median_abs);
-            put_number(out, "p90_abs", g->spread.p90_abs);
-            put_number(out, "worst_abs", g->spread.worst_abs);
-            calc_output_text(out, "}");
+            calc_put_object(put, words[v], CALC_PUT_LINE);
+            calc_put_spread(put, &g->spread);
+            calc_put_close(put);
         }
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
-static void put_run(calc_output *out, const calc_calibrate_report *report, size_t index)
+static void put_run(calc_put *put, const calc_calibrate_report *report, size_t index)
 {
+    static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
     const calc_result *r = &report->results[CALC_CALIBRATE_FITTED]->item[index];
-    calc_output_text(out, "    {\"id\": ");
-    calc_json_string(out, r->prediction->map.row->id);
-    calc_output_printf(out, ", \"source\": \"%s\", \"machine\": \"%s\"",
-                       r->prediction->map.source->name, r->prediction->map.machine->system);
-    put_number(out, "measured_s", r->measured);
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "id", r->prediction->map.row->id);
+    calc_put_text(put, "source", r->prediction->map.source->name);
+    calc_put_text(put, "machine", r->prediction->map.machine->system);
+    calc_put_number(put, "measured_s", r->measured);
     for (size_t v = 0; v < views_of(report); v++) {
         const calc_result *of = &report->results[v]->item[index];
         bool has = of->use == CALC_USE_SCORED;
-        char key[16];
-        snprintf(key, sizeof key, "%s_s", words[v]);
-        put_number(out, key, has ? of->predicted : (double)NAN);
+        calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
 void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report)
 {
-    calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"families\": [", CALC_VERSION);
-    for (size_t i = 0; i < report->families; i++) {
-        calc_output_text(out, i ? ",\n" : "\n");
-        put_family(out, &report->family[i]);
-    }
-    calc_output_text(out, "\n  ],\n  \"groups\": [");
     const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
-    for (size_t i = 0; i < fitted->count; i++) {
-        calc_output_text(out, i ? ",\n" : "\n");
-        put_group(out, report, &fitted->item[i]);
-    }
-    calc_output_text(out, "\n  ]");
-    calc_calibrate_held_json(out, report);
-    calc_output_text(out, ",\n  \"runs\": [");
     const calc_results *results = report->results[CALC_CALIBRATE_FITTED];
-    const char *comma = "\n";
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_array(&put, "families", CALC_PUT_LINES);
+    for (size_t i = 0; i < report->families; i++) {
+        put_family(&put, &report->family[i]);
+    }
+    calc_put_close(&put);
+    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    for (size_t i = 0; i < fitted->count; i++) {
+        put_group(&put, report, &fitted->item[i]);
+    }
+    calc_put_close(&put);
+    calc_calibrate_held_put(&put, report);
+    calc_put_array(&put, "runs", CALC_PUT_LINES);
     for (size_t i = 0; i < results->count; i++) {
         if (results->item[i].use == CALC_USE_SCORED) {
-            calc_output_text(out, comma);
-            put_run(out, report, i);
-            comma = ",\n";
+            put_run(&put, report, i);
         }
     }
-    calc_output_text(out, "\n  ]\n}\n");
+    calc_put_close(&put);
+    calc_put_end(&put);
 }

@@ -4,7 +4,7 @@
 
 #include "calibrate/calibration.h"
 #include "cli/find.h"
-#include "io/output.h"
+#include "io/json_put.h"
 #include "validate/error_groups.h"
 
 /** Predictions of a calibration: what was assumed, what was fitted, and by fits that have not seen

@@ -10,7 +10,7 @@
 #include "formats/export.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 
 enum { OPT_TO, OPT_PER_NODE, OPT_OUT, OPT_KEYS };
 
@@ -100,11 +100,11 @@ static void tell_refused(void *context, const char *reason)
 
 static void write_json(calc_output *out, const calc_app *app, const calc_exec *exec)
 {
-    calc_output_text(out, "{\n  \"application\": ");
-    calc_json_save(out, CALC_KIND_APP, app, 2);
-    calc_output_text(out, ",\n  \"execution\": ");
-    calc_json_save(out, CALC_KIND_EXEC, exec, 2);
-    calc_output_text(out, "\n}\n");
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_struct(&put, "application", CALC_KIND_APP, app);
+    calc_put_struct(&put, "execution", CALC_KIND_EXEC, exec);
+    calc_put_end(&put);
 }
 
 static calc_status export_documents(const calc_args *args, const calc_framework *framework,

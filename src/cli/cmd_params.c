@@ -6,8 +6,7 @@
 #include "cli/human.h"
 #include "cli/inputs.h"
 #include "cli/opt.h"
-#include "io/json_save.h"
-#include "spec/field.h"
+#include "io/json_put.h"
 
 enum { OPT_JSON };
 
@@ -58,28 +57,24 @@ static void write_table_row(calc_output *out, const char *name, const calc_param
     calc_output_text(out, "\n");
 }
 
-static void write_json_row(calc_output *out, const char *name, const calc_parameters *p, bool first)
+static void put_row(calc_put *put, const char *name, const calc_parameters *p)
 {
-    const struct {
-        const char *key;
-        double value;
-    } members[] = {{"parameters", p->total},    {"active_parameters", p->active},
-                   {"attention", p->attention}, {"mlp", p->mlp},
-                   {"experts", p->experts},     {"norm", p->norm},
-                   {"embedding", p->embedding}, {"mtp", p->mtp}};
-    calc_output_text(out, first ? "\n    {\"name\": " : ",\n    {\"name\": ");
-    calc_json_string(out, name);
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        char number[32];
-        calc_output_printf(out, ", \"%s\": %s", members[i].key,
-                           calc_number_text(members[i].value, 1, number));
-    }
-    calc_output_text(out, "}");
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "name", name);
+    calc_put_number(put, "parameters", p->total);
+    calc_put_number(put, "active_parameters", p->active);
+    calc_put_number(put, "attention", p->attention);
+    calc_put_number(put, "mlp", p->mlp);
+    calc_put_number(put, "experts", p->experts);
+    calc_put_number(put, "norm", p->norm);
+    calc_put_number(put, "embedding", p->embedding);
+    calc_put_number(put, "mtp", p->mtp);
+    calc_put_close(put);
 }
 
 /* One pass over the models. Broken ones are reported and passed over.
  * @return the exit code of the first broken one */
-static calc_exit write_models(const calc_args *args, calc_output *out, bool json)
+static calc_exit write_models(const calc_args *args, calc_output *out, calc_put *json)
 {
     calc_exit result = CALC_EXIT_OK;
     size_t written = 0;
@@ -91,7 +86,7 @@ static calc_exit write_models(const calc_args *args, calc_output *out, bool json
             calc_exit failure = calc_complain_errors(&errors);
             result = result == CALC_EXIT_OK ? failure : result;
         } else if (json) {
-            write_json_row(out, name, &parameters, written++ == 0);
+            put_row(json, name, &parameters);
         } else {
             if (written++ == 0) {
                 write_table_head(out);
@@ -110,9 +105,17 @@ static calc_exit run(const calc_args *args)
     if (calc_output_open(&out, json ? json : "-", &errors) != CALC_OK) {
         return calc_complain_errors(&errors);
     }
-    calc_output_text(out, json ? "{\n  \"version\": \"" CALC_VERSION "\",\n  \"models\": [" : "");
-    calc_exit result = write_models(args, out, json != NULL);
-    calc_output_text(out, json ? "\n  ]\n}\n" : "");
+    calc_put put = calc_put_to(out);
+    if (json) {
+        calc_put_object(&put, NULL, CALC_PUT_LINES);
+        calc_put_text(&put, "version", CALC_VERSION);
+        calc_put_array(&put, "models", CALC_PUT_LINES);
+    }
+    calc_exit result = write_models(args, out, json ? &put : NULL);
+    if (json) {
+        calc_put_close(&put);
+        calc_put_end(&put);
+    }
     if (calc_output_close(out, &errors) != CALC_OK) {
         return calc_complain_errors(&errors);
     }

@@ -105,9 +105,12 @@ static void answer_too_long(calc_output *out)
     calc_errors errors = {0};
     calc_errors_add(&errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, "send an array in parts",
                     "a request of more than %d MiB", LINE_MAX_BYTES >> 20);
-    calc_output_text(out, "{\"errors\": [");
-    calc_request_write_error(out, &errors.item[0]);
-    calc_output_text(out, "]}\n");
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINE);
+    calc_put_array(&put, "errors", CALC_PUT_LINE);
+    calc_request_put_error(&put, &errors.item[0]);
+    calc_put_close(&put);
+    calc_put_end(&put);
 }
 
 /* Answers wait until all requests that are there are answered. */

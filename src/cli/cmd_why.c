@@ -9,8 +9,7 @@
 #include "cli/human.h"
 #include "cli/opt.h"
 #include "cli/why.h"
-#include "io/json_save.h"
-#include "spec/field.h"
+#include "io/json_put.h"
 
 enum { OPT_SET, OPT_TOP, OPT_JSON };
 enum { WIDTH = 46 };
@@ -140,40 +139,42 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_number(calc_output *out, const char *key, double value)
+static void put_list(calc_put *put, const char *key, const calc_why_change *change, size_t count)
 {
-    char text[32];
-    calc_output_printf(out, ", \"%s\": %s", key, calc_number_text(value, 1, text));
+    calc_put_array(put, key, CALC_PUT_LINES);
+    for (size_t i = 0; i < count; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "change", change[i].text);
+        calc_put_number(put, "total_time", change[i].time_s);
+        calc_put_number(put, "proc_mem_tier1_cap_req", change[i].tier1_bytes);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
 }
 
-static void write_list(calc_output *out, const char *key, const calc_why_change *change,
-                       size_t count)
+static void put_part(calc_put *put, const char *key, const char *part, const char *unit,
+                     double value)
 {
-    calc_output_printf(out, ",\n  \"%s\": [", key);
-    for (size_t i = 0; i < count; i++) {
-        calc_output_text(out, i ? ",\n    {\"change\": " : "\n    {\"change\": ");
-        calc_json_string(out, change[i].text);
-        write_number(out, "total_time", change[i].time_s);
-        write_number(out, "proc_mem_tier1_cap_req", change[i].tier1_bytes);
-        calc_output_text(out, "}");
-    }
-    calc_output_text(out, count ? "\n  ]" : "]");
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_text(put, "part", part);
+    calc_put_number(put, unit, value);
+    calc_put_close(put);
 }
 
 static void write_json(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
 {
     const bottleneck b = bottleneck_of(in, &why->before);
-    calc_output_printf(out, "{\n  \"verdict\": \"%s\"", calc_verdict_text(why->before.verdict));
-    write_number(out, "total_time", why->before.total_time);
-    write_number(out, "proc_mem_tier1_cap_req", why->before.proc_mem_tier1_cap_req);
-    calc_output_printf(out, ",\n  \"most_time\": {\"part\": \"%s\"", b.time);
-    write_number(out, "time", b.time_s);
-    calc_output_printf(out, "},\n  \"most_memory\": {\"part\": \"%s\"", b.space);
-    write_number(out, "bytes", b.space_bytes);
-    calc_output_printf(out, "},\n  \"tried\": %zu", why->tried);
-    write_list(out, "changes", why->change, useful(why, top));
-    write_list(out, "ten_percent_more", why->resource, why->resources);
-    calc_output_text(out, "\n}\n");
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "verdict", calc_verdict_text(why->before.verdict));
+    calc_put_number(&put, "total_time", why->before.total_time);
+    calc_put_number(&put, "proc_mem_tier1_cap_req", why->before.proc_mem_tier1_cap_req);
+    put_part(&put, "most_time", b.time, "time", b.time_s);
+    put_part(&put, "most_memory", b.space, "bytes", b.space_bytes);
+    calc_put_count(&put, "tried", (int64_t)why->tried);
+    put_list(&put, "changes", why->change, useful(why, top));
+    put_list(&put, "ten_percent_more", why->resource, why->resources);
+    calc_put_end(&put);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/json_save.h"
+#include "cli/put_spread.h"
 #include "io/utf8.h"
 #include "spec/field.h"
-#include "validate/spread.h"
 
 static const char *const views[CALC_POINT_VIEWS] = {"file", "fitted", "unseen", "lookup"};
 static const char *const standings[] = {"not determined", "determined", "adjusted"};
@@ -146,85 +145,77 @@ void calc_operators_write_table(calc_output *out, const calc_point_calibration *
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_number(calc_output *out, const char *key, double value)
+static void put_constants(calc_put *put, const calc_point_fit *f)
 {
-    char text[32];
-    calc_output_printf(out, ", \"%s\": %s", key, calc_number_text(value, 1, text));
-}
-
-static void put_constants(calc_output *out, const calc_point_fit *f)
-{
+    calc_put_array(put, "constants", CALC_PUT_LINES);
     for (size_t i = 0; i < f->count; i++) {
         const calc_point_constant *c = &f->item[i];
-        calc_output_printf(out, "%s      {\"name\": \"%s\", \"unit\": \"%s\", \"standing\": \"%s\"",
-                           i ? ",\n" : "\n", c->constant.name, c->constant.unit,
-                           standings[c->standing]);
-        put_number(out, "file", c->before > 0 ? c->before : (double)NAN);
-        put_number(out, "value", c->value > 0 ? c->value : (double)NAN);
-        put_number(out, "relative_error", c->relative_error);
-        calc_output_text(out, "}");
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", c->constant.name);
+        calc_put_text(put, "unit", c->constant.unit);
+        calc_put_text(put, "standing", standings[c->standing]);
+        calc_put_number(put, "file", c->before > 0 ? c->before : (double)NAN);
+        calc_put_number(put, "value", c->value > 0 ? c->value : (double)NAN);
+        calc_put_number(put, "relative_error", c->relative_error);
+        calc_put_close(put);
     }
+    calc_put_close(put);
 }
 
-static void put_classes(calc_output *out, const calc_point_calibration *c,
-                        const calc_points *points)
+static void put_classes(calc_put *put, const calc_point_calibration *c, const calc_points *points)
 {
-    const char *comma = "\n";
+    calc_put_array(put, "classes", CALC_PUT_LINES);
     for (int class = 0; class < CALC_POINT_CLASSES; class ++) {
         calc_spread s = spread_of(c, points, class, 0);
         if (s.count == 0) {
             continue;
         }
-        calc_output_printf(out, "%s      {\"name\": \"%s\", \"n\": %zu", comma,
-                           calc_point_class_name((calc_point_class) class), s.count);
-        comma = ",\n";
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", calc_point_class_name((calc_point_class) class));
+        calc_put_count(put, "n", (int64_t)s.count);
         for (int v = 0; v < CALC_POINT_VIEWS; v++) {
             s = spread_of(c, points, class, v);
-            calc_output_printf(out, ", \"%s\": {\"n\": %zu", views[v], s.count);
-            put_number(out, "bias", s.bias);
-            put_number(out, "mean_abs", s.mean_abs);
-            put_number(out, "median_abs", s.median_abs);
-            put_number(out, "p90_abs", s.p90_abs);
-            put_number(out, "worst_abs", s.worst_abs);
-            calc_output_text(out, "}");
+            calc_put_object(put, views[v], CALC_PUT_LINE);
+            calc_put_spread(put, &s);
+            calc_put_close(put);
         }
-        calc_output_text(out, "}");
+        calc_put_close(put);
     }
+    calc_put_close(put);
 }
 
-static void put_point(calc_output *out, const calc_point_calibration *c, const calc_point *p,
+static void put_point(calc_put *put, const calc_point_calibration *c, const calc_point *p,
                       size_t index)
 {
-    calc_output_printf(out, "      {\"line\": %d, ", p->line);
+    static const char *const keys[CALC_POINT_VIEWS] = {"file_s", "fitted_s", "unseen_s",
+                                                       "lookup_s"};
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_count(put, "line", p->line);
     if (!calc_point_is_used(p)) {
-        calc_output_text(out, "\"refused\": ");
-        calc_json_string(out, p->reason);
+        calc_put_text(put, "refused", p->reason);
     } else {
-        calc_output_printf(out, "\"class\": \"%s\"", calc_point_class_name(p->class));
-        put_number(out, "measured_s", p->measured_s);
-        put_number(out, "file_s", c->predicted_s[CALC_POINT_FILE][index]);
-        put_number(out, "fitted_s", c->predicted_s[CALC_POINT_CALIBRATED][index]);
-        put_number(out, "unseen_s", c->predicted_s[CALC_POINT_UNSEEN][index]);
-        put_number(out, "lookup_s", c->predicted_s[CALC_POINT_LOOKUP][index]);
-        calc_output_printf(out, ", \"lookup\": \"%s\"", calc_kernel_source_text(c->source[index]));
+        calc_put_text(put, "class", calc_point_class_name(p->class));
+        calc_put_number(put, "measured_s", p->measured_s);
+        for (int v = 0; v < CALC_POINT_VIEWS; v++) {
+            calc_put_number(put, keys[v], c->predicted_s[v][index]);
+        }
+        calc_put_text(put, "lookup", calc_kernel_source_text(c->source[index]));
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
-void calc_operators_write_json(calc_output *out, const calc_point_calibration *c,
-                               const calc_points *points)
+void calc_operators_put(calc_put *put, const calc_point_calibration *c, const calc_points *points)
 {
-    calc_output_text(out, "    {\"name\": ");
-    calc_json_string(out, c->machine);
-    calc_output_printf(out, ", \"points\": %zu, \"used\": %zu,\n     \"constants\": [",
-                       points->count, count_used(points));
-    put_constants(out, &c->fit);
-    calc_output_text(out, "],\n     \"classes\": [");
-    put_classes(out, c, points);
-    calc_output_text(out, "],\n     \"operators\": [");
+    calc_put_object(put, NULL, CALC_PUT_LINES);
+    calc_put_text(put, "name", c->machine);
+    calc_put_count(put, "points", (int64_t)points->count);
+    calc_put_count(put, "used", (int64_t)count_used(points));
+    put_constants(put, &c->fit);
+    put_classes(put, c, points);
+    calc_put_array(put, "operators", CALC_PUT_LINES);
     for (size_t i = 0; i < points->count; i++) {
-        calc_output_text(out, i ? ",\n" : "\n");
-        put_point(out, c, &points->item[i], i);
+        put_point(put, c, &points->item[i], i);
     }
-    calc_output_text(out, "]}");
+    calc_put_close(put);
+    calc_put_close(put);
 }

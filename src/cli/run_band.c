@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "cli/human.h"
-#include "io/json_save.h"
-#include "spec/field.h"
 
 /* How a statistic follows from a quantity that is off by a factor. */
 typedef enum follows { TIME, RATE, MEMORY } follows;
@@ -210,53 +208,53 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_points(calc_output *out, const double value[POINTS])
+static void put_points(calc_put *put, const double value[POINTS])
 {
     for (int i = 0; i < POINTS; i++) {
-        char text[32];
-        calc_output_printf(out, "%s\"%s\": %s", i ? ", " : "", points[i],
-                           isfinite(value[i]) ? calc_number_text(value[i], 1, text) : "null");
+        calc_put_number(put, points[i], value[i]);
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
-static void put_band(calc_output *out, const char *key, const calc_run_band *b,
-                     const calc_band *band)
+static void put_band(calc_put *put, const char *key, const calc_run_band *b, const calc_band *band)
 {
     char text[CALC_BAND_TEXT];
     double factor[POINTS];
     factors_of(band, factor);
-    calc_output_printf(out, ",\n    \"%s\": {\"class\": ", key);
-    calc_json_string(out, calc_band_class(&b->traits, band->alike, text));
-    calc_output_printf(out, ", \"runs\": %zu, \"tables\": %zu, ", band->runs, band->tables);
-    put_points(out, factor);
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_text(put, "class", calc_band_class(&b->traits, band->alike, text));
+    calc_put_count(put, "runs", (int64_t)band->runs);
+    calc_put_count(put, "tables", (int64_t)band->tables);
+    put_points(put, factor);
 }
 
-void calc_run_band_json(calc_output *out, const calc_run_band *b, const calc_stats *stats)
+void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_stats *stats)
 {
     static const char *const machines[] = {
 #define CALC_X(name, word) word,
         CALC_RUN_BAND_MACHINE_LIST(CALC_X)
 #undef CALC_X
     };
-    char text[32];
-    calc_output_printf(out, "{\n    \"level\": %s", calc_number_text(CALC_BAND_LEVEL, 1, text));
-    calc_output_printf(out, ",\n    \"machine\": \"%s\",\n    \"note\": ", machines[b->machine]);
-    calc_json_string(out, b->note);
-    put_band(out, "time", b, &b->time);
-    put_band(out, "time_of_other_software", b, &b->other);
-    put_band(out, "memory", b, &b->memory);
-    calc_output_printf(out, ",\n    \"fitted_constants\": {\"count\": %zu, \"deviation\": %s}",
-                       b->errors.count,
-                       isfinite(b->deviation) ? calc_number_text(b->deviation, 1, text) : "null");
-    calc_output_text(out, ",\n    \"stats\": {");
+    calc_put_object(put, "band", CALC_PUT_LINES);
+    calc_put_number(put, "level", CALC_BAND_LEVEL);
+    calc_put_text(put, "machine", machines[b->machine]);
+    calc_put_text(put, "note", b->note);
+    put_band(put, "time", b, &b->time);
+    put_band(put, "time_of_other_software", b, &b->other);
+    put_band(put, "memory", b, &b->memory);
+    calc_put_object(put, "fitted_constants", CALC_PUT_LINE);
+    calc_put_count(put, "count", (int64_t)b->errors.count);
+    calc_put_number(put, "deviation", b->deviation);
+    calc_put_close(put);
+    calc_put_object(put, "stats", CALC_PUT_LINES);
     for (int i = 0; i < STATISTICS; i++) {
         double value[POINTS];
         values_of(&statistics[i], b, stats, value);
-        calc_output_printf(out, "%s\n      \"%s\": {", i ? "," : "", statistics[i].key);
-        put_points(out, value);
+        calc_put_object(put, statistics[i].key, CALC_PUT_LINE);
+        put_points(put, value);
     }
-    calc_output_text(out, "\n    }\n  }");
+    calc_put_close(put);
+    calc_put_close(put);
 }
 
 void calc_run_band_schema(calc_output *out)

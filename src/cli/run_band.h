@@ -6,6 +6,7 @@
 #include "calibrate/standard_errors.h"
 #include "cli/inputs.h"
 #include "cli/report.h"
+#include "io/json_put.h"
 #include "validate/band.h"
 
 /** What is known of the machine of a run: X(NAME, word). */
@@ -43,8 +44,8 @@ CALC_MUST_USE calc_status calc_run_band_make(calc_run_band *out, const calc_inpu
 /** The section of the summary. */
 void calc_run_band_write(calc_output *out, const calc_report *report);
 
-/** One JSON object. */
-void calc_run_band_json(calc_output *out, const calc_run_band *band, const calc_stats *stats);
+/** The member "band" of the object that is open. */
+void calc_run_band_put(calc_put *put, const calc_run_band *band, const calc_stats *stats);
 
 /** Its JSON Schema: the definitions "points" and "band". */
 void calc_run_band_schema(calc_output *out);

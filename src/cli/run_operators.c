@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "cli/human.h"
-#include "io/json_save.h"
 #include "model/run_stages.h"
 #include "spec/extended.h"
 #include "spec/field.h"
@@ -108,27 +107,22 @@ void calc_run_operators_write(calc_output *out, const calc_run_operators *o)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-void calc_run_operators_write_json(calc_output *out, const calc_run_operators *o)
+void calc_run_operators_put(calc_put *put, const calc_run_operators *o)
 {
-    const char *comma = "\n";
-    calc_output_text(out, ",\n  \"operators\": [");
+    calc_put_array(put, "operators", CALC_PUT_LINES);
     for (size_t i = 0; i < o->count; i++) {
         for (int pass = 0; pass < CALC_STAGE_COUNT; pass++) {
             const calc_operator_source *s = &o->source[i];
-            char time[32];
-            char model[32];
-            if (!(s->time_s[pass] > 0)) {
-                continue;
+            if (s->time_s[pass] > 0) {
+                calc_put_object(put, NULL, CALC_PUT_LINE);
+                calc_put_text(put, "name", o->layer[i].name);
+                calc_put_text(put, "pass", passes[pass]);
+                calc_put_text(put, "source", calc_kernel_source_text(s->source[pass]));
+                calc_put_number(put, "time", s->time_s[pass]);
+                calc_put_number(put, "model_time", s->model_s[pass]);
+                calc_put_close(put);
             }
-            calc_output_printf(out, "%s    {\"name\": ", comma);
-            calc_json_string(out, o->layer[i].name);
-            calc_output_printf(
-                out, ", \"pass\": \"%s\", \"source\": \"%s\", \"time\": %s, \"model_time\": %s}",
-                passes[pass], calc_kernel_source_text(s->source[pass]),
-                calc_number_text(s->time_s[pass], 1, time),
-                calc_number_text(s->model_s[pass], 1, model));
-            comma = ",\n";
         }
     }
-    calc_output_text(out, "\n  ]");
+    calc_put_close(put);
 }

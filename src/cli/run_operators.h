@@ -5,7 +5,7 @@
 
 #include "calibrate/point_table.h"
 #include "cli/inputs.h"
-#include "io/output.h"
+#include "io/json_put.h"
 #include "model/operator_stats.h"
 
 /** Measured operators, and what they say of a layout. Owns the file and the table. Start with {0}.
@@ -32,7 +32,7 @@ void calc_run_operators_free(calc_run_operators *operators);
 /** A row per operator, for people. */
 void calc_run_operators_write(calc_output *out, const calc_run_operators *operators);
 
-/** A member "operators" of JSON, with what stands before it: a row per operator and pass. */
-void calc_run_operators_write_json(calc_output *out, const calc_run_operators *operators);
+/** The member "operators" of the object that is open: a row per operator and pass. */
+void calc_run_operators_put(calc_put *put, const calc_run_operators *operators);
 
 #endif

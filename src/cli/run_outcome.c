@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/simulation.h"
 #include "io/csv.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "io/peers.h"
 #include "spec/extended.h"
 #include "spec/field.h"
@@ -53,38 +53,33 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
 /* ---- The command that gives it again -----------------------------------------------------------
  */
 
-static void write_option(calc_output *out, const char *option, const char *value)
+static void put_words(calc_put *put, const char *option, const char *value)
 {
     if (value) {
-        calc_output_printf(out, ", \"%s\", ", option);
-        calc_json_string(out, value);
+        calc_put_text(put, NULL, option);
+        calc_put_text(put, NULL, value);
     }
 }
 
-static void write_words(calc_output *out, const calc_run_outcome *o,
+static void put_command(calc_put *put, const calc_run_outcome *o,
                         const char *const argument[CALC_INPUTS])
 {
-    calc_output_text(out, "[\"calc\", \"run\"");
+    calc_put_array(put, NULL, CALC_PUT_LINE);
+    put_words(put, "calc", "run");
     for (int i = 0; i < CALC_INPUTS; i++) {
-        calc_output_text(out, ", ");
-        calc_json_string(out, argument[i]);
+        calc_put_text(put, NULL, argument[i]);
     }
     for (size_t i = 0; i < o->set_count; i++) {
-        calc_output_text(out, ", \"--set\", ");
-        calc_json_string(out, o->set[i]);
+        put_words(put, "--set", o->set[i]);
     }
-    if (o->exact) {
-        calc_output_text(out, ", \"--schedule\", \"exact\"");
-    }
+    put_words(put, "--schedule", o->exact ? "exact" : NULL);
     if (o->has_band) {
-        calc_output_text(out, ", \"--band\"");
+        calc_put_text(put, NULL, "--band");
     }
-    write_option(out, "--operators", o->operators_file);
-    write_option(out, "--rows", o->operators_rows);
-    if (o->compat != CALC_COMPAT_NONE) {
-        calc_output_printf(out, ", \"--compat\", \"%s\"", calc_compat_names[o->compat]);
-    }
-    calc_output_text(out, "]");
+    put_words(put, "--operators", o->operators_file);
+    put_words(put, "--rows", o->operators_rows);
+    put_words(put, "--compat", o->compat == CALC_COMPAT_NONE ? NULL : calc_compat_names[o->compat]);
+    calc_put_close(put);
 }
 
 calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS],
@@ -94,7 +89,8 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
     calc_text text = {0};
     calc_status status = calc_output_open_memory(&out, &text, errors);
     if (status == CALC_OK) {
-        write_words(out, o, argument);
+        calc_put put = calc_put_to(out);
+        put_command(&put, o, argument);
         status = calc_output_close(out, errors);
     }
     o->command = text.data;
@@ -103,89 +99,84 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
-static void write_member(calc_output *out, const char *key, calc_kind kind, const void *object)
+static void put_layers(calc_put *put, const calc_run_outcome *o)
 {
-    calc_output_printf(out, ",\n  \"%s\": ", key);
-    calc_json_save(out, kind, object, 2);
-}
-
-static void write_text(calc_output *out, const char *glue, const char *key, const char *text)
-{
-    calc_output_printf(out, "%s\"%s\": ", glue, key);
-    calc_json_string(out, text);
-}
-
-/* Members of a struct of numbers in one line, the first after `glue`. */
-static void write_numbers(calc_output *out, const char *glue, calc_kind kind, const void *object)
-{
-    const calc_table *table = calc_table_of(kind);
-    for (size_t i = 0; i < table->count; i++) {
-        char number[32];
-        const calc_field *field = &table->rows[i];
-        double value = calc_member_number(field, (const char *)object + field->offset);
-        calc_output_printf(out, "%s\"%s\": %s", i > 0 ? ", " : glue, field->key,
-                           calc_number_text(value, 1, number));
+    if (o->layer_count > 0) {
+        calc_put_array(put, "layers", CALC_PUT_LINES);
+        for (size_t i = 0; i < o->layer_count; i++) {
+            calc_put_object(put, NULL, CALC_PUT_LINE);
+            calc_put_text(put, "name", o->layer[i].name);
+            calc_put_rows(put, CALC_KIND_LAYER, &o->layer[i]);
+            calc_put_close(put);
+        }
+        calc_put_close(put);
     }
-    calc_output_text(out, "}");
 }
 
-static void write_layers(calc_output *out, const calc_run_outcome *o)
+static void put_stages(calc_put *put, const calc_run_outcome *o)
 {
-    for (size_t i = 0; i < o->layer_count; i++) {
-        calc_output_text(out, i ? ",\n" : ",\n  \"layers\": [\n");
-        write_text(out, "    {", "name", o->layer[i].name);
-        write_numbers(out, ", ", CALC_KIND_LAYER, &o->layer[i]);
+    if (o->stage_count > 0) {
+        calc_put_array(put, "stages", CALC_PUT_LINES);
+        for (size_t i = 0; i < o->stage_count; i++) {
+            calc_put_object(put, NULL, CALC_PUT_LINE);
+            calc_put_rows(put, CALC_KIND_STAGE, &o->stage[i]);
+            calc_put_close(put);
+        }
+        calc_put_close(put);
     }
-    calc_output_text(out, o->layer_count ? "\n  ]" : "");
 }
 
-static void write_json_stages(calc_output *out, const calc_run_outcome *o)
+static void put_names(calc_put *put, const calc_run_outcome *o)
 {
-    for (size_t i = 0; i < o->stage_count; i++) {
-        calc_output_text(out, i ? ",\n" : ",\n  \"stages\": [\n");
-        write_numbers(out, "    {", CALC_KIND_STAGE, &o->stage[i]);
+    const calc_input *input = o->inputs.input;
+    calc_put_object(put, "names", CALC_PUT_LINE);
+    calc_put_text(put, "application", input[CALC_KIND_APP].name);
+    calc_put_text(put, "system", input[CALC_KIND_SYSTEM].name);
+    calc_put_text(put, "execution", input[CALC_KIND_EXEC].name);
+    if (o->command) {
+        calc_put_raw(put, "command", o->command);
     }
-    calc_output_text(out, o->stage_count ? "\n  ]" : "");
+    calc_put_close(put);
+}
+
+static void put_verdict(calc_put *put, const calc_run_outcome *o)
+{
+    calc_put_text(put, "verdict", calc_verdict_text(o->stats.verdict));
+    calc_put_array(put, "reasons", CALC_PUT_LINES);
+    for (size_t i = 0; i < o->reason_count; i++) {
+        const calc_reason *reason = &o->reason[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "verdict", calc_verdict_text(reason->verdict));
+        calc_put_text(put, "text", reason->text);
+        calc_put_text(put, "hint", reason->hint);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
 }
 
 void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
 {
-    const calc_input *input = o->inputs.input;
-    write_text(out, "{\n  ", "version", CALC_VERSION);
-    write_text(out, ",\n  ", "compat", calc_compat_names[o->compat]);
-    write_text(out, ",\n  \"names\": {", "application", input[CALC_KIND_APP].name);
-    write_text(out, ", ", "system", input[CALC_KIND_SYSTEM].name);
-    write_text(out, ", ", "execution", input[CALC_KIND_EXEC].name);
-    if (o->command) {
-        calc_output_printf(out, ", \"command\": %s", o->command);
-    }
-    calc_output_text(out, "}");
-    write_member(out, "application", CALC_KIND_APP, &o->inputs.app);
-    write_member(out, "system", CALC_KIND_SYSTEM, &o->inputs.system);
-    write_member(out, "execution", CALC_KIND_EXEC, &o->inputs.exec);
-    write_text(out, ",\n  ", "verdict", calc_verdict_text(o->stats.verdict));
-    calc_output_text(out, ",\n  \"reasons\": [");
-    for (size_t i = 0; i < o->reason_count; i++) {
-        const calc_reason *reason = &o->reason[i];
-        write_text(out, i ? ",\n    {" : "\n    {", "verdict", calc_verdict_text(reason->verdict));
-        write_text(out, ", ", "text", reason->text);
-        write_text(out, ", ", "hint", reason->hint);
-        calc_output_text(out, "}");
-    }
-    calc_output_text(out, o->reason_count ? "\n  ]" : "]");
-    write_member(out, "stats", CALC_KIND_STATS, &o->stats);
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_text(&put, "compat", calc_compat_names[o->compat]);
+    put_names(&put, o);
+    calc_put_struct(&put, "application", CALC_KIND_APP, &o->inputs.app);
+    calc_put_struct(&put, "system", CALC_KIND_SYSTEM, &o->inputs.system);
+    calc_put_struct(&put, "execution", CALC_KIND_EXEC, &o->inputs.exec);
+    put_verdict(&put, o);
+    calc_put_struct(&put, "stats", CALC_KIND_STATS, &o->stats);
     if (o->band_json) {
-        calc_output_printf(out, ",\n  \"band\": %s", o->band_json);
+        calc_put_raw(&put, "band", o->band_json);
     } else if (o->has_band) {
-        calc_output_text(out, ",\n  \"band\": ");
-        calc_run_band_json(out, &o->band, &o->stats);
+        calc_run_band_put(&put, &o->band, &o->stats);
     }
-    write_layers(out, o);
-    write_json_stages(out, o);
+    put_layers(&put, o);
+    put_stages(&put, o);
     if (o->operators) {
-        calc_run_operators_write_json(out, o->operators);
+        calc_run_operators_put(&put, o->operators);
     }
-    calc_output_text(out, "\n}\n");
+    calc_put_end(&put);
 }
 
 void calc_run_write_csv(calc_output *out, const calc_run_outcome *o)

@@ -4,37 +4,36 @@
 #include "cli/resources.h"
 #include "report/page.h"
 #include "report/page_timeline.h"
-#include "spec/field.h"
 
-static void write_parameters(calc_output *out, const calc_app *app)
+static void put_parameters(calc_put *put, const calc_app *app)
 {
     calc_parameters p;
-    char total[32], active[32];
     calc_count_parameters(app, &p);
-    calc_output_printf(out, ",\n\"parameters\": {\"total\": %s, \"active\": %s}",
-                       calc_number_text(p.total, 1, total), calc_number_text(p.active, 1, active));
+    calc_put_object(put, "parameters", CALC_PUT_LINE);
+    calc_put_number(put, "total", p.total);
+    calc_put_number(put, "active", p.active);
+    calc_put_close(put);
 }
 
 /* The time of a step with 10 % more of each rate. */
-static calc_status write_more(calc_output *out, const calc_run_outcome *o, calc_errors *errors)
+static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
 {
-    const char *glue = "";
     calc_status status = CALC_OK;
-    calc_output_text(out, ",\n\"ten_percent_more\": [");
+    calc_put_array(put, "ten_percent_more", CALC_PUT_LINES);
     for (size_t i = 0; i < calc_resources_rates(&o->inputs.system) && status == CALC_OK; i++) {
         calc_run_outcome more = {.inputs = o->inputs, .compat = o->compat, .exact = o->exact};
-        char text[CALC_RESOURCE_TEXT], number[32];
+        char text[CALC_RESOURCE_TEXT];
         if (!calc_resource_there(&o->inputs.system, i)) {
             continue;
         }
         calc_resource_grow(&more.inputs.system, i);
         status = calc_run_outcome_evaluate(&more, false, errors);
-        calc_output_printf(out, "%s\n{\"resource\": \"%s\", \"total_time\": %s}", glue,
-                           calc_resource_text(&o->inputs.system, i, text),
-                           calc_number_text(more.stats.total_time, 1, number));
-        glue = ",";
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "resource", calc_resource_text(&o->inputs.system, i, text));
+        calc_put_number(put, "total_time", more.stats.total_time);
+        calc_put_close(put);
     }
-    calc_output_text(out, "]");
+    calc_put_close(put);
     return status;
 }
 
@@ -45,21 +44,17 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o,
     calc_run_outcome whole = *o;
     whole.stage_count = o->stage_known;
     whole.layer_count = calc_layers(&in->app, &in->system, &in->exec, whole.layer, CALC_MAX_LAYERS);
-    calc_page_begin(out);
-    calc_output_text(out, "{\"schema\": \"calc-report/1\", \"kind\": \"run\", \"run\": ");
+    calc_put put = calc_page_begin(out, CALC_PAGE_RUN);
+    calc_put_key(&put, "run");
     calc_run_write_json(out, &whole);
-    calc_output_text(out, ",\n\"time\": ");
-    calc_breakdown_json_time(out, &o->stats);
-    for (int tier = 1; tier <= 2; tier++) {
-        calc_output_printf(out, ",\n\"memory%d\": ", tier);
-        calc_breakdown_json_memory(out, &in->exec, &o->stats, tier, o->extended);
-    }
-    write_parameters(out, &in->app);
-    calc_status status = write_more(out, o, errors);
-    calc_output_printf(out, ",\n\"extended\": %s,\n\"timeline\": ", o->extended ? "true" : "false");
-    calc_page_timeline_write(out, timeline);
-    calc_output_text(out, "}\n");
-    calc_page_end(out, CALC_PAGE_RUN);
+    calc_breakdown_put_time(&put, "time", &o->stats);
+    calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, o->extended);
+    calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, o->extended);
+    put_parameters(&put, &in->app);
+    calc_status status = put_more(&put, o, errors);
+    calc_put_flag(&put, "extended", o->extended);
+    calc_page_timeline_put(&put, timeline);
+    calc_page_end(&put, CALC_PAGE_RUN);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/breakdown.h"
-#include "io/json_save.h"
+#include "cli/sweep_write.h"
 #include "spec/field.h"
 
 /* Statistics of a layout that the page shows, besides those that the study names. */
@@ -45,45 +45,47 @@ calc_sweep_page_columns calc_sweep_page_usual_columns(void)
     return c;
 }
 
+size_t calc_sweep_page_most_rows(size_t groups)
+{
+    enum { ROWS = 400, GROUP_ROWS = 20 };
+    size_t most = ROWS / (groups > 0 ? groups : 1);
+    return most > GROUP_ROWS ? most : GROUP_ROWS;
+}
+
 static double stat_of(const calc_field *field, const calc_stats *stats)
 {
     return calc_member_number(field, (const char *)stats + field->offset);
 }
 
-static void write_number(calc_output *out, double value, const char *format)
+void calc_sweep_page_put_stats(calc_put *put, const char *key, const calc_sweep_page_columns *c,
+                               const calc_stats *stats)
 {
-    if (isfinite(value)) {
-        calc_output_printf(out, format, value);
-    } else {
-        calc_output_text(out, "null");
-    }
-}
-
-void calc_sweep_page_stats(calc_output *out, const calc_sweep_page_columns *c,
-                           const calc_stats *stats)
-{
-    calc_output_text(out, "{");
+    calc_put_object(put, key, CALC_PUT_LINE);
     for (size_t i = 0; i < c->count; i++) {
-        calc_output_printf(out, "%s\"%s\": ", i > 0 ? ", " : "", c->field[i]->key);
-        write_number(out, stat_of(c->field[i], stats), "%.17g");
+        calc_put_number(put, c->field[i]->key, stat_of(c->field[i], stats));
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
-void calc_sweep_page_layout(calc_output *out, const calc_sweep_page_columns *c,
-                            const calc_exec *exec, const calc_stats *stats, bool extended)
+void calc_sweep_page_put_layout(calc_put *put, const calc_sweep_page_columns *c,
+                                const calc_exec *exec, const calc_stats *stats, bool extended)
 {
-    calc_output_text(out, "\"execution\": ");
-    calc_json_save(out, CALC_KIND_EXEC, exec, 0);
-    calc_output_text(out, ",\n\"stats\": ");
-    calc_sweep_page_stats(out, c, stats);
-    calc_output_text(out, ",\n\"time\": ");
-    calc_breakdown_json_time(out, stats);
-    for (int tier = 1; tier <= 2; tier++) {
-        calc_output_printf(out, ", \"memory%d\": ", tier);
-        calc_breakdown_json_memory(out, exec, stats, tier, extended);
-    }
-    calc_output_text(out, "}");
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, exec);
+    calc_sweep_page_put_stats(put, "stats", c, stats);
+    calc_breakdown_put_time(put, "time", stats);
+    calc_breakdown_put_memory(put, "memory1", exec, stats, 1, extended);
+    calc_breakdown_put_memory(put, "memory2", exec, stats, 2, extended);
+}
+
+void calc_sweep_page_open_cell(calc_put *put, int64_t tensor_par, int64_t pipeline_par,
+                               int64_t num_procs, const calc_sweep_counts *counts)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_count(put, "tensor_par", tensor_par);
+    calc_put_count(put, "pipeline_par", pipeline_par);
+    calc_put_count(put, "num_procs", num_procs);
+    calc_put_count(put, "total", (int64_t)counts->total);
+    calc_sweep_put_counts(put, counts);
 }
 
 /* ---- Points: columns of numbers ----------------------------------------------------------------
@@ -105,36 +107,37 @@ static bool varies(const calc_field *field, const calc_sweep_cloud *cloud)
     return false;
 }
 
-static void write_choices(calc_output *out, const calc_field *field)
+static void put_axis(calc_put *put, const calc_field *field, const calc_sweep_cloud *cloud,
+                     size_t shown)
 {
-    calc_output_text(out, ", \"choices\": [");
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "key", field->key);
+    calc_put_array(put, "choices", CALC_PUT_LINE);
     for (size_t i = 0; field->choices && field->choices[i]; i++) {
-        calc_output_printf(out, "%s\"%s\"", i > 0 ? ", " : "", field->choices[i]);
+        calc_put_text(put, NULL, field->choices[i]);
     }
-    calc_output_printf(out, "], \"type\": %d", (int)field->type);
+    calc_put_close(put);
+    calc_put_count(put, "type", field->type);
+    calc_put_array(put, "values", CALC_PUT_LINE);
+    for (size_t i = 0; i < shown; i++) {
+        calc_put_rounded(put, NULL, exec_of(field, &cloud->point[i]), 9);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
 }
 
-static void write_axes(calc_output *out, const calc_sweep_cloud *cloud, size_t shown)
+static void put_axes(calc_put *put, const calc_sweep_cloud *cloud, size_t shown)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    const char *glue = "";
-    calc_output_text(out, ",\n\"axes\": [");
+    calc_put_array(put, "axes", CALC_PUT_LINES);
     for (size_t f = 0; f < table->count; f++) {
         const calc_field *field = &table->rows[f];
         bool value = field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT;
-        if (!value || !varies(field, cloud)) {
-            continue;
+        if (value && varies(field, cloud)) {
+            put_axis(put, field, cloud, shown);
         }
-        calc_output_printf(out, "%s{\"key\": \"%s\"", glue, field->key);
-        write_choices(out, field);
-        calc_output_text(out, ", \"values\": [");
-        for (size_t i = 0; i < shown; i++) {
-            calc_output_printf(out, i ? ",%.9g" : "%.9g", exec_of(field, &cloud->point[i]));
-        }
-        calc_output_text(out, "]}");
-        glue = ",\n";
     }
-    calc_output_text(out, "]");
+    calc_put_close(put);
 }
 
 /* Whether a statistic says something: it is not the same for all, or not known. */
@@ -150,30 +153,24 @@ static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
     return cloud->count <= 1;
 }
 
-static void write_metrics(calc_output *out, const calc_sweep_page_columns *c,
-                          const calc_sweep_cloud *cloud, size_t shown)
+void calc_sweep_page_put_points(calc_put *put, const calc_sweep_page_columns *c,
+                                const calc_sweep_cloud *cloud, size_t shown)
 {
-    const char *glue = "";
-    calc_output_text(out, ",\n\"metrics\": [");
+    put_axes(put, cloud, shown);
+    calc_put_array(put, "metrics", CALC_PUT_LINES);
     for (size_t f = 0; f < c->count; f++) {
         if (!tells(c->field[f], cloud)) {
             continue;
         }
-        calc_output_printf(out, "%s{\"key\": \"%s\", \"unit\": \"%s\", \"values\": [", glue,
-                           c->field[f]->key, c->field[f]->unit ? c->field[f]->unit : "");
-        glue = ",\n";
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "key", c->field[f]->key);
+        calc_put_text(put, "unit", c->field[f]->unit ? c->field[f]->unit : "");
+        calc_put_array(put, "values", CALC_PUT_LINE);
         for (size_t i = 0; i < shown; i++) {
-            calc_output_text(out, i ? "," : "");
-            write_number(out, stat_of(c->field[f], &cloud->point[i].stats), "%.7g");
+            calc_put_rounded(put, NULL, stat_of(c->field[f], &cloud->point[i].stats), 7);
         }
-        calc_output_text(out, "]}");
+        calc_put_close(put);
+        calc_put_close(put);
     }
-    calc_output_text(out, "]");
-}
-
-void calc_sweep_page_points(calc_output *out, const calc_sweep_page_columns *c,
-                            const calc_sweep_cloud *cloud, size_t shown)
-{
-    write_axes(out, cloud, shown);
-    write_metrics(out, c, cloud, shown);
+    calc_put_close(put);
 }

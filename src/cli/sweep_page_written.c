@@ -1,6 +1,5 @@
 #include "cli/sweep_page_written.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,8 @@
 typedef struct page {
     const calc_written_sweep *sweep;
     calc_sweep_page_columns columns;
-    const calc_written_layout **row; /* those that are shown, of the lists one after the other */
+    const calc_written_layout **row;  /* those that are shown, of the lists one after the other */
+    const calc_written_layout **part; /* the same in another order */
     size_t rows;
     char application[CALC_FIND_PATH_MAX], system[CALC_FIND_PATH_MAX]; /* that were loaded last */
     calc_app app;
@@ -59,13 +59,13 @@ static void load(calc_kind kind, const char *name, char *loaded, void *object)
     }
 }
 
-static void write_layout(calc_output *out, page *p, const calc_written_layout *layout)
+static void put_layout(calc_put *put, page *p, const calc_written_layout *layout)
 {
     load(CALC_KIND_APP, layout->application, p->application, &p->app);
     load(CALC_KIND_SYSTEM, layout->system, p->system, &p->machine);
-    calc_output_printf(out, "\"design\": %s, ", layout->design);
-    calc_sweep_page_layout(out, &p->columns, &layout->exec, &layout->stats,
-                           calc_extended(&p->app, &p->machine, &layout->exec));
+    calc_put_raw(put, "design", layout->design);
+    calc_sweep_page_put_layout(put, &p->columns, &layout->exec, &layout->stats,
+                               calc_extended(&p->app, &p->machine, &layout->exec));
 }
 
 /* Layouts of a list that begins at `start`. */
@@ -82,11 +82,9 @@ static size_t list_length(const calc_written_sweep *s, size_t start)
 /* Of each list as many as a page of the sweep itself has. */
 static calc_status choose_rows(page *p, calc_errors *errors)
 {
-    enum { ROWS = 400, GROUP_ROWS = 20 };
     const calc_written_sweep *s = p->sweep;
-    size_t most = ROWS / (s->groups > 0 ? s->groups : 1);
-    most = most > GROUP_ROWS ? most : GROUP_ROWS;
-    p->row = calloc(s->count + 1, sizeof *p->row);
+    size_t most = calc_sweep_page_most_rows(s->groups);
+    p->row = calloc(2 * s->count + 1, sizeof *p->row);
     if (!p->row) {
         return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
                                calc_status_text(CALC_ERR_NOMEM));
@@ -98,30 +96,34 @@ static calc_status choose_rows(page *p, calc_errors *errors)
             p->row[p->rows++] = &s->layout[start + calc_sweep_table_row(i, shown, length)];
         }
     }
+    p->part = p->row + p->rows;
     return CALC_OK;
 }
 
-static void write_rows(calc_output *out, page *p)
+static void put_rows(calc_put *put, page *p)
 {
     size_t front = 0;
     for (size_t i = 0; i < p->sweep->count; i++) {
         front += !p->sweep->layout[i].top;
     }
-    calc_output_printf(out, ",\n\"front\": %zu,\n\"rows\": [", front);
+    calc_put_count(put, "front", (int64_t)front);
+    calc_put_array(put, "rows", CALC_PUT_LINES);
     for (size_t i = 0; i < p->rows; i++) {
         const calc_written_layout *layout = p->row[i];
-        calc_output_printf(out, "%s{\"set\": \"%s\", \"group\": %zu, \"rank\": %zu, ",
-                           i > 0 ? ",\n" : "\n", layout->top ? "top" : "front", layout->group,
-                           layout->rank);
-        write_layout(out, p, layout);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "set", layout->top ? "top" : "front");
+        calc_put_count(put, "group", (int64_t)layout->group);
+        calc_put_count(put, "rank", (int64_t)layout->rank);
+        put_layout(put, p, layout);
+        calc_put_close(put);
     }
-    calc_output_text(out, "]");
+    calc_put_close(put);
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
 /* The page puts the rows among the points, so there are no others: only what their axes are. */
-static calc_status write_points(calc_output *out, const page *p, calc_errors *errors)
+static calc_status put_points(calc_put *put, const page *p, calc_errors *errors)
 {
     calc_sweep_cloud cloud = {.count = p->rows};
     cloud.point = calloc(p->rows + 1, sizeof *cloud.point);
@@ -133,55 +135,34 @@ static calc_status write_points(calc_output *out, const page *p, calc_errors *er
         cloud.point[i] =
             (calc_sweep_cloud_point){.exec = p->row[i]->exec, .stats = p->row[i]->stats};
     }
-    calc_output_printf(out,
-                       ",\n\"cloud\": {\"shown\": 0, \"seen\": %zu, \"all\": false, "
-                       "\"source\": \"file\", \"design\": []",
-                       p->sweep->count);
-    calc_sweep_page_points(out, &p->columns, &cloud, 0);
-    calc_output_text(out, "}");
+    calc_put_object(put, "cloud", CALC_PUT_LINES);
+    calc_put_count(put, "shown", 0);
+    calc_put_count(put, "seen", (int64_t)p->sweep->count);
+    calc_put_flag(put, "all", false);
+    calc_put_text(put, "source", "file");
+    calc_put_raw(put, "design", "[]");
+    calc_sweep_page_put_points(put, &p->columns, &cloud, 0);
+    calc_put_close(put);
     free(cloud.point);
     return CALC_OK;
 }
 
 /* ---- Parts of the space ---------------------------------------------------------------------- */
 
-/* What the layouts of a cell have in common. */
-typedef struct key {
-    int64_t tensor_par, pipeline_par, num_procs; /* 0: any */
-} key;
-
-static key key_of(const calc_written_layout *layout, bool by_procs)
+static int compare(int64_t a, int64_t b)
 {
-    const calc_exec *e = &layout->exec;
-    const key size = {.num_procs = e->num_procs};
-    const key split = {.tensor_par = e->tensor_par, .pipeline_par = e->pipeline_par};
-    return by_procs ? size : split;
+    return (a > b) - (a < b);
 }
 
-static int compare_keys(const key *a, const key *b)
+static int by_split(const calc_written_layout *a, const calc_written_layout *b)
 {
-    const int64_t first[] = {a->num_procs, a->tensor_par, a->pipeline_par};
-    const int64_t second[] = {b->num_procs, b->tensor_par, b->pipeline_par};
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
-        if (first[i] != second[i]) {
-            return first[i] < second[i] ? -1 : 1;
-        }
-    }
-    return 0;
+    int tensor = compare(a->exec.tensor_par, b->exec.tensor_par);
+    return tensor ? tensor : compare(a->exec.pipeline_par, b->exec.pipeline_par);
 }
 
-/* The least key above `last`, which is NULL before the first. @return whether there is one */
-static bool next_key(const page *p, bool by_procs, const key *last, key *next)
+static int by_procs(const calc_written_layout *a, const calc_written_layout *b)
 {
-    bool found = false;
-    for (size_t i = 0; i < p->rows; i++) {
-        key k = key_of(p->row[i], by_procs);
-        if ((!last || compare_keys(&k, last) > 0) && (!found || compare_keys(&k, next) < 0)) {
-            *next = k;
-            found = true;
-        }
-    }
-    return found;
+    return compare(a->exec.num_procs, b->exec.num_procs);
 }
 
 static double goal_of(const page *p, const calc_written_layout *layout)
@@ -191,39 +172,46 @@ static double goal_of(const page *p, const calc_written_layout *layout)
     return p->sweep->top_by.up ? value : -value;
 }
 
-static void write_cell(calc_output *out, page *p, bool by_procs, const key *k)
+/* The layouts that are alike to the one at `start`. @return where others begin */
+static size_t put_cell(calc_put *put, page *p, size_t start,
+                       int (*order)(const calc_written_layout *a, const calc_written_layout *b))
 {
-    const calc_written_layout *best = p->row[0];
-    size_t count = 0;
-    for (size_t i = 0; i < p->rows; i++) {
-        key other = key_of(p->row[i], by_procs);
-        if (compare_keys(&other, k) == 0) {
-            bool better = count == 0 || goal_of(p, p->row[i]) > goal_of(p, best);
-            best = better ? p->row[i] : best;
-            count++;
-        }
+    const calc_written_layout *best = p->part[start];
+    size_t end = start + 1;
+    for (; end < p->rows && order(p->part[start], p->part[end]) == 0; end++) {
+        best = goal_of(p, p->part[end]) > goal_of(p, best) ? p->part[end] : best;
     }
-    calc_output_printf(out,
-                       "{\"tensor_par\": %" PRId64 ", \"pipeline_par\": %" PRId64
-                       ", \"num_procs\": %" PRId64 ", \"total\": %zu, \"feasible\": %zu, "
-                       "\"filtered\": 0, \"rejected\": {}, \"best\": {",
-                       k->tensor_par, k->pipeline_par, k->num_procs, count, count);
-    write_layout(out, p, best);
-    calc_output_text(out, "}");
+    const calc_exec *e = &best->exec;
+    bool splits = order == by_split;
+    const calc_sweep_counts counts = {.total = end - start, .feasible = end - start};
+    calc_sweep_page_open_cell(put, splits ? e->tensor_par : 0, splits ? e->pipeline_par : 0,
+                              splits ? 0 : e->num_procs, &counts);
+    calc_put_object(put, "best", CALC_PUT_LINE);
+    put_layout(put, p, best);
+    calc_put_close(put);
+    calc_put_close(put);
+    return end;
 }
 
-static void write_cells(calc_output *out, page *p, const char *name, bool by_procs, bool wanted)
+/* Sorted by insertion, so that of equals the first stays the first. */
+static void put_cells(calc_put *put, page *p, const char *name, bool wanted,
+                      int (*order)(const calc_written_layout *a, const calc_written_layout *b))
 {
-    key last, next;
-    const key *after = NULL;
-    calc_output_printf(out, ",\n\"%s\": {\"counted\": false, \"items\": [", name);
-    while (wanted && next_key(p, by_procs, after, &next)) {
-        calc_output_text(out, after ? ",\n" : "");
-        write_cell(out, p, by_procs, &next);
-        last = next;
-        after = &last;
+    for (size_t i = 0; i < p->rows; i++) {
+        size_t at = i;
+        for (; at > 0 && order(p->part[at - 1], p->row[i]) > 0; at--) {
+            p->part[at] = p->part[at - 1];
+        }
+        p->part[at] = p->row[i];
     }
-    calc_output_text(out, "]}");
+    calc_put_object(put, name, CALC_PUT_LINE);
+    calc_put_flag(put, "counted", false);
+    calc_put_array(put, "items", CALC_PUT_LINES);
+    for (size_t i = 0; wanted && i < p->rows;) {
+        i = put_cell(put, p, i, order);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -254,18 +242,18 @@ calc_status calc_sweep_page_write_written(calc_output *out, const calc_written_s
     p->columns = columns_of(sweep);
     calc_status status = choose_rows(p, errors);
     if (status == CALC_OK) {
-        calc_page_begin(out);
-        calc_output_printf(out,
-                           "{\"schema\": \"calc-report/1\", \"kind\": \"sweep\", \"study\": {%s, "
-                           "\"designs\": %zu, \"per_num_procs\": %s},\n\"summary\": ",
-                           sweep->study, count_designs(p), sweep->per_num_procs ? "true" : "false");
+        calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
+        calc_put_key(&put, "study");
+        calc_output_printf(out, "{%s, \"designs\": %zu, \"per_num_procs\": %s}", sweep->study,
+                           count_designs(p), sweep->per_num_procs ? "true" : "false");
+        calc_put_key(&put, "summary");
         calc_output_write(out, summary ? summary->data : "null", summary ? summary->length : 4);
-        write_rows(out, p);
-        status = write_points(out, p, errors);
-        write_cells(out, p, "splits", false, true);
-        write_cells(out, p, "procs", true, sweep->per_num_procs);
-        calc_output_printf(out, ",\n\"partial\": %s}\n", sweep->partial ? "true" : "false");
-        calc_page_end(out, CALC_PAGE_SWEEP);
+        put_rows(&put, p);
+        status = put_points(&put, p, errors);
+        put_cells(&put, p, "splits", true, by_split);
+        put_cells(&put, p, "procs", sweep->per_num_procs, by_procs);
+        calc_put_flag(&put, "partial", sweep->partial);
+        calc_page_end(&put, CALC_PAGE_SWEEP);
     }
     free(p->row);
     free(p);

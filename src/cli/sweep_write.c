@@ -1,138 +1,118 @@
 #include "cli/sweep_write.h"
 
-#include <inttypes.h>
+#include <math.h>
 
 #include "io/csv.h"
-#include "io/json_save.h"
 #include "spec/field.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_indent(calc_output *out, int indent)
-{
-    calc_output_printf(out, "\n%*s", indent, "");
-}
-
-void calc_sweep_write_design(calc_output *out, const calc_sweep_study *study, uint64_t design)
+void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
+                           uint64_t design)
 {
     const calc_designs_builder *builder = &study->builder;
     calc_design_parts parts = calc_designs_parts(builder, design);
-    calc_output_text(out, "{\"application\": ");
-    calc_json_string(out, parts.app->name);
-    calc_output_text(out, ", \"system\": ");
-    calc_json_string(out, parts.system->name);
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_text(put, "application", parts.app->name);
+    calc_put_text(put, "system", parts.system->name);
     for (size_t i = 0; i < builder->axes; i++) {
+        bool word = builder->axis[i].ref.field->type == CALC_TYPE_ENUM;
         char text[32];
         calc_designs_value_text(builder, design, i, text);
-        calc_output_printf(out, ", \"%s\": ", builder->axis[i].path);
-        if (builder->axis[i].ref.field->type == CALC_TYPE_ENUM) {
-            calc_json_string(out, text);
-        } else {
-            calc_output_text(out, text);
-        }
+        (word ? calc_put_text : calc_put_raw)(put, builder->axis[i].path, text);
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
-static void write_list(calc_output *out, const calc_sweep_study *study, const char *key,
-                       const calc_front *list, int indent)
+static void put_list(calc_put *put, const char *key, const calc_sweep_study *study,
+                     const calc_front *list)
 {
-    calc_output_printf(out, ",\n%*s\"%s\": [", indent, "", key);
+    calc_put_array(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < list->count; i++) {
         calc_sweep_found found;
         calc_sweep_found_run(study, &list->item[i], &found);
-        calc_output_printf(out, "%s\n%*s{", i ? "," : "", indent + 2, "");
-        write_indent(out, indent + 4);
-        calc_output_text(out, "\"design\": ");
-        calc_sweep_write_design(out, study, found.design);
-        calc_output_printf(out, ",\n%*s\"execution\": ", indent + 4, "");
-        calc_json_save(out, CALC_KIND_EXEC, found.exec, indent + 4);
-        calc_output_printf(out, ",\n%*s\"stats\": ", indent + 4, "");
-        calc_json_save(out, CALC_KIND_STATS, &found.stats, indent + 4);
-        write_indent(out, indent + 2);
-        calc_output_text(out, "}");
+        calc_put_object(put, NULL, CALC_PUT_LINES);
+        calc_sweep_put_design(put, "design", study, found.design);
+        calc_put_struct(put, "execution", CALC_KIND_EXEC, found.exec);
+        calc_put_struct(put, "stats", CALC_KIND_STATS, &found.stats);
+        calc_put_close(put);
     }
-    if (list->count > 0) {
-        write_indent(out, indent);
-    }
-    calc_output_text(out, "]");
+    calc_put_close(put);
 }
 
-static void write_group(calc_output *out, const calc_sweep_study *study,
-                        const calc_sweep_group *group, int indent)
+static void put_lists(calc_put *put, const calc_sweep_study *study, const calc_sweep_group *group)
 {
-    write_list(out, study, "front", &group->front, indent);
-    write_list(out, study, "top", &group->top, indent);
+    put_list(put, "front", study, &group->front);
+    put_list(put, "top", study, &group->top);
 }
 
 /* What the layouts of a group have in common. */
-static void write_group_key(calc_output *out, const calc_sweep_study *study, size_t index)
+static void put_group_key(calc_put *put, const calc_sweep_study *study, size_t index)
 {
     const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
     size_t per_design = study->options.per_num_procs ? procs->count : 1;
-    const char *glue = "";
-    calc_output_text(out, "\n      ");
     if (study->options.per_num_procs) {
-        calc_output_printf(out, "\"num_procs\": %" PRId64, procs->value[index % per_design]);
-        glue = ", ";
+        calc_put_count(put, "num_procs", procs->value[index % per_design]);
     }
     if (study->options.per_design) {
-        calc_output_printf(out, "%s\"design\": ", glue);
-        calc_sweep_write_design(out, study, index / per_design);
+        calc_sweep_put_design(put, "design", study, index / per_design);
     }
 }
 
-static void write_objective(calc_output *out, const calc_objective *objective)
+static void put_objective(calc_put *put, const char *key, const calc_objective *objective)
 {
-    calc_output_text(out, "{\"statistic\": ");
-    calc_json_string(out, objective->field->key);
-    calc_output_printf(out, ", \"direction\": \"%s\"}", objective->up ? "up" : "down");
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_text(put, "statistic", objective->field->key);
+    calc_put_text(put, "direction", objective->up ? "up" : "down");
+    calc_put_close(put);
 }
 
-void calc_sweep_write_study(calc_output *out, const calc_sweep_study *study)
+void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
 {
     const calc_sweep_options *o = &study->options;
-    calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"compat\": \"%s\"", CALC_VERSION,
-                       calc_compat_names[o->compat]);
-    calc_output_text(out, ",\n  \"applications\": [");
+    calc_put_text(put, "version", CALC_VERSION);
+    calc_put_text(put, "compat", calc_compat_names[o->compat]);
+    calc_put_array(put, "applications", CALC_PUT_LINE);
     for (size_t i = 0; i < study->builder.apps; i++) {
-        calc_output_text(out, i ? ", " : "");
-        calc_json_string(out, study->builder.app[i].name);
+        calc_put_text(put, NULL, study->builder.app[i].name);
     }
-    calc_output_text(out, "],\n  \"systems\": [");
+    calc_put_close(put);
+    calc_put_array(put, "systems", CALC_PUT_LINE);
     for (size_t i = 0; i < study->builder.systems; i++) {
-        calc_output_text(out, i ? ", " : "");
-        calc_json_string(out, study->builder.system[i].name);
+        calc_put_text(put, NULL, study->builder.system[i].name);
     }
-    calc_output_text(out, "],\n  \"objectives\": [");
+    calc_put_close(put);
+    calc_put_array(put, "objectives", CALC_PUT_LINE);
     for (size_t i = 0; i < o->objectives; i++) {
-        calc_output_text(out, i ? ", " : "");
-        write_objective(out, &o->objective[i]);
+        put_objective(put, NULL, &o->objective[i]);
     }
-    calc_output_text(out, "],\n  \"top_by\": ");
-    write_objective(out, &o->top_by);
+    calc_put_close(put);
+    put_objective(put, "top_by", &o->top_by);
 }
 
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result)
 {
-    calc_sweep_write_study(out, study);
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_sweep_put_study(&put, study);
     if (result->partial) {
-        calc_output_text(out, ",\n  \"partial\": true");
+        calc_put_flag(&put, "partial", true);
     }
     if (!study->options.per_num_procs && !study->options.per_design) {
-        write_group(out, study, &result->group[0], 2);
-        calc_output_text(out, "\n}\n");
+        put_lists(&put, study, &result->group[0]);
+        calc_put_end(&put);
         return;
     }
-    calc_output_text(out, ",\n  \"groups\": [");
+    calc_put_array(&put, "groups", CALC_PUT_LINES);
     for (size_t g = 0; g < result->groups_count; g++) {
-        calc_output_text(out, g ? ",\n    {" : "\n    {");
-        write_group_key(out, study, g);
-        write_group(out, study, &result->group[g], 6);
-        calc_output_text(out, "\n    }");
+        calc_put_object(&put, NULL, CALC_PUT_LINES);
+        put_group_key(&put, study, g);
+        put_lists(&put, study, &result->group[g]);
+        calc_put_close(&put);
     }
-    calc_output_text(out, "\n  ]\n}\n");
+    calc_put_close(&put);
+    calc_put_end(&put);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -191,27 +171,34 @@ double calc_sweep_write_rate(const calc_sweep_result *result)
     return result->elapsed_s > 0 ? (double)result->counts.evaluated / result->elapsed_s : 0;
 }
 
+void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *c)
+{
+    calc_put_count(put, "feasible", (int64_t)c->feasible);
+    calc_put_count(put, "filtered", (int64_t)c->filtered);
+    calc_put_count(put, "skipped", (int64_t)c->skipped);
+    calc_put_object(put, "rejected", CALC_PUT_LINES);
+    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
+        calc_put_count(put, calc_verdict_text((calc_verdict)v), (int64_t)c->rejected[v]);
+    }
+    calc_put_close(put);
+}
+
 void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result)
 {
-    const calc_sweep_counts *c = &result->counts;
     double rate = calc_sweep_write_rate(result);
-    calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"partial\": %s,\n", CALC_VERSION,
-                       result->partial ? "true" : "false");
-    calc_output_printf(out,
-                       "  \"counts\": {\n    \"total\": %" PRIu64 ",\n    \"evaluated\": %" PRIu64
-                       ",\n    \"feasible\": %" PRIu64 ",\n    \"filtered\": %" PRIu64
-                       ",\n    \"skipped\": %" PRIu64 ",\n    \"rejected\": {",
-                       c->total, c->evaluated, c->feasible, c->filtered, c->skipped);
-    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
-        calc_output_printf(out, "%s\n      \"%s\": %" PRIu64, v > CALC_VERDICT_OK + 1 ? "," : "",
-                           calc_verdict_text((calc_verdict)v), c->rejected[v]);
-    }
-    calc_output_printf(out, "\n    }\n  },\n  \"elapsed_s\": %.6f,\n  \"threads\": %d,\n",
-                       result->elapsed_s, result->threads);
-    calc_output_text(out, "  \"cpu\": ");
-    calc_json_string(out, result->cpu);
-    calc_output_printf(out,
-                       ",\n  \"evaluations_per_second\": %.0f,\n"
-                       "  \"evaluations_per_second_per_core\": %.0f\n}\n",
-                       rate, rate / result->threads);
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_flag(&put, "partial", result->partial);
+    calc_put_object(&put, "counts", CALC_PUT_LINES);
+    calc_put_count(&put, "total", (int64_t)result->counts.total);
+    calc_put_count(&put, "evaluated", (int64_t)result->counts.evaluated);
+    calc_sweep_put_counts(&put, &result->counts);
+    calc_put_close(&put);
+    calc_put_rounded(&put, "elapsed_s", result->elapsed_s, 6);
+    calc_put_count(&put, "threads", result->threads);
+    calc_put_text(&put, "cpu", result->cpu);
+    calc_put_count(&put, "evaluations_per_second", llround(rate));
+    calc_put_count(&put, "evaluations_per_second_per_core", llround(rate / result->threads));
+    calc_put_end(&put);
 }

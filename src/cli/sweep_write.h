@@ -4,17 +4,22 @@
 #define CALC_CLI_SWEEP_WRITE_H
 
 #include "cli/sweep_found.h"
-#include "io/output.h"
+#include "io/json_put.h"
 
 /** Front and best as one JSON object; with groups (--per) one of each per group. */
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result);
 
-/** Model, machine and swept fields of a design as a JSON object, in one line. */
-void calc_sweep_write_design(calc_output *out, const calc_sweep_study *study, uint64_t design);
+/** Model, machine and swept fields of a design as an object in one line. */
+void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
+                           uint64_t design);
 
-/** What was asked as the beginning of a JSON object: version, models, machines, objectives. */
-void calc_sweep_write_study(calc_output *out, const calc_sweep_study *study);
+/** What was asked, as members of the object that is open: version, models, machines, objectives. */
+void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study);
+
+/** What became of the layouts, likewise: feasible, filtered, skipped, and rejected for which
+ *  reasons. */
+void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *counts);
 
 /** The same as CSV: list, rank in its group, model, machine, swept fields, layout, statistics. */
 void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,

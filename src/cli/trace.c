@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/trace_out.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "spec/field.h"
 
 /* Process 0 is the step as a whole, process i + 1 is stage i. */
@@ -310,37 +310,31 @@ int64_t calc_trace_count(const calc_trace *trace)
     return out.count;
 }
 
-static void write_text(calc_output *out, const char *key, const char *text)
-{
-    calc_output_printf(out, "\"%s\": ", key);
-    calc_json_string(out, text);
-    calc_output_text(out, ", ");
-}
-
-static void write_number(calc_output *out, const char *key, double value, const char *glue)
-{
-    char number[32];
-    calc_output_printf(out, "\"%s\": %s%s", key, calc_number_text(value, 1, number), glue);
-}
-
 void calc_trace_write(calc_output *out, const calc_trace *trace)
 {
     const calc_schedule_shape *shape = &trace->simulation->timeline.shape;
     const calc_input *input = trace->inputs->input;
     calc_trace_out records = {.out = out};
-    calc_output_text(out, "{\"displayTimeUnit\": \"ms\",\n\"otherData\": {");
-    write_text(out, "version", CALC_VERSION);
-    write_text(out, "application", input[CALC_KIND_APP].name);
-    write_text(out, "system", input[CALC_KIND_SYSTEM].name);
-    write_text(out, "execution", input[CALC_KIND_EXEC].name);
-    write_text(out, "verdict", calc_verdict_text(trace->stats->verdict));
-    write_text(out, "pipeline_schedule", calc_pipeline_schedule_names[shape->kind]);
-    write_number(out, "stages", (double)shape->stages, ", ");
-    write_number(out, "chunks", (double)shape->chunks, ", ");
-    write_number(out, "microbatches", (double)shape->microbatches, ", ");
-    write_number(out, "microbatches_shown", (double)trace->microbatches, ", ");
-    write_number(out, "pipeline_time", trace->simulation->pipeline_s, ", ");
-    write_number(out, "total_time", trace->stats->total_time, "},\n\"traceEvents\": [");
+    calc_put put = {.out = out};
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "displayTimeUnit", "ms");
+    calc_put_object(&put, "otherData", CALC_PUT_LINE);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_text(&put, "application", input[CALC_KIND_APP].name);
+    calc_put_text(&put, "system", input[CALC_KIND_SYSTEM].name);
+    calc_put_text(&put, "execution", input[CALC_KIND_EXEC].name);
+    calc_put_text(&put, "verdict", calc_verdict_text(trace->stats->verdict));
+    calc_put_text(&put, "pipeline_schedule", calc_pipeline_schedule_names[shape->kind]);
+    calc_put_count(&put, "stages", shape->stages);
+    calc_put_count(&put, "chunks", shape->chunks);
+    calc_put_count(&put, "microbatches", shape->microbatches);
+    calc_put_count(&put, "microbatches_shown", trace->microbatches);
+    calc_put_number(&put, "pipeline_time", trace->simulation->pipeline_s);
+    calc_put_number(&put, "total_time", trace->stats->total_time);
+    calc_put_close(&put);
+    calc_put_array(&put, "traceEvents", CALC_PUT_LINE);
     write_events(trace, &records);
-    calc_output_text(out, "\n]}\n");
+    calc_output_text(out, "\n");
+    calc_put_close(&put);
+    calc_put_end(&put);
 }

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "cli/find.h"
-#include "io/json_save.h"
 #include "validate/error_groups.h"
 #include "validate/sets.h"
 
@@ -14,11 +13,11 @@
 typedef struct table table;
 struct table {
     calc_output *out;
+    calc_put *put; /* or this */
     const calc_results *results;
     calc_covered *const *covered;
     calc_quantity quantity;
     void (*write)(table *t, const char *by, const char *name, const calc_coverage *of);
-    size_t rows; /* written so far */
 };
 
 static bool is_any(const calc_result *result, const void *group)
@@ -54,7 +53,6 @@ static void write_row(table *t, const char *by, const char *name, calc_coverage_
         }
     }
     t->write(t, by, name, of);
-    t->rows++;
 }
 
 static double half_width(const calc_coverage *c)
@@ -74,21 +72,24 @@ static void write_text_row(table *t, const char *by, const char *name, const cal
     calc_output_text(t->out, "\n");
 }
 
-static void write_json_row(table *t, const char *by, const char *name, const calc_coverage *of)
+static void put_row(table *t, const char *by, const char *name, const calc_coverage *of)
 {
     static const char *const keys[CALC_UNSEEN_COUNT] = {"unseen_width", "unseen_publisher"};
-    calc_output_printf(t->out, "%s    {\"by\": \"%s\", \"name\": ", t->rows ? ",\n" : "\n", by);
-    calc_json_string(t->out, name);
-    calc_output_printf(t->out, ", \"quantity\": \"%s\", \"n\": %zu",
-                       calc_quantity_word(t->quantity), of->count);
+    calc_put_object(t->put, NULL, CALC_PUT_LINE);
+    calc_put_text(t->put, "by", by);
+    calc_put_text(t->put, "name", name);
+    calc_put_text(t->put, "quantity", calc_quantity_word(t->quantity));
+    calc_put_count(t->put, "n", (int64_t)of->count);
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        calc_output_printf(t->out,
-                           ", \"%s\": {\"inside\": %.10g, \"inside_by_table\": %.10g, \"below\": "
-                           "%.10g, \"above\": %.10g, \"half_width\": %.10g}",
-                           keys[u], of[u].inside, of[u].weighed, of[u].below, of[u].above,
-                           half_width(&of[u]));
+        calc_put_object(t->put, keys[u], CALC_PUT_LINE);
+        calc_put_rounded(t->put, "inside", of[u].inside, 10);
+        calc_put_rounded(t->put, "inside_by_table", of[u].weighed, 10);
+        calc_put_rounded(t->put, "below", of[u].below, 10);
+        calc_put_rounded(t->put, "above", of[u].above, 10);
+        calc_put_rounded(t->put, "half_width", half_width(&of[u]), 10);
+        calc_put_close(t->put);
     }
-    calc_output_text(t->out, "}");
+    calc_put_close(t->put);
 }
 
 /* Families in the order in which runs name them. */
@@ -144,16 +145,16 @@ void calc_validate_bands_write(calc_output *out, const calc_results *results,
     write_quantity(&t, "memory, runs in their bands in %");
 }
 
-void calc_validate_bands_json(calc_output *out, const calc_results *results,
-                              const calc_validate_bands *bands)
+void calc_validate_bands_put(calc_put *put, const calc_results *results,
+                             const calc_validate_bands *bands)
 {
-    table t = {.out = out, .results = results, .covered = bands->covered, .write = write_json_row};
-    calc_output_text(out, ",\n  \"bands\": [");
+    table t = {.put = put, .results = results, .covered = bands->covered, .write = put_row};
+    calc_put_array(put, "bands", CALC_PUT_LINES);
     for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
         t.quantity = (calc_quantity)q;
         write_rows(&t);
     }
-    calc_output_text(out, "\n  ]");
+    calc_put_close(put);
 }
 
 /* ---- Making them ----------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef CALC_CLI_VALIDATE_BAND_H
 #define CALC_CLI_VALIDATE_BAND_H
 
-#include "io/output.h"
+#include "io/json_put.h"
 #include "validate/coverage.h"
 
 /** Measurements in their bands. Owns everything. Start with {0}. */
@@ -22,9 +22,9 @@ CALC_MUST_USE calc_status calc_validate_bands_make(calc_validate_bands *out,
 void calc_validate_bands_write(calc_output *out, const calc_results *results,
                                const calc_validate_bands *bands);
 
-/** A member "bands" of JSON, with what stands before it. */
-void calc_validate_bands_json(calc_output *out, const calc_results *results,
-                              const calc_validate_bands *bands);
+/** The same as the member "bands" of the object that is open. */
+void calc_validate_bands_put(calc_put *put, const calc_results *results,
+                             const calc_validate_bands *bands);
 
 /** Free what it owns; fine on {0}. */
 void calc_validate_bands_free(calc_validate_bands *bands);

@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-#include "io/json_save.h"
-#include "spec/field.h"
-
 static const char *id_of(const calc_features *f, size_t cell)
 {
     return f->cell[cell].first->prediction->map.row->id;
@@ -59,40 +56,34 @@ void calc_validate_features_table(calc_output *out, const calc_features *f)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_number(calc_output *out, const char *key, double value)
+static void put_wrong(calc_put *put, const calc_features *f, const calc_features_pair *p)
 {
-    char buffer[32];
-    calc_output_printf(out, ", \"%s\": %s", key,
-                       isfinite(value) ? calc_number_text(value, 1, buffer) : "null");
+    calc_put_object(put, "wrong", CALC_PUT_LINE);
+    calc_put_text(put, "from", id_of(f, p->from));
+    calc_put_text(put, "to", id_of(f, p->to));
+    calc_put_number(put, "measured", p->measured);
+    calc_put_number(put, "predicted", p->predicted);
+    calc_put_close(put);
 }
 
-static void put_wrong(calc_output *out, const calc_features *f, const calc_features_pair *p)
+void calc_validate_features_put(calc_put *put, const calc_features *f)
 {
-    calc_output_text(out, ", \"wrong\": {\"from\": ");
-    calc_json_string(out, id_of(f, p->from));
-    calc_output_text(out, ", \"to\": ");
-    calc_json_string(out, id_of(f, p->to));
-    put_number(out, "measured", p->measured);
-    put_number(out, "predicted", p->predicted);
-    calc_output_text(out, "}");
-}
-
-void calc_validate_features_json(calc_output *out, const calc_features *f)
-{
-    calc_output_text(out, ",\n  \"features\": [");
+    calc_put_array(put, "features", CALC_PUT_LINES);
     for (size_t i = 0; i < f->options; i++) {
         const calc_features_option *o = &f->option[i];
-        calc_output_printf(out, "%s\n    {\"option\": \"%s\"", i ? "," : "", o->name);
-        calc_output_printf(out,
-                           ", \"moved\": %zu, \"agreed\": %zu, \"missed\": %zu"
-                           ", \"still\": %zu, \"stayed\": %zu",
-                           o->moved, o->agreed, o->missed, o->still, o->stayed);
-        put_number(out, "kendall_tau", o->tau);
-        put_number(out, "ratio_median", o->ratio);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "option", o->name);
+        calc_put_count(put, "moved", (int64_t)o->moved);
+        calc_put_count(put, "agreed", (int64_t)o->agreed);
+        calc_put_count(put, "missed", (int64_t)o->missed);
+        calc_put_count(put, "still", (int64_t)o->still);
+        calc_put_count(put, "stayed", (int64_t)o->stayed);
+        calc_put_number(put, "kendall_tau", o->tau);
+        calc_put_number(put, "ratio_median", o->ratio);
         if (o->has_wrong) {
-            put_wrong(out, f, &f->pair[o->wrong]);
+            put_wrong(put, f, &f->pair[o->wrong]);
         }
-        calc_output_text(out, "}");
+        calc_put_close(put);
     }
-    calc_output_text(out, "\n  ]");
+    calc_put_close(put);
 }

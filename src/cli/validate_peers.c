@@ -3,9 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "io/json_save.h"
-#include "spec/field.h"
-
 /* ---- Text ------------------------------------------------------------------------------------ */
 
 static const char *quantity_of(const calc_peer *p)
@@ -70,32 +67,23 @@ void calc_validate_peers_table(calc_output *out, const calc_peers *peers)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_number(calc_output *out, const char *key, double value)
+void calc_validate_peers_put(calc_put *put, const calc_peers *peers)
 {
-    char buffer[32];
-    calc_output_printf(out, ", \"%s\": %s", key,
-                       isfinite(value) ? calc_number_text(value, 1, buffer) : "null");
-}
-
-void calc_validate_peers_json(calc_output *out, const calc_peers *peers)
-{
-    calc_output_text(out, ",\n  \"peers\": [");
+    calc_put_array(put, "peers", CALC_PUT_LINES);
     for (size_t i = 0; i < peers->count; i++) {
         const calc_peer *p = &peers->item[i];
-        calc_output_printf(out, "%s\n    {\"simulator\": ", i ? "," : "");
-        calc_json_string(out, p->simulator);
-        calc_output_text(out, ", \"machine\": ");
-        calc_json_string(out, p->machine);
-        calc_output_printf(out, ", \"quantity\": \"%s\"", calc_quantity_word(p->quantity));
-        put_number(out, "n", (double)p->rows);
-        put_number(out, "mean_abs", p->mean_abs);
-        put_number(out, "worst_abs", p->worst_abs);
-        put_number(out, "calc_n", (double)p->ours.count);
-        put_number(out, "calc_mean_abs", p->ours.mean_abs);
-        put_number(out, "calc_worst_abs", p->ours.worst_abs);
-        calc_output_text(out, ", \"note\": ");
-        calc_json_string(out, p->note);
-        calc_output_text(out, "}");
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "simulator", p->simulator);
+        calc_put_text(put, "machine", p->machine);
+        calc_put_text(put, "quantity", calc_quantity_word(p->quantity));
+        calc_put_count(put, "n", (int64_t)p->rows);
+        calc_put_number(put, "mean_abs", p->mean_abs);
+        calc_put_number(put, "worst_abs", p->worst_abs);
+        calc_put_count(put, "calc_n", (int64_t)p->ours.count);
+        calc_put_number(put, "calc_mean_abs", p->ours.mean_abs);
+        calc_put_number(put, "calc_worst_abs", p->ours.worst_abs);
+        calc_put_text(put, "note", p->note);
+        calc_put_close(put);
     }
-    calc_output_text(out, "\n  ]");
+    calc_put_close(put);
 }

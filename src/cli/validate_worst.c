@@ -38,25 +38,26 @@ static size_t find_worst(const calc_results *results, size_t worst[WORST])
 }
 
 /* One row: its index among the rows, and the parts of its time. */
-static void write_row(calc_output *out, const calc_result *r, size_t index, calc_systems *systems)
+static void put_row(calc_put *put, const calc_result *r, size_t index, calc_systems *systems)
 {
     const calc_run_map *map = &r->prediction->map;
     const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
     calc_stats stats;
     calc_run(&map->app, &entry->system, &map->exec, CALC_COMPAT_NONE, &stats);
-    calc_output_printf(out, "{\"row\": %zu, \"time\": ", index);
-    calc_breakdown_json_time(out, &stats);
-    calc_output_printf(out, ", \"total\": %.17g}", stats.total_time);
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_count(put, "row", (int64_t)index);
+    calc_breakdown_put_time(put, "time", &stats);
+    calc_put_rounded(put, "total", stats.total_time, 17);
+    calc_put_close(put);
 }
 
-void calc_validate_worst_write(calc_output *out, const calc_results *results, calc_systems *systems)
+void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_systems *systems)
 {
     size_t worst[WORST];
     size_t count = find_worst(results, worst);
-    calc_output_text(out, "[");
+    calc_put_array(put, "worst", CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
-        calc_output_text(out, i ? ",\n    " : "\n    ");
-        write_row(out, &results->item[worst[i]], worst[i], systems);
+        put_row(put, &results->item[worst[i]], worst[i], systems);
     }
-    calc_output_text(out, count > 0 ? "\n  ]" : "]");
+    calc_put_close(put);
 }

@@ -1,33 +1,15 @@
 #include "cli/validate_write.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/put_spread.h"
 #include "cli/validate_features.h"
 #include "cli/validate_peers.h"
 #include "cli/validate_worst.h"
 #include "io/csv.h"
-#include "io/json_save.h"
+#include "io/json_put.h"
 #include "spec/field.h"
-
-/* A number as JSON: null if it is none. */
-static const char *number(double value, char buffer[32])
-{
-    return isfinite(value) ? calc_number_text(value, 1, buffer) : "null";
-}
-
-static void write_text(calc_output *out, const char *key, const char *text)
-{
-    calc_output_printf(out, ", \"%s\": ", key);
-    calc_json_string(out, text);
-}
-
-static void write_number(calc_output *out, const char *key, double value)
-{
-    char buffer[32];
-    calc_output_printf(out, ", \"%s\": %s", key, number(value, buffer));
-}
 
 static const char *machine_of(const calc_run_map *map)
 {
@@ -36,7 +18,7 @@ static const char *machine_of(const calc_run_map *map)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_layout(calc_output *out, const calc_run_map *map)
+static void put_layout(calc_put *put, const calc_run_map *map)
 {
     const calc_exec *e = &map->exec;
     const struct {
@@ -51,94 +33,90 @@ static void write_layout(calc_output *out, const calc_run_map *map)
                  {"micro_batch", e->microbatch_size},
                  {"chunks", e->pipeline_interleaving}};
     for (size_t i = 0; !map->reason && i < sizeof sizes / sizeof *sizes; i++) {
-        calc_output_printf(out, ", \"%s\": %" PRId64, sizes[i].key, sizes[i].value);
+        calc_put_count(put, sizes[i].key, sizes[i].value);
     }
 }
 
-static void write_assumptions(calc_output *out, const calc_run_map *map)
-{
-    calc_output_text(out, ", \"assumptions\": [");
-    for (int i = 0; i < map->assumptions; i++) {
-        calc_output_text(out, i ? ", " : "");
-        calc_json_string(out, map->assumption[i]);
-    }
-    calc_output_text(out, "]");
-}
-
-static void write_row(calc_output *out, const calc_result *r)
+static void put_row(calc_put *put, const calc_result *r)
 {
     const calc_run_map *map = &r->prediction->map;
-    calc_output_text(out, "    {\"id\": ");
-    calc_json_string(out, map->row->id);
-    write_text(out, "status", calc_use_word(r->use));
-    write_text(out, "quantity", calc_quantity_word(r->quantity));
-    write_number(out, "measured", r->measured);
-    write_number(out, "predicted", r->predicted);
-    write_number(out, "error", r->error);
-    write_text(out, "source", map->source->name);
-    write_text(out, "machine", machine_of(map));
-    write_text(out, "model", map->row->model);
-    write_text(out, "kind", calc_error_groups_kind(r));
-    write_text(out, "dtype", map->row->dtype);
-    write_text(out, "confidence", map->row->confidence);
-    write_layout(out, map);
-    write_text(out, "remark", r->remark);
-    write_assumptions(out, map);
-    calc_output_text(out, "}");
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "id", map->row->id);
+    calc_put_text(put, "status", calc_use_word(r->use));
+    calc_put_text(put, "quantity", calc_quantity_word(r->quantity));
+    calc_put_number(put, "measured", r->measured);
+    calc_put_number(put, "predicted", r->predicted);
+    calc_put_number(put, "error", r->error);
+    calc_put_text(put, "source", map->source->name);
+    calc_put_text(put, "machine", machine_of(map));
+    calc_put_text(put, "model", map->row->model);
+    calc_put_text(put, "kind", calc_error_groups_kind(r));
+    calc_put_text(put, "dtype", map->row->dtype);
+    calc_put_text(put, "confidence", map->row->confidence);
+    put_layout(put, map);
+    calc_put_text(put, "remark", r->remark);
+    calc_put_array(put, "assumptions", CALC_PUT_LINE);
+    for (int i = 0; i < map->assumptions; i++) {
+        calc_put_text(put, NULL, map->assumption[i]);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
 }
 
-static void write_group(calc_output *out, const calc_error_group *g)
+static void put_group(calc_put *put, const calc_error_group *g)
 {
-    calc_output_printf(out, "    {\"by\": \"%s\"", g->by);
-    write_text(out, "name", g->name);
-    write_text(out, "quantity", calc_quantity_word(g->quantity));
-    write_number(out, "n", (double)g->spread.count);
-    write_number(out, "bias", g->spread.bias);
-    write_number(out, "mean_abs", g->spread.mean_abs);
-    write_number(out, "median_abs", g->spread.median_abs);
-    write_number(out, "p90_abs", g->spread.p90_abs);
-    write_number(out, "worst_abs", g->spread.worst_abs);
-    write_number(out, "kendall_tau", g->ranking.tau);
-    write_number(out, "pairs", (double)g->ranking.pairs);
-    write_number(out, "choices", (double)g->ranking.choices);
-    write_number(out, "regret_mean", g->ranking.regret_mean);
-    write_number(out, "regret_worst", g->ranking.regret_worst);
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "by", g->by);
+    calc_put_text(put, "name", g->name);
+    calc_put_text(put, "quantity", calc_quantity_word(g->quantity));
+    calc_put_spread(put, &g->spread);
+    calc_put_number(put, "kendall_tau", g->ranking.tau);
+    calc_put_count(put, "pairs", (int64_t)g->ranking.pairs);
+    calc_put_count(put, "choices", (int64_t)g->ranking.choices);
+    calc_put_number(put, "regret_mean", g->ranking.regret_mean);
+    calc_put_number(put, "regret_worst", g->ranking.regret_worst);
     if (g->shared > 0) {
-        write_number(out, "shared", (double)g->shared);
-        write_number(out, "mean_abs_shared", g->mean_abs_now);
-        write_number(out, "mean_abs_baseline", g->mean_abs_then);
+        calc_put_count(put, "shared", (int64_t)g->shared);
+        calc_put_number(put, "mean_abs_shared", g->mean_abs_now);
+        calc_put_number(put, "mean_abs_baseline", g->mean_abs_then);
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
+}
+
+static void put_counts(calc_put *put, const calc_results *results)
+{
+    calc_put_object(put, "counts", CALC_PUT_LINE);
+    calc_put_count(put, "runs", (int64_t)results->predictions);
+    for (int use = 0; use < CALC_USE_COUNT; use++) {
+        calc_put_count(put, calc_use_word((calc_use)use),
+                       (int64_t)calc_results_count(results, (calc_use)use));
+    }
+    calc_put_close(put);
 }
 
 void calc_validate_write_json(calc_output *out, const calc_validation *v)
 {
-    const calc_results *results = v->results;
-    const calc_error_groups *groups = v->groups;
-    calc_output_printf(out, "{\n  \"version\": \"%s\",\n  \"counts\": {\"runs\": %zu", CALC_VERSION,
-                       results->predictions);
-    for (int use = 0; use < CALC_USE_COUNT; use++) {
-        calc_output_printf(out, ", \"%s\": %zu", calc_use_word((calc_use)use),
-                           calc_results_count(results, (calc_use)use));
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    put_counts(&put, v->results);
+    calc_put_array(&put, "rows", CALC_PUT_LINES);
+    for (size_t i = 0; i < v->results->count; i++) {
+        put_row(&put, &v->results->item[i]);
     }
-    calc_output_text(out, "},\n  \"rows\": [");
-    for (size_t i = 0; i < results->count; i++) {
-        calc_output_text(out, i ? ",\n" : "\n");
-        write_row(out, &results->item[i]);
+    calc_put_close(&put);
+    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    for (size_t i = 0; i < v->groups->count; i++) {
+        put_group(&put, &v->groups->item[i]);
     }
-    calc_output_text(out, "\n  ],\n  \"groups\": [");
-    for (size_t i = 0; i < groups->count; i++) {
-        calc_output_text(out, i ? ",\n" : "\n");
-        write_group(out, &groups->item[i]);
-    }
-    calc_output_text(out, "\n  ],\n  \"worst\": ");
-    calc_validate_worst_write(out, v->results, v->systems);
-    calc_validate_features_json(out, v->features);
-    calc_validate_peers_json(out, v->peers);
+    calc_put_close(&put);
+    calc_validate_worst_put(&put, v->results, v->systems);
+    calc_validate_features_put(&put, v->features);
+    calc_validate_peers_put(&put, v->peers);
     if (v->bands) {
-        calc_validate_bands_json(out, v->results, v->bands);
+        calc_validate_bands_put(&put, v->results, v->bands);
     }
-    calc_output_text(out, "\n}\n");
+    calc_put_end(&put);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -146,7 +124,7 @@ void calc_validate_write_json(calc_output *out, const calc_validation *v)
 static void write_csv_number(calc_output *out, double value)
 {
     char buffer[32];
-    calc_output_printf(out, ",%s", isfinite(value) ? number(value, buffer) : "");
+    calc_output_printf(out, ",%s", isfinite(value) ? calc_number_text(value, 1, buffer) : "");
 }
 
 static void write_csv_row(calc_output *out, const calc_result *r)
