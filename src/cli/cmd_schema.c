@@ -1,21 +1,19 @@
 #include <string.h>
 
-#include "axis.h"
-#include "calibrate/points.h"
 #include "cli/complain.h"
 #include "cli/opt.h"
-#include "cli/run_band.h"
-#include "cli/schema_validation.h"
+#include "cli/schema/files.h"
 #include "io/schema.h"
 #include "spec/field.h"
-#include "validate/runs.h"
 
 enum { OPT_OUT };
 
-/* The kinds of tables come first, as calc_kind counts them. */
-enum { RESULT = CALC_KIND_COUNT, SPACE, RUNS, OPERATORS, VALIDATION };
+/* The kinds of tables come first, as calc_kind counts them; then those of files. */
 static const char *const names[] = {"app",    "sys",   "exe",  "stats",     "layer",      "stage",
                                     "result", "space", "runs", "operators", "validation", NULL};
+static const calc_schema_file *const files[] = {&calc_schema_result, &calc_schema_space,
+                                                &calc_schema_runs, &calc_schema_operators,
+                                                &calc_schema_validation};
 static const calc_opt opts[] = {
     [OPT_OUT] = {.name = "out", .value = "FILE", .preset = "-", .doc = "write to a file"}, {0}};
 static const calc_arg rows[] = {
@@ -30,223 +28,92 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};
 
-/* ---- What calc run writes -------------------------------------------------------------------- */
+/* ---- Parts that the tables of fields make ------------------------------------------------------
+ */
 
-static void write_words(calc_output *out, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        calc_output_printf(out, "%s\"%s\"", i ? ", " : "", words[i]);
-    }
-}
-
-static void write_definitions(calc_output *out)
+static void write_object(calc_output *out, calc_kind kind)
 {
     static const char name[] = "\n        \"name\": {\"type\": \"string\"},";
-    static const char *const verdicts[] = {
-#define CALC_X(verdict, text) text,
-        CALC_VERDICT_LIST(CALC_X)
-#undef CALC_X
-    };
-    calc_output_text(out, "  \"$defs\": {\n    \"verdict\": {\"enum\": [");
-    write_words(out, verdicts, CALC_VERDICT_COUNT);
-    calc_output_text(out, "]}");
-    for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
-        calc_output_printf(out, ",\n    \"%s\": ", calc_kind_name(kind));
-        calc_schema_object(out, calc_table_of(kind), kind == CALC_KIND_LAYER ? name : "", 4);
-    }
-    calc_run_band_schema(out);
-    calc_output_text(out, "\n  },\n");
+    calc_schema_object(out, calc_table_of(kind), kind == CALC_KIND_LAYER ? name : "", 4);
 }
-
-static void write_result(calc_output *out)
-{
-    calc_schema_begin(out, "result", "calc: what calc run --json writes");
-    write_definitions(out);
-    calc_output_text(
-        out, "  \"type\": \"object\",\n"
-             "  \"properties\": {\n"
-             "    \"version\": {\"type\": \"string\"},\n"
-             "    \"compat\": {\"enum\": [\"none\", \"calculon\"]},\n"
-             "    \"names\": {\n"
-             "      \"type\": \"object\",\n"
-             "      \"properties\": {\"application\": {\"type\": \"string\"}, \"system\": "
-             "{\"type\": \"string\"}, \"execution\": {\"type\": \"string\"}, \"command\": "
-             "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}},\n"
-             "      \"required\": [\"application\", \"system\", \"execution\"]\n"
-             "    },\n"
-             "    \"application\": {\"$ref\": \"#/$defs/app\"},\n"
-             "    \"system\": {\"$ref\": \"#/$defs/sys\"},\n"
-             "    \"execution\": {\"$ref\": \"#/$defs/exe\"},\n"
-             "    \"verdict\": {\"$ref\": \"#/$defs/verdict\"},\n"
-             "    \"reasons\": {\n"
-             "      \"type\": \"array\",\n"
-             "      \"items\": {\n"
-             "        \"type\": \"object\",\n"
-             "        \"properties\": {\"verdict\": {\"$ref\": \"#/$defs/verdict\"}, \"text\": "
-             "{\"type\": \"string\"}, \"hint\": {\"type\": \"string\"}},\n"
-             "        \"required\": [\"verdict\", \"text\", \"hint\"]\n"
-             "      }\n"
-             "    },\n"
-             "    \"stats\": {\"$ref\": \"#/$defs/stats\"},\n"
-             "    \"band\": {\"$ref\": \"#/$defs/band\"},\n"
-             "    \"layers\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/layer\"}},\n"
-             "    \"stages\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/stage\"}},\n"
-             "    \"operators\": {\n"
-             "      \"type\": \"array\",\n"
-             "      \"items\": {\n"
-             "        \"type\": \"object\",\n"
-             "        \"properties\": {\"name\": {\"type\": \"string\"}, \"pass\": {\"enum\": "
-             "[\"forward\", \"activation gradient\", \"weight gradient\"]}, \"source\": {\"enum\": "
-             "[\"exact\", \"interpolated\", \"curve\", \"roofline\"]}, \"time\": {\"type\": "
-             "\"number\"}, \"model_time\": {\"type\": \"number\"}},\n"
-             "        \"required\": [\"name\", \"pass\", \"source\", \"time\", \"model_time\"]\n"
-             "      }\n"
-             "    }\n"
-             "  },\n"
-             "  \"required\": [\"version\", \"compat\", \"names\", \"application\", \"system\", "
-             "\"execution\", \"verdict\", \"reasons\", \"stats\"],\n"
-             "  \"additionalProperties\": false\n}\n");
-}
-
-/* ---- What calc sweep takes ------------------------------------------------------------------- */
 
 /* Ranges, lists in one text and "*" are texts; so is every number that a program writes as one. */
 static void write_axis(calc_output *out, const calc_field *field)
 {
     bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
     const char *text = number ? "numbers" : "choices";
-    calc_output_printf(out, ",\n    \"%s\": {\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, %s",
-                       field->key, text, number ? "{\"$ref\": \"#/$defs/max\"}, " : "");
+    calc_output_printf(out, "\"%s\": {\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, %s", field->key, text,
+                       number ? "{\"$ref\": \"#/$defs/max\"}, " : "");
     calc_schema_value(out, field, 4);
     calc_output_text(out, ", {\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [");
     calc_schema_value(out, field, 4);
     calc_output_printf(out, ", {\"$ref\": \"#/$defs/%s\"}]}}]}", text);
 }
 
-static void write_study_keys(calc_output *out)
+/* Members of a space: fields of the execution, and those of model and machine. */
+static void write_axes(calc_output *out, calc_kind kind)
 {
-    static const char *const keys[] = {
-#define CALC_X(name, text) text,
-        CALC_STUDY_KEY_LIST(CALC_X)
-#undef CALC_X
-    };
-    for (size_t i = 0; i < CALC_STUDY_KEY_COUNT; i++) {
-        const char *def = i == CALC_STUDY_KEY_TOP      ? "count"
-                          : i == CALC_STUDY_KEY_SOURCE ? "note"
-                                                       : "words";
-        calc_output_printf(out, "%s    \"%s\": {\"$ref\": \"#/$defs/%s\"}", i ? ",\n" : "", keys[i],
-                           def);
-    }
-}
-
-static void write_space(calc_output *out)
-{
+    (void)kind;
+    const char *glue = "";
     const calc_table *exe = calc_table_of(CALC_KIND_EXEC);
-    calc_schema_begin(out, "space", "calc: a space of layouts, for calc sweep");
-    calc_output_text(
-        out, "  \"$defs\": {\n"
-             "    \"numbers\": {\"type\": \"string\", \"pattern\": "
-             "\"^([*]|[-<=0-9.eE:x,* ]+)$\"},\n"
-             "    \"choices\": {\"type\": \"string\", \"pattern\": "
-             "\"^([*]|.*[,+].*|true|false)$\"},\n"
-             "    \"max\": {\"type\": \"object\", \"properties\": {\"max\": {\"type\": "
-             "[\"number\", \"string\"]}}, \"required\": [\"max\"], \"additionalProperties\": "
-             "false},\n"
-             "    \"any\": {\"anyOf\": [{\"type\": [\"number\", \"string\", \"boolean\"]}, "
-             "{\"$ref\": \"#/$defs/max\"}, {\"type\": \"array\", \"minItems\": 1, \"items\": "
-             "{\"type\": [\"number\", \"string\", \"boolean\"]}}]},\n"
-             "    \"words\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", "
-             "\"minItems\": 1, \"items\": {\"type\": \"string\"}}]},\n"
-             "    \"count\": {\"anyOf\": [{\"type\": \"integer\", \"minimum\": 0}, {\"type\": "
-             "\"string\", \"pattern\": \"^[0-9]+$\"}]},\n"
-             "    \"note\": {\"type\": \"string\"}\n"
-             "  },\n"
-             "  \"type\": \"object\",\n  \"properties\": {\n");
-    write_study_keys(out);
     for (size_t i = 0; i < exe->count; i++) {
         if (exe->rows[i].type != CALC_TYPE_NOTE) {
+            calc_output_text(out, glue);
             write_axis(out, &exe->rows[i]);
+            glue = ",\n    ";
         }
     }
-    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_SYSTEM; kind++) {
-        const calc_table *table = calc_table_of(kind);
+    for (calc_kind of = CALC_KIND_APP; of <= CALC_KIND_SYSTEM; of++) {
+        const calc_table *table = calc_table_of(of);
         for (size_t i = 0; i < table->count; i++) {
             const calc_field *field = &table->rows[i];
             if (!field->table && field->type != CALC_TYPE_NOTE &&
                 !calc_table_find(exe, field->key)) {
-                calc_output_printf(out, ",\n    \"%s\": {\"$ref\": \"#/$defs/any\"}", field->key);
+                calc_output_printf(out, "%s\"%s\": {\"$ref\": \"#/$defs/any\"}", glue, field->key);
             }
         }
     }
-    calc_output_text(out, "\n  },\n  \"patternProperties\": {\"[.]\": {\"$ref\": "
-                          "\"#/$defs/any\"}},\n  \"additionalProperties\": false\n}\n");
 }
 
-/* ---- What calc validate reads ---------------------------------------------------------------- */
-
-static void write_runs(calc_output *out)
+static void write_version(calc_output *out, calc_kind kind)
 {
-    static const char text[] = "{\"type\": \"string\"}";
-    static const char number[] = "{\"type\": [\"number\", \"null\"]}";
-    enum { TEXT, NUMBER };
-    static const struct {
-        const char *name;
-        int type;
-    } columns[] = {
-#define CALC_X(type, name) {#name, type},
-        CALC_RUNS_COLUMN_LIST(CALC_X) CALC_RUNS_OPTIONAL_LIST(CALC_X)
-#undef CALC_X
-    };
-    static const char *const required[] = {
-#define CALC_X(type, name) #name,
-        CALC_RUNS_COLUMN_LIST(CALC_X)
-#undef CALC_X
-    };
-    size_t count = sizeof columns / sizeof *columns;
-    calc_schema_begin(out, "runs", "calc: measured runs; a blank number is null");
-    calc_output_text(out, "  \"type\": \"array\",\n  \"items\": {\n    \"type\": \"object\",\n"
-                          "    \"properties\": {");
-    for (size_t i = 0; i < count; i++) {
-        calc_output_printf(out, "%s\n      \"%s\": %s", i ? "," : "", columns[i].name,
-                           columns[i].type == TEXT ? text : number);
-    }
-    calc_output_text(out, "\n    },\n    \"required\": [");
-    for (size_t i = 0; i < sizeof required / sizeof *required; i++) {
-        calc_output_printf(out, "%s\"%s\"", i ? ", " : "", required[i]);
-    }
-    calc_output_text(out, "]\n  }\n}\n");
+    (void)kind;
+    calc_output_text(out, CALC_VERSION);
 }
 
-/* ---- Measured operators ---------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------
+ */
 
-static void write_operators(calc_output *out)
+/* What a file leaves to be filled in, and by what. */
+static const struct {
+    const char *text;
+    void (*write)(calc_output *out, calc_kind kind);
+    calc_kind kind;
+} places[] = {
+    {"@version", write_version, CALC_KIND_NONE},   {"\"@axes\": null", write_axes, CALC_KIND_NONE},
+    {"\"@app\"", write_object, CALC_KIND_APP},     {"\"@sys\"", write_object, CALC_KIND_SYSTEM},
+    {"\"@exe\"", write_object, CALC_KIND_EXEC},    {"\"@stats\"", write_object, CALC_KIND_STATS},
+    {"\"@layer\"", write_object, CALC_KIND_LAYER}, {"\"@stage\"", write_object, CALC_KIND_STAGE}};
+
+/* Fill in what is at the start of the text. @return bytes of it that are done */
+static size_t fill_in(calc_output *out, const char *text)
 {
-    static const struct {
-        const char *name;
-        bool optional;
-    } columns[] = {
-#define CALC_X(id, name, also, optional) {name, optional},
-        CALC_POINTS_COLUMN_LIST(CALC_X)
-#undef CALC_X
-    };
-    const char *comma = "";
-    calc_schema_begin(out, "operators", "calc: measured kernels and collectives");
-    calc_output_text(out, "  \"type\": \"array\",\n  \"items\": {\n    \"type\": \"object\",\n"
-                          "    \"properties\": {");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        calc_output_printf(out, "%s\n      \"%s\": %s", i ? "," : "", columns[i].name,
-                           strcmp(columns[i].name, "value") == 0
-                               ? "{\"type\": \"number\", \"minimum\": 0}"
-                               : "{\"type\": \"string\"}");
-    }
-    calc_output_text(out, "\n    },\n    \"required\": [");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        if (!columns[i].optional) {
-            calc_output_printf(out, "%s\"%s\"", comma, columns[i].name);
-            comma = ", ";
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        size_t length = strlen(places[i].text);
+        if (strncmp(text, places[i].text, length) == 0) {
+            places[i].write(out, places[i].kind);
+            return length;
         }
     }
-    calc_output_text(out, "]\n  }\n}\n");
+    calc_output_write(out, text, 1);
+    return 1;
+}
+
+static void write_file(calc_output *out, const calc_schema_file *file)
+{
+    for (size_t i = 0; i < file->length;) {
+        i += fill_in(out, file->bytes + i);
+    }
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -260,11 +127,7 @@ static calc_exit run(const calc_args *args)
         if (name < CALC_KIND_COUNT) {
             calc_schema_write(out, (calc_kind)name);
         } else {
-            (name == RESULT      ? write_result
-             : name == SPACE     ? write_space
-             : name == RUNS      ? write_runs
-             : name == OPERATORS ? write_operators
-                                 : calc_schema_validation_write)(out);
+            write_file(out, files[name - CALC_KIND_COUNT]);
         }
         (void)!calc_output_close(out, &errors);
     }

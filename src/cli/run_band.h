@@ -47,9 +47,6 @@ void calc_run_band_write(calc_output *out, const calc_report *report);
 /** The member "band" of the object that is open. */
 void calc_run_band_put(calc_put *put, const calc_run_band *band, const calc_stats *stats);
 
-/** Its JSON Schema: the definitions "points" and "band". */
-void calc_run_band_schema(calc_output *out);
-
 /** Free what it owns; fine on {0}. */
 void calc_run_band_free(calc_run_band *band);
 
