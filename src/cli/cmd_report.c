@@ -7,7 +7,7 @@
 #include "cli/complain.h"
 #include "cli/opt.h"
 #include "cli/run_page.h"
-#include "cli/sweep_page_written.h"
+#include "cli/sweep_page.h"
 #include "cli/validate_page.h"
 #include "io/written.h"
 #include "report/page.h"
@@ -143,35 +143,26 @@ static calc_status write_inputs(task *t, calc_errors *errors)
 
 /* ---- A sweep, a validation ------------------------------------------------------------------- */
 
-static calc_status write_sweep(calc_output *out, const task *t, calc_errors *errors)
+static void write_sweep(calc_output *out, const task *t)
 {
     bool counts = t->args->argument_count > 1;
-    return calc_sweep_page_write_written(out, &t->result.sweep, counts ? &t->other.text : NULL,
-                                         errors);
+    calc_sweep_page_write_written(out, &t->result.text, counts ? &t->other.text : NULL);
 }
 
-static calc_status write_validation(calc_output *out, const task *t, calc_errors *errors)
+static void write_validation(calc_output *out, const task *t)
 {
-    (void)errors;
     calc_validate_page_write_written(out, &t->result.text);
-    return CALC_OK;
 }
 
-static calc_status write_file(const task *t,
-                              calc_status (*write)(calc_output *out, const task *t,
-                                                   calc_errors *errors),
+static calc_status write_file(const task *t, void (*write)(calc_output *out, const task *t),
                               calc_errors *errors)
 {
     calc_output *out;
     calc_status status = calc_output_open(&out, calc_opt_value(t->args, OPT_OUT), errors);
-    if (status != CALC_OK) {
-        return status;
-    }
-    status = write(out, t, errors);
     if (status == CALC_OK) {
-        return calc_output_close(out, errors);
+        write(out, t);
+        status = calc_output_close(out, errors);
     }
-    calc_output_discard(out);
     return status;
 }
 

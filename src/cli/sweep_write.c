@@ -2,7 +2,9 @@
 
 #include <math.h>
 
+#include "cli/breakdown.h"
 #include "io/csv.h"
+#include "spec/extended.h"
 #include "spec/field.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -24,6 +26,18 @@ void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_stud
     calc_put_close(put);
 }
 
+void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
+                          const calc_sweep_found *found)
+{
+    calc_app app;
+    calc_system system;
+    study->designs.get(study->designs.context, found->design, &app, &system);
+    bool extended = calc_extended(&app, &system, found->exec);
+    calc_breakdown_put_time(put, "time", &found->stats);
+    calc_breakdown_put_memory(put, "memory1", found->exec, &found->stats, 1, extended);
+    calc_breakdown_put_memory(put, "memory2", found->exec, &found->stats, 2, extended);
+}
+
 static void put_list(calc_put *put, const char *key, const calc_sweep_study *study,
                      const calc_front *list)
 {
@@ -35,6 +49,7 @@ static void put_list(calc_put *put, const char *key, const calc_sweep_study *stu
         calc_sweep_put_design(put, "design", study, found.design);
         calc_put_struct(put, "execution", CALC_KIND_EXEC, found.exec);
         calc_put_struct(put, "stats", CALC_KIND_STATS, &found.stats);
+        calc_sweep_put_parts(put, study, &found);
         calc_put_close(put);
     }
     calc_put_close(put);

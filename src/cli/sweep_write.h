@@ -14,6 +14,11 @@ void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
 void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
                            uint64_t design);
 
+/** What the time of a step and the memory of a processor consist of [s, bytes]: members "time",
+ *  "memory1", "memory2" of the object that is open. */
+void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
+                          const calc_sweep_found *found);
+
 /** What was asked, as members of the object that is open: version, models, machines, objectives. */
 void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study);
 
