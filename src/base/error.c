@@ -38,6 +38,12 @@ calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind k
     return status;
 }
 
+calc_status calc_errors_no_memory(calc_errors *errors)
+{
+    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
+                           calc_status_text(CALC_ERR_NOMEM));
+}
+
 void calc_error_place(calc_error *error, const char *file, int line, int column)
 {
     size_t length = strlen(file);

@@ -10,6 +10,9 @@ calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind k
                             const char *pointer, const char *hint, const char *fmt, ...)
     CALC_PRINTF(6, 7);
 
+/** Add that memory ran out. @return CALC_ERR_NOMEM */
+calc_status calc_errors_no_memory(calc_errors *errors);
+
 /** Give `error` a place. A file name that is too long loses its beginning. line = 0: unknown;
  *  so is a column. */
 void calc_error_place(calc_error *error, const char *file, int line, int column);

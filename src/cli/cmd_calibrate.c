@@ -262,9 +262,7 @@ static calc_status allocate(task *t, calc_errors *errors)
             t->predicted[v][i] = (double)NAN;
         }
     }
-    return fine ? CALC_OK
-                : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                  calc_status_text(CALC_ERR_NOMEM));
+    return fine ? CALC_OK : calc_errors_no_memory(errors);
 }
 
 static calc_status predict_all(task *t, calc_errors *errors)

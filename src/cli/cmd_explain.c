@@ -319,14 +319,7 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
 
 static calc_status load(const calc_args *args, numbers *n, calc_errors *errors)
 {
-    enum { MOST = 256 };
-    const char *set[MOST];
-    size_t count = 0;
-    size_t cursor = 0;
-    while (count < MOST && (set[count] = calc_opt_next(args, OPT_SET, &cursor))) {
-        count++;
-    }
-    calc_status status = calc_inputs_load(&n->inputs, args->argument + 1, set, count, errors);
+    calc_status status = calc_inputs_load_args(&n->inputs, args, 1, OPT_SET, errors);
     if (status == CALC_OK) {
         calc_run(&n->inputs.app, &n->inputs.system, &n->inputs.exec, CALC_COMPAT_NONE, &n->stats);
     }

@@ -68,8 +68,7 @@ static calc_exit run(const calc_args *args)
     if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK) {
         result = calc_complain_errors(&errors);
     } else if (!make_line(&words, &part, args)) {
-        calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                        calc_status_text(CALC_ERR_NOMEM));
+        calc_errors_no_memory(&errors);
         result = calc_complain_errors(&errors);
     } else {
         result = calc_opt_parse(&sweep, &calc_cmd_sweep, words.count, words.word);

@@ -128,8 +128,7 @@ static calc_status write_inputs(task *t, calc_errors *errors)
     size_t cursor = 0;
     o->set = calloc(t->args->use_count + 1, sizeof *o->set);
     if (!o->set) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     while ((o->set[o->set_count] = calc_opt_next(t->args, OPT_SET, &cursor))) {
         o->set_count++;

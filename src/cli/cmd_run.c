@@ -243,19 +243,13 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
     return complaint ? complaint : check_streams(args, stdout_is_taken);
 }
 
-static calc_status no_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
-
 /* The inputs; what --set says is kept for the page. */
 static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     size_t cursor = 0;
     o->set = calloc(args->use_count + 1, sizeof *o->set);
     if (!o->set) {
-        return no_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     while ((o->set[o->set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
         o->set_count++;
@@ -271,7 +265,7 @@ static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_erro
     }
     o->operators = calloc(1, sizeof *o->operators);
     if (!o->operators) {
-        return no_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     calc_status status = calc_run_operators_make(o->operators, o->operators_file, o->operators_rows,
                                                  &o->inputs, &o->stats, errors);

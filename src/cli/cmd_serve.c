@@ -156,7 +156,7 @@ static calc_exit run(const calc_args *args)
     }
     calc_session *session = calc_session_open(find, NULL);
     if (!session) {
-        calc_errors_add(&errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "out of memory");
+        calc_errors_no_memory(&errors);
     } else if (calc_output_open(&out, "-", &errors) == CALC_OK) {
         answer_all(&in, session, out);
         if (in.failed) {

@@ -106,7 +106,7 @@ static calc_exit run(const calc_args *args)
     calc_errors errors = {0};
     calc_inputs inputs = {0};
     calc_stats stats;
-    calc_status status = calc_inputs_load_args(&inputs, args, OPT_SET, &errors);
+    calc_status status = calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors);
     if (status == CALC_OK) {
         status = trace(args, microbatches, &inputs, &stats, &errors);
     }

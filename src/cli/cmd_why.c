@@ -179,18 +179,6 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static calc_status load(const calc_args *args, calc_inputs *inputs, calc_errors *errors)
-{
-    enum { MOST = 256 };
-    const char *set[MOST];
-    size_t count = 0;
-    size_t cursor = 0;
-    while (count < MOST && (set[count] = calc_opt_next(args, OPT_SET, &cursor))) {
-        count++;
-    }
-    return calc_inputs_load(inputs, args->argument, set, count, errors);
-}
-
 static calc_status answer(const calc_args *args, const calc_inputs *inputs, size_t top,
                           calc_errors *errors)
 {
@@ -198,7 +186,7 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     const char *json = calc_opt_value(args, OPT_JSON);
     calc_why *why = malloc(sizeof *why);
     if (!why) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "out of memory");
+        return calc_errors_no_memory(errors);
     }
     calc_why_find(inputs, why);
     calc_status status = calc_output_open(&out, json ? json : "-", errors);
@@ -219,7 +207,7 @@ static calc_exit run(const calc_args *args)
     if (*end || end == calc_opt_value(args, OPT_TOP) || top < 0 || top > CALC_WHY_CHANGES) {
         return calc_complain_usage(args->command, "--top takes a number from 0 to 512");
     }
-    if (load(args, &inputs, &errors) == CALC_OK) {
+    if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {
         (void)!answer(args, &inputs, (size_t)top, &errors);
     }
     calc_inputs_free(&inputs);

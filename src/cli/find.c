@@ -148,8 +148,7 @@ calc_status calc_find_names(calc_kind kind, calc_find_list *list, calc_errors *e
     }
     fine = fine && add_beside_command(list, kind, index);
     if (!fine) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     if (list->count > 0) {
         qsort(list->entry, list->count, sizeof *list->entry, compare_entries);

@@ -112,8 +112,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     }
     calc_field_ref *where = calloc(set_count + 1, sizeof *where);
     if (!where) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < set_count; i++) {
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
@@ -130,20 +129,19 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     return calc_errors_first(errors);
 }
 
-calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, int opt,
+calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, size_t first, int opt,
                                   calc_errors *errors)
 {
     const char **set = calloc(args->use_count + 1, sizeof *set);
     if (!set) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     size_t count = 0;
     size_t cursor = 0;
     while ((set[count] = calc_opt_next(args, opt, &cursor))) {
         count++;
     }
-    calc_status status = calc_inputs_load(inputs, args->argument, set, count, errors);
+    calc_status status = calc_inputs_load(inputs, args->argument + first, set, count, errors);
     free(set);
     return status;
 }

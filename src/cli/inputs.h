@@ -40,9 +40,10 @@ CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,
                                            calc_errors *errors);
 
 /** The same for a command whose arguments are APP SYS EXE.
- *  @param set  row of its option --set */
-CALC_MUST_USE calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, int set,
-                                                calc_errors *errors);
+ *  @param first  the index of APP
+ *  @param set    row of its option --set */
+CALC_MUST_USE calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args,
+                                                size_t first, int set, calc_errors *errors);
 
 /** What is wrong if more than one of them is standard input; NULL if that is not so. */
 const char *calc_inputs_check_stdin(const calc_args *args);

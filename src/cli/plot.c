@@ -184,8 +184,7 @@ calc_status calc_plot_write(calc_output *out, const calc_report *report, const c
     c.column_s = s->pipeline_s / c.columns;
     c.share = calloc((size_t)(c.rows * c.columns), sizeof *c.share);
     if (!c.share) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     add_events(&c, &s->events);
     add_idle(&c);

@@ -13,12 +13,6 @@
 /* ---- The run ----------------------------------------------------------------------------------
  */
 
-static calc_status no_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
-
 calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
@@ -44,7 +38,7 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     size_t count = calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0);
     o->stage = calloc(count, sizeof *o->stage);
     if (!o->stage) {
-        return no_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->stage, count);
     return CALC_OK;

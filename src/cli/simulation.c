@@ -4,12 +4,6 @@
 
 #include "base/error.h"
 
-static calc_status no_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
-
 /* Whether a step can be simulated, and in how much memory. An error is placed in the execution. */
 static calc_status needs(const calc_inputs *inputs, size_t *bytes, calc_errors *errors)
 {
@@ -51,7 +45,7 @@ calc_status calc_simulation_run(calc_simulation *s, const calc_inputs *inputs, c
         calc_schedule_sim sim = {.shape = *shape, .pass = pass};
         s->pipeline_s = calc_schedule_sim_s(&sim, workspace, s->stage, &s->events);
     } else {
-        status = no_memory(errors);
+        status = calc_errors_no_memory(errors);
     }
     free(pass);
     free(workspace);
@@ -82,7 +76,7 @@ calc_status calc_simulation_stats(const calc_inputs *inputs, calc_stats *stats, 
     }
     void *workspace = malloc(bytes);
     if (!workspace) {
-        return no_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     calc_run_exact(&inputs->app, &inputs->system, &inputs->exec, workspace, stats);
     free(workspace);

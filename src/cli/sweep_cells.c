@@ -92,9 +92,7 @@ static bool too_long(const calc_sweep_result *result)
 static calc_status make_room(calc_sweep_cells *cells, size_t count, calc_errors *errors)
 {
     cells->item = calloc(count + 1, sizeof *cells->item);
-    return cells->item ? CALC_OK
-                       : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                         calc_status_text(CALC_ERR_NOMEM));
+    return cells->item ? CALC_OK : calc_errors_no_memory(errors);
 }
 
 calc_status calc_sweep_cells_splits(calc_sweep_cells *out, const calc_sweep_study *study,

@@ -77,12 +77,6 @@ static calc_status draw(filling *f, const calc_sweep_study *study, calc_sample_p
     return status;
 }
 
-static calc_status no_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
-
 calc_status calc_sweep_cloud_make(calc_sweep_cloud *out, const calc_sweep_study *study,
                                   calc_errors *errors)
 {
@@ -91,14 +85,14 @@ calc_status calc_sweep_cloud_make(calc_sweep_cloud *out, const calc_sweep_study 
     calc_rng_init(&f.rng, 0, 0);
     out->point = malloc(CALC_SWEEP_CLOUD_POINTS * sizeof *out->point);
     if (!out->point || calc_sweep_count(&study->space, &study->designs, &counts) != CALC_OK) {
-        return no_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     out->all = counts.total <= CALC_SWEEP_CLOUD_ALL;
     if (out->all || counts.total == 0) {
         return take_all(&f, study, errors);
     }
     calc_sample_point *drawn = malloc(DRAWS * sizeof *drawn);
-    calc_status status = drawn ? draw(&f, study, drawn, errors) : no_memory(errors);
+    calc_status status = drawn ? draw(&f, study, drawn, errors) : calc_errors_no_memory(errors);
     free(drawn);
     return status;
 }

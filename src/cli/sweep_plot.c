@@ -125,8 +125,7 @@ static calc_status draw(calc_output *out, const calc_paint *paint, const calc_sw
     const calc_scatter_axis x = axis_of(&h, x_label), y = axis_of(&v, y_label);
     calc_scatter_point *point = calloc(p->count + 1, sizeof *point);
     if (!point) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < p->count; i++) {
         point[i] = (calc_scatter_point){value_of(h.field, &p->found[i]),

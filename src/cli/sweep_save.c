@@ -127,8 +127,7 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
     save->saving.words = malloc(save->saving.words_size);
     save->part = calloc(args->use_count + 1, sizeof *save->part);
     if (!save->saving.words || !save->part) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     put_words(save->saving.words, args);
     while ((part = calc_opt_next(args, CALC_SWEEP_OPT_MERGE, &cursor))) {

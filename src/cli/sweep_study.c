@@ -28,12 +28,6 @@ typedef struct sources {
     calc_errors *errors;
 } sources;
 
-static calc_status out_of_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
-
 /* ---- Whose fault it is ----------------------------------------------------------------------- */
 
 /* Errors from `first` on that are nowhere are those of an option. */
@@ -148,7 +142,7 @@ static calc_status take_constraint(sources *s, const char *word)
     size_t size = (study->constraints + 1) * sizeof *study->constraint;
     calc_constraint *constraint = realloc(study->constraint, size);
     if (!constraint) {
-        return out_of_memory(s->errors);
+        return calc_errors_no_memory(s->errors);
     }
     study->constraint = constraint;
     calc_status status = calc_constraint_parse(&constraint[study->constraints], word, s->errors);
@@ -254,7 +248,7 @@ static calc_status take_app(sources *s, const char *word)
     calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, word, s->errors);
     if (status == CALC_OK &&
         calc_designs_add_app(&s->study->builder, input.name, &app) != CALC_OK) {
-        status = out_of_memory(s->errors);
+        status = calc_errors_no_memory(s->errors);
     }
     calc_text_free(&input.text);
     return status;
@@ -267,7 +261,7 @@ static calc_status take_system(sources *s, const char *word)
     calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, &system, word, s->errors);
     if (status == CALC_OK &&
         calc_designs_add_system(&s->study->builder, input.name, &system) != CALC_OK) {
-        status = out_of_memory(s->errors);
+        status = calc_errors_no_memory(s->errors);
     }
     calc_text_free(&input.text);
     return status;
@@ -383,7 +377,7 @@ static void take_axes(sources *s)
         (void)!calc_axis_assign(&s->study->space, &s->study->builder, assignment, s->errors);
     }
     if (calc_defaults_set(&s->study->space, &s->study->builder) != CALC_OK) {
-        out_of_memory(s->errors);
+        calc_errors_no_memory(s->errors);
     }
     if (s->errors->count == 0) {
         need_axis(s, CALC_AXIS_num_procs, "num_procs", "for example --procs 512");
@@ -415,7 +409,7 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
     sources s = {.study = study, .args = args, .errors = errors};
     take_arguments(&s);
     if (calc_space_init(&study->space) != CALC_OK) {
-        return out_of_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     if (!s.space || load_file(&s) == CALC_OK) {
         take_documents(&s);

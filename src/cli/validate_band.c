@@ -168,8 +168,7 @@ calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_result
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
         out->covered[u] = calloc(results->count + 1, sizeof *out->covered[u]);
         if (!out->covered[u]) {
-            return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                   calc_status_text(CALC_ERR_NOMEM));
+            return calc_errors_no_memory(errors);
         }
         calc_covered_make(out->covered[u], results, &out->residuals, (calc_unseen)u);
     }

@@ -153,10 +153,7 @@ calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *ex
         out->reason = "there are too many operations to show";
         return CALC_OK;
     }
-    return simulate(out, stats, stage)
-               ? CALC_OK
-               : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                 calc_status_text(CALC_ERR_NOMEM));
+    return simulate(out, stats, stage) ? CALC_OK : calc_errors_no_memory(errors);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

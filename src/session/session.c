@@ -32,12 +32,6 @@ struct calc_session {
 
 /* ---- Documents by name ----------------------------------------------------------------------- */
 
-static calc_status out_of_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
-
 static void forget(kept_document *kept)
 {
     free(kept->name);
@@ -69,7 +63,7 @@ static calc_status keep(calc_session *session, calc_kind kind, const char *name,
     kept_document made = {kind, strdup(name), malloc(size)};
     if (!made.name || !made.object) {
         forget(&made);
-        return out_of_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     memcpy(made.object, object, size);
     kept_document *slot = &session->kept[session->next];
