@@ -1,4 +1,5 @@
-/* Parts add up to their whole, and bars show them: src/cli/breakdown.c, src/cli/paint.c. */
+/* Parts add up to their whole, and bars show them: src/cli/draw/breakdown.c, src/cli/draw/paint.c.
+ */
 #include <check.h>
 #include <jansson.h>
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 #include "classic.h"
-#include "cli/breakdown.h"
+#include "cli/draw/breakdown.h"
 #include "shipped_case.h"
 
 static calc_app app;

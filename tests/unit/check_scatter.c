@@ -1,8 +1,8 @@
-/* Points drawn with characters: src/cli/scatter.c. */
+/* Points drawn with characters: src/cli/draw/scatter.c. */
 #include "small_case.h"
 
-#include "cli/human.h"
-#include "cli/scatter.h"
+#include "cli/draw/human.h"
+#include "cli/draw/scatter.h"
 
 #include <check.h>
 #include <math.h>

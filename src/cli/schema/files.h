@@ -1,5 +1,5 @@
-/** @file files.h  The JSON Schemas of this folder, as the build put them into the program. "@name" in
- *  them stands for what the tables of fields say. */
+/** @file files.h  The JSON Schemas of this folder, as the build put them into the program. "@name"
+ * in them stands for what the tables of fields say. */
 #ifndef CALC_CLI_SCHEMA_FILES_H
 #define CALC_CLI_SCHEMA_FILES_H
 
