@@ -62,6 +62,12 @@ calc_status calc_errors_at(calc_errors *errors, calc_status status, const char *
     return status;
 }
 
+calc_status calc_errors_no_memory(calc_errors *errors)
+{
+    return calc_errors_at(errors, CALC_ERR_NOMEM, NULL, 0, 0, NULL, "%s",
+                          calc_status_text(CALC_ERR_NOMEM));
+}
+
 void calc_error_place(calc_error *error, const char *file, int line, int column)
 {
     size_t length = strlen(file);

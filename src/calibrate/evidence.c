@@ -75,8 +75,7 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
 {
     *out = (calc_evidence){.row = calloc(results->count + 1, sizeof *out->row)};
     if (!out->row) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];

@@ -62,8 +62,7 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
 {
     *out = (calc_baseline){.error = malloc((results->count + 1) * sizeof *out->error)};
     if (!out->error) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < results->count; i++) {
         out->error[i] = (double)NAN;

@@ -98,8 +98,7 @@ calc_status calc_peers_read(calc_peers *out, const char *path, const calc_result
     double *error = calloc(results->count + 1, sizeof *error);
     *out = (calc_peers){.item = calloc(rows.count + 1, sizeof *out->item), .text = rows.text};
     if (status == CALC_OK && (!error || !out->item)) {
-        status = calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                 calc_status_text(CALC_ERR_NOMEM));
+        status = calc_errors_no_memory(errors);
     }
     for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
         add(peer_of(out, &entries[i]), &entries[i]);

@@ -117,8 +117,7 @@ calc_status calc_residuals_parse(calc_residuals *out, calc_text text, const char
         number(out, &out->item[i]);
     }
     if (status == CALC_OK && !sort(out)) {
-        status = calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                 calc_status_text(CALC_ERR_NOMEM));
+        status = calc_errors_no_memory(errors);
     }
     return status;
 }
