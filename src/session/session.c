@@ -1,7 +1,6 @@
 #include "session/session.h"
 
 #include "base/error.h"
-#include "io/json_put.h"
 #include "io/json_save.h"
 #include "io/request.h"
 #include "spec/field.h"
@@ -177,26 +176,6 @@ static void put_stages(calc_session *session, calc_put *put)
     free(stage);
 }
 
-/* A document on one line: the writer's line ends mean nothing inside JSON. */
-static void put_document(calc_put *put, calc_kind kind, const void *object)
-{
-    static const char *const keys[] = {"app", "sys", "exe"};
-    calc_text text = {0};
-    calc_output *memory;
-    calc_put_key(put, keys[kind]);
-    if (calc_output_open_memory(&memory, &text, NULL) != CALC_OK) {
-        calc_output_text(put->out, "null");
-        return;
-    }
-    calc_json_save(memory, kind, object, 0);
-    if (calc_output_close(memory, NULL) == CALC_OK) {
-        for (size_t i = 0; i < text.length; i++) {
-            calc_output_write(put->out, &text.data[i], text.data[i] != '\n');
-        }
-    }
-    calc_text_free(&text);
-}
-
 static void evaluate(calc_session *session, calc_put *put)
 {
     const calc_request *request = &session->request;
@@ -208,9 +187,9 @@ static void evaluate(calc_session *session, calc_put *put)
     }
     put_stats(put, request, &session->stats);
     if (request->inputs) {
-        put_document(put, CALC_KIND_APP, &in->app);
-        put_document(put, CALC_KIND_SYSTEM, &in->system);
-        put_document(put, CALC_KIND_EXEC, &in->exec);
+        calc_put_struct(put, "app", CALC_KIND_APP, &in->app);
+        calc_put_struct(put, "sys", CALC_KIND_SYSTEM, &in->system);
+        calc_put_struct(put, "exe", CALC_KIND_EXEC, &in->exec);
     }
     if (request->layers) {
         put_layers(session, put);
@@ -246,7 +225,7 @@ static void answer_one(void *context, const calc_request *request, const calc_er
 
 void calc_session_answer(calc_session *session, const char *text, size_t length, calc_output *out)
 {
-    answering a = {.session = session, .put = calc_put_to(out)};
+    answering a = {.session = session, .put = {.out = out, .flat = true}};
     calc_request_each(&session->reader, text, length, &session->request, &a.is_array, answer_one,
                       &a);
     if (a.is_array && a.any) {

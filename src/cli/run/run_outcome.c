@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/run/simulation.h"
 #include "io/csv.h"
-#include "io/json_put.h"
+#include "io/json_save.h"
 #include "io/peers.h"
 #include "spec/extended.h"
 #include "spec/field.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/draw/human.h"
-#include "cli/validate/validate_breakdown.h"
 #include "cli/validate/validate_features.h"
 #include "cli/validate/validate_peers.h"
+#include "cli/validate/validate_worst.h"
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -98,14 +98,14 @@ static void write_result(calc_output *out, const calc_result *r)
 static void write_worst(calc_output *out, const calc_validation *v)
 {
     const calc_result *r = NULL;
-    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(v->results, r)); i++) {
+    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(v->results, r, false)); i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
                                "largest errors");
         }
         write_result(out, r);
         if (v->breakdown) {
-            calc_validate_breakdown_line(out, r, v->systems);
+            calc_validate_worst_parts(out, r, v->systems);
         }
     }
 }

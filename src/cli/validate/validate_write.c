@@ -9,6 +9,7 @@
 #include "cli/validate/validate_worst.h"
 #include "io/csv.h"
 #include "io/json_put.h"
+#include "report/page.h"
 #include "spec/field.h"
 
 static const char *machine_of(const calc_run_map *map)
@@ -117,6 +118,24 @@ void calc_validate_write_json(calc_output *out, const calc_validation *v)
         calc_validate_bands_put(&put, v->results, v->bands);
     }
     calc_put_end(&put);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+void calc_validate_write_page(calc_output *out, const calc_validation *validation)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
+    calc_put_key(&put, "validate");
+    calc_validate_write_json(out, validation);
+    calc_page_end(&put, CALC_PAGE_VALIDATE);
+}
+
+void calc_validate_write_page_of(calc_output *out, const calc_text *json)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
+    calc_put_key(&put, "validate");
+    calc_output_write(out, json->data, json->length);
+    calc_page_end(&put, CALC_PAGE_VALIDATE);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
