@@ -13,7 +13,7 @@ typedef enum calc_put_layout {
     CALC_PUT_LINES /**< each in a line of its own, indented */
 } calc_put_layout;
 
-enum { CALC_PUT_DEPTH = 16 /**< objects and arrays in one another */ };
+enum { CALC_PUT_DEPTH = 32 /**< objects and arrays in one another */ };
 
 /** Write `text` as a JSON string, quotes included, escaped; invalid UTF-8 becomes U+FFFD. */
 void calc_json_string(calc_output *out, const char *text);
