@@ -36,6 +36,9 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
         return CALC_OK;
     }
     size_t count = calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0);
+    if (count == 0) {
+        return CALC_OK; /* nothing is trained */
+    }
     o->stage = calloc(count, sizeof *o->stage);
     if (!o->stage) {
         return calc_errors_no_memory(errors);
