@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "io/json_save.h"
+#include "io/put_answer.h"
 #include "io/request.h"
 #include "spec/field.h"
 
@@ -126,33 +127,16 @@ static void put_reasons(calc_session *session, calc_put *put)
 {
     const calc_request_documents *in = &session->request.used;
     size_t count = calc_reasons(&in->app, &in->system, &in->exec, &session->stats, session->reason);
-    if (count == 0) {
-        return;
+    if (count > 0) {
+        calc_put_reasons(put, session->reason, count);
     }
-    calc_put_array(put, "reasons", CALC_PUT_LINE);
-    for (size_t i = 0; i < count; i++) {
-        const calc_reason *reason = &session->reason[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "verdict", calc_verdict_text(reason->verdict));
-        calc_put_text(put, "text", reason->text);
-        calc_put_text(put, "hint", reason->hint);
-        calc_put_close(put);
-    }
-    calc_put_close(put);
 }
 
 static void put_layers(calc_session *session, calc_put *put)
 {
     const calc_request_documents *in = &session->request.used;
-    size_t count = calc_layers(&in->app, &in->system, &in->exec, session->layer, CALC_MAX_LAYERS);
-    calc_put_array(put, "layers", CALC_PUT_LINE);
-    for (size_t i = 0; i < count; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", session->layer[i].name);
-        calc_put_rows(put, CALC_KIND_LAYER, &session->layer[i]);
-        calc_put_close(put);
-    }
-    calc_put_close(put);
+    calc_put_layers(put, session->layer,
+                    calc_layers(&in->app, &in->system, &in->exec, session->layer, CALC_MAX_LAYERS));
 }
 
 /* Stages only exist where each has a block. */
@@ -166,13 +150,7 @@ static void put_stages(calc_session *session, calc_put *put)
     if (stage) {
         count = calc_each_stage(&in->app, &in->system, &in->exec, stage, count);
     }
-    calc_put_array(put, "stages", CALC_PUT_LINE);
-    for (size_t i = 0; stage && i < count; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_rows(put, CALC_KIND_STAGE, &stage[i]);
-        calc_put_close(put);
-    }
-    calc_put_close(put);
+    calc_put_stages(put, stage, stage ? count : 0);
     free(stage);
 }
 
