@@ -95,8 +95,7 @@ static calc_operator *add_products(builder *b, const char *name, double batch, d
 {
     double inputs = batch * (rows * inner + inner * columns);
     double outputs = batch * rows * columns;
-    calc_operator *o =
-        add(b, name, CALC_OPERATOR_MATRIX, inputs, outputs, 0, inputs, outputs);
+    calc_operator *o = add(b, name, CALC_OPERATOR_MATRIX, inputs, outputs, 0, inputs, outputs);
     double flop = batch * 2 * rows * inner * columns;
     set_flop(o, flop, 2 * flop, 0);
     return o;
@@ -116,8 +115,7 @@ static calc_operator *add_fork(builder *b, const char *name, double elements, do
 /* The mask takes one byte per element and is all that is kept. */
 static calc_operator *add_dropout(builder *b, const char *name, double elements)
 {
-    calc_operator *o =
-        add(b, name, CALC_OPERATOR_LAYER, elements, elements, 0, elements, elements);
+    calc_operator *o = add(b, name, CALC_OPERATOR_LAYER, elements, elements, 0, elements, elements);
     set_flop(o, elements, elements, 0);
     o->bytes[CALC_STAGE_FW] += elements;
     o->bytes[CALC_STAGE_AGRAD] = o->bytes[CALC_STAGE_FW];
@@ -130,9 +128,8 @@ static void add_entry(builder *b, const char *fork_name, const char *norm_name)
 {
     double elements = b->kept_elements;
     add_fork(b, fork_name, elements, 2);
-    calc_operator *o =
-        add(b, norm_name, CALC_OPERATOR_LAYER, elements, elements, 2 * b->hidden, elements,
-            elements);
+    calc_operator *o = add(b, norm_name, CALC_OPERATOR_LAYER, elements, elements, 2 * b->hidden,
+                           elements, elements);
     set_flop(o, 9 * elements, 14 * elements, 7 * elements);
     hold_nothing(o);
 }
@@ -173,8 +170,7 @@ static void set_operations(const builder *b, calc_operator *o, bool closes, doub
         o->times[stage] = 1;
     }
     if (b->adds && b->ranks > 1) {
-        o->flop[closes ? CALC_STAGE_FW : CALC_STAGE_AGRAD] =
-            elements * (b->ranks - 1) / b->ranks;
+        o->flop[closes ? CALC_STAGE_FW : CALC_STAGE_AGRAD] = elements * (b->ranks - 1) / b->ranks;
     }
 }
 
@@ -198,8 +194,8 @@ static calc_operator *add_step(builder *b, const char *name, bool closes, unsign
     return o;
 }
 
-/* A matrix in as many tiles as ranks, with its communication: `inner` and `columns` are those before
- * the split, of `inner` where it closes, else of `columns`. */
+/* A matrix in as many tiles as ranks, with its communication: `inner` and `columns` are those
+ * before the split, of `inner` where it closes, else of `columns`. */
 static void add_tiled(builder *b, const char *name, bool closes, double inner, double columns,
                       unsigned repeated_by)
 {
@@ -255,9 +251,8 @@ static void add_query_key_value(builder *b)
     } else {
         add_step(b, "AttnBlock_F", false, ATTENTION | GATHERED);
     }
-    calc_operator *fork =
-        add_fork(b, b->tiled ? "AttnBlock_KV_Fork" : "AttnBlock_Multihead_Fork", b->elements,
-                 b->tiled ? 2 : 3);
+    calc_operator *fork = add_fork(b, b->tiled ? "AttnBlock_KV_Fork" : "AttnBlock_Multihead_Fork",
+                                   b->elements, b->tiled ? 2 : 3);
     fork->repeated_by = fork->dropped_by = ATTENTION | GATHERED;
     if (!b->tiled) {
         add_projection(b, "AttnBlock_Query", b->attn_width / b->ranks);
@@ -342,28 +337,27 @@ const char *calc_calculon_lacks(const calc_app *app, const calc_exec *exec)
     bool narrow = s.matrix_bytes != s.element_bytes || s.weight_bytes != s.element_bytes ||
                   s.kept_bytes != s.element_bytes;
     bool modules = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
-    return s.experts > 0                        ? "experts"
-           : s.latent                           ? "latent attention"
-           : several                            ? "grouped keys and values"
-           : s.flash                            ? "flash attention"
-           : s.gated                            ? "a gated feed-forward layer"
-           : s.rms                              ? "root-mean-square norms"
-           : s.rope || s.qk_norm                ? "rotary positions or normalized queries"
-           : !s.dropout                         ? "a model without dropout"
-           : s.mtp_blocks > 0                   ? "multi-token prediction"
-           : s.context_par > 1                  ? "context parallelism"
-           : narrow                             ? "matrices, weights or activations of other formats"
-           : modules || exec->recompute_blocks > 0 ? "recomputation by modules or blocks"
-                                                : NULL;
+    return s.experts > 0         ? "experts"
+           : s.latent            ? "latent attention"
+           : several             ? "grouped keys and values"
+           : s.flash             ? "flash attention"
+           : s.gated             ? "a gated feed-forward layer"
+           : s.rms               ? "root-mean-square norms"
+           : s.rope || s.qk_norm ? "rotary positions or normalized queries"
+           : !s.dropout          ? "a model without dropout"
+           : s.mtp_blocks > 0    ? "multi-token prediction"
+           : s.context_par > 1   ? "context parallelism"
+           : narrow              ? "matrices, weights or activations of other formats"
+           : modules             ? "recomputation by modules"
+                                 : NULL;
 }
 
 calc_status calc_compat_check(const calc_app *app, const calc_exec *exec, calc_compat compat,
                               calc_errors *errors)
 {
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
-    const char *lacks = calc_compat_has(compat, CALC_COMPAT_LAYERS)
-                            ? calc_calculon_lacks(app, exec)
-                            : NULL;
+    const char *lacks =
+        calc_compat_has(compat, CALC_COMPAT_LAYERS) ? calc_calculon_lacks(app, exec) : NULL;
     if (compat && served) {
         return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/inference/phase",
                                "leave out --compat", "Calculon has no serving");

@@ -236,7 +236,9 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
         out.time_s = tile_s + (tiles - 1) * (slowed_s / tiles);
         out.exposed_s = (tiles - 1) * excess_s;
     } else {
-        out.time_s = tile_s + (tiles - 1) * tile_s + (tiles - 1) * link_tile_s * c->usage;
+        /* While it communicates its arithmetic is slower; continuous with the case above. */
+        double share = theirs ? c->usage : slowed_s > 0 ? 1 - k.all_s / slowed_s : 0;
+        out.time_s = tile_s + (tiles - 1) * tile_s + (tiles - 1) * link_tile_s * share;
     }
     out.exposed_s += pipe ? link_tile_s : 0;
     if (theirs) {

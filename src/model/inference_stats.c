@@ -6,11 +6,6 @@
 #include "model/run.h"
 #include "model/verdict.h"
 
-static double lesser(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* What one pool needs, and has room for. */
@@ -35,8 +30,8 @@ static pool pool_of(const calc_serving *r, const calc_pass_model *m, const calc_
         double cache = calc_kv_cache_space(&m->cache, blocks, sequences, context);
         calc_kv_room room =
             calc_kv_cache_capacity(&m->cache, blocks, context, usable - memory.total);
-        out.room.tokens = lesser(out.room.tokens, room.tokens);
-        out.room.sequences = lesser(out.room.sequences, room.sequences);
+        out.room.tokens = calc_min(out.room.tokens, room.tokens);
+        out.room.sequences = calc_min(out.room.sequences, room.sequences);
         if (i == 0 || memory.total + cache > out.memory.total + out.cache_bytes) {
             out.memory = memory;
             out.cache_bytes = cache;

@@ -54,7 +54,7 @@ static double try_layout(calc_prediction *p, const calc_system *system, const ca
     }
     p->memory_bytes = memory_of(&p->map, system, &stats);
     if (full && !p->map.search) {
-        calc_run_map_assume(&p->map, "predicted to need more memory than the machine has");
+        calc_run_assume(&p->map, "predicted to need more memory than the machine has");
     }
     return stats.total_time;
 }

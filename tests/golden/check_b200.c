@@ -247,7 +247,7 @@ START_TEST(memory_of_each_stage_is_what_was_allocated)
         calc_app app = app_of(&rows[i]);
         calc_exec exec = exec_of(&rows[i]);
         calc_stage_stats stage[2];
-        ck_assert_uint_eq(calc_each_stage(&app, &machine, &exec, stage, 2), 2);
+        ck_assert_uint_eq(calc_each_stage(&app, &machine, &exec, CALC_COMPAT_NONE, stage, 2), 2);
         for (int s = 0; s < 2; s++) {
             double bytes = stage[s].mem_tier1 - stage[s].mem_overhead;
             double off = bytes / (peaks[k].gib[s] * 0x1p30) - 1;

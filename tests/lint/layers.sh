@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c.
+# jansson and zlib have one door, src/io; libyaml formats/read_yaml.c; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c.
 # usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
@@ -55,6 +55,9 @@ for file in */*.c */*.h ../sweep/*.[ch]; do
         "$file" | paste -d: - -)
     if [ "$layer" != io ] && grep -nE '#[[:space:]]*include[[:space:]]*<(jansson|zlib)' "$file"; then
         complain "$file" "jansson and zlib are for src/io"
+    fi
+    if [ "$file" != formats/read_yaml.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<yaml' "$file"; then
+        complain "$file" "libyaml is for formats/read_yaml.c"
     fi
     if [ "$file" != calibrate/least_squares.c ] &&
         grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then

@@ -67,6 +67,8 @@ echo '#include <omp.h>' > src/cli/one.c
 expect 'src/cli/one.c: OpenMP is for sweep/engine.c' layers .
 echo '#include <mpi.h>' > src/cli/one.c
 expect 'src/cli/one.c: MPI is for sweep/ranks_mpi.c' layers .
+echo '#include <yaml.h>' > src/cli/one.c
+expect 'src/cli/one.c: libyaml is for formats/read_yaml.c' layers .
 echo '#include <gsl/gsl_math.h>' > src/cli/one.c
 expect 'cli/one.c: the GNU Scientific Library is for calibrate/least_squares.c' layers .
 new_tree

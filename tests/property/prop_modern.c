@@ -56,7 +56,7 @@ static calc_stats run(const calc_random_layout *l)
 static bool fits(const calc_random_layout *l)
 {
     calc_shape shape = calc_shape_of(&l->app, &l->exec);
-    return calc_stages_split(&shape, &l->exec).fit;
+    return calc_stages_split(&shape, &l->exec, CALC_COMPAT_NONE).fit;
 }
 
 static void must_be_same_stats(const calc_random_layout *a, const calc_random_layout *b)
@@ -103,7 +103,7 @@ static calc_verdict expected(const calc_random_layout *l)
     const calc_exec *e = &l->exec;
     bool offloads = e->weight_offload || e->activations_offload || e->optimizer_offload;
     calc_stage_stats stage[8]; /* pipelines are no longer */
-    size_t count = calc_each_stage(&l->app, &l->system, e, stage, 8);
+    size_t count = calc_each_stage(&l->app, &l->system, e, CALC_COMPAT_NONE, stage, 8);
     bool few = false;
     for (size_t i = 0; i < count; i++) {
         few = few || stage[i].blocks < 3;
@@ -382,7 +382,7 @@ static double context_bytes(const calc_random_layout *l, const calc_shape *shape
 {
     calc_operator o[CALC_MAX_OPERATORS];
     calc_block_kind kind = calc_shape_moe_blocks(shape) > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
-    size_t count = calc_transformer_block(shape, &l->system, &l->exec, kind, o);
+    size_t count = calc_transformer_block(shape, &l->system, &l->exec, CALC_COMPAT_NONE, kind, o);
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         if (o[i].kind != CALC_OPERATOR_COLLECTIVE || o[i].group != CALC_IN_CONTEXT) {
@@ -457,11 +457,11 @@ static double replicated_weights(const calc_shape *s, bool moe)
 static bool law_weights(const calc_random_layout *l)
 {
     calc_shape s = calc_shape_of(&l->app, &l->exec);
-    calc_stages stages = calc_stages_split(&s, &l->exec);
+    calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
     if (!stages.fit) {
         return false;
     }
-    calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, &s);
+    calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, &s, CALC_COMPAT_NONE);
     calc_stage_parts parts;
     calc_stage_parts_of(&context, &parts);
     calc_stage_lines lines =
@@ -500,7 +500,7 @@ END_TEST
 static bool law_blocks(const calc_random_layout *l)
 {
     calc_shape s = calc_shape_of(&l->app, &l->exec);
-    calc_stages stages = calc_stages_split(&s, &l->exec);
+    calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
     double blocks = 0, moe = 0, count = 0;
     bool ends =
         s.vocab > 0 || s.mtp_blocks > 0 || l->exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
@@ -588,7 +588,7 @@ static bool law_fullest(const calc_random_layout *l)
 {
     calc_stage_stats stage[8];
     calc_stats s = run(l);
-    size_t count = calc_each_stage(&l->app, &l->system, &l->exec, stage, 8);
+    size_t count = calc_each_stage(&l->app, &l->system, &l->exec, CALC_COMPAT_NONE, stage, 8);
     double most = 0;
     for (size_t i = 0; i < count; i++) {
         most = fmax(most, stage[i].mem_tier1);

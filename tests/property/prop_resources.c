@@ -10,7 +10,6 @@
 #include "base/rng.h"
 #include "random_modern.h"
 #include "shipped.h"
-#include "spec/extended.h"
 
 static const uint64_t seed = 20240601;
 static const double rounding = 1e-12;
@@ -87,15 +86,6 @@ static const char *name_of(int resource, char buffer[32])
 
 /* ---- Exceptions ------------------------------------------------------------------------------ */
 
-/* To be deleted with calc_extended(): Calculon's overlap jumps from exposed time to slowed
- * computation where communication is just hidden. */
-static bool jumps(const calc_random_layout *l, const calc_stats *s)
-{
-    (void)s;
-    return !calc_extended(&l->app, &l->system, &l->exec) &&
-           (l->exec.data_par_overlap || l->exec.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE);
-}
-
 /* Time moves from weight gradients, which fill the bubble, to the passes that others wait for: what
  * hides behind both is charged to those. */
 static bool fills_bubble(const calc_random_layout *l, const calc_stats *s)
@@ -152,7 +142,6 @@ static const struct {
     bool (*speaks)(const calc_random_layout *l, const calc_stats *s);
     double bound; /* of the growth of a step */
 } exceptions[] = {
-    {"Calculon's overlap jumps", jumps, 0.1},
     {"weight gradients fill the bubble", fills_bubble, 0.011},
     {"gradients hide behind another stage", hides_behind_a_stage, 0.005},
     {"communication slows computation", contends, 0.005},

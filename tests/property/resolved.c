@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/collective.h"
-#include "model/layer.h"
 #include "spec/format.h"
 
 /* ---- Values ---------------------------------------------------------------------------------- */
