@@ -81,12 +81,6 @@ void calc_json_read_compat(calc_json_report *report, json_t *value, void *out)
     }
 }
 
-void calc_json_read_flag(calc_json_report *report, json_t *value, void *out)
-{
-    static const calc_field row = {.type = CALC_TYPE_BOOL};
-    calc_json_value_scalar(report, &row, value, out);
-}
-
 void calc_json_read_number(calc_json_report *report, json_t *value, void *out)
 {
     double *number = out;

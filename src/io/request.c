@@ -4,7 +4,6 @@
 #include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/json_member.h"
-#include "io/json_save.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -316,29 +315,30 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-static void write_text(calc_output *out, const char *glue, const char *key, const char *text)
+static void put_text(calc_put *put, const char *key, const char *text)
 {
     if (text[0]) {
-        calc_output_printf(out, "%s\"%s\": ", glue, key);
-        calc_json_string(out, text);
+        calc_put_text(put, key, text);
     }
 }
 
-void calc_request_write_error(calc_output *out, const calc_error *error)
+void calc_request_put_error(calc_put *put, const calc_error *error)
 {
     char line[1200];
     calc_error_print(error, line, sizeof line);
-    write_text(out, "{", "status", calc_status_text(error->status));
-    write_text(out, ", ", "message", line);
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    put_text(put, "status", calc_status_text(error->status));
+    put_text(put, "message", line);
     if (error->kind != CALC_KIND_NONE) {
-        write_text(out, ", ", "document", calc_kind_name(error->kind));
+        put_text(put, "document", calc_kind_name(error->kind));
     }
-    write_text(out, ", ", "file", error->file);
+    put_text(put, "file", error->file);
     if (error->line > 0) {
-        calc_output_printf(out, ", \"line\": %d, \"column\": %d", error->line, error->column);
+        calc_put_count(put, "line", error->line);
+        calc_put_count(put, "column", error->column);
     }
-    write_text(out, ", ", "pointer", error->pointer);
-    write_text(out, ", ", "text", error->text);
-    write_text(out, ", ", "hint", error->hint);
-    calc_output_text(out, "}");
+    put_text(put, "pointer", error->pointer);
+    put_text(put, "text", error->text);
+    put_text(put, "hint", error->hint);
+    calc_put_close(put);
 }

@@ -261,7 +261,7 @@ void calc_schema_object(calc_output *out, const calc_table *table, const char *f
 
 /* ---- Whole schemas -------------------------------------------------------------------------- */
 
-void calc_schema_begin(calc_output *out, const char *name, const char *title)
+static void begin(calc_output *out, const char *name, const char *title)
 {
     calc_output_printf(out,
                        "{\n  \"$schema\": \"" CALC_SCHEMA_DIALECT "\",\n"
@@ -281,7 +281,7 @@ void calc_schema_write(calc_output *out, calc_kind kind)
         [CALC_KIND_LAYER] = "calc: the statistics of a layer",
         [CALC_KIND_STAGE] = "calc: the statistics of a pipeline stage",
     };
-    calc_schema_begin(out, calc_kind_name(kind), titles[kind]);
+    begin(out, calc_kind_name(kind), titles[kind]);
     calc_output_text(out, "  \"$ref\": \"#/$defs/document\",\n  \"$defs\": {\n    \"document\": ");
     calc_schema_object(out, calc_table_of(kind),
                        kind == CALC_KIND_LAYER ? "\n        \"name\": {\"type\": \"string\"}," : "",

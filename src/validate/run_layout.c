@@ -170,7 +170,9 @@ static int64_t sharding(const calc_run_map *map)
     const char *zero = map->row->zero_stage_fsdp;
     const char *id = map->row->id;
     if (map->exec.pipeline_par > 1) {
-        return 0; /* weights stay gathered over the micro-batches: a distributed optimizer */
+        /* PyTorch's stages reduce gradients with the last micro-batch only, and weights stay
+         * gathered until then: a distributed optimizer. */
+        return 0;
     }
     if (calc_runs_starts(id, "mbridge") && calc_runs_has(id, "fsdp")) {
         return 3;

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "calc.h"
-#include "cli/breakdown.h"
+#include "cli/draw/breakdown.h"
 #include "model/cost.h"
 #include "model/stages.h"
 #include "random_modern.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "cli/breakdown.h"
+#include "cli/draw/breakdown.h"
 #include "serving_case.h"
 #include "spec/field.h"
 

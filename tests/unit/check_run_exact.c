@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "calc.h"
-#include "cli/breakdown.h"
+#include "cli/draw/breakdown.h"
 #include "shipped_case.h"
 #include "small_case.h"
 

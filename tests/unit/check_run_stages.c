@@ -1,6 +1,6 @@
 #include "model/run_stages.h"
 
-#include "cli/breakdown.h"
+#include "cli/draw/breakdown.h"
 #include "modern_case.h"
 
 static calc_stats run(const modern_case *c)
