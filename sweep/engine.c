@@ -313,8 +313,8 @@ static calc_status report(const shared *s, calc_status status, calc_errors *erro
     }
     if (status == CALC_ERR_RANGE) {
         return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, "list fewer",
-                               "too many values of pipeline_interleaving: with the networks of the "
-                               "system they make more than %d combinations",
+                               "too many values of pipeline_interleaving: with and without "
+                               "overlap of messages they make more than %d combinations",
                                CALC_KERNEL_LANES);
     }
     return status == CALC_OK ? status

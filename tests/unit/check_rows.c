@@ -11,6 +11,7 @@ static calc_app app;
 static calc_system sys;
 static calc_rows rows;
 static calc_exec base;
+static calc_compat compat;
 
 static void begin(void)
 {
@@ -39,7 +40,7 @@ static void set(calc_axis axis, int64_t a, int64_t b)
 
 static size_t filled(bool profile)
 {
-    ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, profile), CALC_OK);
+    ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, compat, profile), CALC_OK);
     return rows.count;
 }
 
@@ -173,7 +174,7 @@ START_TEST(terms_are_those_of_the_layout)
         e.pipeline_par_net = 1;
         e.data_par_net = 1;
         calc_shape shape = calc_shape_of(&app, &e);
-        calc_cost_context context = calc_cost_context_of(&sys, &e, &shape);
+        calc_cost_context context = calc_cost_context_of(&sys, &e, &shape, compat);
         calc_stage_lines lines =
             calc_stage_lines_of(&sys, &e, &context.groups, calc_stage_message_bytes(&shape));
         calc_stage_parts parts;
