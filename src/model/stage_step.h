@@ -221,6 +221,7 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
     if (calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
         return calc_stage_even_s(t, l, &c[0], &pass[0], chunks);
     }
+    double unsent_s = t->compat ? calc_stage_unsent_s(t, l, chunks) : 0;
     calc_stage_sums x = {0, 0, 0, 0, 0, 0, 0};
     x = calc_stage_sum(x, &c[0], &pass[0]);
     if (classes > 1) {
@@ -229,7 +230,7 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
         x = calc_stage_sum(x, &c[3], &pass[3]);
     }
     if (!t->training) {
-        return x.fw_s + (t->microbatches - 1) * x.slowest_s;
+        return x.fw_s + (t->microbatches - 1) * x.slowest_s - unsent_s;
     }
     const calc_stage_part *head = &t->head;
     double whole_head_s = head->fw_s + head->agrad_s + head->wgrad_s;
@@ -237,7 +238,7 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
     double head_s = c[0].last > 0 && c[0].last < 1 ? 0 : whole_head_s;
     double interleaved_s = calc_stage_interleaved_s(t, &x, chunks, head_s);
     double plain_s = calc_stage_1f1b_s(t, classes, c, pass);
-    return chunks > 1 ? interleaved_s : plain_s;
+    return (chunks > 1 ? interleaved_s : plain_s) - unsent_s;
 }
 
 /** Weights of a stage of a class. */
