@@ -230,7 +230,8 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
         x = calc_stage_sum(x, &c[3], &pass[3]);
     }
     if (!t->training) {
-        return x.fw_s + (t->microbatches - 1) * x.slowest_s - unsent_s;
+        /* Backward there are messages at most, and those by rule. */
+        return x.fw_s + x.bw_s + (t->microbatches - 1) * x.slowest_s - unsent_s;
     }
     const calc_stage_part *head = &t->head;
     double whole_head_s = head->fw_s + head->agrad_s + head->wgrad_s;
