@@ -137,8 +137,7 @@ static void put_memory_by_rule(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
-    calc_block_memory b =
-        calc_block_memory_of(&l->context, e, calc_layout_block(l), shards_of(r));
+    calc_block_memory b = calc_block_memory_of(&l->context, e, calc_layout_block(l), shards_of(r));
     calc_block_memory all =
         calc_block_memory_whole(e, &b, l->stages.most_blocks, r->memory.in_flight);
     calc_block_memory kept = calc_block_memory_offloaded(e, &b);
@@ -203,11 +202,10 @@ static void put_parts(const calc_step *r, calc_stats *s)
     if (e->weight_offload) {
         put_away(&s->weight_space, &s->weight_space_with_offload, away.weight, share);
     }
-    if (e->activations_offload && full) {
-        put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload, away.activation,
-                 share);
-    } else if (e->activations_offload) {
-        put_away(&s->act_space, &s->act_space_with_offload, away.activation, share);
+    if (e->activations_offload) {
+        put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away.activation, share);
+        put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
+                 full ? away.activation : 0, share);
     }
     if (e->optimizer_offload) {
         s->weight_grad_space_with_offload = state.grad;
@@ -243,8 +241,8 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
     calc_block_memory m = calc_block_memory_of(&l->context, e, b, shards_of(r));
-    double kept = e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY) ? calc_block_memory_kept(e, &m)
-                                                                   : 0;
+    double kept =
+        e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY) ? calc_block_memory_kept(e, &m) : 0;
     double fw_s = calc_cost_fw_s(b);
     double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
     if (rule(r, CALC_COMPAT_OFFLOAD_EACH)) {
@@ -263,8 +261,7 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
         double activation = away.activation * kept;
         s->offload_mem_bw_req = calc_max(weight, activation) / fw_s;
         if (e->training) {
-            s->offload_mem_bw_req =
-                calc_max(s->offload_mem_bw_req, (weight + activation) / bw_s);
+            s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, (weight + activation) / bw_s);
         }
     }
     s->weight_offload_bw_req = m.weight / fw_s;
@@ -284,10 +281,9 @@ static void put_links(const calc_step *r, calc_stats *s)
     double dense = n * c->dense;
     double moe = n * c->moe;
     double chunks = n * l->stages.chunks;
-    s->recomm_link_time =
-        dense * (d->tensor.re_link_s + d->context.re_link_s) +
-        moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s) +
-        chunks * (d->edge.re_link_s - d->tensor.re_link_s);
+    s->recomm_link_time = dense * (d->tensor.re_link_s + d->context.re_link_s) +
+                          moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s) +
+                          chunks * (d->edge.re_link_s - d->tensor.re_link_s);
     s->tp_comm_link_time = dense * (d->tensor.fw_link_s + d->tensor.bw_link_s) +
                            moe * (x->tensor.fw_link_s + x->tensor.bw_link_s) +
                            chunks * (d->edge.fw_link_s - d->tensor.fw_link_s +

@@ -469,11 +469,15 @@ START_TEST(offloaded_parts_say_what_stays)
     exec.activations_offload = true;
     s = run(&system, &exec, CALC_COMPAT_NONE);
     ck_assert(isnan(s.weight_space_with_offload));
+    ck_assert_double_gt(s.act_space, 0);
     ck_assert_double_eq(s.act_space_with_offload, 0);
-    ck_assert(isnan(s.act_checkpoint_size_with_offload));
+    ck_assert_double_eq(s.act_checkpoint_size, 0);
+    ck_assert_double_eq(s.act_checkpoint_size_with_offload, 0);
     exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     s = run(&system, &exec, CALC_COMPAT_NONE);
-    ck_assert(isnan(s.act_space_with_offload));
+    ck_assert_double_eq(s.act_space, 0);
+    ck_assert_double_eq(s.act_space_with_offload, 0);
+    ck_assert_double_gt(s.act_checkpoint_size, 0);
     ck_assert_double_eq(s.act_checkpoint_size_with_offload, 0);
 }
 END_TEST
