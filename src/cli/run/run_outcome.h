@@ -26,7 +26,6 @@ typedef struct calc_run_outcome {
     bool extended; /**< uses fields of modern models */
     bool has_band;
     calc_run_band band; /**< if it has one */
-    char *band_json;    /**< owned: the band as it was written before, instead; or NULL */
     const char *operators_file, *operators_rows; /**< as they were given; NULL: not */
     calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
 } calc_run_outcome;
