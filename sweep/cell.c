@@ -160,6 +160,7 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
     for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
         k->optimizer[i].known = false;
     }
+    k->floor.known = false;
 }
 
 size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, const calc_row *row)

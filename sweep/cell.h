@@ -42,6 +42,15 @@ typedef struct calc_cell_optimizer {
     calc_optimizer_step step[CALC_BLOCK_KINDS];
 } calc_cell_optimizer;
 
+/** What bounds on the tiles of a cell have in common: bound.h. */
+typedef struct calc_cell_floor {
+    bool known;
+    double dense, moe;     /**< blocks on all stages */
+    bool ends;             /**< embedding and head are on some stage */
+    calc_stage_class peak; /**< the first class, where it holds most micro-batches */
+    double chunks;         /**< with which it holds the fewest */
+} calc_cell_floor;
+
 /** One cell. Large: one per thread. */
 typedef struct calc_cell {
     calc_exec exec;     /**< of the unit, with the sizes of the cell */
@@ -66,6 +75,7 @@ typedef struct calc_cell {
     unsigned char choice[CALC_ROW_CHOICES];
 
     calc_cell_optimizer optimizer[CALC_ROW_WEIGHTS];
+    calc_cell_floor floor;
 
     /** The lanes at hand: pairs that the networks of a row allow, chunkings fastest. */
     calc_kernel_lanes lanes;
