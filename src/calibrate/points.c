@@ -24,12 +24,10 @@ static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_point, line)},
 #undef CALC_X
 };
 
-static const calc_csv_table table = {
-    .column = columns,
-    .columns = sizeof columns / sizeof *columns,
-    .row_bytes = sizeof(calc_point),
-    .hint = "the first row names the columns: "
-            "op,dtype,shape,metric,value and, if wanted, system and unit"};
+static const calc_csv_table table =
+    CALC_CSV_TABLE(columns, calc_point,
+                   "the first row names the columns: "
+                   "op,dtype,shape,metric,value and, if wanted, system and unit");
 
 calc_status calc_points_parse(calc_points *out, calc_text text, const char *name,
                               calc_errors *errors)

@@ -48,6 +48,12 @@ typedef struct calc_csv_table {
 
 enum { CALC_CSV_COLUMNS_MAX = 64 };
 
+/** The table of an array of columns for rows of a type. */
+#define CALC_CSV_TABLE(array, row, what)                                                           \
+    {                                                                                              \
+        array, sizeof(array) / sizeof *(array), sizeof(row), what                                  \
+    }
+
 /** What was read. Owns everything; start with {0}. Texts in rows point into `text`, so that rows
  *  and text may be moved elsewhere together. */
 typedef struct calc_csv_rows {

@@ -1,11 +1,33 @@
 #include "io/json_put.h"
 
-#include "io/json_save.h"
+#include "io/utf8.h"
 #include "spec/field.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
+
+void calc_json_string(calc_output *out, const char *text)
+{
+    size_t length = strlen(text);
+    calc_output_text(out, "\"");
+    for (size_t i = 0; i < length;) {
+        size_t step = calc_utf8_length(text + i, length - i);
+        if (step == 0) {
+            calc_output_text(out, "\xef\xbf\xbd"); /* U+FFFD */
+            step = 1;
+        } else if (text[i] == '"' || text[i] == '\\') {
+            calc_output_printf(out, "\\%c", text[i]);
+        } else if ((unsigned char)text[i] < 0x20) {
+            calc_output_printf(out, "\\u%04x", (unsigned)text[i]);
+        } else {
+            calc_output_write(out, text + i, step);
+        }
+        i += step;
+    }
+    calc_output_text(out, "\"");
+}
 
 calc_put calc_put_to(calc_output *out)
 {
@@ -42,7 +64,7 @@ static void begin(calc_put *put, const char *key, calc_put_layout layout, const 
 {
     calc_put_key(put, key);
     assert(put->depth < CALC_PUT_DEPTH);
-    bool lines = layout == CALC_PUT_LINES;
+    bool lines = layout == CALC_PUT_LINES && !put->flat;
     put->level[put->depth].end = end;
     put->level[put->depth].lines = lines;
     put->level[put->depth].used = false;
@@ -118,12 +140,6 @@ void calc_put_count(calc_put *put, const char *key, int64_t value)
 void calc_put_flag(calc_put *put, const char *key, bool value)
 {
     calc_put_raw(put, key, value ? "true" : "false");
-}
-
-void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object)
-{
-    calc_put_key(put, key);
-    calc_json_save(put->out, kind, object, put->indent);
 }
 
 void calc_put_rows(calc_put *put, calc_kind kind, const void *object)

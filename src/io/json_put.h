@@ -13,13 +13,17 @@ typedef enum calc_put_layout {
     CALC_PUT_LINES /**< each in a line of its own, indented */
 } calc_put_layout;
 
-enum { CALC_PUT_DEPTH = 16 /**< objects and arrays in one another */ };
+enum { CALC_PUT_DEPTH = 32 /**< objects and arrays in one another */ };
+
+/** Write `text` as a JSON string, quotes included, escaped; invalid UTF-8 becomes U+FFFD. */
+void calc_json_string(calc_output *out, const char *text);
 
 /** A text under way. Start with {.out = out}, or with `indent` and `step` too. */
 typedef struct calc_put {
     calc_output *out;
     int indent; /**< blanks before a line of the innermost object or array with lines */
     int step;   /**< blanks that a level adds */
+    bool flat;  /**< all in one line, whatever the layouts are */
     int depth;  /**< of objects and arrays that are open */
     struct {
         char end;
@@ -59,9 +63,6 @@ void calc_put_flag(calc_put *put, const char *key, bool value);
 
 /** JSON that was made before. */
 void calc_put_raw(calc_put *put, const char *key, const char *json);
-
-/** The struct of a kind, as calc_json_save() writes it. */
-void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object);
 
 /** The rows of a struct of numbers (STATS, LAYER, STAGE), as members of the object that is open. */
 void calc_put_rows(calc_put *put, calc_kind kind, const void *object);

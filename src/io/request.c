@@ -43,8 +43,9 @@ static void append(calc_json_report *report, const calc_error *error)
 }
 
 /* A document: its name, or itself. It replaces the last one if nothing is wrong with it. */
-static void read_document(reading *r, calc_kind kind, json_t *value)
+static void read_document(reading *r, json_t *value, size_t which)
 {
+    const calc_kind kind = (calc_kind)which;
     calc_request_documents *last = &r->reader->last;
     calc_json_report *report = r->report;
     void *object = document(&r->request->used, kind);
@@ -70,21 +71,6 @@ static void read_document(reading *r, calc_kind kind, json_t *value)
     }
 }
 
-static void read_app(reading *r, json_t *value)
-{
-    read_document(r, CALC_KIND_APP, value);
-}
-
-static void read_system(reading *r, json_t *value)
-{
-    read_document(r, CALC_KIND_SYSTEM, value);
-}
-
-static void read_exec(reading *r, json_t *value)
-{
-    read_document(r, CALC_KIND_EXEC, value);
-}
-
 /* A change as text: "tensor_par=8". */
 static void set_text(reading *r, json_t *value)
 {
@@ -99,8 +85,9 @@ static void set_text(reading *r, json_t *value)
 }
 
 /* Changes: {"FIELD": VALUE} or ["FIELD=VALUE"]. */
-static void read_set(reading *r, json_t *value)
+static void read_set(reading *r, json_t *value, size_t none)
 {
+    (void)none;
     calc_request_documents *used = &r->request->used;
     void *const object[CALC_ASSIGN_KINDS] = {&used->app, &used->system, &used->exec};
     const char *key;
@@ -144,8 +131,9 @@ static void read_stat(reading *r, const json_t *value)
     }
 }
 
-static void read_stats(reading *r, json_t *value)
+static void read_stats(reading *r, json_t *value, size_t none)
 {
+    (void)none;
     size_t count = json_array_size(value);
     if (!json_is_array(value)) {
         calc_json_value_type_error(r->report, "an array of names", value, NULL);
@@ -165,63 +153,41 @@ static void read_stats(reading *r, json_t *value)
     }
 }
 
-static void read_compat(reading *r, json_t *value)
+static void read_compat(reading *r, json_t *value, size_t none)
 {
+    (void)none;
     calc_json_read_compat(r->report, value, &r->request->compat);
 }
 
-static void read_flag(reading *r, json_t *value, bool *flag)
+static void read_flag(reading *r, json_t *value, size_t offset)
 {
     static const calc_field row = {.type = CALC_TYPE_BOOL};
-    calc_json_value_scalar(r->report, &row, value, flag);
-}
-
-static void read_inputs(reading *r, json_t *value)
-{
-    read_flag(r, value, &r->request->inputs);
-}
-
-static void read_layers(reading *r, json_t *value)
-{
-    read_flag(r, value, &r->request->layers);
-}
-
-static void read_stages(reading *r, json_t *value)
-{
-    read_flag(r, value, &r->request->stages);
+    calc_json_value_scalar(r->report, &row, value, (char *)r->request + offset);
 }
 
 /* In the order in which they are read: changes come after the documents. */
-#define KEYS(X)                                                                                    \
-    X("app", read_app)                                                                             \
-    X("sys", read_system)                                                                          \
-    X("exe", read_exec)                                                                            \
-    X("set", read_set)                                                                             \
-    X("stats", read_stats)                                                                         \
-    X("compat", read_compat)                                                                       \
-    X("inputs", read_inputs)                                                                       \
-    X("layers", read_layers)                                                                       \
-    X("stages", read_stages)
-
 static const struct {
     const char *key;
-    void (*read)(reading *r, json_t *value);
-} keys[] = {
-#define CALC_X(key, read) {key, read},
-    KEYS(CALC_X)
-#undef CALC_X
-};
+    void (*read)(reading *r, json_t *value, size_t argument);
+    size_t argument;
+} keys[] = {{"app", read_document, CALC_KIND_APP},
+            {"sys", read_document, CALC_KIND_SYSTEM},
+            {"exe", read_document, CALC_KIND_EXEC},
+            {"set", read_set, 0},
+            {"stats", read_stats, 0},
+            {"compat", read_compat, 0},
+            {"inputs", read_flag, offsetof(calc_request, inputs)},
+            {"layers", read_flag, offsetof(calc_request, layers)},
+            {"stages", read_flag, offsetof(calc_request, stages)}};
 
 enum { KEYS_COUNT = sizeof keys / sizeof *keys };
 
 static void check_keys(reading *r, json_t *object)
 {
-    static const char *const names[] = {
-#define CALC_X(key, read) key,
-        KEYS(CALC_X)
-#undef CALC_X
-            "id",
-        NULL};
+    const char *names[KEYS_COUNT + 2] = {[KEYS_COUNT] = "id"};
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        names[i] = keys[i].key;
+    }
     const char *key;
     json_t *value;
     int position = 0;
@@ -279,7 +245,7 @@ static void read_request(reading *r, json_t *object)
         /* Changes of a document that is broken would only repeat its errors. */
         if (value && (keys[i].read != read_set || r->report->found.count == 0)) {
             size_t mark = calc_json_report_enter(r->report, keys[i].key);
-            keys[i].read(r, value);
+            keys[i].read(r, value, keys[i].argument);
             calc_json_report_leave(r->report, mark);
         }
     }

@@ -72,7 +72,7 @@ void calc_step_of(const calc_app *app, const calc_system *system, const calc_exe
     int classes = calc_stages_classes(&l->stages);
     r->pipeline_s = calc_stage_pipeline_s(&l->terms, &l->links, exec->pipeline_schedule, classes,
                                           l->stages.item, r->pass, l->stages.chunks);
-    r->bubble_s = bubble_s(r);
+    r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
     r->step = calc_stage_step_of(&l->terms, &l->links, exec->pipeline_schedule, classes,
                                  l->stages.item, l->stages.chunks, l->exposed);
     bool beside = calc_stage_gathers_beside(exec);

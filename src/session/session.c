@@ -1,8 +1,8 @@
 #include "session/session.h"
 
 #include "base/error.h"
-#include "io/json_put.h"
 #include "io/json_save.h"
+#include "io/put_answer.h"
 #include "io/request.h"
 #include "spec/field.h"
 
@@ -128,19 +128,9 @@ static void put_reasons(calc_session *session, calc_put *put)
     const calc_request_documents *in = &session->request.used;
     size_t count = calc_reasons(&in->app, &in->system, &in->exec, session->request.compat,
                                 &session->stats, session->reason);
-    if (count == 0) {
-        return;
+    if (count > 0) {
+        calc_put_reasons(put, session->reason, count);
     }
-    calc_put_array(put, "reasons", CALC_PUT_LINE);
-    for (size_t i = 0; i < count; i++) {
-        const calc_reason *reason = &session->reason[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "verdict", calc_verdict_text(reason->verdict));
-        calc_put_text(put, "text", reason->text);
-        calc_put_text(put, "hint", reason->hint);
-        calc_put_close(put);
-    }
-    calc_put_close(put);
 }
 
 static void put_layers(calc_session *session, calc_put *put)
@@ -148,14 +138,7 @@ static void put_layers(calc_session *session, calc_put *put)
     const calc_request_documents *in = &session->request.used;
     size_t count = calc_layers(&in->app, &in->system, &in->exec, session->request.compat,
                                session->layer, CALC_MAX_LAYERS);
-    calc_put_array(put, "layers", CALC_PUT_LINE);
-    for (size_t i = 0; i < count; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", session->layer[i].name);
-        calc_put_rows(put, CALC_KIND_LAYER, &session->layer[i]);
-        calc_put_close(put);
-    }
-    calc_put_close(put);
+    calc_put_layers(put, session->layer, count);
 }
 
 static void put_stages(calc_session *session, calc_put *put)
@@ -167,34 +150,8 @@ static void put_stages(calc_session *session, calc_put *put)
     if (stage) {
         count = calc_each_stage(&in->app, &in->system, &in->exec, compat, stage, count);
     }
-    calc_put_array(put, "stages", CALC_PUT_LINE);
-    for (size_t i = 0; stage && i < count; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_rows(put, CALC_KIND_STAGE, &stage[i]);
-        calc_put_close(put);
-    }
-    calc_put_close(put);
+    calc_put_stages(put, stage, stage ? count : 0);
     free(stage);
-}
-
-/* A document on one line: the writer's line ends mean nothing inside JSON. */
-static void put_document(calc_put *put, calc_kind kind, const void *object)
-{
-    static const char *const keys[] = {"app", "sys", "exe"};
-    calc_text text = {0};
-    calc_output *memory;
-    calc_put_key(put, keys[kind]);
-    if (calc_output_open_memory(&memory, &text, NULL) != CALC_OK) {
-        calc_output_text(put->out, "null");
-        return;
-    }
-    calc_json_save(memory, kind, object, 0);
-    if (calc_output_close(memory, NULL) == CALC_OK) {
-        for (size_t i = 0; i < text.length; i++) {
-            calc_output_write(put->out, &text.data[i], text.data[i] != '\n');
-        }
-    }
-    calc_text_free(&text);
 }
 
 static void evaluate(calc_session *session, calc_put *put)
@@ -208,9 +165,9 @@ static void evaluate(calc_session *session, calc_put *put)
     }
     put_stats(put, request, &session->stats);
     if (request->inputs) {
-        put_document(put, CALC_KIND_APP, &in->app);
-        put_document(put, CALC_KIND_SYSTEM, &in->system);
-        put_document(put, CALC_KIND_EXEC, &in->exec);
+        calc_put_struct(put, "app", CALC_KIND_APP, &in->app);
+        calc_put_struct(put, "sys", CALC_KIND_SYSTEM, &in->system);
+        calc_put_struct(put, "exe", CALC_KIND_EXEC, &in->exec);
     }
     if (request->layers) {
         put_layers(session, put);
@@ -246,7 +203,7 @@ static void answer_one(void *context, const calc_request *request, const calc_er
 
 void calc_session_answer(calc_session *session, const char *text, size_t length, calc_output *out)
 {
-    answering a = {.session = session, .put = calc_put_to(out)};
+    answering a = {.session = session, .put = {.out = out, .flat = true}};
     calc_request_each(&session->reader, text, length, &session->request, &a.is_array, answer_one,
                       &a);
     if (a.is_array && a.any) {

@@ -22,10 +22,8 @@ static const calc_csv_column columns[] = {
     {.name = "status", CALC_CSV_MEMBER(entry, status)},
     {.name = "error", .flags = CALC_CSV_BLANK, CALC_CSV_MEMBER(entry, error)}};
 
-static const calc_csv_table table = {.column = columns,
-                                     .columns = sizeof columns / sizeof *columns,
-                                     .row_bytes = sizeof(entry),
-                                     .hint = "a baseline is what calc validate --csv writes"};
+static const calc_csv_table table =
+    CALC_CSV_TABLE(columns, entry, "a baseline is what calc validate --csv writes");
 
 /* The result of that id and quantity; NULL if there is none. */
 static const calc_result *find_result(const calc_results *results, const entry *e)

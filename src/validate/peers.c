@@ -31,8 +31,7 @@ static const calc_csv_column columns[] = {
     {NUMBER(worst_percent)},
     TEXT(note)};
 
-static const calc_csv_table table = {
-    .column = columns, .columns = sizeof columns / sizeof *columns, .row_bytes = sizeof(entry)};
+static const calc_csv_table table = CALC_CSV_TABLE(columns, entry, NULL);
 
 static bool is_of(const entry *e, const calc_peer *p)
 {

@@ -15,9 +15,7 @@ static const calc_csv_column columns[] = {
     {.name = "use", CALC_CSV_MEMBER(calc_remark, use), .words = uses},
     {.name = "remark", CALC_CSV_MEMBER(calc_remark, remark)}};
 
-static const calc_csv_table table = {.column = columns,
-                                     .columns = sizeof columns / sizeof *columns,
-                                     .row_bytes = sizeof(calc_remark)};
+static const calc_csv_table table = CALC_CSV_TABLE(columns, calc_remark, NULL);
 
 calc_status calc_remarks_read(calc_remarks *out, const char *path, calc_errors *errors)
 {

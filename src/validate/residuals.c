@@ -34,10 +34,8 @@ static const calc_csv_column columns[] = {
 #undef CALC_X
 };
 
-static const calc_csv_table table = {.column = columns,
-                                     .columns = sizeof columns / sizeof *columns,
-                                     .row_bytes = sizeof(calc_residual),
-                                     .hint = "calc calibrate --residuals writes such a file"};
+static const calc_csv_table table =
+    CALC_CSV_TABLE(columns, calc_residual, "calc calibrate --residuals writes such a file");
 
 calc_traits calc_traits_of(const calc_app *app, const calc_exec *exec, const char *family)
 {

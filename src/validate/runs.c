@@ -26,9 +26,7 @@ static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_runs_row, line)}
 #undef CALC_X
 };
 
-static const calc_csv_table table = {.column = columns,
-                                     .columns = sizeof columns / sizeof *columns,
-                                     .row_bytes = sizeof(calc_runs_row)};
+static const calc_csv_table table = CALC_CSV_TABLE(columns, calc_runs_row, NULL);
 
 calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *name, calc_errors *errors)
 {

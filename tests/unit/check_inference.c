@@ -446,7 +446,7 @@ START_TEST(as_many_sequences_fit_as_it_says)
     e.batch_size = high;
     s = llama(&e);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
-    ck_assert_uint_eq(calc_reasons(&app, &system, &e, &s, reason), 1);
+    ck_assert_uint_eq(calc_reasons(&app, &system, &e, CALC_COMPAT_NONE, &s, reason), 1);
     char hint[256];
     ck_assert_ptr_nonnull(strstr(reason[0].text, "; largest: cached keys and values, "));
     snprintf(hint, sizeof hint,
@@ -520,10 +520,10 @@ START_TEST(what_is_served_has_no_stages_of_one_micro_batch)
     calc_system system = shipped_system();
     calc_exec e = serving_exec(DECODE, 2, 4, 1, 8);
     calc_stage_stats stage[4];
-    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, stage, 4), 0);
-    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, NULL, 0), 0);
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, CALC_COMPAT_NONE, stage, 4), 0);
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, CALC_COMPAT_NONE, NULL, 0), 0);
     e.inference = (calc_inference){0};
-    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, stage, 4), 4);
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, CALC_COMPAT_NONE, stage, 4), 4);
 }
 END_TEST
 

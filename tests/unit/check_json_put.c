@@ -1,7 +1,7 @@
 /* JSON written member by member: src/io/json_put.c. */
 #include "small_case.h"
 
-#include "io/json_put.h"
+#include "io/json_save.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -74,6 +74,25 @@ START_TEST(a_level_adds_as_many_blanks_as_are_asked_for)
     calc_put_close(&put);
     calc_put_end(&put);
     expect("{\n\"a\": [\n1\n]\n}\n");
+}
+END_TEST
+
+START_TEST(what_is_flat_has_one_line)
+{
+    calc_exec exec = {.num_procs = 8};
+    start();
+    put.flat = true;
+    calc_put_array(&put, NULL, CALC_PUT_LINES);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_count(&put, "a", 1);
+    calc_put_close(&put);
+    calc_put_struct(&put, NULL, CALC_KIND_EXEC, &exec);
+    calc_put_close(&put);
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    ck_assert_ptr_eq(strstr(text.data, "[{\"a\": 1}, {\"num_procs\": 8, "), text.data);
+    ck_assert_ptr_null(strchr(text.data, '\n'));
+    calc_text_free(&text);
 }
 END_TEST
 
@@ -157,6 +176,7 @@ int main(void)
     tcase_add_test(cases, members_are_separated_and_indented);
     tcase_add_test(cases, what_is_empty_takes_no_line);
     tcase_add_test(cases, a_level_adds_as_many_blanks_as_are_asked_for);
+    tcase_add_test(cases, what_is_flat_has_one_line);
     tcase_add_test(cases, numbers_read_back_or_are_rounded);
     tcase_add_test(cases, structs_are_members);
 #ifndef NDEBUG

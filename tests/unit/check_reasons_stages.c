@@ -7,7 +7,7 @@ static size_t reasons_of(const shipped_case *c, calc_reason out[CALC_MAX_REASONS
 {
     calc_stats stats;
     calc_verdict verdict = calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &stats);
-    size_t count = calc_reasons(&c->app, &c->system, &c->exec, &stats, out);
+    size_t count = calc_reasons(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &stats, out);
     ck_assert_int_eq(count == 0 ? CALC_VERDICT_OK : out[0].verdict, verdict);
     return count;
 }
@@ -228,7 +228,7 @@ static calc_reason capacity(const shipped_case *c, const calc_stats *parts)
     calc_stats s = *parts;
     s.mem_tier1_capacity = 80 * 0x1p30;
     s.proc_mem_tier1_cap_req = 81 * 0x1p30;
-    ck_assert_uint_eq(calc_reasons(&c->app, &c->system, &c->exec, &s, reason), 1);
+    ck_assert_uint_eq(calc_reasons(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s, reason), 1);
     ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_MEM1_CAPACITY);
     return reason[0];
 }

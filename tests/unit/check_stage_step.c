@@ -17,8 +17,14 @@ typedef struct pipeline {
 } pipeline;
 
 /* A stage that takes 2, 3 and 1 s. */
-static const calc_stage_pass even = {2, 3, 1};
+static const calc_stage_pass even = {.fw_s = 2, .agrad_s = 3, .wgrad_s = 1};
 static const double C = 6;
+static const calc_stage_links no_links;
+
+static calc_stage_pass takes(double fw_s, double agrad_s, double wgrad_s)
+{
+    return (calc_stage_pass){.fw_s = fw_s, .agrad_s = agrad_s, .wgrad_s = wgrad_s};
+}
 
 static pipeline even_pipeline(calc_pipeline_schedule schedule, int64_t p, int64_t v, int64_t m)
 {
@@ -38,10 +44,11 @@ static double closed_form_s(const pipeline *x)
         .training = true,
         .head = {.fw_s = x->head_s},
     };
-    double s = calc_stage_pipeline_s(&t, x->schedule, CLASSES, x->of, x->pass, (double)x->chunks);
+    double s = calc_stage_pipeline_s(&t, &no_links, x->schedule, CLASSES, x->of, x->pass,
+                                     (double)x->chunks);
     if (x->of[0].stages == (double)x->stages) { /* the others are not there */
         double alone_s =
-            calc_stage_pipeline_s(&t, x->schedule, 1, x->of, x->pass, (double)x->chunks);
+            calc_stage_pipeline_s(&t, &no_links, x->schedule, 1, x->of, x->pass, (double)x->chunks);
         ck_assert_double_eq(alone_s, s);
     }
     return s;
@@ -129,7 +136,8 @@ END_TEST
 /* 2 p micro-batches and more, where all of them are exact. */
 START_TEST(equal_stages_take_what_they_take_operation_by_operation)
 {
-    static const calc_stage_pass passes[] = {{2, 3, 1}, {1, 1, 1}, {3, 2, 2}, {2, 4, 3}};
+    static const calc_stage_pass passes[] = {
+        {2, 3, 1, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 0}, {3, 2, 2, 0, 0, 0, 0}, {2, 4, 3, 0, 0, 0, 0}};
     calc_schedule_stage stage[MOST_STAGES];
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
         for (int64_t p = 2; p <= 8; p += 2) {
@@ -181,7 +189,7 @@ START_TEST(a_head_on_the_last_chunk_keeps_chunks_out_of_step)
         assert_near(closed_form_s(&x), simulated_s(&x, stage));
         assert_near(closed_form_s(&x), 16 * (C + head) + 3 * C / 2);
     }
-    x.pass[3] = (calc_stage_pass){2.0 / 3 + x.head_s, 1, 1.0 / 3}; /* 1 s a chunk, and 4 s */
+    x.pass[3] = takes(2.0 / 3 + x.head_s, 1, 1.0 / 3); /* 1 s a chunk, and 4 s */
     assert_near(closed_form_s(&x), 16 * (C + (3.0 + 5 - C) / 2) + 3 * C / 2);
     ck_assert_double_eq_tol(closed_form_s(&x) / simulated_s(&x, stage), 1, 0.08);
     x.of[3].last = 0.25; /* spread over all stages it does no such thing */
@@ -195,11 +203,12 @@ START_TEST(inference_fills_the_pipeline_and_then_runs_at_the_slowest)
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 7);
     x.of[0].stages = 3;
     x.of[1].stages = 1;
-    x.pass[0] = (calc_stage_pass){2, 0, 0};
-    x.pass[1] = (calc_stage_pass){5, 0, 0};
+    x.pass[0] = takes(2, 0, 0);
+    x.pass[1] = takes(5, 0, 0);
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
         calc_stage_terms t = {.stages = 4, .microbatches = 7};
-        double s = calc_stage_pipeline_s(&t, (calc_pipeline_schedule)i, CLASSES, x.of, x.pass, 1);
+        double s = calc_stage_pipeline_s(&t, &no_links, (calc_pipeline_schedule)i, CLASSES, x.of,
+                                         x.pass, 1);
         ck_assert_double_eq(s, 3 * 2 + 5 + 6 * 5);
     }
 }
@@ -214,11 +223,11 @@ START_TEST(two_stages_and_two_micro_batches_by_hand)
 {
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 2, 1, 2);
     x.of[0].stages = x.of[1].stages = 1;
-    x.pass[0] = (calc_stage_pass){1, 0.5, 0.5};
-    x.pass[1] = (calc_stage_pass){3, 1, 2};
+    x.pass[0] = takes(1, 0.5, 0.5);
+    x.pass[1] = takes(3, 1, 2);
     ck_assert_double_eq(closed_form_s(&x), 14);
-    x.pass[1] = (calc_stage_pass){1, 0.5, 0.5};
-    x.pass[0] = (calc_stage_pass){3, 1, 2}; /* F0 0-3 F1 3-6 B0 6-9 B1 9-12: the last waits */
+    x.pass[1] = takes(1, 0.5, 0.5);
+    x.pass[0] = takes(3, 1, 2); /* F0 0-3 F1 3-6 B0 6-9 B1 9-12: the last waits */
     ck_assert_double_eq(closed_form_s(&x), 12);
 }
 END_TEST
@@ -264,7 +273,7 @@ static pipeline random_pipeline(calc_rng *rng, double spread, double f[], double
         stages = i == 0 && stages == 0 ? 1 : stages;
         double fw_s = 1 + spread * calc_rng_real(rng), bw_s = 1 + spread * calc_rng_real(rng);
         if (stages > 0) { /* a class that is not there takes nothing */
-            x.pass[i] = (calc_stage_pass){fw_s, 0.75 * bw_s, 0.25 * bw_s};
+            x.pass[i] = takes(fw_s, 0.75 * bw_s, 0.25 * bw_s);
         }
         x.of[i].stages = stages;
         for (int k = 0; k < stages; k++, x.stages++) {
@@ -322,7 +331,7 @@ START_TEST(a_slow_last_stage_is_exact)
         pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, p, 1, 1);
         x.of[0].stages = p - 1;
         x.of[3].stages = 1;
-        x.pass[3] = (calc_stage_pass){3, 5, 1.5};
+        x.pass[3] = takes(3, 5, 1.5);
         for (int i = 0; i < p; i++) {
             f[i] = i == p - 1 ? 3 : 2;
             b[i] = i == p - 1 ? 6.5 : 4;
@@ -341,7 +350,7 @@ START_TEST(classes_are_their_stages_one_by_one)
     x.of[0].stages = 1;
     x.of[1].stages = 2;
     x.of[2].stages = 1;
-    x.pass[1] = x.pass[2] = (calc_stage_pass){1, 1, 1};
+    x.pass[1] = x.pass[2] = takes(1, 1, 1);
     x.pass[2].fw_s = 2;
     for (int i = 0; i < CLASSES; i++) {
         y.of[i].stages = 1;
@@ -367,7 +376,7 @@ START_TEST(other_schedules_of_unequal_stages_are_close)
                 x.of[k].stages = 2;
                 x.pass[k] = even;
             }
-            x.pass[slow_stage] = (calc_stage_pass){2.5, 3.75, 1.25};
+            x.pass[slow_stage] = takes(2.5, 3.75, 1.25);
             double error = closed_form_s(&x) / simulated_s(&x, stage) - 1;
             ck_assert_msg(error >= lowest[i] && error <= highest[i], "schedule %d, slow %d: %g", i,
                           slow_stage, error);

@@ -420,7 +420,7 @@ END_TEST
 static double optimizer_of(stage_case *s)
 {
     calc_stage_weights w = weights_of(s, 0);
-    return calc_stage_optimizer_sum(&s->terms, &w);
+    return calc_stage_optimizer_sum(&s->terms, &s->stages.item[0], &w);
 }
 
 START_TEST(the_optimizer_reads_and_writes_its_state)

@@ -7,7 +7,7 @@
 static calc_stages split(const calc_app *app, const calc_exec *exec)
 {
     calc_shape shape = calc_shape_of(app, exec);
-    return calc_stages_split(&shape, exec);
+    return calc_stages_split(&shape, exec, CALC_COMPAT_NONE);
 }
 
 static calc_stages split_blocks(int64_t blocks, const calc_exec *exec)

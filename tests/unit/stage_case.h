@@ -31,7 +31,7 @@ static inline void settle(stage_case *s)
 {
     modern_case *c = &s->c;
     resolve(c);
-    s->stages = calc_stages_split(&c->shape, &c->exec);
+    s->stages = calc_stages_split(&c->shape, &c->exec, CALC_COMPAT_NONE);
     calc_stage_parts_of(&c->context, &s->parts);
     s->lines = calc_stage_lines_of(&c->system, &c->exec, &c->context.groups,
                                    calc_stage_message_bytes(&c->shape));
@@ -70,7 +70,8 @@ static inline calc_stage_reduction reduction_of(stage_case *s, size_t index)
 {
     calc_stage_pass pass = pass_of(s, index);
     calc_stage_weights w = weights_of(s, index);
-    return calc_stage_reduction_sum(&s->terms, &s->links, &w, &pass, s->stages.chunks);
+    return calc_stage_reduction_sum(&s->terms, &s->links, &s->stages.item[index], &w, &pass,
+                                    s->stages.chunks);
 }
 
 /** 8 blocks without embedding and head. */

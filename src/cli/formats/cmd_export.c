@@ -10,7 +10,7 @@
 #include "formats/export.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
-#include "io/json_put.h"
+#include "io/json_save.h"
 
 enum { OPT_TO, OPT_PER_NODE, OPT_OUT, OPT_KEYS };
 

@@ -8,7 +8,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_page.h"
-#include "cli/validate/validate_page.h"
+#include "cli/validate/validate_write.h"
 #include "io/written.h"
 #include "report/page.h"
 #include "spec/field.h"
@@ -150,7 +150,7 @@ static void write_sweep(calc_output *out, const task *t)
 
 static void write_validation(calc_output *out, const task *t)
 {
-    calc_validate_page_write_written(out, &t->result.text);
+    calc_validate_write_page_of(out, &t->result.text);
 }
 
 static calc_status write_file(const task *t, void (*write)(calc_output *out, const task *t),

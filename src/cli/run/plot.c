@@ -13,27 +13,10 @@ enum { LEFT = 9, RIGHT = 9, FEWEST_COLUMNS = 16 };
 static const struct {
     const char *text, *block, *letter, *color;
 } kinds[CALC_PLOT_KINDS] = {
-#define CALC_X(name, words, block_text, letter_text)                                               \
-    [CALC_PLOT_##name] = {.text = (words), .block = (block_text), .letter = (letter_text)},
+#define CALC_X(name, ...) [CALC_PLOT_##name] = {__VA_ARGS__},
     CALC_PLOT_KIND_LIST(CALC_X)
 #undef CALC_X
 };
-
-static const char *color_of(calc_plot_kind kind)
-{
-    switch (kind) {
-    case CALC_PLOT_FORWARD:
-        return CALC_PAINT_GREEN;
-    case CALC_PLOT_BACKWARD:
-        return CALC_PAINT_BLUE;
-    case CALC_PLOT_WGRAD:
-        return CALC_PAINT_MAGENTA;
-    case CALC_PLOT_PAIR:
-        return CALC_PAINT_YELLOW;
-    default:
-        return NULL;
-    }
-}
 
 static int plot_columns(void)
 {
@@ -117,8 +100,8 @@ static void write_run(calc_output *out, const calc_paint *paint, calc_plot_kind 
     for (int i = 0; i < count; i++) {
         end = stpcpy(end, paint->utf8 ? kinds[kind].block : kinds[kind].letter);
     }
-    if (color_of(kind)) {
-        calc_paint_text(out, paint, color_of(kind), text);
+    if (kinds[kind].color) {
+        calc_paint_text(out, paint, kinds[kind].color, text);
     } else {
         calc_output_text(out, text);
     }

@@ -8,16 +8,16 @@
 
 enum { CALC_PLOT_MAX_ROWS = 64 /**< of more stages every second, third ... is drawn */ };
 
-/** What fills a column: X(NAME, words, block character, letter). Without UTF-8 the letter is drawn.
- */
+/** What fills a column: X(NAME, words, block character, letter, colour). Without UTF-8
+ *  the letter is drawn. */
 #define CALC_PLOT_KIND_LIST(X)                                                                     \
-    X(FORWARD, "forward", "░", "F")                                                                \
-    X(BACKWARD, "backward", "█", "B")                                                              \
-    X(WGRAD, "weight gradient", "▒", "W")                                                          \
-    X(PAIR, "both at once", "▓", "X")                                                              \
-    X(IDLE, "idle", "·", ".")
+    X(FORWARD, "forward", "░", "F", CALC_PAINT_GREEN)                                              \
+    X(BACKWARD, "backward", "█", "B", CALC_PAINT_BLUE)                                             \
+    X(WGRAD, "weight gradient", "▒", "W", CALC_PAINT_MAGENTA)                                      \
+    X(PAIR, "both at once", "▓", "X", CALC_PAINT_YELLOW)                                           \
+    X(IDLE, "idle", "·", ".", NULL)
 
-#define CALC_PLOT_KIND_NAME(name, text, block, letter) CALC_PLOT_##name,
+#define CALC_PLOT_KIND_NAME(name, text, block, letter, color) CALC_PLOT_##name,
 typedef enum calc_plot_kind {
     CALC_PLOT_KIND_LIST(CALC_PLOT_KIND_NAME) CALC_PLOT_KINDS
 } calc_plot_kind;

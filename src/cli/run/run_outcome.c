@@ -5,8 +5,9 @@
 #include "base/error.h"
 #include "cli/run/simulation.h"
 #include "io/csv.h"
-#include "io/json_put.h"
+#include "io/json_save.h"
 #include "io/peers.h"
+#include "io/put_answer.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 
@@ -100,33 +101,6 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
-static void put_layers(calc_put *put, const calc_run_outcome *o)
-{
-    if (o->layer_count > 0) {
-        calc_put_array(put, "layers", CALC_PUT_LINES);
-        for (size_t i = 0; i < o->layer_count; i++) {
-            calc_put_object(put, NULL, CALC_PUT_LINE);
-            calc_put_text(put, "name", o->layer[i].name);
-            calc_put_rows(put, CALC_KIND_LAYER, &o->layer[i]);
-            calc_put_close(put);
-        }
-        calc_put_close(put);
-    }
-}
-
-static void put_stages(calc_put *put, const calc_run_outcome *o)
-{
-    if (o->stage_count > 0) {
-        calc_put_array(put, "stages", CALC_PUT_LINES);
-        for (size_t i = 0; i < o->stage_count; i++) {
-            calc_put_object(put, NULL, CALC_PUT_LINE);
-            calc_put_rows(put, CALC_KIND_STAGE, &o->stage[i]);
-            calc_put_close(put);
-        }
-        calc_put_close(put);
-    }
-}
-
 static void put_names(calc_put *put, const calc_run_outcome *o)
 {
     const calc_input *input = o->inputs.input;
@@ -136,21 +110,6 @@ static void put_names(calc_put *put, const calc_run_outcome *o)
     calc_put_text(put, "execution", input[CALC_KIND_EXEC].name);
     if (o->command) {
         calc_put_raw(put, "command", o->command);
-    }
-    calc_put_close(put);
-}
-
-static void put_verdict(calc_put *put, const calc_run_outcome *o)
-{
-    calc_put_text(put, "verdict", calc_verdict_text(o->stats.verdict));
-    calc_put_array(put, "reasons", CALC_PUT_LINES);
-    for (size_t i = 0; i < o->reason_count; i++) {
-        const calc_reason *reason = &o->reason[i];
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "verdict", calc_verdict_text(reason->verdict));
-        calc_put_text(put, "text", reason->text);
-        calc_put_text(put, "hint", reason->hint);
-        calc_put_close(put);
     }
     calc_put_close(put);
 }
@@ -166,15 +125,20 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     calc_put_struct(&put, "application", CALC_KIND_APP, &o->inputs.app);
     calc_put_struct(&put, "system", CALC_KIND_SYSTEM, &o->inputs.system);
     calc_put_struct(&put, "execution", CALC_KIND_EXEC, &o->inputs.exec);
-    put_verdict(&put, o);
+    calc_put_text(&put, "verdict", calc_verdict_text(o->stats.verdict));
+    calc_put_reasons(&put, o->reason, o->reason_count);
     calc_put_struct(&put, "stats", CALC_KIND_STATS, &o->stats);
     if (o->band_json) {
         calc_put_raw(&put, "band", o->band_json);
     } else if (o->has_band) {
         calc_run_band_put(&put, &o->band, &o->stats);
     }
-    put_layers(&put, o);
-    put_stages(&put, o);
+    if (o->layer_count > 0) {
+        calc_put_layers(&put, o->layer, o->layer_count);
+    }
+    if (o->stage_count > 0) {
+        calc_put_stages(&put, o->stage, o->stage_count);
+    }
     if (o->operators) {
         calc_run_operators_put(&put, o->operators);
     }

@@ -4,6 +4,7 @@
 
 #include "cli/sweep/sweep_table.h"
 #include "cli/sweep/sweep_write.h"
+#include "io/json_save.h"
 #include "plan/sweep_cells.h"
 #include "plan/sweep_more.h"
 #include "report/page.h"

@@ -4,6 +4,7 @@
 
 #include "cli/draw/breakdown.h"
 #include "io/csv.h"
+#include "io/json_save.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 

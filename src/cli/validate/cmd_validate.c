@@ -7,7 +7,6 @@
 #include "cli/shell/inputs.h"
 #include "cli/validate/measured.h"
 #include "cli/validate/validate_band.h"
-#include "cli/validate/validate_page.h"
 #include "cli/validate/validate_table.h"
 #include "cli/validate/validate_write.h"
 #include "report/page.h"
@@ -152,7 +151,7 @@ static void write_errors(calc_output *out, task *t)
 
 static void write_page(calc_output *out, task *t)
 {
-    calc_validate_page_write(out, &t->found);
+    calc_validate_write_page(out, &t->found);
 }
 
 static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,

@@ -4,11 +4,10 @@
 #include <stdio.h>
 
 #include "cli/validate/put_spread.h"
-#include "cli/validate/validate_features.h"
-#include "cli/validate/validate_peers.h"
 #include "cli/validate/validate_worst.h"
 #include "io/csv.h"
 #include "io/json_put.h"
+#include "report/page.h"
 #include "spec/field.h"
 
 static const char *machine_of(const calc_run_map *map)
@@ -83,6 +82,66 @@ static void put_group(calc_put *put, const calc_error_group *g)
     calc_put_close(put);
 }
 
+static const char *id_of(const calc_features *f, size_t cell)
+{
+    return f->cell[cell].first->prediction->map.row->id;
+}
+
+static void put_wrong(calc_put *put, const calc_features *f, const calc_features_pair *p)
+{
+    calc_put_object(put, "wrong", CALC_PUT_LINE);
+    calc_put_text(put, "from", id_of(f, p->from));
+    calc_put_text(put, "to", id_of(f, p->to));
+    calc_put_number(put, "measured", p->measured);
+    calc_put_number(put, "predicted", p->predicted);
+    calc_put_close(put);
+}
+
+static void put_features(calc_put *put, const calc_features *f)
+{
+    calc_put_array(put, "features", CALC_PUT_LINES);
+    for (size_t i = 0; i < f->options; i++) {
+        const calc_features_option *o = &f->option[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "option", o->name);
+        calc_put_count(put, "moved", (int64_t)o->moved);
+        calc_put_count(put, "agreed", (int64_t)o->agreed);
+        calc_put_count(put, "missed", (int64_t)o->missed);
+        calc_put_count(put, "still", (int64_t)o->still);
+        calc_put_count(put, "stayed", (int64_t)o->stayed);
+        calc_put_number(put, "kendall_tau", o->tau);
+        calc_put_number(put, "ratio_median", o->ratio);
+        if (o->has_wrong) {
+            put_wrong(put, f, &f->pair[o->wrong]);
+        }
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+#include <stdio.h>
+
+static void put_peers(calc_put *put, const calc_peers *peers)
+{
+    calc_put_array(put, "peers", CALC_PUT_LINES);
+    for (size_t i = 0; i < peers->count; i++) {
+        const calc_peer *p = &peers->item[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "simulator", p->simulator);
+        calc_put_text(put, "machine", p->machine);
+        calc_put_text(put, "quantity", calc_quantity_word(p->quantity));
+        calc_put_count(put, "n", (int64_t)p->rows);
+        calc_put_number(put, "mean_abs", p->mean_abs);
+        calc_put_number(put, "worst_abs", p->worst_abs);
+        calc_put_count(put, "calc_n", (int64_t)p->ours.count);
+        calc_put_number(put, "calc_mean_abs", p->ours.mean_abs);
+        calc_put_number(put, "calc_worst_abs", p->ours.worst_abs);
+        calc_put_text(put, "note", p->note);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
 static void put_counts(calc_put *put, const calc_results *results)
 {
     calc_put_object(put, "counts", CALC_PUT_LINE);
@@ -111,12 +170,30 @@ void calc_validate_write_json(calc_output *out, const calc_validation *v)
     }
     calc_put_close(&put);
     calc_validate_worst_put(&put, v->results, v->systems);
-    calc_validate_features_put(&put, v->features);
-    calc_validate_peers_put(&put, v->peers);
+    put_features(&put, v->features);
+    put_peers(&put, v->peers);
     if (v->bands) {
         calc_validate_bands_put(&put, v->results, v->bands);
     }
     calc_put_end(&put);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+void calc_validate_write_page(calc_output *out, const calc_validation *validation)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
+    calc_put_key(&put, "validate");
+    calc_validate_write_json(out, validation);
+    calc_page_end(&put, CALC_PAGE_VALIDATE);
+}
+
+void calc_validate_write_page_of(calc_output *out, const calc_text *json)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
+    calc_put_key(&put, "validate");
+    calc_output_write(out, json->data, json->length);
+    calc_page_end(&put, CALC_PAGE_VALIDATE);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

@@ -12,4 +12,10 @@ void calc_validate_write_json(calc_output *out, const calc_validation *validatio
 /** Write a header and one row per measurement: what calc_baseline_read() reads. */
 void calc_validate_write_csv(calc_output *out, const calc_results *results);
 
+/** A page for a browser with that JSON. */
+void calc_validate_write_page(calc_output *out, const calc_validation *validation);
+
+/** The same page of JSON that was written before. */
+void calc_validate_write_page_of(calc_output *out, const calc_text *json);
+
 #endif

@@ -1,40 +1,92 @@
-#include "model/memory.h"
+#include "model/block_memory.h"
 
-#include "model/pipeline.h"
 #include "small_case.h"
 
-/* A block of 100 parameters in 2 bytes, gradients in 4, Adam's state in 12; activations of which
- * 50 of 70 bytes are kept. */
-static const calc_block block = {.weight_bytes = 200,
-                                 .weight_grad_bytes = 400,
-                                 .activation_working_bytes = 70,
-                                 .activation_storage_bytes = 50,
-                                 .activation_grad_bytes = 9};
-static const calc_optimizer_block optimizer = {.state_bytes = 1200, .grad_bytes = 200};
+/* A block of 100 parameters in 2 bytes, gradients in 4, reduced in 2, Adam's state in 12;
+ * activations of which 50 of 70 bytes are kept. */
+static const calc_block_memory block = {.weight = 200,
+                                        .whole_grad = 400,
+                                        .grad = 200,
+                                        .optimizer = 1200,
+                                        .working = 70,
+                                        .stored = 50,
+                                        .activation_grad = 9};
 
 /* The same block, recomputed in full from 8 bytes of input. */
-static calc_block checkpointed(void)
+static calc_block_memory checkpointed(void)
 {
-    calc_block b = block;
-    b.activation_storage_bytes = 0;
-    b.checkpoint_bytes = 8;
+    calc_block_memory b = block;
+    b.stored = 0;
+    b.checkpoint = 8;
     return b;
+}
+
+/* Without what only training has. */
+static calc_block_memory forward(void)
+{
+    return (calc_block_memory){.weight = 200, .working = 70, .stored = 50};
 }
 
 static const calc_exec training = {CLASSIC_EXEC, .training = true};
 
-static double tier_bytes(const calc_exec *exec, const calc_block *b, double blocks,
+static double tier_bytes(const calc_exec *exec, const calc_block_memory *b, double blocks,
                          double in_flight, int tier)
 {
-    calc_memory_need need = calc_memory_need_of(exec, b, &optimizer, blocks);
-    return calc_memory_tier_bytes(tier == 1 ? &need.tier1 : &need.tier2, in_flight);
+    calc_rule_part part = {0};
+    calc_block_memory_lines(exec, b, &part);
+    const calc_rule_line *line = tier == 1 ? &part.tier1 : &part.tier2;
+    double once = tier == 1 ? part.fixed_bytes : part.fixed_away_bytes;
+    return blocks * (line->block_bytes + line->flight_bytes * in_flight) + once;
 }
 
-static double sum(const calc_memory_parts *p)
+/* Gradients of all blocks are listed in `grad`. */
+static double sum(const calc_block_memory *p)
 {
-    return p->weight + p->activation + p->checkpoint + p->activation_grad + p->weight_grad +
-           p->optimizer;
+    return p->weight + p->stored + p->checkpoint + p->activation_grad + p->grad + p->optimizer;
 }
+
+/* ---- One block ------------------------------------------------------------------------------- */
+
+static calc_block_memory memory_of(const calc_exec *exec, double shards)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_shape shape = calc_shape_of(&app, exec);
+    calc_cost_context context =
+        calc_cost_context_of(&system, exec, &shape, 1 << CALC_COMPAT_BLOCK_MEMORY);
+    calc_cost cost = {.dense_weights = 90,
+                      .expert_weights = 10,
+                      .kept_bytes = 50,
+                      .working_bytes = 70,
+                      .grad_bytes = 9};
+    return calc_block_memory_of(&context, exec, &cost, shards);
+}
+
+/* Gradients of the block at hand have 4 bytes, whatever they are reduced in. */
+START_TEST(a_block_holds_weights_gradients_state_and_activations)
+{
+    calc_exec exec = small_exec(1, 1, 4);
+    exec.grad_datatype = CALC_FORMAT_FLOAT16;
+    calc_block_memory m = memory_of(&exec, 1);
+    ck_assert_mem_eq(&m, &block, sizeof m);
+    m = memory_of(&exec, 4);
+    ck_assert_double_eq(m.weight, 200);
+    ck_assert_double_eq(m.whole_grad, 400);
+    ck_assert_double_eq(m.grad, 50);
+    ck_assert_double_eq(m.optimizer, 300);
+    ck_assert_double_eq(calc_block_memory_kept(&exec, &m), 50);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    m = memory_of(&exec, 1);
+    ck_assert_double_eq(m.stored, 0);
+    ck_assert_double_eq(m.checkpoint, 50);
+    ck_assert_double_eq(calc_block_memory_kept(&exec, &m), 50);
+    exec = small_exec(1, 1, 4);
+    exec.training = false;
+    calc_block_memory want = forward();
+    m = memory_of(&exec, 1);
+    ck_assert_mem_eq(&m, &want, sizeof m);
+}
+END_TEST
 
 /* ---- Everything ------------------------------------------------------------------------------ */
 
@@ -42,18 +94,18 @@ static double sum(const calc_memory_parts *p)
  * until they are reduced. */
 START_TEST(model_states_take_eighteen_bytes_per_parameter)
 {
-    calc_memory_parts p = calc_memory_whole(&training, &block, &optimizer, 1, 1);
+    calc_block_memory p = calc_block_memory_whole(&training, &block, 1, 1);
     ck_assert_double_eq(p.weight, 2 * 100);
-    ck_assert_double_eq(p.weight_grad, 4 * 100);
+    ck_assert_double_eq(p.grad, 4 * 100);
     ck_assert_double_eq(p.optimizer, 12 * 100);
 }
 END_TEST
 
 START_TEST(only_the_block_at_hand_has_gradients_that_are_not_reduced)
 {
-    calc_memory_parts p = calc_memory_whole(&training, &block, &optimizer, 5, 1);
+    calc_block_memory p = calc_block_memory_whole(&training, &block, 5, 1);
     ck_assert_double_eq(p.weight, 5 * 200);
-    ck_assert_double_eq(p.weight_grad, 400 + 4 * 200);
+    ck_assert_double_eq(p.grad, 400 + 4 * 200);
     ck_assert_double_eq(p.optimizer, 5 * 1200);
     ck_assert_double_eq(p.activation_grad, 9);
 }
@@ -62,24 +114,11 @@ END_TEST
 /* 5 blocks of 3 micro-batches: one of the 15 is being worked on. */
 START_TEST(all_micro_batches_in_flight_keep_their_activations)
 {
-    calc_memory_parts p = calc_memory_whole(&training, &block, &optimizer, 5, 3);
-    ck_assert_double_eq(p.activation, 70 + 14 * 50);
+    calc_block_memory p = calc_block_memory_whole(&training, &block, 5, 3);
+    ck_assert_double_eq(p.stored, 70 + 14 * 50);
     ck_assert_double_eq(p.checkpoint, 0);
-    p = calc_memory_whole(&training, &block, &optimizer, 1, 1);
-    ck_assert_double_eq(p.activation, 70);
-}
-END_TEST
-
-/* 1F1B: the first stage holds as many micro-batches as there are stages, or as there are at all. */
-START_TEST(activations_stop_growing_when_the_pipeline_is_full)
-{
-    for (int64_t microbatches = 1; microbatches <= 8; microbatches++) {
-        calc_pipeline p = calc_pipeline_split(8, 4, 1, microbatches);
-        double held = (double)(microbatches < 4 ? microbatches : 4);
-        calc_memory_parts parts =
-            calc_memory_whole(&training, &block, &optimizer, p.blocks_per_proc, p.in_flight);
-        ck_assert_double_eq(parts.activation, 70 + (2 * held - 1) * 50);
-    }
+    p = calc_block_memory_whole(&training, &block, 1, 1);
+    ck_assert_double_eq(p.stored, 70);
 }
 END_TEST
 
@@ -87,9 +126,9 @@ START_TEST(full_recomputation_keeps_checkpoints_instead)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true,
                       .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
-    calc_block b = checkpointed();
-    calc_memory_parts p = calc_memory_whole(&exec, &b, &optimizer, 5, 3);
-    ck_assert_double_eq(p.activation, 70);
+    calc_block_memory b = checkpointed();
+    calc_block_memory p = calc_block_memory_whole(&exec, &b, 5, 3);
+    ck_assert_double_eq(p.stored, 70);
     ck_assert_double_eq(p.checkpoint, 15 * 8);
 }
 END_TEST
@@ -97,10 +136,10 @@ END_TEST
 START_TEST(inference_holds_weights_and_one_block_of_activations)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = false};
-    calc_optimizer_block none = {0};
-    calc_memory_parts p = calc_memory_whole(&exec, &block, &none, 5, 3);
+    calc_block_memory block_forward = forward();
+    calc_block_memory p = calc_block_memory_whole(&exec, &block_forward, 5, 3);
     ck_assert_double_eq(p.weight, 5 * 200);
-    ck_assert_double_eq(p.activation, 70);
+    ck_assert_double_eq(p.stored, 70);
     ck_assert_double_eq(sum(&p), 5 * 200 + 70);
 }
 END_TEST
@@ -110,14 +149,14 @@ END_TEST
 START_TEST(without_offload_all_of_it_is_in_tier_1)
 {
     for (double in_flight = 1; in_flight <= 4; in_flight += 0.75) {
-        calc_memory_parts p = calc_memory_whole(&training, &block, &optimizer, 5, in_flight);
+        calc_block_memory p = calc_block_memory_whole(&training, &block, 5, in_flight);
         ck_assert_double_eq(tier_bytes(&training, &block, 5, in_flight, 1), sum(&p));
         ck_assert_double_eq(tier_bytes(&training, &block, 5, in_flight, 2), 0);
     }
     calc_exec full = {CLASSIC_EXEC, .training = true,
                       .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
-    calc_block b = checkpointed();
-    calc_memory_parts p = calc_memory_whole(&full, &b, &optimizer, 5, 3);
+    calc_block_memory b = checkpointed();
+    calc_block_memory p = calc_block_memory_whole(&full, &b, 5, 3);
     ck_assert_double_eq(tier_bytes(&full, &b, 5, 3, 1), sum(&p));
 }
 END_TEST
@@ -125,10 +164,9 @@ END_TEST
 START_TEST(inference_needs_no_more_than_it_holds)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = false};
-    calc_optimizer_block none = {0};
-    calc_memory_need need = calc_memory_need_of(&exec, &block, &none, 5);
-    ck_assert_double_eq(calc_memory_tier_bytes(&need.tier1, 3), 5 * 200 + 70);
-    ck_assert_double_eq(calc_memory_tier_bytes(&need.tier2, 3), 0);
+    calc_block_memory block_forward = forward();
+    ck_assert_double_eq(tier_bytes(&exec, &block_forward, 5, 3, 1), 5 * 200 + 70);
+    ck_assert_double_eq(tier_bytes(&exec, &block_forward, 5, 3, 2), 0);
 }
 END_TEST
 
@@ -160,7 +198,7 @@ START_TEST(offloaded_checkpoints_leave_two)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true, .activations_offload = true,
                       .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
-    calc_block b = checkpointed();
+    calc_block_memory b = checkpointed();
     ck_assert_double_eq(tier_bytes(&exec, &b, 5, 3, 1),
                         weight + 70 + 2 * 8 + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &b, 5, 3, 2), 15 * 8);
@@ -191,26 +229,27 @@ END_TEST
 
 START_TEST(what_stays_is_listed_part_by_part)
 {
-    calc_memory_parts p = calc_memory_offloaded(&training, &block, &optimizer);
+    calc_block_memory p = calc_block_memory_offloaded(&training, &block);
     ck_assert_double_eq(p.weight, 2 * 200);
-    ck_assert_double_eq(p.activation, 70 + 50);
+    ck_assert_double_eq(p.stored, 70 + 50);
     ck_assert_double_eq(p.checkpoint, 0);
     ck_assert_double_eq(p.activation_grad, 9);
-    ck_assert_double_eq(p.weight_grad, 400 + 200);
+    ck_assert_double_eq(p.grad, 400 + 200);
     ck_assert_double_eq(p.optimizer, 2 * 1200);
     calc_exec inference = {CLASSIC_EXEC, .training = false};
-    p = calc_memory_offloaded(&inference, &block, &optimizer);
+    calc_block_memory b = forward();
+    p = calc_block_memory_offloaded(&inference, &b);
     ck_assert_double_eq(sum(&p), 2 * 200 + (70 + 50));
 }
 END_TEST
 
 int main(void)
 {
-    TCase *cases = tcase_create("memory");
+    TCase *cases = tcase_create("block_memory");
+    tcase_add_test(cases, a_block_holds_weights_gradients_state_and_activations);
     tcase_add_test(cases, model_states_take_eighteen_bytes_per_parameter);
     tcase_add_test(cases, only_the_block_at_hand_has_gradients_that_are_not_reduced);
     tcase_add_test(cases, all_micro_batches_in_flight_keep_their_activations);
-    tcase_add_test(cases, activations_stop_growing_when_the_pipeline_is_full);
     tcase_add_test(cases, full_recomputation_keeps_checkpoints_instead);
     tcase_add_test(cases, inference_holds_weights_and_one_block_of_activations);
     tcase_add_test(cases, without_offload_all_of_it_is_in_tier_1);
