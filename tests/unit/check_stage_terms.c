@@ -298,7 +298,7 @@ START_TEST(a_row_and_its_cells_are_the_terms)
             s.c.exec.batch_size = 48;
             settle(&s);
             calc_stage_terms cell = row;
-            calc_stage_terms_cell(&s.c.context, &s.c.exec, &s.parts, &s.lines, &cell);
+            calc_stage_terms_cell(&s.c.context, &s.c.exec, &s.parts, &s.lines, NULL, &cell);
             calc_stage_links links =
                 calc_stage_links_of(&s.c.context, &s.c.exec, s.parts.message_bytes, &s.lines);
             int n = calc_stages_classes(&s.stages);
