@@ -1,4 +1,4 @@
-/** @file stage_step.h  The step of an extended layout, put together from what its blocks, ends and
+/** @file stage_step.h  The step of a layout, put together from what its blocks, ends and
  *  groups take: the time of each class of stages, the pipeline over them, the reduction of
  * gradients behind them, and their memory.
  *
