@@ -155,11 +155,9 @@ CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const c
 }
 
 /** The longest path through stages of class i that come out of filling before they drain, and
- *  through its last one; `at` is what comes before the class. 0 if there are none.
- *  @param classes  as calc_stage_step_of() */
+ *  through its last one; `at` is what comes before the class. 0 if there are none. */
 CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
-                                           const calc_stage_pass *pass, int classes, int i,
-                                           calc_stage_walk at)
+                                           const calc_stage_pass *pass, int i, calc_stage_walk at)
 {
     double p = t->stages;
     double m = t->microbatches;
@@ -171,9 +169,9 @@ CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc
     x.start = x.at;
     double from = x.at.stage;
     x = calc_stage_go(x, &pass[i], left, p);
-    x = classes > 1 && i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
-    x = classes > 1 && i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
-    x = classes > 1 && i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
+    x = i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
+    x = i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
+    x = i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
     double through_s = x.fill_s + x.drain_s + (m - 1 - p + from) * s;
     calc_stage_walk end = calc_stage_walk_on(at, &pass[i], c[i].stages);
     double last_s = end.fw_s + end.bw_s + (m - 1) * s;
@@ -188,29 +186,31 @@ CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classe
     calc_stage_walk at0 = {0, 0, 0, 0, 0};
     calc_stage_walk at1 = calc_stage_walk_on(at0, &pass[0], c[0].stages);
     at1 = calc_stage_walk_meets(at1, &pass[0]);
-    calc_stage_walk end = at1;
-    double longest_s = calc_stage_path_s(t, c, pass, classes, 0, at0);
-    if (classes > 1) {
-        calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
-        at2 = calc_stage_walk_meets(at2, &pass[1]);
-        calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
-        at3 = calc_stage_walk_meets(at3, &pass[2]);
-        end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
-        end = calc_stage_walk_meets(end, &pass[3]);
-        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 1, at1));
-        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 2, at2));
-        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 3, at3));
+    /* Where stages are equal no path is longer than the one through the last of them. */
+    double alike_s = at1.fw_s + at1.bw_s + (t->microbatches - 1) * calc_stage_pass_s(&pass[0]);
+    if (classes == 1) {
+        return alike_s;
     }
+    calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
+    at2 = calc_stage_walk_meets(at2, &pass[1]);
+    calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
+    at3 = calc_stage_walk_meets(at3, &pass[2]);
+    calc_stage_walk end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
+    end = calc_stage_walk_meets(end, &pass[3]);
+    double longest_s =
+        calc_max(calc_stage_path_s(t, c, pass, 0, at0), calc_stage_path_s(t, c, pass, 1, at1));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 2, at2));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 3, at3));
     double paced_s = (t->microbatches - 1) * calc_max(end.fw_max_s, end.bw_max_s);
-    return calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
+    double unequal_s = calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
+    return c[0].stages < t->stages ? unequal_s : alike_s;
 }
 
 /** Time until the last micro-batch has passed back through the first stage [s]; sources:
  *  docs/schedules.md. No loops: the sweep makes vectors of it.
  *  @param classes  as calc_stage_step_of()
  *  @param pass     CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
-CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
-                                               const calc_stage_links *l,
+CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const calc_stage_links *l,
                                                calc_pipeline_schedule schedule, int classes,
                                                const calc_stage_class *c,
                                                const calc_stage_pass *pass, double chunks)
@@ -278,9 +278,11 @@ typedef struct calc_stage_reduction {
 } calc_stage_reduction;
 
 /** The same block by block; nothing to gather is left behind it. */
-CALC_STAGE_INLINE calc_stage_reduction
-calc_stage_reduction_by_rule(const calc_stage_terms *t, const calc_stage_links *l,
-                             const calc_stage_class *c, const calc_stage_pass *pass, double chunks)
+CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_by_rule(const calc_stage_terms *t,
+                                                                    const calc_stage_links *l,
+                                                                    const calc_stage_class *c,
+                                                                    const calc_stage_pass *pass,
+                                                                    double chunks)
 {
     const calc_stage_weights *dense = &t->block[0].weights;
     const calc_stage_weights *moe = &t->block[1].weights;
@@ -303,12 +305,9 @@ calc_stage_reduction_by_rule(const calc_stage_terms *t, const calc_stage_links *
     return r;
 }
 
-CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(const calc_stage_terms *t,
-                                                                const calc_stage_links *l,
-                                                                const calc_stage_class *c,
-                                                                const calc_stage_weights *w,
-                                                                const calc_stage_pass *pass,
-                                                                double chunks)
+CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(
+    const calc_stage_terms *t, const calc_stage_links *l, const calc_stage_class *c,
+    const calc_stage_weights *w, const calc_stage_pass *pass, double chunks)
 {
     if (calc_stage_rule(t, CALC_COMPAT_REDUCE_BY_BLOCK)) {
         return calc_stage_reduction_by_rule(t, l, c, pass, chunks);
@@ -453,8 +452,7 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *
     if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
         calc_rule_line line = calc_stage_tier2_by_rule(t, c);
         out.weight = line.block_bytes;
-        out.activation =
-            line.flight_bytes * calc_stage_in_flight(t, schedule, c->position, chunks);
+        out.activation = line.flight_bytes * calc_stage_in_flight(t, schedule, c->position, chunks);
         out.optimizer = 0;
         return out;
     }
