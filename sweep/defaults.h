@@ -1,6 +1,6 @@
-/** @file defaults.h  What is searched where nobody says otherwise, for models with fields that
- *  Calculon does not have: how they are trained today. Models with Calculon's fields only keep what
- *  calc_space_init() says, Calculon's search. */
+/** @file defaults.h  What is searched where nobody says otherwise, for models that Calculon's
+ *  list of layers cannot describe: how they are trained today. Others keep what calc_space_init()
+ *  says, every legal layout. */
 #ifndef CALC_SWEEP_DEFAULTS_H
 #define CALC_SWEEP_DEFAULTS_H
 

@@ -22,7 +22,7 @@ typedef struct calc_units {
     int64_t *pipeline; /**< ascending */
 } calc_units;
 
-/** List the units of a design, largest first as far as that is cheap to say.
+/** List the units of a design, roughly the largest first, by estimates that are cheap.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_units_list(calc_units *units, const calc_space *space,
                                           const calc_app *app, const calc_system *system,

@@ -1,5 +1,5 @@
 /** @file kernel_table.h  Measured kernels and collectives, looked up by shape. What was measured
- *  itself is taken as it is; near it, the model's time is corrected by what it was wrong by at the
+ *  itself is taken as it is; near it, the model's time is corrected by its errors at the
  *  measured neighbours (inverse distance weights: Shepard 1968), sizes in the logarithm. */
 #ifndef CALC_MODEL_KERNEL_TABLE_H
 #define CALC_MODEL_KERNEL_TABLE_H

@@ -1,4 +1,4 @@
-/** @file stage_spent.h  What one micro-batch on one stage of an extended layout spends its time on:
+/** @file stage_spent.h  What one micro-batch on one stage of a layout spends its time on:
  *  the parts of calc_stage_pass_of(). */
 #ifndef CALC_MODEL_STAGE_SPENT_H
 #define CALC_MODEL_STAGE_SPENT_H

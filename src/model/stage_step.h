@@ -1,4 +1,4 @@
-/** @file stage_step.h  The step of an extended layout, put together from what its blocks, ends and
+/** @file stage_step.h  The step of a layout, put together from what its blocks, ends and
  *  groups take: the time of each class of stages, the pipeline over them, the reduction of
  * gradients behind them, and their memory.
  *
@@ -255,7 +255,7 @@ CALC_STAGE_INLINE calc_stage_weights calc_stage_weights_sum(const calc_stage_ter
     return w;
 }
 
-/** What of a communication is exposed beside a window, and what it costs the window. */
+/** Exposed part of a communication that overlaps a window, and the slow-down it causes there. */
 CALC_STAGE_INLINE double calc_stage_exposed_s(const calc_stage_terms *t, double link_s,
                                               double window_s, double least_s)
 {

@@ -203,9 +203,9 @@ calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_
                         calc_cost_agrad_s(block) + block->wgrad_s, l);
 }
 
-/* Host and processor take turns in being behind, kernel by kernel, so that a block takes longer
- * than the longer of the two sums: by 19 % where they are equal. A norm of fourth power stands for
- * that; of the powers 4, 6 and 8 it describes published runs best (docs/validation.md).
+/* Host and processor fall behind in turn, kernel by kernel, so that a block takes longer than the
+ * longer of the two sums: by 19 % where they are equal. A norm of fourth power stands for that;
+ * among the powers 4, 6 and 8 it describes published runs best (docs/validation.md).
  * @param host  time of the host over that of the processor
  * @return factor on the latter */
 static double host_wait(double host)

@@ -15,7 +15,7 @@ enum {
     CALC_STAGE_KINDS = 2        /**< of blocks: dense, with experts */
 };
 
-/** The sweep makes vectors of these functions: none may stay a call. */
+/** The sweep vectorizes these functions, so all of them must be inlined. */
 #define CALC_STAGE_INLINE static inline __attribute__((always_inline))
 
 /** Gradients of the last bucket have nothing left to hide behind: this share of them. */
@@ -54,8 +54,8 @@ typedef struct calc_stage_part {
     double passing_bytes;           /**< beside them, while a pass runs through the part */
 } calc_stage_part;
 
-/** What of a step depends on the networks of the pipeline and of data parallelism. The sweep keeps
- * an array of each member, as of calc_stage_class. */
+/** Terms of a step that depend on the networks of the pipeline and of data parallelism. The sweep
+ * keeps an array of each member, as of calc_stage_class. */
 #define CALC_STAGE_LINK_LIST(X)                                                                    \
     X(message_s)              /* between stages, forward */                                        \
     X(back_message_s)         /* and backward */                                                   \

@@ -23,7 +23,7 @@ static void put_rest(double *parts, calc_timeline_part part, double all_s)
     parts[part] += rest_s > 1e-9 * all_s ? rest_s : 0;
 }
 
-/* ---- Extended layouts ------------------------------------------------------------------------ */
+/* ---- Stages ---------------------------------------------------------------------------------- */
 
 static void add_blocks(const calc_timeline *t, const calc_cost *b, double blocks, double recompute,
                        calc_timeline_spent *out)

@@ -267,7 +267,7 @@ const calc_command calc_cmd_report = {
     .summary = "a page for a browser from what earlier commands wrote",
     .detail =
         "Writes the page that --html of calc run, calc sweep and calc validate writes, from the "
-        "JSON that these commands wrote; the document says which. Of a run and a validation it is "
+        "JSON that these commands wrote; the document says which. For a run or a validation it is "
         "the same page, to the byte. What calc sweep wrote holds the front and the best only, so "
         "the page has these points and splits. With APP SYS EXE: as calc run --html.",
     .args = rows,

@@ -279,7 +279,7 @@ static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_erro
     return status;
 }
 
-/* The stages, where they are asked for or may differ, or for the page. */
+/* The stages: with measured operators only where they are asked for, or for the page. */
 static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     bool shown = calc_opt_value(args, OPT_STAGES) || !o->operators;

@@ -55,8 +55,7 @@ static void write_note(calc_output *out, const char *label, const char *text)
     calc_output_printf(out, "  %-9s%9s  %s\n", label, "", text);
 }
 
-/* ---- What modern layouts say besides ----------------------------------------------------------
- */
+/* ---- What some layouts say besides ----------------------------------------------------------- */
 
 static void write_context(calc_output *out, const calc_report *r, const calc_groups *groups)
 {

@@ -18,7 +18,7 @@ typedef struct calc_run_outcome {
     calc_layer_stats layer[CALC_MAX_LAYERS];
     size_t layer_count;      /**< 0 unless asked for */
     calc_stage_stats *stage; /**< owned */
-    size_t stage_count;      /**< 0 for Calculon's layouts unless asked for: they are all alike */
+    size_t stage_count;      /**< 0 with measured operators unless asked for */
     size_t stage_known;      /**< of `stage`, asked for or not */
     const char **set;        /**< owned: assignments FIELD=VALUE */
     size_t set_count;
