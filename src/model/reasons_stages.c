@@ -164,6 +164,7 @@ typedef enum part {
     GRADIENTS,
     OPTIMIZER,
     ACTIVATIONS,
+    CHECKPOINTS,
     WORKING,
     HEAD,
     CACHE,
@@ -171,13 +172,24 @@ typedef enum part {
     PARTS
 } part;
 
+/* What of a part is in tier 1: all, or what offload leaves there, null without offload. */
+static double stays(double space, double with_offload)
+{
+    return isnan(with_offload) ? space : with_offload;
+}
+
 static part largest(const calc_stats *s, double *bytes)
 {
     const double space[PARTS] = {
-        [WEIGHTS] = s->weight_space,      [GRADIENTS] = s->weight_grad_space,
-        [OPTIMIZER] = s->optimizer_space, [ACTIVATIONS] = s->act_space,
-        [WORKING] = s->act_grad_space,    [HEAD] = s->head_space,
-        [CACHE] = s->kv_cache_space,      [OTHER] = s->framework_space + s->mem_overhead,
+        [WEIGHTS] = stays(s->weight_space, s->weight_space_with_offload),
+        [GRADIENTS] = stays(s->weight_grad_space, s->weight_grad_space_with_offload),
+        [OPTIMIZER] = stays(s->optimizer_space, s->optimizer_space_with_offload),
+        [ACTIVATIONS] = stays(s->act_space, s->act_space_with_offload),
+        [CHECKPOINTS] = stays(s->act_checkpoint_size, s->act_checkpoint_size_with_offload),
+        [WORKING] = stays(s->act_grad_space, s->act_grad_space_with_offload),
+        [HEAD] = s->head_space,
+        [CACHE] = s->kv_cache_space,
+        [OTHER] = s->framework_space + s->mem_overhead,
     };
     part most = WEIGHTS;
     for (part i = WEIGHTS; i < PARTS; i++) {
@@ -194,6 +206,7 @@ void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, ch
         [GRADIENTS] = "weight gradients",
         [OPTIMIZER] = "the optimizer",
         [ACTIVATIONS] = "activations",
+        [CHECKPOINTS] = "checkpoints",
         [WORKING] = "the block at hand",
         [HEAD] = "the head",
         [CACHE] = "cached keys and values",
@@ -257,6 +270,10 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
         break;
     case HEAD:
         advise(hint, e->training && !e->fused_cross_entropy, "set fused_cross_entropy");
+        advise(hint, e->microbatch_size > 1, "lower microbatch_size");
+        advise(hint, true, "raise tensor_par or context_par");
+        return;
+    case CHECKPOINTS:
         advise(hint, e->microbatch_size > 1, "lower microbatch_size");
         advise(hint, true, "raise tensor_par or context_par");
         return;

@@ -9,6 +9,8 @@
 #define NAME(name, text, sentence) text,
 #define SENTENCE(name, text, sentence) sentence,
 const char *const calc_compat_names[] = {CALC_COMPAT_LIST(NAME) NULL};
+const char *const calc_compat_words[] = {"none", "repaired", "calculon",
+                                         CALC_COMPAT_LIST(NAME) NULL};
 const char *const calc_compat_sentences[] = {CALC_COMPAT_LIST(SENTENCE) NULL};
 
 /* Sets of rules that have a name. */

@@ -11,6 +11,9 @@ enum { CALC_COMPAT_TEXT = 256 /**< bytes that hold any text of rules */ };
 extern const char *const calc_compat_names[];
 extern const char *const calc_compat_sentences[];
 
+/** Every word of such a text, NULL at the end. */
+extern const char *const calc_compat_words[];
+
 /** Read such a text.
  *  @param errors  filled if a word is not a rule
  *  @return CALC_OK or CALC_ERR_RANGE; *out is then untouched */

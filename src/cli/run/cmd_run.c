@@ -83,10 +83,11 @@ static const calc_opt opts[] = {
                          "names them"},
     [OPT_COMPAT] = {.name = "compat",
                     .value = "RULES",
+                    .choices = calc_compat_words,
+                    .list = true,
                     .preset = "none",
-                    .doc = "follow Calculon: all its rules (calculon), all but its three known "
-                           "defects (repaired), or some by name with commas between them "
-                           "(docs/calculon.md)"},
+                    .doc = "rules of Calculon's to follow, with commas between them; repaired: all "
+                           "but its three known defects; calculon: all (docs/calculon.md)"},
     [OPT_COLOR] = {.name = "color",
                    .value = "WHEN",
                    .choices = when,

@@ -50,6 +50,10 @@ static void write_head(calc_output *out, const calc_report *r)
                        calc_human_integer((double)in->app.hidden, width),
                        calc_human_integer((double)seq, tokens));
     write_experts(out, &in->app, &parameters);
+    if (in->app.vocab_size == 0) {
+        calc_paint_text(out, &r->paint, CALC_PAINT_RED, "no vocab_size");
+        calc_output_text(out, ": embedding, head and loss take no time and no memory here\n");
+    }
 }
 
 static void write_reasons(calc_output *out, const calc_report *r)

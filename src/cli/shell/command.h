@@ -26,6 +26,7 @@ typedef struct calc_opt {
     const char *name;           /**< without the dashes */
     const char *value;          /**< what its value is called: "FILE"; NULL: it takes none */
     const char *const *choices; /**< values allowed, NULL at the end; NULL: any */
+    bool list;                  /**< the value is some of the choices, with commas between them */
     const char *preset;         /**< value if it is not given; NULL: none */
     bool repeated;              /**< may be given more than once; else the last one counts */
     const char *doc;

@@ -46,7 +46,7 @@ static void write_options(calc_output *out, const calc_command *command)
 {
     write_section(out, "OPTIONS");
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
-        char doc[512];
+        char doc[1024];
         calc_output_text(out, ".TP\n.B \\-\\-");
         write_text(out, opt->name);
         calc_output_printf(out, "%s%s\n", opt->value ? " " : "", opt->value ? opt->value : "");

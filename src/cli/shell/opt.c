@@ -33,7 +33,7 @@ static const char *join(const char *const *words, char *buffer, size_t size)
 static calc_exit complain_choice(calc_args *args, const char *what, const char *value,
                                  const char *const *choices)
 {
-    char list[128];
+    char list[384];
     return complain(args, "%s: \"%.60s\" is not %s", what, value, join(choices, list, sizeof list));
 }
 
@@ -62,6 +62,23 @@ static int find_opt(const calc_opt *opts, const char *name, size_t length)
     return -1;
 }
 
+/* The first word of a value that is no choice of the option; NULL if none. */
+static const char *wrong_word(const calc_opt *opt, const char *value, char word[64])
+{
+    size_t length = 0;
+    for (; opt->choices; value += length + 1) {
+        length = opt->list ? strcspn(value, ",") : strlen(value);
+        snprintf(word, 64, "%.*s", length < 64 ? (int)length : 63, value);
+        if (calc_choice_index(opt->choices, word) < 0) {
+            return word;
+        }
+        if (value[length] == '\0') {
+            break;
+        }
+    }
+    return NULL;
+}
+
 /* Take one option, and the word after it if that is its value. */
 static calc_exit take_opt(calc_args *args, const char *word, const char *next, bool *took_next)
 {
@@ -84,10 +101,11 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
         value = next;
         *took_next = true;
     }
-    if (opt->choices && calc_choice_index(opt->choices, value) < 0) {
+    char wrong[64];
+    if (wrong_word(opt, value, wrong)) {
         char dashed[64];
         snprintf(dashed, sizeof dashed, "--%s", opt->name);
-        return complain_choice(args, dashed, value, opt->choices);
+        return complain_choice(args, dashed, wrong, opt->choices);
     }
     args->use[args->use_count++] = (calc_opt_use){index, value};
     return CALC_EXIT_OK;

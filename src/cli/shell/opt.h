@@ -19,7 +19,7 @@ struct calc_args {
     calc_opt_use *use; /**< in order */
     size_t use_count;
     bool help;           /**< -h or --help: show the help and do nothing else */
-    char complaint[256]; /**< what is wrong with the words, one line */
+    char complaint[512]; /**< what is wrong with the words, one line */
 };
 
 /** Sort the words.

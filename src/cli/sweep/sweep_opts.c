@@ -1,5 +1,6 @@
 #include "cli/sweep/sweep_opts.h"
 
+#include "spec/compat.h"
 #include "spec/field.h"
 
 static const char *const progress[] = {"auto", "plain", "none", NULL};
@@ -39,12 +40,14 @@ const calc_opt calc_sweep_opts[] = {
                               .repeated = true,
                               .doc = "only layouts that meet a condition on a statistic or a "
                                      "field: 'mem1 <= 60GiB', 'tensor_par != 3'"},
-    [CALC_SWEEP_OPT_COMPAT] = {.name = "compat",
-                               .value = "RULES",
-                               .preset = "none",
-                               .doc = "follow Calculon: all its rules (calculon), all but its "
-                                      "three known defects (repaired), or some by name with commas "
-                                      "between them (docs/calculon.md)"},
+    [CALC_SWEEP_OPT_COMPAT] =
+        {.name = "compat",
+         .value = "RULES",
+         .choices = calc_compat_words,
+         .list = true,
+         .preset = "none",
+         .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "
+                "three known defects; calculon: all (docs/calculon.md)"},
     [CALC_SWEEP_OPT_OUT] = {.name = "out",
                             .value = "FILE",
                             .doc = "write front and best with all fields and statistics, as .json "

@@ -1,2 +1,2 @@
-# exit 3
+# exit 2
 "$CALC" run a b c --compat megatron
