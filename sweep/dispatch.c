@@ -56,5 +56,5 @@ calc_stage_kernel *calc_stage_kernel_beside(calc_kernel *kernel)
 
 calc_stage_step calc_stage_lane_step(const calc_stage_tile *tile, size_t lane)
 {
-    return calc_stage_kernel_step(tile->terms, tile->schedule, tile->lanes, lane);
+    return calc_stage_kernel_step(tile->terms, tile->schedule, tile->lanes, lane, false);
 }

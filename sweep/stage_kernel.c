@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void lanes_pass(const calc_stage_ti
     size_t count = (t->lanes->count + 3) / 4 * 4;
 #pragma omp simd
     for (size_t lane = 0; lane < count; lane++) {
-        calc_stage_step s = calc_stage_kernel_step(&terms, schedule, t->lanes, lane);
+        calc_stage_step s = calc_stage_kernel_step(&terms, schedule, t->lanes, lane, true);
         double best_s = s.total_s[0][0] + skip[0][0];
         best_s = calc_stage_min(best_s, s.total_s[0][1] + skip[0][1]);
         best_s = calc_stage_min(best_s, s.total_s[1][0] + skip[1][0]);

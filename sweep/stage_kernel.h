@@ -39,7 +39,8 @@ typedef struct calc_stage_tile {
     bool allowed[2][2]; /**< [gradients overlap][weights overlap] */
 } calc_stage_tile;
 
-/** Per lane: the shortest step of the allowed ones, and the memory. */
+/** Per lane: the shortest step of the allowed ones, and the memory. With chunks, and with schedules
+ *  beside 1F1B, the step is a lower bound: whoever wants the time asks calc_stage_lane_step(). */
 typedef struct calc_stage_out {
     _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_STAGE_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double tier1_bytes[CALC_STAGE_LANES];
@@ -56,7 +57,7 @@ calc_stage_kernel calc_stage_kernel_v4;
 /** The stage kernel of the level whose other kernel is `kernel`. */
 calc_stage_kernel *calc_stage_kernel_beside(calc_kernel *kernel);
 
-/** The step of one lane: what the kernel minimises over. */
+/** The step of one lane: what the kernel minimises over, or a bound of. */
 calc_stage_step calc_stage_lane_step(const calc_stage_tile *tile, size_t lane);
 
 #endif

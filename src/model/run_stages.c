@@ -26,11 +26,12 @@ typedef struct run {
     double exposed_messages;
     bool reduces_beside, gathers_beside;
     size_t slowest, fullest; /* classes */
+    size_t busiest[2];       /* those of the stages whose work a step's time is told by */
     double peak_stage;       /* of the fullest */
     calc_stage_memory memory;
     calc_stage_reduction reduction;
     calc_stage_step step;
-    double reduction_exposed_s, optimizer_s, pipeline_s, total_s;
+    double reduction_exposed_s, optimizer_s, total_s;
 } run;
 
 /* Exposed time of a stage's reduction with the flags of the execution. */
@@ -38,6 +39,28 @@ static double reduction_s(const run *r, const calc_stage_reduction *x)
 {
     return (r->reduces_beside ? x->reduce_beside_s : x->reduce_s) +
            (r->gathers_beside ? x->gather_beside_s : x->gather_s);
+}
+
+/* With DualPipe half of the work of a stage is that of the opposite one: which two do most. */
+static void set_busiest_pair(run *r)
+{
+    double p = r->stages.stages;
+    double most_s = 0;
+    for (size_t i = 0; i < r->stages.count; i++) {
+        for (size_t k = 0; k <= i; k++) {
+            const calc_stage_class *a = &r->stages.item[i];
+            const calc_stage_class *b = &r->stages.item[k];
+            /* Positions in `a` that are opposite to one in `b`. */
+            double first = calc_max(a->position, p - b->position - b->stages);
+            double end = calc_stage_min(a->position + a->stages, p - b->position);
+            double s = calc_stage_pass_s(&r->pass[i]) + calc_stage_pass_s(&r->pass[k]);
+            if (first < end && s > most_s) {
+                most_s = s;
+                r->busiest[0] = i;
+                r->busiest[1] = k;
+            }
+        }
+    }
 }
 
 /* What each class of stages takes and holds; which is the slowest, which the fullest. */
@@ -71,6 +94,10 @@ static void run_classes(run *r)
         slowest_s = calc_max(slowest_s, s);
         r->optimizer_s = calc_max(r->optimizer_s, calc_stage_optimizer_sum(&r->terms, &w));
     }
+    r->busiest[0] = r->busiest[1] = r->slowest;
+    if (r->exec->training && r->exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
+        set_busiest_pair(r);
+    }
 }
 
 static void run_all(run *r)
@@ -88,8 +115,6 @@ static void run_all(run *r)
     r->reduces_beside = e->data_par_overlap;
     r->gathers_beside = calc_stage_gathers_beside(e);
     run_classes(r);
-    r->pipeline_s = calc_stage_pipeline_s(&r->terms, e->pipeline_schedule, r->stages.item, r->pass,
-                                          r->stages.chunks);
     r->step = calc_stage_step_of(&r->terms, e->pipeline_schedule, r->stages.item, r->stages.chunks,
                                  r->exposed_messages);
     r->total_s =
@@ -229,15 +254,16 @@ static void put_offload(const run *r, calc_stats *s)
     }
 }
 
-/* Time of the link of each group for a micro-batch on the slowest stage [s]. */
+/* Time of the link of each group for a micro-batch on the busiest stage [s]. */
 static void put_links(const run *r, calc_stats *s)
 {
-    const calc_stage_class *c = &r->stages.item[r->slowest];
+    const calc_stage_class *a = &r->stages.item[r->busiest[0]];
+    const calc_stage_class *b = &r->stages.item[r->busiest[1]];
     const calc_cost *d = &r->parts.block[CALC_DENSE_BLOCK];
     const calc_cost *x = &r->parts.block[CALC_MOE_BLOCK];
     double n = r->stages.microbatches / calc_share_or(r->exec->software_efficiency, 1);
-    double dense = n * c->dense;
-    double moe = n * c->moe;
+    double dense = n * (a->dense + b->dense) / 2;
+    double moe = n * (a->moe + b->moe) / 2;
     s->recomm_link_time = dense * (d->tensor.re_link_s + d->context.re_link_s) +
                           moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s);
     s->tp_comm_link_time = dense * (d->tensor.fw_link_s + d->tensor.bw_link_s) +
@@ -253,10 +279,25 @@ static void put_links(const run *r, calc_stats *s)
                            dense * sd.link_s + moe * sx.link_s;
 }
 
+double calc_run_bubble_s(double pipeline_s, double busy_s)
+{
+    double bubble_s = pipeline_s - busy_s;
+    return fabs(bubble_s) > CALC_STAGE_ROUNDING * pipeline_s ? bubble_s : 0;
+}
+
+static calc_stage_spent spent_of(const run *r, size_t class)
+{
+    return calc_stage_spent_of(&r->context, &r->parts, &r->lines, &r->terms, &r->stages.item[class],
+                               r->stages.chunks);
+}
+
 static void put_time(const run *r, calc_stats *s)
 {
-    calc_stage_spent t = calc_stage_spent_of(&r->context, &r->parts, &r->lines, &r->terms,
-                                             &r->stages.item[r->slowest], r->stages.chunks);
+    calc_stage_spent t = spent_of(r, r->busiest[0]);
+    if (r->busiest[1] != r->busiest[0]) {
+        calc_stage_spent other = spent_of(r, r->busiest[1]);
+        t = calc_stage_spent_mean(&t, &other);
+    }
     double m = r->stages.microbatches;
     s->fw_time = m * t.fw_s;
     s->bw_time = m * t.bw_s;
@@ -271,9 +312,12 @@ static void put_time(const run *r, calc_stats *s)
     s->bw_offload_exposed_time = m * t.bw_offload_s;
     s->head_time = m * t.ends_s;
     s->host_time = m * t.host_s;
-    s->bubble_time = r->pipeline_s - m * calc_stage_pass_s(&r->pass[r->slowest]);
+    double busy_s =
+        (calc_stage_pass_s(&r->pass[r->busiest[0]]) + calc_stage_pass_s(&r->pass[r->busiest[1]])) /
+        2;
+    s->bubble_time = calc_run_bubble_s(r->step.pipeline_s, m * busy_s);
     s->optim_step_time = r->optimizer_s;
-    s->straggler_time = r->pipeline_s * r->terms.growth;
+    s->straggler_time = r->step.pipeline_s * r->terms.growth;
     s->overhead_time = r->terms.overhead_s;
     s->total_time = r->total_s;
     s->slowest_stage = r->stages.item[r->slowest].position;

@@ -21,6 +21,10 @@ calc_verdict calc_run_stages_measured(const calc_app *app, const calc_system *sy
 void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_stats *stats);
 
+/** Idle time of a stage in a pipeline [s]: what is rounding counts as none.
+ *  @param busy_s  of the stage */
+double calc_run_bubble_s(double pipeline_s, double busy_s);
+
 /** First reason why an extended layout cannot run: its networks, its stages, its memory. */
 calc_verdict calc_run_verdict(const calc_system *system, const calc_exec *exec, bool stages_fit,
                               double tier1_bytes, double tier2_bytes);

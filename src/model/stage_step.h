@@ -20,6 +20,9 @@ enum {
 /** The sweep makes vectors of these functions: none may stay a call. */
 #define CALC_STAGE_INLINE static inline __attribute__((always_inline))
 
+/** What sums of a step in another order may differ by. */
+#define CALC_STAGE_ROUNDING 1e-12
+
 /** Gradients of the last bucket have nothing left to hide behind: this share of them. */
 #define CALC_STAGE_LAST_BUCKET 0.03
 
@@ -49,7 +52,8 @@ typedef struct calc_stage_terms {
     calc_stage_part block[CALC_STAGE_KINDS];
     calc_stage_part embedding, head; /**< the head with multi-token prediction */
     double stages, microbatches;
-    double lost_rounds; /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
+    bool ends_as_blocks; /**< embedding and head take the place of a block each */
+    bool dense_first;    /**< dense blocks come before those with experts */
     bool training;
     double message_s;        /**< between stages, one way */
     double message_hidden;   /**< share that pipeline_par_overlap hides */
@@ -122,11 +126,26 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
     return p;
 }
 
-/** The pipeline of one step for schedules beside 1F1B [s]: schedule.h. Not inline: their closed
- *  forms are long.
+/** A chunk of a stage of a class, as if it were a class of its own: its blocks, and the ends that
+ * are in it (docs/schedules.md). Only on the first stage may dense blocks come before the others.
+ *  @param chunks  of a stage: 2 with ZB-V and DualPipeV */
+calc_stage_class calc_stage_chunk(const calc_stage_terms *terms, const calc_stage_class *c,
+                                  int64_t chunks, int64_t chunk);
+
+/** Passes over it, with its messages.
+ *  @param chunks   model chunks per stage: pipeline_interleaving
+ *  @param parts    chunks of a stage, as above
+ *  @param exposed  share of the messages that is not hidden */
+calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *terms, const calc_stage_class *c,
+                                      double chunks, int64_t parts, int64_t chunk, double exposed);
+
+/** The pipeline of one step for schedules beside plain 1F1B [s]: in closed form if all chunks take
+ *  as long, and for gpipe; else simulated (schedule_steady.h), if there is room. Not inline: it is
+ *  long.
  *  @param pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
 double calc_stage_scheduled_s(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
-                              const calc_stage_class *c, const calc_stage_pass *pass);
+                              const calc_stage_class *c, const calc_stage_pass *pass, double chunks,
+                              double exposed);
 
 /** The same for the micro-batches whose activations a stage holds. */
 double calc_stage_scheduled_in_flight(const calc_stage_terms *terms,
@@ -136,55 +155,17 @@ double calc_stage_scheduled_in_flight(const calc_stage_terms *terms,
 double calc_stage_scheduled_peak(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
                                  const calc_stage_class *c);
 
-/** Sums over classes of stages, and the slowest. */
-typedef struct calc_stage_sums {
-    double fw_s, bw_s; /**< of all stages */
-    double slowest_s;  /**< a micro-batch on the slowest stage */
-    double slowest_fw_s, slowest_bw_s;
-    double before_s, last_s; /**< the slowest but the last, and the last */
-} calc_stage_sums;
-
-CALC_STAGE_INLINE calc_stage_sums calc_stage_sum(calc_stage_sums x, const calc_stage_class *c,
-                                                 const calc_stage_pass *p)
+/** Forward passes only: the first micro-batch goes through all stages, the others follow the
+ * slowest [s]. */
+CALC_STAGE_INLINE double calc_stage_forward_s(const calc_stage_terms *t, const calc_stage_class *c,
+                                              const calc_stage_pass *pass)
 {
-    bool there = c->stages > 0;
-    double bw_s = p->agrad_s + p->wgrad_s;
-    double s = p->fw_s + bw_s;
-    bool more = s > x.slowest_s;
-    x.fw_s += c->stages * p->fw_s;
-    x.bw_s += c->stages * bw_s;
-    x.slowest_fw_s = more ? p->fw_s : x.slowest_fw_s;
-    x.slowest_bw_s = more ? bw_s : x.slowest_bw_s;
-    x.slowest_s = more ? s : x.slowest_s;
-    /* Of several equal stages all but one come before the last. */
-    double before_s = c->stages > 1 ? calc_max(x.last_s, s) : x.last_s;
-    x.before_s = there ? calc_max(x.before_s, before_s) : x.before_s;
-    x.last_s = there ? s : x.last_s;
-    return x;
-}
-
-/** Interleaved 1F1B [s]: the slowest stage is busy all the time, the others fill and drain it by
- *  chunks; a head on the last chunk keeps chunks out of step (docs/schedules.md).
- *  @param head_s  of the last chunk, all passes */
-CALC_STAGE_INLINE double calc_stage_interleaved_s(const calc_stage_terms *t,
-                                                  const calc_stage_sums *x, double chunks,
-                                                  double head_s)
-{
-    double p = t->stages;
-    double m = t->microbatches;
-    double others = calc_max(1, p - 1);
-    double fw_s = (x->fw_s - x->slowest_fw_s) / others;
-    double bw_s = (x->bw_s - x->slowest_bw_s) / others;
-    double lost = p - 1 + (chunks - 1) * t->lost_rounds;
-    double one_round_s = lost * (fw_s + bw_s);
-    double fill_s = (p - 1) * fw_s + lost * bw_s;
-    double drain_s = lost * fw_s + (lost - p * (chunks - 1)) * bw_s;
-    double bubble_s = m <= p ? one_round_s : calc_max(fill_s, drain_s);
-    double usual_s = (x->last_s - head_s) / chunks;
-    double chunk_s = calc_max(x->before_s / chunks, usual_s);
-    double in_step_s = (chunks - 1) * chunk_s + calc_max(chunk_s, usual_s + head_s);
-    double out_of_step_s = head_s > 0 ? calc_max(0, in_step_s - x->slowest_s) / 2 : 0;
-    return m * (x->slowest_s + out_of_step_s) + bubble_s / chunks;
+    double first_s = c[0].stages * pass[0].fw_s + c[1].stages * pass[1].fw_s +
+                     c[2].stages * pass[2].fw_s + c[3].stages * pass[3].fw_s;
+    double slowest_s = calc_max(calc_stage_pass_s(&pass[0]), calc_stage_pass_s(&pass[1]));
+    slowest_s = calc_max(slowest_s, calc_stage_pass_s(&pass[2]));
+    slowest_s = calc_max(slowest_s, calc_stage_pass_s(&pass[3]));
+    return first_s + (t->microbatches - 1) * slowest_s;
 }
 
 /** A walk along the pipeline, for 1F1B: what the stages so far take, and the slowest of them. */
@@ -285,31 +266,49 @@ CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, const calc
 }
 
 /** Time until the last micro-batch has passed back through the first stage [s]; sources:
- *  docs/schedules.md. No loops: the sweep makes vectors of it.
- *  @param pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
+ *  docs/schedules.md. No loops if the schedule is 1F1B without chunks: the sweep makes vectors of
+ * it.
+ *  @param pass     CALC_MAX_STAGE_CLASSES classes in order of the pipeline
+ *  @param exposed  share of the messages that is not hidden */
 CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t,
                                                calc_pipeline_schedule schedule,
                                                const calc_stage_class *c,
-                                               const calc_stage_pass *pass, double chunks)
+                                               const calc_stage_pass *pass, double chunks,
+                                               double exposed)
 {
-    if (t->training && schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
-        return calc_stage_scheduled_s(t, schedule, c, pass);
-    }
-    calc_stage_sums x = {0, 0, 0, 0, 0, 0, 0};
-    x = calc_stage_sum(x, &c[0], &pass[0]);
-    x = calc_stage_sum(x, &c[1], &pass[1]);
-    x = calc_stage_sum(x, &c[2], &pass[2]);
-    x = calc_stage_sum(x, &c[3], &pass[3]);
     if (!t->training) {
-        return x.fw_s + (t->microbatches - 1) * x.slowest_s;
+        return calc_stage_forward_s(t, c, pass);
     }
-    const calc_stage_part *head = &t->head;
-    double whole_head_s = head->fw_s + head->agrad_s + head->wgrad_s;
-    /* Spread over all stages, it keeps none out of step. */
-    double head_s = c[0].last > 0 && c[0].last < 1 ? 0 : whole_head_s;
-    double interleaved_s = calc_stage_interleaved_s(t, &x, chunks, head_s);
+    if (schedule != CALC_PIPELINE_SCHEDULE_1F1B || chunks > 1) {
+        return calc_stage_scheduled_s(t, schedule, c, pass, chunks, exposed);
+    }
+    return calc_stage_1f1b_s(t, c, pass);
+}
+
+/** calc_stage_pipeline_s() where that is short; else no more than it [s]: the busiest stage is
+ * never idle. DualPipe's stages share their work in pairs: what all of them do is divided evenly.
+ */
+CALC_STAGE_INLINE double calc_stage_pipeline_least_s(const calc_stage_terms *t,
+                                                     calc_pipeline_schedule schedule,
+                                                     const calc_stage_class *c,
+                                                     const calc_stage_pass *pass, double chunks)
+{
+    if (!t->training) {
+        return calc_stage_forward_s(t, c, pass);
+    }
+    double s0 = calc_stage_pass_s(&pass[0]);
+    double s1 = calc_stage_pass_s(&pass[1]);
+    double s2 = calc_stage_pass_s(&pass[2]);
+    double s3 = calc_stage_pass_s(&pass[3]);
+    double most_s = calc_max(calc_max(s0, s1), calc_max(s2, s3));
+    double all_s = c[0].stages * s0 + c[1].stages * s1 + c[2].stages * s2 + c[3].stages * s3;
+    double busy_s = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? all_s / t->stages : most_s;
+    double least_s = t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING);
+    if (schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        return least_s;
+    }
     double plain_s = calc_stage_1f1b_s(t, c, pass);
-    return chunks > 1 ? interleaved_s : plain_s;
+    return chunks > 1 ? least_s : plain_s;
 }
 
 /** Weights of a stage of a class. */
@@ -452,6 +451,7 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
 /** A step, as far as a search needs it: without overlap of gradients and weights, with that of
  *  gradients, of weights, and of both [s]; and the memory of the fullest stage [bytes]. */
 typedef struct calc_stage_step {
+    double pipeline_s;
     double partial_s;     /**< without data parallelism's communication */
     double total_s[2][2]; /**< [gradients overlap][weights overlap] */
     double allocated_bytes, tier1_bytes;
@@ -486,10 +486,11 @@ CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_
     return x;
 }
 
-CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
-                                                     calc_pipeline_schedule schedule,
-                                                     const calc_stage_class *c, double chunks,
-                                                     double exposed)
+/** @param least  take a lower bound for the pipeline where it has no short closed form: no calls */
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_or_less(const calc_stage_terms *t,
+                                                          calc_pipeline_schedule schedule,
+                                                          const calc_stage_class *c, double chunks,
+                                                          double exposed, bool least)
 {
     const calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {
         calc_stage_pass_of(t, &c[0], chunks, exposed),
@@ -502,7 +503,9 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
     most = calc_stage_more(most, t, schedule, &c[2], &pass[2], chunks);
     most = calc_stage_more(most, t, schedule, &c[3], &pass[3], chunks);
     calc_stage_step s;
-    double pipeline_s = calc_stage_pipeline_s(t, schedule, c, pass, chunks);
+    double pipeline_s = least ? calc_stage_pipeline_least_s(t, schedule, c, pass, chunks)
+                              : calc_stage_pipeline_s(t, schedule, c, pass, chunks, exposed);
+    s.pipeline_s = pipeline_s;
     s.partial_s =
         pipeline_s + pipeline_s * t->growth + t->tied_s + most.optimizer_s + t->overhead_s;
     s.total_s[0][0] = most.plain_s + s.partial_s;
@@ -512,6 +515,14 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
     s.allocated_bytes = most.allocated_bytes;
     s.tier1_bytes = most.allocated_bytes * t->used_share + t->reserved_bytes;
     return s;
+}
+
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
+                                                     calc_pipeline_schedule schedule,
+                                                     const calc_stage_class *c, double chunks,
+                                                     double exposed)
+{
+    return calc_stage_step_or_less(t, schedule, c, chunks, exposed, false);
 }
 
 #endif

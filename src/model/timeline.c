@@ -1,7 +1,5 @@
 #include "model/timeline.h"
 
-#include <math.h>
-
 #include "spec/extended.h"
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -87,7 +85,7 @@ static void set_extended(calc_timeline *t)
         pass[i] = calc_stage_pass_of(&t->terms, &t->stages.item[i], t->stages.chunks, exposed);
     }
     t->closed_s = calc_stage_pipeline_s(&t->terms, e->pipeline_schedule, t->stages.item, pass,
-                                        t->stages.chunks);
+                                        t->stages.chunks, exposed);
     t->fits = t->stages.fit;
     t->growth = t->terms.growth;
     t->overhead_s = t->terms.overhead_s;
@@ -119,55 +117,19 @@ const calc_stage_class *calc_timeline_class(const calc_timeline *t, int64_t stag
     return &t->stages.item[i];
 }
 
-/* Whether the dense blocks of a stage come first, as those before the first experts do; else they
- * alternate with the others, or the blocks are spread freely (calc_stages_split()). */
-static bool dense_first(const calc_timeline *t, int64_t stage)
-{
-    const calc_shape *m = &t->model;
-    return stage == 0 && t->stages.stages > 1 && !t->stages.ends_spread && m->dense_blocks > 0 &&
-           m->moe_every == 1;
-}
-
 calc_stage_class calc_timeline_chunk_class(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
-    const calc_stage_class *c = calc_timeline_class(t, stage);
-    double chunks = (double)t->shape.chunks;
-    double blocks = c->dense + c->moe;
-    bool as_blocks =
-        t->exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && t->stages.stages > 1;
-    bool first = chunk == 0;
-    bool last = chunk == t->shape.chunks - 1;
-    /* Ends that count as a block take the place of one in the chunk they are in. */
-    double first_end = as_blocks ? c->first : 0;
-    double last_end = as_blocks ? c->last : 0;
-    double even = (blocks + first_end + last_end) / chunks;
-    double mine = even - first * first_end - last * last_end;
-    double before = (double)chunk * even - (first ? 0 : first_end);
-    calc_stage_class out = {
-        .stages = 1,
-        .position = (double)stage,
-        .dense = blocks > 0 ? mine * c->dense / blocks : 0,
-        .first = t->stages.ends_spread ? c->first / chunks : first * c->first,
-        .last = t->stages.ends_spread ? c->last / chunks : last * c->last,
-    };
-    if (dense_first(t, stage)) {
-        out.dense = fmin(mine, calc_max(0, c->dense - before));
-    }
-    out.moe = mine - out.dense;
-    return out;
+    calc_stage_class c =
+        calc_stage_chunk(&t->terms, calc_timeline_class(t, stage), t->shape.chunks, chunk);
+    c.position = (double)stage;
+    return c;
 }
 
 static calc_schedule_pass extended_pass(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
-    const calc_stage_class *whole = calc_timeline_class(t, stage);
-    calc_stage_class c = calc_timeline_chunk_class(t, stage, chunk);
-    calc_stage_terms terms = t->terms;
-    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
-    double blocks = whole->dense + whole->moe;
-    terms.recompute_blocks *= blocks > 0 ? (c.dense + c.moe) / blocks : 0;
-    double messages = t->stages.chunks / (double)t->shape.chunks;
     double exposed = calc_stage_exposed_messages(&t->terms, t->exec);
-    calc_stage_pass p = calc_stage_pass_of(&terms, &c, messages, exposed);
+    calc_stage_pass p = calc_stage_chunk_pass(&t->terms, calc_timeline_class(t, stage),
+                                              t->stages.chunks, t->shape.chunks, chunk, exposed);
     return (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
 }
 

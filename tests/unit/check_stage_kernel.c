@@ -1,4 +1,5 @@
-/* Kernels of stages at every level against calc_stage_lane_step(), bit for bit, on random terms. */
+/* Kernels of stages at every level against calc_stage_lane_step(), bit for bit where they are no
+ * bound, on random terms. */
 #include "stage_kernel.h"
 
 #include <string.h>
@@ -36,6 +37,7 @@ static void random_part(calc_stage_part *part)
     for (size_t i = 0; i < sizeof *part / sizeof *member; i++) {
         member[i] = number();
     }
+    part->spared_s = calc_rng_real(&rng) * part->agrad_s;
 }
 
 static calc_stage_terms random_terms(void)
@@ -43,7 +45,6 @@ static calc_stage_terms random_terms(void)
     calc_stage_terms t = {
         .stages = count_to(12),
         .microbatches = count_to(40),
-        .lost_rounds = number(),
         .training = calc_rng_below(&rng, 4) > 0,
         .message_s = number(),
         .message_hidden = calc_rng_real(&rng),
@@ -95,8 +96,8 @@ static void random_lanes(size_t count, double stages)
             c->position[lane] = stages - left;
             c->dense[lane] = c->stages[lane] > 0 ? (double)calc_rng_below(&rng, 4) : 0;
             c->moe[lane] = c->stages[lane] > 0 ? (double)calc_rng_below(&rng, 4) : 0;
-            c->first[lane] = i == 0;
-            c->last[lane] = last;
+            c->first[lane] = i == 0 && c->stages[lane] > 0;
+            c->last[lane] = last && c->stages[lane] > 0;
             left -= c->stages[lane];
         }
     }
@@ -112,7 +113,7 @@ static double least_s(const calc_stage_tile *tile, const calc_stage_step *step)
     return least;
 }
 
-START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
+START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less)
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -122,6 +123,9 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
         .terms = &terms,
         .lanes = &lanes,
         .schedule = (calc_pipeline_schedule)calc_rng_below(&rng, CALC_PIPELINE_SCHEDULE_COUNT)};
+    if (tile.schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE && fmod(terms.stages, 2) != 0) {
+        tile.schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    }
     uint32_t allowed = 1 + calc_rng_below(&rng, 15);
     for (uint32_t i = 0; i < 4; i++) {
         tile.allowed[i / 2][i % 2] = (allowed >> i & 1) != 0;
@@ -132,9 +136,12 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane)
         calc_stage_kernel_beside(level[l].run)(&tile, &out);
         for (size_t lane = 0; lane < lanes.count; lane++) {
             calc_stage_step step = calc_stage_lane_step(&tile, lane);
-            ck_assert_msg(out.best_s[lane] == least_s(&tile, &step),
-                          "%s, lane %zu: %.17g not %.17g", level[l].name, lane, out.best_s[lane],
-                          least_s(&tile, &step));
+            double want_s = least_s(&tile, &step);
+            bool exact = !terms.training ||
+                         (tile.schedule == CALC_PIPELINE_SCHEDULE_1F1B && lanes.chunks[lane] <= 1);
+            bool right = exact ? out.best_s[lane] == want_s : out.best_s[lane] <= want_s;
+            ck_assert_msg(right, "%s, lane %zu: %.17g not %.17g", level[l].name, lane,
+                          out.best_s[lane], want_s);
             ck_assert(out.tier1_bytes[lane] == step.tier1_bytes);
         }
     }
@@ -155,7 +162,8 @@ END_TEST
 int main(void)
 {
     TCase *cases = tcase_create("stage_kernel");
-    tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane, 0, ROUNDS);
+    tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane_or_less, 0,
+                        ROUNDS);
     tcase_add_test(cases, every_level_has_a_kernel_of_its_own);
     return run_cases(cases);
 }
