@@ -1,7 +1,8 @@
-# Write files as the byte arrays that src/report/page.h declares.
-#   cmake -DOUT=page_data.c -DFILES=name=path,name=path,... -P embed.cmake
+# Write files as byte arrays: definitions of TYPE PREFIX<name> = {bytes, length} that HEADER declares.
+#   cmake -DOUT=page_data.c -DHEADER=report/page_data.h -DTYPE=calc_page_data -DPREFIX=calc_page_
+#       -DFILES=name=path,name=path,... -P embed.cmake
 # A path that is empty gives an empty array.
-set(text "/* Made by cmake/embed.cmake. */\n#include \"report/page_data.h\"\n")
+set(text "/* Made by cmake/embed.cmake. */\n#include \"${HEADER}\"\n")
 string(REPLACE "," ";" files "${FILES}")
 foreach(pair IN LISTS files)
     string(REGEX MATCH "^([^=]+)=(.*)$" pair "${pair}")
@@ -14,7 +15,7 @@ foreach(pair IN LISTS files)
     endif()
     string(APPEND text
         "static const unsigned char ${name}_bytes[] = {${bytes}0};\n"
-        "const calc_page_data calc_page_${name} = {(const char *)${name}_bytes,"
+        "const ${TYPE} ${PREFIX}${name} = {(const char *)${name}_bytes,"
         " sizeof ${name}_bytes - 1};\n")
 endforeach()
 file(WRITE "${OUT}" "${text}")

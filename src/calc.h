@@ -232,7 +232,7 @@ typedef enum calc_field_type {
 
 enum {
     CALC_OPTIONAL = 1,       /**< may be absent: then 0, false, the first choice or .absent */
-    CALC_ABOVE_LO = 2,       /**< .lo itself is not allowed */
+    CALC_OR_ZERO = 2,        /**< 0 is allowed below .lo: it means what an absent key means */
     CALC_BELOW_HI = 4,       /**< .hi itself is not allowed */
     CALC_POINT_TO_POINT = 8, /**< OP: the offset must be null */
     CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
@@ -357,10 +357,19 @@ CALC_API void calc_errors_locate(calc_errors *errors, calc_kind kind, const char
 /* ---- The model ------------------------------------------------------------------------------- */
 
 /** Evaluate one layout. Pure: the same inputs give the same bits. The inputs must have passed
- *  calc_check(). "Does not fit" is not a failure: see the verdict.
+ *  calc_check(), and calc_compat_check() with rules. "Does not fit" is not a failure: see the
+ *  verdict.
+ *  @param compat  rules of Calculon's to follow, CALC_COMPAT_NONE for ours; not read where a model is
+ *                 served
  *  @return stats->verdict */
 CALC_API calc_verdict calc_run(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_compat compat, calc_stats *stats);
+
+/** Whether Calculon's rules can be applied to a layout: its list of layers (rule `layers`) has no
+ *  experts, gates or other parts of models of today, and no rule knows serving.
+ *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that says what the layout has */
+CALC_API CALC_MUST_USE calc_status calc_compat_check(const calc_app *app, const calc_exec *exec,
+                                                     calc_compat compat, calc_errors *errors);
 
 /** Memory that calc_run_exact() works in [bytes].
  *  @param bytes   filled on CALC_OK
@@ -377,23 +386,25 @@ CALC_API CALC_MUST_USE calc_status calc_exact_bytes(const calc_exec *exec, size_
 CALC_API calc_verdict calc_run_exact(const calc_app *app, const calc_system *system,
                                      const calc_exec *exec, void *workspace, calc_stats *stats);
 
-/** Statistics of each layer of the transformer block, for one micro-batch on one processor. With
- *  fields of modern models: of each operator of its blocks (those that kinds of blocks share once),
- *  then of embedding, head and multi-token prediction; for collectives the statistics of
- *  communication are those of its own group, exposed is NaN (hidden by class, not one by one), and
- *  so is the optimizer's arithmetic.
+/** Statistics of each operator of the blocks, for one micro-batch on one processor: those that kinds
+ *  of blocks share once, then those of embedding, head and multi-token prediction; with the rule
+ *  `layers` of each of Calculon's layers. The statistics of communication are those of a collective's
+ *  own group; exposed is NaN in context and expert parallelism, where all collectives of a group hide
+ *  together. Where a model is served: of a decoding step, or with inference phase prefill of a chunk
+ *  of a prompt.
  *  @param out  filled with up to `capacity` rows (CALC_MAX_LAYERS always suffice)
  *  @return how many layers there are */
 CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                            calc_layer_stats *out, size_t capacity);
+                            calc_compat compat, calc_layer_stats *out, size_t capacity);
 
-/** Statistics of each stage of the pipeline, in order. Without fields of modern models all stages
- *  are charged the same, as Calculon does.
+/** Statistics of each stage of the pipeline, in order; with the rule `even-stages` all are charged
+ *  the same.
  *  @param out  filled with up to `capacity` rows
- *  @return how many stages there are: pipeline_par; 0 where a model is served, whose micro-batches
- *  change from pass to pass */
+ *  @return how many stages there are: pipeline_par; 0 where a stage would have no block, and where a
+ *  model is served, whose micro-batches change from pass to pass */
 CALC_API size_t calc_each_stage(const calc_app *app, const calc_system *system,
-                                const calc_exec *exec, calc_stage_stats *out, size_t capacity);
+                                const calc_exec *exec, calc_compat compat, calc_stage_stats *out,
+                                size_t capacity);
 
 /** Why a layout is infeasible, with the numbers and what would fix it. */
 typedef struct calc_reason {
@@ -406,7 +417,8 @@ typedef struct calc_reason {
  *  @param stats  what calc_run() gave for the same inputs
  *  @return how many there are; 0 for a feasible layout */
 CALC_API size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                             const calc_stats *stats, calc_reason out[CALC_MAX_REASONS]);
+                             calc_compat compat, const calc_stats *stats,
+                             calc_reason out[CALC_MAX_REASONS]);
 
 /** Trainable parameters of a model, and of its parts; parts sum to the total. */
 typedef struct calc_parameters {

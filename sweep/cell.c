@@ -1,9 +1,12 @@
 #include "cell.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "model/pipeline.h"
 #include "model/verdict.h"
+
+/* Lanes of the widest vector. */
+enum { PADDING = 8 };
 
 /* The largest value of an axis below one of them; 0 if that is the first. */
 static int64_t value_before(const calc_values *axis, int64_t value)
@@ -48,161 +51,217 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
     return true;
 }
 
-static void fill_combos(calc_cell *cell, const calc_space *space, const calc_system *system)
-{
-    const calc_exec *e = &cell->exec;
-    bool tier2 = system->mem2.capacity_bytes > 0;
-    /* Only where it is every legal value does an empty second tier rule offload out. */
-    bool weights = tier2 || !space->axis[CALC_AXIS_weight_offload].all;
-    bool activations = tier2 || !space->axis[CALC_AXIS_activations_offload].all;
-    bool optimizers = e->training && (tier2 || !space->axis[CALC_AXIS_optimizer_offload].all);
-    int64_t sharding[2], weight[2], activation[2], optimizer[2], overlap[2];
-    size_t shardings =
-        calc_space_pick_bool(space, CALC_AXIS_optimizer_sharding, e->data_par > 1, sharding);
-    size_t weight_count = calc_space_pick_bool(space, CALC_AXIS_weight_offload, weights, weight);
-    size_t activation_count =
-        calc_space_pick_bool(space, CALC_AXIS_activations_offload, activations, activation);
-    size_t optimizer_count =
-        calc_space_pick_bool(space, CALC_AXIS_optimizer_offload, optimizers, optimizer);
-    cell->combos = 0;
-    cell->combos_without_activations = 0;
-    for (size_t a = 0; a < activation_count; a++) {
-        for (size_t s = 0; s < shardings; s++) {
-            for (size_t w = 0; w < weight_count; w++) {
-                for (size_t o = 0; o < optimizer_count; o++) {
-                    cell->combo[cell->combos++] = (calc_cell_combo){
-                        sharding[s] != 0, weight[w] != 0, activation[a] != 0, optimizer[o] != 0};
-                }
-            }
-        }
-        if (activation[a] == 0) {
-            cell->combos_without_activations = cell->combos;
-        }
-    }
-    size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_data_par_overlap,
-                                           e->training && e->data_par > 1, overlap);
-    cell->plain = overlaps > 0 && overlap[0] == 0;
-    cell->overlapped = overlaps > 0 && overlap[overlaps - 1] != 0;
-}
-
-/* Lanes of one interleaving, one per pipeline network. */
-static void add_lanes(calc_cell *cell, const calc_pipeline *p)
-{
-    for (size_t n = 0; n < cell->pipeline_networks; n++) {
-        size_t lane = cell->lanes++;
-        cell->base_blocks[lane] = p->base_blocks;
-        cell->chunks[lane] = p->chunks;
-        cell->rounds[lane] = p->rounds;
-        cell->in_flight[lane] = p->in_flight;
-        cell->network[lane] = (unsigned char)n;
-        for (size_t d = 0; d < cell->data_networks; d++) {
-            cell->collides[d][lane] = cell->data_network[d] == cell->pipeline_network[n];
-        }
-    }
-}
-
-bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app, const calc_system *system)
+bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
-    /* A number has less than twice as many divisors as its root. */
-    size_t most = axis->all ? (size_t)(2 * sqrt((double)app->num_blocks)) : axis->count;
-    /* Free layouts, which are lists of stages, may have any number of chunks. */
+    /* Free layouts may have any number of chunks, others divisors of their blocks. */
     bool any =
         axis->all && calc_space_has(space, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
-    size_t stage_lanes = 2 * (any ? (size_t)app->num_blocks / 2 + 1 : most);
-    return most * (size_t)system->networks_count <= CALC_KERNEL_LANES &&
-           stage_lanes <= CALC_KERNEL_LANES;
+    size_t divisors = (size_t)(2 * sqrt((double)app->num_blocks));
+    size_t most = any ? (size_t)app->num_blocks / 2 + 1 : axis->all ? divisors : axis->count;
+    return 2 * most <= CALC_KERNEL_LANES;
 }
 
-void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *app,
-                    const calc_system *system)
-{
-    const calc_exec *e = &cell->exec;
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
-    const calc_values *interleaving = &space->axis[CALC_AXIS_pipeline_interleaving];
+/* ---- The cell -------------------------------------------------------------------------------- */
 
-    fill_combos(cell, space, system);
-    cell->pipeline_networks = calc_space_networks(space, CALC_AXIS_pipeline_par_net,
-                                                  e->pipeline_par, system, cell->pipeline_network);
-    cell->data_networks =
-        calc_space_networks(space, CALC_AXIS_data_par_net, e->data_par, system, cell->data_network);
-    cell->lanes = 0;
-    cell->interleavings = 0;
-    cell->unfit_interleavings = 0;
-    calc_pipeline one = calc_pipeline_split(app->num_blocks, e->pipeline_par, 1, microbatches);
-    cell->blocks_per_proc = one.blocks_per_proc;
-    cell->missing_blocks = one.missing_blocks;
-    cell->stages = one.stages;
-    cell->last_round = one.last_round;
-    cell->microbatches = one.microbatches;
-    int64_t blocks = (int64_t)one.blocks_per_proc;
-    int64_t most = e->pipeline_par == 1 ? 1 : blocks;
-    size_t candidates = interleaving->all ? (size_t)most : interleaving->count;
+static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_rows *rows,
+                           calc_compat compat)
+{
+    const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
+    int64_t overlap[2];
+    calc_exec e = k->exec;
+    bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
+                   e.inference.phase == CALC_INFERENCE_PHASE_NONE;
+    int64_t most = chunked ? (int64_t)ceil(rows->shape.blocks / (double)e.pipeline_par) + 1 : 1;
+    /* Where overlap is preferred, there must be something to overlap. */
+    bool sends = e.pipeline_par > 1 || !space->axis[CALC_AXIS_pipeline_par_overlap].last;
+    size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, sends, overlap);
+    size_t candidates = axis->all ? (size_t)most : axis->count;
+    k->fitting = 0;
+    k->unfit = 0;
     for (size_t i = 0; i < candidates; i++) {
-        int64_t value = interleaving->all ? (int64_t)i + 1 : interleaving->value[i];
-        if (e->pipeline_par == 1 && value != 1) {
+        int64_t v = axis->all ? (int64_t)i + 1 : axis->value[i];
+        if (v > 1 && !chunked) {
             continue;
         }
-        if (value > blocks || blocks % value != 0) {
-            if (!interleaving->all) {
-                cell->unfit_interleaving[cell->unfit_interleavings++] = value;
+        e.pipeline_interleaving = v;
+        calc_stages s = calc_stages_split(&rows->shape, &e, compat);
+        k->fewest_blocks = s.fewest_blocks;
+        for (size_t o = 0; o < overlaps; o++) {
+            calc_cell_chunking c = {v, overlap[o] != 0};
+            if (s.fit) {
+                k->stages[k->fitting] = s;
+                k->chunking[k->fitting++] = c;
+            } else if (!axis->all) {
+                k->unfit_chunking[k->unfit++] = c;
             }
-            continue;
         }
-        calc_pipeline p =
-            calc_pipeline_split(app->num_blocks, e->pipeline_par, value, microbatches);
-        add_lanes(cell, &p);
-        bool less = cell->interleavings == 0 || p.in_flight < cell->least_in_flight;
-        cell->least_in_flight = less ? p.in_flight : cell->least_in_flight;
-        cell->interleavings++;
     }
-    /* Kernels read whole vectors: what is behind the last lane must be harmless numbers. */
-    size_t padded = (cell->lanes + 7) / 8 * 8;
-    for (size_t lane = cell->lanes; lane < padded && lane > 0; lane++) {
-        cell->base_blocks[lane] = cell->base_blocks[0];
-        cell->chunks[lane] = cell->chunks[0];
-        cell->rounds[lane] = cell->rounds[0];
-        cell->in_flight[lane] = cell->in_flight[0];
-        cell->network[lane] = cell->network[0];
-        for (size_t d = 0; d < cell->data_networks; d++) {
-            cell->collides[d][lane] = cell->collides[d][0];
+    k->same_first = true;
+    for (size_t i = 1; i < k->fitting; i++) {
+        k->same_first = k->same_first && memcmp(&k->stages[i].item[0], &k->stages[0].item[0],
+                                                sizeof(calc_stage_class)) == 0;
+    }
+}
+
+static void fill_flags(calc_cell *k, const calc_space *space)
+{
+    static const int64_t choices[] = {CALC_CHOICE_AUTO, CALC_CHOICE_TRUE, CALC_CHOICE_FALSE};
+    k->reduces = calc_space_pick_bool(space, CALC_AXIS_data_par_overlap,
+                                      k->exec.training && !k->alone, k->reduce);
+    k->gathers = calc_space_pick(space, CALC_AXIS_param_gather_overlap, choices, 3, k->gather);
+}
+
+/* Without replicas only the state that shards nothing is legal. */
+static void fill_choices(calc_cell *k, const calc_rows *rows)
+{
+    k->choices = 0;
+    k->resident = 0;
+    for (size_t i = 0; i < rows->choices; i++) {
+        const calc_row_choice *c = &rows->choice[i];
+        bool plain = !c->sharding && c->zero == 0;
+        if (k->alone ? plain : !c->alone) {
+            k->choice[k->choices++] = (unsigned char)i;
+            k->resident += i < rows->resident;
         }
     }
 }
 
-void calc_cell_networks_fill(calc_cell_networks *out, const calc_cell *cell,
-                             const calc_system *system, int64_t tensor_network)
+static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system *s,
+                       const calc_rows *rows)
 {
-    calc_exec e = cell->exec;
-    e.tensor_par_net = tensor_network;
-    out->allowed_pairs = 0;
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        out->rejected[v] = 0;
-    }
-    for (size_t p = 0; p < cell->pipeline_networks; p++) {
-        e.pipeline_par_net = cell->pipeline_network[p];
-        out->allowed[p] = 0;
-        for (size_t d = 0; d < cell->data_networks; d++) {
-            e.data_par_net = cell->data_network[d];
-            calc_verdict verdict = CALC_VERDICT_OK;
-            for (int64_t i = 0; i < system->networks_count && verdict == CALC_VERDICT_OK; i++) {
-                verdict =
-                    calc_verdict_network(&system->networks[i], calc_verdict_network_ranks(&e, i));
-            }
-            out->verdict[p][d] = verdict;
-            if (verdict == CALC_VERDICT_OK) {
-                out->allowed[p]++;
-                out->allowed_pairs++;
-            } else {
-                out->rejected[verdict]++;
-            }
+    calc_exec e = k->exec;
+    bool placed = e.rank_order != CALC_RANK_ORDER_NETWORKS;
+    int64_t pipeline[CALC_MAX_NETWORKS];
+    int64_t data[CALC_MAX_NETWORKS];
+    k->pipelines = calc_space_networks(space, CALC_AXIS_pipeline_par_net,
+                                       placed ? 1 : e.pipeline_par, s, pipeline);
+    k->datas = calc_space_networks(space, CALC_AXIS_data_par_net, placed ? 1 : e.data_par, s, data);
+    for (size_t i = 0; i < k->pipelines * k->datas; i++) {
+        k->pair[i].pipeline = e.pipeline_par_net = pipeline[i / k->datas];
+        k->pair[i].data = e.data_par_net = data[i % k->datas];
+        k->pair[i].known = false;
+        for (size_t n = 0; n < rows->networks_count; n++) {
+            e.tensor_par_net = rows->networks[n];
+            k->verdict[n][i] = calc_verdict_networks(s, &e);
         }
     }
-    size_t padded = (cell->lanes + 7) / 8 * 8;
-    for (size_t d = 0; d < cell->data_networks; d++) {
-        for (size_t lane = 0; lane < padded; lane++) {
-            bool fine = out->verdict[cell->network[lane]][d] == CALC_VERDICT_OK;
-            out->mask_s[d][lane] = fine ? 0 : INFINITY;
+}
+
+void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *system,
+                    const calc_rows *rows, calc_compat compat)
+{
+    k->alone = k->exec.data_par == 1 && k->exec.context_par <= 1;
+    fill_chunkings(k, space, rows, compat);
+    fill_flags(k, space);
+    fill_choices(k, rows);
+    fill_pairs(k, space, system, rows);
+}
+
+size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, const calc_row *row)
+{
+    return row->choices < rows->choices ? k->resident : k->choices;
+}
+
+/* ---- Lanes ----------------------------------------------------------------------------------- */
+
+static void put_class(calc_kernel_class *to, size_t lane, const calc_stage_class *from)
+{
+#define CALC_X(member) to->member[lane] = from->member;
+    CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+}
+
+static void put_lane(calc_cell *k, size_t lane, size_t chunking)
+{
+    const calc_stages *s = &k->stages[chunking];
+    k->lanes.chunks[lane] = s->chunks;
+    k->lanes.overlapped[lane] = k->chunking[chunking].overlapped;
+    for (int i = 0; i < k->lanes.classes; i++) {
+        put_class(&k->lanes.item[i], lane, &s->item[i]);
+    }
+}
+
+bool calc_cell_lanes(calc_cell *k, size_t network, int64_t data_network, size_t *next)
+{
+    size_t most = k->fitting > 0 ? CALC_KERNEL_LANES / k->fitting : 0;
+    k->lane_pairs = 0;
+    for (; *next < k->pipelines * k->datas && k->lane_pairs < most; ++*next) {
+        bool pairs = data_network < 0 || data_network == k->pair[*next].data;
+        if (pairs && k->verdict[network][*next] == CALC_VERDICT_OK) {
+            k->lane_pair[k->lane_pairs++] = (unsigned char)*next;
         }
     }
+    k->lanes.count = k->lane_pairs * k->fitting;
+    k->lanes.classes = 1;
+    for (size_t i = 0; i < k->fitting; i++) {
+        int classes = calc_stages_classes(&k->stages[i]);
+        k->lanes.classes = classes > k->lanes.classes ? classes : k->lanes.classes;
+    }
+    /* Kernels read whole vectors: behind the last lane are others. */
+    size_t padded = (k->lanes.count + PADDING - 1) / PADDING * PADDING;
+    for (size_t lane = 0; lane < padded; lane++) {
+        put_lane(k, lane, lane % k->fitting);
+    }
+    for (size_t i = 0; i < CALC_CELL_LINKS; i++) {
+        k->known[i].known = false;
+    }
+    return k->lanes.count > 0;
+}
+
+const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
+                                        const calc_rows *rows, size_t index)
+{
+    calc_cell_pair *pair = &k->pair[index];
+    if (!pair->known) {
+        calc_exec e = k->exec;
+        e.pipeline_par_net = pair->pipeline;
+        e.data_par_net = pair->data;
+        calc_groups groups = calc_groups_of(&e);
+        pair->lines =
+            calc_stage_lines_of(system, &e, &groups, calc_stage_message_bytes(&rows->shape));
+        pair->known = true;
+    }
+    return &pair->lines;
+}
+
+static void put_links(calc_kernel_links *to, size_t lane, const calc_stage_links *from)
+{
+#define CALC_X(member) to->member[lane] = from->member;
+    CALC_STAGE_LINK_LIST(CALC_X)
+#undef CALC_X
+}
+
+const calc_kernel_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,
+                                         const calc_exec *exec)
+{
+    int64_t zero = calc_zero_stage(exec);
+    size_t i = 0;
+    while (i + 1 < CALC_CELL_LINKS && k->known[i].known &&
+           (k->known[i].message_bytes != row->parts.message_bytes || k->known[i].zero != zero)) {
+        i++;
+    }
+    calc_cell_known_links *found = &k->known[i];
+    if (found->known && found->message_bytes == row->parts.message_bytes && found->zero == zero) {
+        return &found->links;
+    }
+    found->known = true;
+    found->message_bytes = row->parts.message_bytes;
+    found->zero = zero;
+    calc_exec e = *exec;
+    calc_stage_links links = {0};
+    for (size_t p = 0; p < k->lane_pairs; p++) {
+        size_t index = k->lane_pair[p];
+        e.pipeline_par_net = k->pair[index].pipeline;
+        e.data_par_net = k->pair[index].data;
+        links = calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
+                                    calc_cell_lines(k, row->context.system, rows, index));
+        for (size_t c = 0; c < k->fitting; c++) {
+            put_links(&found->links, p * k->fitting + c, &links);
+        }
+    }
+    for (size_t lane = k->lanes.count; lane % PADDING != 0; lane++) {
+        put_links(&found->links, lane, &links);
+    }
+    return &found->links;
 }

@@ -1,53 +1,70 @@
 /** @file cell.h  Cells: the processor counts, pipeline and data parallelism and batch sizes that go
- *  with one tensor parallelism and micro-batch size; and what the lanes of a cell have in common.
- */
+ *  with one tensor parallelism and micro-batch size; and what the rows of a unit have in common in
+ *  one: its interleavings, its pairs of networks, the flags of its points, and the lanes that are
+ *  made of them. */
 #ifndef CALC_SWEEP_CELL_H
 #define CALC_SWEEP_CELL_H
 
-#include "calc.h"
 #include "kernel.h"
-#include "space.h"
+#include "rows.h"
 
-/** Flags of offload and sharding of a tile, and data_par_overlap of its points. */
-typedef struct calc_cell_combo {
-    bool sharding, weight, activations, optimizer;
-} calc_cell_combo;
+enum {
+    /** Networks of the pipeline and of data parallelism. */
+    CALC_CELL_PAIRS = CALC_MAX_NETWORKS * CALC_MAX_NETWORKS,
+    /** Links of a cell: messages whole and scattered, with every zero_stage. */
+    CALC_CELL_LINKS = 8
+};
 
-/** One cell, expanded into lanes (interleavings times pipeline networks). Large: one per thread. */
+/** One choice of networks. */
+typedef struct calc_cell_pair {
+    int64_t pipeline, data;
+    bool known;             /**< lines are */
+    calc_stage_lines lines; /**< calc_cell_lines() */
+} calc_cell_pair;
+
+/** An interleaving, with or without overlap of messages. */
+typedef struct calc_cell_chunking {
+    int64_t interleaving;
+    bool overlapped;
+} calc_cell_chunking;
+
+/** Links of the lanes at hand for rows that send messages of this size, and a zero_stage. */
+typedef struct calc_cell_known_links {
+    bool known;
+    double message_bytes;
+    int64_t zero;
+    calc_kernel_links links;
+} calc_cell_known_links;
+
+/** One cell. Large: one per thread. */
 typedef struct calc_cell {
-    calc_exec exec;     /**< num_procs, parallel sizes, batch and micro-batch */
+    calc_exec exec;     /**< of the unit, with the sizes of the cell */
     size_t procs_index; /**< position of num_procs in its axis */
-    double blocks_per_proc, missing_blocks, stages, last_round, microbatches;
-    double least_in_flight; /**< over the interleavings */
+    bool alone;         /**< no replicas: nothing to shard or to overlap */
 
-    size_t interleavings;       /**< that divide the blocks per processor */
-    size_t unfit_interleavings; /**< that do not: */
-    int64_t unfit_interleaving[CALC_KERNEL_LANES];
-    size_t pipeline_networks, data_networks;
-    int64_t pipeline_network[CALC_MAX_NETWORKS], data_network[CALC_MAX_NETWORKS];
-    size_t combos; /**< those without activation offload come first */
-    size_t combos_without_activations;
-    calc_cell_combo combo[16];
-    bool plain, overlapped; /**< values of data_par_overlap */
+    size_t pipelines, datas;              /**< networks */
+    calc_cell_pair pair[CALC_CELL_PAIRS]; /**< networks of data parallelism fastest */
+    calc_verdict verdict[CALC_MAX_NETWORKS][CALC_CELL_PAIRS]; /**< [tensor-parallel network] */
 
-    size_t lanes;
-    _Alignas(CALC_KERNEL_ALIGN) double base_blocks[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double chunks[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double rounds[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double in_flight[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double collides[CALC_MAX_NETWORKS][CALC_KERNEL_LANES];
-    unsigned char network[CALC_KERNEL_LANES]; /**< position of the lane's pipeline network */
+    size_t fitting, unfit; /**< chunkings that divide the blocks, and that do not */
+    calc_cell_chunking chunking[CALC_KERNEL_LANES], unfit_chunking[CALC_KERNEL_LANES];
+    calc_stages stages[CALC_KERNEL_LANES]; /**< of those that fit */
+    bool same_first;                       /**< the first class is the same in all of them */
+    double fewest_blocks;                  /**< of a stage, whatever its chunks */
+
+    size_t reduces, gathers; /**< values of data_par_overlap and param_gather_overlap */
+    int64_t reduce[2], gather[3];
+
+    size_t choices;  /**< of the rows, that are legal here */
+    size_t resident; /**< of them, without offload of activations: these come first */
+    unsigned char choice[CALC_ROW_CHOICES];
+
+    /** The lanes at hand: pairs that the networks of a row allow, chunkings fastest. */
+    calc_kernel_lanes lanes;
+    size_t lane_pairs;
+    unsigned char lane_pair[CALC_CELL_PAIRS];
+    calc_cell_known_links known[CALC_CELL_LINKS];
 } calc_cell;
-
-/** How the networks take a cell with one tensor-parallel network: verdicts by pipeline and data
- *  network, and the masks of the kernel. */
-typedef struct calc_cell_networks {
-    calc_verdict verdict[CALC_MAX_NETWORKS][CALC_MAX_NETWORKS]; /**< [pipeline][data] */
-    size_t allowed[CALC_MAX_NETWORKS]; /**< data networks allowed with a pipeline network */
-    size_t allowed_pairs;
-    size_t rejected[CALC_VERDICT_COUNT]; /**< pairs, by reason */
-    _Alignas(CALC_KERNEL_ALIGN) double mask_s[CALC_MAX_NETWORKS][CALC_KERNEL_LANES];
-} calc_cell_networks;
 
 /** Whether the cell has any point: sizes that multiply to num_procs, a batch that divides. Fills
  *  exec and nothing else.
@@ -56,16 +73,53 @@ typedef struct calc_cell_networks {
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par);
 
-/** Whether the interleavings of a space, times the networks of a system, fit in one tile: with
- *  listed values they may not. */
-bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app, const calc_system *system);
+/** Whether the interleavings of a space fit in one tile: with listed values they may not. */
+bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app);
 
-/** Expand a cell: its lanes and combinations. */
-void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_app *app,
-                    const calc_system *system);
+/** Fill all but the lanes, from exec. */
+void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system *system,
+                    const calc_rows *rows, calc_compat compat);
 
-/** Fill the verdicts and masks for one tensor-parallel network. */
-void calc_cell_networks_fill(calc_cell_networks *out, const calc_cell *cell,
-                             const calc_system *system, int64_t tensor_network);
+/** Choices of a row that are legal in the cell: the first so many of cell->choice. */
+size_t calc_cell_choices(const calc_cell *cell, const calc_rows *rows, const calc_row *row);
+
+/** Whether a row was made for the networks of a pair. */
+static inline bool calc_cell_pairs_with(const calc_cell *cell, const calc_row *row, size_t pair)
+{
+    return row->data_network < 0 || row->data_network == cell->pair[pair].data;
+}
+
+/** Make lanes for the rows of a tensor-parallel network and a network of data parallelism (-1:
+ *  any): of as many pairs from *next on as there is room for.
+ *  @param next  moves to the first pair that is left
+ *  @return whether there are any lanes */
+bool calc_cell_lanes(calc_cell *cell, size_t network, int64_t data_network, size_t *next);
+
+/** Lines of a pair. */
+const calc_stage_lines *calc_cell_lines(calc_cell *cell, const calc_system *system,
+                                        const calc_rows *rows, size_t pair);
+
+/** Links of the lanes for a row.
+ *  @param exec  of the row in the cell, with the state of a choice */
+const calc_kernel_links *calc_cell_links(calc_cell *cell, const calc_rows *rows,
+                                         const calc_row *row, const calc_exec *exec);
+
+/** Pair and chunking of a lane. */
+static inline size_t calc_cell_pair_of(const calc_cell *cell, size_t lane)
+{
+    return cell->lane_pair[lane / cell->fitting];
+}
+
+static inline const calc_cell_chunking *calc_cell_chunking_of(const calc_cell *cell, size_t lane)
+{
+    return &cell->chunking[lane % cell->fitting];
+}
+
+/** Whether a value of param_gather_overlap lets weights overlap beside one of data_par_overlap. */
+static inline bool calc_cell_gathers(const calc_cell *cell, size_t reduce, size_t gather)
+{
+    return cell->gather[gather] == CALC_CHOICE_AUTO ? cell->reduce[reduce] != 0
+                                                    : cell->gather[gather] == CALC_CHOICE_TRUE;
+}
 
 #endif

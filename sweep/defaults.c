@@ -1,6 +1,7 @@
 #include "defaults.h"
 
-#include "spec/extended.h"
+#include "model/calculon.h"
+#include "spec/absent.h"
 
 /* Values of an axis; of those that are legal in a context all, or only the last one. */
 static const struct {
@@ -100,8 +101,10 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
     static const int64_t bfloat16 = CALC_DATATYPE_BFLOAT16;
     static const int64_t order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     bool offered = true;
+    calc_exec plain;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
     for (size_t i = 0; i < designs->apps; i++) {
-        if (!calc_extended_app(&designs->app[i].app)) {
+        if (!calc_calculon_lacks(&designs->app[i].app, &plain)) {
             return CALC_OK;
         }
     }

@@ -178,7 +178,7 @@ static calc_status collect(shared *s, calc_sweep_result *result)
 static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
 {
     s->designs->get(s->designs->context, s->design, app, system);
-    if (!calc_cell_lanes_fit(s->space, app, system)) {
+    if (!calc_cell_lanes_fit(s->space, app)) {
         return CALC_ERR_RANGE;
     }
     atomic_store(&s->done, 0);
@@ -192,7 +192,7 @@ static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
             calc_front_clear(&w->groups[g].top);
         }
     }
-    return calc_units_list(&s->units, s->space, app, system);
+    return calc_units_list(&s->units, s->space, app, system, s->options->compat);
 }
 
 /* Chunks to do before anybody wants to know how far it is: all that the design has, unless
@@ -313,8 +313,8 @@ static calc_status report(const shared *s, calc_status status, calc_errors *erro
     }
     if (status == CALC_ERR_RANGE) {
         return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, "list fewer",
-                               "too many values of pipeline_interleaving: with the networks of the "
-                               "system they make more than %d combinations",
+                               "too many values of pipeline_interleaving: with and without "
+                               "overlap of messages they make more than %d combinations",
                                CALC_KERNEL_LANES);
     }
     return status == CALC_OK ? status
@@ -380,9 +380,9 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
 }
 
 calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
-                             calc_sweep_counts *out)
+                             calc_compat compat, calc_sweep_counts *out)
 {
-    static const calc_sweep_options options = {0};
+    const calc_sweep_options options = {.compat = compat};
     calc_worker *w = calc_worker_create(space, &options, NULL, 1);
     calc_units units = {0};
     calc_status status = w ? CALC_OK : CALC_ERR_NOMEM;
@@ -393,8 +393,8 @@ calc_status calc_sweep_count(const calc_space *space, const calc_designs *design
         w->app = &app;
         w->system = &system;
         w->counts_only = true;
-        status = calc_cell_lanes_fit(space, &app, &system) ? CALC_OK : CALC_ERR_RANGE;
-        status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system);
+        status = calc_cell_lanes_fit(space, &app) ? CALC_OK : CALC_ERR_RANGE;
+        status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system, compat);
         for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
             calc_units_run(w, &units, i);
             status = w->status;

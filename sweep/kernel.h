@@ -1,56 +1,76 @@
-/** @file kernel.h  The hot loop: times of many layouts that share a block profile.
- *
- *  A tile is one row of the profile table (rows.h) with one set of offload and sharding flags in
- *  one cell (cell.h). Its lanes are the pipeline interleavings times the networks of the pipeline;
- *  every lane stands for one layout per network of data parallelism and data_par_overlap. The
- *  arithmetic is that of model/step.h and model/data_par.h, called, not repeated. */
+/** @file kernel.h  The hot loop: the step of many layouts that share their terms. A tile is one row
+ * of the table (rows.h) with one choice of state and offload in one cell (cell.h). Its lanes are
+ *  chunkings times pairs of networks; every lane stands for the values of data_par_overlap and
+ *  param_gather_overlap. The arithmetic is that of model/stage_step.h, called, not repeated. */
 #ifndef CALC_SWEEP_KERNEL_H
 #define CALC_SWEEP_KERNEL_H
 
-#include "calc.h"
-#include "model/step.h"
+#include "model/stage_step.h"
+
+/** Longer than any step, for what is not allowed; finite, as the kernel is compiled without
+ *  infinities. */
+#define CALC_KERNEL_NEVER_S 1e300
 
 enum {
-    CALC_KERNEL_LANES = 1024, /**< most lanes of a tile; a multiple of every vector length */
-    CALC_KERNEL_ALIGN = 64    /**< bytes that lane arrays are aligned to */
+    CALC_KERNEL_ALIGN = 64, /**< bytes that lane arrays are aligned to */
+    /** Most lanes of a tile; a multiple of every vector length, and of no large power of two: else
+     *  the arrays below would meet in the same lines of a cache. */
+    CALC_KERNEL_LANES = 1064
 };
 
-/** The reduction of gradients on one network. */
-typedef struct calc_kernel_reduction {
-    double block_s;                  /**< of one block */
-    double plain_s;                  /**< exposed in a step without overlap */
-    double usage;                    /**< processor_usage of the network */
-    double link_base_s, link_edge_s; /**< tensor-parallel communication on the same network */
-    const double *collides;          /**< per lane: 1 if pipeline messages use it too */
-    const double *mask_s; /**< per lane: 0, or infinity if the networks do not allow it */
-} calc_kernel_reduction;
+#define CALC_X(member) _Alignas(CALC_KERNEL_ALIGN) double member[CALC_KERNEL_LANES];
 
-/** Inputs of a tile. Borrows. Arrays have `count` entries, rounded up to whole vectors. */
+/** Classes of stages of every lane. */
+typedef struct calc_kernel_class {
+    CALC_STAGE_CLASS_LIST(CALC_X)
+} calc_kernel_class;
+
+/** Links of every lane. */
+typedef struct calc_kernel_links {
+    CALC_STAGE_LINK_LIST(CALC_X)
+} calc_kernel_links;
+
+#undef CALC_X
+
+/** Lanes of a cell: each pair of networks with each chunking, an interleaving with or without
+ * overlap of pipeline messages; chunkings fastest. */
+typedef struct calc_kernel_lanes {
+    size_t count; /**< up to the next whole vector the entries are harmless */
+    int classes;  /**< of every lane: calc_stage_step_of() */
+    _Alignas(CALC_KERNEL_ALIGN) double chunks[CALC_KERNEL_LANES];
+    _Alignas(CALC_KERNEL_ALIGN) double overlapped[CALC_KERNEL_LANES]; /**< 1: messages overlap */
+    calc_kernel_class item[CALC_MAX_STAGE_CLASSES];
+} calc_kernel_lanes;
+
+/** One tile: terms, and the lanes of a cell. Borrows. */
 typedef struct calc_kernel_tile {
-    size_t count;
-    calc_step_block block;
-    double fw_offload_s, bw_offload_s; /**< of a block */
-    double optimizer_s;                /**< of all blocks of a processor */
-    double optimizer_window_s;         /**< of one block; 0 if sharded */
-    double compute_s;                  /**< backward arithmetic that gradients slow down */
-    double missing_blocks, stages, last_round;
-    const double *base_blocks, *chunks, *rounds;             /**< per lane: calc_pipeline */
-    const double *fw_message_s, *bw_message_s, *uncharged_s; /**< per lane */
-    bool plain, overlapped; /**< values of data_par_overlap in the space */
-    size_t reductions;
-    calc_kernel_reduction reduction[CALC_MAX_NETWORKS];
+    const calc_stage_terms *terms;
+    const calc_kernel_lanes *lanes;
+    const calc_kernel_links *links;
+    size_t chunkings;    /**< of the cell */
+    size_t first, count; /**< of the lanes: whole pairs of networks */
+    calc_pipeline_schedule schedule;
+    bool allowed[2][2]; /**< [gradients overlap][weights overlap] */
+    double tier1_capacity_bytes, tier2_capacity_bytes;
 } calc_kernel_tile;
 
-/** Outputs per lane, and what the passes hand on to each other. */
+/** What a tile gives. */
 typedef struct calc_kernel_out {
-    _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_KERNEL_LANES];    /**< shortest step */
-    _Alignas(CALC_KERNEL_ALIGN) double partial_s[CALC_KERNEL_LANES]; /**< without gradients */
-    _Alignas(CALC_KERNEL_ALIGN) double base_bw_s[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double edge_bw_s[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double chunk_bw_s[CALC_KERNEL_LANES];
+    size_t feasible;                             /**< lanes whose memory fits */
+    size_t over_tier1;                           /**< the first tier is too small */
+    size_t over_tier2;                           /**< only the second is */
+    double least_s;                              /**< of the feasible ones, each for itself; */
+    double least_tier1_bytes, least_tier2_bytes; /**< CALC_KERNEL_NEVER_S if there are none */
+    /** Per chunking: what the fullest stage needs of each tier. */
+    _Alignas(CALC_KERNEL_ALIGN) double tier1_bytes[CALC_KERNEL_LANES];
+    _Alignas(CALC_KERNEL_ALIGN) double tier2_bytes[CALC_KERNEL_LANES];
+    /** Per lane: the shortest step of the allowed ones, a lower bound of it with chunks and with
+     *  schedules beside 1F1B; and what keeps those out that do not fit. */
+    _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_KERNEL_LANES];
+    _Alignas(CALC_KERNEL_ALIGN) double skip_s[CALC_KERNEL_LANES];
 } calc_kernel_out;
 
-/** Evaluate a tile; best_s is the minimum over its reductions and overlaps. */
+/** Evaluate a tile. */
 typedef void calc_kernel(const calc_kernel_tile *tile, calc_kernel_out *out);
 
 /** The kernel at each CPU level; of the last two only on x86-64. Ask calc_kernel_levels() which
@@ -59,9 +79,11 @@ calc_kernel calc_kernel_generic;
 calc_kernel calc_kernel_v3;
 calc_kernel calc_kernel_v4;
 
-/** Step time of one lane with one reduction: what the kernel minimises over [s]. */
-double calc_kernel_lane_s(const calc_kernel_tile *tile, size_t lane, size_t reduction,
-                          bool overlapped);
+/** The step of one lane. */
+calc_stage_step calc_kernel_lane_step(const calc_kernel_tile *tile, size_t lane);
+
+/** What the kernel minimises over: the same, or a lower bound (calc_stage_step_or_less()). */
+calc_stage_step calc_kernel_lane_least(const calc_kernel_tile *tile, size_t lane);
 
 /** One kernel per CPU level; the best that this machine has, or that CALC_CPU names
  *  ("x86-64", "x86-64-v3", "x86-64-v4"). */

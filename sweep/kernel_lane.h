@@ -1,56 +1,43 @@
-/** @file kernel_lane.h  One lane of a tile: how the model's functions are put together for it. */
+/** @file kernel_lane.h  One lane of a tile of stages. */
 #ifndef CALC_SWEEP_KERNEL_LANE_H
 #define CALC_SWEEP_KERNEL_LANE_H
 
 #include "kernel.h"
-#include "model/data_par.h"
-#include "model/step.h"
 
-/** The step without gradients, and its backward pass. */
-typedef struct calc_kernel_partial {
-    double partial_s;
-    calc_step_pass bw;
-} calc_kernel_partial;
+#define CALC_X(member) .member = l->member[lane],
 
-static inline calc_kernel_partial calc_kernel_partial_of(const calc_kernel_tile *t,
-                                                         double base_blocks, double rounds,
-                                                         double fw_message_s, double bw_message_s,
-                                                         double uncharged_s)
+CALC_STAGE_INLINE calc_stage_class calc_kernel_class_of(const calc_kernel_class *l, size_t lane)
 {
-    const calc_step_block *b = &t->block;
-    calc_step_pass fw = calc_step_pass_of(b->fw_base_s, b->fw_edge_s, b->fw_mem_s, fw_message_s,
-                                          t->fw_offload_s, base_blocks);
-    calc_step_pass bw = calc_step_pass_of(b->bw_base_s, b->bw_edge_s, b->bw_mem_s, bw_message_s,
-                                          t->bw_offload_s, base_blocks);
-    double missing_s = calc_step_missing_s(&fw, &bw, t->missing_blocks, base_blocks);
-    return (calc_kernel_partial){
-        calc_step_partial_s(&fw, &bw, rounds, missing_s, t->optimizer_s, uncharged_s), bw};
+    return (calc_stage_class){CALC_STAGE_CLASS_LIST(CALC_X)};
 }
 
-/** Exposed time of an overlapped reduction [s]. */
-static inline double calc_kernel_exposed_s(const calc_kernel_tile *t,
-                                           const calc_kernel_reduction *r, const calc_step_pass *bw,
-                                           double base_blocks, double chunks, double message_s,
-                                           double collides)
+CALC_STAGE_INLINE calc_stage_links calc_kernel_links_of(const calc_kernel_links *l, size_t lane)
 {
-    calc_data_par_overlap overlap = {
-        .block_s = r->block_s,
-        .usage = r->usage,
-        .collides = collides,
-        .base_bw_s = bw->base_s,
-        .edge_bw_s = bw->edge_s,
-        .chunk_bw_s = bw->chunk_s,
-        .window_s = calc_data_par_window_s(bw->chunk_s, base_blocks, t->block.busy_s,
-                                           r->link_base_s, r->link_edge_s, t->optimizer_window_s),
-        .compute_s = t->compute_s,
-        .message_s = message_s,
-        .optimizer_window_s = t->optimizer_window_s,
-        .stages = t->stages,
-        .chunks = chunks,
-        .base_blocks = base_blocks,
-        .last_round = t->last_round,
-    };
-    return calc_data_par_overlapped(&overlap).exposed_s;
+    return (calc_stage_links){CALC_STAGE_LINK_LIST(CALC_X)};
+}
+
+#undef CALC_X
+
+/** @param classes  of lanes; a constant where speed matters
+ *  @param least    a lower bound will do: calc_stage_step_or_less() */
+CALC_STAGE_INLINE calc_stage_step calc_kernel_step_of(const calc_stage_terms *terms,
+                                                      calc_pipeline_schedule schedule, int classes,
+                                                      const calc_kernel_tile *tile, size_t lane,
+                                                      bool least)
+{
+    const calc_kernel_lanes *lanes = tile->lanes;
+    calc_stage_links links = calc_kernel_links_of(tile->links, lane);
+    const calc_stage_class none = {0};
+    calc_stage_class c[CALC_MAX_STAGE_CLASSES] = {none, none, none, none};
+    c[0] = calc_kernel_class_of(&lanes->item[0], lane);
+    if (classes > 1) {
+        c[1] = calc_kernel_class_of(&lanes->item[1], lane);
+        c[2] = calc_kernel_class_of(&lanes->item[2], lane);
+        c[3] = calc_kernel_class_of(&lanes->item[3], lane);
+    }
+    double exposed = lanes->overlapped[lane] > 0 ? 1 - terms->message_hidden : 1;
+    return calc_stage_step_or_less(terms, &links, schedule, classes, c, lanes->chunks[lane],
+                                   exposed, least);
 }
 
 #endif

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/memory.h"
-
 /* An objective of a point: less is better. */
 static double objective_of(const calc_objective *objective, double batch, const calc_point *p)
 {
@@ -51,26 +49,6 @@ calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
     }
     bool fine = p->tier2_bytes <= w->system->mem2.capacity_bytes;
     return fine ? CALC_VERDICT_OK : CALC_VERDICT_MEM2_CAPACITY;
-}
-
-calc_exec calc_point_exec(const calc_worker *w, const calc_row *row, const calc_cell_combo *combo,
-                          size_t lane, size_t data_network, bool overlapped)
-{
-    calc_exec e = row->exec;
-    const calc_exec *c = &w->cell.exec;
-    e.num_procs = c->num_procs;
-    e.pipeline_par = c->pipeline_par;
-    e.data_par = c->data_par;
-    e.batch_size = c->batch_size;
-    e.pipeline_interleaving = (int64_t)w->cell.chunks[lane];
-    e.pipeline_par_net = w->cell.pipeline_network[w->cell.network[lane]];
-    e.data_par_net = w->cell.data_network[data_network];
-    e.data_par_overlap = overlapped;
-    e.optimizer_sharding = combo->sharding;
-    e.weight_offload = combo->weight;
-    e.activations_offload = combo->activations;
-    e.optimizer_offload = combo->optimizer;
-    return e;
 }
 
 /* Enter one layout among the best, with its objectives. */
@@ -172,26 +150,4 @@ bool calc_point_verifies(calc_worker *w)
     double share = w->options->verify;
     uint64_t tile = w->tiles++;
     return floor((double)(tile + 1) * share) > floor((double)tile * share);
-}
-
-void calc_point_visit(calc_worker *w, const calc_point_place *at, size_t lane,
-                      calc_point_purpose what)
-{
-    const calc_cell *c = &w->cell;
-    calc_point p = {
-        .tier1_bytes = calc_memory_tier_bytes(&at->need.tier1, c->in_flight[lane]),
-        .tier2_bytes = calc_memory_tier_bytes(&at->need.tier2, c->in_flight[lane]),
-    };
-    for (size_t d = 0; d < c->data_networks && w->status == CALC_OK; d++) {
-        if (at->networks->verdict[c->network[lane]][d] != CALC_VERDICT_OK) {
-            continue;
-        }
-        for (int overlapped = !c->plain; overlapped <= c->overlapped; overlapped++) {
-            calc_exec exec = calc_point_exec(w, at->row, at->combo, lane, d, overlapped);
-            if (what != CALC_POINT_RUN) {
-                p.total_s = calc_kernel_lane_s(&w->tile, lane, d, overlapped);
-            }
-            calc_point_take(w, at->group, &exec, &p, what);
-        }
-    }
 }

@@ -2,18 +2,26 @@
 
 #include <stdlib.h>
 
-#include "model/pipeline.h"
-
 void calc_rows_free(calc_rows *rows)
 {
     free(rows->row);
+    free(rows->terms);
     *rows = (calc_rows){0};
+}
+
+void calc_row_choice_put(const calc_row_choice *c, calc_exec *e)
+{
+    e->optimizer_sharding = c->sharding;
+    e->zero_stage = c->zero;
+    e->weight_offload = c->weights;
+    e->activations_offload = c->activations;
+    e->optimizer_offload = c->optimizer;
 }
 
 static calc_row *next(calc_rows *rows)
 {
     if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 128;
+        size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 32;
         calc_row *row = realloc(rows->row, capacity * sizeof *row);
         if (!row) {
             return NULL;
@@ -24,42 +32,205 @@ static calc_row *next(calc_rows *rows)
     return &rows->row[rows->count++];
 }
 
-/* Values of an enumeration that are in the space; all `count` of them are legal. */
-static size_t pick_enum(const calc_space *space, calc_axis axis, size_t count, int64_t *out)
+size_t calc_rows_bytes(const calc_rows *rows)
 {
-    int64_t legal[8];
-    for (size_t i = 0; i < count; i++) {
-        legal[i] = (int64_t)i;
+    size_t bytes = rows->count * sizeof *rows->row;
+    for (size_t i = 0; i < rows->count; i++) {
+        bytes += rows->row[i].choices * sizeof *rows->terms;
     }
-    return calc_space_pick(space, axis, legal, count, out);
+    return bytes;
+}
+
+/* Costs of the rows, and their terms with each choice. */
+static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat)
+{
+    size_t terms = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->row[i].terms = terms;
+        terms += rows->row[i].choices;
+    }
+    if (terms > rows->terms_capacity) {
+        free(rows->terms);
+        rows->terms = malloc(terms * sizeof *rows->terms);
+        rows->terms_capacity = rows->terms ? terms : 0;
+    }
+    for (size_t i = 0; i < rows->count && rows->terms; i++) {
+        calc_row *row = &rows->row[i];
+        calc_exec e = row->exec;
+        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
+        calc_stage_parts_of(&row->context, &row->parts);
+        for (size_t c = 0; c < row->choices; c++) {
+            calc_row_choice_put(&rows->choice[c], &e);
+            calc_stage_terms_row(&row->context, &e, &row->parts, &rows->terms[row->terms + c]);
+        }
+    }
+    return rows->terms || terms == 0 ? CALC_OK : CALC_ERR_NOMEM;
+}
+
+/* Networks of data parallelism that the cost of a block depends on: those of experts, where these
+ * name none. */
+static void list_data_networks(calc_rows *rows, const calc_space *space, const calc_system *system,
+                               const calc_exec *base)
+{
+    rows->datas = 1;
+    rows->data[0] = -1;
+    if (base->expert_par > 1 && base->expert_par_net < 0 &&
+        base->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        rows->datas = calc_space_networks(space, CALC_AXIS_data_par_net, base->expert_par, system,
+                                          rows->data);
+    }
 }
 
 /* A row for each tensor-parallel network. */
-static calc_status add_rows(calc_rows *rows, const calc_app *app, const calc_system *system,
-                            const calc_exec *exec, calc_compat compat, bool profile)
+static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
 {
-    bool overlapped = exec->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE;
-    calc_row_weights *weights = &rows->weights[overlapped];
-    if (profile) {
-        weights->count = calc_block_layers(app, exec, weights->layer);
-    }
-    for (size_t n = 0; n < rows->networks_count; n++) {
+    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
+        size_t n = i / rows->datas;
+        int64_t data = rows->data[i % rows->datas];
+        calc_exec e = *exec;
+        e.tensor_par_net = rows->networks[n];
+        e.data_par_net = data < 0 ? e.data_par_net : data;
         calc_row *row = next(rows);
         if (!row) {
             return CALC_ERR_NOMEM;
         }
-        row->exec = *exec;
-        row->exec.tensor_par_net = rows->networks[n];
-        row->weights = overlapped;
+        row->exec = e;
         row->network = n;
-        row->full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-        if (profile) {
-            calc_block_profile(app, system, &row->exec, compat, weights->layer, weights->count,
-                               &row->block);
-            row->step = calc_step_block_of(&row->block);
-            calc_exec piped = row->exec;
-            piped.pipeline_par = 2;
-            row->message_bytes = calc_pipeline_message_bytes(app, &piped);
+        row->data_network = data;
+        row->choices = full ? rows->resident : rows->choices;
+    }
+    return CALC_OK;
+}
+
+static size_t pick(const calc_space *space, calc_axis axis, const int64_t *legal, size_t count,
+                   int64_t *out)
+{
+    return calc_space_pick(space, axis, legal, count, out);
+}
+
+/* What may be recomputed: modules go with a list of them. Where `*` is asked for, attention alone
+ * is left out under flash attention, which has next to nothing to spare. */
+static size_t pick_recompute(const calc_space *space, const calc_exec *base, int64_t *out)
+{
+    static const int64_t with_modules[] = {CALC_ACTIVATION_RECOMPUTE_MODULES};
+    static const int64_t plain[] = {CALC_ACTIVATION_RECOMPUTE_NONE};
+    static const int64_t flash[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
+    static const int64_t every[] = {CALC_ACTIVATION_RECOMPUTE_NONE,
+                                    CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY,
+                                    CALC_ACTIVATION_RECOMPUTE_FULL};
+    const calc_axis axis = CALC_AXIS_activation_recompute;
+    if (base->recompute_modules) {
+        return pick(space, axis, with_modules, 1, out);
+    }
+    if (!base->training) {
+        return pick(space, axis, plain, 1, out);
+    }
+    bool all = space->axis[axis].all;
+    return base->flash_attention && all ? pick(space, axis, flash, 2, out)
+                                        : pick(space, axis, every, 3, out);
+}
+
+/* Ways to keep the state, of which replicas there may be one only. */
+typedef struct state_choices {
+    size_t count;
+    calc_row_choice choice[CALC_ROW_CHOICES];
+} state_choices;
+
+static void list_states(const calc_space *space, state_choices *out)
+{
+    int64_t sharding[2];
+    const calc_values *zero = &space->axis[CALC_AXIS_zero_stage];
+    size_t shardings = calc_space_pick_bool(space, CALC_AXIS_optimizer_sharding, true, sharding);
+    size_t zeros = zero->count;
+    bool alone_first = space->axis[CALC_AXIS_optimizer_sharding].last && sharding[0] &&
+                       calc_space_has(space, CALC_AXIS_zero_stage, 0);
+    out->count = 0;
+    if (alone_first) {
+        out->choice[out->count++] = (calc_row_choice){.alone = true};
+    }
+    for (size_t s = 0; s < shardings; s++) {
+        for (size_t z = 0; z < zeros; z++) {
+            out->choice[out->count++] =
+                (calc_row_choice){.sharding = sharding[s] != 0, .zero = zero->value[z]};
+        }
+    }
+}
+
+/* Each with what may be offloaded. Where `*` is asked for, nothing is without a second tier, and no
+ * checkpoints are: rows of full recomputation then have the resident ones only. */
+static void list_choices(calc_rows *rows, const calc_space *space, const calc_system *system,
+                         const calc_exec *base)
+{
+    const calc_values *axis = space->axis;
+    bool tier2 = system->mem2.capacity_bytes > 0;
+    bool weights = tier2 || !axis[CALC_AXIS_weight_offload].all;
+    bool activations = tier2 || !axis[CALC_AXIS_activations_offload].all;
+    bool optimizers = base->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);
+    int64_t weight[2], activation[2], optimizer[2];
+    size_t weight_count = calc_space_pick_bool(space, CALC_AXIS_weight_offload, weights, weight);
+    size_t activation_count =
+        calc_space_pick_bool(space, CALC_AXIS_activations_offload, activations, activation);
+    size_t optimizer_count =
+        calc_space_pick_bool(space, CALC_AXIS_optimizer_offload, optimizers, optimizer);
+    state_choices state;
+    list_states(space, &state);
+    rows->choices = 0;
+    rows->resident = 0;
+    for (size_t a = 0; a < activation_count; a++) {
+        for (size_t i = 0; i < state.count * weight_count * optimizer_count; i++) {
+            calc_row_choice c = state.choice[i / optimizer_count / weight_count];
+            c.activations = activation[a] != 0;
+            c.weights = weight[i / optimizer_count % weight_count] != 0;
+            c.optimizer = optimizer[i % optimizer_count] != 0;
+            rows->choice[rows->choices++] = c;
+        }
+        if (activation[a] == 0 || !axis[CALC_AXIS_activations_offload].all) {
+            rows->resident = rows->choices;
+        }
+    }
+}
+
+/* Rows of one fusion and recomputation. */
+static calc_status add_communications(calc_rows *rows, const calc_space *space, calc_compat compat,
+                                      calc_exec *e)
+{
+    static const int64_t types[] = {CALC_TENSOR_PAR_COMM_TYPE_AR,
+                                    CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
+                                    CALC_TENSOR_PAR_COMM_TYPE_RS_AG};
+    static const int64_t overlaps[] = {CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_RING,
+                                       CALC_TENSOR_PAR_OVERLAP_PIPE, CALC_TENSOR_PAR_OVERLAP_ASYNC,
+                                       CALC_TENSOR_PAR_OVERLAP_FUSED};
+    int64_t type[3];
+    int64_t overlap[5];
+    int64_t redo[2];
+    bool scatters = (int64_t)rows->shape.tokens % e->tensor_par == 0;
+    bool prefill_split = e->inference.prefill_tensor_par > 1 &&
+                         (e->expert_par > 1 || e->inference.prefill_expert_par > 1);
+    bool experts_split = (e->expert_par > 1 && e->tensor_par > 1) || prefill_split;
+    /* Where one type is preferred, it is that of several ranks. */
+    bool single = e->tensor_par == 1 && space->axis[CALC_AXIS_tensor_par_comm_type].last;
+    /* `*` stands for those that Calculon knows. */
+    bool known = space->axis[CALC_AXIS_tensor_par_overlap].all && calc_space_calculon(compat);
+    size_t kinds = known ? CALC_TENSOR_PAR_OVERLAP_PIPE + 1 : 5;
+    size_t type_count =
+        pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
+    size_t overlap_count =
+        pick(space, CALC_AXIS_tensor_par_overlap, overlaps, e->tensor_par > 1 ? kinds : 1, overlap);
+    for (size_t k = 0; k < type_count; k++) {
+        e->tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
+        bool split = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        if (experts_split && !split) {
+            continue;
+        }
+        bool can_redo = split && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+        size_t redo_count = calc_space_pick_bool(space, CALC_AXIS_seq_par_ag_redo, can_redo, redo);
+        for (size_t l = 0; l < redo_count * overlap_count; l++) {
+            e->seq_par_ag_redo = redo[l / overlap_count] != 0;
+            e->tensor_par_overlap = (calc_tensor_par_overlap)overlap[l % overlap_count];
+            if (add_rows(rows, e) != CALC_OK) {
+                return CALC_ERR_NOMEM;
+            }
         }
     }
     return CALC_OK;
@@ -67,46 +238,31 @@ static calc_status add_rows(calc_rows *rows, const calc_app *app, const calc_sys
 
 calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_app *app,
                            const calc_system *system, const calc_exec *base, calc_compat compat,
-                           bool profile)
+                           bool profiled)
 {
-    int64_t fused[2], recompute[3], type[3], overlap[3], redo[2];
-    bool splits = base->tensor_par > 1;
-    bool scatters = base->microbatch_size * app->seq_size % base->tensor_par == 0;
+    int64_t fused[2];
+    int64_t recompute[4];
     calc_exec e = *base;
-
     rows->count = 0;
-    rows->networks_count = calc_space_networks(space, CALC_AXIS_tensor_par_net, base->tensor_par,
-                                               system, rows->networks);
+    rows->shape = calc_shape_of(app, base);
+    bool placed = base->rank_order != CALC_RANK_ORDER_NETWORKS;
+    rows->networks_count = calc_space_networks(
+        space, CALC_AXIS_tensor_par_net, placed ? 1 : base->tensor_par, system, rows->networks);
+    list_data_networks(rows, space, system, base);
+    list_choices(rows, space, system, base);
     size_t fused_count = calc_space_pick_bool(space, CALC_AXIS_fused_activation, true, fused);
-    size_t recompute_count =
-        pick_enum(space, CALC_AXIS_activation_recompute,
-                  base->training ? CALC_ACTIVATION_RECOMPUTE_FULL + 1 : 1, recompute);
-    size_t type_count =
-        pick_enum(space, CALC_AXIS_tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_COUNT, type);
-    size_t overlap_count = pick_enum(space, CALC_AXIS_tensor_par_overlap,
-                                     splits ? CALC_TENSOR_PAR_OVERLAP_PIPE + 1 : 1, overlap);
+    size_t recompute_count = pick_recompute(space, base, recompute);
     for (size_t i = 0; i < fused_count; i++) {
         e.fused_activation = fused[i] != 0;
         for (size_t j = 0; j < recompute_count; j++) {
             e.activation_recompute = (calc_activation_recompute)recompute[j];
-            for (size_t k = 0; k < type_count; k++) {
-                e.tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
-                if (e.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR && !scatters) {
-                    continue;
-                }
-                bool can_redo = e.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-                                e.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
-                size_t redo_count =
-                    calc_space_pick_bool(space, CALC_AXIS_seq_par_ag_redo, can_redo, redo);
-                for (size_t l = 0; l < redo_count * overlap_count; l++) {
-                    e.seq_par_ag_redo = redo[l / overlap_count] != 0;
-                    e.tensor_par_overlap = (calc_tensor_par_overlap)overlap[l % overlap_count];
-                    if (add_rows(rows, app, system, &e, compat, profile) != CALC_OK) {
-                        return CALC_ERR_NOMEM;
-                    }
-                }
+            if (add_communications(rows, space, compat, &e) != CALC_OK) {
+                return CALC_ERR_NOMEM;
             }
         }
+    }
+    if (profiled && profile(rows, system, compat) != CALC_OK) {
+        return CALC_ERR_NOMEM;
     }
     return CALC_OK;
 }

@@ -1,52 +1,66 @@
-/** @file rows.h  The table of block profiles: one row per combination of what a block depends on,
- *  for one tensor parallelism and micro-batch size. Everything else of a layout is cells (cell.h)
- *  and lanes (kernel.h). */
+/** @file rows.h  The table of parts: one row per combination of what the cost of a block depends
+ * on, for one unit, with the terms of each choice of what changes neither operators nor their
+ * times. */
 #ifndef CALC_SWEEP_ROWS_H
 #define CALC_SWEEP_ROWS_H
 
 #include "calc.h"
-#include "model/block.h"
-#include "model/layer.h"
-#include "model/step.h"
+#include "model/stages.h"
 #include "space.h"
 
-/** One block profile and the execution it was made for; of that, only tensor parallelism,
- *  micro-batch, datatype, attention, fusion, recomputation, tensor-parallel communication and
- *  training are meant. */
+enum {
+    CALC_ROW_CHOICES = 64 /**< combinations of sharding, zero_stage and what is offloaded */
+};
+
+/** What a row leaves open: how data parallelism keeps its state, and what is kept in the second
+ *  memory tier. */
+typedef struct calc_row_choice {
+    bool activations, sharding;
+    int64_t zero;
+    bool weights, optimizer;
+    bool alone; /**< for cells without replicas only */
+} calc_row_choice;
+
+/** One row. Its context borrows from it and from the table. */
 typedef struct calc_row {
     calc_exec exec;
-    calc_block block;
-    calc_step_block step;
-    size_t weights;       /**< index of its layers in calc_rows.weights */
-    size_t network;       /**< position of tensor_par_net in calc_rows.networks */
-    bool full;            /**< full recomputation: nothing to offload but checkpoints */
-    double message_bytes; /**< between pipeline stages, if there are any */
+    calc_cost_context context;
+    calc_stage_parts parts;
+    size_t network;       /**< position of tensor_par_net */
+    int64_t data_network; /**< the data_par_net that experts use, too; -1: they do not */
+    size_t choices;       /**< it has so many: the first ones of the table */
+    size_t terms;         /**< position of the first of its terms in the table */
 } calc_row;
 
-/** Layers of a block: what the optimizer needs of them does not depend on the rest of a row. */
-typedef struct calc_row_weights {
-    calc_layer layer[CALC_MAX_LAYERS];
-    size_t count;
-} calc_row_weights;
-
-/** The table. Reused from one (tensor_par, microbatch_size) to the next. */
+/** The table. Reused from unit to unit. */
 typedef struct calc_rows {
+    calc_shape shape;
     size_t count, capacity;
     calc_row *row;
-    calc_row_weights weights[2]; /**< without and with tensor-parallel overlap */
+    calc_stage_terms *terms; /**< calc_stage_terms_row() of each choice of each row */
+    size_t terms_capacity;
     size_t networks_count;
-    int64_t networks[CALC_MAX_NETWORKS]; /**< of tensor parallelism */
+    int64_t networks[CALC_MAX_NETWORKS];
+    size_t datas; /**< values of data_par_net that rows differ in, or one that does not matter */
+    int64_t data[CALC_MAX_NETWORKS];
+    size_t choices;
+    size_t resident; /**< of them, without offload of activations: these come first */
+    calc_row_choice choice[CALC_ROW_CHOICES];
 } calc_rows;
 
-/** Fill the table for `base`, which gives tensor_par, microbatch_size, datatype, attention_type
- *  and training.
- *  @param profile  false: only which rows there are, not their profiles
+/** Put a choice into an execution. */
+void calc_row_choice_put(const calc_row_choice *choice, calc_exec *exec);
+
+/** Fill the table for a unit's base: everything but what cells and lanes vary.
+ *  @param profiled  false: only which rows there are
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_rows_fill(calc_rows *rows, const calc_space *space,
                                          const calc_app *app, const calc_system *system,
-                                         const calc_exec *base, calc_compat compat, bool profile);
+                                         const calc_exec *base, calc_compat compat, bool profiled);
 
-/** Free what the table owns. */
+/** Memory that the rows of the table take, with their terms. */
+size_t calc_rows_bytes(const calc_rows *rows);
+
 void calc_rows_free(calc_rows *rows);
 
 #endif

@@ -4,9 +4,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "model/verdict.h"
 #include "point.h"
-#include "stage_worker.h"
 #include "units.h"
 #include "worker.h"
 
@@ -36,64 +34,15 @@ static uint64_t below(calc_rng *rng, uint64_t bound)
     }
 }
 
-/* The verdict on a point before its evaluation, and its layout. `rest` is its number among those of
- * the row: networks of data parallelism, networks of the pipeline, interleavings, overlaps, flags,
- * fastest first. */
-static calc_verdict decode(const calc_worker *w, const calc_row *row,
-                           const calc_cell_networks *networks, uint64_t rest, calc_exec *exec)
-{
-    const calc_cell *c = &w->cell;
-    size_t interleavings = c->interleavings + c->unfit_interleavings;
-    size_t overlaps = (size_t)c->plain + c->overlapped;
-    size_t data = rest % c->data_networks;
-    rest /= c->data_networks;
-    size_t pipeline = rest % c->pipeline_networks;
-    rest /= c->pipeline_networks;
-    size_t interleaving = rest % interleavings;
-    rest /= interleavings;
-    bool overlapped = overlaps == 2 ? rest % 2 != 0 : c->overlapped;
-    rest /= overlaps;
-    calc_cell_combo combo = c->combo[rest];
-    bool fits = interleaving < c->interleavings;
-    size_t lane = fits ? interleaving * c->pipeline_networks + pipeline : 0;
-    *exec = calc_point_exec(w, row, &combo, fits ? lane : 0, data, overlapped);
-    exec->pipeline_par_net = c->pipeline_network[pipeline];
-    if (!fits) {
-        exec->pipeline_interleaving = c->unfit_interleaving[interleaving - c->interleavings];
-    }
-    calc_verdict verdict = networks->verdict[pipeline][data];
-    if (verdict != CALC_VERDICT_OK) {
-        return verdict;
-    }
-    if (!fits) {
-        return CALC_VERDICT_INTERLEAVING;
-    }
-    return calc_verdict_offload_blocks(exec, c->blocks_per_proc) ? CALC_VERDICT_OFFLOAD_BLOCKS
-                                                                 : CALC_VERDICT_OK;
-}
-
 /* The points of a row that were drawn. */
-static void visit_row(void *context, const calc_worker *w, const calc_row *row,
-                      const calc_cell_networks *networks, uint64_t first)
+static void visit_row(void *context, const calc_worker_place *place)
 {
     sampler *s = context;
+    const calc_worker *w = place->worker;
     while (s->next < s->count && s->point[s->next].index < w->counts.total) {
         calc_sample_point *p = &s->point[s->next++];
         p->design = w->design;
-        p->verdict = decode(w, row, networks, p->index - first, &p->exec);
-        if (p->verdict == CALC_VERDICT_OK) {
-            p->verdict = calc_run(w->app, w->system, &p->exec, w->options->compat, &p->stats);
-        }
-    }
-}
-
-static void visit_stage(void *context, const calc_worker *w, const calc_stage_place *place)
-{
-    sampler *s = context;
-    while (s->next < s->count && s->point[s->next].index < w->counts.total) {
-        calc_sample_point *p = &s->point[s->next++];
-        p->design = w->design;
-        p->verdict = calc_stage_decode(place, p->index - place->first, &p->exec);
+        p->verdict = calc_worker_decode(place, p->index - place->first, &p->exec);
         if (p->verdict == CALC_VERDICT_OK) {
             p->verdict = calc_run(w->app, w->system, &p->exec, w->options->compat, &p->stats);
         }
@@ -116,10 +65,9 @@ static calc_status walk(const calc_space *space, const calc_designs *designs, ca
         w->system = &system;
         w->design = d;
         w->counts_only = true;
-        w->row_visit = visit_row;
-        w->stage_visit = visit_stage;
-        w->row_context = s;
-        status = calc_units_list(&units, space, &app, &system);
+        w->visit = visit_row;
+        w->visit_context = s;
+        status = calc_units_list(&units, space, &app, &system, compat);
         for (size_t i = 0; i < units.count && status == CALC_OK && s->next < s->count; i++) {
             calc_units_run(w, &units, i);
             status = w->status;
@@ -135,7 +83,7 @@ calc_status calc_sample(const calc_space *space, const calc_designs *designs, ca
                         calc_errors *errors)
 {
     calc_sweep_counts counts;
-    calc_status status = calc_sweep_count(space, designs, &counts);
+    calc_status status = calc_sweep_count(space, designs, compat, &counts);
     if (status == CALC_OK && counts.total == 0) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
                                "the space is empty");

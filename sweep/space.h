@@ -74,6 +74,14 @@ size_t calc_space_pick_bool(const calc_space *space, calc_axis axis, bool both, 
 /** Whether an axis has a value. */
 bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value);
 
+/** Whether `*` stands for what Calculon's search has: a number of stages that divides the blocks,
+ *  and the overlaps that it knows (rows.c). Else for every legal value. That goes with its rule of
+ *  even stages. */
+static inline bool calc_space_calculon(calc_compat compat)
+{
+    return calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES);
+}
+
 /** Networks a parallel dimension may use: any of the system's if its size is above 1; else one,
  *  which does not matter: 0 or the first of the list.
  *  @return how many were written to `out` */

@@ -118,7 +118,7 @@ CALC_MUST_USE calc_status calc_sweep(const calc_space *space, const calc_designs
  *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RANGE for more interleavings than a tile has lanes
  */
 CALC_MUST_USE calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
-                                           calc_sweep_counts *out);
+                                           calc_compat compat, calc_sweep_counts *out);
 
 /** Put a result into another of the same sweep (groups and counts). */
 CALC_MUST_USE calc_status calc_sweep_merge(const calc_sweep_options *options,

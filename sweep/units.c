@@ -2,10 +2,8 @@
 
 #include <stdlib.h>
 
-#include "spec/extended.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
-#include "stage_worker.h"
 #include "variants.h"
 
 /** Processor counts of one unit, for micro-batch 1 and at most. Enough work to make the profile
@@ -74,7 +72,8 @@ static bool add_divisors(numbers *list, int64_t n)
 }
 
 /* Pipeline sizes that some cell may have: divisors of the blocks, or those that are given. */
-static bool list_pipelines(calc_units *units, const calc_space *space, const calc_app *app)
+static bool list_pipelines(calc_units *units, const calc_space *space, const calc_app *app,
+                           calc_compat compat)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_par];
     numbers list = {0};
@@ -85,15 +84,9 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (size_t i = 0; i < axis->count && fine; i++) {
         fine = axis->value[i] > app->num_blocks || add_number(&list, axis->value[i]);
     }
-    /* Two blocks more where embedding and head count as blocks; any number for a free layout, and
-     * for models of today, which are given stages of unequal size. */
-    bool any = calc_extended_app(app) ||
-               calc_space_has(space, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
-    if (axis->all &&
-        calc_space_has(space, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_ENDS)) {
-        fine = fine && add_divisors(&list, app->num_blocks + 2);
-    }
-    for (int64_t p = 1; p <= app->num_blocks && any && axis->all && fine; p++) {
+    /* Unless stages are even, any number: some then have a block more. */
+    bool any = axis->all && !calc_space_calculon(compat);
+    for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
         fine = add_number(&list, p);
     }
     sort_unique(&list);
@@ -178,8 +171,7 @@ calc_datatype calc_units_datatype(const calc_system *system)
     return CALC_DATATYPE_FLOAT16;
 }
 
-static bool add_unit(calc_units *units, const calc_exec *base, bool stages, size_t begin,
-                     size_t end)
+static bool add_unit(calc_units *units, const calc_exec *base, size_t begin, size_t end)
 {
     if (units->count == units->capacity) {
         size_t capacity = units->capacity > 0 ? 2 * units->capacity : 256;
@@ -190,16 +182,16 @@ static bool add_unit(calc_units *units, const calc_exec *base, bool stages, size
         units->unit = grown;
         units->capacity = capacity;
     }
-    units->unit[units->count++] = (calc_unit){*base, begin, end, stages};
+    units->unit[units->count++] = (calc_unit){*base, begin, end};
     return true;
 }
 
 /* Units of one tensor parallelism. */
 static bool add_tensor_par(calc_units *units, const calc_space *space, const calc_app *app,
-                           calc_exec *base, bool stages, numbers *microbatches)
+                           calc_exec *base, numbers *microbatches)
 {
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
-    if (stages && !calc_variant_legal(app, base)) {
+    if (!calc_variant_legal(app, base)) {
         return true;
     }
     if (!list_microbatches(microbatches, units, space, app, base)) {
@@ -210,7 +202,7 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
         size_t step = procs_per_unit(base->microbatch_size);
         for (size_t n = 0; n < procs->count; n += step) {
             size_t end = n + step < procs->count ? n + step : procs->count;
-            if (!add_unit(units, base, stages, n, end)) {
+            if (!add_unit(units, base, n, end)) {
                 return false;
             }
         }
@@ -220,7 +212,7 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
 
 /* Units of one datatype, attention and mode. */
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
-                      calc_exec *base, bool stages, numbers *microbatches)
+                      calc_exec *base, numbers *microbatches)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
     bool split = space->axis[CALC_AXIS_expert_tensor_par].all && app->num_experts > 0;
@@ -231,10 +223,10 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
             continue;
         }
         base->tensor_par = t;
-        fine = add_tensor_par(units, space, app, base, stages, microbatches);
+        fine = add_tensor_par(units, space, app, base, microbatches);
         if (split && t > 1 && fine) {
             base->expert_tensor_par = t;
-            fine = add_tensor_par(units, space, app, base, stages, microbatches);
+            fine = add_tensor_par(units, space, app, base, microbatches);
             base->expert_tensor_par = 1;
         }
     }
@@ -254,56 +246,16 @@ static int compare_units(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether a space has values that only a list of stages knows, in fields that rows vary. */
-static bool has_stage_rows(const calc_space *space)
-{
-    const calc_values *recompute = &space->axis[CALC_AXIS_activation_recompute];
-    const calc_values *overlap = &space->axis[CALC_AXIS_tensor_par_overlap];
-    bool modules = !recompute->all && recompute->count > 0 &&
-                   recompute->value[recompute->count - 1] > CALC_ACTIVATION_RECOMPUTE_FULL;
-    bool hidden = !overlap->all && overlap->count > 0 &&
-                  overlap->value[overlap->count - 1] > CALC_TENSOR_PAR_OVERLAP_PIPE;
-    return modules || hidden;
-}
-
-/* Units of a variant that has Calculon's fields only, but for those that tiles vary: each value of
- * them makes units of its own. */
-static bool add_classic(calc_units *units, const calc_space *space, const calc_app *app,
-                        const calc_system *system, const calc_exec *variant, numbers *microbatches)
-{
-    const calc_values *zero = &space->axis[CALC_AXIS_zero_stage];
-    const calc_values *message = &space->axis[CALC_AXIS_pipeline_par_overlap];
-    const calc_values *gather = &space->axis[CALC_AXIS_param_gather_overlap];
-    bool fine = true;
-    for (size_t i = 0; i < zero->count * message->count * gather->count && fine; i++) {
-        calc_exec base = *variant;
-        base.zero_stage = zero->value[i % zero->count];
-        base.pipeline_par_overlap = message->value[i / zero->count % message->count] != 0;
-        base.param_gather_overlap = (calc_choice)gather->value[i / zero->count / message->count];
-        bool stages = calc_extended(app, system, &base);
-        fine = add_units(units, space, app, &base, stages, microbatches);
-        if (!stages && fine && has_stage_rows(space)) {
-            fine = add_units(units, space, app, &base, true, microbatches);
-        }
-    }
-    return fine;
-}
-
 calc_status calc_units_list(calc_units *units, const calc_space *space, const calc_app *app,
-                            const calc_system *system)
+                            const calc_system *system, calc_compat compat)
 {
     numbers microbatches = {0};
     calc_variants variants = {0};
-    bool fine = list_pipelines(units, space, app) &&
-                calc_variants_list(&variants, space, app, system) == CALC_OK;
+    bool fine = list_pipelines(units, space, app, compat) &&
+                calc_variants_list(&variants, space, app, system, compat) == CALC_OK;
     units->count = 0;
     for (size_t i = 0; i < variants.count && fine; i++) {
-        calc_exec base = variants.exec[i];
-        if (calc_extended(app, system, &base)) {
-            fine = add_units(units, space, app, &base, true, &microbatches);
-        } else {
-            fine = add_classic(units, space, app, system, &base, &microbatches);
-        }
+        fine = add_units(units, space, app, &variants.exec[i], &microbatches);
     }
     calc_variants_free(&variants);
     free(microbatches.value);
@@ -361,21 +313,16 @@ static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, &unit->base, num_procs, batch,
                           units->pipeline[i]) ||
-            (unit->stages && !(stages_legal(w->space, &w->cell.exec) && served_legal(w)))) {
+            !stages_legal(w->space, &w->cell.exec) || !served_legal(w)) {
             continue;
         }
         if (!*filled) {
-            w->status = unit->stages ? calc_stage_work_rows(w, &unit->base)
-                                     : calc_worker_rows(w, &unit->base);
+            w->status = calc_worker_rows(w, &unit->base);
             *filled = true;
         }
         if (w->status == CALC_OK) {
             w->cell.procs_index = procs;
-            if (unit->stages) {
-                calc_stage_work_cell(w);
-            } else {
-                calc_worker_cell(w);
-            }
+            calc_worker_cell(w);
         }
     }
 }

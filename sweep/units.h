@@ -11,7 +11,6 @@
 typedef struct calc_unit {
     calc_exec base; /**< tensor_par, microbatch_size, datatype, attention_type, training */
     size_t procs_begin, procs_end; /**< positions in the axis of num_procs */
-    bool stages;                   /**< layouts are lists of stages: stage_worker.h */
 } calc_unit;
 
 /** The units of one design, and the pipeline sizes their cells may have. Owns its arrays. Start
@@ -26,7 +25,8 @@ typedef struct calc_units {
 /** List the units of a design, largest first as far as that is cheap to say.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_units_list(calc_units *units, const calc_space *space,
-                                          const calc_app *app, const calc_system *system);
+                                          const calc_app *app, const calc_system *system,
+                                          calc_compat compat);
 
 void calc_units_free(calc_units *units);
 

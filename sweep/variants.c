@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "model/calculon.h"
 #include "spec/absent.h"
 #include "spec/format.h"
 #include "units.h"
@@ -86,7 +87,8 @@ static bool ends_legal(const calc_app *app, const calc_exec *e)
 }
 
 /* Whether heads and recomputation go together with the model. */
-static bool legal(const calc_app *app, const calc_system *system, const calc_exec *e)
+static bool legal(const calc_app *app, const calc_system *system, const calc_exec *e,
+                  calc_compat compat)
 {
     if (!offered(system, e) || !ends_legal(app, e)) {
         return false;
@@ -111,6 +113,13 @@ static bool legal(const calc_app *app, const calc_system *system, const calc_exe
         break;
     default:
         break;
+    }
+    calc_exec known = *e;
+    if (e->recompute_modules) {
+        known.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    }
+    if (calc_compat_has(compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(app, &known)) {
+        return false;
     }
     bool experts = app->num_experts > 0;
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && e->training) {
@@ -138,32 +147,32 @@ static bool wants(const calc_space *space, const calc_app *app, calc_attention_t
 
 /* Every combination of the values of the axes from `axis` on. */
 static bool list_from(calc_variants *v, const calc_space *space, const calc_app *app,
-                      const calc_system *system, int axis, calc_exec *exec)
+                      const calc_system *system, calc_compat compat, int axis, calc_exec *exec)
 {
     while (axis < CALC_AXIS_COUNT &&
            (!calc_axis_is_optional((calc_axis)axis) || varies_later((calc_axis)axis))) {
         axis++;
     }
     if (axis == CALC_AXIS_COUNT) {
-        return !legal(app, system, exec) || add(v, exec);
+        return !legal(app, system, exec, compat) || add(v, exec);
     }
     const calc_values *values = &space->axis[axis];
     bool fine = true;
     for (size_t i = 0; i < values->count && fine; i++) {
         calc_axis_put(exec, (calc_axis)axis, values->value[i]);
-        fine = list_from(v, space, app, system, axis + 1, exec);
+        fine = list_from(v, space, app, system, compat, axis + 1, exec);
     }
     int64_t known = values->all ? next_known(app, exec, (calc_axis)axis, 0) : 0;
     while (known > 0 && fine) {
         calc_axis_put(exec, (calc_axis)axis, known);
-        fine = list_from(v, space, app, system, axis + 1, exec);
+        fine = list_from(v, space, app, system, compat, axis + 1, exec);
         known = next_known(app, exec, (calc_axis)axis, known);
     }
     return fine;
 }
 
 calc_status calc_variants_list(calc_variants *v, const calc_space *space, const calc_app *app,
-                               const calc_system *system)
+                               const calc_system *system, calc_compat compat)
 {
     const calc_values *datatypes = &space->axis[CALC_AXIS_datatype];
     bool fine = true;
@@ -182,7 +191,7 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
                 e.inference = space->inference;
                 if (wants(space, app, (calc_attention_type)type) &&
                     calc_space_has(space, CALC_AXIS_training, training)) {
-                    fine = list_from(v, space, app, system, 0, &e);
+                    fine = list_from(v, space, app, system, compat, 0, &e);
                 }
             }
         }

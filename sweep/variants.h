@@ -17,7 +17,8 @@ typedef struct calc_variants {
  *  expert_tensor_par is every legal value it is 1: units know the other one.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_variants_list(calc_variants *variants, const calc_space *space,
-                                             const calc_app *app, const calc_system *system);
+                                             const calc_app *app, const calc_system *system,
+                                             calc_compat compat);
 
 void calc_variants_free(calc_variants *variants);
 

@@ -1,17 +1,11 @@
 #include "worker.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/data_par.h"
-#include "model/memory.h"
-#include "model/offload.h"
-#include "model/pipeline.h"
-#include "model/processor.h"
+#include "bound.h"
 #include "model/verdict.h"
 #include "point.h"
-#include "stage_worker.h"
 
 /* Whether a shorter step that needs less memory is never worse. */
 static bool bounded(const calc_sweep_options *o)
@@ -35,13 +29,10 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->space = space;
     w->options = options;
     w->kernel = kernel;
-    w->stage_kernel = calc_stage_kernel_beside(kernel);
     w->by_run = calc_worker_by_run(options) || space->inference.phase != CALC_INFERENCE_PHASE_NONE;
     w->bounded = bounded(options);
     w->groups = calloc(groups, sizeof *w->groups);
-    w->networks = aligned_alloc(CALC_KERNEL_ALIGN, CALC_MAX_NETWORKS * sizeof(calc_cell_networks));
-    w->stage = calc_stage_work_create();
-    if (!w->groups || !w->networks || !w->stage) {
+    if (!w->groups) {
         calc_worker_free(w, 0);
         return NULL;
     }
@@ -58,9 +49,7 @@ void calc_worker_free(calc_worker *w, size_t groups)
         calc_front_free(&w->groups[i].top);
     }
     free(w->groups);
-    free(w->networks);
     calc_rows_free(&w->rows);
-    calc_stage_work_free(w->stage);
     free(w);
 }
 
@@ -79,283 +68,286 @@ bool calc_worker_by_run(const calc_sweep_options *o)
     return other || o->constraints > 0 || o->point;
 }
 
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+/* The layout of a row in the cell. */
+static calc_exec exec_of(const calc_worker *w, const calc_row *row)
+{
+    const calc_exec *cell = &w->cell.exec;
+    calc_exec e = row->exec;
+    e.num_procs = cell->num_procs;
+    e.pipeline_par = cell->pipeline_par;
+    e.data_par = cell->data_par;
+    e.batch_size = cell->batch_size;
+    e.pipeline_interleaving = 1;
+    return e;
+}
+
+/* Put a choice of the cell into it. */
+static void put_choice(const calc_worker *w, size_t choice, calc_exec *e)
+{
+    calc_row_choice_put(&w->rows.choice[w->cell.choice[choice]], e);
+}
+
+/* Put the rest of a point into it. */
+static void put_point(const calc_cell *c, size_t pair, const calc_cell_chunking *chunking,
+                      size_t flag, calc_exec *e)
+{
+    e->pipeline_par_net = c->pair[pair].pipeline;
+    e->data_par_net = c->pair[pair].data;
+    e->pipeline_interleaving = chunking->interleaving;
+    e->pipeline_par_overlap = chunking->overlapped;
+    e->data_par_overlap = c->reduce[flag / c->gathers] != 0;
+    e->param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
+}
+
+/* Pairs of networks of a row's points. */
+static size_t pairs_of(const calc_cell *c, const calc_row *row)
+{
+    size_t pairs = 0;
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        pairs += calc_cell_pairs_with(c, row, i);
+    }
+    return pairs;
+}
+
+calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, calc_exec *exec)
+{
+    const calc_worker *w = place->worker;
+    const calc_cell *c = &w->cell;
+    size_t pairs = pairs_of(c, place->row);
+    size_t chunkings = c->fitting + c->unfit;
+    size_t flags = c->reduces * c->gathers;
+    size_t pair = 0;
+    for (size_t left = (size_t)(index % pairs);; pair++) {
+        if (calc_cell_pairs_with(c, place->row, pair) && left-- == 0) {
+            break;
+        }
+    }
+    index /= pairs;
+    size_t chunking = (size_t)(index % chunkings);
+    index /= chunkings;
+    bool fits = chunking < c->fitting;
+    *exec = exec_of(w, place->row);
+    put_choice(w, (size_t)(index / flags), exec);
+    put_point(c, pair, fits ? &c->chunking[chunking] : &c->unfit_chunking[chunking - c->fitting],
+              (size_t)(index % flags), exec);
+    calc_verdict verdict = c->verdict[place->row->network][pair];
+    if (verdict != CALC_VERDICT_OK) {
+        return verdict;
+    }
+    if (!fits) {
+        return CALC_VERDICT_INTERLEAVING;
+    }
+    return calc_verdict_offload_blocks(exec, c->fewest_blocks) ? CALC_VERDICT_OFFLOAD_BLOCKS
+                                                               : CALC_VERDICT_OK;
+}
+
+/* Where a flag's time is in a step. */
+static bool reduces_beside(const calc_cell *c, size_t flag)
+{
+    return c->reduce[flag / c->gathers] != 0;
+}
+
+static bool gathers_beside(const calc_cell *c, size_t flag)
+{
+    int64_t gather = c->gather[flag % c->gathers];
+    return gather == CALC_CHOICE_AUTO ? reduces_beside(c, flag) : gather == CALC_CHOICE_TRUE;
+}
+
+/* The points of a lane of the tile, with what is known of them. */
+static void visit_lane(calc_worker *w, size_t lane, calc_sweep_group *group,
+                       calc_point_purpose what)
+{
+    const calc_cell *c = &w->cell;
+    calc_stage_step step = calc_kernel_lane_step(&w->tile, lane);
+    calc_exec exec = w->exec;
+    for (size_t i = 0; i < w->flags && w->status == CALC_OK; i++) {
+        size_t flag = w->first_flag + i;
+        put_point(c, calc_cell_pair_of(c, lane), calc_cell_chunking_of(c, lane), flag, &exec);
+        calc_point p = {
+            .total_s = step.total_s[reduces_beside(c, flag)][gathers_beside(c, flag)],
+            .tier1_bytes = step.tier1_bytes,
+            .tier2_bytes = step.tier2_bytes,
+        };
+        calc_point_take(w, group, &exec, &p, what);
+    }
+}
+
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
-/* Terms of a cell that do not depend on the row's micro-batch times: per kind of layers, and
- * sharded or not. */
-typedef struct cell_terms {
-    calc_optimizer_block optimizer[2][2]; /* [layers][sharded] */
-    bool known[2][2];
-    double reduction_s[2][CALC_MAX_NETWORKS]; /* [sharded][data network], of a block */
-} cell_terms;
-
-static void fill_terms(calc_worker *w, cell_terms *terms)
+static double least_s(const calc_kernel_tile *tile, const calc_stage_step *step)
 {
-    const calc_row *row = &w->rows.row[0];
-    calc_exec e = w->cell.exec;
-    memset(terms->known, 0, sizeof terms->known);
-    for (int sharded = 0; sharded < 2; sharded++) {
-        e.optimizer_sharding = sharded;
-        for (size_t d = 0; d < w->cell.data_networks; d++) {
-            e.data_par_net = w->cell.data_network[d];
-            terms->reduction_s[sharded][d] =
-                calc_data_par_block_s(w->system, &e, row->block.weight_bytes);
-        }
+    double least = CALC_KERNEL_NEVER_S;
+    for (int i = 0; i < 4; i++) {
+        bool allowed = tile->allowed[i / 2][i % 2];
+        least = allowed ? calc_stage_min(least, step->total_s[i / 2][i % 2]) : least;
     }
-}
-
-static const calc_optimizer_block *optimizer_of(calc_worker *w, cell_terms *terms, size_t layers,
-                                                bool sharded)
-{
-    calc_optimizer_block *block = &terms->optimizer[layers][sharded];
-    if (!terms->known[layers][sharded]) {
-        calc_exec e = w->cell.exec;
-        e.optimizer_sharding = sharded;
-        *block = (calc_optimizer_block){0};
-        if (e.training) {
-            calc_optimizer optimizer = calc_optimizer_of(w->system, &e);
-            const calc_row_weights *weights = &w->rows.weights[layers];
-            calc_optimizer_profile(&optimizer, weights->layer, weights->count, block);
-        }
-        terms->known[layers][sharded] = true;
-    }
-    return block;
-}
-
-/* Messages between stages, per lane. Their size depends on the row only by whether they are
- * scattered over the tensor-parallel ranks. */
-static const calc_worker_messages *messages_of(calc_worker *w, const calc_row *row)
-{
-    const calc_cell *c = &w->cell;
-    bool scattered = row->exec.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR;
-    calc_worker_messages *m = &w->messages[scattered];
-    if (m->known) {
-        return m;
-    }
-    double bytes = c->stages > 1 ? row->message_bytes : 0;
-    double bw_bytes = row->exec.training ? bytes : 0;
-    double fw_sent = c->stages > 1;
-    double bw_sent = c->stages > 1 && row->exec.training;
-    double fw_s[CALC_MAX_NETWORKS];
-    double bw_s[CALC_MAX_NETWORKS];
-    for (size_t n = 0; n < c->pipeline_networks; n++) {
-        const calc_network *network = &w->system->networks[c->pipeline_network[n]];
-        fw_s[n] = calc_pipeline_message_s(network, bytes, c->stages, w->options->compat);
-        bw_s[n] = calc_pipeline_message_s(network, bw_bytes, c->stages, w->options->compat);
-    }
-    size_t padded = (c->lanes + 7) / 8 * 8;
-    for (size_t lane = 0; lane < padded; lane++) {
-        size_t n = c->network[lane];
-        m->fw_s[lane] = fw_s[n];
-        m->bw_s[lane] = bw_s[n];
-        m->uncharged_s[lane] = calc_step_uncharged_s(c->microbatches * c->chunks[lane], fw_s[n],
-                                                     fw_sent, bw_s[n], bw_sent);
-    }
-    m->known = true;
-    return m;
-}
-
-/* The part of a tile that all combinations of a row share. */
-static void fill_tile(calc_worker *w, const calc_row *row, const calc_cell_networks *networks)
-{
-    const calc_cell *c = &w->cell;
-    calc_kernel_tile *t = &w->tile;
-    t->count = (c->lanes + 3) / 4 * 4; /* whole vectors: what is behind the last lane is padding */
-    t->block = row->step;
-    t->missing_blocks = c->missing_blocks;
-    t->stages = c->stages;
-    t->last_round = c->last_round;
-    t->base_blocks = c->base_blocks;
-    t->chunks = c->chunks;
-    t->rounds = c->rounds;
-    const calc_worker_messages *messages = messages_of(w, row);
-    t->fw_message_s = messages->fw_s;
-    t->bw_message_s = messages->bw_s;
-    t->uncharged_s = messages->uncharged_s;
-    t->plain = c->plain;
-    t->overlapped = c->overlapped;
-    t->reductions = c->data_networks;
-    for (size_t d = 0; d < c->data_networks; d++) {
-        calc_kernel_reduction *r = &t->reduction[d];
-        bool same_link = c->data_network[d] == row->exec.tensor_par_net;
-        r->usage = w->system->networks[c->data_network[d]].processor_usage;
-        r->link_base_s = same_link ? row->step.link_base_s : 0;
-        r->link_edge_s = same_link ? row->step.link_edge_s : 0;
-        r->collides = c->collides[d];
-        r->mask_s = networks->mask_s[d];
-    }
-}
-
-/* The rest of it. */
-static void fill_combo(calc_worker *w, const calc_point_place *at,
-                       const calc_optimizer_block *optimizer, const double *reduction_s,
-                       const calc_exec *exec)
-{
-    const calc_cell *c = &w->cell;
-    calc_kernel_tile *t = &w->tile;
-    calc_offload offload = calc_offload_of(exec, &at->row->block, optimizer);
-    t->fw_offload_s = calc_memory_tier_s(&w->system->mem2, offload.fw_bytes);
-    t->bw_offload_s = calc_memory_tier_s(&w->system->mem2, offload.bw_bytes);
-    t->optimizer_s = c->blocks_per_proc * optimizer->step_s;
-    t->optimizer_window_s = calc_optimizer_window_s(exec, optimizer);
-    t->compute_s = calc_optimizer_slowed_s(exec, optimizer, at->row->step.compute_s);
-    for (size_t d = 0; d < c->data_networks; d++) {
-        t->reduction[d].block_s = reduction_s[d];
-        t->reduction[d].plain_s = c->blocks_per_proc * reduction_s[d];
-    }
-}
-
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-/* Evaluate a tile: count its points and enter those that matter. */
-static void run_tile(calc_worker *w, calc_point_place *at)
-{
-    const calc_cell *c = &w->cell;
-    size_t networks = c->pipeline_networks;
-    size_t points = at->networks->allowed_pairs * ((size_t)c->plain + c->overlapped);
-    size_t feasible = 0;
-    calc_point best = {INFINITY, INFINITY, INFINITY};
-
-    w->kernel(&w->tile, &w->out);
-    /* The lanes of one interleaving need the same memory. */
-    for (size_t lane = 0; lane < c->lanes; lane += networks) {
-        calc_point p = {
-            .tier1_bytes = calc_memory_tier_bytes(&at->need.tier1, c->in_flight[lane]),
-            .tier2_bytes = calc_memory_tier_bytes(&at->need.tier2, c->in_flight[lane]),
-        };
-        calc_verdict verdict = calc_point_fits(w, &p);
-        if (verdict != CALC_VERDICT_OK) {
-            w->counts.rejected[verdict] += points;
-            continue;
-        }
-        feasible += points;
-        best.tier1_bytes = least(best.tier1_bytes, p.tier1_bytes);
-        best.tier2_bytes = least(best.tier2_bytes, p.tier2_bytes);
-        for (size_t n = 0; n < networks; n++) {
-            best.total_s = least(best.total_s, w->out.best_s[lane + n]);
-        }
-    }
-    w->counts.feasible += feasible;
-    w->counts.evaluated += points * c->interleavings;
-    /* No lane is better than the best of each objective together. */
-    if (feasible == 0 || (w->bounded && !calc_point_matters(w, at->group, &best))) {
-        return;
-    }
-    for (size_t lane = 0; lane < c->lanes; lane++) {
-        calc_point p = {
-            w->out.best_s[lane],
-            calc_memory_tier_bytes(&at->need.tier1, c->in_flight[lane]),
-            calc_memory_tier_bytes(&at->need.tier2, c->in_flight[lane]),
-        };
-        if (isfinite(p.total_s) && calc_point_fits(w, &p) == CALC_VERDICT_OK &&
-            (!w->bounded || calc_point_matters(w, at->group, &p))) {
-            calc_point_visit(w, at, lane, CALC_POINT_ENTER);
-        }
-    }
+    return least;
 }
 
 /* Compare a tile with calc_run(): every point, and the kernel's choice among those of a lane. */
-static void verify_tile(calc_worker *w, const calc_point_place *at)
+static void verify_tile(calc_worker *w, calc_sweep_group *group)
 {
     const calc_kernel_tile *t = &w->tile;
-    for (size_t lane = 0; lane < w->cell.lanes; lane++) {
-        double best_s = INFINITY;
-        for (size_t d = 0; d < t->reductions; d++) {
-            for (int overlapped = !t->plain; overlapped <= t->overlapped; overlapped++) {
-                best_s = least(best_s, calc_kernel_lane_s(t, lane, d, overlapped));
-            }
-        }
-        if (w->out.best_s[lane] != best_s) {
+    for (size_t lane = t->first; lane < t->first + t->count && w->status == CALC_OK; lane++) {
+        calc_stage_step step = calc_kernel_lane_step(t, lane);
+        size_t chunking = lane % t->chunkings;
+        calc_stage_step least = calc_kernel_lane_least(t, lane);
+        visit_lane(w, lane, group, CALC_POINT_VERIFY);
+        if (w->out.best_s[lane] != least_s(t, &least) || least_s(t, &least) > least_s(t, &step) ||
+            w->out.tier1_bytes[chunking] != step.tier1_bytes ||
+            w->out.tier2_bytes[chunking] != step.tier2_bytes) {
             w->status = CALC_ERR_RULE;
-            w->failed = calc_point_exec(w, at->row, at->combo, lane, 0, t->overlapped);
+            w->failed = w->exec;
+            put_point(&w->cell, calc_cell_pair_of(&w->cell, lane),
+                      calc_cell_chunking_of(&w->cell, lane), w->first_flag, &w->failed);
         }
-        calc_point_visit(w, at, lane, CALC_POINT_VERIFY);
     }
 }
 
-/* Whether a bound proves that no point of a row with these flags can matter: no step is shorter
- * than its blocks, and nothing needs less memory than with the fewest micro-batches in flight. */
-static bool hopeless(const calc_worker *w, const calc_point_place *at,
-                     const calc_optimizer_block *optimizer)
+static void run_tile(calc_worker *w, calc_sweep_group *group)
 {
-    const calc_cell *c = &w->cell;
-    const calc_step_block *b = &at->row->step;
-    double block_s = (b->fw_base_s < b->fw_edge_s ? b->fw_base_s : b->fw_edge_s) +
-                     (b->bw_base_s < b->bw_edge_s ? b->bw_base_s : b->bw_edge_s);
-    double steps = c->blocks_per_proc * c->microbatches;
-    /* The factor keeps rounding on the safe side. */
-    double least_s = (steps * block_s + c->blocks_per_proc * optimizer->step_s) * (1 - 1e-12);
-    calc_point bound = {.total_s = least_s};
-    bound.tier1_bytes = calc_memory_tier_bytes(&at->need.tier1, c->least_in_flight);
-    bound.tier2_bytes = calc_memory_tier_bytes(&at->need.tier2, c->least_in_flight);
-    return calc_point_fits(w, &bound) != CALC_VERDICT_OK ||
-           !calc_point_matters(w, at->group, &bound);
+    const calc_kernel_tile *t = &w->tile;
+    calc_kernel_out *out = &w->out;
+    w->kernel(t, out);
+    w->counts.evaluated += t->count * w->flags;
+    w->counts.feasible += out->feasible * w->flags;
+    w->counts.rejected[CALC_VERDICT_MEM1_CAPACITY] += out->over_tier1 * w->flags;
+    w->counts.rejected[CALC_VERDICT_MEM2_CAPACITY] += out->over_tier2 * w->flags;
+    /* No lane is better than the best of each objective together. */
+    calc_point best = {out->least_s, out->least_tier1_bytes, out->least_tier2_bytes};
+    bool some = out->feasible > 0 && (!w->bounded || calc_point_matters(w, group, &best));
+    for (size_t lane = t->first; some && lane < t->first + t->count; lane++) {
+        size_t chunking = lane % t->chunkings;
+        calc_point p = {out->best_s[lane], out->tier1_bytes[chunking], out->tier2_bytes[chunking]};
+        if (out->skip_s[lane] <= 0 && (!w->bounded || calc_point_matters(w, group, &p))) {
+            visit_lane(w, lane, group, CALC_POINT_ENTER);
+        }
+    }
+    if (w->options->verify > 0 && calc_point_verifies(w)) {
+        verify_tile(w, group);
+    }
 }
 
-/* All flags of offload and sharding with one row. */
-static void run_row(calc_worker *w, cell_terms *terms, const calc_row *row, calc_sweep_group *group)
+/* Terms of the row and the choice at hand for the tile's lanes, and the tile, unless a bound proves
+ * that it cannot matter. */
+static void run_terms(calc_worker *w, const calc_row *row, const calc_stage_terms *terms,
+                      calc_sweep_group *group)
+{
+    calc_cell *c = &w->cell;
+    size_t pair = calc_cell_pair_of(c, w->tile.first);
+    const calc_stage_lines *lines = calc_cell_lines(c, w->system, &w->rows, pair);
+    put_point(c, pair, &c->chunking[0], w->first_flag, &w->exec);
+    w->terms = *terms;
+    calc_stage_terms_cell(&row->context, &w->exec, &row->parts, lines, &w->terms);
+    if (w->bounded && !w->options->no_prune) {
+        calc_point bound = calc_bound(c, &w->terms, w->tile.schedule);
+        if (calc_point_fits(w, &bound) != CALC_VERDICT_OK ||
+            !calc_point_matters(w, group, &bound)) {
+            w->counts.skipped += w->tile.count * w->flags;
+            return;
+        }
+    }
+    memset(w->tile.allowed, 0, sizeof w->tile.allowed);
+    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
+        w->tile.allowed[reduces_beside(c, i)][gathers_beside(c, i)] = true;
+    }
+    w->tile.links = calc_cell_links(c, &w->rows, row, &w->exec);
+    run_tile(w, group);
+}
+
+/* A row and a choice on the lanes at hand. Where weights are sharded they come and go within the
+ * passes, so that their terms depend on the networks and on what overlaps. */
+static void run_choice(calc_worker *w, const calc_row *row, size_t choice, calc_sweep_group *group)
 {
     const calc_cell *c = &w->cell;
-    const calc_cell_networks *networks = &w->networks[row->network];
-    bool prefix = row->full && w->space->axis[CALC_AXIS_activations_offload].all;
-    size_t combos = prefix ? c->combos_without_activations : c->combos;
-    size_t overlaps = (size_t)c->plain + c->overlapped;
-    size_t interleavings = c->interleavings + c->unfit_interleavings;
-    size_t per_pair = overlaps * combos;
+    const calc_stage_terms *terms = &w->rows.terms[row->terms + c->choice[choice]];
+    put_choice(w, choice, &w->exec);
+    bool each = calc_zero_stage(&w->exec) >= 3;
+    size_t flags = c->reduces * c->gathers;
+    if (calc_verdict_offload_blocks(&w->exec, c->fewest_blocks)) {
+        w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += c->lanes.count * flags;
+        return;
+    }
+    w->tile.chunkings = c->fitting;
+    w->tile.count = each ? c->fitting : c->lanes.count;
+    w->flags = each ? 1 : flags;
+    for (size_t first = 0; first < c->lanes.count; first += w->tile.count) {
+        for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag += w->flags) {
+            w->tile.first = first;
+            w->first_flag = flag;
+            run_terms(w, row, terms, group);
+        }
+    }
+}
 
-    /* Whole tiles are rejected, and counted, without a look at their points. */
-    uint64_t first = w->counts.total;
-    w->counts.total += c->pipeline_networks * c->data_networks * interleavings * per_pair;
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        w->counts.rejected[v] += networks->rejected[v] * interleavings * per_pair;
-    }
-    w->counts.rejected[CALC_VERDICT_INTERLEAVING] +=
-        networks->allowed_pairs * c->unfit_interleavings * per_pair;
-    if (w->row_visit) {
-        w->row_visit(w->row_context, w, row, networks, first);
-    }
-    if (networks->allowed_pairs == 0 || c->interleavings == 0 || overlaps == 0) {
-        return;
-    }
-    if (w->counts_only) {
-        return;
-    }
-    fill_tile(w, row, networks);
-    size_t points = networks->allowed_pairs * c->interleavings * overlaps;
-    calc_exec e = row->exec;
-    e.data_par = c->exec.data_par;
-    e.pipeline_par = c->exec.pipeline_par;
-    for (size_t i = 0; i < combos; i++) {
-        const calc_cell_combo *combo = &c->combo[i];
-        e.optimizer_sharding = combo->sharding;
-        e.weight_offload = combo->weight;
-        e.activations_offload = combo->activations;
-        e.optimizer_offload = combo->optimizer;
-        if (calc_verdict_offload_blocks(&e, c->blocks_per_proc)) {
-            w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += points;
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* Points of a row, counted: those that networks and chunks do not allow are never visited. */
+static void count_row(calc_worker *w, const calc_row *row)
+{
+    const calc_cell *c = &w->cell;
+    uint64_t per_chunking = calc_cell_choices(c, &w->rows, row) * c->reduces * c->gathers;
+    uint64_t per_pair = per_chunking * (c->fitting + c->unfit);
+    calc_worker_place place = {w, row, w->counts.total};
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        calc_verdict verdict = c->verdict[row->network][i];
+        if (!calc_cell_pairs_with(c, row, i)) {
             continue;
         }
-        const calc_optimizer_block *optimizer =
-            optimizer_of(w, terms, row->weights, combo->sharding);
-        calc_point_place at = {row, combo, networks, group,
-                               calc_memory_need_of(&e, &row->block, optimizer, c->blocks_per_proc)};
-        if (w->by_run) {
-            for (size_t lane = 0; lane < c->lanes; lane++) {
-                calc_point_visit(w, &at, lane, CALC_POINT_RUN);
+        w->counts.total += per_pair;
+        if (verdict != CALC_VERDICT_OK) {
+            w->counts.rejected[verdict] += per_pair;
+        } else {
+            w->counts.rejected[CALC_VERDICT_INTERLEAVING] += per_chunking * c->unfit;
+        }
+    }
+    if (w->visit && w->counts.total > place.first) {
+        w->visit(w->visit_context, &place);
+    }
+}
+
+/* Every point of a choice of a row by calc_run(). */
+static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_sweep_group *group)
+{
+    const calc_cell *c = &w->cell;
+    size_t flags = c->reduces * c->gathers;
+    bool rejected = calc_verdict_offload_blocks(e, c->fewest_blocks);
+    for (size_t chunking = 0; chunking < c->fitting; chunking++) {
+        for (size_t pair = 0; pair < c->pipelines * c->datas; pair++) {
+            if (!calc_cell_pairs_with(c, row, pair) ||
+                c->verdict[row->network][pair] != CALC_VERDICT_OK) {
+                continue;
             }
-            continue;
+            if (rejected) {
+                w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += flags;
+                continue;
+            }
+            for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag++) {
+                put_point(c, pair, &c->chunking[chunking], flag, e);
+                calc_point_take(w, group, e, NULL, CALC_POINT_RUN);
+            }
         }
-        if (w->bounded && !w->options->no_prune && hopeless(w, &at, optimizer)) {
-            w->counts.skipped += points;
-            continue;
-        }
-        fill_combo(w, &at, optimizer, terms->reduction_s[combo->sharding], &e);
-        run_tile(w, &at);
-        if (w->options->verify > 0 && calc_point_verifies(w)) {
-            verify_tile(w, &at);
+    }
+}
+
+/* The rows that share a tensor-parallel network, and the network of data parallelism that they are
+ * made for, on the same lanes. */
+static void run_rows(calc_worker *w, size_t network, int64_t data_network, calc_sweep_group *group)
+{
+    size_t next = 0;
+    while (w->status == CALC_OK && calc_cell_lanes(&w->cell, network, data_network, &next)) {
+        for (size_t i = 0; i < w->rows.count && w->status == CALC_OK; i++) {
+            const calc_row *row = &w->rows.row[i];
+            size_t choices = calc_cell_choices(&w->cell, &w->rows, row);
+            if (row->network != network || row->data_network != data_network) {
+                continue;
+            }
+            w->exec = exec_of(w, row);
+            for (size_t choice = 0; choice < choices; choice++) {
+                run_choice(w, row, choice, group);
+            }
         }
     }
 }
@@ -363,18 +355,29 @@ static void run_row(calc_worker *w, cell_terms *terms, const calc_row *row, calc
 void calc_worker_cell(calc_worker *w)
 {
     calc_cell *c = &w->cell;
-    calc_cell_fill(c, w->space, w->app, w->system);
-    w->messages[0].known = false;
-    w->messages[1].known = false;
+    calc_cell_fill(c, w->space, w->system, &w->rows, w->options->compat);
+    w->tile.terms = &w->terms;
+    w->tile.lanes = &c->lanes;
+    w->tile.schedule = c->exec.pipeline_schedule;
+    w->tile.tier1_capacity_bytes = w->system->mem1.capacity_bytes;
+    w->tile.tier2_capacity_bytes = w->system->mem2.capacity_bytes;
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
-    for (size_t n = 0; n < w->rows.networks_count; n++) {
-        calc_cell_networks_fill(&w->networks[n], c, w->system, w->rows.networks[n]);
-    }
-    cell_terms terms;
-    if (w->rows.count > 0 && !w->counts_only) {
-        fill_terms(w, &terms);
-    }
     for (size_t i = 0; i < w->rows.count; i++) {
-        run_row(w, &terms, &w->rows.row[i], group);
+        count_row(w, &w->rows.row[i]);
+    }
+    bool any = !w->counts_only && c->reduces * c->gathers > 0;
+    for (size_t i = 0; i < w->rows.count && any && w->by_run; i++) {
+        const calc_row *row = &w->rows.row[i];
+        size_t choices = calc_cell_choices(c, &w->rows, row);
+        calc_exec e = exec_of(w, row);
+        for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
+            put_choice(w, choice, &e);
+            run_points(w, row, &e, group);
+        }
+    }
+    for (size_t n = 0; n < w->rows.networks_count && any && !w->by_run; n++) {
+        for (size_t d = 0; d < w->rows.datas; d++) {
+            run_rows(w, n, w->rows.data[d], group);
+        }
     }
 }

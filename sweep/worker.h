@@ -1,36 +1,27 @@
-/** @file worker.h  What one thread needs to sweep: tables, scratch, counts and the best so far. */
+/** @file worker.h  What one thread needs to sweep: the table, scratch, counts and the best so far.
+ */
 #ifndef CALC_SWEEP_WORKER_H
 #define CALC_SWEEP_WORKER_H
 
 #include "calc.h"
 #include "cell.h"
 #include "kernel.h"
-#include "model/optimizer.h"
 #include "rows.h"
-#include "stage_kernel.h"
 #include "sweep.h"
 
 typedef struct calc_worker calc_worker;
 
-/** Messages between pipeline stages, per lane [s]. */
-typedef struct calc_worker_messages {
-    bool known;
-    _Alignas(CALC_KERNEL_ALIGN) double fw_s[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double bw_s[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double uncharged_s[CALC_KERNEL_LANES];
-} calc_worker_messages;
+/** The points of one row in one cell: networks of data parallelism, networks of the pipeline,
+ *  chunkings, overlaps and choices, fastest first. */
+typedef struct calc_worker_place {
+    const calc_worker *worker;
+    const calc_row *row;
+    uint64_t first; /**< number of the first of them in the space */
+} calc_worker_place;
 
-/** Called with each row of each cell when only counting.
- *  @param first  number of its first point in the space; the next row's is worker->counts.total */
-typedef void calc_worker_row_visit(void *context, const calc_worker *worker, const calc_row *row,
-                                   const calc_cell_networks *networks, uint64_t first);
-
-struct calc_stage_work;
-struct calc_stage_place;
-
-/** The same for layouts that are lists of stages. */
-typedef void calc_worker_stage_visit(void *context, const calc_worker *worker,
-                                     const struct calc_stage_place *place);
+/** Called with each row of each cell that has points.
+ *  @param place  the number of the next row's first point is worker->counts.total */
+typedef void calc_worker_visit(void *context, const calc_worker_place *place);
 
 /** One thread's state. Large; made by calc_worker_create(). */
 struct calc_worker {
@@ -38,26 +29,25 @@ struct calc_worker {
     const calc_space *space;
     const calc_sweep_options *options;
     calc_kernel *kernel;
-    calc_stage_kernel *stage_kernel;
     const calc_app *app;
     const calc_system *system;
     uint64_t design;
-    bool counts_only;                 /**< visit cells, evaluate nothing */
-    calc_worker_row_visit *row_visit; /**< or NULL */
-    calc_worker_stage_visit *stage_visit;
-    void *row_context;
+    bool counts_only;         /**< visit cells, evaluate nothing */
+    calc_worker_visit *visit; /**< or NULL */
+    void *visit_context;
     bool bounded;             /**< shorter and smaller is never worse: bounds may skip */
     bool by_run;              /**< every point needs calc_run(): calc_worker_by_run() */
     calc_sweep_group *groups; /**< of this thread; one per processor count or just one */
 
-    /* The unit at hand. */
+    /* The unit, the cell, the row and the choice at hand. */
     calc_rows rows;
     calc_cell cell;
-    calc_cell_networks *networks; /**< per tensor-parallel network of the rows */
+    calc_exec exec;
+    calc_stage_terms terms;
     calc_kernel_tile tile;
     calc_kernel_out out;
-    struct calc_stage_work *stage;    /**< where layouts are lists of stages */
-    calc_worker_messages messages[2]; /**< of the cell: whole, and scattered over tensor_par */
+    size_t first_flag, flags; /**< combinations of data_par_overlap and param_gather_overlap that
+                                   the terms are for */
 
     /* What came of it. */
     calc_sweep_counts counts;
@@ -76,11 +66,14 @@ void calc_worker_free(calc_worker *worker, size_t groups);
  *  kernel does not know, or because points are asked for. */
 bool calc_worker_by_run(const calc_sweep_options *options);
 
-/** Fill the profile table for a tensor parallelism and micro-batch size.
- *  @param base  gives them, datatype, attention_type and training */
-calc_status calc_worker_rows(calc_worker *worker, const calc_exec *base);
+/** Fill the table of rows for a unit's base. */
+CALC_MUST_USE calc_status calc_worker_rows(calc_worker *worker, const calc_exec *base);
 
 /** Evaluate worker->cell, which calc_cell_at() has set, with all rows. */
 void calc_worker_cell(calc_worker *worker);
+
+/** The layout of a point of a place, and the verdict on it before its evaluation.
+ *  @param index  below the number of points of the place */
+calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, calc_exec *exec);
 
 #endif

@@ -15,27 +15,57 @@ const char *calc_status_text(calc_status status)
     return (unsigned)status < CALC_STATUS_COUNT ? text[status] : "unknown status";
 }
 
-calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind kind,
-                            const char *pointer, const char *hint, const char *fmt, ...)
+/* @return the new error, NULL if there is no room for it */
+static calc_error *add(calc_errors *errors, calc_status status, const char *hint, const char *fmt,
+                       va_list args)
 {
     if (!errors) {
-        return status;
+        return NULL;
     }
     if (errors->count >= CALC_MAX_ERRORS) {
         errors->dropped++;
-        return status;
+        return NULL;
     }
     calc_error *error = &errors->item[errors->count++];
     memset(error, 0, sizeof *error);
     error->status = status;
-    error->kind = kind;
-    snprintf(error->pointer, sizeof error->pointer, "%s", pointer ? pointer : "");
     snprintf(error->hint, sizeof error->hint, "%s", hint ? hint : "");
+    vsnprintf(error->text, sizeof error->text, fmt, args);
+    return error;
+}
+
+calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind kind,
+                            const char *pointer, const char *hint, const char *fmt, ...)
+{
     va_list args;
     va_start(args, fmt);
-    vsnprintf(error->text, sizeof error->text, fmt, args);
+    calc_error *error = add(errors, status, hint, fmt, args);
     va_end(args);
+    if (error) {
+        error->kind = kind;
+        snprintf(error->pointer, sizeof error->pointer, "%s", pointer ? pointer : "");
+    }
     return status;
+}
+
+calc_status calc_errors_at(calc_errors *errors, calc_status status, const char *file, int line,
+                           int column, const char *hint, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    calc_error *error = add(errors, status, hint, fmt, args);
+    va_end(args);
+    if (error) {
+        error->kind = CALC_KIND_NONE;
+        calc_error_place(error, file ? file : "", line, column);
+    }
+    return status;
+}
+
+calc_status calc_errors_no_memory(calc_errors *errors)
+{
+    return calc_errors_at(errors, CALC_ERR_NOMEM, NULL, 0, 0, NULL, "%s",
+                          calc_status_text(CALC_ERR_NOMEM));
 }
 
 void calc_error_place(calc_error *error, const char *file, int line, int column)

@@ -10,6 +10,15 @@ calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind k
                             const char *pointer, const char *hint, const char *fmt, ...)
     CALC_PRINTF(6, 7);
 
+/** Add an error at a place of a file; NULL: none. line = 0: the file as a whole; column = 0: the
+ *  whole line. `hint` may be NULL.
+ *  @return status */
+calc_status calc_errors_at(calc_errors *errors, calc_status status, const char *file, int line,
+                           int column, const char *hint, const char *fmt, ...) CALC_PRINTF(7, 8);
+
+/** Add "out of memory". @return CALC_ERR_NOMEM */
+calc_status calc_errors_no_memory(calc_errors *errors);
+
 /** Give `error` a place. A file name that is too long loses its beginning. line = 0: unknown;
  *  so is a column. */
 void calc_error_place(calc_error *error, const char *file, int line, int column);

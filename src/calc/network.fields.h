@@ -1,7 +1,7 @@
 /* Rows of calc_network. */
 /* clang-format off */
-CALC_FIELD(bytes_per_s,     REAL,   _, .key = "bandwidth", .lo = 0, .hi = 1e9, .flags = CALC_ABOVE_LO, .scale = 1e9, .unit = "GB/s", .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "bandwidth per processor, one direction")
-CALC_FIELD(efficiency,      REAL,   _, .lo = 0, .hi = 1, .flags = CALC_ABOVE_LO, .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "fraction of the bandwidth that is reached")
+CALC_FIELD(bytes_per_s,     REAL,   _, .key = "bandwidth", .lo = 1e-6, .hi = 1e9, .scale = 1e9, .unit = "GB/s", .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "bandwidth per processor, one direction")
+CALC_FIELD(efficiency,      REAL,   _, .lo = 1e-6, .hi = 1, .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "fraction of the bandwidth that is reached")
 CALC_FIELD(size,            INT,    _, .lo = 0, .hi = 1e12, .doc = "processors one instance of the network connects")
 CALC_FIELD(latency_s,       REAL,   _, .key = "latency", .lo = 0, .hi = 1e6, .unit = "s", .equation = "time = latency + scalar * (V + offset * V / n) / (bandwidth * efficiency), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "latency of one operation")
 CALC_FIELD(ops,             OBJECT, network_ops, .doc = "cost of each operation")
@@ -10,6 +10,6 @@ CALC_FIELD(processor_usage, REAL,   _, .lo = 0, .hi = 1, .flags = CALC_BELOW_HI,
 CALC_FIELD(op_parameters,   OBJECT, op_rates, .flags = CALC_OPTIONAL, .doc = "what single operations reach, where it differs")
 CALC_FIELD(latency_log2_s,  REAL,   _, .key = "latency_log2", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "s", .doc = "latency added per doubling of the ranks of an operation")
 CALC_FIELD(bandwidth_curve, CURVE,  _, .flags = CALC_OPTIONAL, .scale = 1e6, .unit = "MB", .doc = "factor on the bandwidth by size of the message, largest first, down to 0")
-CALC_FIELD(oversubscription, REAL,  _, .lo = 0, .hi = 1e3, .flags = CALC_OPTIONAL, .doc = "what the network's ports offer over what its core carries; 0: 1")
+CALC_FIELD(oversubscription, REAL,  _, .lo = 1, .hi = 1e3, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "what the network's ports offer over what its core carries; 0: 1")
 CALC_FIELD(reduction_in_network, BOOL, _, .flags = CALC_OPTIONAL, .doc = "switches add up: an all-reduce moves its buffer once")
 /* clang-format on */

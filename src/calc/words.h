@@ -187,10 +187,34 @@
     X(ROOFLINE, "roofline")                                                                        \
     X(NO_OVERLAP, "no_overlap")
 
-/** Whose arithmetic: ours, or Calculon's with its three known defects (docs/calculon.md). */
+/** Conventions of Calculon that a layout may be evaluated by (docs/calculon.md): each is a rule with
+ *  a name and a sentence, asked in one place. None: ours. The first three are its known defects. */
 #define CALC_COMPAT_LIST(X)                                                                        \
-    X(NONE, "none")                                                                                \
-    X(CALCULON, "calculon")
+    X(RECOMPUTE_SUMS, "recompute-sums",                                                            \
+      "a recomputed layer counts all forward work up to it")                                       \
+    X(IDLE_MESSAGE, "idle-message", "without a pipeline its message still takes a latency")        \
+    X(INFERENCE_MESSAGE, "inference-message", "a forward pass alone sends messages backward, too") \
+    X(LAYERS, "layers",                                                                            \
+      "forks, dropouts and residuals are kernels of their own; no embedding, head or loss")        \
+    X(TILES, "tiles",                                                                              \
+      "tiles hide behind arithmetic alone, and all that fits; pipe counts its extra tile twice")   \
+    X(REDUCTION_FLOP, "reduction-flop",                                                            \
+      "processors add up the shares of tensor-parallel reductions on every network")               \
+    X(EVEN_STAGES, "even-stages",                                                                  \
+      "every stage has the ceiling of blocks; what is too much is given back in the bubble")       \
+    X(MEAN_IN_FLIGHT, "mean-in-flight", "every stage holds as many micro-batches as the first")    \
+    X(WHOLE_CHECKPOINTS, "whole-checkpoints",                                                      \
+      "the input of a recomputed block is not split over tensor-parallel ranks")                   \
+    X(BLOCK_MEMORY, "block-memory",                                                                \
+      "a stage holds one block with all activations and their gradients, and no other transient")  \
+    X(OPTIMIZER_ROOFLINE, "optimizer-roofline",                                                    \
+      "the optimizer takes its arithmetic and its state's traffic once, layer by layer")           \
+    X(OFFLOAD_EACH, "offload-each",                                                                \
+      "optimizer state travels with every micro-batch, after the block's own memory traffic")      \
+    X(REDUCE_BY_BLOCK, "reduce-by-block",                                                          \
+      "gradients are reduced block by block beside the backward pass of the next")                 \
+    X(BLOCK_EFFICIENCY, "block-efficiency",                                                        \
+      "efficiencies count the arithmetic of the ceiling of blocks, and the optimizer's")
 
 #define CALC_DECLARE_ENUM(type, TYPE)                                                              \
     typedef enum calc_##type{CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT} calc_##type;
@@ -202,7 +226,6 @@
 #define CALC_X_TENSOR_PAR_OVERLAP(name, text) CALC_TENSOR_PAR_OVERLAP_##name,
 #define CALC_X_PROCESSING_MODE(name, text) CALC_PROCESSING_MODE_##name,
 #define CALC_X_GROUPED_MODE(name, text) CALC_GROUPED_MODE_##name,
-#define CALC_X_COMPAT(name, text) CALC_COMPAT_##name,
 #define CALC_X_FORMAT(name, text) CALC_FORMAT_##name,
 #define CALC_X_CHOICE(name, text) CALC_CHOICE_##name,
 #define CALC_X_FFN_TYPE(name, text) CALC_FFN_TYPE_##name,
@@ -227,7 +250,6 @@ CALC_DECLARE_ENUM(tensor_par_comm_type, TENSOR_PAR_COMM_TYPE)
 CALC_DECLARE_ENUM(tensor_par_overlap, TENSOR_PAR_OVERLAP)
 CALC_DECLARE_ENUM(processing_mode, PROCESSING_MODE)
 CALC_DECLARE_ENUM(grouped_mode, GROUPED_MODE)
-CALC_DECLARE_ENUM(compat, COMPAT)
 CALC_DECLARE_ENUM(format, FORMAT)
 CALC_DECLARE_ENUM(choice, CHOICE)
 CALC_DECLARE_ENUM(ffn_type, FFN_TYPE)
@@ -251,7 +273,23 @@ CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
     typedef int64_t calc_##type;
 #define CALC_X_RECOMPUTE_MODULES(name, text) CALC_RECOMPUTE_MODULES_##name,
 #define CALC_X_FRAMEWORK_MEM(name, text) CALC_FRAMEWORK_MEM_##name,
+#define CALC_X_COMPAT(name, text, sentence) CALC_COMPAT_##name,
 CALC_DECLARE_SET(recompute_modules, RECOMPUTE_MODULES)
 CALC_DECLARE_SET(framework_mem, FRAMEWORK_MEM)
+
+/** Rules of Calculon, as bits. */
+enum { CALC_COMPAT_LIST(CALC_X_COMPAT) CALC_COMPAT_COUNT };
+typedef int64_t calc_compat;
+
+/** No rule: calc's model; all of them: Calculon's; all but its three defects: Calculon repaired. */
+#define CALC_COMPAT_NONE ((calc_compat)0)
+#define CALC_COMPAT_CALCULON (((calc_compat)1 << CALC_COMPAT_COUNT) - 1)
+#define CALC_COMPAT_REPAIRED (CALC_COMPAT_CALCULON & ~(calc_compat)7)
+
+/** Whether a rule is among them. */
+static inline _Bool calc_compat_has(calc_compat compat, int rule)
+{
+    return (compat >> rule & 1) != 0;
+}
 
 #endif

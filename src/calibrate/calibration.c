@@ -54,8 +54,7 @@ static calc_status choose(task *t, calc_errors *errors)
     }
     t->use = calloc(t->evidence.count + 1, sizeof *t->use);
     if (!t->use) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < t->evidence.count; i++) {
         t->use[i] = !calc_evidence_is_of(t->evidence.row[i].result, t->plan->held_out);
@@ -287,7 +286,7 @@ static calc_status end(task *t, calc_status status, calc_errors *errors)
     calc_results_free(&t->results);
     free(t->use);
     if (status == CALC_ERR_NOMEM && errors && errors->count == 0) {
-        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
+        calc_errors_no_memory(errors);
     }
     return status;
 }

@@ -6,15 +6,10 @@
 #define LOG CALC_CONSTANT_LOG
 #define LOGIT CALC_CONSTANT_LOGIT
 
+/* clang-format off */
 static const calc_constant constants[] = {
     {"matrix.bfloat16",
-     {"matrix.float16.gflops_efficiency", "matrix.bfloat16.gflops_efficiency",
-      "matrix.float32.gflops_efficiency"},
-     "",
-     LOG,
-     0.15,
-     false,
-     0.7},
+     {"matrix.float16.gflops_efficiency", "matrix.bfloat16.gflops_efficiency", "matrix.float32.gflops_efficiency"}, "", LOG, 0.15, false, 0.7},
     {"matrix.float8", {"matrix.float8.gflops_efficiency"}, "", LOG, 0.2, false, 0.6},
     {"matrix.float4", {"matrix.float4.gflops_efficiency"}, "", LOG, 0.3, false, 0.5},
     {"block_scaled_efficiency", {"block_scaled_efficiency"}, "", LOG, 0.05, false, 0.95},
@@ -35,20 +30,8 @@ static const calc_constant constants[] = {
     {"networks[0].latency", {"networks[0].latency"}, "s", LOG, 0.5, false, 20e-6},
     {"networks[1].efficiency", {"networks[1].efficiency"}, "", LOGIT, 0.6, false, 0.8},
     {"networks[1].latency_log2", {"networks[1].latency_log2"}, "s", LOG, 0.5, false, 30e-6},
-    {"networks[0].all_to_all",
-     {"networks[0].op_parameters.all_to_all.efficiency"},
-     "",
-     LOGIT,
-     0.6,
-     false,
-     0.6},
-    {"networks[1].all_to_all",
-     {"networks[1].op_parameters.all_to_all.efficiency"},
-     "",
-     LOGIT,
-     0.6,
-     false,
-     0.6},
+    {"networks[0].all_to_all", {"networks[0].op_parameters.all_to_all.efficiency"}, "", LOGIT, 0.6, false, 0.6},
+    {"networks[1].all_to_all", {"networks[1].op_parameters.all_to_all.efficiency"}, "", LOGIT, 0.6, false, 0.6},
     {"overlap.tensor_par_fused", {"overlap.tensor_par_fused"}, "", LOGIT, 0.8, false, 0.7},
     {"overlap.tensor_par_async", {"overlap.tensor_par_async"}, "", LOGIT, 0.8, false, 0.5},
     {"overlap.data_par", {"overlap.data_par"}, "", LOGIT, 0.8, false, 0.7},
@@ -63,6 +46,7 @@ static const calc_constant constants[] = {
     {"grouped.efficiency", {"grouped.efficiency"}, "", LOG, 0.2, false, 0.9},
     {"expert_activation_traffic", {"expert_activation_traffic"}, "", LOG, 0.4, false, 6},
 };
+/* clang-format on */
 
 enum { CONSTANTS = sizeof constants / sizeof *constants };
 

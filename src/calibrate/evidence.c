@@ -39,7 +39,7 @@ int calc_evidence_width_fold(int64_t hidden, int64_t depth)
 }
 
 /* Folds by width; in a single table, which has few widths, by width and depth. */
-static void deal_by_width(calc_evidence *evidence)
+static void assign_folds_by_width(calc_evidence *evidence)
 {
     bool deep = is_one_source(evidence);
     for (size_t i = 0; i < evidence->count; i++) {
@@ -51,7 +51,7 @@ static void deal_by_width(calc_evidence *evidence)
 }
 
 /* Folds by publisher; within a single one by tensor parallelism. */
-static void deal_by_source(calc_evidence *evidence)
+static void assign_folds_by_source(calc_evidence *evidence)
 {
     bool one = is_one_source(evidence);
     for (size_t i = 0; i < evidence->count; i++) {
@@ -75,8 +75,7 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
 {
     *out = (calc_evidence){.row = calloc(results->count + 1, sizeof *out->row)};
     if (!out->row) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
@@ -97,8 +96,8 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
                                                          .publisher_length = strcspn(name, "_")};
         }
     }
-    deal_by_width(out);
-    deal_by_source(out);
+    assign_folds_by_width(out);
+    assign_folds_by_source(out);
     return CALC_OK;
 }
 

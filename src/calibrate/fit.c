@@ -119,8 +119,7 @@ calc_status calc_fit_unknowns(const calc_fit *fit, calc_unknowns *unknowns, cons
         status = solve(t, errors);
         free(t->weight);
     } else {
-        calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                        calc_status_text(CALC_ERR_NOMEM));
+        calc_errors_no_memory(errors);
     }
     free(t);
     return status;

@@ -99,8 +99,7 @@ calc_status calc_least_squares_solve(const calc_least_squares *problem, double *
     if (status == GSL_SUCCESS) {
         return CALC_OK;
     }
-    return status == GSL_ENOMEM ? calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL,
-                                                  NULL, "%s", calc_status_text(CALC_ERR_NOMEM))
+    return status == GSL_ENOMEM ? calc_errors_no_memory(errors)
                                 : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
                                                   "least squares: %s", gsl_strerror(status));
 }

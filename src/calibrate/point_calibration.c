@@ -83,8 +83,7 @@ static calc_status predict_unseen(calc_point_calibration *out, const calc_points
         status =
             status == CALC_OK ? predict_half(out, points, system, 1, half, skip, errors) : status;
     } else {
-        status = calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                 calc_status_text(CALC_ERR_NOMEM));
+        status = calc_errors_no_memory(errors);
     }
     free(half);
     free(skip);
@@ -100,8 +99,7 @@ calc_status calc_point_calibrate(calc_point_calibration *out, const calc_points 
     for (int v = 0; v < CALC_POINT_VIEWS; v++) {
         out->predicted_s[v] = calloc(points->count + 1, sizeof *out->predicted_s[v]);
         if (!out->predicted_s[v] || !out->source) {
-            return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                   calc_status_text(CALC_ERR_NOMEM));
+            return calc_errors_no_memory(errors);
         }
         for (size_t i = 0; i < points->count; i++) {
             out->predicted_s[v][i] = (double)NAN;

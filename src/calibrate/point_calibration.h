@@ -6,6 +6,7 @@
 
 #include "calibrate/point_fit.h"
 #include "calibrate/point_table.h"
+#include "calibrate/points.h"
 #include "io/output.h"
 
 /** Predictions: by the file, by the calibrated machine, by one calibrated without the half of the

@@ -184,8 +184,7 @@ calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
     sample *samples = calloc(count + 1, sizeof *samples);
     *changed = false;
     if (!samples) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     size_t taken = take(system, curve, datatype, points, count, skip, samples);
     double with = 0;

@@ -5,7 +5,7 @@
 #ifndef CALC_CALIBRATE_POINT_CURVE_H
 #define CALC_CALIBRATE_POINT_CURVE_H
 
-#include "calibrate/points.h"
+#include "calibrate/point.h"
 
 enum { CALC_POINT_CURVE_FOLDS = 5 };
 

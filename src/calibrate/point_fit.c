@@ -230,8 +230,7 @@ calc_status calc_point_fit_make(calc_point_fit *out, const calc_point *points, s
     if (t && t->point && t->deviation) {
         status = fit_all(t, points, count, skip, errors);
     } else {
-        calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                        calc_status_text(CALC_ERR_NOMEM));
+        calc_errors_no_memory(errors);
     }
     if (t) {
         free(t->point);

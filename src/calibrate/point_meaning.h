@@ -3,7 +3,7 @@
 #ifndef CALC_CALIBRATE_POINT_MEANING_H
 #define CALC_CALIBRATE_POINT_MEANING_H
 
-#include "calibrate/points.h"
+#include "calibrate/point.h"
 
 /** Fill what follows the texts of a point, or its reason. */
 void calc_point_meaning(calc_point *point);

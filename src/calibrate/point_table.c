@@ -49,8 +49,7 @@ calc_status calc_point_table_make(calc_point_table *out, const calc_point *point
 {
     *out = (calc_point_table){.owned = calloc(count + 1, sizeof *out->owned)};
     if (!out->owned) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     out->table.point = out->owned;
     for (size_t i = 0; i < count; i++) {

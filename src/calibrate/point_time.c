@@ -53,7 +53,7 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     calc_shape shape = shape_of(p);
-    calc_build b = calc_build_start(&shape, NULL, exec, operators);
+    calc_build b = calc_build_start(&shape, NULL, exec, CALC_COMPAT_NONE, operators);
     const double *n = p->size;
     calc_operator *o;
     double batch = 1;
@@ -72,7 +72,7 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
     }
     o->flop[p->stage] *= batch;
     o->bytes[p->stage] *= batch;
-    calc_cost_context context = calc_cost_context_of(system, exec, &shape);
+    calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, o, p->stage);
 }
 
@@ -88,12 +88,12 @@ static double attention_s(const calc_point *p, const calc_system *system, const 
     s.kv_heads = s.local_kv_heads = p->size[3];
     s.qk_size = p->size[4];
     s.v_size = p->size[5];
-    size_t count = calc_transformer_block(&s, system, exec, CALC_DENSE_BLOCK, operators);
+    size_t count = calc_transformer_block(&s, system, exec, CALC_COMPAT_NONE, CALC_DENSE_BLOCK, operators);
     size_t i = 0;
     while (i + 1 < count && operators[i].kind != CALC_OPERATOR_ATTENTION) {
         i++;
     }
-    calc_cost_context context = calc_cost_context_of(system, exec, &s);
+    calc_cost_context context = calc_cost_context_of(system, exec, &s, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, &operators[i],
                               p->class == CALC_POINT_ATTENTION_BW ? CALC_STAGE_AGRAD
                                                                   : CALC_STAGE_FW);
@@ -103,9 +103,9 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
 {
     calc_shape shape = shape_of(p);
     calc_operator operators[CALC_MAX_OPERATORS];
-    calc_build b = calc_build_start(&shape, NULL, exec, operators);
+    calc_build b = calc_build_start(&shape, NULL, exec, CALC_COMPAT_NONE, operators);
     calc_operator *o = calc_build_vector(&b, "", 0, 0, p->size[0], p->size[0]);
-    calc_cost_context context = calc_cost_context_of(system, exec, &shape);
+    calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, o, CALC_STAGE_FW);
 }
 
@@ -118,7 +118,7 @@ static calc_shape build_norm(const calc_point *p, const calc_exec *exec, calc_op
     s.hidden = p->size[1];
     s.rms = p->rms;
     s.heads = s.local_heads = s.kv_heads = s.local_kv_heads = s.seq = s.qk_size = s.v_size = 1;
-    calc_transformer_block(&s, &none, exec, CALC_DENSE_BLOCK, operators);
+    calc_transformer_block(&s, &none, exec, CALC_COMPAT_NONE, CALC_DENSE_BLOCK, operators);
     return s;
 }
 
@@ -131,7 +131,7 @@ static double norm_s(const calc_point *p, const calc_system *system, const calc_
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     calc_shape s = build_norm(p, exec, operators);
-    calc_cost_context context = calc_cost_context_of(system, exec, &s);
+    calc_cost_context context = calc_cost_context_of(system, exec, &s, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, &operators[0], norm_pass(p));
 }
 

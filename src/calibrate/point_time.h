@@ -2,7 +2,7 @@
 #ifndef CALC_CALIBRATE_POINT_TIME_H
 #define CALC_CALIBRATE_POINT_TIME_H
 
-#include "calibrate/points.h"
+#include "calibrate/point.h"
 #include "model/collective.h"
 
 /** Predicted time [s] of a point that is used, by the functions that cost a step: operators are

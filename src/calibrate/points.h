@@ -1,64 +1,20 @@
-/** @file points.h  Measured operators: one kernel or one collective, of one shape, on one machine;
- *  the rows of a CSV file. docs/operators.md has the layout. */
+/** @file points.h  Measured operators: the rows of a CSV file. docs/operators.md has the layout. */
 #ifndef CALC_CALIBRATE_POINTS_H
 #define CALC_CALIBRATE_POINTS_H
 
-#include "calc.h"
+#include "calibrate/point.h"
 #include "io/text.h"
-#include "model/layer.h"
 
-/** Columns that are read, in any order; others are ignored: X(NAME, name, other name, optional).
- *  Only VALUE is a number. */
+/** Columns that are read, in any order; others are ignored: X(member of calc_point, name, other
+ *  name, optional). Numbers are 0 or more. */
 #define CALC_POINTS_COLUMN_LIST(X)                                                                 \
-    X(SYSTEM, "system", "hardware", true)                                                          \
-    X(OP, "op", NULL, false)                                                                       \
-    X(DTYPE, "dtype", NULL, false)                                                                 \
-    X(SHAPE, "shape", NULL, false)                                                                 \
-    X(METRIC, "metric", NULL, false)                                                               \
-    X(VALUE, "value", NULL, false)                                                                 \
-    X(UNIT, "unit", NULL, true)
-
-/** What was measured, with the sizes that say which: X(NAME, name, sizes...). */
-#define CALC_POINT_CLASS_LIST(X)                                                                   \
-    X(MATRIX, "matrix", "m", "k", "n", "b")                                                        \
-    X(GROUPED, "grouped", "ng", "m", "n", "k")                                                     \
-    X(ATTENTION_FW, "attention forward", "batch", "seq_len", "head_num", "kv_head_num",            \
-      "qk_head_dim", "v_head_dim")                                                                 \
-    X(ATTENTION_BW, "attention backward", "batch", "seq_len", "head_num", "kv_head_num",           \
-      "qk_head_dim", "v_head_dim")                                                                 \
-    X(MEMORY, "memory", "bytes")                                                                   \
-    X(NORM, "norm", "rows", "columns")                                                             \
-    X(ALL_REDUCE, "all_reduce", "bytes", "ranks", "stride")                                        \
-    X(ALL_GATHER, "all_gather", "bytes", "ranks", "stride")                                        \
-    X(REDUCE_SCATTER, "reduce_scatter", "bytes", "ranks", "stride")                                \
-    X(ALL_TO_ALL, "all_to_all", "bytes", "ranks", "stride")                                        \
-    X(P2P, "p2p", "bytes", "ranks", "stride")
-
-typedef enum calc_point_class {
-#define CALC_X(name, ...) CALC_POINT_##name,
-    CALC_POINT_CLASS_LIST(CALC_X)
-#undef CALC_X
-        CALC_POINT_CLASSES
-} calc_point_class;
-
-enum { CALC_POINT_SIZES = 6, CALC_POINT_REASON = 192 };
-
-/** One row. Texts are borrowed from the file. */
-typedef struct calc_point {
-    int line;                                /**< where it starts in its file */
-    const char *system, *op, *dtype, *shape; /**< as printed; system "" if there is no column */
-    const char *metric, *unit;               /**< likewise; unit "" if there is no column */
-    double value;                            /**< >= 0 */
-    char reason[CALC_POINT_REASON];          /**< why it is not used; "": it is */
-    calc_point_class class;                  /**< from here on: only if it is used */
-    calc_datatype datatype;                  /**< of the operands */
-    calc_stage stage;                        /**< the pass it is part of */
-    double result_bytes;                     /**< weight gradients: of one accumulated number */
-    bool causal;                             /**< attention */
-    bool rms;                                /**< norms */
-    double size[CALC_POINT_SIZES];           /**< in the order of CALC_POINT_CLASS_LIST */
-    double measured_s;                       /**< > 0 */
-} calc_point;
+    X(system, "system", "hardware", true)                                                          \
+    X(op, "op", NULL, false)                                                                       \
+    X(dtype, "dtype", NULL, false)                                                                 \
+    X(shape, "shape", NULL, false)                                                                 \
+    X(metric, "metric", NULL, false)                                                               \
+    X(value, "value", NULL, false)                                                                 \
+    X(unit, "unit", NULL, true)
 
 /** The rows of one file. Owns everything. Start with {0}. */
 typedef struct calc_points {
@@ -87,22 +43,5 @@ void calc_points_free(calc_points *points);
  *  @return CALC_OK; CALC_ERR_FIELD if they do not agree, or if no row has one of the names */
 CALC_MUST_USE calc_status calc_points_select(calc_points *points, const char *rows,
                                              const calc_system *system, calc_errors *errors);
-
-/** Name of a class for people, "matrix". */
-const char *calc_point_class_name(calc_point_class class);
-
-/** Names of its sizes, NULL at the end. */
-const char *const *calc_point_size_names(calc_point_class class);
-
-static inline bool calc_point_is_used(const calc_point *point)
-{
-    return point->reason[0] == '\0';
-}
-
-/** Whether it is a collective or a message. */
-static inline bool calc_point_is_network(const calc_point *point)
-{
-    return point->class >= CALC_POINT_ALL_REDUCE;
-}
 
 #endif

@@ -213,8 +213,7 @@ calc_status calc_system_text_write(calc_output *out, const calc_text *old,
 {
     edits *e = calloc(1, sizeof *e);
     if (!e) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     e->old = old;
     for (size_t i = 0; i < calibration->unknowns.count; i++) {

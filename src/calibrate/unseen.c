@@ -117,7 +117,7 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
     unseen u = {{NULL}, {NULL}};
     calc_status status = allocate(&u, results->count);
     if (status != CALC_OK) {
-        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
+        calc_errors_no_memory(errors);
     }
     for (int k = 0; k < CALC_UNSEEN_COUNT; k++) {
         for (size_t f = 0; f < families && status == CALC_OK; f++) {

@@ -11,8 +11,7 @@ calc_status calc_view_make(calc_results *out, const calc_results *results,
     *out = *results;
     out->item = calloc(results->count + 1, sizeof *out->item);
     if (!out->item) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < results->count; i++) {
         calc_result *r = &out->item[i];

@@ -7,55 +7,26 @@ static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
                                    {"bf16", CALC_FORMAT_BFLOAT16},
                                    {0}};
 
+/* clang-format off */
 static const calc_row rows[] = {
-    {.key = "train_batch_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_BATCH},
-    {.key = "train_micro_batch_size_per_gpu",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_MICROBATCH},
-    {.key = "gradient_accumulation_steps",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_MICROBATCHES},
-    {.key = "bf16.enabled",
-     .how = CALC_HOW_IS,
-     .member = CALC_PLAN_PRECISION,
-     .value = CALC_DATATYPE_BFLOAT16},
-    {.key = "fp16.enabled",
-     .how = CALC_HOW_IS,
-     .member = CALC_PLAN_PRECISION,
-     .value = CALC_DATATYPE_FLOAT16},
-    {.key = "data_types.grad_accum_dtype",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_GRAD,
-     .words = format},
-    {.key = "zero_optimization.stage", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_SHARDED},
-    {.key = "zero_optimization.overlap_comm",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_GRAD_OVERLAP,
-     .value = 1},
-    {.key = "zero_optimization.offload_optimizer.device",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_OPT_OFFLOAD,
-     .words = cpu,
-     .when = CALC_PLAN_OPT_OFFLOAD},
-    {.key = "zero_optimization.offload_param.device",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_WEIGHT_OFFLOAD,
-     .words = cpu,
-     .when = CALC_PLAN_WEIGHT_OFFLOAD},
-    {.key = "zero_optimization.mics_shard_size",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_SHARD_RANKS,
-     .when = CALC_PLAN_FSDP},
-    {.key = "tensor_parallel.autotp_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_TENSOR},
-    {.key = "sequence_parallel_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_CONTEXT},
-    {.key = "activation_checkpointing.cpu_checkpointing",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_ACT_OFFLOAD,
-     .value = 1},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_GRAD, .value = CALC_FORMAT_FLOAT32},
-    {.how = CALC_HOW_DEFAULT,
-     .member = CALC_PLAN_CONTEXT_TYPE,
-     .value = CALC_CONTEXT_PAR_TYPE_ULYSSES}};
+    CALC_ROW(NUMBER, BATCH, "train_batch_size")
+    CALC_ROW(NUMBER, MICROBATCH, "train_micro_batch_size_per_gpu")
+    CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
+    CALC_ROW(IS, PRECISION, "bf16.enabled", .value = CALC_DATATYPE_BFLOAT16)
+    CALC_ROW(IS, PRECISION, "fp16.enabled", .value = CALC_DATATYPE_FLOAT16)
+    CALC_ROW(WORDS, GRAD, "data_types.grad_accum_dtype", .words = format)
+    CALC_ROW(NUMBER, SHARDED, "zero_optimization.stage")
+    CALC_ROW(SWITCH, GRAD_OVERLAP, "zero_optimization.overlap_comm", .value = 1)
+    CALC_ROW(WORDS, OPT_OFFLOAD, "zero_optimization.offload_optimizer.device", .words = cpu, .when = CALC_PLAN_OPT_OFFLOAD)
+    CALC_ROW(WORDS, WEIGHT_OFFLOAD, "zero_optimization.offload_param.device", .words = cpu, .when = CALC_PLAN_WEIGHT_OFFLOAD)
+    CALC_ROW(NUMBER, SHARD_RANKS, "zero_optimization.mics_shard_size", .when = CALC_PLAN_FSDP)
+    CALC_ROW(NUMBER, TENSOR, "tensor_parallel.autotp_size")
+    CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
+    CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_checkpointing.cpu_checkpointing", .value = 1)
+    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
+};
+/* clang-format on */
 
 const calc_framework calc_framework_deepspeed = {
     .name = "deepspeed",

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "formats/import.h"
 #include "spec/absent.h"
+#include "spec/choice_set.h"
 #include "spec/field.h"
 
 static calc_status broken(calc_errors *errors, const char *pointer, const char *text)
@@ -50,19 +51,10 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
         }
         calc_setting *setting = calc_settings_add(settings, row->key, strlen(row->key));
         if (!setting || !calc_setting_append(setting, text, strlen(text))) {
-            return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                   calc_status_text(CALC_ERR_NOMEM));
+            return calc_errors_no_memory(errors);
         }
     }
     return CALC_OK;
-}
-
-/* Number of any scalar member, sets included. */
-static double number_of(const calc_field *field, const void *object)
-{
-    const char *member = (const char *)object + field->offset;
-    return field->type == CALC_TYPE_SET ? (double)*(const int64_t *)(const void *)member
-                                        : calc_member_number(field, member);
 }
 
 static bool is_told(const calc_field *field, const void *object)
@@ -74,25 +66,19 @@ static bool is_told(const calc_field *field, const void *object)
     return field->type != CALC_TYPE_NOTE && !network && !absent;
 }
 
-static void value_text(const calc_field *field, double number, char text[64])
+static const char *value_text(const calc_field *field, double number, char *text)
 {
-    if (field->type == CALC_TYPE_ENUM) {
-        snprintf(text, 64, "%s", field->choices[(int)number]);
-    } else if (field->type == CALC_TYPE_OBJECT) {
-        snprintf(text, 64, "{...}");
-    } else if (field->type == CALC_TYPE_BOOL) {
-        snprintf(text, 64, "%s", number > 0 ? "true" : "false");
-    } else if (field->type == CALC_TYPE_SET) {
-        size_t length = 0;
-        text[0] = '\0';
-        for (size_t i = 0; field->choices[i] && length < 64; i++) {
-            if ((int64_t)number >> i & 1) {
-                length += (size_t)snprintf(text + length, 64 - length, "%s%s", length ? " " : "",
-                                           field->choices[i]);
-            }
-        }
-    } else {
-        calc_number_text(number, 1, text);
+    switch (field->type) {
+    case CALC_TYPE_ENUM:
+        return field->choices[(int)number];
+    case CALC_TYPE_OBJECT:
+        return "{...}";
+    case CALC_TYPE_BOOL:
+        return number > 0 ? "true" : "false";
+    case CALC_TYPE_SET:
+        return calc_choice_set_text(field->choices, (int64_t)number, text);
+    default:
+        return calc_number_text(number, 1, text);
     }
 }
 
@@ -134,17 +120,20 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
     calc_plan_resolve(&a, &e);
     const struct {
         calc_kind kind;
-        const void *given, *resolved, *back;
-    } pairs[] = {{CALC_KIND_APP, app, &a, &a_back}, {CALC_KIND_EXEC, exec, &e, &e_back}};
+        const char *given, *resolved, *back;
+    } pairs[] = {{CALC_KIND_APP, (const char *)app, (const char *)&a, (const char *)&a_back},
+                 {CALC_KIND_EXEC, (const char *)exec, (const char *)&e, (const char *)&e_back}};
     for (size_t k = framework->has_model ? 0 : 1; k < 2; k++) {
         const calc_table *table = calc_table_of(pairs[k].kind);
         for (size_t i = 0; i < table->count; i++) {
             const calc_field *field = &table->rows[i];
-            char text[64];
+            const size_t at = field->offset;
+            char text[CALC_CHOICE_SET_SIZE];
             if (is_told(field, pairs[k].given) &&
-                number_of(field, pairs[k].resolved) != number_of(field, pairs[k].back)) {
-                value_text(field, number_of(field, pairs[k].given), text);
-                tell(context, field->key, text);
+                calc_member_number(field, pairs[k].resolved + at) !=
+                    calc_member_number(field, pairs[k].back + at)) {
+                tell(context, field->key,
+                     value_text(field, calc_member_number(field, pairs[k].given + at), text));
                 count++;
             }
         }

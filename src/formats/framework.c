@@ -96,9 +96,9 @@ static bool write_word(const calc_row *row, double value, char *text)
 
 static bool write_pattern(const calc_plan *plan, calc_syntax syntax, char *text)
 {
-    calc_pattern pattern = {.dense = (int64_t)calc_plan_get(plan, CALC_PLAN_DENSE_BLOCKS, 0),
-                            .every = (int64_t)calc_plan_get(plan, CALC_PLAN_MOE_EVERY, 1)};
-    int64_t blocks = (int64_t)calc_plan_get(plan, CALC_PLAN_BLOCKS, 0);
+    calc_pattern pattern = {.dense = (int64_t)calc_plan_value(plan, CALC_PLAN_DENSE_BLOCKS),
+                            .every = (int64_t)calc_plan_value(plan, CALC_PLAN_MOE_EVERY)};
+    int64_t blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_BLOCKS);
     return calc_pattern_write(pattern, blocks, syntax != CALC_SYNTAX_SHELL, text,
                               CALC_ROW_TEXT_SIZE);
 }

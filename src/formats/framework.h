@@ -46,6 +46,14 @@ typedef struct calc_row {
     bool unset;            /**< -1 says nothing */
 } calc_row;
 
+/** Rows of a table: CALC_ROW(how, member, key, .words = ... and what else there is), a constant,
+ * and what is done without a key. */
+#define CALC_ROW(how_, member_, ...)                                                               \
+    {.how = CALC_HOW_##how_, .member = CALC_PLAN_##member_, .key = __VA_ARGS__},
+#define CALC_ROW_CONSTANT(...) {.how = CALC_HOW_CONSTANT, .key = __VA_ARGS__},
+#define CALC_ROW_DEFAULT(member_, value_)                                                          \
+    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_##member_, .value = (value_)},
+
 /** One framework. */
 typedef struct calc_framework {
     const char *name;    /**< on the command line: "megatron" */

@@ -16,13 +16,9 @@ static calc_status wrong(const calc_import *import, const calc_setting *setting,
     if (setting->argument > 0) {
         snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
     }
-    int before = errors ? errors->count : 0;
-    calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s%s: %s", argument,
-                    calc_utf8_show(key, setting->key, strlen(setting->key)), text);
-    if (errors && errors->count > before && setting->line > 0 && import->name) {
-        calc_error_place(&errors->item[before], import->name, setting->line, setting->column);
-    }
-    return status;
+    return calc_errors_at(errors, status, setting->line > 0 ? import->name : NULL, setting->line,
+                          setting->column, NULL, "%s%s: %s", argument,
+                          calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
 
 static calc_status take(const calc_import *import, const calc_setting *setting, const calc_row *row,

@@ -18,149 +18,70 @@ static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16},
                                      {0}};
 static const calc_word router[] = {{"float32", CALC_FORMAT_FLOAT32}, {0}};
 
+/* clang-format off */
 static const calc_row rows[] = {
-    {.key = "use_parallel", .how = CALC_HOW_CONSTANT, .text = "true"},
-    {.key = "run_mode", .how = CALC_HOW_CONSTANT, .text = "train"},
-    {.key = "runner_config.batch_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_MICROBATCH},
-    {.key = "parallel_config.data_parallel", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_DATA},
-    {.key = "parallel_config.model_parallel", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_TENSOR},
-    {.key = "parallel_config.pipeline_stage", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_PIPELINE},
-    {.key = "parallel_config.context_parallel",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_CONTEXT},
-    {.key = "parallel_config.expert_parallel", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_EXPERT},
-    {.key = "parallel_config.micro_batch_num",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_MICROBATCHES},
-    {.key = "parallel_config.use_seq_parallel",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_SEQ_PAR,
-     .value = 1},
-    {.key = "parallel.parallel_mode", .how = CALC_HOW_CONSTANT, .text = "1"},
-    {.key = "parallel.enable_parallel_optimizer",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_DIST_OPT,
-     .value = 1},
-    {.key = "recompute_config.recompute",
-     .how = CALC_HOW_IS,
-     .member = CALC_PLAN_RECOMPUTE,
-     .value = 2},
-    {.key = "recompute_config.select_recompute",
-     .how = CALC_HOW_IS,
-     .member = CALC_PLAN_RECOMPUTE,
-     .value = 1},
-    {.key = "model.model_config.seq_length", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_SEQ},
-    {.key = "model.model_config.max_position_embeddings",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_POSITIONS},
-    {.key = "model.model_config.hidden_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_HIDDEN},
-    {.key = "model.model_config.intermediate_size",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_FFN},
-    {.key = "model.model_config.num_hidden_layers",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_BLOCKS},
-    {.key = "model.model_config.num_attention_heads",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_HEADS},
-    {.key = "model.model_config.num_key_value_heads",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_KV_HEADS},
-    {.key = "model.model_config.head_dim", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_HEAD_SIZE},
-    {.key = "model.model_config.vocab_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_VOCAB},
-    {.key = "model.model_config.hidden_act",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_FFN_TYPE,
-     .words = ffn},
-    {.key = "model.model_config.normalization",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_NORM,
-     .words = norm},
-    {.key = "model.model_config.position_embedding_type",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_POSITION,
-     .words = position},
-    {.key = "model.model_config.add_bias_linear",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_BIAS,
-     .value = 1},
-    {.key = "model.model_config.hidden_dropout",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_DROPOUT},
-    {.key = "model.model_config.attention_dropout",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_DROPOUT},
-    {.key = "model.model_config.tie_word_embeddings",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_TIED,
-     .value = 1},
-    {.key = "model.model_config.qk_layernorm",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_QK_NORM,
-     .value = 1},
-    {.key = "model.model_config.multi_latent_attention",
-     .how = CALC_HOW_IS,
-     .member = CALC_PLAN_LATENT,
-     .value = 1},
-    {.key = "model.model_config.q_lora_rank", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_Q_LORA},
-    {.key = "model.model_config.kv_lora_rank", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_KV_LORA},
-    {.key = "model.model_config.qk_nope_head_dim",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_QK_NOPE},
-    {.key = "model.model_config.qk_rope_head_dim",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_QK_ROPE},
-    {.key = "model.model_config.v_head_dim", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_V_SIZE},
-    {.key = "model.model_config.num_experts",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_EXPERTS,
-     .when = CALC_PLAN_EXPERTS},
-    {.key = "model.model_config.num_experts_per_tok",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_TOP_K},
-    {.key = "model.model_config.moe_intermediate_size",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_EXPERT_FFN},
-    {.key = "model.model_config.moe_shared_expert_intermediate_size",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_SHARED_FFN},
-    {.key = "model.model_config.first_k_dense_replace",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_DENSE_BLOCKS},
-    {.key = "model.model_config.n_group", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_GROUPS},
-    {.key = "model.model_config.topk_group",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_TOKEN_GROUPS},
-    {.key = "model.model_config.moe_router_enable_expert_bias",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_ROUTER_BIAS,
-     .value = 1},
-    {.key = "model.model_config.router_dense_type",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_ROUTER,
-     .words = router},
-    {.key = "model.model_config.mtp_num_layers", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_MTP},
-    {.key = "model.model_config.pp_interleave_num",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_CHUNKS},
-    {.key = "model.model_config.compute_dtype",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_PRECISION,
-     .words = datatype},
-    {.key = "model.model_config.use_flash_attention",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_FLASH,
-     .value = 1},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_FFN_TYPE, .value = CALC_FFN_TYPE_SWIGLU},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_NORM, .value = CALC_NORM_TYPE_RMS},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_POSITION, .value = CALC_POSITION_TYPE_ROPE},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_BIAS, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_DROPOUT, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_TIED, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_GRAD, .value = CALC_FORMAT_FLOAT32},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_DISPATCH, .value = CALC_DISPATCH_TYPE_ALL_TO_ALL},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_EXPERT_TENSOR, .value = 1},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_FLASH, .value = 0}};
+    CALC_ROW_CONSTANT("use_parallel", .text = "true")
+    CALC_ROW_CONSTANT("run_mode", .text = "train")
+    CALC_ROW(NUMBER, MICROBATCH, "runner_config.batch_size")
+    CALC_ROW(NUMBER, DATA, "parallel_config.data_parallel")
+    CALC_ROW(NUMBER, TENSOR, "parallel_config.model_parallel")
+    CALC_ROW(NUMBER, PIPELINE, "parallel_config.pipeline_stage")
+    CALC_ROW(NUMBER, CONTEXT, "parallel_config.context_parallel")
+    CALC_ROW(NUMBER, EXPERT, "parallel_config.expert_parallel")
+    CALC_ROW(NUMBER, MICROBATCHES, "parallel_config.micro_batch_num")
+    CALC_ROW(SWITCH, SEQ_PAR, "parallel_config.use_seq_parallel", .value = 1)
+    CALC_ROW_CONSTANT("parallel.parallel_mode", .text = "1")
+    CALC_ROW(SWITCH, DIST_OPT, "parallel.enable_parallel_optimizer", .value = 1)
+    CALC_ROW(IS, RECOMPUTE, "recompute_config.recompute", .value = 2)
+    CALC_ROW(IS, RECOMPUTE, "recompute_config.select_recompute", .value = 1)
+    CALC_ROW(NUMBER, SEQ, "model.model_config.seq_length")
+    CALC_ROW(NUMBER, POSITIONS, "model.model_config.max_position_embeddings")
+    CALC_ROW(NUMBER, HIDDEN, "model.model_config.hidden_size")
+    CALC_ROW(NUMBER, FFN, "model.model_config.intermediate_size")
+    CALC_ROW(NUMBER, BLOCKS, "model.model_config.num_hidden_layers")
+    CALC_ROW(NUMBER, HEADS, "model.model_config.num_attention_heads")
+    CALC_ROW(NUMBER, KV_HEADS, "model.model_config.num_key_value_heads")
+    CALC_ROW(NUMBER, HEAD_SIZE, "model.model_config.head_dim")
+    CALC_ROW(NUMBER, VOCAB, "model.model_config.vocab_size")
+    CALC_ROW(WORDS, FFN_TYPE, "model.model_config.hidden_act", .words = ffn)
+    CALC_ROW(WORDS, NORM, "model.model_config.normalization", .words = norm)
+    CALC_ROW(WORDS, POSITION, "model.model_config.position_embedding_type", .words = position)
+    CALC_ROW(SWITCH, BIAS, "model.model_config.add_bias_linear", .value = 1)
+    CALC_ROW(NUMBER, DROPOUT, "model.model_config.hidden_dropout")
+    CALC_ROW(NUMBER, DROPOUT, "model.model_config.attention_dropout")
+    CALC_ROW(SWITCH, TIED, "model.model_config.tie_word_embeddings", .value = 1)
+    CALC_ROW(SWITCH, QK_NORM, "model.model_config.qk_layernorm", .value = 1)
+    CALC_ROW(IS, LATENT, "model.model_config.multi_latent_attention", .value = 1)
+    CALC_ROW(NUMBER, Q_LORA, "model.model_config.q_lora_rank")
+    CALC_ROW(NUMBER, KV_LORA, "model.model_config.kv_lora_rank")
+    CALC_ROW(NUMBER, QK_NOPE, "model.model_config.qk_nope_head_dim")
+    CALC_ROW(NUMBER, QK_ROPE, "model.model_config.qk_rope_head_dim")
+    CALC_ROW(NUMBER, V_SIZE, "model.model_config.v_head_dim")
+    CALC_ROW(NUMBER, EXPERTS, "model.model_config.num_experts", .when = CALC_PLAN_EXPERTS)
+    CALC_ROW(NUMBER, TOP_K, "model.model_config.num_experts_per_tok")
+    CALC_ROW(NUMBER, EXPERT_FFN, "model.model_config.moe_intermediate_size")
+    CALC_ROW(NUMBER, SHARED_FFN, "model.model_config.moe_shared_expert_intermediate_size")
+    CALC_ROW(NUMBER, DENSE_BLOCKS, "model.model_config.first_k_dense_replace")
+    CALC_ROW(NUMBER, GROUPS, "model.model_config.n_group")
+    CALC_ROW(NUMBER, TOKEN_GROUPS, "model.model_config.topk_group")
+    CALC_ROW(SWITCH, ROUTER_BIAS, "model.model_config.moe_router_enable_expert_bias", .value = 1)
+    CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = router)
+    CALC_ROW(NUMBER, MTP, "model.model_config.mtp_num_layers")
+    CALC_ROW(NUMBER, CHUNKS, "model.model_config.pp_interleave_num")
+    CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = datatype)
+    CALC_ROW(SWITCH, FLASH, "model.model_config.use_flash_attention", .value = 1)
+    CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_SWIGLU)
+    CALC_ROW_DEFAULT(NORM, CALC_NORM_TYPE_RMS)
+    CALC_ROW_DEFAULT(POSITION, CALC_POSITION_TYPE_ROPE)
+    CALC_ROW_DEFAULT(BIAS, 0)
+    CALC_ROW_DEFAULT(DROPOUT, 0)
+    CALC_ROW_DEFAULT(TIED, 0)
+    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
+    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+    CALC_ROW_DEFAULT(FLASH, 0)
+};
+/* clang-format on */
 
 const calc_framework calc_framework_mindformers = {
     .name = "mindformers",

@@ -51,95 +51,46 @@ static const calc_word sharding_switches[] = {
     {"enable_release_grads", 0},
     {0}};
 
+/* clang-format off */
 static const calc_row rows[] = {
-    {.key = "model_name_or_path",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_MODEL,
-     .words = models},
-    {.key = "do_train", .how = CALC_HOW_CONSTANT, .text = "true"},
-    {.key = "max_seq_length", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_SEQ},
-    {.key = "per_device_train_batch_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_MICROBATCH},
-    {.key = "gradient_accumulation_steps",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_MICROBATCHES},
-    {.key = "tensor_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_TENSOR,
-     .unset = true},
-    {.key = "tensor_parallel_config",
-     .how = CALC_HOW_SET,
-     .member = CALC_PLAN_TENSOR_SWITCHES,
-     .words = tensor_switches},
-    {.key = "sequence_parallel", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_SEQ_PAR, .value = 1},
-    {.key = "pipeline_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_PIPELINE,
-     .unset = true},
-    {.key = "virtual_pp_degree", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_CHUNKS},
-    {.key = "pipeline_parallel_config",
-     .how = CALC_HOW_SET,
-     .member = CALC_PLAN_PIPELINE_SWITCHES,
-     .words = pipeline_switches},
-    {.key = "sharding",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_SHARDED,
-     .words = sharding,
-     .when = CALC_PLAN_SHARDED},
-    {.key = "sharding_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_SHARD_REPLICAS,
-     .unset = true},
-    {.key = "sharding_parallel_config",
-     .how = CALC_HOW_SET,
-     .member = CALC_PLAN_SHARDING_SWITCHES,
-     .words = sharding_switches},
-    {.key = "context_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_RING_RANKS,
-     .unset = true},
-    {.key = "sep_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_HEADS_RANKS,
-     .unset = true},
-    {.key = "use_expert_parallel",
-     .how = CALC_HOW_CONSTANT,
-     .text = "true",
-     .when = CALC_PLAN_EXPERTS},
-    {.key = "expert_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_EXPERT,
-     .unset = true},
-    {.key = "hybrid_parallel_topo_order",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_STAGES_FIRST,
-     .words = order},
-    {.key = "bf16",
-     .how = CALC_HOW_IS,
-     .member = CALC_PLAN_PRECISION,
-     .value = CALC_DATATYPE_BFLOAT16},
-    {.key = "fp16",
-     .how = CALC_HOW_IS,
-     .member = CALC_PLAN_PRECISION,
-     .value = CALC_DATATYPE_FLOAT16},
-    {.key = "fp16_opt_level", .how = CALC_HOW_CONSTANT, .text = "O2"},
-    {.key = "amp_master_grad", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_WIDE_GRAD, .value = 1},
-    {.key = "offload_optim", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_OPT_OFFLOAD, .value = 1},
-    {.key = "recompute", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_RECOMPUTES, .value = 1},
-    {.key = "recompute_granularity",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_RECOMPUTE,
-     .words = granularity,
-     .when = CALC_PLAN_RECOMPUTES},
-    {.key = "use_flash_attention", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_FLASH, .value = 1},
-    {.key = "use_fused_rope", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_UNFUSED_ROPE, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_TENSOR_SWITCHES, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_STAGE_OVERLAP, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_GATHER_OVERLAP, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_WIDE_GRAD, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_FLASH, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_UNFUSED_ROPE, .value = 1},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_DISPATCH, .value = CALC_DISPATCH_TYPE_ALL_TO_ALL},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_EXPERT_TENSOR, .value = 1}};
+    CALC_ROW(WORDS, MODEL, "model_name_or_path", .words = models)
+    CALC_ROW_CONSTANT("do_train", .text = "true")
+    CALC_ROW(NUMBER, SEQ, "max_seq_length")
+    CALC_ROW(NUMBER, MICROBATCH, "per_device_train_batch_size")
+    CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
+    CALC_ROW(NUMBER, TENSOR, "tensor_parallel_degree", .unset = true)
+    CALC_ROW(SET, TENSOR_SWITCHES, "tensor_parallel_config", .words = tensor_switches)
+    CALC_ROW(SWITCH, SEQ_PAR, "sequence_parallel", .value = 1)
+    CALC_ROW(NUMBER, PIPELINE, "pipeline_parallel_degree", .unset = true)
+    CALC_ROW(NUMBER, CHUNKS, "virtual_pp_degree")
+    CALC_ROW(SET, PIPELINE_SWITCHES, "pipeline_parallel_config", .words = pipeline_switches)
+    CALC_ROW(WORDS, SHARDED, "sharding", .words = sharding, .when = CALC_PLAN_SHARDED)
+    CALC_ROW(NUMBER, SHARD_REPLICAS, "sharding_parallel_degree", .unset = true)
+    CALC_ROW(SET, SHARDING_SWITCHES, "sharding_parallel_config", .words = sharding_switches)
+    CALC_ROW(NUMBER, RING_RANKS, "context_parallel_degree", .unset = true)
+    CALC_ROW(NUMBER, HEADS_RANKS, "sep_parallel_degree", .unset = true)
+    CALC_ROW_CONSTANT("use_expert_parallel", .text = "true", .when = CALC_PLAN_EXPERTS)
+    CALC_ROW(NUMBER, EXPERT, "expert_parallel_degree", .unset = true)
+    CALC_ROW(WORDS, STAGES_FIRST, "hybrid_parallel_topo_order", .words = order)
+    CALC_ROW(IS, PRECISION, "bf16", .value = CALC_DATATYPE_BFLOAT16)
+    CALC_ROW(IS, PRECISION, "fp16", .value = CALC_DATATYPE_FLOAT16)
+    CALC_ROW_CONSTANT("fp16_opt_level", .text = "O2")
+    CALC_ROW(SWITCH, WIDE_GRAD, "amp_master_grad", .value = 1)
+    CALC_ROW(SWITCH, OPT_OFFLOAD, "offload_optim", .value = 1)
+    CALC_ROW(SWITCH, RECOMPUTES, "recompute", .value = 1)
+    CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = granularity, .when = CALC_PLAN_RECOMPUTES)
+    CALC_ROW(SWITCH, FLASH, "use_flash_attention", .value = 1)
+    CALC_ROW(SWITCH, UNFUSED_ROPE, "use_fused_rope", .value = 0)
+    CALC_ROW_DEFAULT(TENSOR_SWITCHES, 0)
+    CALC_ROW_DEFAULT(STAGE_OVERLAP, 0)
+    CALC_ROW_DEFAULT(GATHER_OVERLAP, 0)
+    CALC_ROW_DEFAULT(WIDE_GRAD, 0)
+    CALC_ROW_DEFAULT(FLASH, 0)
+    CALC_ROW_DEFAULT(UNFUSED_ROPE, 1)
+    CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
+    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+};
+/* clang-format on */
 
 const calc_framework calc_framework_paddle = {
     .name = "paddle",

@@ -4,8 +4,9 @@
 
 static const struct {
     const char *field, *meaning;
+    double absent;
 } members[CALC_PLAN_COUNT] = {
-#define CALC_PLAN(name, field, meaning) {field, meaning},
+#define CALC_PLAN(name, field, absent, meaning) {field, meaning, absent},
 #include "formats/plan.fields.h"
 #undef CALC_PLAN
 };
@@ -20,6 +21,11 @@ const char *calc_plan_meaning(calc_plan_member member)
     return members[member].meaning;
 }
 
+double calc_plan_value(const calc_plan *plan, calc_plan_member member)
+{
+    return calc_plan_get(plan, member, members[member].absent);
+}
+
 void calc_plan_clear(calc_plan *plan)
 {
     for (size_t i = 0; i < CALC_PLAN_COUNT; i++) {
@@ -30,8 +36,9 @@ void calc_plan_clear(calc_plan *plan)
 /* What is set, from a resolved model and layout. */
 #define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
 /* Only if it is more than what is meant without it. */
-#define SET_ABOVE(name, number, absent)                                                            \
-    (plan->value[CALC_PLAN_##name] = (number) > (absent) ? (double)(number) : NAN)
+#define SET_ABOVE(name, number)                                                                    \
+    (plan->value[CALC_PLAN_##name] =                                                               \
+         (double)(number) > members[CALC_PLAN_##name].absent ? (double)(number) : NAN)
 
 static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, int64_t node_procs)
 {
@@ -43,13 +50,13 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     SET(TENSOR, e->tensor_par);
     SET(PIPELINE, e->pipeline_par);
     SET(DATA, e->data_par);
-    SET_ABOVE(CONTEXT, e->context_par, 1);
+    SET_ABOVE(CONTEXT, e->context_par);
     if (e->context_par > 1) {
         SET(CONTEXT_TYPE, e->context_par_type);
-        SET_ABOVE(CONTEXT_INNER, e->context_par_inner, 0);
+        SET_ABOVE(CONTEXT_INNER, e->context_par_inner);
     }
     int64_t stages = e->pipeline_par * e->pipeline_interleaving;
-    SET_ABOVE(CHUNKS, e->pipeline_interleaving, 1);
+    SET_ABOVE(CHUNKS, e->pipeline_interleaving);
     if (e->pipeline_interleaving > 1 && a->num_blocks % stages == 0) {
         int64_t blocks = a->num_blocks / stages;
         SET(CHUNK_BLOCKS, blocks);
@@ -134,8 +141,8 @@ static void set_pipeline(calc_plan *plan, const calc_exec *e)
     bool looped = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
     SET(LOOPED, e->pipeline_schedule + (looped && e->pipeline_interleaving > 1 ? INTERLEAVED : 0));
     SET(ENDS, e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS);
-    SET_ABOVE(FIRST_BLOCKS, e->first_stage_blocks, 0);
-    SET_ABOVE(LAST_BLOCKS, e->last_stage_blocks, 0);
+    SET_ABOVE(FIRST_BLOCKS, e->first_stage_blocks);
+    SET_ABOVE(LAST_BLOCKS, e->last_stage_blocks);
     if (e->pipeline_interleaving > 1) {
         SET(STAGE_OVERLAP, e->pipeline_par_overlap);
     }
@@ -173,7 +180,7 @@ static void set_experts(calc_plan *plan, const calc_app *a)
     SET(EXPERTS, a->num_experts);
     SET(TOP_K, a->experts_per_token);
     SET(EXPERT_FFN, a->expert_feedforward);
-    SET_ABOVE(SHARED_FFN, a->shared_feedforward, 0);
+    SET_ABOVE(SHARED_FFN, a->shared_feedforward);
     SET(DENSE_BLOCKS, a->dense_blocks);
     SET(MOE_EVERY, a->moe_every);
     if (a->expert_groups > 1) {
@@ -191,7 +198,7 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
     bool latent = e->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
     SET(LATENT, latent);
     if (latent) {
-        SET_ABOVE(Q_LORA, a->q_lora_rank, 0);
+        SET_ABOVE(Q_LORA, a->q_lora_rank);
         SET(KV_LORA, a->kv_lora_rank);
         SET(QK_NOPE, a->qk_nope_size);
         SET(QK_ROPE, a->qk_rope_size);
@@ -203,9 +210,9 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
         }
     }
     SET(QK_NORM, a->qk_norm);
-    SET_ABOVE(WINDOW, a->window_size, 0);
+    SET_ABOVE(WINDOW, a->window_size);
     if (a->window_size > 0) {
-        SET_ABOVE(GLOBAL_EVERY, a->global_every, 0);
+        SET_ABOVE(GLOBAL_EVERY, a->global_every);
     }
     if (a->position_type == CALC_POSITION_TYPE_ROPE) {
         SET(UNFUSED_ROPE, e->unfused_rope);
@@ -247,9 +254,9 @@ static void set_model(calc_plan *plan, const calc_app *a)
     SET(BIAS, a->bias == CALC_CHOICE_TRUE);
     SET(DROPOUT, a->dropout == CALC_CHOICE_TRUE ? 0.1 : 0);
     SET(TIED, a->tied_embeddings == CALC_CHOICE_TRUE);
-    SET_ABOVE(VOCAB, a->vocab_size, 0);
+    SET_ABOVE(VOCAB, a->vocab_size);
     SET(VOCAB_MULTIPLE, a->vocab_multiple);
-    SET_ABOVE(MTP, a->mtp_blocks, 0);
+    SET_ABOVE(MTP, a->mtp_blocks);
     set_model_name(plan, a);
 }
 

@@ -9,7 +9,7 @@
 #include <math.h>
 
 typedef enum calc_plan_member {
-#define CALC_PLAN(name, field, meaning) CALC_PLAN_##name,
+#define CALC_PLAN(name, field, absent, meaning) CALC_PLAN_##name,
 #include "formats/plan.fields.h"
 #undef CALC_PLAN
     CALC_PLAN_COUNT
@@ -39,6 +39,9 @@ const char *calc_plan_field(calc_plan_member member);
 /** What a member means, a few words. */
 const char *calc_plan_meaning(calc_plan_member member);
 
+/** What the plan says about a member, or what its row in plan.fields.h says without. */
+double calc_plan_value(const calc_plan *plan, calc_plan_member member);
+
 /** A plan that says nothing. */
 void calc_plan_clear(calc_plan *plan);
 
@@ -48,7 +51,7 @@ static inline bool calc_plan_says(const calc_plan *plan, calc_plan_member member
     return !isnan(plan->value[member]);
 }
 
-/** What the plan says about a member, or `absent`. */
+/** What the plan says about a member, or `absent`, which follows from others. */
 static inline double calc_plan_get(const calc_plan *plan, calc_plan_member member, double absent)
 {
     return calc_plan_says(plan, member) ? plan->value[member] : absent;

@@ -7,8 +7,12 @@
 #include "spec/field.h"
 
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define COUNT(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
-#define YES(name, absent) (calc_plan_get(plan, CALC_PLAN_##name, absent) > 0)
+#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
+#define COUNT(name) ((int64_t)VALUE(name))
+/* Where what is not said follows from others. */
+#define COUNT_OR(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
+#define YES(name) (VALUE(name) > 0)
+#define YES_OR(name, absent) (calc_plan_get(plan, CALC_PLAN_##name, absent) > 0)
 
 /* ---- The layout ------------------------------------------------------------------------------ */
 
@@ -25,27 +29,24 @@ static double procs_said(const calc_plan *plan)
     if (SAYS(PROCS)) {
         return plan->value[CALC_PLAN_PROCS];
     }
-    return SAYS(NODE_PROCS) || SAYS(NODES) ? calc_plan_get(plan, CALC_PLAN_NODE_PROCS, 1) *
-                                                 calc_plan_get(plan, CALC_PLAN_NODES, 1)
-                                           : 0;
+    return SAYS(NODE_PROCS) || SAYS(NODES) ? VALUE(NODE_PROCS) * VALUE(NODES) : 0;
 }
 
 static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
     enum { MAX_PROCS = 1000000000 };
-    e->tensor_par = COUNT(TENSOR, 1);
-    e->pipeline_par = COUNT(PIPELINE, 1);
-    e->context_par = COUNT(CONTEXT, 1);
+    e->tensor_par = COUNT(TENSOR);
+    e->pipeline_par = COUNT(PIPELINE);
+    e->context_par = COUNT(CONTEXT);
     double each = (double)e->tensor_par * (double)e->pipeline_par * (double)e->context_par;
     double procs = procs_said(plan);
-    double replicas = calc_plan_get(plan, CALC_PLAN_DATA, 1);
+    double replicas = VALUE(DATA);
     if (SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA)) {
         replicas = floor(plan->value[CALC_PLAN_BATCH] / plan->value[CALC_PLAN_MICROBATCH] /
                          plan->value[CALC_PLAN_MICROBATCHES]);
     }
     if (SAYS(SHARD_RANKS) && !SAYS(DATA)) {
-        replicas = calc_plan_get(plan, CALC_PLAN_SHARD_RANKS, 1) *
-                   calc_plan_get(plan, CALC_PLAN_INSTANCES, 1) / (double)e->context_par;
+        replicas = VALUE(SHARD_RANKS) * VALUE(INSTANCES) / (double)e->context_par;
     }
     procs = procs > 0 ? procs : each * replicas;
     if (procs > MAX_PROCS || each > MAX_PROCS || procs < 1) {
@@ -60,20 +61,19 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
                              e->num_procs, (int64_t)each);
     }
     e->data_par = e->num_procs / (int64_t)each;
-    if (SAYS(DATA) && COUNT(DATA, 1) != e->data_par) {
+    if (SAYS(DATA) && COUNT(DATA) != e->data_par) {
         return contradiction(errors, NULL,
                              "data parallelism %lld contradicts the other sizes: they leave %lld",
-                             COUNT(DATA, 1), e->data_par);
+                             COUNT(DATA), e->data_par);
     }
     return CALC_OK;
 }
 
 static calc_status apply_batch(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
-    e->microbatch_size = COUNT(MICROBATCH, 1);
+    e->microbatch_size = COUNT(MICROBATCH);
     double each = (double)e->microbatch_size * (double)e->data_par;
-    double batch =
-        calc_plan_get(plan, CALC_PLAN_BATCH, each * calc_plan_get(plan, CALC_PLAN_MICROBATCHES, 1));
+    double batch = calc_plan_get(plan, CALC_PLAN_BATCH, each * VALUE(MICROBATCHES));
     if (batch > 1e12 || each > 1e12) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
                                "a global batch of %g: expected at most 1e12", batch);
@@ -90,11 +90,11 @@ static calc_status apply_batch(const calc_plan *plan, calc_exec *e, calc_errors 
 
 static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
-    e->pipeline_interleaving = COUNT(CHUNKS, 1);
+    e->pipeline_interleaving = COUNT(CHUNKS);
     if (SAYS(CHUNKS) || !SAYS(CHUNK_BLOCKS) || e->pipeline_par == 1) {
         return CALC_OK;
     }
-    int64_t blocks = COUNT(BLOCKS, 0);
+    int64_t blocks = COUNT(BLOCKS);
     double each = plan->value[CALC_PLAN_CHUNK_BLOCKS] * (double)e->pipeline_par;
     if (blocks == 0) {
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
@@ -103,7 +103,7 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
     if (each > (double)blocks || blocks % (int64_t)each != 0) {
         return contradiction(errors, NULL,
                              "chunks of %lld blocks do not divide a stage of a model of %lld",
-                             COUNT(CHUNK_BLOCKS, 0), blocks);
+                             COUNT(CHUNK_BLOCKS), blocks);
     }
     e->pipeline_interleaving = blocks / (int64_t)each;
     return CALC_OK;
@@ -111,20 +111,20 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
 
 static void apply_tensor(const calc_plan *plan, calc_exec *e)
 {
-    bool sequence = YES(SEQ_PAR, 0) && e->tensor_par > 1;
+    bool sequence = YES(SEQ_PAR) && e->tensor_par > 1;
     e->tensor_par_comm_type =
         sequence ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
     e->seq_par_ag_redo = sequence && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
     /* Without user buffers Megatron-LM still overlaps in the backward pass; others have a switch.
      */
-    bool silent = SAYS(TENSOR_SWITCHES) && COUNT(TENSOR_SWITCHES, 0) == 0;
-    e->tensor_par_overlap = e->tensor_par == 1       ? CALC_TENSOR_PAR_OVERLAP_NONE
-                            : YES(TENSOR_OVERLAP, 0) ? CALC_TENSOR_PAR_OVERLAP_FUSED
-                            : silent                 ? CALC_TENSOR_PAR_OVERLAP_NONE
-                                                     : CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    bool silent = SAYS(TENSOR_SWITCHES) && COUNT(TENSOR_SWITCHES) == 0;
+    e->tensor_par_overlap = e->tensor_par == 1    ? CALC_TENSOR_PAR_OVERLAP_NONE
+                            : YES(TENSOR_OVERLAP) ? CALC_TENSOR_PAR_OVERLAP_FUSED
+                            : silent              ? CALC_TENSOR_PAR_OVERLAP_NONE
+                                                  : CALC_TENSOR_PAR_OVERLAP_ASYNC;
     if (e->context_par > 1) {
-        e->context_par_type = (calc_context_par_type)COUNT(CONTEXT_TYPE, 0);
-        e->context_par_inner = COUNT(CONTEXT_INNER, 0);
+        e->context_par_type = (calc_context_par_type)COUNT(CONTEXT_TYPE);
+        e->context_par_inner = COUNT(CONTEXT_INNER);
     } else {
         e->context_par = 0;
     }
@@ -133,12 +133,12 @@ static void apply_tensor(const calc_plan *plan, calc_exec *e)
 static void apply_recompute(const calc_plan *plan, calc_exec *e)
 {
     const int64_t core = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
-    int64_t granularity = COUNT(RECOMPUTE, 0);
+    int64_t granularity = COUNT(RECOMPUTE);
     if (granularity == 2) {
         e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-        e->recompute_blocks = COUNT(RECOMPUTE_METHOD, 0) == 1 ? COUNT(RECOMPUTE_BLOCKS, 1) : 0;
+        e->recompute_blocks = COUNT(RECOMPUTE_METHOD) == 1 ? COUNT(RECOMPUTE_BLOCKS) : 0;
     } else if (granularity == 1) {
-        int64_t modules = COUNT(RECOMPUTE_MODULES, core);
+        int64_t modules = COUNT(RECOMPUTE_MODULES);
         e->activation_recompute = modules == core ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
                                                   : CALC_ACTIVATION_RECOMPUTE_MODULES;
         e->recompute_modules = modules == core ? 0 : modules;
@@ -147,67 +147,67 @@ static void apply_recompute(const calc_plan *plan, calc_exec *e)
 
 static void apply_sharding(const calc_plan *plan, calc_exec *e)
 {
-    int64_t ranks = e->data_par * COUNT(CONTEXT, 1);
-    int64_t stage = COUNT(SHARDED, YES(DIST_OPT, 0) ? 1 : 0);
+    int64_t ranks = e->data_par * COUNT(CONTEXT);
+    int64_t stage = COUNT_OR(SHARDED, YES(DIST_OPT) ? 1 : 0);
     e->optimizer_sharding = ranks > 1 && stage > 0;
     e->zero_stage = e->optimizer_sharding ? stage : 0;
     if (e->optimizer_sharding) {
-        int64_t instances = COUNT(INSTANCES, 1);
-        int64_t shard = COUNT(SHARD_RANKS, instances > 0 ? ranks / instances : ranks);
+        int64_t instances = COUNT(INSTANCES);
+        int64_t shard = COUNT_OR(SHARD_RANKS, instances > 0 ? ranks / instances : ranks);
         e->fsdp_par = shard < ranks ? shard : 0;
     }
-    e->data_par_overlap = ranks > 1 && YES(GRAD_OVERLAP, 0);
-    bool gather = YES(GATHER_OVERLAP, e->data_par_overlap);
+    e->data_par_overlap = ranks > 1 && YES(GRAD_OVERLAP);
+    bool gather = YES_OR(GATHER_OVERLAP, e->data_par_overlap);
     if (e->optimizer_sharding && gather != e->data_par_overlap) {
         e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     }
-    e->optimizer_offload = YES(OPT_OFFLOAD, 0);
-    e->weight_offload = YES(WEIGHT_OFFLOAD, 0);
-    e->activations_offload = YES(ACT_OFFLOAD, 0);
+    e->optimizer_offload = YES(OPT_OFFLOAD);
+    e->weight_offload = YES(WEIGHT_OFFLOAD);
+    e->activations_offload = YES(ACT_OFFLOAD);
 }
 
 static void apply_formats(const calc_plan *plan, calc_exec *e)
 {
-    e->datatype = (calc_datatype)COUNT(PRECISION, CALC_DATATYPE_FLOAT32);
-    if (YES(FP8, 0)) {
+    e->datatype = (calc_datatype)COUNT(PRECISION);
+    if (YES(FP8)) {
         e->matrix_datatype = CALC_FORMAT_FLOAT8;
         e->activation_datatype = CALC_FORMAT_FLOAT8; /* what a multiplication keeps of its input */
-        e->scaling = (calc_scaling)COUNT(FP8_RECIPE, 0);
+        e->scaling = (calc_scaling)COUNT(FP8_RECIPE);
     }
-    if (YES(FP4, 0)) {
+    if (YES(FP4)) {
         e->matrix_datatype = CALC_FORMAT_FLOAT4;
         e->activation_datatype = CALC_FORMAT_FLOAT4;
         e->scaling = CALC_SCALING_BLOCK;
     }
-    e->weight_datatype = YES(LOW_WEIGHTS, 0) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    e->weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool half = e->datatype == CALC_DATATYPE_FLOAT16;
-    int64_t grad = COUNT(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
+    int64_t grad = COUNT_OR(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
     e->grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
-    e->master_datatype = (calc_format)COUNT(MASTER, CALC_FORMAT_AUTO);
-    e->optimizer_moment_datatype = (calc_format)COUNT(MOMENTS, CALC_FORMAT_AUTO);
+    e->master_datatype = (calc_format)COUNT(MASTER);
+    e->optimizer_moment_datatype = (calc_format)COUNT(MOMENTS);
 }
 
 static void apply_pipeline(const calc_plan *plan, calc_exec *e)
 {
     enum { INTERLEAVED = 100 };
-    int64_t looped = COUNT(LOOPED, 0) % INTERLEAVED;
-    e->pipeline_schedule = (calc_pipeline_schedule)COUNT(SCHEDULE, looped);
-    e->pipeline_balance = YES(ENDS, 0) ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
-    e->first_stage_blocks = COUNT(FIRST_BLOCKS, 0);
-    e->last_stage_blocks = COUNT(LAST_BLOCKS, 0);
-    e->pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP, 1);
+    int64_t looped = COUNT(LOOPED) % INTERLEAVED;
+    e->pipeline_schedule = (calc_pipeline_schedule)COUNT_OR(SCHEDULE, looped);
+    e->pipeline_balance = YES(ENDS) ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
+    e->first_stage_blocks = COUNT(FIRST_BLOCKS);
+    e->last_stage_blocks = COUNT(LAST_BLOCKS);
+    e->pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP);
     e->rank_order =
-        YES(STAGES_FIRST, 0) ? CALC_RANK_ORDER_TP_CP_EP_PP_DP : CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+        YES(STAGES_FIRST) ? CALC_RANK_ORDER_TP_CP_EP_PP_DP : CALC_RANK_ORDER_TP_CP_EP_DP_PP;
 }
 
 static void apply_kernels(const calc_plan *plan, calc_exec *e)
 {
-    e->fused_activation = YES(FUSED_ACT, 1);
-    e->flash_attention = YES(FLASH, 1);
-    e->unfused_rope = YES(UNFUSED_ROPE, 0) && COUNT(POSITION, 0) == CALC_POSITION_TYPE_ROPE;
-    e->fused_cross_entropy = YES(FUSED_LOSS, 0);
-    e->eager = YES(EAGER, 0);
-    e->cuda_graph = YES(GRAPHS, 0) ? 1 : 0;
+    e->fused_activation = YES(FUSED_ACT);
+    e->flash_attention = YES(FLASH);
+    e->unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
+    e->fused_cross_entropy = YES(FUSED_LOSS);
+    e->eager = YES(EAGER);
+    e->cuda_graph = YES(GRAPHS) ? 1 : 0;
     e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
     e->training = true;
     e->pipeline_par_net = 1;
@@ -216,21 +216,21 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
 
 static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
-    int64_t expert = COUNT(EXPERT, 1);
+    int64_t expert = COUNT(EXPERT);
     /* Where the file says nothing of the model, it can still spread experts. */
-    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS, 0) > 0 : expert > 1;
+    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0 : expert > 1;
     if (!experts) {
         return;
     }
-    int64_t tensor = COUNT(EXPERT_TENSOR, e->tensor_par);
+    int64_t tensor = COUNT_OR(EXPERT_TENSOR, e->tensor_par);
     e->expert_par = expert > 1 ? expert : 0;
     e->expert_tensor_par = tensor > 1 ? tensor : 0;
     e->dispatch_type =
-        YES(DEEPEP, 0) ? CALC_DISPATCH_TYPE_NODE_LIMITED : (calc_dispatch_type)COUNT(DISPATCH, 0);
-    e->capacity_factor = calc_plan_get(plan, CALC_PLAN_CAPACITY, 0);
-    e->expert_par_overlap = YES(BATCH_OVERLAP, 0)    ? CALC_EXPERT_PAR_OVERLAP_BATCH
-                            : YES(SHARED_OVERLAP, 0) ? CALC_EXPERT_PAR_OVERLAP_SHARED
-                                                     : CALC_EXPERT_PAR_OVERLAP_NONE;
+        YES(DEEPEP) ? CALC_DISPATCH_TYPE_NODE_LIMITED : (calc_dispatch_type)COUNT(DISPATCH);
+    e->capacity_factor = VALUE(CAPACITY);
+    e->expert_par_overlap = YES(BATCH_OVERLAP)    ? CALC_EXPERT_PAR_OVERLAP_BATCH
+                            : YES(SHARED_OVERLAP) ? CALC_EXPERT_PAR_OVERLAP_SHARED
+                                                  : CALC_EXPERT_PAR_OVERLAP_NONE;
 }
 
 /* ---- The model ------------------------------------------------------------------------------- */
@@ -244,9 +244,9 @@ static calc_choice choice(bool yes, bool preset)
 static void apply_structure(const calc_plan *plan, calc_app *a)
 {
     calc_ffn_type ffn =
-        (calc_ffn_type)COUNT(FFN_TYPE, YES(GATED, 0) ? CALC_FFN_TYPE_SWIGLU : CALC_FFN_TYPE_GELU);
-    calc_norm_type norm = (calc_norm_type)COUNT(NORM, CALC_NORM_TYPE_LAYER);
-    calc_position_type position = (calc_position_type)COUNT(POSITION, CALC_POSITION_TYPE_LEARNED);
+        (calc_ffn_type)COUNT_OR(FFN_TYPE, YES(GATED) ? CALC_FFN_TYPE_SWIGLU : CALC_FFN_TYPE_GELU);
+    calc_norm_type norm = (calc_norm_type)COUNT(NORM);
+    calc_position_type position = (calc_position_type)COUNT(POSITION);
     bool llama = ffn == CALC_FFN_TYPE_SWIGLU && norm == CALC_NORM_TYPE_RMS &&
                  position == CALC_POSITION_TYPE_ROPE;
     a->structure_type = llama ? CALC_STRUCTURE_TYPE_LLAMA : CALC_STRUCTURE_TYPE_GPT;
@@ -256,29 +256,29 @@ static void apply_structure(const calc_plan *plan, calc_app *a)
         a->position_type =
             position == CALC_POSITION_TYPE_LEARNED ? CALC_POSITION_TYPE_AUTO : position;
     }
-    a->bias = choice(YES(BIAS, 1), !llama);
-    a->dropout = choice(calc_plan_get(plan, CALC_PLAN_DROPOUT, 0.1) > 0, !llama);
-    a->tied_embeddings = choice(YES(TIED, 1), !llama);
+    a->bias = choice(YES(BIAS), !llama);
+    a->dropout = choice(VALUE(DROPOUT) > 0, !llama);
+    a->tied_embeddings = choice(YES(TIED), !llama);
     a->causal = true;
 }
 
 static void apply_attention(const calc_plan *plan, calc_app *a, calc_exec *e)
 {
-    a->attn_heads = COUNT(HEADS, 0);
-    a->attn_size = COUNT(HEAD_SIZE, a->attn_heads > 0 ? a->hidden / a->attn_heads : 0);
-    a->qk_norm = YES(QK_NORM, 0);
-    a->window_size = COUNT(WINDOW, 0);
-    a->global_every = a->window_size > 0 ? COUNT(GLOBAL_EVERY, 0) : 0;
-    if (YES(LATENT, SAYS(KV_LORA))) {
+    a->attn_heads = COUNT(HEADS);
+    a->attn_size = COUNT_OR(HEAD_SIZE, a->attn_heads > 0 ? a->hidden / a->attn_heads : 0);
+    a->qk_norm = YES(QK_NORM);
+    a->window_size = COUNT(WINDOW);
+    a->global_every = a->window_size > 0 ? COUNT(GLOBAL_EVERY) : 0;
+    if (YES_OR(LATENT, SAYS(KV_LORA))) {
         e->attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
-        a->q_lora_rank = COUNT(Q_LORA, 0);
-        a->kv_lora_rank = COUNT(KV_LORA, 32);
-        a->qk_nope_size = COUNT(QK_NOPE, 128);
-        a->qk_rope_size = COUNT(QK_ROPE, 64);
-        a->v_size = COUNT(V_SIZE, 128);
+        a->q_lora_rank = COUNT(Q_LORA);
+        a->kv_lora_rank = COUNT(KV_LORA);
+        a->qk_nope_size = COUNT(QK_NOPE);
+        a->qk_rope_size = COUNT(QK_ROPE);
+        a->v_size = COUNT(V_SIZE);
         return;
     }
-    int64_t kv = YES(GROUPED, SAYS(KV_HEADS)) ? COUNT(KV_HEADS, 1) : 0;
+    int64_t kv = YES_OR(GROUPED, SAYS(KV_HEADS)) ? COUNT(KV_HEADS) : 0;
     bool grouped = kv > 0 && (kv < a->attn_heads || a->attn_heads == 0);
     a->kv_heads = grouped ? kv : 0;
     e->attention_type = !grouped  ? CALC_ATTENTION_TYPE_MULTIHEAD
@@ -288,34 +288,34 @@ static void apply_attention(const calc_plan *plan, calc_app *a, calc_exec *e)
 
 static void apply_experts(const calc_plan *plan, calc_app *a)
 {
-    a->num_experts = COUNT(EXPERTS, 0);
+    a->num_experts = COUNT(EXPERTS);
     if (a->num_experts == 0) {
         return;
     }
-    int64_t every = COUNT(MOE_EVERY, 1);
-    int64_t groups = COUNT(GROUPS, 1);
-    a->experts_per_token = COUNT(TOP_K, 2);
-    a->expert_feedforward = COUNT(EXPERT_FFN, 0);
-    a->shared_feedforward = COUNT(SHARED_FFN, 0);
-    a->dense_blocks = COUNT(DENSE_BLOCKS, 0);
+    int64_t every = COUNT(MOE_EVERY);
+    int64_t groups = COUNT(GROUPS);
+    a->experts_per_token = COUNT(TOP_K);
+    a->expert_feedforward = COUNT(EXPERT_FFN);
+    a->shared_feedforward = COUNT(SHARED_FFN);
+    a->dense_blocks = COUNT(DENSE_BLOCKS);
     a->moe_every = every > 1 ? every : 0;
     a->expert_groups = groups > 1 ? groups : 0;
-    a->groups_per_token = groups > 1 ? COUNT(TOKEN_GROUPS, 0) : 0;
-    a->router_bias = YES(ROUTER_BIAS, 0);
+    a->groups_per_token = groups > 1 ? COUNT(TOKEN_GROUPS) : 0;
+    a->router_bias = YES(ROUTER_BIAS);
 }
 
 static void apply_model(const calc_plan *plan, calc_app *a)
 {
-    int64_t multiple = COUNT(VOCAB_MULTIPLE, 128);
-    a->hidden = COUNT(HIDDEN, 0);
-    a->num_blocks = COUNT(BLOCKS, 0);
-    a->seq_size = COUNT(SEQ, 0);
+    int64_t multiple = COUNT(VOCAB_MULTIPLE);
+    a->hidden = COUNT(HIDDEN);
+    a->num_blocks = COUNT(BLOCKS);
+    a->seq_size = COUNT(SEQ);
     /* What Megatron-LM takes for a width that is not given. */
-    bool gated = YES(GATED, COUNT(FFN_TYPE, 0) >= CALC_FFN_TYPE_SWIGLU);
-    a->feedforward = COUNT(FFN, gated ? a->hidden * 8 / 3 / 64 * 64 : 4 * a->hidden);
-    a->vocab_size = COUNT(VOCAB, 0);
+    bool gated = YES_OR(GATED, COUNT(FFN_TYPE) >= CALC_FFN_TYPE_SWIGLU);
+    a->feedforward = COUNT_OR(FFN, gated ? a->hidden * 8 / 3 / 64 * 64 : 4 * a->hidden);
+    a->vocab_size = COUNT(VOCAB);
     a->vocab_multiple = multiple == 128 ? 0 : multiple;
-    a->mtp_blocks = COUNT(MTP, 0);
+    a->mtp_blocks = COUNT(MTP);
 }
 
 /* Numbers that follow from others can leave the range of their field. */

@@ -6,7 +6,10 @@
 
 #define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define COUNT(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
+#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
+#define COUNT(name) ((int64_t)VALUE(name))
+/* Where what is not said follows from others. */
+#define COUNT_OR(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
 
 /* ---- From a layout --------------------------------------------------------------------------- */
 
@@ -60,10 +63,10 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
 
 static void join_sizes(calc_plan *plan)
 {
-    if (COUNT(HEADS_RANKS, 1) > 1) {
+    if (COUNT(HEADS_RANKS) > 1) {
         SET(CONTEXT, plan->value[CALC_PLAN_HEADS_RANKS]);
         SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES);
-    } else if (COUNT(RING_RANKS, 1) > 1) {
+    } else if (COUNT(RING_RANKS) > 1) {
         SET(CONTEXT, plan->value[CALC_PLAN_RING_RANKS]);
         SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_RING);
     }
@@ -81,8 +84,8 @@ static void join_formats(calc_plan *plan)
     if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
         return;
     }
-    bool wide = COUNT(WIDE_GRAD, 0) > 0;
-    int64_t precision = COUNT(PRECISION, CALC_DATATYPE_FLOAT32);
+    bool wide = COUNT(WIDE_GRAD) > 0;
+    int64_t precision = COUNT(PRECISION);
     SET(GRAD, wide                                  ? CALC_FORMAT_FLOAT32
               : precision == CALC_DATATYPE_FLOAT16  ? CALC_FORMAT_FLOAT16
               : precision == CALC_DATATYPE_BFLOAT16 ? CALC_FORMAT_BFLOAT16
@@ -91,12 +94,12 @@ static void join_formats(calc_plan *plan)
 
 void calc_plan_join(calc_plan *plan)
 {
-    int64_t pipeline = COUNT(PIPELINE_SWITCHES, 0);
-    int64_t sharding = COUNT(SHARDING_SWITCHES, 0);
+    int64_t pipeline = COUNT(PIPELINE_SWITCHES);
+    int64_t sharding = COUNT(SHARDING_SWITCHES);
     join_sizes(plan);
     join_formats(plan);
     if (SAYS(RECOMPUTES)) {
-        SET(RECOMPUTE, COUNT(RECOMPUTES, 0) > 0 ? COUNT(RECOMPUTE, 2) : 0);
+        SET(RECOMPUTE, COUNT(RECOMPUTES) > 0 ? COUNT_OR(RECOMPUTE, 2) : 0);
     }
     if (pipeline & CALC_PLAN_PIPELINE_REDUCE ||
         sharding & (CALC_PLAN_SHARDING_REDUCE | CALC_PLAN_SHARDING_REDUCE_GRAD)) {

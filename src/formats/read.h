@@ -15,20 +15,21 @@ CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, cons
 CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, const char *text,
                                                     size_t length);
 
-/** Keys of nested block mappings, dotted, with scalars and lists of scalars; anchors and tags are
- *  passed over, null is no value.
+/** Keys of nested mappings, dotted, with scalars and lists of scalars, of which lists in lists add
+ *  their items; mappings in lists are passed over, as anchors and tags are; null is no value.
+ *  Aliases are not followed: their value is their name, "*name".
  *  @param name  what errors call the text
- *  @return CALC_OK, CALC_ERR_SYNTAX for a line that cannot be read, or CALC_ERR_NOMEM */
+ *  @return CALC_OK, CALC_ERR_SYNTAX with the place of the first mistake, or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 
-/** Keys of nested JSON objects, dotted, with scalars and lists of scalars; null is no value. Text
- *  in strings is taken as it stands: escapes are not resolved.
- *  @param name  what errors call the text
- *  @return CALC_OK, CALC_ERR_SYNTAX with the place of the first mistake, or CALC_ERR_NOMEM */
+/** The same of JSON. */
 CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
+
+/** The version of libyaml: "0.2.5". */
+const char *calc_settings_yaml_library(void);
 
 #endif

@@ -1,224 +1,219 @@
-/* The part of YAML that configurations of training frameworks use: block mappings of scalars and of
- * lists. What is deeper inside a list is passed over. */
+/* Configurations in YAML, and in JSON, which is YAML in its flow style: mappings become dotted
+ * keys. libyaml tells what comes next; what it means is said here. */
 #include "formats/read.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <yaml.h>
 
 #include "base/error.h"
+#include "io/json_scan.h"
+#include "io/json_syntax.h"
 
 enum { DEPTH = 16, PATH_SIZE = 512 };
 
-typedef struct yaml {
+typedef struct reader {
     calc_settings *settings;
-    const char *name;
+    const char *text, *name;
+    size_t length;
     calc_errors *errors;
-    int line;
-    int indent[DEPTH];         /* of the keys of each level */
-    size_t path_length[DEPTH]; /* of the path above them */
+    const char *expected;    /* instead of a document that is no mapping */
+    size_t above[DEPTH + 1]; /* length of the path above the keys of each open mapping */
     int depth;
+    size_t path_length;
     char path[PATH_SIZE];
-    int brackets;    /* open ones of a list over many lines */
-    int skip_indent; /* lines deeper than this belong to a text or a list of mappings; -1: none */
-    bool last;       /* the last setting may get items of a list */
-    int last_indent;
-} yaml;
+    bool key;    /* what comes next is one */
+    int lists;   /* open ones */
+    int skipped; /* what is open inside a mapping of a list */
+} reader;
 
-static calc_status wrong(yaml *y, int column, const char *text)
+static calc_status wrong(const reader *r, yaml_mark_t mark, const char *text)
 {
-    calc_errors_add(y->errors, CALC_ERR_SYNTAX, CALC_KIND_NONE, NULL, NULL, "%s", text);
-    if (y->errors && y->errors->count > 0 && y->errors->dropped == 0) {
-        calc_error_place(&y->errors->item[y->errors->count - 1], y->name, y->line, column);
-    }
-    return CALC_ERR_SYNTAX;
+    return calc_errors_at(r->errors, CALC_ERR_SYNTAX, r->name, (int)mark.line + 1,
+                          (int)mark.column + 1, NULL, "%s", text);
 }
 
-/* Where the text of a line ends: before a comment and blanks. */
-static size_t content_length(const char *at, size_t length)
+/* What libyaml could not read. */
+static calc_status refuse(const reader *r, const yaml_parser_t *parser)
 {
-    char quote = '\0';
-    for (size_t i = 0; i < length; i++) {
-        if (quote) {
-            quote = at[i] == quote ? '\0' : quote;
-        } else if (at[i] == '"' || at[i] == '\'') {
-            quote = at[i];
-        } else if (at[i] == '#' && (i == 0 || at[i - 1] == ' ')) {
-            length = i;
-        }
+    static const struct {
+        const char *problem, *hint;
+    } hints[] = {
+        {"found character that cannot start any token",
+         "a tab cannot indent; a text that begins with %, @ or ` stands in quotes"},
+        {"mapping values are not allowed in this context",
+         "keys of one level are indented alike; a text with a colon and a blank stands in quotes"},
+        {"did not find expected key", "keys of one level are indented alike"},
+        {"could not find expected ':'", "a key ends with a colon and a blank"},
+        {"found invalid Unicode character escape code", "write the character itself"}};
+    if (parser->error == YAML_MEMORY_ERROR) {
+        return CALC_ERR_NOMEM;
     }
-    while (length > 0 && (at[length - 1] == ' ' || at[length - 1] == '\r')) {
-        length--;
+    calc_json_place place = {(int)parser->problem_mark.line + 1,
+                             (int)parser->problem_mark.column + 1};
+    if (parser->error == YAML_READER_ERROR) {
+        place = calc_json_scan_place(r->text, r->length, parser->problem_offset);
     }
-    return length;
+    const char *hint = NULL;
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        hint = strcmp(parser->problem, hints[i].problem) == 0 ? hints[i].hint : hint;
+    }
+    return calc_errors_at(r->errors, CALC_ERR_SYNTAX, r->name, place.line, place.column, hint,
+                          "%s%s%s", parser->problem, parser->context ? " " : "",
+                          parser->context ? parser->context : "");
 }
 
-/* The colon that ends a key; `length` if there is none. */
-static size_t key_end(const char *at, size_t length)
+static calc_status take_key(reader *r, const char *at, size_t length, yaml_mark_t mark)
 {
-    for (size_t i = 0; i < length; i++) {
-        if (at[i] == ':' && (i + 1 == length || at[i + 1] == ' ')) {
-            return i;
-        }
-        if (at[i] == '"' || at[i] == '\'' || at[i] == '{' || at[i] == '[') {
-            break;
-        }
-    }
-    return length;
-}
-
-static void count_brackets(yaml *y, const char *at, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        y->brackets += (at[i] == '[' || at[i] == '{') - (at[i] == ']' || at[i] == '}');
-    }
-    y->brackets = y->brackets < 0 ? 0 : y->brackets;
-}
-
-/* Append a scalar or the items of a flow list, without quotes, brackets and commas. */
-static bool append(yaml *y, const char *at, size_t length)
-{
-    calc_setting *setting = &y->settings->item[y->settings->count - 1];
-    count_brackets(y, at, length);
-    bool list = length > 0 && (at[0] == '[' || setting->value[0]);
-    size_t i = 0;
-    while (i < length) {
-        size_t start = i;
-        const char *stops = list ? "[],\"' " : "\"'";
-        while (i < length && !strchr(stops, at[i])) {
-            i++;
-        }
-        if (i > start && !calc_setting_append(setting, at + start, i - start)) {
-            return false;
-        }
-        i += i < length;
-    }
-    return true;
-}
-
-/* Anchors and tags before a value, and null. @return bytes to pass over */
-static size_t decoration(const char *at, size_t length)
-{
-    size_t i = 0;
-    while (i < length && (at[i] == '&' || at[i] == '!')) {
-        while (i < length && at[i] != ' ') {
-            i++;
-        }
-        while (i < length && at[i] == ' ') {
-            i++;
-        }
-    }
-    size_t left = length - i;
-    bool null = (left == 1 && at[i] == '~') || (left == 4 && memcmp(at + i, "null", 4) == 0);
-    return null ? length : i;
-}
-
-static calc_status enter_key(yaml *y, const char *key, size_t length, int indent)
-{
-    while (y->depth > 0 && y->indent[y->depth - 1] >= indent) {
-        y->depth--;
-    }
-    size_t above = 0;
-    if (y->depth > 0) {
-        above = y->path_length[y->depth - 1];
-    }
-    if (y->depth == DEPTH || above + length + 2 > PATH_SIZE) {
-        return wrong(y, indent + 1, "nested too deeply");
-    }
+    size_t above = r->above[r->depth];
     size_t dot = above > 0;
-    y->path[above] = '.';
-    memcpy(y->path + above + dot, key, length);
-    y->indent[y->depth] = indent;
-    y->path_length[y->depth] = above + dot + length;
-    y->depth++;
-    return CALC_OK;
-}
-
-static calc_status take_pair(yaml *y, const char *at, size_t length, int indent)
-{
-    size_t key = key_end(at, length);
-    if (key == length || key == 0) {
-        return wrong(y, indent + 1, "expected \"key: value\"");
+    if (length == 0) {
+        return wrong(r, mark, r->expected);
     }
-    calc_status status = enter_key(y, at, key, indent);
-    if (status != CALC_OK) {
-        return status;
+    if (above + dot + length > PATH_SIZE) {
+        return wrong(r, mark, "the keys above this place are too long");
     }
-    size_t start = key + 1;
-    while (start < length && at[start] == ' ') {
-        start++;
-    }
-    start += decoration(at + start, length - start);
-    y->last = false;
-    if (start < length && (at[start] == '|' || at[start] == '>')) {
-        y->skip_indent = indent;
-        return CALC_OK;
-    }
-    calc_setting *setting = calc_settings_add(y->settings, y->path, y->path_length[y->depth - 1]);
+    r->path[above] = '.';
+    memcpy(r->path + above + dot, at, length);
+    r->path_length = above + dot + length;
+    calc_setting *setting = calc_settings_add(r->settings, r->path, r->path_length);
     if (!setting) {
         return CALC_ERR_NOMEM;
     }
-    setting->line = y->line;
-    setting->column = indent + 1;
-    y->last = start == length;
-    y->last_indent = indent;
-    return start == length || append(y, at + start, length - start) ? CALC_OK : CALC_ERR_NOMEM;
-}
-
-/* "- item": of the last key, if it is a scalar; else passed over with all that is below it. */
-static calc_status take_item(yaml *y, const char *at, size_t length, int indent)
-{
-    size_t start = 1;
-    while (start < length && at[start] == ' ') {
-        start++;
-    }
-    bool scalar = start < length && key_end(at + start, length - start) == length - start;
-    if (y->last && scalar && indent >= y->last_indent) {
-        return append(y, at + start, length - start) ? CALC_OK : CALC_ERR_NOMEM;
-    }
-    y->skip_indent = indent;
+    setting->line = (int)mark.line + 1;
+    setting->column = (int)mark.column + 1;
     return CALC_OK;
 }
 
-static calc_status take_line(yaml *y, const char *at, size_t length)
+static calc_status take_text(reader *r, const char *at, size_t length, yaml_mark_t mark)
 {
-    size_t indent = 0;
-    while (indent < length && at[indent] == ' ') {
-        indent++;
+    if (r->key) {
+        r->key = false;
+        return take_key(r, at, length, mark);
     }
-    at += indent;
-    length = content_length(at, length - indent);
-    if (length == 0 || (indent == 0 && length >= 3 && memcmp(at, "---", 3) == 0)) {
+    r->key = r->lists == 0;
+    calc_setting *last = &r->settings->item[r->settings->count - 1];
+    return length == 0 || calc_setting_append(last, at, length) ? CALC_OK : CALC_ERR_NOMEM;
+}
+
+static calc_status take_scalar(reader *r, const yaml_event_t *event)
+{
+    const char *at = (const char *)event->data.scalar.value;
+    bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    bool null = plain && (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
+    if (r->depth == 0) {
+        return null ? CALC_OK : wrong(r, event->start_mark, r->expected);
+    }
+    return take_text(r, at, null && !r->key ? 0 : event->data.scalar.length, event->start_mark);
+}
+
+/* Aliases are not followed. Where one stands for something that is read, the message shows it. */
+static calc_status take_alias(reader *r, const yaml_event_t *event)
+{
+    char text[64];
+    int length = snprintf(text, sizeof text, "*%.60s", (const char *)event->data.alias.anchor);
+    return take_text(r, text, (size_t)length, event->start_mark);
+}
+
+static calc_status open_mapping(reader *r, yaml_mark_t mark)
+{
+    if (r->lists > 0) {
+        r->skipped = 1;
         return CALC_OK;
     }
-    if (y->brackets > 0 && y->settings->count > 0) {
-        return append(y, at, length) ? CALC_OK : CALC_ERR_NOMEM;
+    if (r->depth == DEPTH) {
+        return wrong(r, mark, "nested too deeply");
     }
-    if (y->skip_indent >= 0 && (int)indent > y->skip_indent) {
+    r->above[++r->depth] = r->path_length;
+    r->key = true;
+    return CALC_OK;
+}
+
+static calc_status take(reader *r, const yaml_event_t *event)
+{
+    bool opens =
+        event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT;
+    bool closes = event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT;
+    if (r->skipped > 0) {
+        r->skipped += opens - closes;
         return CALC_OK;
     }
-    y->skip_indent = -1;
-    if (at[0] == '\t') {
-        return wrong(y, (int)indent + 1, "a tab cannot indent");
+    if (opens && (r->depth == 0 ? event->type != YAML_MAPPING_START_EVENT : r->key)) {
+        return wrong(r, event->start_mark, r->expected);
     }
-    if (at[0] == '-' && (length == 1 || at[1] == ' ')) {
-        return take_item(y, at, length, (int)indent);
+    switch (event->type) {
+    case YAML_MAPPING_START_EVENT:
+        return open_mapping(r, event->start_mark);
+    case YAML_MAPPING_END_EVENT:
+        r->path_length = r->above[r->depth--];
+        r->key = true;
+        return CALC_OK;
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_SEQUENCE_END_EVENT:
+        r->lists += opens - closes;
+        r->key = r->lists == 0;
+        return CALC_OK;
+    case YAML_ALIAS_EVENT:
+        return take_alias(r, event);
+    case YAML_SCALAR_EVENT:
+        return take_scalar(r, event);
+    default: /* the beginning or the end of the stream or of a document */
+        return CALC_OK;
     }
-    return take_pair(y, at, length, (int)indent);
+}
+
+static calc_status read_events(reader *r)
+{
+    yaml_parser_t parser;
+    bool done = false;
+    if (!yaml_parser_initialize(&parser)) {
+        return CALC_ERR_NOMEM;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)r->text, r->length);
+    calc_status status = CALC_OK;
+    while (status == CALC_OK && !done) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) {
+            status = refuse(r, &parser);
+        } else {
+            done = event.type == YAML_STREAM_END_EVENT;
+            status = take(r, &event);
+            yaml_event_delete(&event);
+        }
+    }
+    yaml_parser_delete(&parser);
+    return status;
 }
 
 calc_status calc_settings_from_yaml(calc_settings *settings, const char *text, size_t length,
                                     const char *name, calc_errors *errors)
 {
-    yaml y = {.settings = settings, .name = name, .errors = errors, .skip_indent = -1};
-    const char *end = text + length;
-    while (text < end) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        size_t line = newline ? (size_t)(newline - text) : (size_t)(end - text);
-        y.line++;
-        calc_status status = take_line(&y, text, line);
-        if (status != CALC_OK) {
-            return status;
-        }
-        text += line + (newline != NULL);
+    return read_events(&(reader){.settings = settings,
+                                 .text = text,
+                                 .length = length,
+                                 .name = name,
+                                 .errors = errors,
+                                 .expected = "expected \"key: value\""});
+}
+
+calc_status calc_settings_from_json(calc_settings *settings, const char *text, size_t length,
+                                    const char *name, calc_errors *errors)
+{
+    calc_json_mistake mistake;
+    if (calc_json_syntax_check(text, length, &mistake)) {
+        calc_json_place place = calc_json_scan_place(text, length, mistake.offset);
+        return calc_errors_at(errors, CALC_ERR_SYNTAX, name, place.line, place.column, mistake.hint,
+                              "%s", mistake.text);
     }
-    return CALC_OK;
+    return read_events(&(reader){.settings = settings,
+                                 .text = text,
+                                 .length = length,
+                                 .name = name,
+                                 .errors = errors,
+                                 .expected = "expected an object {...}"});
+}
+
+const char *calc_settings_yaml_library(void)
+{
+    return yaml_get_version_string();
 }

@@ -28,82 +28,39 @@ static const calc_word param[] = {
     {"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float32", CALC_DATATYPE_FLOAT32}, {0}};
 static const calc_word recompute[] = {{"none", 0}, {"selective", 1}, {"full", 2}, {0}};
 
+/* clang-format off */
 static const calc_row rows[] = {
-    {.key = "model.name", .how = CALC_HOW_WORDS, .member = CALC_PLAN_MODEL, .words = models},
-    {.key = "model.flavor", .how = CALC_HOW_WORDS, .member = CALC_PLAN_MODEL, .words = flavors},
-    {.key = "training.local_batch_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_LOCAL_BATCH},
-    {.key = "training.global_batch_size", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_BATCH},
-    {.key = "training.seq_len", .how = CALC_HOW_NUMBER, .member = CALC_PLAN_SEQ},
-    {.key = "training.mixed_precision_param",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_PRECISION,
-     .words = param},
-    {.key = "training.enable_cpu_offload",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_WEIGHT_OFFLOAD,
-     .value = 1},
-    {.key = "parallelism.data_parallel_replicate_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_INSTANCES},
-    {.key = "parallelism.data_parallel_shard_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_SHARD_RANKS},
-    {.key = "parallelism.fsdp_reshard_after_forward",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_SHARDED,
-     .words = reshard},
-    {.key = "parallelism.tensor_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_TENSOR},
-    {.key = "parallelism.enable_async_tensor_parallel",
-     .how = CALC_HOW_SWITCH,
-     .member = CALC_PLAN_TENSOR_OVERLAP,
-     .value = 1},
-    {.key = "parallelism.pipeline_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_PIPELINE},
-    {.key = "parallelism.pipeline_parallel_schedule",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_LOOPED,
-     .words = schedules},
-    {.key = "parallelism.pipeline_parallel_layers_per_stage",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_CHUNK_BLOCKS},
-    {.key = "parallelism.pipeline_parallel_microbatch_size",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_MICROBATCH},
-    {.key = "parallelism.pipeline_parallel_first_stage_less_layers",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_ENDS},
-    {.key = "parallelism.pipeline_parallel_last_stage_less_layers",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_ENDS},
-    {.key = "parallelism.context_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_CONTEXT},
-    {.key = "parallelism.context_parallel_rotate_method",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_CONTEXT_TYPE,
-     .words = rotate},
-    {.key = "parallelism.expert_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_EXPERT},
-    {.key = "parallelism.expert_tensor_parallel_degree",
-     .how = CALC_HOW_NUMBER,
-     .member = CALC_PLAN_EXPERT_TENSOR},
-    {.key = "parallelism.expert_parallel_comm_backend",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_DEEPEP,
-     .words = backend},
-    {.key = "activation_checkpoint.mode",
-     .how = CALC_HOW_WORDS,
-     .member = CALC_PLAN_RECOMPUTE,
-     .words = recompute},
-    {.key = "compile.enable", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_EAGER, .value = 0},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_SEQ_PAR, .value = 1},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_SHARDED, .value = 3},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_GRAD_OVERLAP, .value = 1},
-    {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_GATHER_OVERLAP, .value = 1}};
+    CALC_ROW(WORDS, MODEL, "model.name", .words = models)
+    CALC_ROW(WORDS, MODEL, "model.flavor", .words = flavors)
+    CALC_ROW(NUMBER, LOCAL_BATCH, "training.local_batch_size")
+    CALC_ROW(NUMBER, BATCH, "training.global_batch_size")
+    CALC_ROW(NUMBER, SEQ, "training.seq_len")
+    CALC_ROW(WORDS, PRECISION, "training.mixed_precision_param", .words = param)
+    CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "training.enable_cpu_offload", .value = 1)
+    CALC_ROW(NUMBER, INSTANCES, "parallelism.data_parallel_replicate_degree")
+    CALC_ROW(NUMBER, SHARD_RANKS, "parallelism.data_parallel_shard_degree")
+    CALC_ROW(WORDS, SHARDED, "parallelism.fsdp_reshard_after_forward", .words = reshard)
+    CALC_ROW(NUMBER, TENSOR, "parallelism.tensor_parallel_degree")
+    CALC_ROW(SWITCH, TENSOR_OVERLAP, "parallelism.enable_async_tensor_parallel", .value = 1)
+    CALC_ROW(NUMBER, PIPELINE, "parallelism.pipeline_parallel_degree")
+    CALC_ROW(WORDS, LOOPED, "parallelism.pipeline_parallel_schedule", .words = schedules)
+    CALC_ROW(NUMBER, CHUNK_BLOCKS, "parallelism.pipeline_parallel_layers_per_stage")
+    CALC_ROW(NUMBER, MICROBATCH, "parallelism.pipeline_parallel_microbatch_size")
+    CALC_ROW(NUMBER, ENDS, "parallelism.pipeline_parallel_first_stage_less_layers")
+    CALC_ROW(NUMBER, ENDS, "parallelism.pipeline_parallel_last_stage_less_layers")
+    CALC_ROW(NUMBER, CONTEXT, "parallelism.context_parallel_degree")
+    CALC_ROW(WORDS, CONTEXT_TYPE, "parallelism.context_parallel_rotate_method", .words = rotate)
+    CALC_ROW(NUMBER, EXPERT, "parallelism.expert_parallel_degree")
+    CALC_ROW(NUMBER, EXPERT_TENSOR, "parallelism.expert_tensor_parallel_degree")
+    CALC_ROW(WORDS, DEEPEP, "parallelism.expert_parallel_comm_backend", .words = backend)
+    CALC_ROW(WORDS, RECOMPUTE, "activation_checkpoint.mode", .words = recompute)
+    CALC_ROW(SWITCH, EAGER, "compile.enable", .value = 0)
+    CALC_ROW_DEFAULT(SEQ_PAR, 1)
+    CALC_ROW_DEFAULT(SHARDED, 3)
+    CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
+    CALC_ROW_DEFAULT(GATHER_OVERLAP, 1)
+};
+/* clang-format on */
 
 const calc_framework calc_framework_torchtitan = {.name = "torchtitan",
                                                   .title = "TorchTitan",

@@ -1,7 +1,5 @@
 #include "io/csv_read.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,22 +9,6 @@ void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, con
     static const char mark[] = "\xEF\xBB\xBF";
     size_t skip = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
     *reader = (calc_csv_reader){text + skip, text + length, 1, name, text + skip};
-}
-
-calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,
-                               calc_errors *errors, const char *hint, const char *fmt, ...)
-{
-    char text[320];
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(text, sizeof text, fmt, list);
-    va_end(list);
-    int before = errors ? errors->count : 0;
-    calc_errors_add(errors, status, CALC_KIND_NONE, NULL, hint, "%s", text);
-    if (errors && errors->count > before) {
-        calc_error_place(&errors->item[before], reader->name, line, 0);
-    }
-    return status;
 }
 
 int calc_csv_read_column(const calc_csv_reader *reader, const char *cell)
@@ -40,7 +22,7 @@ int calc_csv_read_column(const calc_csv_reader *reader, const char *cell)
 
 static int fail(const calc_csv_reader *reader, int line, const char *text, calc_errors *errors)
 {
-    calc_csv_read_fail(reader, line, CALC_ERR_SYNTAX, errors, NULL, "%s", text);
+    calc_errors_at(errors, CALC_ERR_SYNTAX, reader->name, line, 0, NULL, "%s", text);
     return -1;
 }
 

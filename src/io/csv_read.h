@@ -28,9 +28,4 @@ int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *l
  *  break before it; a quoted cell's is that of what it quotes. */
 int calc_csv_read_column(const calc_csv_reader *reader, const char *cell);
 
-/** Add an error at a line of the file; `hint` may be NULL. @return status */
-calc_status calc_csv_read_fail(const calc_csv_reader *reader, int line, calc_status status,
-                               calc_errors *errors, const char *hint, const char *fmt, ...)
-    CALC_PRINTF(6, 7);
-
 #endif

@@ -45,6 +45,10 @@ static bool is_full(const calc_json_report *report)
 
 /* ---- Arrays --------------------------------------------------------------------------------- */
 
+/* Keep every time finite; io/schema.c says the same. */
+#define LEAST_SHARE 1e-6
+#define MOST_MOVED 1e6
+
 /* One number of a pair, with the pointer on it. */
 static bool bind_part(calc_json_report *report, const json_t *pair, size_t index, double *out)
 {
@@ -105,8 +109,8 @@ static bool bind_step(calc_json_report *report, const calc_field *field, const j
                    "not smaller than the size of the step before");
         return false;
     }
-    if (*efficiency <= 0 || *efficiency > 1) {
-        part_error(report, step, 1, NULL, "out of range, expected more than 0 and at most 1");
+    if (*efficiency < LEAST_SHARE || *efficiency > 1) {
+        part_error(report, step, 1, NULL, "out of range, expected 1e-06 to 1");
         return false;
     }
     return true;
@@ -150,11 +154,15 @@ static void bind_op(calc_json_report *report, const calc_field *field, const jso
                                    NULL);
         return;
     }
-    if (bind_part(report, value, 0, &op->scalar) && op->scalar <= 0) {
-        part_error(report, value, 0, NULL, "out of range, expected more than 0");
+    if (bind_part(report, value, 0, &op->scalar) &&
+        (op->scalar < LEAST_SHARE || op->scalar > MOST_MOVED)) {
+        part_error(report, value, 0, NULL, "out of range, expected 1e-06 to 1000000");
     }
     if (!p2p) {
-        bind_part(report, value, 1, &op->offset);
+        if (bind_part(report, value, 1, &op->offset) &&
+            (op->offset < -1 || op->offset > MOST_MOVED)) {
+            part_error(report, value, 1, NULL, "out of range, expected -1 to 1000000");
+        }
     } else if (!json_is_null(json_array_get(value, 1))) {
         size_t mark = calc_json_report_enter_index(report, 1);
         calc_json_value_type_error(report, "null, because point-to-point has no offset",

@@ -2,6 +2,7 @@
 
 #include "io/json_bind.h"
 #include "io/json_value.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 
 #include <math.h>
@@ -70,14 +71,14 @@ void calc_json_read_exec(calc_json_report *report, json_t *value, void *out)
 
 void calc_json_read_compat(calc_json_report *report, json_t *value, void *out)
 {
-    static const calc_field row = {.type = CALC_TYPE_ENUM, .choices = calc_compat_names};
-    calc_json_value_scalar(report, &row, value, out);
-}
-
-void calc_json_read_flag(calc_json_report *report, json_t *value, void *out)
-{
-    static const calc_field row = {.type = CALC_TYPE_BOOL};
-    calc_json_value_scalar(report, &row, value, out);
+    calc_errors errors = {0};
+    const char *text = json_string_value(value);
+    if (!text) {
+        calc_json_value_type_error(report, "a string", value, NULL);
+    } else if (calc_compat_read(text, out, &errors) != CALC_OK) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL, "%s",
+                             errors.item[0].text);
+    }
 }
 
 void calc_json_read_number(calc_json_report *report, json_t *value, void *out)

@@ -30,9 +30,6 @@ void calc_json_no_memory(calc_json_report *report);
 /** A text into CALC_JSON_NAME bytes; what is longer is cut. */
 void calc_json_read_name(calc_json_report *report, json_t *value, void *out);
 
-/** A bool. */
-void calc_json_read_flag(calc_json_report *report, json_t *value, void *out);
-
 /** A calc_compat. */
 void calc_json_read_compat(calc_json_report *report, json_t *value, void *out);
 

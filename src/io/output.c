@@ -1,6 +1,6 @@
 #include "io/output.h"
 
-#include "io/file_error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,8 @@ static calc_status fail_to_write(calc_errors *errors, const char *path, int code
 {
     char text[128];
     snprintf(text, sizeof text, "cannot write: %s", strerror(code));
-    return calc_file_error(errors, code == ENOMEM ? CALC_ERR_NOMEM : CALC_ERR_IO, path, text);
+    return calc_errors_at(errors, code == ENOMEM ? CALC_ERR_NOMEM : CALC_ERR_IO, path, 0, 0, NULL,
+                          "%s", text);
 }
 
 static bool is_stdout(const char *path)

@@ -1,20 +1,21 @@
 #include "io/peers.h"
 
-#include <inttypes.h>
+#include "io/json_put.h"
 
-/* ", "key": [first, first + stride, ...]" for a group of more than one. */
-static bool save_group(calc_output *out, const char *key, int64_t first, int64_t stride,
-                       int64_t count, bool comma)
+#include <inttypes.h>
+#include <stdio.h>
+
+/* "key": [first, first + stride, ...] for a group of more than one. */
+static void put_group(calc_put *put, const char *key, int64_t first, int64_t stride, int64_t count)
 {
     if (count == 1) {
-        return comma;
+        return;
     }
-    calc_output_printf(out, "%s\"%s\": [", comma ? ", " : "", key);
+    calc_put_array(put, key, CALC_PUT_LINE);
     for (int64_t i = 0; i < count; i++) {
-        calc_output_printf(out, "%s%" PRId64, i > 0 ? ", " : "", first + i * stride);
+        calc_put_count(put, NULL, first + i * stride);
     }
-    calc_output_text(out, "]");
-    return true;
+    calc_put_close(put);
 }
 
 void calc_peers_save(calc_output *out, const calc_exec *exec)
@@ -22,20 +23,20 @@ void calc_peers_save(calc_output *out, const calc_exec *exec)
     int64_t tensor_par = exec->tensor_par;
     int64_t replica = tensor_par * exec->pipeline_par; /* ranks of one replica */
     int64_t ranks = replica * exec->data_par;
-    calc_output_text(out, "{");
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
     for (int64_t rank = 0; rank < ranks; rank++) {
-        int64_t tensor = rank % tensor_par;
         int64_t in_replica = rank % replica;
-        bool comma = false;
-        calc_output_printf(out, "%s\n  \"%" PRId64 "\": {", rank > 0 ? "," : "", rank);
-        comma = save_group(out, "tensor", rank - tensor, 1, tensor_par, comma);
+        char key[32];
+        snprintf(key, sizeof key, "%" PRId64, rank);
+        calc_put_object(&put, key, CALC_PUT_LINE);
+        put_group(&put, "tensor", rank - rank % tensor_par, 1, tensor_par);
         if (exec->pipeline_par > 1) {
-            int64_t next = rank - in_replica + (in_replica + tensor_par) % replica;
-            calc_output_printf(out, "%s\"pipeline\": %" PRId64, comma ? ", " : "", next);
-            comma = true;
+            calc_put_count(&put, "pipeline",
+                           rank - in_replica + (in_replica + tensor_par) % replica);
         }
-        save_group(out, "data", in_replica, replica, exec->data_par, comma);
-        calc_output_text(out, "}");
+        put_group(&put, "data", in_replica, replica, exec->data_par);
+        calc_put_close(&put);
     }
-    calc_output_text(out, "\n}\n");
+    calc_put_end(&put);
 }

@@ -3,7 +3,7 @@
 #include "io/assign.h"
 #include "io/json_bind.h"
 #include "io/json_load.h"
-#include "io/json_save.h"
+#include "io/json_member.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -43,8 +43,9 @@ static void append(calc_json_report *report, const calc_error *error)
 }
 
 /* A document: its name, or itself. It replaces the last one if nothing is wrong with it. */
-static void read_document(reading *r, calc_kind kind, json_t *value)
+static void read_document(reading *r, json_t *value, size_t which)
 {
+    const calc_kind kind = (calc_kind)which;
     calc_request_documents *last = &r->reader->last;
     calc_json_report *report = r->report;
     void *object = document(&r->request->used, kind);
@@ -70,21 +71,6 @@ static void read_document(reading *r, calc_kind kind, json_t *value)
     }
 }
 
-static void read_app(reading *r, json_t *value)
-{
-    read_document(r, CALC_KIND_APP, value);
-}
-
-static void read_system(reading *r, json_t *value)
-{
-    read_document(r, CALC_KIND_SYSTEM, value);
-}
-
-static void read_exec(reading *r, json_t *value)
-{
-    read_document(r, CALC_KIND_EXEC, value);
-}
-
 /* A change as text: "tensor_par=8". */
 static void set_text(reading *r, json_t *value)
 {
@@ -99,8 +85,9 @@ static void set_text(reading *r, json_t *value)
 }
 
 /* Changes: {"FIELD": VALUE} or ["FIELD=VALUE"]. */
-static void read_set(reading *r, json_t *value)
+static void read_set(reading *r, json_t *value, size_t none)
 {
+    (void)none;
     calc_request_documents *used = &r->request->used;
     void *const object[CALC_ASSIGN_KINDS] = {&used->app, &used->system, &used->exec};
     const char *key;
@@ -144,8 +131,9 @@ static void read_stat(reading *r, const json_t *value)
     }
 }
 
-static void read_stats(reading *r, json_t *value)
+static void read_stats(reading *r, json_t *value, size_t none)
 {
+    (void)none;
     size_t count = json_array_size(value);
     if (!json_is_array(value)) {
         calc_json_value_type_error(r->report, "an array of names", value, NULL);
@@ -165,64 +153,41 @@ static void read_stats(reading *r, json_t *value)
     }
 }
 
-static void read_compat(reading *r, json_t *value)
+static void read_compat(reading *r, json_t *value, size_t none)
 {
-    static const calc_field row = {.type = CALC_TYPE_ENUM, .choices = calc_compat_names};
-    calc_json_value_scalar(r->report, &row, value, &r->request->compat);
+    (void)none;
+    calc_json_read_compat(r->report, value, &r->request->compat);
 }
 
-static void read_flag(reading *r, json_t *value, bool *flag)
+static void read_flag(reading *r, json_t *value, size_t offset)
 {
     static const calc_field row = {.type = CALC_TYPE_BOOL};
-    calc_json_value_scalar(r->report, &row, value, flag);
-}
-
-static void read_inputs(reading *r, json_t *value)
-{
-    read_flag(r, value, &r->request->inputs);
-}
-
-static void read_layers(reading *r, json_t *value)
-{
-    read_flag(r, value, &r->request->layers);
-}
-
-static void read_stages(reading *r, json_t *value)
-{
-    read_flag(r, value, &r->request->stages);
+    calc_json_value_scalar(r->report, &row, value, (char *)r->request + offset);
 }
 
 /* In the order in which they are read: changes come after the documents. */
-#define KEYS(X)                                                                                    \
-    X("app", read_app)                                                                             \
-    X("sys", read_system)                                                                          \
-    X("exe", read_exec)                                                                            \
-    X("set", read_set)                                                                             \
-    X("stats", read_stats)                                                                         \
-    X("compat", read_compat)                                                                       \
-    X("inputs", read_inputs)                                                                       \
-    X("layers", read_layers)                                                                       \
-    X("stages", read_stages)
-
 static const struct {
     const char *key;
-    void (*read)(reading *r, json_t *value);
-} keys[] = {
-#define CALC_X(key, read) {key, read},
-    KEYS(CALC_X)
-#undef CALC_X
-};
+    void (*read)(reading *r, json_t *value, size_t argument);
+    size_t argument;
+} keys[] = {{"app", read_document, CALC_KIND_APP},
+            {"sys", read_document, CALC_KIND_SYSTEM},
+            {"exe", read_document, CALC_KIND_EXEC},
+            {"set", read_set, 0},
+            {"stats", read_stats, 0},
+            {"compat", read_compat, 0},
+            {"inputs", read_flag, offsetof(calc_request, inputs)},
+            {"layers", read_flag, offsetof(calc_request, layers)},
+            {"stages", read_flag, offsetof(calc_request, stages)}};
 
 enum { KEYS_COUNT = sizeof keys / sizeof *keys };
 
 static void check_keys(reading *r, json_t *object)
 {
-    static const char *const names[] = {
-#define CALC_X(key, read) key,
-        KEYS(CALC_X)
-#undef CALC_X
-            "id",
-        NULL};
+    const char *names[KEYS_COUNT + 2] = {[KEYS_COUNT] = "id"};
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        names[i] = keys[i].key;
+    }
     const char *key;
     json_t *value;
     int position = 0;
@@ -280,7 +245,7 @@ static void read_request(reading *r, json_t *object)
         /* Changes of a document that is broken would only repeat its errors. */
         if (value && (keys[i].read != read_set || r->report->found.count == 0)) {
             size_t mark = calc_json_report_enter(r->report, keys[i].key);
-            keys[i].read(r, value);
+            keys[i].read(r, value, keys[i].argument);
             calc_json_report_leave(r->report, mark);
         }
     }
@@ -316,29 +281,30 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-static void write_text(calc_output *out, const char *glue, const char *key, const char *text)
+static void put_text(calc_put *put, const char *key, const char *text)
 {
     if (text[0]) {
-        calc_output_printf(out, "%s\"%s\": ", glue, key);
-        calc_json_string(out, text);
+        calc_put_text(put, key, text);
     }
 }
 
-void calc_request_write_error(calc_output *out, const calc_error *error)
+void calc_request_put_error(calc_put *put, const calc_error *error)
 {
     char line[1200];
     calc_error_print(error, line, sizeof line);
-    write_text(out, "{", "status", calc_status_text(error->status));
-    write_text(out, ", ", "message", line);
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    put_text(put, "status", calc_status_text(error->status));
+    put_text(put, "message", line);
     if (error->kind != CALC_KIND_NONE) {
-        write_text(out, ", ", "document", calc_kind_name(error->kind));
+        put_text(put, "document", calc_kind_name(error->kind));
     }
-    write_text(out, ", ", "file", error->file);
+    put_text(put, "file", error->file);
     if (error->line > 0) {
-        calc_output_printf(out, ", \"line\": %d, \"column\": %d", error->line, error->column);
+        calc_put_count(put, "line", error->line);
+        calc_put_count(put, "column", error->column);
     }
-    write_text(out, ", ", "pointer", error->pointer);
-    write_text(out, ", ", "text", error->text);
-    write_text(out, ", ", "hint", error->hint);
-    calc_output_text(out, "}");
+    put_text(put, "pointer", error->pointer);
+    put_text(put, "text", error->text);
+    put_text(put, "hint", error->hint);
+    calc_put_close(put);
 }

@@ -4,7 +4,7 @@
 #define CALC_IO_REQUEST_H
 
 #include "calc.h"
-#include "io/output.h"
+#include "io/json_put.h"
 
 enum { CALC_REQUEST_STATS = 256 /**< statistics that one request may name */ };
 
@@ -50,6 +50,6 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
                        void *context);
 
 /** Write an error as a JSON object in one line. */
-void calc_request_write_error(calc_output *out, const calc_error *error);
+void calc_request_put_error(calc_put *put, const calc_error *error);
 
 #endif

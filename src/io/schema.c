@@ -19,9 +19,11 @@ static void write_number(calc_output *out, const char *key, double value)
 static void write_range(calc_output *out, const calc_field *field)
 {
     if (field->lo < field->hi) {
-        bool above = field->flags & CALC_ABOVE_LO;
         bool below = field->flags & CALC_BELOW_HI;
-        write_number(out, above ? "exclusiveMinimum" : "minimum", field->lo);
+        bool or_zero = field->flags & CALC_OR_ZERO;
+        calc_output_text(out, or_zero ? ", \"anyOf\": [{\"const\": 0}, {\"type\": \"number\"" : "");
+        write_number(out, "minimum", field->lo);
+        calc_output_text(out, or_zero ? "}]" : "");
         write_number(out, below ? "exclusiveMaximum" : "maximum", field->hi);
     }
 }
@@ -73,7 +75,7 @@ static void write_curve(calc_output *out)
 {
     calc_output_text(out, "{\"type\": \"array\", \"items\": ");
     write_pair(out, "\"type\": \"number\", \"minimum\": 0, \"maximum\": 1e15",
-               "\"type\": \"number\", \"exclusiveMinimum\": 0, \"maximum\": 1");
+               "\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1");
     calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_CURVE_STEPS);
 }
 
@@ -119,9 +121,10 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
         write_curve(out);
         break;
     case CALC_TYPE_OP:
-        write_pair(out, "\"type\": \"number\", \"exclusiveMinimum\": 0",
-                   field->flags & CALC_POINT_TO_POINT ? "\"type\": \"null\""
-                                                      : "\"type\": \"number\"");
+        write_pair(out, "\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1000000",
+                   field->flags & CALC_POINT_TO_POINT
+                       ? "\"type\": \"null\""
+                       : "\"type\": \"number\", \"minimum\": -1, \"maximum\": 1000000");
         break;
     case CALC_TYPE_OBJECT:
         calc_schema_object(out, field->table, "", indent);
@@ -258,7 +261,7 @@ void calc_schema_object(calc_output *out, const calc_table *table, const char *f
 
 /* ---- Whole schemas -------------------------------------------------------------------------- */
 
-void calc_schema_begin(calc_output *out, const char *name, const char *title)
+static void begin(calc_output *out, const char *name, const char *title)
 {
     calc_output_printf(out,
                        "{\n  \"$schema\": \"" CALC_SCHEMA_DIALECT "\",\n"
@@ -278,7 +281,7 @@ void calc_schema_write(calc_output *out, calc_kind kind)
         [CALC_KIND_LAYER] = "calc: the statistics of a layer",
         [CALC_KIND_STAGE] = "calc: the statistics of a pipeline stage",
     };
-    calc_schema_begin(out, calc_kind_name(kind), titles[kind]);
+    begin(out, calc_kind_name(kind), titles[kind]);
     calc_output_text(out, "  \"$ref\": \"#/$defs/document\",\n  \"$defs\": {\n    \"document\": ");
     calc_schema_object(out, calc_table_of(kind),
                        kind == CALC_KIND_LAYER ? "\n        \"name\": {\"type\": \"string\"}," : "",

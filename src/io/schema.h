@@ -25,8 +25,4 @@ void calc_schema_object(calc_output *out, const calc_table *table, const char *f
 /** Write the whole schema of a kind, with a newline at the end. */
 void calc_schema_write(calc_output *out, calc_kind kind);
 
-/** Write the beginning of a schema: dialect, identity, title, up to where its members go on.
- *  @param name  as `calc schema` takes it: "app" */
-void calc_schema_begin(calc_output *out, const char *name, const char *title);
-
 #endif

@@ -182,7 +182,7 @@ calc_status calc_space_parse(calc_space_entries *out, const char *text, size_t l
 {
     *out = (calc_space_entries){.name = strdup(name), .text = {malloc(length + 1), length}};
     if (!out->name || !out->text.data) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "out of memory");
+        return calc_errors_no_memory(errors);
     }
     memcpy(out->text.data, text, length);
     out->text.data[length] = '\0';
@@ -193,7 +193,7 @@ calc_status calc_space_load(calc_space_entries *out, const char *path, calc_erro
 {
     *out = (calc_space_entries){.name = strdup(strcmp(path, "-") == 0 ? "<stdin>" : path)};
     if (!out->name) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "out of memory");
+        return calc_errors_no_memory(errors);
     }
     calc_status status = calc_text_read(&out->text, path, errors);
     return status == CALC_OK ? parse(out, errors) : status;

@@ -1,6 +1,6 @@
 #include "io/text.h"
 
-#include "io/file_error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,19 +48,20 @@ static calc_status read_all(calc_text *text, const source *from, const char *pat
             capacity = capacity ? 2 * capacity : 1 << 16;
             char *larger = realloc(text->data, capacity);
             if (!larger) {
-                return calc_file_error(errors, CALC_ERR_NOMEM, path, "out of memory");
+                return calc_errors_at(errors, CALC_ERR_NOMEM, path, 0, 0, NULL, "out of memory");
             }
             text->data = larger;
         }
         long count = read_some(from, text->data + text->length, capacity - 1 - text->length);
         if (count < 0 || (count == 0 && !is_whole(from))) {
-            return calc_file_error(errors, CALC_ERR_IO, path,
-                                   from->gz ? "the compressed data is broken" : strerror(errno));
+            return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL, "%s",
+                                  from->gz ? "the compressed data is broken" : strerror(errno));
         }
         text->length += (size_t)count;
         text->data[text->length] = '\0';
         if (text->length > CALC_TEXT_MAX) {
-            return calc_file_error(errors, CALC_ERR_IO, path, "the file is larger than 64 MiB");
+            return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL,
+                                  "the file is larger than 64 MiB");
         }
         if (count == 0) {
             return CALC_OK;
@@ -80,18 +81,18 @@ static calc_status read_path(calc_text *text, const char *path, calc_errors *err
     struct stat status;
     if (from.file < 0) {
         bool missing = errno == ENOENT || errno == ENOTDIR;
-        return calc_file_error(errors, missing ? CALC_ERR_NOT_FOUND : CALC_ERR_IO, path,
-                               missing ? "no such file" : strerror(errno));
+        return calc_errors_at(errors, missing ? CALC_ERR_NOT_FOUND : CALC_ERR_IO, path, 0, 0, NULL,
+                              "%s", missing ? "no such file" : strerror(errno));
     }
     if (fstat(from.file, &status) == 0 && S_ISDIR(status.st_mode)) {
         close(from.file);
-        return calc_file_error(errors, CALC_ERR_IO, path, "is a folder, not a file");
+        return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL, "is a folder, not a file");
     }
     if (ends_in(path, ".gz")) {
         from.gz = gzdopen(from.file, "rb");
         if (!from.gz) {
             close(from.file);
-            return calc_file_error(errors, CALC_ERR_NOMEM, path, "out of memory");
+            return calc_errors_at(errors, CALC_ERR_NOMEM, path, 0, 0, NULL, "out of memory");
         }
     }
     calc_status result = read_all(text, &from, path, errors);

@@ -4,7 +4,6 @@
 #include "io/json_load.h"
 #include "io/json_member.h"
 #include "io/json_value.h"
-#include "io/written_sweep.h"
 #include "spec/field.h"
 
 #include <stdlib.h>
@@ -100,130 +99,6 @@ static void read_run(calc_json_report *report, json_t *root, calc_written *out)
     }
 }
 
-/* ---- Counts and validations ------------------------------------------------------------------ */
-
-static void read_count(calc_json_report *report, json_t *value, void *out)
-{
-    (void)out;
-    if (!json_is_integer(value) || json_integer_value(value) < 0) {
-        calc_json_value_type_error(report, "a count", value, NULL);
-    }
-}
-
-static void read_reasons(calc_json_report *report, json_t *value, void *out)
-{
-    const char *key;
-    json_t *count;
-    if (calc_json_is_object(report, value)) {
-        json_object_foreach (value, key, count) {
-            calc_json_member(report, value, key, read_count, out);
-        }
-    }
-}
-
-static void read_summary_counts(calc_json_report *report, json_t *value, void *out)
-{
-    static const char *const keys[] = {"total", "evaluated", "feasible", "filtered", "skipped"};
-    if (calc_json_is_object(report, value)) {
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-            calc_json_member(report, value, keys[i], read_count, out);
-        }
-        calc_json_member(report, value, "rejected", read_reasons, out);
-    }
-}
-
-static void read_summary(calc_json_report *report, json_t *root)
-{
-    bool partial;
-    double number;
-    calc_json_member(report, root, "counts", read_summary_counts, NULL);
-    calc_json_member(report, root, "elapsed_s", calc_json_read_number, &number);
-    calc_json_member(report, root, "threads", calc_json_read_number, &number);
-    calc_json_member(report, root, "partial", calc_json_read_flag, &partial);
-}
-
-/* The texts that every row of a list has; its numbers may be null. */
-typedef struct shape {
-    const char *const *texts, *const *numbers;
-} shape;
-
-static void read_rows(calc_json_report *report, json_t *value, void *out)
-{
-    const shape *row = out;
-    char text[CALC_JSON_NAME];
-    double number;
-    for (size_t i = 0; calc_json_is_array(report, value) && i < json_array_size(value); i++) {
-        json_t *item = json_array_get(value, i);
-        size_t mark = calc_json_report_enter_index(report, i);
-        if (calc_json_is_object(report, item)) {
-            for (size_t k = 0; row->texts[k]; k++) {
-                calc_json_member(report, item, row->texts[k], calc_json_read_name, text);
-            }
-            for (size_t k = 0; row->numbers[k]; k++) {
-                calc_json_member(report, item, row->numbers[k], calc_json_read_number, &number);
-            }
-        }
-        calc_json_report_leave(report, mark);
-    }
-}
-
-static void read_parts(calc_json_report *report, json_t *value, void *out)
-{
-    const char *key;
-    json_t *part;
-    if (calc_json_is_object(report, value)) {
-        json_object_foreach (value, key, part) {
-            calc_json_member(report, value, key, calc_json_read_number, out);
-        }
-    }
-}
-
-/* Index of a row: out is how many there are. */
-static void read_index(calc_json_report *report, json_t *value, void *out)
-{
-    const size_t *rows = out;
-    if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-        (size_t)json_integer_value(value) >= *rows) {
-        calc_json_value_type_error(report, "the index of a row", value, NULL);
-    }
-}
-
-static void read_worst(calc_json_report *report, json_t *value, void *out)
-{
-    double number;
-    for (size_t i = 0; calc_json_is_array(report, value) && i < json_array_size(value); i++) {
-        json_t *item = json_array_get(value, i);
-        size_t mark = calc_json_report_enter_index(report, i);
-        if (calc_json_is_object(report, item)) {
-            calc_json_member(report, item, "row", read_index, out);
-            calc_json_member(report, item, "time", read_parts, &number);
-            calc_json_member(report, item, "total", calc_json_read_number, &number);
-        }
-        calc_json_report_leave(report, mark);
-    }
-}
-
-static void read_validation(calc_json_report *report, json_t *root)
-{
-    static const char *const row_texts[] = {"id",    "status", "quantity",   "source", "machine",
-                                            "model", "dtype",  "confidence", "remark", NULL};
-    static const char *const row_numbers[] = {"measured", "predicted", "error", NULL};
-    static const char *const group_texts[] = {"by", "name", "quantity", NULL};
-    static const char *const group_numbers[] = {"n",           "bias",        "mean_abs",
-                                                "median_abs",  "p90_abs",     "worst_abs",
-                                                "kendall_tau", "regret_mean", NULL};
-    shape row = {row_texts, row_numbers}, group = {group_texts, group_numbers};
-    char version[256];
-    calc_json_member(report, root, "version", calc_json_read_name, version);
-    calc_json_member(report, root, "counts", read_reasons, NULL);
-    calc_json_member(report, root, "rows", read_rows, &row);
-    calc_json_member(report, root, "groups", read_rows, &group);
-    size_t count = json_array_size(json_object_get(root, "rows"));
-    if (json_object_get(root, "worst")) {
-        calc_json_member(report, root, "worst", read_worst, &count);
-    }
-}
-
 /* ---- Documents ------------------------------------------------------------------------------- */
 
 /* The kind by the keys that only it has; CALC_WRITTEN_KINDS if by none. */
@@ -245,20 +120,9 @@ static calc_written_kind kind_of(const json_t *root)
 static void read_root(calc_json_report *report, json_t *root, calc_written *out)
 {
     out->kind = kind_of(root);
-    switch (out->kind) {
-    case CALC_WRITTEN_RUN:
+    if (out->kind == CALC_WRITTEN_RUN) {
         read_run(report, root, out);
-        break;
-    case CALC_WRITTEN_SWEEP:
-        calc_written_read_sweep(report, root, &out->sweep);
-        break;
-    case CALC_WRITTEN_SUMMARY:
-        read_summary(report, root);
-        break;
-    case CALC_WRITTEN_VALIDATION:
-        read_validation(report, root);
-        break;
-    default:
+    } else if (out->kind == CALC_WRITTEN_KINDS) {
         calc_json_report_add(
             report, CALC_ERR_FIELD, CALC_JSON_VALUE,
             "expected what calc run --json, calc sweep --out, calc sweep --summary "
@@ -291,7 +155,6 @@ calc_status calc_written_read(calc_written *out, const char *path, calc_errors *
 
 void calc_written_free(calc_written *written)
 {
-    calc_written_free_sweep(&written->sweep);
     free(written->run.command);
     free(written->run.band);
     calc_text_free(&written->text);

@@ -6,8 +6,6 @@
 #include "calc.h"
 #include "io/text.h"
 
-enum { CALC_WRITTEN_OBJECTIVES = 4 /**< that a sweep may have */ };
-
 /** What a document is: X(NAME, what wrote it). */
 #define CALC_WRITTEN_LIST(X)                                                                       \
     X(RUN, "calc run --json")                                                                      \
@@ -33,48 +31,17 @@ typedef struct calc_written_run {
     char *command; /**< that gives it again, a JSON array of its words; owned; NULL: not said */
 } calc_written_run;
 
-/** A layout of a sweep. */
-typedef struct calc_written_layout {
-    bool top;           /**< of the best; else of the front */
-    size_t group, rank; /**< from 0; from 1 */
-    char *design;       /**< a JSON object; owned */
-    char application[256], system[256];
-    calc_exec exec;
-    calc_stats stats;
-} calc_written_layout;
-
-/** What a sweep is the best by. */
-typedef struct calc_written_objective {
-    const calc_field *field; /**< row of the statistic */
-    bool up;                 /**< more is better */
-} calc_written_objective;
-
-/** A sweep: what was asked, and the layouts of all groups in the order of the file. */
-typedef struct calc_written_sweep {
-    char *study; /**< what was asked, the members of a JSON object without its braces; owned */
-    calc_written_objective top_by;
-    size_t objectives;
-    calc_written_objective objective[CALC_WRITTEN_OBJECTIVES];
-    bool per_num_procs; /**< a group per number of processors */
-    bool partial;
-    size_t groups;
-    size_t count, capacity;      /**< of layouts: of each group the front, then the best */
-    calc_written_layout *layout; /**< owned */
-} calc_written_sweep;
-
 /** A document. Owns what it holds. Start with {0}; free with calc_written_free(). */
 typedef struct calc_written {
     calc_written_kind kind;
-    calc_text text; /**< as calc_written_read() got it */
-    calc_written_run run;
-    calc_written_sweep sweep;
+    calc_text text;       /**< as calc_written_read() got it */
+    calc_written_run run; /**< if it is one */
 } calc_written;
 
 /** Words for a kind: "calc run --json". */
 const char *calc_written_command(calc_written_kind kind);
 
-/** Read a document. Everything that is used of it later is checked: kinds, names of fields,
- *  numbers; statistics may be null. Of a summary and a validation, the shape only.
+/** Read a document: valid JSON whose keys say which kind it is. Everything of a run is checked.
  *  @param path  of a file, "-" for standard input
  *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_written_read(calc_written *out, const char *path,

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
-                            const calc_exec *exec, calc_operator *out)
+                            const calc_exec *exec, calc_compat compat, calc_operator *out)
 {
     bool sequence_par = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     double eager = system && system->eager_traffic > 0 ? system->eager_traffic : 2;
@@ -15,6 +15,7 @@ calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
         .tokens = shape->tokens,
         .kept = sequence_par ? shape->tokens / shape->tensor_par : shape->tokens,
         .sequence_par = sequence_par,
+        .adds = system && calc_collective_adds(system, exec, compat),
         .traffic = exec->eager ? eager : 1,
     };
 }
@@ -32,7 +33,32 @@ calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_ki
 void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by)
 {
     o->kept_bytes += bytes;
+    o->dropped_bytes += bytes;
+    o->working_bytes += bytes;
     o->dropped_by = dropped_by | CALC_RECOMPUTE_ALL;
+}
+
+void calc_build_pass(const calc_build *b, calc_operator *o, double elements)
+{
+    o->passing_bytes = (b->kept * b->shape->hidden + elements) * b->shape->element_bytes;
+}
+
+/* Elements of the residual stream that are gathered from the tensor-parallel ranks. */
+static double gathered(const calc_build *b)
+{
+    bool gathers = b->sequence_par && b->shape->tensor_par > 1;
+    return gathers ? b->tokens * b->shape->hidden : 0;
+}
+
+void calc_build_pass_open(const calc_build *b, calc_operator *o, double elements)
+{
+    double again = b->exec->seq_par_ag_redo ? gathered(b) : 0;
+    calc_build_pass(b, o, elements + b->tokens * b->shape->hidden + again);
+}
+
+void calc_build_pass_close(const calc_build *b, calc_operator *o, double elements)
+{
+    calc_build_pass(b, o, elements + gathered(b));
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -96,6 +122,19 @@ calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned r
     return o;
 }
 
+/* Arithmetic of a reduction: each rank adds up its share of what the others send. */
+static void add_up(const calc_build *b, calc_operator *o, calc_stage stage)
+{
+    double ranks = b->shape->tensor_par;
+    o->flop[stage] = b->adds ? o->message_bytes / b->shape->element_bytes * (ranks - 1) / ranks : 0;
+}
+
+/* Whether a gathered input is kept: neither is it gathered again, nor exists it a tile at a time. */
+static bool keeps_gathered(const calc_build *b)
+{
+    return !b->exec->seq_par_ag_redo && !calc_operator_tiled(b->exec);
+}
+
 calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
                                           double width)
 {
@@ -107,9 +146,11 @@ calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsig
         calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
                               b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE,
                               b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE);
-    if (b->sequence_par && b->exec->seq_par_ag_redo) {
+    if (b->sequence_par && !keeps_gathered(b)) {
         o->op[CALC_STAGE_WGRAD] = CALC_OP_ALL_GATHER;
     }
+    o->beside = 1;
+    add_up(b, o, CALC_STAGE_AGRAD);
     return o;
 }
 
@@ -119,9 +160,13 @@ calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsi
     if (b->shape->tensor_par <= 1) {
         return NULL;
     }
-    return calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
-                                 b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE,
-                                 b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE);
+    calc_operator *o =
+        calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
+                              b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE,
+                              b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE);
+    o->beside = -1;
+    add_up(b, o, CALC_STAGE_FW);
+    return o;
 }
 
 void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_operator *matrix,
@@ -144,7 +189,7 @@ void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_o
 
 void calc_build_keep_input(const calc_build *b, calc_operator *o, double width)
 {
-    bool gathered = b->sequence_par && b->shape->tensor_par > 1 && !b->exec->seq_par_ag_redo;
+    bool gathered = b->sequence_par && b->shape->tensor_par > 1 && keeps_gathered(b);
     double tokens = gathered ? b->tokens : b->kept;
     /* What was gathered does not come back from a norm alone. */
     calc_build_keep(o, tokens * width * b->shape->kept_bytes,

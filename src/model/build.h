@@ -15,12 +15,13 @@ typedef struct calc_build {
     double tokens; /**< of a micro-batch, whole */
     double kept;   /**< tokens of the residual stream on one rank between communication steps */
     bool sequence_par;
+    bool adds; /**< processors add up what tensor-parallel reductions bring */
     double traffic; /**< of elementwise operations over fused ones */
 } calc_build;
 
 /** No operators yet. `out` has room for CALC_MAX_OPERATORS. */
 calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
-                            const calc_exec *exec, calc_operator *out);
+                            const calc_exec *exec, calc_compat compat, calc_operator *out);
 
 /** Append an operator without work. `repeated_by`: bits of recompute_modules; full recomputation
  *  repeats every operator. The result stays valid as long as `out`. */
@@ -30,6 +31,18 @@ calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_ki
 /** Add to the bytes an operator keeps for the backward pass. `dropped_by`: bits of
  *  recompute_modules that do not keep them; full recomputation never does. */
 void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by);
+
+/** Elements that exist beside the gradient of the residual stream while a pass runs an operator:
+ *  gradients of its output and its input. */
+void calc_build_pass(const calc_build *build, calc_operator *o, double elements);
+
+/** The same of a column-parallel matrix, whose output has `elements`: all tokens' gradient of its
+ *  input, and that input where it is gathered again. */
+void calc_build_pass_open(const calc_build *build, calc_operator *o, double elements);
+
+/** And of a row-parallel one, whose input has `elements`: its output's gradient is that of the
+ *  residual stream, gathered with sequence parallelism. */
+void calc_build_pass_close(const calc_build *build, calc_operator *o, double elements);
 
 /** Append an elementwise kernel that moves so many bytes forward and backward. */
 calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,
@@ -52,13 +65,14 @@ calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned r
                                      calc_operator_group group, double bytes, calc_collective_op fw,
                                      calc_collective_op bw);
 
-/** Before a column-parallel matrix: identity forward and all-reduce backward; with sequence
- *  parallelism all-gather, and reduce-scatter, and the gathered input once more for the weight
- *  gradient unless it is kept. Nothing (NULL) with one tensor-parallel rank. */
+/** Before a column-parallel matrix, which must follow: identity forward and all-reduce backward; with
+ *  sequence parallelism all-gather, and reduce-scatter, and the gathered input once more for the
+ *  weight gradient unless it is kept; in tiles it is never kept whole. Nothing (NULL) with one
+ *  tensor-parallel rank. */
 calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
                                           double width);
 
-/** After a row-parallel matrix: the partial sums are added up. Nothing (NULL) with one rank. */
+/** After a row-parallel matrix, which must come before: the partial sums are added up. Nothing (NULL) with one rank. */
 calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by);
 
 /** What `matrix` reads in `stage` comes from `gather` (NULL: it does not): with sequence

@@ -81,6 +81,14 @@ int64_t calc_collective_top_network(const calc_system *system, const calc_group 
     return i;
 }
 
+bool calc_collective_adds(const calc_system *system, const calc_exec *exec, calc_compat compat)
+{
+    calc_groups groups = calc_groups_of(exec);
+    int64_t network = calc_collective_top_network(system, &groups.tensor);
+    return system->networks[network].processor_usage > 0 ||
+           calc_compat_has(compat, CALC_COMPAT_REDUCTION_FLOP);
+}
+
 static const calc_op_rate *rate_of(const calc_network *network, calc_collective_op op)
 {
     const calc_op_rates *rates = &network->op_parameters;

@@ -63,6 +63,10 @@ double calc_collective_s(const calc_system *system, calc_collective_op op, const
 double calc_collective_all_to_all_s(const calc_system *system, const calc_group *group,
                                     double bytes, double copies);
 
+/** Whether processors add up what tensor-parallel reductions bring: where driving the network takes
+ *  a share of them (processor_usage), or the rule reduction-flop says so. */
+bool calc_collective_adds(const calc_system *system, const calc_exec *exec, calc_compat compat);
+
 /** Members of a group inside one node. */
 double calc_collective_inner_ranks(const calc_system *system, const calc_group *group);
 

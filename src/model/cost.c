@@ -12,8 +12,9 @@
 #define EXPERT_PAR_HIDDEN 0.6
 
 calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
-                                       const calc_shape *shape)
+                                       const calc_shape *shape, calc_compat compat)
 {
+    calc_groups groups = calc_groups_of(exec);
     calc_datatype narrow = calc_format_datatype(exec->matrix_datatype, exec->datatype);
     double sustained = calc_share_or(system->sustained, 1);
     double scaled = exec->scaling == CALC_SCALING_BLOCK && narrow != exec->datatype
@@ -23,28 +24,37 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
         .system = system,
         .exec = exec,
         .shape = shape,
-        .groups = calc_groups_of(exec),
+        .compat = compat,
+        .groups = groups,
         .matrix = &system->matrix[narrow],
         .wide = &system->matrix[exec->datatype],
         .vector = &system->vector[calc_format_datatype(exec->vector_datatype, exec->datatype)],
         .matrix_rate = sustained * scaled,
         .sustained = sustained,
+        .usage = system->networks[calc_collective_top_network(system, &groups.tensor)]
+                     .processor_usage,
     };
 }
 
+/* A pass over a kernel: arithmetic and traffic alone, and together with the launch. */
+typedef struct kernel {
+    double flop_s, mem_s, all_s;
+} kernel;
+
 /* Flash attention: its own share of the peak, or the matrix engine's curve. */
-static double attention_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+static kernel attention_of(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
 {
     const calc_attention_rates *rates = &c->system->attention;
     double own = stage == CALC_STAGE_FW ? rates->fw_efficiency : rates->bw_efficiency;
-    double kernel = c->exec->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
-                        ? calc_share_or(rates->generic_efficiency, 1)
-                        : 1;
+    double generic = c->exec->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
+                         ? calc_share_or(rates->generic_efficiency, 1)
+                         : 1;
     double flop_s = own > 0 ? o->work[stage] / (c->wide->flop_per_s * own)
                             : calc_engine_s(c->wide, o->flop[stage]);
-    return calc_max(flop_s / (kernel * c->sustained),
-                    calc_memory_tier_s(&c->system->mem1, o->bytes[stage])) +
-           rates->launch_s * o->launches[stage];
+    kernel k = {flop_s / (generic * c->sustained),
+                calc_memory_tier_s(&c->system->mem1, o->bytes[stage]), 0};
+    k.all_s = calc_max(k.flop_s, k.mem_s) + rates->launch_s * o->launches[stage];
+    return k;
 }
 
 static double permute_s(const calc_cost_context *c, double bytes)
@@ -55,56 +65,77 @@ static double permute_s(const calc_cost_context *c, double bytes)
 }
 
 /* Without measured kernels. */
-static double model_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+static kernel model_of(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
 {
     const calc_launch *launch = &c->system->launch;
+    calc_processing_mode mode = c->system->processing_mode;
     double unfused = c->system->attention.unfused_efficiency;
     double flop = o->flop[stage];
-    double mem_s = calc_memory_tier_s(&c->system->mem1, o->bytes[stage]);
-    double flop_s;
+    kernel k = {0, 0, 0};
+    if (o->kind == CALC_OPERATOR_ATTENTION) {
+        return flop > 0 ? attention_of(c, o, stage) : k;
+    }
+    if (o->kind == CALC_OPERATOR_PERMUTE) {
+        k.mem_s = permute_s(c, o->bytes[stage]);
+        k.all_s = k.mem_s + launch->vector_s * o->launches[stage];
+        return k;
+    }
+    k.mem_s = calc_memory_tier_s(&c->system->mem1, o->bytes[stage]);
     switch (o->kind) {
     case CALC_OPERATOR_COLLECTIVE:
-        return 0;
-    case CALC_OPERATOR_ATTENTION:
-        return flop > 0 ? attention_s(c, o, stage) : 0;
-    case CALC_OPERATOR_PERMUTE:
-        return permute_s(c, o->bytes[stage]) + launch->vector_s * o->launches[stage];
+    case CALC_OPERATOR_LAYER:
+        k.flop_s = calc_engine_s(c->vector, flop) / c->sustained;
+        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s);
+        break;
     case CALC_OPERATOR_VECTOR:
-        flop_s = calc_engine_s(c->vector, flop) / c->sustained;
-        return calc_max(flop_s, mem_s) + launch->vector_s * o->launches[stage];
+        k.flop_s = calc_engine_s(c->vector, flop) / c->sustained;
+        k.all_s = calc_max(k.flop_s, k.mem_s) + launch->vector_s * o->launches[stage];
+        break;
     case CALC_OPERATOR_SCORES:
-        flop_s =
+        k.flop_s =
             unfused > 0 ? flop / (c->wide->flop_per_s * unfused) : calc_engine_s(c->wide, flop);
-        return flop_s / c->sustained + mem_s + launch->vector_s * o->launches[stage];
+        k.flop_s /= c->sustained;
+        k.all_s = k.flop_s + k.mem_s + launch->vector_s * o->launches[stage];
+        break;
     case CALC_OPERATOR_GROUPED:
         /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
          * larger (measured on 108 shapes, docs/model.md). */
-        flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        flop_s /= calc_share_or(c->system->grouped.efficiency, 1);
-        return (c->system->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
-                    ? calc_max(flop_s, mem_s)
-                    : flop_s + mem_s) +
-               launch->matrix_s * o->launches[stage];
+        k.flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
+        k.flop_s /= calc_share_or(c->system->grouped.efficiency, 1);
+        k.all_s = (c->system->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+                       ? calc_max(k.flop_s, k.mem_s)
+                       : k.flop_s + k.mem_s) +
+                  launch->matrix_s * o->launches[stage];
+        break;
     default:
-        flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(c->wide, flop) / c->sustained
-                                               : calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        return calc_processing_s(c->system->processing_mode, flop_s, mem_s) +
-               launch->matrix_s * o->launches[stage];
+        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(c->wide, flop) / c->sustained
+                                                 : calc_engine_s(c->matrix, flop) / c->matrix_rate;
+        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s) + launch->matrix_s * o->launches[stage];
     }
+    return k;
+}
+
+static kernel kernel_of(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
+                        calc_kernel_source *source)
+{
+    kernel k = model_of(c, o, stage);
+    *source = CALC_KERNEL_ROOFLINE;
+    if (c->measured && k.all_s > 0 && o->kind != CALC_OPERATOR_COLLECTIVE) {
+        k.all_s = calc_kernel_lookup_s(c, o, stage, k.all_s, source);
+    }
+    return k;
 }
 
 double calc_cost_kernel_from(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
                              calc_kernel_source *source)
 {
-    double s = model_s(c, o, stage);
-    *source = CALC_KERNEL_ROOFLINE;
-    return c->measured && s > 0 ? calc_kernel_lookup_s(c, o, stage, s, source) : s;
+    return kernel_of(c, o, stage, source).all_s;
 }
 
 double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
 {
     calc_kernel_source source;
-    return c->measured ? calc_cost_kernel_from(c, o, stage, &source) : model_s(c, o, stage);
+    return kernel_of(c, o, stage, &source).all_s;
 }
 
 /* Copies of a token that are sent, over its experts: one per rank that has any of them, and of
@@ -134,12 +165,17 @@ static copies copies_per_token(const calc_cost_context *c, const calc_group *gro
     return (copies){sent, outside / sent};
 }
 
-double calc_cost_link_from(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
-                           calc_kernel_source *source)
+/* One of a collective's operations, with what processors add up and copy for it. */
+static double operation_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
+                          calc_collective_op op, calc_kernel_source *source)
 {
     *source = CALC_KERNEL_ROOFLINE;
-    if (o->kind != CALC_OPERATOR_COLLECTIVE || o->op[stage] == CALC_OP_NONE) {
+    if (o->kind != CALC_OPERATOR_COLLECTIVE) {
         return 0;
+    }
+    double own_s = o->flop[stage] + o->bytes[stage] > 0 ? model_of(c, o, stage).all_s : 0;
+    if (op == CALC_OP_NONE) {
+        return own_s;
     }
     const calc_groups *g = &c->groups;
     const calc_group *const groups[CALC_OPERATOR_GROUPS] = {&g->tensor, &g->context, &g->expert,
@@ -152,20 +188,101 @@ double calc_cost_link_from(const calc_cost_context *c, const calc_operator *o, c
     copies copied = o->group == CALC_IN_EXPERT ? copies_per_token(c, &group) : (copies){1, 1};
     double bytes = calc_operator_message_bytes(o, stage);
     double once_s =
-        o->op[stage] == CALC_OP_ALL_TO_ALL
+        op == CALC_OP_ALL_TO_ALL
             ? calc_collective_all_to_all_s(c->system, &group, copied.sent * bytes, copied.outside)
-            : calc_collective_s(c->system, o->op[stage], &group, bytes);
+            : calc_collective_s(c->system, op, &group, bytes);
     if (c->measured && copied.outside >= 1) {
-        once_s =
-            calc_kernel_lookup_link_s(c, o->op[stage], &group, copied.sent * bytes, once_s, source);
+        once_s = calc_kernel_lookup_link_s(c, op, &group, copied.sent * bytes, once_s, source);
     }
-    return once_s * o->times[stage];
+    return once_s * o->times[stage] + own_s;
 }
 
-double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+double calc_cost_link_from(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
+                           calc_kernel_source *source)
+{
+    return operation_s(c, o, stage, o->op[stage], source);
+}
+
+double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
+                        bool edge)
 {
     calc_kernel_source source;
-    return calc_cost_link_from(c, o, stage, &source);
+    return operation_s(c, o, stage, edge && o->has_edge ? o->edge_op[stage] : o->op[stage],
+                       &source);
+}
+
+/* ---- Overlap of tensor parallelism ----------------------------------------------------------- */
+
+calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operator *matrix,
+                                   calc_stage stage, double link_s)
+{
+    calc_kernel_source source;
+    kernel k = kernel_of(c, matrix, stage, &source);
+    calc_cost_tiles out = {k.all_s, 0};
+    if (link_s == 0) {
+        return out;
+    }
+    bool theirs = calc_compat_has(c->compat, CALC_COMPAT_TILES);
+    bool pipe = c->exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+    double tiles = c->shape->tensor_par;
+    double slowed_flop_s = k.flop_s / (1 - c->usage);
+    calc_processing_mode mode = c->system->processing_mode;
+    double slowed_s = k.all_s + (calc_processing_s(mode, slowed_flop_s, k.mem_s) -
+                                 calc_processing_s(mode, k.flop_s, k.mem_s));
+    double link_tile_s = link_s / tiles;
+    double tile_s = k.all_s / tiles;
+    double excess_s = link_tile_s - (theirs ? slowed_flop_s : slowed_s) / tiles;
+    if (excess_s > 0) {
+        out.time_s = tile_s + (tiles - 1) * (slowed_s / tiles);
+        out.exposed_s = (tiles - 1) * excess_s;
+    } else {
+        /* While it communicates its arithmetic is slower; continuous with the case above. */
+        double share = theirs ? c->usage : slowed_s > 0 ? 1 - k.all_s / slowed_s : 0;
+        out.time_s = tile_s + (tiles - 1) * tile_s + (tiles - 1) * link_tile_s * share;
+    }
+    out.exposed_s += pipe ? link_tile_s : 0;
+    if (theirs) {
+        out.time_s += pipe ? link_tile_s : 0;
+        return out;
+    }
+    double fused = calc_share_or(c->system->overlap.tensor_par_fused, TENSOR_PAR_FUSED);
+    out.exposed_s = calc_max(out.exposed_s, link_s * (1 - fused));
+    return out;
+}
+
+/* Share of a pass's communication that is exposed, where it does not run in tiles. */
+static double exposed_share(const calc_cost_context *c, bool backward)
+{
+    const calc_overlap_shares *share = &c->system->overlap;
+    double fused = calc_share_or(share->tensor_par_fused, TENSOR_PAR_FUSED);
+    double async = calc_share_or(share->tensor_par_async, TENSOR_PAR_ASYNC);
+    switch (c->exec->tensor_par_overlap) {
+    case CALC_TENSOR_PAR_OVERLAP_FUSED:
+        return 1 - (backward ? calc_max(fused, async) : fused);
+    case CALC_TENSOR_PAR_OVERLAP_ASYNC:
+        return backward ? 1 - async : 1;
+    default:
+        return 1;
+    }
+}
+
+static bool in_tiles(const calc_cost_context *c, const calc_operator *o)
+{
+    /* Shared experts hide the exchange of experts or tiles: not both. */
+    bool exchange = c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
+    return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 && calc_operator_tiled(c->exec) &&
+           !(o->shared_expert && exchange) &&
+           o[o->beside].kind == CALC_OPERATOR_MATRIX && c->shape->tensor_par > 1;
+}
+
+const calc_operator *calc_cost_tiles_beside(const calc_cost_context *c, const calc_operator *list,
+                                            size_t count, size_t i)
+{
+    if (i > 0 && list[i - 1].beside == 1 && in_tiles(c, &list[i - 1])) {
+        return &list[i - 1];
+    }
+    return i + 1 < count && list[i + 1].beside == -1 && in_tiles(c, &list[i + 1]) ? &list[i + 1]
+                                                                                  : NULL;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -177,54 +294,164 @@ static calc_cost_comm *comm_of(calc_cost *out, calc_operator_group group)
                                       : &out->expert;
 }
 
+/* The exposed part of a pass. */
+static double exposed_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage,
+                        double link_s)
+{
+    if (o->group != CALC_IN_TENSOR) {
+        return link_s;
+    }
+    return in_tiles(c, o) ? calc_cost_tiles_of(c, o + o->beside, stage, link_s).exposed_s
+                          : link_s * exposed_share(c, stage != CALC_STAGE_FW);
+}
+
+static void add_comm(calc_cost_comm *sum, const calc_cost_comm *x)
+{
+    sum->fw_bytes += x->fw_bytes;
+    sum->bw_bytes += x->bw_bytes;
+    sum->re_bytes += x->re_bytes;
+    sum->fw_link_s += x->fw_link_s;
+    sum->bw_link_s += x->bw_link_s;
+    sum->re_link_s += x->re_link_s;
+    sum->fw_exposed_s += x->fw_exposed_s;
+    sum->bw_exposed_s += x->bw_exposed_s;
+    sum->re_exposed_s += x->re_exposed_s;
+}
+
+calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operator *o,
+                                   unsigned recompute, bool edge)
+{
+    calc_cost_comm x = {0};
+    bool tiles = in_tiles(c, o);
+    bool repeated = (o->repeated_by & recompute) != 0;
+    double link_s[CALC_STAGE_COUNT];
+    double exposed[CALC_STAGE_COUNT];
+    int stages = c->exec->training ? CALC_STAGE_COUNT : CALC_STAGE_AGRAD;
+    for (calc_stage stage = CALC_STAGE_FW; (int)stage < stages; stage++) {
+        link_s[stage] = calc_cost_link_s(c, o, stage, edge);
+        double hidden_by_tiles_s =
+            tiles && edge ? calc_cost_link_s(c, o, stage, false) : link_s[stage];
+        exposed[stage] = exposed_s(c, o, stage, hidden_by_tiles_s);
+    }
+    x.fw_bytes = calc_operator_sent_bytes(o, CALC_STAGE_FW, edge);
+    x.fw_link_s = link_s[CALC_STAGE_FW];
+    x.fw_exposed_s = exposed[CALC_STAGE_FW];
+    if (!c->exec->training) {
+        return x;
+    }
+    x.bw_bytes = calc_operator_sent_bytes(o, CALC_STAGE_AGRAD, edge);
+    x.bw_link_s = link_s[CALC_STAGE_AGRAD];
+    x.bw_exposed_s = exposed[CALC_STAGE_AGRAD];
+    if (!o->repeats) {
+        x.bw_bytes += calc_operator_sent_bytes(o, CALC_STAGE_WGRAD, edge);
+        x.bw_link_s += link_s[CALC_STAGE_WGRAD];
+        x.bw_exposed_s += exposed[CALC_STAGE_WGRAD];
+    }
+    if (repeated) {
+        calc_stage again = o->repeats ? CALC_STAGE_WGRAD : CALC_STAGE_FW;
+        x.re_bytes = calc_operator_sent_bytes(o, again, edge);
+        x.re_link_s = link_s[again];
+        bool hidden = tiles && (o->repeats || o[o->beside].repeated_by & recompute);
+        x.re_exposed_s = hidden ? x.fw_exposed_s : tiles ? x.re_link_s : exposed[again];
+    }
+    return x;
+}
+
+static void add_work(calc_cost_work *sum, const calc_operator *o, calc_stage stage,
+                     const kernel *k)
+{
+    bool counts = o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
+    sum->flop += counts ? o->flop[stage] : 0;
+    sum->flop_s += k->flop_s;
+    sum->bytes += o->bytes[stage];
+    sum->mem_s += k->mem_s;
+}
+
 static void add_collective(const calc_cost_context *c, const calc_operator *o, unsigned recompute,
                            calc_cost *out)
 {
-    calc_cost_comm *comm = comm_of(out, o->group);
-    double fw_s = calc_cost_link_s(c, o, CALC_STAGE_FW);
-    double ring = o->hidden_by_attention ? 1 : 0;
-    comm->fw_link_s += fw_s;
-    out->ring_fw_s += ring * fw_s;
-    if (!c->exec->training) {
-        return;
+    calc_cost_comm x = calc_cost_passes_of(c, o, recompute, false);
+    add_comm(comm_of(out, o->group), &x);
+    if (o->hidden_by_attention) {
+        out->ring_fw_s += x.fw_link_s;
+        out->ring_bw_s += x.bw_link_s;
+        out->ring_re_s += x.re_link_s;
     }
-    double bw_s =
-        calc_cost_link_s(c, o, CALC_STAGE_AGRAD) + calc_cost_link_s(c, o, CALC_STAGE_WGRAD);
-    double re_s = o->repeated_by & recompute ? fw_s : 0;
-    comm->bw_link_s += bw_s;
-    comm->re_link_s += re_s;
-    out->ring_bw_s += ring * bw_s;
-    out->ring_re_s += ring * re_s;
+    if (o->group == CALC_IN_TENSOR) {
+        calc_cost_comm edge = o->has_edge ? calc_cost_passes_of(c, o, recompute, true) : x;
+        add_comm(&out->edge, &edge);
+    }
+    int stages = c->exec->training ? CALC_STAGE_WGRAD : CALC_STAGE_AGRAD;
+    for (calc_stage stage = CALC_STAGE_FW; (int)stage < stages && o->name; stage++) {
+        kernel k = model_of(c, o, stage);
+        add_work(&out->work[stage], o, stage, &k);
+    }
 }
 
-static void add_kernel(const calc_cost_context *c, const calc_operator *o, unsigned recompute,
-                       calc_cost *out)
+/* Bandwidth at which tiles take as long as the matrix beside them. */
+static void require(const calc_cost_context *c, const calc_operator *tiles, calc_stage stage,
+                    double flop_s, calc_cost *out)
 {
-    bool counts = o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
-    bool attention = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
-    bool tiled = o->kind == CALC_OPERATOR_MATRIX;
-    double s[CALC_STAGE_COUNT];
-    int stages = c->exec->training ? CALC_STAGE_COUNT : CALC_STAGE_AGRAD;
-    for (int stage = 0; stage < stages; stage++) {
-        s[stage] = calc_cost_kernel_s(c, o, (calc_stage)stage);
-        out->flop[stage] += counts ? o->flop[stage] : 0;
-        out->bytes[stage] += o->bytes[stage];
+    double slowed_tile_s = flop_s / (1 - c->usage) / c->shape->tensor_par;
+    for (int edge = 0; edge < 2; edge++) {
+        double tile_bytes =
+            calc_operator_sent_bytes(tiles, stage, edge) / c->shape->tensor_par;
+        out->required_bytes_per_s =
+            calc_max(out->required_bytes_per_s, tile_bytes / slowed_tile_s);
     }
+}
+
+/* @param tiles  communication that runs beside it, or NULL */
+static void add_kernel(const calc_cost_context *c, const calc_operator *o,
+                       const calc_operator *tiles, unsigned recompute, calc_cost *out)
+{
+    bool attention = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
+    double s[CALC_STAGE_COUNT] = {0, 0, 0};
+    calc_cost_work fw = {0, 0, 0, 0};
+    int stages = c->exec->training ? CALC_STAGE_COUNT : CALC_STAGE_AGRAD;
+    for (calc_stage stage = CALC_STAGE_FW; (int)stage < stages; stage++) {
+        if (!calc_operator_runs(o, stage)) {
+            continue;
+        }
+        calc_kernel_source source;
+        kernel k = kernel_of(c, o, stage, &source);
+        s[stage] = k.all_s;
+        if (tiles) {
+            bool none = stage == CALC_STAGE_WGRAD && tiles->repeats &&
+                        !(tiles->repeated_by & recompute);
+            double link_s = none ? 0 : calc_cost_link_s(c, tiles, stage, false);
+            s[stage] = calc_cost_tiles_of(c, o, stage, link_s).time_s;
+            if (stage != CALC_STAGE_WGRAD || !tiles->repeats) {
+                require(c, tiles, stage, k.flop_s, out);
+            }
+        }
+        add_work(stage == CALC_STAGE_FW ? &fw : &out->work[stage], o, stage, &k);
+    }
+    out->work[CALC_STAGE_FW].flop += fw.flop;
+    out->work[CALC_STAGE_FW].flop_s += fw.flop_s;
+    out->work[CALC_STAGE_FW].bytes += fw.bytes;
+    out->work[CALC_STAGE_FW].mem_s += fw.mem_s;
     out->fw_s += s[CALC_STAGE_FW];
     out->attention_fw_s += attention ? s[CALC_STAGE_FW] : 0;
-    out->matrix_fw_s += tiled ? s[CALC_STAGE_FW] : 0;
     out->shared_fw_s += o->shared_expert ? s[CALC_STAGE_FW] : 0;
     if (!c->exec->training) {
         return;
     }
     out->agrad_s += s[CALC_STAGE_AGRAD];
-    out->wgrad_s += o->weights > 0 && o->kind != CALC_OPERATOR_VECTOR ? s[CALC_STAGE_WGRAD] : 0;
+    out->wgrad_s += s[CALC_STAGE_WGRAD];
     out->attention_bw_s += attention ? s[CALC_STAGE_AGRAD] : 0;
-    out->matrix_bw_s += tiled ? s[CALC_STAGE_AGRAD] + s[CALC_STAGE_WGRAD] : 0;
     out->shared_bw_s += o->shared_expert ? s[CALC_STAGE_AGRAD] + s[CALC_STAGE_WGRAD] : 0;
     if (o->repeated_by & recompute) {
         out->re_s += s[CALC_STAGE_FW];
-        out->re_flop += counts ? o->flop[CALC_STAGE_FW] : 0;
+        out->attention_re_s += attention ? s[CALC_STAGE_FW] : 0;
+        out->shared_re_s += o->shared_expert ? s[CALC_STAGE_FW] : 0;
+        if (calc_compat_has(c->compat, CALC_COMPAT_RECOMPUTE_SUMS)) {
+            fw = out->work[CALC_STAGE_FW];
+        }
+        out->re.flop += fw.flop;
+        out->re.flop_s += fw.flop_s;
+        out->re.bytes += fw.bytes;
+        out->re.mem_s += fw.mem_s;
     }
 }
 
@@ -233,56 +460,14 @@ static double over(double time_s, double window_s)
     return calc_max(0, time_s - window_s);
 }
 
-/* Tiles of a matrix multiplication: the first is exposed (pipe: and the last), and what they take
- * longer than it; tiles hide no more than kernels that were measured. */
-static double tiled_s(const calc_cost_context *c, double link_s, double matrix_s, double fused)
-{
-    double tiles = c->shape->tensor_par;
-    double ends = c->exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE ? 2 : 1;
-    double exposed_s = calc_max(link_s * ends / tiles, link_s - matrix_s);
-    return calc_max(exposed_s, link_s * (1 - fused));
-}
-
-static void hide_tensor(const calc_cost_context *c, calc_cost *out)
-{
-    const calc_overlap_shares *share = &c->system->overlap;
-    calc_cost_comm *t = &out->tensor;
-    double fused = calc_share_or(share->tensor_par_fused, TENSOR_PAR_FUSED);
-    double async = calc_share_or(share->tensor_par_async, TENSOR_PAR_ASYNC);
-    t->fw_exposed_s = t->fw_link_s;
-    t->bw_exposed_s = t->bw_link_s;
-    t->re_exposed_s = t->re_link_s;
-    switch (c->exec->tensor_par_overlap) {
-    case CALC_TENSOR_PAR_OVERLAP_FUSED:
-        t->fw_exposed_s *= 1 - fused;
-        t->re_exposed_s *= 1 - fused;
-        t->bw_exposed_s *= 1 - calc_max(fused, async);
-        break;
-    case CALC_TENSOR_PAR_OVERLAP_ASYNC:
-        t->bw_exposed_s *= 1 - async;
-        break;
-    case CALC_TENSOR_PAR_OVERLAP_NONE:
-        break;
-    default:
-        if (c->shape->tensor_par > 1) {
-            t->fw_exposed_s = tiled_s(c, t->fw_link_s, out->matrix_fw_s, fused);
-            t->bw_exposed_s = tiled_s(c, t->bw_link_s, out->matrix_bw_s, fused);
-            t->re_exposed_s = tiled_s(c, t->re_link_s, out->matrix_fw_s, fused);
-        }
-    }
-}
-
 static void hide_expert(const calc_cost_context *c, calc_cost *out)
 {
     calc_cost_comm *e = &out->expert;
     double share = calc_share_or(c->system->overlap.expert_par, EXPERT_PAR_HIDDEN);
-    e->fw_exposed_s = e->fw_link_s;
-    e->bw_exposed_s = e->bw_link_s;
-    e->re_exposed_s = e->re_link_s;
     if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
         e->fw_exposed_s = over(e->fw_link_s, out->shared_fw_s);
         e->bw_exposed_s = over(e->bw_link_s, out->shared_bw_s);
-        e->re_exposed_s = over(e->re_link_s, out->shared_fw_s);
+        e->re_exposed_s = over(e->re_link_s, out->shared_re_s);
     } else if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
         e->fw_exposed_s *= 1 - share;
         e->bw_exposed_s *= 1 - share;
@@ -301,7 +486,7 @@ static void hide_context(calc_cost *out)
     calc_cost_comm *x = &out->context;
     x->fw_exposed_s = beside_s(x->fw_link_s, out->ring_fw_s, out->attention_fw_s);
     x->bw_exposed_s = beside_s(x->bw_link_s, out->ring_bw_s, out->attention_bw_s);
-    x->re_exposed_s = beside_s(x->re_link_s, out->ring_re_s, out->attention_fw_s);
+    x->re_exposed_s = beside_s(x->re_link_s, out->ring_re_s, out->attention_re_s);
 }
 
 void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, size_t count,
@@ -313,14 +498,22 @@ void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, s
         if (o->kind == CALC_OPERATOR_COLLECTIVE) {
             add_collective(c, o, recompute, out);
         } else {
-            add_kernel(c, o, recompute, out);
+            add_kernel(c, o, calc_cost_tiles_beside(c, operators, count, i), recompute, out);
         }
         out->dense_weights += o->expert ? 0 : o->weights;
         out->expert_weights += o->expert ? o->weights : 0;
         out->kept_whole_bytes += o->kept_bytes;
-        out->kept_bytes += o->dropped_by & recompute ? 0 : o->kept_bytes;
+        out->kept_bytes += o->kept_bytes - (o->dropped_by & recompute ? o->dropped_bytes : 0);
+        out->working_bytes += o->working_bytes;
+        out->grad_bytes += c->exec->training ? o->grad_bytes : 0;
     }
-    hide_tensor(c, out);
+    /* The backward pass goes from the last operator to the first, and drops what it has used. */
+    double dropped_bytes = 0;
+    for (size_t i = count; i-- > 0;) {
+        out->passing_bytes =
+            calc_max(out->passing_bytes, operators[i].passing_bytes - dropped_bytes);
+        dropped_bytes += operators[i].kept_bytes;
+    }
     hide_context(out);
     hide_expert(c, out);
 }

@@ -27,6 +27,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
         calc_build_matrix(b, shared ? "shared expert up" : "feed-forward up", CALC_OPERATOR_MATRIX,
                           module, b->tokens, s->hidden, gates * columns, 1);
     calc_build_narrow_gather(b, gather, o, CALC_STAGE_FW);
+    calc_build_pass_open(b, o, gates * elements);
     if (!shared) {
         calc_build_bias(b, o, gates * columns);
         calc_build_keep_input(b, o, s->hidden);
@@ -36,13 +37,16 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
                           (2 * gates + 1) * elements * e * unfused);
     o->flop[CALC_STAGE_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_STAGE_AGRAD] = (s->gated ? 11 : 13) * elements;
-    /* In kernels of its own the activation keeps its output's input, too. */
-    calc_build_keep(o, (gates + unfused - 1) * elements * s->kept_bytes, module);
+    calc_build_pass(b, o, (gates + unfused) * elements);
+    /* In kernels of its own a gate keeps what it is multiplied with, too. */
+    double products = s->gated ? unfused - 1 : 0;
+    calc_build_keep(o, (gates + products) * elements * s->kept_bytes, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
                           CALC_OPERATOR_MATRIX, module, b->tokens, columns, s->hidden, 1);
     if (!shared) {
         calc_build_bias(b, o, s->hidden);
     }
+    calc_build_pass_close(b, o, elements);
     calc_build_keep(o, elements * s->kept_bytes, module);
     calc_operator *reduction = calc_build_close_tensor_par(
         b, shared ? "shared expert reduction" : "feed-forward reduction", module);
@@ -50,15 +54,16 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
 }
 
 /* Sorting of tokens by expert, or back: reads and writes them once per expert, and once before. A
- * dispatch that sends no token twice to a rank leaves one copy per rank to read, or to write. */
+ * dispatch that sends no token twice to a rank leaves one copy per rank to read, or to write; where
+ * all experts are on one rank, nothing is dispatched. */
 static void add_sort(calc_build *b, const char *name, double routed)
 {
     const calc_shape *s = b->shape;
     double tokens = calc_transformer_routed_tokens(s);
     double copies = s->experts_per_token * tokens;
-    double moved = b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
-                       ? calc_shape_reached(s, s->expert_par) * tokens + copies
-                       : tokens / 2 + 3.5 * copies;
+    bool once = b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
+    double moved =
+        once ? calc_shape_reached(s, s->expert_par) * tokens + copies : tokens / 2 + 3.5 * copies;
     double bytes = moved * s->hidden * s->element_bytes;
     calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_PERMUTE, MOE);
     o->inputs = routed * s->hidden;
@@ -88,6 +93,30 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
                               routed * s->hidden * calc_format_bytes_or(format, e),
                               CALC_OP_ALL_TO_ALL, CALC_OP_ALL_TO_ALL);
     }
+}
+
+/* Forward, when tokens come back: as they arrived, what the experts made of them, that sorted, and
+ * what was sent back; the first two until the block is done, as measured peaks of Megatron-LM have
+ * it (tests/golden/b200). Without an exchange only the second and the third. Beside them the shared
+ * experts' output. */
+static void add_way_back(calc_build *b, double routed)
+{
+    const calc_shape *s = b->shape;
+    double tokens = calc_transformer_routed_tokens(s);
+    double sent = routed;
+    double back = routed;
+    if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+        sent = tokens * s->expert_par;
+        back = tokens;
+    } else if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
+        sent = tokens * calc_shape_reached(s, s->expert_par);
+        back = tokens;
+    }
+    double exchanged = s->expert_par > 1 ? sent + back : 0;
+    double experts = routed * s->expert_tensor_par;
+    double shared = s->shared_feedforward > 0 ? b->kept : 0;
+    b->out[b->count - 1].passing_bytes =
+        (experts + sent + exchanged + shared) * s->hidden * s->element_bytes;
 }
 
 static void add_expert_gather(calc_build *b, const char *name, double routed, bool before)
@@ -159,4 +188,5 @@ void calc_feedforward_experts(calc_build *b)
     add_expert_gather(b, "expert reduction", routed, false);
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
+    add_way_back(b, routed);
 }

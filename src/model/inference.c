@@ -11,11 +11,6 @@ static double or_one(int64_t value)
     return value > 0 ? (double)value : 1;
 }
 
-static double lesser(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* The execution of the prefill pool. */
 static calc_exec prefill_exec(const calc_exec *exec)
 {
@@ -44,14 +39,14 @@ static void ask(calc_serving *r, const calc_app *app)
         r->prefill_replicas = (double)pool.data_par;
     }
     r->batch = (double)(i->batch > 0 ? i->batch : r->exec->batch_size) / r->replicas;
-    r->groups = lesser(r->model.stages.stages, r->batch);
+    r->groups = calc_min(r->model.stages.stages, r->batch);
     r->prefill_batch = or_one(i->prefill_batch);
     r->prompt = i->prompt_size > 0 ? (double)i->prompt_size : r->model.shape.seq;
     r->generate = (double)i->generate_size;
     double page = r->model.cache.page;
-    r->cached = lesser(floor(r->prompt * i->prefix_hit / page) * page, r->prompt - 1);
+    r->cached = calc_min(floor(r->prompt * i->prefix_hit / page) * page, r->prompt - 1);
     r->fresh = r->prompt - r->cached;
-    r->chunk = i->chunk_size > 0 ? lesser((double)i->chunk_size, r->fresh) : r->fresh;
+    r->chunk = i->chunk_size > 0 ? calc_min((double)i->chunk_size, r->fresh) : r->fresh;
     r->tokens_per_step =
         calc_inference_tokens_per_step(i->speculative_tokens, i->speculative_accept);
 }
@@ -78,11 +73,14 @@ void calc_inference_prefill_of(const calc_pass_model *model, double prompts, dou
     if (whole > 0) {
         work.cached = cached + (whole - 1) * chunk / 2;
         calc_pass_of(model, &work, &out->chunk);
+        out->work = work;
     }
     work.cached = cached + whole * chunk;
     work.chunk = fresh - whole * chunk;
     work.finished = prompts;
     calc_pass_of(model, &work, &out->last);
+    out->work = whole > 0 ? out->work : work;
+    out->work.finished = prompts;
     out->latency_s = whole * out->chunk.slow.total_s + out->last.latency_s;
     out->busy_s = whole * out->chunk.slow.total_s + out->last.slow.total_s;
 }
@@ -108,6 +106,7 @@ static void report_prefill(calc_serving *r, double times)
 static void run_prompts(calc_serving *r)
 {
     run_prefill(r);
+    r->work = r->prefilled.work;
     double passes = ceil(r->batch / r->prefill_batch);
     report_prefill(r, passes);
     r->batches = 1;
@@ -157,6 +156,7 @@ static double run_plain(calc_serving *r, double sequences)
     calc_pass_of(&r->model, &work, &r->plain);
     r->plain_s = around_s(r, &r->plain) + extra_s;
     r->sequences = sequences;
+    r->work = work;
     return extra_s;
 }
 
@@ -183,10 +183,12 @@ static void run_decode(calc_serving *r)
 /* Chunks of prompts in the steps of the decoded ones. */
 static void serve_chunks(calc_serving *r)
 {
-    double budget = (double)r->i->chunk_size;
-    /* Micro-batches of a pipeline carry a chunk each. */
-    double wanted = r->batch / r->groups * r->fresh / (steps(r) * budget);
-    r->mixed_share = lesser(1, wanted);
+    /* Micro-batches of a pipeline carry a chunk each. It is filled with prompts as far as there are
+     * any: those of the slots that became free in a step, or one. */
+    double freed = r->batch / r->groups / steps(r);
+    double budget = calc_min((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
+    double wanted = freed * r->fresh / budget;
+    r->mixed_share = calc_min(1, wanted);
     double extra_s = run_plain(r, wanted > 1 ? r->batch / wanted : r->batch);
     calc_pass_work work = decoding(r, r->sequences);
     work.prompts = calc_max(1, budget / r->fresh);
@@ -267,7 +269,7 @@ static void run_disaggregated(calc_serving *r)
     r->transfer_s = transfer_s(r);
     r->prefill_requests_per_s = r->prefill_replicas * prompts / pass_s;
     r->decode_requests_per_s = r->batch * r->replicas / (steps(r) * r->step_s);
-    r->requests_per_s = lesser(r->prefill_requests_per_s, r->decode_requests_per_s);
+    r->requests_per_s = calc_min(r->prefill_requests_per_s, r->decode_requests_per_s);
 }
 
 void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,

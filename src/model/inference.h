@@ -12,6 +12,7 @@
  *                 step N / S prompts must be prefilled. With chunks of C tokens (Agrawal et al.
  *                 2024, arXiv 2403.02310) a share f = N fresh / (S C) of the steps carries one; if
  *                 that is above 1, prefill is the limit: all steps do, and N falls to S C / fresh.
+ *                 A chunk is no larger than what there is to fill it with, fresh max(1, N / S).
  *                 The mean step is f mixed + (1 - f) plain. Whole prompts stop decoding: the mean
  *                 step is plain + N / S prefills.
  *  disaggregated  two pools of replicas (Zhong et al. 2024, arXiv 2401.09670; Patel et al. 2023,
@@ -26,12 +27,13 @@
 
 /** Prefill of one batch of prompts on one replica. */
 typedef struct calc_prefill {
-    calc_pass chunk;  /**< of all chunks but the last, at their mean context */
-    calc_pass last;   /**< with the head */
-    double chunks;    /**< how many, without the last */
-    double latency_s; /**< until the first tokens, an empty pipeline before: chunks follow one
-                           another through the stages */
-    double busy_s;    /**< of the slowest stage */
+    calc_pass chunk;     /**< of all chunks but the last, at their mean context */
+    calc_pass last;      /**< with the head */
+    calc_pass_work work; /**< of the chunk, or of the only pass; with the head */
+    double chunks;       /**< how many, without the last */
+    double latency_s;    /**< until the first tokens, an empty pipeline before: chunks follow one
+                              another through the stages */
+    double busy_s;       /**< of the slowest stage */
 } calc_prefill;
 
 /** Prefill `prompts` prompts of `fresh` tokens behind `cached` ones, in chunks of `chunk` tokens.
@@ -62,6 +64,8 @@ typedef struct calc_serving {
     double tokens_per_step; /**< of a sequence */
     calc_prefill prefilled;
     calc_pass plain, mixed;       /**< a decoding step; with a chunk beside it */
+    calc_pass_work work;          /**< whose operators are listed: of the decoding step, or of the
+                                       prefill where nothing is decoded */
     double plain_s, mixed_s;      /**< such a step */
     double step_s, sequences;     /**< mean step, and what it decodes on a replica */
     double mixed_share;           /**< serve: of the steps */
@@ -86,8 +90,5 @@ double calc_inference_tokens_per_step(int64_t drafts, double accept);
  *  @return stats->verdict */
 calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_stats *stats);
-
-/** Statistics of inference where there is none. */
-void calc_inference_none(calc_stats *stats);
 
 #endif

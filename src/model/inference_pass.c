@@ -23,7 +23,7 @@ void calc_pass_model_init(calc_pass_model *m, const calc_app *app, const calc_sy
     m->drafts = own && m->shape.mtp_blocks > 0 ? (double)i->speculative_tokens : 0;
     m->shape.mtp_blocks = m->drafts > 0 ? m->shape.mtp_blocks : 0;
     m->cache = calc_kv_cache_of(&m->shape, i);
-    m->stages = calc_stages_split(&m->shape, &m->exec);
+    m->stages = calc_stages_split(&m->shape, &m->exec, CALC_COMPAT_NONE);
 }
 
 /* ---- Attention ------------------------------------------------------------------------------- */
@@ -125,10 +125,10 @@ static bool is_matrix(const calc_operator *o)
            o->kind == CALC_OPERATOR_GROUPED;
 }
 
-static size_t block_operators(const calc_pass_model *m, const calc_shape *s,
-                              const calc_pass_work *w, calc_block_kind kind, calc_operator *out)
+size_t calc_pass_block(const calc_pass_model *m, const calc_shape *s, const calc_pass_work *w,
+                       calc_block_kind kind, calc_operator *out)
 {
-    size_t count = calc_transformer_block(s, m->system, &m->exec, kind, out);
+    size_t count = calc_transformer_block(s, m->system, &m->exec, CALC_COMPAT_NONE, kind, out);
     calc_operator *core = NULL;
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
@@ -156,10 +156,17 @@ static size_t block_operators(const calc_pass_model *m, const calc_shape *s,
     return count;
 }
 
-/* Norm, head and sampling of `tokens`: the logits of all ranks meet. */
-static size_t head_operators(const calc_pass_model *m, const calc_shape *whole, double tokens,
-                             calc_operator *out)
+/* Tokens that a pass gives, drafts that are verified included. */
+static double sampled(const calc_pass_work *w)
 {
+    return w->sequences * w->queries + w->finished;
+}
+
+/* The logits of all ranks meet. */
+size_t calc_pass_head(const calc_pass_model *m, const calc_shape *whole, const calc_pass_work *w,
+                      calc_operator *out)
+{
+    double tokens = calc_max(sampled(w), 1);
     calc_shape s = *whole;
     s.tokens = tokens;
     size_t count = calc_transformer_head(&s, &m->exec, out);
@@ -190,8 +197,9 @@ static size_t head_operators(const calc_pass_model *m, const calc_shape *whole, 
 
 /* ---- Costs ----------------------------------------------------------------------------------- */
 
-static calc_shape shape_of(const calc_pass_model *m, double tokens)
+calc_shape calc_pass_shape(const calc_pass_model *m, const calc_pass_work *w)
 {
+    double tokens = w->sequences * w->queries + w->prompts * w->chunk;
     calc_shape s = m->shape;
     s.microbatch = 1;
     s.seq = tokens;
@@ -214,22 +222,21 @@ static void keep_weights(calc_cost *cost)
 static void fill_parts(const calc_pass_model *m, const calc_pass_work *w, calc_stage_parts *out)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
-    calc_shape s = shape_of(m, w->sequences * w->queries + w->prompts * w->chunk);
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s);
+    calc_shape s = calc_pass_shape(m, w);
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
     double moe = calc_shape_moe_blocks(&s);
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (kind == CALC_MOE_BLOCK ? s.experts > 0 : moe < s.blocks) {
-            size_t count = block_operators(m, &s, w, kind, operators);
+            size_t count = calc_pass_block(m, &s, w, kind, operators);
             calc_cost_sum(&context, operators, count, 0, &out->block[kind]);
         }
     }
     size_t count = calc_transformer_embedding(&s, &m->exec, operators);
     calc_cost_sum(&context, operators, count, 0, &out->embedding);
-    double sampled = w->sequences * w->queries + w->finished;
-    count = head_operators(m, &s, calc_max(sampled, 1), operators);
+    count = calc_pass_head(m, &s, w, operators);
     calc_cost_sum(&context, operators, count, 0, &out->head);
-    if (sampled <= 0) {
+    if (sampled(w) <= 0) {
         keep_weights(&out->head);
     }
     if (m->shape.mtp_blocks > 0) {
@@ -253,31 +260,33 @@ static double draft_s(const calc_pass_model *m, const calc_pass_work *w)
 
 static double pass_flop(const calc_pass_model *m, const calc_stage_parts *parts)
 {
-    double sum = parts->head.flop[CALC_STAGE_FW];
+    double sum = parts->head.work[CALC_STAGE_FW].flop;
     for (size_t i = 0; i < m->stages.count; i++) {
         const calc_stage_class *c = &m->stages.item[i];
-        sum += c->stages * (c->dense * parts->block[CALC_DENSE_BLOCK].flop[CALC_STAGE_FW] +
-                            c->moe * parts->block[CALC_MOE_BLOCK].flop[CALC_STAGE_FW]);
+        sum += c->stages * (c->dense * parts->block[CALC_DENSE_BLOCK].work[CALC_STAGE_FW].flop +
+                            c->moe * parts->block[CALC_MOE_BLOCK].work[CALC_STAGE_FW].flop);
     }
     return sum * m->shape.tensor_par * m->shape.context_par;
 }
 
 /* Terms of a pipeline of such parts; without the prediction blocks, if depth is 0. */
 static void terms_of(const calc_pass_model *m, const calc_stage_parts *parts, double depth,
-                     calc_stage_lines *lines, calc_stage_terms *out)
+                     calc_stage_lines *lines, calc_stage_sharded_ends *ends, calc_stage_terms *out,
+                     calc_stage_links *links)
 {
     calc_shape s = m->shape;
     s.mtp_blocks = depth;
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s);
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
     *lines = calc_stage_lines_of(m->system, &m->exec, &context.groups, parts->message_bytes);
-    calc_stage_terms_of(&context, &m->exec, parts, lines, out);
+    calc_stage_terms_of(&context, &m->exec, parts, lines, out, links);
+    *ends = calc_stage_sharded_ends_of(&context, &m->exec, parts, lines);
 }
 
 /* What blocks of a kind on one stage take. */
 static void spend_blocks(const calc_pass_model *m, const calc_cost *b, double blocks,
                          const calc_stage_lines *lines, calc_pass_spent *t)
 {
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &m->shape);
+    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &m->shape, CALC_COMPAT_NONE);
     double n = blocks / calc_share_or(m->exec.software_efficiency, 1);
     t->kernel_s += n * b->fw_s;
     t->tensor_s += n * b->tensor.fw_exposed_s;
@@ -289,19 +298,25 @@ static void spend_blocks(const calc_pass_model *m, const calc_cost *b, double bl
 void calc_pass_of(const calc_pass_model *m, const calc_pass_work *w, calc_pass *out)
 {
     calc_stage_terms terms;
+    calc_stage_links links;
     calc_stage_lines lines;
+    calc_stage_sharded_ends ends;
     *out = (calc_pass){0};
     fill_parts(m, w, &out->parts);
-    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &out->memory);
-    terms_of(m, &out->parts, 0, &lines, &terms);
+    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &ends, &out->memory, &links);
+    terms_of(m, &out->parts, 0, &lines, &ends, &terms, &links);
     double drafting_s = w->drafts > 0 ? w->drafts * draft_s(m, w) : 0;
-    double message_s = terms.message_s * calc_stage_exposed_messages(&terms, &m->exec);
+    double message_s = links.message_s * calc_stage_exposed_messages(&terms, &m->exec);
     for (size_t i = 0; i < m->stages.count; i++) {
         const calc_stage_class *c = &m->stages.item[i];
         calc_pass_spent t = {.message_s = message_s};
         spend_blocks(m, &out->parts.block[CALC_DENSE_BLOCK], c->dense, &lines, &t);
         spend_blocks(m, &out->parts.block[CALC_MOE_BLOCK], c->moe, &lines, &t);
-        t.ends_s = c->first * terms.embedding.fw_s + c->last * (terms.head.fw_s + drafting_s);
+        double sharded_s = (c->first * ends.embedding.fw_s + c->last * ends.head.fw_s) /
+                           calc_share_or(m->exec.software_efficiency, 1);
+        t.sharded_s += sharded_s;
+        t.ends_s =
+            c->first * terms.embedding.fw_s + c->last * (terms.head.fw_s + drafting_s) - sharded_s;
         t.total_s = t.kernel_s + t.tensor_s + t.context_s + t.expert_s + t.sharded_s + t.ends_s +
                     t.message_s;
         out->latency_s += c->stages * t.total_s;

@@ -45,6 +45,20 @@ typedef struct calc_pass_work {
     double finished;  /**< prompts whose first token this pass gives */
 } calc_pass_work;
 
+/** The model on all tokens of a pass. */
+calc_shape calc_pass_shape(const calc_pass_model *model, const calc_pass_work *work);
+
+/** Operators of a block in a pass.
+ *  @param shape  calc_pass_shape()
+ *  @param out    CALC_MAX_OPERATORS */
+size_t calc_pass_block(const calc_pass_model *model, const calc_shape *shape,
+                       const calc_pass_work *work, calc_block_kind kind, calc_operator *out);
+
+/** Operators of the final norm, the head and sampling, on the tokens that are sampled, or on one.
+ */
+size_t calc_pass_head(const calc_pass_model *model, const calc_shape *shape,
+                      const calc_pass_work *work, calc_operator *out);
+
 /** One batch on a stage, by what its time is spent on [s]. */
 typedef struct calc_pass_spent {
     double kernel_s, tensor_s, context_s, expert_s, sharded_s, ends_s, message_s;

@@ -1,15 +1,10 @@
 /* What serving means for the statistics of a layout: memory, times, latencies, throughput. */
 #include <math.h>
-#include <string.h>
 
 #include "model/inference.h"
 #include "model/processor.h"
-#include "model/run_stages.h"
-
-static double lesser(double a, double b)
-{
-    return a < b ? a : b;
-}
+#include "model/run.h"
+#include "model/verdict.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -35,8 +30,8 @@ static pool pool_of(const calc_serving *r, const calc_pass_model *m, const calc_
         double cache = calc_kv_cache_space(&m->cache, blocks, sequences, context);
         calc_kv_room room =
             calc_kv_cache_capacity(&m->cache, blocks, context, usable - memory.total);
-        out.room.tokens = lesser(out.room.tokens, room.tokens);
-        out.room.sequences = lesser(out.room.sequences, room.sequences);
+        out.room.tokens = calc_min(out.room.tokens, room.tokens);
+        out.room.sequences = calc_min(out.room.sequences, room.sequences);
         if (i == 0 || memory.total + cache > out.memory.total + out.cache_bytes) {
             out.memory = memory;
             out.cache_bytes = cache;
@@ -88,7 +83,34 @@ static pool put_memory(const calc_serving *r, calc_stats *s)
 /* The reported time by what it is spent on; what is left is waiting for the slowest stage. */
 static void put_time(const calc_serving *r, calc_stats *s)
 {
+    /* Sums, and parts that a served model does not have. */
+    double *const sums[] = {&s->fw_time,
+                            &s->bw_time,
+                            &s->optim_step_time,
+                            &s->recompute_time,
+                            &s->recomm_link_time,
+                            &s->recomm_exposed_time,
+                            &s->dp_comm_link_time,
+                            &s->fw_offload_exposed_time,
+                            &s->bw_offload_exposed_time,
+                            &s->host_time,
+                            &s->straggler_time,
+                            &s->act_space,
+                            &s->act_checkpoint_size,
+                            &s->weight_grad_space,
+                            &s->optimizer_space,
+                            &s->framework_space,
+                            &s->proc_mem_tier2_cap_req,
+                            &s->tp_comm_exposed_time,
+                            &s->cp_comm_exposed_time,
+                            &s->ep_comm_exposed_time,
+                            &s->pp_comm_exposed_time,
+                            &s->dp_comm_exposed_time,
+                            &s->head_time};
     double busy_s = 0;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        *sums[i] = 0;
+    }
     for (size_t i = 0; i < r->parts; i++) {
         const calc_pass_spent *t = &r->part[i].pass->slow;
         double times = r->part[i].times * r->batches;
@@ -119,8 +141,8 @@ static void put_block(const calc_serving *r, calc_stats *s)
     const calc_pass *pass =
         r->parts > 1 && r->part[0].times == 0 ? r->part[1].pass : r->part[0].pass;
     const calc_cost *b = &pass->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
-    s->block_fw_flops = b->flop[CALC_STAGE_FW];
-    s->block_fw_mem_accessed = b->bytes[CALC_STAGE_FW];
+    s->block_fw_flops = b->work[CALC_STAGE_FW].flop;
+    s->block_fw_mem_accessed = b->work[CALC_STAGE_FW].bytes;
     s->block_fw_time = b->fw_s;
     s->baseblock_fw_tp_time = b->tensor.fw_link_s;
     s->edgeblock_fw_tp_time = b->tensor.fw_link_s;
@@ -129,7 +151,7 @@ static void put_block(const calc_serving *r, calc_stats *s)
     s->block_fw_pp_size = pass->parts.message_bytes;
     s->block_weight_space = (b->dense_weights + b->expert_weights) * shape->weight_bytes;
     s->block_act_working_space = b->kept_whole_bytes;
-    s->useful_flops = b->flop[CALC_STAGE_FW];
+    s->useful_flops = b->work[CALC_STAGE_FW].flop;
 }
 
 /* Latencies of a request. */
@@ -189,6 +211,7 @@ static void put_throughput(const calc_serving *r, calc_stats *s)
 static void put_efficiency(const calc_serving *r, calc_stats *s)
 {
     double peak = r->system->matrix[r->exec->datatype].flop_per_s;
+    s->hardware_flops = 0;
     for (size_t i = 0; i < r->parts; i++) {
         s->hardware_flops += r->part[i].times * r->batches * r->part[i].pass->flop * r->replicas;
     }
@@ -201,46 +224,13 @@ static void put_efficiency(const calc_serving *r, calc_stats *s)
     s->total_efficiency = s->model_flops_utilization;
     s->system_efficiency = s->fw_time / s->total_time;
     s->compute_efficiency = s->total_efficiency / s->system_efficiency;
-    s->days_per_trillion_tokens = NAN;
-    s->proc_hours_per_trillion_tokens = NAN;
-    s->usd_per_trillion_tokens = NAN;
-}
-
-void calc_inference_none(calc_stats *s)
-{
-    double *const unknown[] = {
-        &s->ttft,
-        &s->tpot,
-        &s->request_time,
-        &s->prefill_time,
-        &s->decode_step_time,
-        &s->kv_transfer_time,
-        &s->tokens_per_step,
-        &s->tokens_per_s_per_user,
-        &s->output_tokens_per_s,
-        &s->output_tokens_per_s_per_proc,
-        &s->requests_per_s,
-        &s->prefill_requests_per_s,
-        &s->decode_requests_per_s,
-        &s->decode_sequences,
-        &s->prefill_share,
-        &s->kv_bytes_per_token,
-        &s->kv_capacity_tokens,
-        &s->max_batch,
-        &s->usd_per_million_output_tokens,
-    };
-    for (size_t k = 0; k < sizeof unknown / sizeof *unknown; k++) {
-        *unknown[k] = NAN;
-    }
-    s->kv_cache_space = 0;
 }
 
 calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_stats *stats)
 {
     calc_serving r;
-    memset(stats, 0, sizeof *stats);
-    calc_inference_none(stats);
+    calc_stats_none(stats);
     calc_serving_of(app, system, exec, &r);
     bool fit = r.model.stages.fit && r.prefill.stages.fit;
     r.total_s = fit ? r.total_s : NAN;
@@ -255,10 +245,14 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
     stats->blocks_per_chunk = r.model.stages.most_blocks / r.model.stages.chunks;
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
-    stats->verdict = calc_run_verdict(system, exec, fit, most.need_bytes, 0);
+    const calc_stages *stages = &r.model.stages;
+    stats->verdict = calc_verdict_of(system, exec, stages->fit, stages->fewest_blocks,
+                                     most.need_bytes, 0);
     if (stats->verdict == CALC_VERDICT_OK &&
         exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        stats->verdict = calc_run_verdict(system, &r.prefill.exec, fit, most.need_bytes, 0);
+        stages = &r.prefill.stages;
+        stats->verdict = calc_verdict_of(system, &r.prefill.exec, stages->fit,
+                                         stages->fewest_blocks, most.need_bytes, 0);
     }
     return stats->verdict;
 }

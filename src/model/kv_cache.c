@@ -10,16 +10,13 @@ calc_kv_cache calc_kv_cache_of(const calc_shape *s, const calc_inference *i)
     double e = calc_format_bytes_or(i->kv_datatype, s->element_bytes);
     double latent = (s->kv_rank + s->rope_size) * e;
     double head = (s->qk_size + s->v_size) * e;
-    bool windowed = s->window > 0;
     return (calc_kv_cache){
         .token_bytes = s->latent ? latent : s->kv_heads * head,
         .rank_bytes = s->latent ? latent : s->local_kv_heads * head,
         .context_par = s->context_par,
         .page = i->page_size > 0 ? (double)i->page_size : 1,
         .window = s->window,
-        .global = !windowed             ? 1
-                  : s->global_every > 0 ? 1 / s->global_every
-                                        : 0,
+        .global = calc_shape_global_share(s),
     };
 }
 
@@ -29,11 +26,6 @@ static double mean(const calc_kv_cache *cache, double whole, double windowed)
     return cache->window > 0 ? cache->global * whole + (1 - cache->global) * windowed : whole;
 }
 
-static double lesser(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static double in_pages(const calc_kv_cache *cache, double tokens)
 {
     return ceil(tokens / cache->page) * cache->page;
@@ -41,19 +33,19 @@ static double in_pages(const calc_kv_cache *cache, double tokens)
 
 double calc_kv_cache_stored(const calc_kv_cache *cache, double context)
 {
-    return mean(cache, in_pages(cache, context), in_pages(cache, lesser(context, cache->window)));
+    return mean(cache, in_pages(cache, context), in_pages(cache, calc_min(context, cache->window)));
 }
 
 double calc_kv_cache_read(const calc_kv_cache *cache, double context)
 {
-    return mean(cache, context, lesser(context, cache->window));
+    return mean(cache, context, calc_min(context, cache->window));
 }
 
 double calc_kv_cache_pairs(const calc_kv_cache *cache, double cached, double fresh)
 {
     double whole = fresh * cached + fresh * (fresh + 1) / 2;
     /* The first tokens still see all before them, the others a full window. */
-    double growing = calc_max(0, lesser(cache->window - cached, fresh));
+    double growing = calc_max(0, calc_min(cache->window - cached, fresh));
     double windowed =
         growing * cached + growing * (growing + 1) / 2 + (fresh - growing) * cache->window;
     return mean(cache, whole, windowed);

@@ -6,8 +6,15 @@
 
 #include "calc.h"
 #include "model/collective.h"
-#include "model/layer.h"
 #include "model/shape.h"
+
+/** The three passes over an operator. */
+typedef enum calc_stage {
+    CALC_STAGE_FW,    /**< forward */
+    CALC_STAGE_AGRAD, /**< backward, gradients of activations */
+    CALC_STAGE_WGRAD, /**< backward, gradients of weights */
+    CALC_STAGE_COUNT
+} calc_stage;
 
 /** What an operator runs on. */
 typedef enum calc_operator_kind {
@@ -18,6 +25,8 @@ typedef enum calc_operator_kind {
     CALC_OPERATOR_ATTENTION, /**< flash attention */
     CALC_OPERATOR_SCORES,    /**< attention with stored scores */
     CALC_OPERATOR_PERMUTE,   /**< sorting tokens by expert */
+    CALC_OPERATOR_LAYER,     /**< elementwise layer of Calculon's: obeys processing_mode, and has a
+                                  weight-gradient pass if it has weights */
     CALC_OPERATOR_COLLECTIVE
 } calc_operator_kind;
 
@@ -31,15 +40,18 @@ typedef enum calc_operator_group {
 } calc_operator_group;
 
 enum {
-    /** Bit of full recomputation, beside the bits of recompute_modules. */
+    /** Bits beside those of recompute_modules: full recomputation; inputs that are gathered again;
+     *  training, which drops what another operator holds already. */
     CALC_RECOMPUTE_ALL = 1 << CALC_RECOMPUTE_MODULES_COUNT,
+    CALC_RECOMPUTE_GATHER = CALC_RECOMPUTE_ALL << 1,
+    CALC_RECOMPUTE_HELD = CALC_RECOMPUTE_ALL << 2,
     /** Operators of one block at most. */
     CALC_MAX_OPERATORS = 48
 };
 
 /** One operator. Plain value; `name` is static text. */
 typedef struct calc_operator {
-    const char *name;
+    const char *name; /**< NULL: a collective in tiles, part of the matrix beside it */
     calc_operator_kind kind;
     double inputs, outputs;            /**< elements of the forward pass */
     double flop[CALC_STAGE_COUNT];     /**< arithmetic */
@@ -48,19 +60,31 @@ typedef struct calc_operator {
     double work[CALC_STAGE_COUNT];     /**< attention: arithmetic that time is charged for, with the
                                             exponentials; otherwise as flop */
     double weights;                    /**< trainable elements on this rank */
-    bool expert;               /**< split by expert parallelism, not by tensor parallelism */
-    double kept_bytes;         /**< from forward for backward */
-    unsigned dropped_by;       /**< recomputation that does not keep them */
-    unsigned repeated_by;      /**< recomputation that runs forward again */
+    bool expert;          /**< split by expert parallelism, not by tensor parallelism */
+    double kept_bytes;    /**< from forward for backward */
+    double dropped_bytes; /**< of them, what recomputation does not keep */
+    double working_bytes; /**< held while the block is computed */
+    double grad_bytes;    /**< gradients of its output, where a list counts them */
+    double passing_bytes; /**< beside what is kept, while a pass runs it: gradients of its output,
+                               its input and the residual stream; tokens on their way */
+    unsigned dropped_by;  /**< recomputation that does not keep them */
+    unsigned repeated_by; /**< recomputation that runs forward again */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op
         op[CALC_STAGE_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */
-    double message_bytes;     /**< COLLECTIVE: whole buffer of one operation */
+    calc_collective_op edge_op[CALC_STAGE_COUNT]; /**< the same in the last block of a chunk, which
+                                                       may hand on what is scattered; has_edge */
+    bool has_edge;
+    bool repeats;         /**< COLLECTIVE: the third operation is the first one, where recomputation
+                               repeats it; else it is one of the backward pass */
+    double message_bytes; /**< COLLECTIVE: whole buffer of one operation */
     double
         narrowed[CALC_STAGE_COUNT]; /**< COLLECTIVE: share of them that sending 8 or 4 bits saves */
     double times[CALC_STAGE_COUNT]; /**< COLLECTIVE: how often each runs */
     double sub_ranks, sub_stride;   /**< COLLECTIVE: of every so many ranks of the group, so many;
                                          0: the whole group */
+    int beside;                     /**< COLLECTIVE: where in the list, from here, the matrix is that
+                                         its tiles run beside: 1 or -1; 0: there is none */
     bool shared_expert;             /**< part of the shared experts */
     bool hidden_by_attention;       /**< COLLECTIVE: runs beside the attention kernel (ring) */
 } calc_operator;
@@ -70,5 +94,27 @@ static inline double calc_operator_message_bytes(const calc_operator *o, calc_st
 {
     return o->message_bytes * (1 - o->narrowed[stage]);
 }
+
+/** Bytes that a pass communicates; 0 for a pass without an operation.
+ *  @param edge  in the last block of a chunk */
+double calc_operator_sent_bytes(const calc_operator *o, calc_stage stage, bool edge);
+
+/** Whether a pass has a kernel: elementwise operators have no weight pass of their own. */
+static inline bool calc_operator_runs(const calc_operator *o, calc_stage stage)
+{
+    return stage != CALC_STAGE_WGRAD || o->kind == CALC_OPERATOR_COLLECTIVE ||
+           (o->weights > 0 && o->kind != CALC_OPERATOR_VECTOR);
+}
+
+/** Whether tensor-parallel communication runs in tiles beside the matrices. */
+static inline bool calc_operator_tiled(const calc_exec *exec)
+{
+    return exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
+           exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+}
+
+/** What an execution recomputes: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the bits beside
+ *  it. */
+unsigned calc_operator_recompute(const calc_exec *exec);
 
 #endif

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/block.h"
+#include "model/inference.h"
+#include "model/optimizer.h"
 #include "model/stages.h"
 
 /* Rows under construction. */
@@ -20,21 +23,25 @@ typedef struct rows {
 /* FLOP per byte; 0 for no arithmetic, infinite for arithmetic on nothing. */
 static double intensity(double flop, double bytes)
 {
-    return flop == 0 ? 0 : bytes == 0 ? INFINITY : flop / bytes;
+    return flop == 0 ? 0 : flop / bytes;
 }
 
-/* Whether calc_cost_sum() counts a pass: vector operators have no weight pass of their own. */
 static bool runs(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
 {
-    bool wgrad = stage == CALC_STAGE_WGRAD;
-    bool none = wgrad && o->kind != CALC_OPERATOR_COLLECTIVE &&
-                (o->weights == 0 || o->kind == CALC_OPERATOR_VECTOR);
-    return (stage == CALC_STAGE_FW || c->exec->training) && !none;
+    return (stage == CALC_STAGE_FW || c->exec->training) && calc_operator_runs(o, stage);
 }
 
-static double pass_s(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+/* A pass over a kernel, slowed down by communication in tiles beside it; collectives have none. */
+static double pass_s(const calc_cost_context *c, const calc_operator *o,
+                     const calc_operator *tiles, unsigned recompute, calc_stage stage)
 {
-    return runs(c, o, stage) ? calc_cost_kernel_s(c, o, stage) : 0;
+    if (!runs(c, o, stage) || o->kind == CALC_OPERATOR_COLLECTIVE) {
+        return 0;
+    }
+    bool beside = tiles && (stage != CALC_STAGE_WGRAD || !tiles->repeats ||
+                            tiles->repeated_by & recompute);
+    return beside ? calc_cost_tiles_of(c, o, stage, calc_cost_link_s(c, tiles, stage, false)).time_s
+                  : calc_cost_kernel_s(c, o, stage);
 }
 
 static void put_source(const calc_cost_context *c, const calc_operator *o,
@@ -48,7 +55,7 @@ static void put_source(const calc_cost_context *c, const calc_operator *o,
             continue;
         }
         if (o->kind == CALC_OPERATOR_COLLECTIVE) {
-            out->model_s[stage] = calc_cost_link_s(&model, o, stage);
+            out->model_s[stage] = calc_cost_link_s(&model, o, stage, false);
             out->time_s[stage] = calc_cost_link_from(c, o, stage, &out->source[stage]);
         } else {
             out->model_s[stage] = calc_cost_kernel_s(&model, o, stage);
@@ -57,75 +64,93 @@ static void put_source(const calc_cost_context *c, const calc_operator *o,
     }
 }
 
-static void put_kernel(const calc_cost_context *c, const calc_operator *o, calc_layer_stats *s)
+static void put_kernel(const calc_cost_context *c, const calc_operator *o,
+                       const calc_operator *tiles, unsigned recompute, calc_layer_stats *s)
 {
     s->inputs_size = o->inputs;
     s->outputs_size = o->outputs;
     s->fw_flops = o->flop[CALC_STAGE_FW];
     s->fw_mem_accessed = o->bytes[CALC_STAGE_FW];
-    s->fw_processing_time = pass_s(c, o, CALC_STAGE_FW);
+    s->fw_processing_time = pass_s(c, o, tiles, recompute, CALC_STAGE_FW);
     s->fw_arithmetic_intensity = intensity(s->fw_flops, s->fw_mem_accessed);
     if (!c->exec->training) {
         return;
     }
     s->agrad_flops = o->flop[CALC_STAGE_AGRAD];
     s->agrad_mem_accessed = o->bytes[CALC_STAGE_AGRAD];
-    s->agrad_processing_time = pass_s(c, o, CALC_STAGE_AGRAD);
+    s->agrad_processing_time = pass_s(c, o, tiles, recompute, CALC_STAGE_AGRAD);
     s->wgrad_flops = o->flop[CALC_STAGE_WGRAD];
     s->wgrad_mem_accessed = o->bytes[CALC_STAGE_WGRAD];
-    s->wgrad_processing_time = pass_s(c, o, CALC_STAGE_WGRAD);
+    s->wgrad_processing_time = pass_s(c, o, tiles, recompute, CALC_STAGE_WGRAD);
     s->agrad_arithmetic_intensity = intensity(s->agrad_flops, s->agrad_mem_accessed);
     s->wgrad_arithmetic_intensity = intensity(s->wgrad_flops, s->wgrad_mem_accessed);
 }
 
-/* How many bytes a pass communicates; 0 for a pass without an operation. */
-static double message_bytes(const calc_operator *o, calc_stage stage)
+/* Communication of a collective, or in tiles beside `matrix`; what is exposed is known one by one of
+ * tensor parallelism only. */
+static void put_comm(const calc_cost_context *c, const calc_operator *o,
+                     const calc_operator *matrix, unsigned recompute, calc_layer_stats *s)
 {
-    bool none = o->kind != CALC_OPERATOR_COLLECTIVE || o->op[stage] == CALC_OP_NONE;
-    return none ? 0 : calc_operator_message_bytes(o, stage) * o->times[stage];
-}
-
-/* Base and edge blocks communicate alike. What is exposed is known of all collectives of a group
- * together only. */
-static void put_comm(const calc_cost_context *c, const calc_operator *o, unsigned recompute,
-                     calc_layer_stats *s)
-{
-    bool training = c->exec->training;
-    bool repeated = training && o->repeated_by & recompute;
-    double fw_bytes = message_bytes(o, CALC_STAGE_FW);
-    double fw_s = calc_cost_link_s(c, o, CALC_STAGE_FW);
-    double bw_bytes =
-        training ? message_bytes(o, CALC_STAGE_AGRAD) + message_bytes(o, CALC_STAGE_WGRAD) : 0;
-    double bw_s = training ? calc_cost_link_s(c, o, CALC_STAGE_AGRAD) +
-                                 calc_cost_link_s(c, o, CALC_STAGE_WGRAD)
-                           : 0;
-    double exposed_s = o->kind == CALC_OPERATOR_COLLECTIVE ? NAN : 0;
-    s->baseblock_fw_tp_comm_size = s->edgeblock_fw_tp_comm_size = fw_bytes;
-    s->baseblock_fw_tp_comm_time = s->edgeblock_fw_tp_comm_time = fw_s;
-    s->baseblock_bw_tp_comm_size = s->edgeblock_bw_tp_comm_size = bw_bytes;
-    s->baseblock_bw_tp_comm_time = s->edgeblock_bw_tp_comm_time = bw_s;
-    s->baseblock_recomm_size = s->edgeblock_recomm_size = repeated ? fw_bytes : 0;
-    s->baseblock_recomm_time = s->edgeblock_recomm_time = repeated ? fw_s : 0;
-    s->baseblock_fw_tp_comm_time_exposed = s->edgeblock_fw_tp_comm_time_exposed = exposed_s;
-    s->baseblock_bw_tp_comm_time_exposed = s->edgeblock_bw_tp_comm_time_exposed = exposed_s;
-    s->baseblock_recomm_time_exposed = s->edgeblock_recomm_time_exposed = exposed_s;
+    calc_cost_comm base = calc_cost_passes_of(c, o, recompute, false);
+    calc_cost_comm edge = calc_cost_passes_of(c, o, recompute, true);
+    double known = o->group == CALC_IN_TENSOR ? 1 : NAN;
+    double tiles = matrix ? c->shape->tensor_par : 1;
+    double re_exposed_s = base.re_exposed_s;
+    if (matrix && o->repeats && o->repeated_by & recompute) {
+        re_exposed_s = calc_cost_tiles_of(c, matrix, CALC_STAGE_WGRAD, base.re_link_s).exposed_s;
+    }
+    s->baseblock_fw_tp_comm_tile = base.fw_bytes / tiles;
+    s->edgeblock_fw_tp_comm_tile = edge.fw_bytes / tiles;
+    s->baseblock_fw_tp_comm_size = base.fw_bytes;
+    s->edgeblock_fw_tp_comm_size = edge.fw_bytes;
+    s->baseblock_fw_tp_comm_time = base.fw_link_s;
+    s->edgeblock_fw_tp_comm_time = edge.fw_link_s;
+    s->baseblock_fw_tp_comm_time_exposed = known * base.fw_exposed_s;
+    s->edgeblock_fw_tp_comm_time_exposed = known * edge.fw_exposed_s;
+    s->baseblock_bw_tp_comm_tile = base.bw_bytes / tiles;
+    s->edgeblock_bw_tp_comm_tile = edge.bw_bytes / tiles;
+    s->baseblock_bw_tp_comm_size = base.bw_bytes;
+    s->edgeblock_bw_tp_comm_size = edge.bw_bytes;
+    s->baseblock_bw_tp_comm_time = base.bw_link_s;
+    s->edgeblock_bw_tp_comm_time = edge.bw_link_s;
+    s->baseblock_bw_tp_comm_time_exposed = known * base.bw_exposed_s;
+    s->edgeblock_bw_tp_comm_time_exposed = known * edge.bw_exposed_s;
+    s->baseblock_recomm_tile = base.re_bytes / tiles;
+    s->edgeblock_recomm_tile = edge.re_bytes / tiles;
+    s->baseblock_recomm_size = base.re_bytes;
+    s->edgeblock_recomm_size = edge.re_bytes;
+    s->baseblock_recomm_time = base.re_link_s;
+    s->edgeblock_recomm_time = edge.re_link_s;
+    s->baseblock_recomm_time_exposed = known * re_exposed_s;
+    s->edgeblock_recomm_time_exposed = known * (matrix ? re_exposed_s : edge.re_exposed_s);
 }
 
 static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
                       calc_layer_stats *s)
 {
     const calc_state_bytes *b = &r->bytes;
+    const calc_cost_context *c = r->context;
+    bool listed = calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
     s->weight = o->weights * b->weight;
-    if (!r->context->exec->training) {
+    if (!c->exec->training) {
         return;
     }
-    s->activation = o->dropped_by & recompute ? 0 : o->kept_bytes;
+    s->activation = o->dropped_by & recompute && !listed ? 0 : o->kept_bytes;
+    s->activation_grad = listed ? o->grad_bytes : (double)NAN;
     s->weight_grad = o->weights * b->grad / (o->expert ? r->expert_grad : r->dense_grad);
     s->optimizer = o->weights * (b->master + 2 * b->moment) / (o->expert ? r->expert : r->dense);
     s->optim_flops = NAN;
     s->optim_mem_accessed = NAN;
     s->optim_arithmetic_intensity = NAN;
     s->optim_processing_time = NAN;
+    if (calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        calc_optimizer_step step =
+            calc_optimizer_layer(c, b->master + 2 * b->moment, o->weights, r->dense);
+        s->optim_flops = step.flop;
+        s->optim_mem_accessed = step.bytes;
+        s->optim_arithmetic_intensity = intensity(step.flop, step.bytes);
+        s->optim_processing_time = step.step_s;
+    }
 }
 
 static bool is_listed(const rows *r, const char *name)
@@ -146,16 +171,22 @@ static bool is_note(const calc_operator *o)
 
 static void add(rows *r, const calc_operator *operators, size_t count, unsigned recompute)
 {
+    const calc_cost_context *c = r->context;
+    bool listed = calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
-        if (is_listed(r, o->name) || is_note(o)) {
+        if (!o->name || is_note(o) || (!listed && is_listed(r, o->name))) {
             continue;
         }
         if (r->count < r->capacity) {
             calc_layer_stats *s = &r->out[r->count];
             *s = (calc_layer_stats){.name = o->name};
-            put_kernel(r->context, o, s);
-            put_comm(r->context, o, recompute, s);
+            const calc_operator *tiles = calc_cost_tiles_beside(c, operators, count, i);
+            bool inside = tiles && !tiles->name;
+            put_kernel(c, o, tiles, recompute, s);
+            if (inside || o->kind == CALC_OPERATOR_COLLECTIVE) {
+                put_comm(c, inside ? tiles : o, inside ? o : NULL, recompute, s);
+            }
             put_space(r, o, recompute, s);
             if (r->source) {
                 put_source(r->context, o, &r->source[r->count]);
@@ -185,35 +216,66 @@ static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capa
                   .capacity = capacity};
 }
 
-size_t calc_operator_stats(const calc_app *app, const calc_system *system, const calc_exec *exec,
+/* Of a pass of a layout that serves. */
+static size_t served_stats(const calc_app *app, const calc_system *system, const calc_exec *exec,
                            calc_layer_stats *out, size_t capacity)
 {
-    return calc_operator_stats_measured(app, system, exec, NULL, out, NULL, capacity);
+    calc_operator operators[CALC_MAX_OPERATORS];
+    calc_serving serving;
+    calc_serving_of(app, system, exec, &serving);
+    const calc_pass_model *m = &serving.model;
+    const calc_pass_work *w = &serving.work;
+    calc_shape shape = calc_pass_shape(m, w);
+    calc_cost_context context = calc_cost_context_of(system, &m->exec, &shape, CALC_COMPAT_NONE);
+    rows r = start(&context, out, capacity);
+    double moe = calc_shape_moe_blocks(&shape);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {
+            add(&r, operators, calc_pass_block(m, &shape, w, kind, operators), 0);
+        }
+    }
+    add(&r, operators, calc_transformer_embedding(&shape, &m->exec, operators), 0);
+    add(&r, operators, calc_pass_head(m, &shape, w, operators), 0);
+    if (shape.mtp_blocks > 0) {
+        add(&r, operators, calc_transformer_mtp(&shape, &m->exec, operators), 0);
+    }
+    return r.count;
+}
+
+size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                   calc_compat compat, calc_layer_stats *out, size_t capacity)
+{
+    return exec->inference.phase != CALC_INFERENCE_PHASE_NONE
+               ? served_stats(app, system, exec, out, capacity)
+               : calc_operator_stats_measured(app, system, exec, compat, NULL, out, NULL, capacity);
 }
 
 size_t calc_operator_stats_measured(const calc_app *app, const calc_system *system,
-                                    const calc_exec *exec, const calc_kernel_table *measured,
-                                    calc_layer_stats *out, calc_operator_source *source,
-                                    size_t capacity)
+                                    const calc_exec *exec, calc_compat compat,
+                                    const calc_kernel_table *measured, calc_layer_stats *out,
+                                    calc_operator_source *source, size_t capacity)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
-    calc_shape shape = calc_shape_of(app, exec);
-    calc_cost_context context = calc_cost_context_of(system, exec, &shape);
+    calc_exec e = *exec;
+    /* Calculon's rows have all passes, whatever is run. */
+    e.training = e.training || calc_compat_has(compat, CALC_COMPAT_LAYERS);
+    calc_shape shape = calc_shape_of(app, &e);
+    calc_cost_context context = calc_cost_context_of(system, &e, &shape, compat);
     context.measured = measured;
-    unsigned recompute = calc_transformer_recompute(exec);
+    unsigned recompute = calc_operator_recompute(&e);
     rows r = start(&context, out, capacity);
     r.source = source;
     double moe = calc_shape_moe_blocks(&shape);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {
-            size_t count = calc_transformer_block(&shape, system, exec, kind, operators);
+            size_t count = calc_block_operators(&context, kind, operators);
             add(&r, operators, count, recompute);
         }
     }
-    add(&r, operators, calc_transformer_embedding(&shape, exec, operators), 0);
-    add(&r, operators, calc_transformer_head(&shape, exec, operators), 0);
+    add(&r, operators, calc_block_embedding(&context, operators), 0);
+    add(&r, operators, calc_block_head(&context, operators), 0);
     if (shape.mtp_blocks > 0) {
-        add(&r, operators, calc_transformer_mtp(&shape, exec, operators), 0);
+        add(&r, operators, calc_transformer_mtp(&shape, &e, operators), 0);
     }
     return r.count;
 }

@@ -1,15 +1,11 @@
-/** @file operator_stats.h  calc_layers() for layouts that use more than Calculon's fields: the
- *  statistics of each operator, for one micro-batch on one processor. */
+/** @file operator_stats.h  The statistics of each operator, for one micro-batch on one processor:
+ *  calc_layers(), and where measured times come from. Where a model is served, that is one of a
+ *  decoding step, at the mean context, or with the phase prefill a chunk of a prompt, behind the mean
+ *  of what is cached; the head runs on the tokens that are sampled. */
 #ifndef CALC_MODEL_OPERATOR_STATS_H
 #define CALC_MODEL_OPERATOR_STATS_H
 
 #include "model/cost.h"
-
-/** Operators of the blocks, in order of the forward pass, those that both kinds of blocks have
- *  once; then those of embedding, head and multi-token prediction. See calc_layers().
- *  @return how many there are, CALC_MAX_LAYERS at most */
-size_t calc_operator_stats(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                           calc_layer_stats *out, size_t capacity);
 
 /** Where the times of an operator come from, by pass. */
 typedef struct calc_operator_source {
@@ -18,11 +14,11 @@ typedef struct calc_operator_source {
     calc_kernel_source source[CALC_STAGE_COUNT];
 } calc_operator_source;
 
-/** calc_operator_stats() with measured kernels that are looked up before the model is asked.
+/** calc_layers() of training with measured kernels that are looked up before the model is asked.
  *  @param source  filled like `out`; a collective's times are those on the link */
 size_t calc_operator_stats_measured(const calc_app *app, const calc_system *system,
-                                    const calc_exec *exec, const calc_kernel_table *measured,
-                                    calc_layer_stats *out, calc_operator_source *source,
-                                    size_t capacity);
+                                    const calc_exec *exec, calc_compat compat,
+                                    const calc_kernel_table *measured, calc_layer_stats *out,
+                                    calc_operator_source *source, size_t capacity);
 
 #endif

@@ -1,7 +1,6 @@
 #include "model/parameters.h"
-#include "spec/extended.h"
 
-/** Words of the vocabulary that Calculon assumes for every model (GPT-2's, padded). */
+/** Words of the vocabulary where a model does not say how many (GPT-2's, padded, as Calculon). */
 #define VOCABULARY 51200
 
 /* Weights of attention in one block; all heads of all ranks. */
@@ -44,30 +43,9 @@ static double feedforward_biases(const calc_shape *s)
     return s->bias ? (s->gated ? 2 : 1) * s->feedforward + s->hidden : 0;
 }
 
-/* Calculon's count: every model a GPT of its own vocabulary. */
-static void count_gpt(const calc_app *app, calc_parameters *out)
-{
-    double hidden = (double)app->hidden;
-    double feedforward = (double)app->feedforward;
-    double width = (double)app->attn_heads * (double)app->attn_size;
-    double blocks = (double)app->num_blocks;
-    *out = (calc_parameters){
-        .attention = blocks * (4 * hidden * width + 3 * width + hidden),
-        .mlp = blocks * (2 * hidden * feedforward + hidden + feedforward),
-        .norm = blocks * 2 * 2 * hidden,
-        .embedding = (VOCABULARY + (double)app->seq_size) * hidden,
-    };
-    out->total = out->attention + out->mlp + out->norm + out->embedding;
-    out->active = out->total;
-}
-
 void calc_count_parameters(const calc_app *app, calc_parameters *out)
 {
     const calc_exec alone = {0};
-    if (!calc_extended_app(app)) {
-        count_gpt(app, out);
-        return;
-    }
     calc_shape s = calc_shape_of(app, &alone);
     double vocab = app->vocab_size > 0 ? (double)app->vocab_size : VOCABULARY;
     double moe = calc_shape_moe_blocks(&s);
@@ -93,18 +71,6 @@ void calc_count_parameters(const calc_app *app, calc_parameters *out)
                                3 * each_norm * s.hidden +
                                (predicts_moe ? expert * s.experts + router + shared
                                              : feedforward_weights(&s, s.feedforward)));
-}
-
-double calc_parameters_token_flop(const calc_app *app, const calc_exec *exec)
-{
-    double hidden = (double)app->hidden;
-    double width = (double)app->attn_heads * (double)app->attn_size;
-    double key_value_width =
-        exec->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? (double)app->attn_size : width;
-    double weights =
-        2 * hidden * width + 2 * hidden * key_value_width + 2 * hidden * (double)app->feedforward;
-    double forward = 2 * weights + 4 * (double)app->seq_size * width;
-    return (double)app->num_blocks * forward * (exec->training ? 3 : 1);
 }
 
 double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, bool square)

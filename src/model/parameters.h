@@ -6,12 +6,6 @@
 #include "calc.h"
 #include "model/shape.h"
 
-/** Matrix arithmetic that the blocks of a model need for one token [FLOP]: two per weight of the
- *  projections and four per attention width and position, forward; three times that in training.
- *  No recomputation, no padding, no embedding or head: none is modelled in time either.
- *  Source: Chowdhery et al. 2022, arXiv 2204.02311, appendix B. */
-double calc_parameters_token_flop(const calc_app *app, const calc_exec *exec);
-
 /** Matrix arithmetic that a whole model needs for one step [FLOP]: two per weight and token that
  * the token uses (experts it is routed to, router and head included, embedding not), two per score
  * and width of attention, forward; three times that in training. No recomputation and no

@@ -3,10 +3,8 @@
 #include <stdio.h>
 
 #include "calc.h"
-#include "model/pipeline.h"
 #include "model/reasons_stages.h"
 #include "model/verdict.h"
-#include "spec/extended.h"
 #include "spec/rules.h"
 
 /* Reasons under construction. */
@@ -57,26 +55,6 @@ static void network_reasons(reasons *r, const calc_system *system, const calc_ex
     }
 }
 
-static void pipeline_reasons(reasons *r, const calc_exec *exec, const calc_pipeline *pipeline)
-{
-    calc_reason *reason;
-    int64_t blocks = (int64_t)pipeline->blocks_per_proc;
-    if (!pipeline->chunks_fit && (reason = add(r, CALC_VERDICT_INTERLEAVING))) {
-        char divisors[160];
-        calc_divisors_text(blocks, divisors, sizeof divisors);
-        say(reason->text,
-            "pipeline_interleaving = %lld does not divide the %lld blocks per processor",
-            (long long)exec->pipeline_interleaving, (long long)blocks);
-        say(reason->hint, "use %s", divisors);
-    }
-    if (calc_verdict_offload_blocks(exec, pipeline->blocks_per_proc) &&
-        (reason = add(r, CALC_VERDICT_OFFLOAD_BLOCKS))) {
-        say(reason->text, "offload needs at least 3 blocks per processor, the layout has %lld",
-            (long long)blocks);
-        say(reason->hint, "lower pipeline_par, or keep everything in tier 1");
-    }
-}
-
 /* @param more  appended to the numbers */
 static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double need_bytes,
                             double capacity_bytes, const char *more, const char *hint)
@@ -93,24 +71,7 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     }
 }
 
-/* What would lower the need of tier 1 and is not done yet. */
-static void tier1_hint(const calc_exec *e, char hint[256])
-{
-    const char *recompute = e->training && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL
-                                ? "recompute activations (activation_recompute), "
-                                : "";
-    const char *shard = e->training && e->data_par > 1 && !e->optimizer_sharding
-                            ? "shard the optimizer (optimizer_sharding), "
-                            : "";
-    const char *microbatch = e->microbatch_size > 1 ? "lower microbatch_size, " : "";
-    bool offloads_all =
-        e->weight_offload && e->activations_offload && (e->optimizer_offload || !e->training);
-    say(hint, "%s%s%s%s", recompute, shard, microbatch,
-        offloads_all ? "raise tensor_par or pipeline_par"
-                     : "raise tensor_par or pipeline_par, or offload to tier 2");
-}
-
-/* The same where a model is served: what is cached is the largest part that a layout chooses. */
+/* Where a model is served, what is cached is the largest part that a layout chooses. */
 static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
 {
     const calc_inference *i = &e->inference;
@@ -122,49 +83,34 @@ static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
         i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
 }
 
-/* Reasons of a layout that uses fields of modern models. */
-static void stage_reasons(reasons *r, const calc_app *app, const calc_system *system,
-                          const calc_exec *exec, const calc_stats *stats)
+size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                    calc_compat compat, const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
+    reasons r = {out, 0};
     calc_reason found;
     char most[128];
     char hint[256];
+    bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
     if (calc_reasons_stages_network(system, exec, &found)) {
-        r->item[r->count++] = found;
+        r.item[r.count++] = found;
     }
     if (exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
-        network_reasons(r, system, exec);
+        network_reasons(&r, system, exec);
     }
-    if (calc_reasons_stages_split(app, exec, &found) && add(r, found.verdict)) {
-        r->item[r->count - 1] = found;
+    if (calc_reasons_stages_split(app, exec, compat, &found) && add(&r, found.verdict)) {
+        r.item[r.count - 1] = found;
+    }
+    if (calc_reasons_stages_offload(app, exec, compat, &found) && add(&r, found.verdict)) {
+        r.item[r.count - 1] = found;
     }
     calc_reasons_stages_most(exec, stats, most);
-    if (exec->inference.phase == CALC_INFERENCE_PHASE_NONE) {
-        calc_reasons_stages_hint(app, exec, stats, hint);
-    } else {
+    if (served) {
         cache_hint(exec, stats, hint);
+    } else {
+        calc_reasons_stages_hint(app, exec, stats, hint);
     }
-    capacity_reason(r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
-                    stats->mem_tier1_capacity, most, hint);
-}
-
-size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                    const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
-{
-    reasons r = {out, 0};
-    if (calc_extended(app, system, exec)) {
-        stage_reasons(&r, app, system, exec, stats);
-        return r.count;
-    }
-    int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
-    calc_pipeline pipeline = calc_pipeline_split(app->num_blocks, exec->pipeline_par,
-                                                 exec->pipeline_interleaving, microbatches);
-    char hint[256];
-    network_reasons(&r, system, exec);
-    pipeline_reasons(&r, exec, &pipeline);
-    tier1_hint(exec, hint);
     capacity_reason(&r, CALC_VERDICT_MEM1_CAPACITY, 1, stats->proc_mem_tier1_cap_req,
-                    stats->mem_tier1_capacity, "", hint);
+                    stats->mem_tier1_capacity, most, hint);
     capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
                     stats->mem_tier2_capacity, "", "offload less, or to a larger second tier");
     return r.count;

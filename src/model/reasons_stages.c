@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/stages.h"
+#include "model/verdict.h"
 #include "spec/rules.h"
 
 /* Append to a text of `size` bytes; what does not fit is cut off. */
@@ -110,10 +111,11 @@ static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_rea
            calc_divisors_text(common, divisors, sizeof divisors));
 }
 
-bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_reason *reason)
+bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
+                               calc_reason *reason)
 {
     calc_shape shape = calc_shape_of(app, exec);
-    calc_stages stages = calc_stages_split(&shape, exec);
+    calc_stages stages = calc_stages_split(&shape, exec, compat);
     if (stages.fit) {
         return false;
     }
@@ -129,13 +131,29 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
         split_chunks(exec, &stages, reason);
         return true;
     }
+    bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
     append(reason->text, sizeof reason->text, "%lld blocks do not give each of %lld stages one%s",
            (long long)app->num_blocks, (long long)exec->pipeline_par,
-           exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
-               ? " beside the embedding and the head"
-               : "");
+           ends ? " beside the embedding and the head" : "");
     append(reason->hint, sizeof reason->hint, "use pipeline_par %lld or less",
-           (long long)app->num_blocks);
+           (long long)(ends ? (app->num_blocks + 2) / 2 : app->num_blocks));
+    return true;
+}
+
+bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, calc_compat compat,
+                                 calc_reason *reason)
+{
+    calc_shape shape = calc_shape_of(app, exec);
+    calc_stages stages = calc_stages_split(&shape, exec, compat);
+    if (!stages.fit || !calc_verdict_offload_blocks(exec, stages.fewest_blocks)) {
+        return false;
+    }
+    *reason = (calc_reason){.verdict = CALC_VERDICT_OFFLOAD_BLOCKS};
+    append(reason->text, sizeof reason->text,
+           "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
+           stages.fewest_blocks);
+    append(reason->hint, sizeof reason->hint, "%skeep everything in tier 1",
+           exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
     return true;
 }
 

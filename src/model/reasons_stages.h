@@ -1,5 +1,4 @@
-/** @file reasons_stages.h  Reasons of layouts that use more than Calculon's fields: a machine that
- * is too small for ranks laid out over nodes, blocks that do not split over the stages, and what
+/** @file reasons_stages.h  Reasons why layouts cannot run, beside networks: a machine that is too small for ranks laid out over nodes, blocks that do not split over the stages, and what
  * fills the memory of the fullest stage. Texts of up to 255 bytes; pure. */
 #ifndef CALC_MODEL_REASONS_STAGES_H
 #define CALC_MODEL_REASONS_STAGES_H
@@ -13,7 +12,13 @@ bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exe
 
 /** Blocks do not split over the stages and chunks.
  *  @return whether that is so; text and hint are then filled */
-bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_reason *reason);
+bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
+                               calc_reason *reason);
+
+/** Offload with too few blocks on a stage to alternate between, where they split over the stages.
+ *  @return whether that is so; text and hint are then filled */
+bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, calc_compat compat,
+                                 calc_reason *reason);
 
 /** The largest part of what the fullest stage holds: "; largest: activations, 63.56 GiB, on stage
  *  0". */

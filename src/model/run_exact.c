@@ -1,6 +1,6 @@
 /* calc_run_exact(): calc_run() with a simulated pipeline. */
 #include "base/error.h"
-#include "model/run_stages.h"
+#include "model/run.h"
 #include "model/timeline.h"
 #include "spec/field.h"
 

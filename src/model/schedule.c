@@ -1,5 +1,7 @@
 #include "model/schedule.h"
 
+#include "model/processor.h"
+
 calc_schedule_status calc_schedule_check(const calc_schedule_shape *s)
 {
     if (s->stages < 1 || s->chunks < 1 || s->microbatches < 1) {
@@ -34,11 +36,6 @@ const char *calc_schedule_status_text(calc_schedule_status status)
     return texts[status];
 }
 
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 double calc_schedule_in_flight(const calc_schedule_shape *s, int64_t stage)
 {
     double p = (double)s->stages;
@@ -50,11 +47,11 @@ double calc_schedule_in_flight(const calc_schedule_shape *s, int64_t stage)
     case CALC_PIPELINE_SCHEDULE_GPIPE:
         return m;
     case CALC_PIPELINE_SCHEDULE_ZB_H1:
-        return smaller(m, p);
+        return calc_min(m, p);
     case CALC_PIPELINE_SCHEDULE_ZB_H2:
-        return smaller(m, 2 * p - 1);
+        return calc_min(m, 2 * p - 1);
     case CALC_PIPELINE_SCHEDULE_ZB_V:
-        return (smaller(m, p + after) + smaller(m, before + 1)) / 2;
+        return (calc_min(m, p + after) + calc_min(m, before + 1)) / 2;
     case CALC_PIPELINE_SCHEDULE_DUALPIPE:
         return p + 1;
     case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
@@ -63,9 +60,9 @@ double calc_schedule_in_flight(const calc_schedule_shape *s, int64_t stage)
         break;
     }
     if (v > 1) {
-        return ((v - 1) * smaller(m, p) + smaller(m, 2 * after + 1)) / v;
+        return ((v - 1) * calc_min(m, p) + calc_min(m, 2 * after + 1)) / v;
     }
-    return smaller(m, after + 1);
+    return calc_min(m, after + 1);
 }
 
 int64_t calc_schedule_fullest(const calc_schedule_shape *s, int64_t first, int64_t last)

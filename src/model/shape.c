@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "model/layer.h"
 #include "model/processor.h"
 #include "spec/format.h"
 
@@ -111,9 +110,31 @@ double calc_shape_moe_blocks(const calc_shape *shape)
     return shape->experts > 0 ? floor((shape->blocks - shape->dense_blocks) / shape->moe_every) : 0;
 }
 
+/* Chance that at least one of the experts of a token is among so many of them, a whole number: none
+ * is with C(E - m, k) / C(E, k). */
+static double chance(const calc_shape *s, double experts)
+{
+    double none = 1;
+    for (double drawn = 0; drawn < s->experts_per_token && none > 0; drawn++) {
+        none *= calc_max(0, s->experts - experts - drawn) / (s->experts - drawn);
+    }
+    return 1 - none;
+}
+
 double calc_shape_reached(const calc_shape *s, double destinations)
 {
-    return destinations * (1 - pow(1 - 1 / destinations, s->experts_per_token));
+    double experts = s->experts / destinations;
+    double fewer = floor(experts);
+    double more = experts - fewer; /* share of the destinations that have one expert more */
+    double reached = (1 - more) * chance(s, fewer) + (more > 0 ? more * chance(s, fewer + 1) : 0);
+    return destinations * reached;
+}
+
+double calc_shape_global_share(const calc_shape *s)
+{
+    return s->window <= 0         ? 1
+           : s->global_every <= 0 ? 0
+                                  : floor(s->blocks / s->global_every) / s->blocks;
 }
 
 double calc_shape_score_share(const calc_shape *s)
@@ -126,6 +147,6 @@ double calc_shape_score_share(const calc_shape *s)
         return whole;
     }
     double part = s->window / s->seq * (1 - s->window / (2 * s->seq));
-    double global = s->global_every > 0 ? 1 / s->global_every : 0;
+    double global = calc_shape_global_share(s);
     return global * whole + (1 - global) * part;
 }

@@ -40,9 +40,17 @@ calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec);
 /** Blocks with experts among all blocks of the model. */
 double calc_shape_moe_blocks(const calc_shape *shape);
 
-/** On how many of so many equal destinations (ranks, nodes) the experts of a token are, on average:
- *  n(1 - (1 - 1/n)^k) for k experts drawn uniformly. [1, min(n, k)] */
+/** On how many of n destinations (ranks, nodes) that share the experts the k experts of a token
+ * are, on average. The k are different ones, drawn uniformly, so that a destination with m of the E
+ *  experts has none of them with probability C(E - m, k) / C(E, k) (hypergeometric distribution):
+ *  n (1 - C(E - E/n, k) / C(E, k)). Where E/n is not whole, some destinations have one more.
+ *  @param destinations  n, >= 1, not necessarily whole
+ *  @return [1, min(n, k)], grows with n */
 double calc_shape_reached(const calc_shape *shape, double destinations);
+
+/** Share of the blocks that attend without a window: all of them, or with global_every the last of
+ *  so many, floor(L / global_every) of L. [0, 1] */
+double calc_shape_global_share(const calc_shape *shape);
 
 /** Part of the square of scores that a kernel of causal or windowed attention computes, mean over
  *  the blocks: 1, (S+1)/2S, or for a window of W tokens (W/S)(1 - W/2S) of those that have one. */

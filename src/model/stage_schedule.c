@@ -45,15 +45,16 @@ calc_stage_class calc_stage_chunk(const calc_stage_terms *t, const calc_stage_cl
     return out;
 }
 
-calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stage_class *c,
-                                      double chunks, int64_t parts, int64_t chunk, double exposed)
+calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stage_links *l,
+                                      const calc_stage_class *c, double chunks, int64_t parts,
+                                      int64_t chunk, double exposed)
 {
     calc_stage_class mine = calc_stage_chunk(t, c, parts, chunk);
     calc_stage_terms terms = *t;
     /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
     double blocks = c->dense + c->moe;
     terms.recompute_blocks *= blocks > 0 ? (mine.dense + mine.moe) / blocks : 0;
-    return calc_stage_pass_of(&terms, &mine, chunks / (double)parts, exposed);
+    return calc_stage_pass_of(&terms, l, &mine, chunks / (double)parts, exposed);
 }
 
 static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
@@ -63,9 +64,9 @@ static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
 
 /* Times of all parts of the model, in the order of calc_schedule_sim.
  * @return whether they are all the same */
-static bool set_parts(const calc_stage_terms *t, const calc_schedule_shape *shape,
-                      const calc_stage_class *c, double chunks, double exposed,
-                      calc_schedule_pass *pass)
+static bool set_parts(const calc_stage_terms *t, const calc_stage_links *l,
+                      const calc_schedule_shape *shape, const calc_stage_class *c, double chunks,
+                      double exposed, calc_schedule_pass *pass)
 {
     bool back = shape->kind != CALC_PIPELINE_SCHEDULE_1F1B;
     bool equal = true;
@@ -73,8 +74,11 @@ static bool set_parts(const calc_stage_terms *t, const calc_schedule_shape *shap
         calc_schedule_pass *of = pass + chunk * shape->stages;
         int64_t stage = 0;
         for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+            if (c[i].stages <= 0) {
+                continue;
+            }
             calc_stage_pass p =
-                calc_stage_chunk_pass(t, &c[i], chunks, shape->chunks, chunk, exposed);
+                calc_stage_chunk_pass(t, l, &c[i], chunks, shape->chunks, chunk, exposed);
             for (int64_t left = (int64_t)c[i].stages; left > 0; left--, stage++) {
                 calc_schedule_pass *at = &of[back && chunk ? shape->stages - 1 - stage : stage];
                 *at = (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
@@ -85,9 +89,9 @@ static bool set_parts(const calc_stage_terms *t, const calc_schedule_shape *shap
     return equal;
 }
 
-double calc_stage_scheduled_s(const calc_stage_terms *t, calc_pipeline_schedule schedule,
-                              const calc_stage_class *c, const calc_stage_pass *pass, double chunks,
-                              double exposed)
+double calc_stage_scheduled_s(const calc_stage_terms *t, const calc_stage_links *l,
+                              calc_pipeline_schedule schedule, const calc_stage_class *c,
+                              const calc_stage_pass *pass, double chunks, double exposed)
 {
     calc_schedule_shape shape = shape_of(t, schedule, chunks);
     calc_schedule_times times;
@@ -99,7 +103,7 @@ double calc_stage_scheduled_s(const calc_stage_terms *t, calc_pipeline_schedule 
     bool few = shape.stages * shape.chunks <= PARTS &&
                calc_schedule_check(&shape) == CALC_SCHEDULE_OK && calc_schedule_steady_fits(&shape);
     if (schedule == CALC_PIPELINE_SCHEDULE_GPIPE || !few ||
-        set_parts(t, &shape, c, chunks, exposed, part)) {
+        set_parts(t, l, &shape, c, chunks, exposed, part)) {
         return calc_schedule_s(&shape, &times);
     }
     return calc_schedule_steady_s(&shape, part);

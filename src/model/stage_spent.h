@@ -18,13 +18,21 @@ typedef struct calc_stage_spent {
     double all_s;
 } calc_stage_spent;
 
+/** Time of the messages that a stage sends for a micro-batch and chunk, both ways [s]. */
+static inline double calc_stage_spent_message_s(const calc_stage_terms *t,
+                                                const calc_stage_links *l)
+{
+    double back_s = t->training ? l->back_message_s : 0;
+    return t->stages > 1 ? l->message_s + back_s : 0;
+}
+
 /** The parts for a stage of a class.
  *  @param context  its exec is the execution
  *  @param chunks   model chunks per stage */
 calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
                                      const calc_stage_parts *parts, const calc_stage_lines *lines,
-                                     const calc_stage_terms *terms, const calc_stage_class *class,
-                                     double chunks);
+                                     const calc_stage_terms *terms, const calc_stage_links *links,
+                                     const calc_stage_class *class, double chunks);
 
 /** Of two stages, on average. */
 calc_stage_spent calc_stage_spent_mean(const calc_stage_spent *a, const calc_stage_spent *b);

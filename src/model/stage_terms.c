@@ -1,10 +1,9 @@
-/* Terms of the step of an extended layout: what its parts cost, in the groups and with the state of
- * one execution. */
+/* Terms of the step of a layout: what its parts cost, in the groups and with the state of one
+ * execution. */
 #include <math.h>
 
 #include "model/processor.h"
-#include "model/stages.h"
-#include "spec/format.h"
+#include "model/stage_rules.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
 #define DATA_PAR_WINDOW 0.7
@@ -70,23 +69,6 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 }
 
 /* ---- State ----------------------------------------------------------------------------------- */
-
-int64_t calc_zero_stage(const calc_exec *exec)
-{
-    return exec->zero_stage > 0 ? exec->zero_stage : exec->optimizer_sharding;
-}
-
-calc_state_bytes calc_state_bytes_of(const calc_exec *e, const calc_shape *shape)
-{
-    double master = shape->weight_bytes < 4 ? 4 : 0;
-    return (calc_state_bytes){
-        .weight = shape->weight_bytes,
-        .grad = shape->grad_bytes,
-        .reduced = calc_format_bytes_or(e->grad_reduce_datatype, shape->grad_bytes),
-        .master = calc_format_bytes_or(e->master_datatype, master),
-        .moment = calc_format_bytes_or(e->optimizer_moment_datatype, 4),
-    };
-}
 
 /* Seconds per byte to or from the second tier: transfers are large. */
 static double tier2_byte_s(const calc_system *system)
@@ -157,51 +139,71 @@ static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_s
 }
 
 static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
-                          const calc_stage_lines *l, calc_stage_terms *t)
+                          calc_stage_terms *t)
 {
     t->reductions = 1;
     if (!e->training || zero >= 3) {
         return;
     }
     t->reduced_bytes = b->reduced;
-    t->reduce_dense = zero >= 1 ? l->shard_reduce_dense : l->sum_dense;
-    t->reduce_expert = zero >= 1 ? l->shard_reduce_expert : l->sum_expert;
-    if (zero >= 1) {
-        t->gathered_bytes = b->weight;
-        t->gather_dense = l->shard_gather_dense;
-        t->gather_expert = l->shard_gather_expert;
-    }
-    /* Sharded gradients are reduced with every micro-batch, unless a pipeline keeps many. */
-    t->reductions = zero >= 2 && t->stages <= 1 ? t->microbatches : 1;
+    t->gathered_bytes = zero >= 1 ? b->weight : 0;
+    /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
+    t->reductions = zero >= 2 ? t->microbatches : 1;
+}
+
+/* What is kept in the second tier, per element. */
+static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
+                     calc_stage_terms *t)
+{
+    calc_stage_away away = calc_stage_away_of(e);
+    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double weight = copies * away.weight * b->weight;
+    double optimizer = e->training ? away.optimizer * (b->master + 2 * b->moment) : 0;
+    t->away = away.weight + away.activation + away.optimizer > 0;
+    t->weight_held_away = zero >= 3 ? 0 : weight;
+    t->weight_owned_away = zero >= 3 ? weight : 0;
+    t->optimizer_held_away = zero >= 1 ? 0 : optimizer;
+    t->optimizer_owned_away = zero >= 1 ? optimizer : 0;
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
-                                         const calc_cost *block, const calc_stage_lines *l)
+/* Weights that are gathered before each of two passes, and their gradients, scattered after the
+ * second: gathers hide if updated weights do, scatters if reductions do. */
+static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_exec *exec,
+                                       const calc_stage_weights *w, double fw_pass_s,
+                                       double bw_pass_s, const calc_stage_lines *l)
 {
     calc_stage_sharded out = {0};
-    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1) {
+    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1 || w->dense + w->expert <= 0) {
         return out;
     }
     calc_state_bytes b = calc_state_bytes_of(exec, c->shape);
     const calc_overlap_shares *o = &c->system->overlap;
     calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
                           .contention = o->contention};
-    double gather_s =
-        calc_collective_line_s(&l->shard_gather_dense, b.weight * block->dense_weights) +
-        calc_collective_line_s(&l->shard_gather_expert, b.weight * block->expert_weights);
-    double reduce_s =
-        calc_collective_line_s(&l->shard_reduce_dense, b.reduced * block->dense_weights) +
-        calc_collective_line_s(&l->shard_reduce_expert, b.reduced * block->expert_weights);
-    out.fw_s = calc_stage_exposed_s(&t, gather_s, calc_cost_fw_s(block), 0);
+    bool gathers_beside = calc_stage_gathers_beside(exec);
+    double gather_s = calc_collective_line_s(&l->shard_gather_dense, b.weight * w->dense) +
+                      calc_collective_line_s(&l->shard_gather_expert, b.weight * w->expert);
+    double reduce_s = calc_collective_line_s(&l->shard_reduce_dense, b.reduced * w->dense) +
+                      calc_collective_line_s(&l->shard_reduce_expert, b.reduced * w->expert);
+    out.fw_s = gathers_beside ? calc_stage_exposed_s(&t, gather_s, fw_pass_s, 0) : gather_s;
     out.link_s = gather_s;
     if (exec->training) {
-        out.bw_s = calc_stage_exposed_s(&t, gather_s + reduce_s,
-                                        calc_cost_agrad_s(block) + block->wgrad_s, 0);
+        double beside_s = (gathers_beside ? gather_s : 0) + (exec->data_par_overlap ? reduce_s : 0);
+        out.bw_s =
+            calc_stage_exposed_s(&t, beside_s, bw_pass_s, 0) + gather_s + reduce_s - beside_s;
         out.link_s += gather_s + reduce_s;
     }
     return out;
+}
+
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
+                                         const calc_cost *block, const calc_stage_lines *l)
+{
+    calc_stage_weights w = {block->dense_weights, block->expert_weights};
+    return shard_passes(c, exec, &w, calc_cost_fw_s(block),
+                        calc_cost_agrad_s(block) + block->wgrad_s, l);
 }
 
 /* Host and processor take turns in being behind, kernel by kernel, so that a block takes longer
@@ -216,42 +218,20 @@ static double host_wait(double host)
 }
 
 calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_exec *e,
-                                         const calc_cost *b)
+                                         const calc_cost *b, const calc_stage_sharded *sharded)
 {
     calc_stage_away away = calc_stage_away_of(e);
-    if (away.weight + away.activation == 0) {
+    if (away.weight + away.activation == 0 ||
+        calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH)) {
         return (calc_stage_offload){0};
     }
     calc_state_bytes bytes = calc_state_bytes_of(e, c->shape);
     double byte_s = tier2_byte_s(c->system);
     double weight_s = away.weight * bytes.weight * (b->dense_weights + b->expert_weights) * byte_s;
     double activation_s = e->training ? away.activation * b->kept_bytes * byte_s : 0;
-    double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b);
-    double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s;
+    double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b) - sharded->fw_s;
+    double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s - sharded->bw_s;
     return (calc_stage_offload){calc_max(0, fw_s), e->training ? calc_max(0, bw_s) : 0};
-}
-
-calc_stage_tier2 calc_stage_tier2_of(const calc_cost_context *c, const calc_stage_parts *p,
-                                     const calc_stage_terms *t, const calc_stage_class *class,
-                                     double chunks)
-{
-    const calc_exec *e = c->exec;
-    calc_stage_away away = calc_stage_away_of(e);
-    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
-    calc_stage_weights w = calc_stage_weights_sum(t, class);
-    int64_t zero = calc_zero_stage(e);
-    double held = w.dense + w.expert;
-    double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
-    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
-    calc_stage_tier2 out = {.weight = copies * away.weight * b.weight * (zero >= 3 ? owned : held)};
-    if (e->training) {
-        double stored = class->dense * p->block[CALC_DENSE_BLOCK].kept_bytes +
-                        class->moe * p->block[CALC_MOE_BLOCK].kept_bytes;
-        double in_flight = calc_stage_in_flight(t, e->pipeline_schedule, class->position, chunks);
-        out.activation = away.activation * stored * in_flight;
-        out.optimizer = away.optimizer * (b.master + 2 * b.moment) * (zero >= 1 ? owned : held);
-    }
-    return out;
 }
 
 /* What a block of the processor's `s` takes beside its host. */
@@ -262,19 +242,21 @@ static double beside_host(double s, double host_s)
 
 /* A block: its passes with what sharded weights expose, none shorter than the host issues it; every
  * pass waits in proportion. */
-static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_cost *b,
-                      double host_s, const calc_stage_lines *l, double speed, calc_stage_part *out)
+static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_stage_parts *p,
+                      calc_block_kind kind, const calc_stage_lines *l, double speed,
+                      calc_stage_part *out)
 {
+    const calc_cost *b = &p->block[kind];
     calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
-    calc_stage_offload o = calc_stage_offload_of(c, exec, b);
+    calc_stage_offload o = calc_stage_offload_of(c, exec, b, &s);
     double fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s;
     double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
     double away = calc_stage_away_of(exec).activation;
     double all_s = fw_s + agrad_s + b->wgrad_s;
-    double factor = all_s > 0 ? beside_host(all_s, host_s) / all_s * speed : speed;
+    double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
     double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
-    /* A block that does not recompute waits for the host, too. */
-    double without_s = beside_host(all_s - b->re_s - repeated_s, host_s);
+    /* A block that does not recompute waits for the host, too, which launches it once. */
+    double without_s = beside_host(all_s - b->re_s - repeated_s, p->host_once_s[kind]);
     *out = (calc_stage_part){
         .fw_s = fw_s * factor,
         .agrad_s = agrad_s * factor,
@@ -285,6 +267,8 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
         .kept_bytes = exec->training ? b->kept_bytes * (1 - away) : 0,
         /* Of what is kept elsewhere two blocks are here: one going, one coming. */
         .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
+        .away_bytes = exec->training ? b->kept_bytes * away : 0,
+        .passing_bytes = exec->training ? b->passing_bytes : 0,
     };
 }
 
@@ -313,6 +297,40 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.weights.expert = depth * extra->expert_weights;
     t->head.kept_bytes = c->exec->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
+}
+
+/* Elements of the table of words on one rank, where both ends share it; 0 where they do not. */
+static double tied_weights(const calc_cost_context *c)
+{
+    const calc_shape *s = c->shape;
+    bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
+    return none ? 0 : s->vocab / s->tensor_par * s->hidden;
+}
+
+/* One table for both ends if they are tied and on the same stage: the embedding has it. */
+static void share_table(const calc_cost_context *c, const calc_exec *exec, calc_stage_terms *t)
+{
+    t->head.weights.dense -= exec->pipeline_par <= 1 ? tied_weights(c) : 0;
+}
+
+calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
+                                                   const calc_exec *exec, const calc_stage_parts *p,
+                                                   const calc_stage_lines *l)
+{
+    calc_stage_terms t = {0};
+    set_ends(c, p, 1, &t);
+    share_table(c, exec, &t);
+    const calc_stage_part *e = &t.embedding;
+    const calc_stage_part *h = &t.head;
+    return (calc_stage_sharded_ends){
+        shard_passes(c, exec, &e->weights, e->fw_s, e->agrad_s + e->wgrad_s, l),
+        shard_passes(c, exec, &h->weights, h->fw_s, h->agrad_s + h->wgrad_s, l)};
+}
+
+static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_part *end)
+{
+    end->fw_s += s->fw_s * speed;
+    end->agrad_s += s->bw_s * speed;
 }
 
 bool calc_stage_gathers_beside(const calc_exec *exec)
@@ -362,6 +380,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     int64_t zero = calc_zero_stage(e);
     calc_state_bytes b = calc_state_bytes_of(e, c->shape);
     *t = (calc_stage_terms){
+        .compat = c->compat,
         .training = e->training,
         .message_hidden = calc_share_or(o->pipeline_par, PIPELINE_PAR_HIDDEN),
         .recompute_blocks = (double)e->recompute_blocks,
@@ -377,12 +396,13 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
             t->framework_bytes[dense][moe] = e->training ? p->framework_bytes[dense][moe] : 0;
         }
     }
-    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
-        set_block(c, e, &p->block[kind], p->host_s[kind], &alone, speed, &t->block[kind]);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
+        set_block(c, e, p, kind, &alone, speed, &t->block[kind]);
     }
     set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
     set_optimizer(c->system, e, &b, zero, t);
+    set_away(e, &b, zero, t);
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
@@ -391,33 +411,79 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
 {
     int64_t zero = calc_zero_stage(e);
     int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t rest = microbatches % e->pipeline_par;
     calc_state_bytes b = calc_state_bytes_of(e, c->shape);
-    double table = c->shape->vocab / c->shape->tensor_par * c->shape->hidden;
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
+    t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
     t->ends_as_blocks = e->pipeline_par > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    t->dense_first = c->shape->dense_blocks > 0 && c->shape->moe_every == 1;
+    t->dense_first = c->shape->dense_blocks > 0 && c->shape->moe_every == 1 &&
+                     e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE;
     t->growth = c->system->straggler_growth * l->nodes_log2;
     t->dense_shards = l->dense_shards;
     t->expert_shards = l->expert_shards;
-    for (int kind = 0; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
-        set_block(c, e, &p->block[kind], p->host_s[kind], l, speed, &t->block[kind]);
+        set_block(c, e, p, kind, l, speed, &t->block[kind]);
     }
-    set_reduction(e, &b, zero, l, t);
-    if (e->pipeline_par > 1) {
-        t->message_s = calc_collective_line_s(&l->message, p->message_bytes);
-        bool tied = c->shape->tied && c->shape->vocab > 0 && e->training;
-        t->tied_s = tied ? calc_collective_line_s(&l->ends, b.reduced * table) : 0;
-    } else if (c->shape->tied) {
-        /* One table for both ends if they are tied and on the same stage. */
-        t->head.weights.dense -= table;
+    if (zero >= 3) {
+        double speed = 1 / calc_share_or(e->software_efficiency, 1);
+        calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(c, e, p, l);
+        add_sharded(&ends.embedding, speed, &t->embedding);
+        add_sharded(&ends.head, speed, &t->head);
+    }
+    share_table(c, e, t);
+    set_reduction(e, &b, zero, t);
+    calc_stage_rules_of(c, e, p, l->dense_shards, t);
+}
+
+static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
+{
+    const calc_collective_line *dense = zero >= 1 ? &l->shard_reduce_dense : &l->sum_dense;
+    const calc_collective_line *expert = zero >= 1 ? &l->shard_reduce_expert : &l->sum_expert;
+    out->reduce_dense_latency_s = dense->latency_s;
+    out->reduce_dense_s_per_byte = dense->s_per_byte;
+    out->reduce_expert_latency_s = expert->latency_s;
+    out->reduce_expert_s_per_byte = expert->s_per_byte;
+    if (zero >= 1) {
+        out->gather_dense_latency_s = l->shard_gather_dense.latency_s;
+        out->gather_dense_s_per_byte = l->shard_gather_dense.s_per_byte;
+        out->gather_expert_latency_s = l->shard_gather_expert.latency_s;
+        out->gather_expert_s_per_byte = l->shard_gather_expert.s_per_byte;
     }
 }
 
+calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec *e,
+                                     double message_bytes, const calc_stage_lines *l)
+{
+    calc_stage_links out = {0};
+    int64_t zero = calc_zero_stage(e);
+    if (e->training && zero < 3) {
+        set_data_links(l, zero, &out);
+    }
+    const calc_network *message = &c->system->networks[e->pipeline_par_net];
+    bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
+    bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
+    out.usage = c->system->networks[e->data_par_net].processor_usage;
+    out.collides = e->data_par_net == e->pipeline_par_net;
+    out.same_link = e->data_par_net == e->tensor_par_net;
+    if (e->pipeline_par > 1) {
+        calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+        out.message_s = calc_collective_line_s(&l->message, message_bytes);
+        out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
+        out.tied_s =
+            e->training ? calc_collective_line_s(&l->ends, b.reduced * tied_weights(c)) : 0;
+    } else if (idle) {
+        out.message_s = message->latency_s;
+        out.back_message_s = backward ? message->latency_s : 0;
+    }
+    return out;
+}
+
 void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
-                         const calc_stage_lines *l, calc_stage_terms *t)
+                         const calc_stage_lines *l, calc_stage_terms *t, calc_stage_links *links)
 {
     calc_stage_terms_row(c, e, p, t);
     calc_stage_terms_cell(c, e, p, l, t);
+    *links = calc_stage_links_of(c, e, p->message_bytes, l);
 }

@@ -44,6 +44,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
         (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
     s->fit = s->fit && blocks > 0 && (s->ends_spread || whole((blocks + others) / s->chunks));
     s->most_blocks = calc_max(s->most_blocks, blocks);
+    s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
 }
 
 /* Which blocks have experts: the first chunk of the first stage begins with dense ones; what is
@@ -75,8 +76,63 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
     }
 }
 
+/* Whether there is anything on the first and the last stage beside blocks, or what counts as one.
+ */
+static bool has_ends(const calc_shape *shape, const calc_exec *exec)
+{
+    return shape->vocab > 0 || shape->mtp_blocks > 0 ||
+           exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+}
+
+/* Whether two classes differ in where they are at most. */
+static bool alike(const calc_stage_class *a, const calc_stage_class *b)
+{
+    calc_stage_class x = *a;
+    x.stages = b->stages;
+    x.position = b->position;
+    bool same = true;
+#define CALC_X(member) same = same && x.member == b->member;
+    CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+    return same;
+}
+
+/* Where nothing but their position tells neighbouring classes apart they are one: all it decides
+ * is how many micro-batches a stage holds, which is most on the first; on the last in ZB-V. */
+static void merge(calc_stages *s, const calc_exec *exec)
+{
+    if (exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V) {
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 1; i < s->count; i++) {
+        calc_stage_class *a = &s->item[kept];
+        const calc_stage_class *b = &s->item[i];
+        if (alike(a, b)) {
+            a->stages += b->stages;
+        } else {
+            s->item[++kept] = *b;
+        }
+    }
+    for (size_t i = kept + 1; i < s->count; i++) {
+        s->item[i] = (calc_stage_class){0};
+    }
+    s->count = kept + 1;
+}
+
+/* Rule `even-stages`: one class of stages that all have the ceiling, as its first one has. */
+static void add_even(calc_stages *s, double blocks)
+{
+    double most = ceil(blocks / s->stages);
+    add_class(s, s->stages, most, 0);
+    s->fit = whole(most / s->chunks);
+    s->item[0].missing = most * s->stages - blocks;
+    s->item[0].first = 1 / s->stages;
+    s->item[0].last = 1 / s->stages;
+}
+
 /* The first class is one stage, so that it may have the embedding; so is the last. */
-calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
+calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat)
 {
     double p = (double)exec->pipeline_par;
     double blocks = shape->blocks;
@@ -86,11 +142,17 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
         .chunks = (double)exec->pipeline_interleaving,
         .microbatches = (double)microbatches,
         .ends_spread = exec->pipeline_balance == CALC_PIPELINE_BALANCE_FREE && p > 1,
+        .fewest_blocks = INFINITY,
         .fit = true,
     };
     double first = 0;
     double middle = 0;
     double last = 0;
+    if (calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES)) {
+        add_even(&s, blocks);
+        set_kinds(&s, shape);
+        return s;
+    }
     if (p == 1) {
         add_class(&s, 1, blocks, 0);
         s.fit = true;
@@ -120,10 +182,11 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec)
             s.item[i].first = 1 / p;
             s.item[i].last = 1 / p;
         }
-    } else {
+    } else if (has_ends(shape, exec)) {
         s.item[0].first = 1;
         s.item[s.count - 1].last = 1;
     }
     set_kinds(&s, shape);
+    merge(&s, exec);
     return s;
 }

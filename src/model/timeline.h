@@ -7,31 +7,18 @@
 #ifndef CALC_MODEL_TIMELINE_H
 #define CALC_MODEL_TIMELINE_H
 
-#include "model/classic_chunk.h"
+#include "model/layout.h"
 #include "model/schedule_sim.h"
-#include "model/stages.h"
 
 /** A layout, ready to be simulated. Borrows the three documents and points into itself: not to be
  *  copied. */
 typedef struct calc_timeline {
-    const calc_app *app;
-    const calc_system *system;
-    const calc_exec *exec;
     calc_schedule_shape shape;
-    bool extended;     /**< uses fields of modern models: calc_extended() */
     bool fits;         /**< chunks divide the blocks; else there is nothing to simulate */
     double closed_s;   /**< the pipeline in closed form */
     double growth;     /**< of the pipeline's time: stragglers */
     double overhead_s; /**< fixed time of a step */
-
-    calc_classic_chunk chunk; /**< of a layout with Calculon's fields */
-
-    calc_shape model; /**< of an extended one, this and what follows */
-    calc_cost_context context;
-    calc_stages stages;
-    calc_stage_parts parts;
-    calc_stage_lines lines;
-    calc_stage_terms terms;
+    calc_layout layout;
 } calc_timeline;
 
 /** The shape that an execution's step has. Without training it is forward passes in the order of
@@ -51,7 +38,7 @@ void calc_timeline_passes(const calc_timeline *timeline, calc_schedule_pass *pas
 calc_schedule_pass calc_timeline_pass_of(const calc_timeline *timeline, int64_t stage,
                                          int64_t chunk);
 
-/** The class of equal stages that a stage of an extended layout is of. */
+/** The class of equal stages that a stage is of. */
 const calc_stage_class *calc_timeline_class(const calc_timeline *timeline, int64_t stage);
 
 /** A chunk of it, as if it were a class of its own: its blocks, and the ends that are in it. */
@@ -119,9 +106,7 @@ typedef struct calc_timeline_end {
     bool scatters; /**< gradients are reduced and scattered; else all-reduced */
 } calc_timeline_end;
 
-/** @param stats  what calc_run() gave for the same layout */
-calc_timeline_end calc_timeline_end_of(const calc_timeline *timeline, const calc_stats *stats,
-                                       int64_t stage);
+calc_timeline_end calc_timeline_end_of(const calc_timeline *timeline, int64_t stage);
 
 /** Tier 1 memory of a stage: what it always holds, and what a micro-batch in flight adds, in
  *  activations of a whole stage [bytes]. */

@@ -25,7 +25,7 @@ static void add_norm(calc_build *b, const char *name)
     o->flop[CALC_STAGE_WGRAD] = (s->rms ? 4 : 7) * elements;
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
-    o->kept_bytes = bytes;
+    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
     o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_ALL : 0;
 }
 
@@ -52,6 +52,7 @@ static void add_query_key_value(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
     calc_build_narrow_gather(b, gather, o, CALC_STAGE_FW);
+    calc_build_pass_open(b, o, b->tokens * (query + key_value));
     calc_build_bias(b, o, query + key_value);
     calc_build_keep_input(b, o, s->hidden);
     double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
@@ -140,6 +141,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->launches[CALC_STAGE_AGRAD] = o->launches[CALC_STAGE_FW];
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
+    calc_build_pass(b, o, moved / e);
     o->launches[CALC_STAGE_FW] = 0;
     o->launches[CALC_STAGE_AGRAD] = 0;
     calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
@@ -164,6 +166,8 @@ static void add_scores(calc_build *b, double kept_bytes)
     /* Probabilities; with dropout its mask and what it leaves of them (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
+    /* Gradients of probabilities and of scores, too. */
+    calc_build_pass(b, o, 2 * pairs + kept_bytes / e + b->tokens * s->local_heads * s->v_size);
     o->launches[CALC_STAGE_FW] = 0;
     o->launches[CALC_STAGE_AGRAD] = 0;
     calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
@@ -255,6 +259,7 @@ static void add_attention(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "attention output", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          output, s->hidden, 1);
     calc_build_bias(b, o, s->hidden);
+    calc_build_pass_close(b, o, b->tokens * output);
     double copies =
         s->context_par > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2 : 1;
     calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);
@@ -264,9 +269,10 @@ static void add_attention(calc_build *b)
 }
 
 size_t calc_transformer_block(const calc_shape *shape, const calc_system *system,
-                              const calc_exec *exec, calc_block_kind kind, calc_operator *out)
+                              const calc_exec *exec, calc_compat compat, calc_block_kind kind,
+                              calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, system, exec, out);
+    calc_build b = calc_build_start(shape, system, exec, compat, out);
     add_attention(&b);
     add_norm(&b, "feed-forward norm");
     if (kind == CALC_MOE_BLOCK) {
@@ -283,7 +289,7 @@ size_t calc_transformer_block(const calc_shape *shape, const calc_system *system
 size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec,
                                   calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, out);
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
     if (shape->vocab == 0) {
         return 0;
     }
@@ -301,7 +307,7 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec
 
 size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, out);
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
     if (shape->vocab == 0) {
         return 0;
     }
@@ -338,7 +344,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
 
 size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, out);
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
     double hidden = shape->hidden;
     double elements = 2 * b.kept * hidden;
     double bytes = elements * shape->element_bytes;
@@ -354,18 +360,4 @@ size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc
 double calc_transformer_routed_tokens(const calc_shape *shape)
 {
     return shape->tokens / shape->tensor_par;
-}
-
-unsigned calc_transformer_recompute(const calc_exec *exec)
-{
-    switch (exec->activation_recompute) {
-    case CALC_ACTIVATION_RECOMPUTE_FULL:
-        return CALC_RECOMPUTE_ALL;
-    case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
-        return 1U << CALC_RECOMPUTE_MODULES_CORE_ATTN;
-    case CALC_ACTIVATION_RECOMPUTE_MODULES:
-        return (unsigned)exec->recompute_modules;
-    default:
-        return 0;
-    }
 }

@@ -15,7 +15,8 @@ typedef enum calc_block_kind { CALC_DENSE_BLOCK, CALC_MOE_BLOCK, CALC_BLOCK_KIND
  *  @param out  at least CALC_MAX_OPERATORS
  *  @return their number */
 size_t calc_transformer_block(const calc_shape *shape, const calc_system *system,
-                              const calc_exec *exec, calc_block_kind kind, calc_operator *out);
+                              const calc_exec *exec, calc_compat compat, calc_block_kind kind,
+                              calc_operator *out);
 
 /** Operators of the embedding, on the first stage. */
 size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec,
@@ -30,8 +31,5 @@ size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc
 
 /** Tokens a rank routes, of one micro-batch: tensor-parallel ranks split them. */
 double calc_transformer_routed_tokens(const calc_shape *shape);
-
-/** What an execution recomputes: bits of recompute_modules, or CALC_RECOMPUTE_ALL. */
-unsigned calc_transformer_recompute(const calc_exec *exec);
 
 #endif

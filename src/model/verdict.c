@@ -74,17 +74,17 @@ bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc)
     return offloads && blocks_per_proc < OFFLOAD_BLOCKS;
 }
 
-calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec,
-                             const calc_pipeline *pipeline, double tier1_bytes, double tier2_bytes)
+calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, bool fit,
+                             double blocks, double tier1_bytes, double tier2_bytes)
 {
     calc_verdict verdict = calc_verdict_networks(system, exec);
     if (verdict != CALC_VERDICT_OK) {
         return verdict;
     }
-    if (!pipeline->chunks_fit) {
+    if (!fit) {
         return CALC_VERDICT_INTERLEAVING;
     }
-    if (calc_verdict_offload_blocks(exec, pipeline->blocks_per_proc)) {
+    if (calc_verdict_offload_blocks(exec, blocks)) {
         return CALC_VERDICT_OFFLOAD_BLOCKS;
     }
     if (tier1_bytes > system->mem1.capacity_bytes) {

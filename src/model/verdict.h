@@ -3,7 +3,6 @@
 #define CALC_MODEL_VERDICT_H
 
 #include "calc.h"
-#include "model/pipeline.h"
 
 /** Ranks that a layout puts on network `index`: the product of the parallel sizes above 1 that
  *  use it; 1 if none does. */
@@ -19,9 +18,11 @@ calc_verdict calc_verdict_networks(const calc_system *system, const calc_exec *e
 /** Whether offload is asked for with too few blocks per processor to alternate between. */
 bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc);
 
-/** First reason of all.
+/** First reason of all: networks, stages, offload, memory.
+ *  @param fit     whether blocks and chunks fit the stages: calc_stages.fit
+ *  @param blocks  fewest of a stage
  *  @param tier1_bytes, tier2_bytes  need of each tier; not read if the chunks do not fit */
-calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec,
-                             const calc_pipeline *pipeline, double tier1_bytes, double tier2_bytes);
+calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, bool fit,
+                             double blocks, double tier1_bytes, double tier2_bytes);
 
 #endif

@@ -26,24 +26,32 @@ calc_status calc_page_check(calc_errors *errors)
                            "--html: this calc was built without the library of charts, D3");
 }
 
-void calc_page_begin(calc_output *out)
+calc_put calc_page_begin(calc_output *out, calc_page page)
 {
+    static const char *const kinds[] = {
+        [CALC_PAGE_RUN] = "run", [CALC_PAGE_SWEEP] = "sweep", [CALC_PAGE_VALIDATE] = "validate"};
     write_data(out, &calc_page_head);
     write_element(out, "style", &calc_page_style);
     write_data(out, &calc_page_body);
     calc_output_text(out, "<script type=\"application/json\" id=\"calc-data\">\n");
     calc_output_in_markup(out, true);
+    calc_put put = {.out = out};
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "schema", "calc-report/1");
+    calc_put_text(&put, "kind", kinds[page]);
+    return put;
 }
 
-void calc_page_end(calc_output *out, calc_page page)
+void calc_page_end(calc_put *put, calc_page page)
 {
     static const calc_page_data *const scripts[] = {[CALC_PAGE_RUN] = &calc_page_run,
                                                     [CALC_PAGE_SWEEP] = &calc_page_sweep,
                                                     [CALC_PAGE_VALIDATE] = &calc_page_validate};
-    calc_output_in_markup(out, false);
-    calc_output_text(out, "</script>\n");
-    write_element(out, "script", &calc_page_charts);
-    write_element(out, "script", &calc_page_common);
-    write_element(out, "script", scripts[page]);
-    calc_output_text(out, "</body>\n</html>\n");
+    calc_put_end(put);
+    calc_output_in_markup(put->out, false);
+    calc_output_text(put->out, "</script>\n");
+    write_element(put->out, "script", &calc_page_charts);
+    write_element(put->out, "script", &calc_page_common);
+    write_element(put->out, "script", scripts[page]);
+    calc_output_text(put->out, "</body>\n</html>\n");
 }

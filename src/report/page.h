@@ -4,7 +4,7 @@
 #define CALC_REPORT_PAGE_H
 
 #include "calc.h"
-#include "io/output.h"
+#include "io/json_put.h"
 
 typedef enum calc_page { CALC_PAGE_RUN, CALC_PAGE_SWEEP, CALC_PAGE_VALIDATE } calc_page;
 
@@ -12,11 +12,11 @@ typedef enum calc_page { CALC_PAGE_RUN, CALC_PAGE_SWEEP, CALC_PAGE_VALIDATE } ca
  *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that says how to get it */
 CALC_MUST_USE calc_status calc_page_check(calc_errors *errors);
 
-/** Write a page up to its data. What is written then must be one JSON object; texts in it may hold
- *  anything, as `<` is escaped on the way. */
-void calc_page_begin(calc_output *out);
+/** Write a page up to its data: an object that says its kind, and is open for more members. What is
+ *  written then may hold anything, as `<` is escaped on the way. */
+calc_put calc_page_begin(calc_output *out, calc_page page);
 
-/** Write what follows the data. */
-void calc_page_end(calc_output *out, calc_page page);
+/** Close the object and write what follows it. */
+void calc_page_end(calc_put *put, calc_page page);
 
 #endif

@@ -1,6 +1,5 @@
 #include "report/page_timeline.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -154,10 +153,7 @@ calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *ex
         out->reason = "there are too many operations to show";
         return CALC_OK;
     }
-    return simulate(out, stats, stage)
-               ? CALC_OK
-               : calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                 calc_status_text(CALC_ERR_NOMEM));
+    return simulate(out, stats, stage) ? CALC_OK : calc_errors_no_memory(errors);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -193,30 +189,31 @@ static double length_of(const calc_schedule_event *e)
     return e->end_s - e->start_s;
 }
 
-void calc_page_timeline_write(calc_output *out, const calc_page_timeline *t)
+void calc_page_timeline_put(calc_put *put, const calc_page_timeline *t)
 {
     static const struct {
         const char *key;
         double (*of)(const calc_schedule_event *e);
     } columns[] = {{"stage", stage_of},           {"kind", kind_of},   {"chunk", chunk_of},
                    {"microbatch", microbatch_of}, {"start", start_of}, {"dur", length_of}};
-    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "pipeline_schedule");
-    calc_output_printf(out,
-                       "{\"schedule\": \"%s\", \"stages\": %" PRId64 ", \"chunks\": %" PRId64
-                       ", \"microbatches\": %" PRId64 ", \"shown\": %" PRId64 ", \"end_s\": %.17g",
-                       field->choices[t->shape.kind], t->shape.stages, t->shape.chunks,
-                       t->microbatches, t->shape.microbatches, t->count > 0 ? t->end_s : 0);
+    calc_put_object(put, "timeline", CALC_PUT_LINES);
+    calc_put_text(put, "schedule", calc_pipeline_schedule_names[t->shape.kind]);
+    calc_put_count(put, "stages", t->shape.stages);
+    calc_put_count(put, "chunks", t->shape.chunks);
+    calc_put_count(put, "microbatches", t->microbatches);
+    calc_put_count(put, "shown", t->shape.microbatches);
+    calc_put_number(put, "end_s", t->count > 0 ? t->end_s : 0);
     if (t->reason) {
-        calc_output_printf(out, ", \"reason\": \"%s\"", t->reason);
+        calc_put_text(put, "reason", t->reason);
     }
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-        calc_output_printf(out, ",\n    \"%s\": [", columns[c].key);
+        calc_put_array(put, columns[c].key, CALC_PUT_LINE);
         for (size_t i = 0; i < t->count; i++) {
-            calc_output_printf(out, i ? ",%.7g" : "%.7g", columns[c].of(&t->event[i]));
+            calc_put_rounded(put, NULL, columns[c].of(&t->event[i]), 7);
         }
-        calc_output_text(out, "]");
+        calc_put_close(put);
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
 void calc_page_timeline_free(calc_page_timeline *timeline)

@@ -3,7 +3,7 @@
 #define CALC_REPORT_PAGE_TIMELINE_H
 
 #include "calc.h"
-#include "io/output.h"
+#include "io/json_put.h"
 #include "model/schedule_sim.h"
 
 enum {
@@ -32,8 +32,9 @@ CALC_MUST_USE calc_status calc_page_timeline_make(calc_page_timeline *out, const
                                                   const calc_stage_stats *stage,
                                                   calc_errors *errors);
 
-/** Write it as a JSON object: shape, and arrays of equal length; or the reason. */
-void calc_page_timeline_write(calc_output *out, const calc_page_timeline *timeline);
+/** The member "timeline" of the object that is open: shape, and arrays of equal length; or the
+ *  reason. */
+void calc_page_timeline_put(calc_put *put, const calc_page_timeline *timeline);
 
 /** Free what it owns; fine on {0}. */
 void calc_page_timeline_free(calc_page_timeline *timeline);

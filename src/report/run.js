@@ -75,7 +75,7 @@ if (run.reasons.length) {
 function showTime() {
   const node = section("time", "Time", "Where the step goes", "All parts are exposed seconds: they add up to the step.");
   const box = card(node);
-  const slowest = data.extended && exe.pipeline_par > 1 ? `stage ${count(stats.slowest_stage)}` : "";
+  const slowest = data.ours && exe.pipeline_par > 1 ? `stage ${count(stats.slowest_stage)}` : "";
   stacks(box, { rows: [{ label: "Step", note: slowest, values: data.time, total: timeTotal }], parts: timeParts,
     steps: timeSteps, text: seconds, height: 26,
     aria: `Step of ${seconds(timeTotal)}: ${Object.entries(data.time).map(([k, v]) => `${k} ${share(v / timeTotal)}`).join(", ")}` });
@@ -344,7 +344,7 @@ function showMemory() {
   const many = stages.length > 1;
   const node = section("memory", "Memory", many ? "Memory of every stage" : "Memory of a processor",
     !many ? "What one processor holds at its peak."
-      : data.extended ? "Early stages keep more micro-batches in flight, so they hold more activations."
+      : data.ours ? "Early stages keep more micro-batches in flight, so they hold more activations."
         : "Calculon charges every stage as the first, which holds the most micro-batches.");
   const capacity = stats.mem_tier1_capacity;
   const limit = capacity > 0 ? { value: capacity, label: `${bytes(capacity)} capacity` } : null;
@@ -482,7 +482,7 @@ function showOperations() {
   const memory = (system.mem1.GBps || 0) * 1e9;
   const peak = d3.max(roofs(), (roof) => roof.rate) || 1;
   const longest = d3.max(operations, (o) => o.time);
-  const node = section("layers", "Operations", data.extended ? "Every operation of the blocks and the ends" : "Every operation of a block",
+  const node = section("layers", "Operations", data.ours ? "Every operation of the blocks and the ends" : "Every operation of a block",
     "For one micro-batch on one processor; collectives have a time on the link, hidden or not.");
   const box = card(node);
   const anyLink = operations.some((o) => o.onLink > 0);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "io/json_save.h"
+#include "io/put_answer.h"
 #include "io/request.h"
 #include "spec/field.h"
 
@@ -30,12 +31,6 @@ struct calc_session {
 };
 
 /* ---- Documents by name ----------------------------------------------------------------------- */
-
-static calc_status out_of_memory(calc_errors *errors)
-{
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
-}
 
 static void forget(kept_document *kept)
 {
@@ -68,7 +63,7 @@ static calc_status keep(calc_session *session, calc_kind kind, const char *name,
     kept_document made = {kind, strdup(name), malloc(size)};
     if (!made.name || !made.object) {
         forget(&made);
-        return out_of_memory(errors);
+        return calc_errors_no_memory(errors);
     }
     memcpy(made.object, object, size);
     kept_document *slot = &session->kept[session->next];
@@ -100,148 +95,86 @@ static calc_status find_document(void *context, calc_kind kind, const char *name
 /* Where answers go. */
 typedef struct answering {
     calc_session *session;
-    calc_output *out;
+    calc_put put;
     bool is_array;
-    size_t count;
+    bool any;
 } answering;
 
-static void write_errors(calc_output *out, const calc_errors *errors)
+static void put_errors(calc_put *put, const calc_errors *errors)
 {
-    calc_output_text(out, "\"errors\": [");
+    calc_put_array(put, "errors", CALC_PUT_LINE);
     for (int i = 0; i < errors->count; i++) {
-        calc_output_text(out, i ? ", " : "");
-        calc_request_write_error(out, &errors->item[i]);
+        calc_request_put_error(put, &errors->item[i]);
     }
-    calc_output_text(out, "]}");
+    calc_put_close(put);
 }
 
-static void write_number(calc_output *out, const char *glue, const calc_field *field,
-                         const void *object)
+static void put_stats(calc_put *put, const calc_request *request, const calc_stats *stats)
 {
-    char number[32];
-    double value = calc_member_number(field, (const char *)object + field->offset);
-    calc_output_text(out, glue);
-    calc_output_text(out, "\"");
-    calc_output_text(out, field->key);
-    calc_output_text(out, "\": ");
-    calc_output_text(out, calc_number_text(value, 1, number));
-}
-
-/* Members of a struct of numbers, the first after `glue`. */
-static void write_numbers(calc_output *out, const char *glue, calc_kind kind, const void *object)
-{
-    const calc_table *table = calc_table_of(kind);
-    for (size_t i = 0; i < table->count; i++) {
-        write_number(out, i ? ", " : glue, &table->rows[i], object);
-    }
-    calc_output_text(out, "}");
-}
-
-static void write_stats(calc_output *out, const calc_request *request, const calc_stats *stats)
-{
-    calc_output_text(out, ", \"stats\": ");
+    calc_put_object(put, "stats", CALC_PUT_LINE);
     if (request->all_stats) {
-        write_numbers(out, "{", CALC_KIND_STATS, stats);
-        return;
+        calc_put_rows(put, CALC_KIND_STATS, stats);
     }
-    calc_output_text(out, "{");
-    for (size_t i = 0; i < request->stat_count; i++) {
-        write_number(out, i ? ", " : "", request->stat[i], stats);
+    for (size_t i = 0; !request->all_stats && i < request->stat_count; i++) {
+        const calc_field *field = request->stat[i];
+        calc_put_number(put, field->key,
+                        calc_member_number(field, (const char *)stats + field->offset));
     }
-    calc_output_text(out, "}");
+    calc_put_close(put);
 }
 
-static void write_reasons(calc_session *session, calc_output *out)
+static void put_reasons(calc_session *session, calc_put *put)
 {
     const calc_request_documents *in = &session->request.used;
-    size_t count = calc_reasons(&in->app, &in->system, &in->exec, &session->stats, session->reason);
-    for (size_t i = 0; i < count; i++) {
-        const calc_reason *reason = &session->reason[i];
-        calc_output_printf(out, "%s{\"verdict\": \"%s\", \"text\": ", i ? ", " : ", \"reasons\": [",
-                           calc_verdict_text(reason->verdict));
-        calc_json_string(out, reason->text);
-        calc_output_text(out, ", \"hint\": ");
-        calc_json_string(out, reason->hint);
-        calc_output_text(out, i + 1 < count ? "}" : "}]");
+    size_t count = calc_reasons(&in->app, &in->system, &in->exec, session->request.compat,
+                                &session->stats, session->reason);
+    if (count > 0) {
+        calc_put_reasons(put, session->reason, count);
     }
 }
 
-static void write_layers(calc_session *session, calc_output *out)
+static void put_layers(calc_session *session, calc_put *put)
 {
     const calc_request_documents *in = &session->request.used;
-    size_t count = calc_layers(&in->app, &in->system, &in->exec, session->layer, CALC_MAX_LAYERS);
-    calc_output_text(out, ", \"layers\": [");
-    for (size_t i = 0; i < count; i++) {
-        calc_output_text(out, i ? ", {\"name\": " : "{\"name\": ");
-        calc_json_string(out, session->layer[i].name);
-        write_numbers(out, ", ", CALC_KIND_LAYER, &session->layer[i]);
-    }
-    calc_output_text(out, "]");
+    size_t count = calc_layers(&in->app, &in->system, &in->exec, session->request.compat,
+                               session->layer, CALC_MAX_LAYERS);
+    calc_put_layers(put, session->layer, count);
 }
 
-/* Stages only exist where each has a block. */
-static void write_stages(calc_session *session, calc_output *out)
+static void put_stages(calc_session *session, calc_put *put)
 {
     const calc_request_documents *in = &session->request.used;
-    size_t count = in->exec.pipeline_par <= in->app.num_blocks
-                       ? calc_each_stage(&in->app, &in->system, &in->exec, NULL, 0)
-                       : 0;
+    calc_compat compat = session->request.compat;
+    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, compat, NULL, 0);
     calc_stage_stats *stage = calloc(count + 1, sizeof *stage);
     if (stage) {
-        count = calc_each_stage(&in->app, &in->system, &in->exec, stage, count);
+        count = calc_each_stage(&in->app, &in->system, &in->exec, compat, stage, count);
     }
-    calc_output_text(out, ", \"stages\": [");
-    for (size_t i = 0; stage && i < count; i++) {
-        write_numbers(out, i ? ", {" : "{", CALC_KIND_STAGE, &stage[i]);
-    }
-    calc_output_text(out, "]");
+    calc_put_stages(put, stage, stage ? count : 0);
     free(stage);
 }
 
-/* A document on one line: the writer's line ends mean nothing inside JSON. */
-static void write_document(calc_output *out, calc_kind kind, const void *object)
-{
-    static const char *const keys[] = {"app", "sys", "exe"};
-    calc_text text = {0};
-    calc_output *memory;
-    calc_output_printf(out, ", \"%s\": ", keys[kind]);
-    if (calc_output_open_memory(&memory, &text, NULL) != CALC_OK) {
-        calc_output_text(out, "null");
-        return;
-    }
-    calc_json_save(memory, kind, object, 0);
-    if (calc_output_close(memory, NULL) == CALC_OK) {
-        for (size_t i = 0; i < text.length; i++) {
-            calc_output_write(out, &text.data[i], text.data[i] != '\n');
-        }
-    }
-    calc_text_free(&text);
-}
-
-static void evaluate(calc_session *session, calc_output *out)
+static void evaluate(calc_session *session, calc_put *put)
 {
     const calc_request *request = &session->request;
     const calc_request_documents *in = &request->used;
     calc_run(&in->app, &in->system, &in->exec, request->compat, &session->stats);
-    calc_output_text(out, "\"verdict\": \"");
-    calc_output_text(out, calc_verdict_text(session->stats.verdict));
-    calc_output_text(out, "\"");
+    calc_put_text(put, "verdict", calc_verdict_text(session->stats.verdict));
     if (session->stats.verdict != CALC_VERDICT_OK) {
-        write_reasons(session, out);
+        put_reasons(session, put);
     }
-    write_stats(out, request, &session->stats);
+    put_stats(put, request, &session->stats);
     if (request->inputs) {
-        write_document(out, CALC_KIND_APP, &in->app);
-        write_document(out, CALC_KIND_SYSTEM, &in->system);
-        write_document(out, CALC_KIND_EXEC, &in->exec);
+        calc_put_struct(put, "app", CALC_KIND_APP, &in->app);
+        calc_put_struct(put, "sys", CALC_KIND_SYSTEM, &in->system);
+        calc_put_struct(put, "exe", CALC_KIND_EXEC, &in->exec);
     }
     if (request->layers) {
-        write_layers(session, out);
+        put_layers(session, put);
     }
     if (request->stages) {
-        write_stages(session, out);
+        put_stages(session, put);
     }
-    calc_output_text(out, "}");
 }
 
 /* calc_request_handle */
@@ -250,29 +183,33 @@ static void answer_one(void *context, const calc_request *request, const calc_er
     answering *a = context;
     const calc_request_documents *in = &request->used;
     calc_errors found = {0};
-    calc_output_text(a->out, a->count > 0 ? ", {" : a->is_array ? "[{" : "{");
-    a->count++;
+    if (a->is_array && !a->any) {
+        calc_put_array(&a->put, NULL, CALC_PUT_LINE);
+    }
+    a->any = true;
+    calc_put_object(&a->put, NULL, CALC_PUT_LINE);
     if (request->id) {
-        calc_output_text(a->out, "\"id\": ");
-        calc_output_text(a->out, request->id);
-        calc_output_text(a->out, ", ");
+        calc_put_raw(&a->put, "id", request->id);
     }
     if (errors->count > 0) {
-        write_errors(a->out, errors);
+        put_errors(&a->put, errors);
     } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK) {
-        write_errors(a->out, &found);
+        put_errors(&a->put, &found);
     } else {
-        evaluate(a->session, a->out);
+        evaluate(a->session, &a->put);
     }
+    calc_put_close(&a->put);
 }
 
 void calc_session_answer(calc_session *session, const char *text, size_t length, calc_output *out)
 {
-    answering a = {.session = session, .out = out};
+    answering a = {.session = session, .put = {.out = out, .flat = true}};
     calc_request_each(&session->reader, text, length, &session->request, &a.is_array, answer_one,
                       &a);
-    if (a.is_array) {
-        calc_output_text(out, a.count > 0 ? "]" : "[]");
+    if (a.is_array && a.any) {
+        calc_put_close(&a.put);
+    } else if (a.is_array) {
+        calc_output_text(out, "[]");
     }
 }
 

@@ -11,7 +11,6 @@
 
 #define CHOICE(name, text) text,
 const char *const calc_datatype_names[] = {CALC_DATATYPE_LIST(CHOICE) NULL};
-const char *const calc_compat_names[] = {CALC_COMPAT_LIST(CHOICE) NULL};
 const char *const calc_pipeline_schedule_names[] = {CALC_PIPELINE_SCHEDULE_LIST(CHOICE) NULL};
 static const char *const attention_type_names[] = {CALC_ATTENTION_TYPE_LIST(CHOICE) NULL};
 static const char *const structure_type_names[] = {CALC_STRUCTURE_TYPE_LIST(CHOICE) NULL};
@@ -265,7 +264,10 @@ bool calc_field_in_range(const calc_field *field, double number)
     if (field->lo == 0 && field->hi == 0) {
         return isfinite(number);
     }
-    return (field->flags & CALC_ABOVE_LO ? number > field->lo : number >= field->lo) &&
+    if (number == 0 && field->flags & CALC_OR_ZERO) {
+        return true;
+    }
+    return number >= field->lo &&
            (field->flags & CALC_BELOW_HI ? number < field->hi : number <= field->hi);
 }
 
@@ -277,18 +279,18 @@ char *calc_field_range_text(const calc_field *field, double number, char *buffer
     char hi[32];
     const char *unit = field->unit ? field->unit : "";
     const char *space = field->unit ? " " : "";
-    const char *from = field->flags & CALC_ABOVE_LO ? "more than" : "at least";
+    bool or_zero = field->flags & CALC_OR_ZERO;
     const char *to = field->flags & CALC_BELOW_HI ? "less than" : "at most";
     calc_number_text(field->lo, 1, lo);
     calc_number_text(field->hi, 1, hi);
     if (number > field->hi && field->hi >= GUARD) {
         snprintf(buffer, size, "%s %s%s%s", to, hi, space, unit);
     } else if (field->hi >= GUARD) {
-        snprintf(buffer, size, "%s %s%s%s", from, lo, space, unit);
-    } else if (field->flags & (CALC_ABOVE_LO | CALC_BELOW_HI)) {
-        snprintf(buffer, size, "%s %s and %s %s%s%s", from, lo, to, hi, space, unit);
+        snprintf(buffer, size, "%sat least %s%s%s", or_zero ? "0, or " : "", lo, space, unit);
+    } else if (field->flags & CALC_BELOW_HI) {
+        snprintf(buffer, size, "at least %s and %s %s%s%s", lo, to, hi, space, unit);
     } else {
-        snprintf(buffer, size, "%s to %s%s%s", lo, hi, space, unit);
+        snprintf(buffer, size, "%s%s to %s%s%s", or_zero ? "0, or " : "", lo, hi, space, unit);
     }
     return buffer;
 }

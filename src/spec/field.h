@@ -6,8 +6,6 @@
 
 /** Texts of the datatypes, in enum order, NULL at the end. */
 extern const char *const calc_datatype_names[];
-/** Texts of the compatibility modes, likewise. */
-extern const char *const calc_compat_names[];
 /** Texts of the pipeline schedules, likewise. */
 extern const char *const calc_pipeline_schedule_names[];
 

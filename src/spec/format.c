@@ -1,5 +1,17 @@
 #include "spec/format.h"
 
+double calc_datatype_bytes(calc_datatype datatype)
+{
+    switch (datatype) {
+    case CALC_DATATYPE_FLOAT8:
+        return 1;
+    case CALC_DATATYPE_FLOAT32:
+        return 4;
+    default:
+        return 2;
+    }
+}
+
 double calc_format_bytes(calc_format format)
 {
     switch (format) {

@@ -4,6 +4,9 @@
 
 #include "calc.h"
 
+/** Bytes of one number that an engine computes in; of 4 bits, which only matrices have, 2. */
+double calc_datatype_bytes(calc_datatype datatype);
+
 /** Bytes of one number; 0 for auto. Scales of blocks are not counted. */
 double calc_format_bytes(calc_format format);
 

@@ -73,8 +73,8 @@ static double weigh(const selection *s, size_t *tables)
     return sum;
 }
 
-/* The score up to which runs weigh `wanted`; NaN: all of them weigh less. */
-static double score_at(const selection *s, double wanted)
+/* The error, a logarithm without its sign, up to which runs weigh `wanted`; NaN: all weigh less. */
+static double abs_log_at(const selection *s, double wanted)
 {
     calc_unseen unseen = s->query->unseen;
     double sum = 0;
@@ -90,8 +90,8 @@ static double score_at(const selection *s, double wanted)
     return (double)NAN;
 }
 
-/* The value up to which runs weigh half: negative ones come first, from the largest score down. */
-static double median_of(const selection *s, double all)
+/* The logarithm up to which runs weigh half: negative ones come first, from the largest down. */
+static double median_log_of(const selection *s, double all)
 {
     calc_unseen unseen = s->query->unseen;
     double sum = 0;
@@ -134,8 +134,8 @@ calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *q
     calc_band band = {.runs = s.runs, .alike = s.alike};
     double all = weigh(&s, &band.tables);
     double one = s.runs > 0 ? all / (double)s.runs : 0;
-    band.reach = s.runs > 0 ? score_at(&s, CALC_BAND_LEVEL * (all + one)) : (double)NAN;
-    band.median = s.runs > 0 ? median_of(&s, all) : (double)NAN;
+    band.reach = s.runs > 0 ? abs_log_at(&s, CALC_BAND_LEVEL * (all + one)) : (double)NAN;
+    band.median = s.runs > 0 ? median_log_of(&s, all) : (double)NAN;
     return band;
 }
 

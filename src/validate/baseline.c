@@ -5,94 +5,54 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "io/csv_read.h"
-#include "io/utf8.h"
+#include "io/csv_table.h"
 
-enum { CELLS_MAX = 256, ID = 0, QUANTITY, STATUS, ERROR, COLUMNS };
-static const char *const columns[COLUMNS] = {"id", "quantity", "status", "error"};
+/* One row of the file. */
+typedef struct entry {
+    const char *id, *status;
+    calc_quantity quantity;
+    double error; /* NaN: blank */
+    int line;
+} entry;
 
-static const char hint[] = "a baseline is what calc validate --csv writes";
+static const calc_csv_column columns[] = {
+    {CALC_CSV_MEMBER(entry, line)},
+    {.name = "id", CALC_CSV_MEMBER(entry, id)},
+    {.name = "quantity", CALC_CSV_MEMBER(entry, quantity), .words = calc_quantity_words},
+    {.name = "status", CALC_CSV_MEMBER(entry, status)},
+    {.name = "error", .flags = CALC_CSV_BLANK, CALC_CSV_MEMBER(entry, error)}};
 
-/* Cells of the columns in a row; -1: missing. @return the name of one that is missing, or NULL */
-static const char *find_columns(char *const *cell, int count, int at[COLUMNS])
-{
-    for (int c = 0; c < COLUMNS; c++) {
-        at[c] = -1;
-        for (int i = 0; i < count; i++) {
-            at[c] = strcmp(cell[i], columns[c]) == 0 ? i : at[c];
-        }
-        if (at[c] < 0) {
-            return columns[c];
-        }
-    }
-    return NULL;
-}
+static const calc_csv_table table =
+    CALC_CSV_TABLE(columns, entry, "a baseline is what calc validate --csv writes");
 
 /* The result of that id and quantity; NULL if there is none. */
-static const calc_result *find_result(const calc_results *results, const char *id,
-                                      const char *quantity)
+static const calc_result *find_result(const calc_results *results, const entry *e)
 {
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
-        if (strcmp(r->prediction->map.row->id, id) == 0 &&
-            strcmp(calc_quantity_word(r->quantity), quantity) == 0) {
+        if (r->quantity == e->quantity && strcmp(r->prediction->map.row->id, e->id) == 0) {
             return r;
         }
     }
     return NULL;
 }
 
-/* Take one row. @return false if its error is not a number */
-static bool take(calc_baseline *out, const calc_results *results, char *const *cell,
-                 const int at[COLUMNS])
+static calc_status take(calc_baseline *out, const calc_results *results, const entry *e,
+                        const char *path, calc_errors *errors)
 {
-    if (strcmp(cell[at[STATUS]], calc_use_word(CALC_USE_SCORED)) != 0) {
-        return true;
+    if (strcmp(e->status, calc_use_word(CALC_USE_SCORED)) != 0) {
+        return CALC_OK;
     }
-    char *end;
-    double error = strtod(cell[at[ERROR]], &end);
-    if (end == cell[at[ERROR]] || *end != '\0' || !isfinite(error)) {
-        return false;
+    if (isnan(e->error)) {
+        return calc_errors_at(errors, CALC_ERR_TYPE, path, e->line, 0, table.hint,
+                              "a scored row has an error, this one has none");
     }
-    const calc_result *r = find_result(results, cell[at[ID]], cell[at[QUANTITY]]);
+    const calc_result *r = find_result(results, e);
     if (r) {
-        out->error[r - results->item] = error;
+        out->error[r - results->item] = e->error;
         out->missing += r->use == CALC_USE_UNPREDICTED;
     }
-    return true;
-}
-
-static calc_status read_rows(calc_baseline *out, calc_text *text, const char *path,
-                             const calc_results *results, calc_errors *errors)
-{
-    calc_csv_reader reader;
-    char *cell[CELLS_MAX];
-    int at[COLUMNS];
-    int line;
-    char shown[CALC_UTF8_SHOW_SIZE];
-    calc_csv_read_start(&reader, text->data, text->length, path);
-    int head = calc_csv_read_row(&reader, cell, CELLS_MAX, &line, errors);
-    if (head < 0) {
-        return CALC_ERR_SYNTAX;
-    }
-    const char *missing = find_columns(cell, head, at);
-    if (missing) {
-        return calc_csv_read_fail(&reader, line, CALC_ERR_FIELD, errors, hint,
-                                  "column \"%s\" is missing", missing);
-    }
-    int count;
-    while ((count = calc_csv_read_row(&reader, cell, CELLS_MAX, &line, errors)) > 0) {
-        if (count != head) {
-            return calc_csv_read_fail(&reader, line, CALC_ERR_FIELD, errors, hint,
-                                      "the row has %d cells, the first has %d", count, head);
-        }
-        if (!take(out, results, cell, at)) {
-            return calc_csv_read_fail(
-                &reader, line, CALC_ERR_TYPE, errors, hint, "error: \"%s\" is not a number",
-                calc_utf8_show(shown, cell[at[ERROR]], strlen(cell[at[ERROR]])));
-        }
-    }
-    return count < 0 ? CALC_ERR_SYNTAX : CALC_OK;
+    return CALC_OK;
 }
 
 calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_results *results,
@@ -100,18 +60,19 @@ calc_status calc_baseline_read(calc_baseline *out, const char *path, const calc_
 {
     *out = (calc_baseline){.error = malloc((results->count + 1) * sizeof *out->error)};
     if (!out->error) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < results->count; i++) {
         out->error[i] = (double)NAN;
     }
-    calc_text text = {0};
-    calc_status status = calc_text_read(&text, path, errors);
-    if (status == CALC_OK) {
-        status = read_rows(out, &text, path, results, errors);
+    calc_csv_rows rows;
+    calc_status status = calc_csv_table_read(&rows, &table, path, errors);
+    const entry *entries = rows.item;
+    for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
+        status = take(out, results, &entries[i], path, errors);
     }
-    calc_text_free(&text);
+    free(rows.item);
+    calc_text_free(&rows.text);
     return status;
 }
 

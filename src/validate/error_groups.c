@@ -172,8 +172,7 @@ calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *r
     free(m.error);
     if (!fine) {
         calc_error_groups_free(out);
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     return CALC_OK;
 }

@@ -295,8 +295,7 @@ calc_status calc_features_make(calc_features *out, const calc_results *results, 
         return CALC_OK;
     }
     calc_features_free(out);
-    return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                           calc_status_text(CALC_ERR_NOMEM));
+    return calc_errors_no_memory(errors);
 }
 
 void calc_features_free(calc_features *features)

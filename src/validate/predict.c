@@ -11,9 +11,10 @@ enum { STAGES_MAX = 64 };
 static double last_stage_of(const calc_run_map *map, const calc_system *system)
 {
     calc_stage_stats stage[STAGES_MAX];
-    size_t count = calc_each_stage(&map->app, system, &map->exec, stage, STAGES_MAX);
-    const calc_stage_stats *last = &stage[(count < STAGES_MAX ? count : STAGES_MAX) - 1];
-    return last->mem_tier1 - last->mem_overhead;
+    size_t count =
+        calc_each_stage(&map->app, system, &map->exec, CALC_COMPAT_NONE, stage, STAGES_MAX);
+    const calc_stage_stats *last = &stage[count < STAGES_MAX ? count - 1 : STAGES_MAX - 1];
+    return count > 0 ? last->mem_tier1 - last->mem_overhead : NAN;
 }
 
 bool calc_predict_counts_allocated(const calc_run_map *map)
@@ -53,7 +54,7 @@ static double try_layout(calc_prediction *p, const calc_system *system, const ca
     }
     p->memory_bytes = memory_of(&p->map, system, &stats);
     if (full && !p->map.search) {
-        calc_run_map_assume(&p->map, "predicted to need more memory than the machine has");
+        calc_run_assume(&p->map, "predicted to need more memory than the machine has");
     }
     return stats.total_time;
 }

@@ -21,7 +21,7 @@ typedef struct calc_remarks {
     calc_text text;
 } calc_remarks;
 
-/** Read a file with the columns id, quantity, use and remark, in this order.
+/** Read a file with the columns id, quantity, use and remark.
  *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_remarks_read(calc_remarks *out, const char *path,
                                             calc_errors *errors);

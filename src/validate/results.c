@@ -67,8 +67,7 @@ calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t f
                           .item = calloc(CALC_QUANTITY_COUNT * total + 1, sizeof *out->item)};
     if (!out->prediction || !out->item) {
         calc_results_free(out);
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     for (size_t f = 0; f < files; f++) {
         for (size_t i = 0; i < runs[f].count; i++) {
@@ -96,14 +95,15 @@ size_t calc_results_count(const calc_results *results, calc_use use)
     return count;
 }
 
+const char *const calc_quantity_words[] = {
+#define CALC_X(name, word, unit) word,
+    CALC_QUANTITY_LIST(CALC_X)
+#undef CALC_X
+        NULL};
+
 const char *calc_quantity_word(calc_quantity quantity)
 {
-    static const char *const words[] = {
-#define CALC_X(name, word, unit) word,
-        CALC_QUANTITY_LIST(CALC_X)
-#undef CALC_X
-    };
-    return words[quantity];
+    return calc_quantity_words[quantity];
 }
 
 const char *calc_use_word(calc_use use)

@@ -63,6 +63,9 @@ void calc_results_free(calc_results *results);
 /** How many have that use. */
 size_t calc_results_count(const calc_results *results, calc_use use);
 
+/** Words of the quantities, NULL at the end. */
+extern const char *const calc_quantity_words[];
+
 /** Words of a quantity and of a use. */
 const char *calc_quantity_word(calc_quantity quantity);
 const char *calc_use_word(calc_use use);

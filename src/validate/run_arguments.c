@@ -92,7 +92,7 @@ static void fill_kernels(calc_run_map *map)
     e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
     if (fused && !e->fused_cross_entropy) {
         e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
-        calc_run_map_assume(map, "native fusion of the loss: TorchScript that makes copies");
+        calc_run_assume(map, "native fusion of the loss: TorchScript that makes copies");
     }
     if (map->app.num_experts == 0) {
         e->expert_tensor_par = 1; /* given, but of no effect */

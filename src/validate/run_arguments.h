@@ -4,7 +4,7 @@
 #ifndef CALC_VALIDATE_RUN_ARGUMENTS_H
 #define CALC_VALIDATE_RUN_ARGUMENTS_H
 
-#include "validate/run_map.h"
+#include "validate/run_assume.h"
 
 /** The value of an option: what stands between it and the next one, not NUL-terminated. NULL if it
  *  is not given; "" (or the next option) if it has none.

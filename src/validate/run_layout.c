@@ -32,14 +32,14 @@ static const char *fill_sizes(calc_run_map *map)
     }
     e->data_par = e->num_procs / model;
     if (r->dp > 0 && whole(r->dp) != e->data_par) {
-        calc_run_map_assume(map, "data parallelism from the number of GPUs, not as printed");
+        calc_run_assume(map, "data parallelism from the number of GPUs, not as printed");
     }
     e->expert_par = size_of(r->ep);
-    if (calc_run_map_trait(map, CALC_RUN_TRAIT_SPREAD_EXPERTS, true)) {
+    if (calc_run_assume_trait(map, CALC_RUN_TRAIT_SPREAD_EXPERTS, true)) {
         int64_t experts = map->app.num_experts;
         e->expert_par = e->num_procs < experts ? e->num_procs : experts;
     }
-    bool split = isnan(r->etp) && calc_run_map_trait(map, CALC_RUN_TRAIT_SPLIT_EXPERTS, true);
+    bool split = isnan(r->etp) && calc_run_assume_trait(map, CALC_RUN_TRAIT_SPLIT_EXPERTS, true);
     e->expert_tensor_par = split ? e->tensor_par : size_of(r->etp);
     e->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     e->context_par_net = e->expert_par_net = -1;
@@ -53,8 +53,8 @@ static const char *fill_batch(calc_run_map *map)
     calc_exec *e = &map->exec;
     e->microbatch_size = size_of(r->micro_batch);
     if (!(r->micro_batch > 0)) {
-        map->search = calc_run_map_trait(map, CALC_RUN_TRAIT_MICROBATCH_SEARCH, true);
-        if (!map->search && !calc_run_map_trait(map, CALC_RUN_TRAIT_MICROBATCH_1, true)) {
+        map->search = calc_run_assume_trait(map, CALC_RUN_TRAIT_MICROBATCH_SEARCH, true);
+        if (!map->search && !calc_run_assume_trait(map, CALC_RUN_TRAIT_MICROBATCH_1, true)) {
             return "micro-batch not published";
         }
     }
@@ -65,7 +65,7 @@ static const char *fill_batch(calc_run_map *map)
     }
     e->batch_size = (batch + together - 1) / together * together;
     if (e->batch_size != batch) {
-        calc_run_map_assume(map, "batch rounded up to whole micro-batches, measured time with it");
+        calc_run_assume(map, "batch rounded up to whole micro-batches, measured time with it");
         map->step_s *= (double)e->batch_size / (double)batch;
     }
     return NULL;
@@ -107,7 +107,7 @@ static void fill_listed_stages(calc_run_map *map)
     e->first_stage_blocks = block[0] + moved;
     e->last_stage_blocks = block[stages - 1];
     if (stages > 2) {
-        calc_run_map_assume(map, "stages between the first and the last alike, not as listed");
+        calc_run_assume(map, "stages between the first and the last alike, not as listed");
     }
 }
 
@@ -118,21 +118,21 @@ static void fill_pipeline(calc_run_map *map)
     bool several = e->pipeline_par > 1;
     int64_t chunks = strtol(map->row->vpp, NULL, 10);
     chunks = chunks > 0 ? chunks : 1;
-    bool eight = calc_run_map_trait(map, CALC_RUN_TRAIT_CHUNKS_8, several);
+    bool eight = calc_run_assume_trait(map, CALC_RUN_TRAIT_CHUNKS_8, several);
     e->pipeline_interleaving = !several ? 1 : eight ? 8 : chunks;
     int64_t parts = e->pipeline_par * chunks;
     bool ends = blocks % parts != 0 && (blocks + 2) % parts == 0;
-    if (several && (calc_run_map_trait(map, CALC_RUN_TRAIT_BALANCED_ENDS, true) || ends)) {
+    if (several && (calc_run_assume_trait(map, CALC_RUN_TRAIT_BALANCED_ENDS, true) || ends)) {
         e->pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
-        calc_run_map_assume(map, "embedding and head count as a block each");
+        calc_run_assume(map, "embedding and head count as a block each");
     } else if (several && blocks % parts != 0) {
         e->pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
-        calc_run_map_assume(map, "blocks per stage not printed: as equal as can be");
+        calc_run_assume(map, "blocks per stage not printed: as equal as can be");
     }
     fill_listed_stages(map);
     /* Interleaving that is only assumed does not vouch for the overlap that goes with it. */
-    e->pipeline_par_overlap =
-        several && chunks > 1 && !calc_run_map_trait(map, CALC_RUN_TRAIT_NO_MESSAGE_OVERLAP, true);
+    e->pipeline_par_overlap = several && chunks > 1 &&
+                              !calc_run_assume_trait(map, CALC_RUN_TRAIT_NO_MESSAGE_OVERLAP, true);
 }
 
 /* ---- Tensor and data parallelism ------------------------------------------------------------- */
@@ -154,13 +154,13 @@ static void fill_tensor_par(calc_run_map *map)
                    calc_runs_has(r->overlap, "tp_comm=True");
     bool off = calc_runs_has(r->overlap, "ub_tp_comm_overlap=false");
     bool fused =
-        printed || (!off && calc_run_map_trait(map, CALC_RUN_TRAIT_FUSED_TENSOR_OVERLAP, true));
-    bool none = !fused && calc_run_map_trait(map, CALC_RUN_TRAIT_NO_TENSOR_OVERLAP, true);
+        printed || (!off && calc_run_assume_trait(map, CALC_RUN_TRAIT_FUSED_TENSOR_OVERLAP, true));
+    bool none = !fused && calc_run_assume_trait(map, CALC_RUN_TRAIT_NO_TENSOR_OVERLAP, true);
     e->tensor_par_overlap = fused  ? CALC_TENSOR_PAR_OVERLAP_FUSED
                             : none ? CALC_TENSOR_PAR_OVERLAP_NONE
                                    : CALC_TENSOR_PAR_OVERLAP_ASYNC;
     if (!fused && !none) {
-        calc_run_map_assume(map, "tensor-parallel communication asynchronous in backward");
+        calc_run_assume(map, "tensor-parallel communication asynchronous in backward");
     }
 }
 
@@ -170,7 +170,9 @@ static int64_t sharding(const calc_run_map *map)
     const char *zero = map->row->zero_stage_fsdp;
     const char *id = map->row->id;
     if (map->exec.pipeline_par > 1) {
-        return 0; /* weights stay gathered over the micro-batches: a distributed optimizer */
+        /* PyTorch's stages reduce gradients with the last micro-batch only, and weights stay
+         * gathered until then: a distributed optimizer. */
+        return 0;
     }
     if (calc_runs_starts(id, "mbridge") && calc_runs_has(id, "fsdp")) {
         return 3;
@@ -192,14 +194,13 @@ static void fill_data_par(calc_run_map *map)
     bool replicas = e->data_par * e->context_par > 1;
     e->zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
     e->optimizer_sharding = e->data_par > 1 && e->zero_stage > 0;
-    bool overlaps = calc_run_map_trait(map, CALC_RUN_TRAIT_DATA_OVERLAP, replicas) || stage > 0;
-    e->data_par_overlap =
-        e->data_par > 1 && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
+    bool overlaps = calc_run_assume_trait(map, CALC_RUN_TRAIT_DATA_OVERLAP, replicas) || stage > 0;
+    e->data_par_overlap = replicas && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
     bool gather = overlaps || calc_runs_has(r->overlap, "param_gather=True");
     e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     bool half = calc_runs_has(r->overlap, "grad_sync_dtype=bf16") ||
                 calc_runs_has(r->dtype, "PURE") ||
-                calc_run_map_trait(map, CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
+                calc_run_assume_trait(map, CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
     calc_format two_bytes =
         e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
     e->grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
@@ -245,21 +246,22 @@ static void fill_kernels(calc_run_map *map)
     e->attention_type = app->kv_lora_rank > 0             ? CALC_ATTENTION_TYPE_MULTI_LATENT
                         : app->kv_heads < app->attn_heads ? CALC_ATTENTION_TYPE_GROUPED_QUERY
                                                           : CALC_ATTENTION_TYPE_MULTIHEAD;
-    bool unfused = calc_run_map_trait(map, CALC_RUN_TRAIT_UNFUSED_ATTENTION, true);
+    bool unfused = calc_run_assume_trait(map, CALC_RUN_TRAIT_UNFUSED_ATTENTION, true);
     e->flash_attention = !unfused && r->flash_attention != 0;
     if (!unfused && isnan(r->flash_attention)) {
-        calc_run_map_assume(map, "attention kernel not printed: flash attention");
+        calc_run_assume(map, "attention kernel not printed: flash attention");
     }
-    bool portable = calc_run_map_trait(map, CALC_RUN_TRAIT_PORTABLE_ATTENTION, true);
+    bool portable = calc_run_assume_trait(map, CALC_RUN_TRAIT_PORTABLE_ATTENTION, true);
     e->attention_kernel = portable ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
     bool compiled = calc_runs_has(r->overlap, "compile");
-    e->eager = calc_run_map_trait(map, CALC_RUN_TRAIT_EAGER, true) ||
-               (!compiled && calc_run_map_trait(map, CALC_RUN_TRAIT_EAGER_UNLESS_COMPILED, true));
-    bool unfused_loss = calc_run_map_trait(map, CALC_RUN_TRAIT_UNFUSED_LOSS, true) || e->eager;
+    e->eager =
+        calc_run_assume_trait(map, CALC_RUN_TRAIT_EAGER, true) ||
+        (!compiled && calc_run_assume_trait(map, CALC_RUN_TRAIT_EAGER_UNLESS_COMPILED, true));
+    bool unfused_loss = calc_run_assume_trait(map, CALC_RUN_TRAIT_UNFUSED_LOSS, true) || e->eager;
     e->fused_cross_entropy = !unfused_loss;
     e->cuda_graph = graphed(r->overlap);
     e->unfused_experts = calc_runs_has_any_case(r->id, "gpt-oss");
-    if (calc_run_map_trait(map, CALC_RUN_TRAIT_ENGINE_BUFFERS, !isnan(map->memory_bytes))) {
+    if (calc_run_assume_trait(map, CALC_RUN_TRAIT_ENGINE_BUFFERS, !isnan(map->memory_bytes))) {
         e->framework_mem =
             1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD | 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
     }
@@ -274,12 +276,12 @@ static void fill_exchanges(calc_run_map *map)
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
     bool ulysses = calc_runs_has(r->overlap, "ulysses") ||
-                   calc_run_map_trait(map, CALC_RUN_TRAIT_ULYSSES, e->context_par > 1);
+                   calc_run_assume_trait(map, CALC_RUN_TRAIT_ULYSSES, e->context_par > 1);
     e->context_par_type = ulysses ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
     bool printed =
         calc_runs_has_any_case(r->overlap, "deepep") || calc_runs_has(r->overlap, "hybridep");
-    bool assumed =
-        *r->overlap == '\0' && calc_run_map_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
+    bool assumed = *r->overlap == '\0' &&
+                   calc_run_assume_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
     e->dispatch_type =
         printed || assumed ? CALC_DISPATCH_TYPE_NODE_LIMITED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
     e->expert_par_overlap = calc_runs_has(r->overlap, "moe_a2a_overlap=True")
@@ -318,18 +320,18 @@ static void recompute_every_other_block(calc_run_map *map)
     int64_t stage_blocks = map->app.num_blocks / e->pipeline_par;
     e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     e->recompute_blocks = stage_blocks / 2;
-    calc_run_map_assume(map, "selective recomputation by operation: every other block in full");
+    calc_run_assume(map, "selective recomputation by operation: every other block in full");
 }
 
 static void fill_recompute(calc_run_map *map)
 {
     const char *text = map->row->recompute;
     calc_exec *e = &map->exec;
-    if (calc_run_map_trait(map, CALC_RUN_TRAIT_NO_RECOMPUTE, true)) {
+    if (calc_run_assume_trait(map, CALC_RUN_TRAIT_NO_RECOMPUTE, true)) {
         return;
     }
     if (*text == '\0') {
-        calc_run_map_assume(map, "recomputation not printed: none");
+        calc_run_assume(map, "recomputation not printed: none");
     }
     if (calc_runs_starts(text, "full")) {
         e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
@@ -346,7 +348,7 @@ static void fill_recompute(calc_run_map *map)
         recompute_every_other_block(map);
     }
     if (calc_runs_has(text, "offload")) {
-        calc_run_map_assume(map, "offload of activations not modelled");
+        calc_run_assume(map, "offload of activations not modelled");
     }
 }
 

@@ -2,7 +2,7 @@
 #ifndef CALC_VALIDATE_RUN_LAYOUT_H
 #define CALC_VALIDATE_RUN_LAYOUT_H
 
-#include "validate/run_map.h"
+#include "validate/run_assume.h"
 
 /** Fill map->exec; map->app must be filled. A batch that is not a multiple of data parallelism
  *  times micro-batch is rounded up, and map->step_s grows with it.

@@ -1,33 +1,11 @@
 #include "validate/run_map.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "validate/run_arguments.h"
 #include "validate/run_layout.h"
 #include "validate/run_measure.h"
 #include "validate/run_models.h"
-
-void calc_run_map_assume(calc_run_map *map, const char *text)
-{
-    for (int i = 0; i < map->assumptions; i++) {
-        if (strcmp(map->assumption[i], text) == 0) {
-            return;
-        }
-    }
-    if (map->assumptions < CALC_RUN_MAP_ASSUMPTIONS) {
-        map->assumption[map->assumptions++] = text;
-    }
-}
-
-bool calc_run_map_trait(calc_run_map *map, int trait, bool applies)
-{
-    bool has = (map->source->traits & trait) != 0;
-    if (has && applies) {
-        calc_run_map_assume(map, calc_run_source_assumption(trait));
-    }
-    return has;
-}
 
 /* What the row lacks; NULL if it has all. */
 static const char *what_is_missing(const calc_run_map *map)

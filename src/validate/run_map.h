@@ -3,33 +3,9 @@
 #ifndef CALC_VALIDATE_RUN_MAP_H
 #define CALC_VALIDATE_RUN_MAP_H
 
-#include "validate/run_machines.h"
-
-enum { CALC_RUN_MAP_ASSUMPTIONS = 24 };
-
-/** One run. Texts are static or borrowed from the row. */
-typedef struct calc_run_map {
-    const calc_runs_row *row;
-    const calc_run_source *source;
-    const calc_run_machine *machine; /**< NULL: not known */
-    calc_app app;
-    calc_exec exec;
-    bool search;         /**< micro-batch and interleaving are to be found (evaluate.h) */
-    double step_s;       /**< measured time of a step; NaN: none */
-    const char *printed; /**< the column that time comes from; NULL: none */
-    double memory_bytes; /**< measured peak; NaN: none */
-    const char *reason;  /**< why it is not predicted; NULL: it is. app and exec are unspecified */
-    const char *assumption[CALC_RUN_MAP_ASSUMPTIONS];
-    int assumptions;
-} calc_run_map;
+#include "validate/run_assume.h"
 
 /** Map a row. Never fails: what cannot be mapped has a reason. */
 void calc_run_map_row(calc_run_map *out, const calc_runs_row *row);
-
-/** Add something assumed, once. A list that is full stays as it is. */
-void calc_run_map_assume(calc_run_map *map, const char *text);
-
-/** Whether the source of the run has a trait. If so and `applies`, that is an assumption. */
-bool calc_run_map_trait(calc_run_map *map, int trait, bool applies);
 
 #endif

@@ -49,7 +49,7 @@ void calc_run_measure_step(calc_run_map *map)
             double flop_per_s = r->measured_tflops_per_gpu * 1e12 * r->num_gpus;
             map->step_s = conventions[i].flop(r) / flop_per_s;
             map->printed = "measured_tflops_per_gpu";
-            calc_run_map_assume(map, conventions[i].assumption);
+            calc_run_assume(map, conventions[i].assumption);
         }
     }
 }

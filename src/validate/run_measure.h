@@ -3,7 +3,7 @@
 #ifndef CALC_VALIDATE_RUN_MEASURE_H
 #define CALC_VALIDATE_RUN_MEASURE_H
 
-#include "validate/run_map.h"
+#include "validate/run_assume.h"
 
 /** Fill map->step_s and map->printed; they stay as they are if nothing usable was printed. Needs
  *  the shape of the model, the number of GPUs and the batch. */

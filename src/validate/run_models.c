@@ -79,7 +79,7 @@ static int64_t vocabulary(calc_run_map *map)
     if (r->vocab > 0) {
         return whole(r->vocab);
     }
-    calc_run_map_assume(map, "vocabulary not printed: that of the model's family");
+    calc_run_assume(map, "vocabulary not printed: that of the model's family");
     size_t i = 0;
     while (!calc_runs_has_any_case(r->model, vocabularies[i].contains) &&
            !calc_runs_has_any_case(r->id, vocabularies[i].contains)) {
@@ -140,7 +140,7 @@ static void fill_structure(calc_run_map *map)
     app->position_type = gated ? CALC_POSITION_TYPE_ROPE : CALC_POSITION_TYPE_LEARNED;
     bool bias = calc_runs_has(notes, "biases") || calc_runs_has(notes, "bias=yes");
     app->bias = bias ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
-    bool dropout = calc_run_map_trait(map, CALC_RUN_TRAIT_DROPOUT, true);
+    bool dropout = calc_run_assume_trait(map, CALC_RUN_TRAIT_DROPOUT, true);
     app->dropout = dropout ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     bool tied = calc_runs_has(notes, "tied") && !calc_runs_has(notes, "untied");
     app->tied_embeddings = tied ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
@@ -151,7 +151,7 @@ void calc_run_models_app(calc_run_map *map)
     const calc_runs_row *r = map->row;
     calc_app *app = &map->app;
     if (isnan(r->ffn)) {
-        calc_run_map_assume(map, "feed-forward width not printed: 4 times the hidden width");
+        calc_run_assume(map, "feed-forward width not printed: 4 times the hidden width");
     }
     app->hidden = whole(r->hidden);
     app->feedforward = whole(calc_runs_or(r->ffn, 4 * r->hidden));

@@ -3,7 +3,7 @@
 #ifndef CALC_VALIDATE_RUN_MODELS_H
 #define CALC_VALIDATE_RUN_MODELS_H
 
-#include "validate/run_map.h"
+#include "validate/run_assume.h"
 
 /** Fill map->app. The row must have layers, width, heads and sequence length. */
 void calc_run_models_app(calc_run_map *map);

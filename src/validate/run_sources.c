@@ -7,17 +7,17 @@ enum {
     MEGATRON_2021 = OLD_GPT | T(NO_MESSAGE_OVERLAP),
     VTRAIN = MEGATRON_2021 | T(HALF_GRADIENTS),
     NVIDIA_RECIPE = T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(FUSED_TENSOR_OVERLAP),
-    PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP)
+    PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP),
+    FOUNDRY = T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION),
+    SIMUMAX = T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(ENGINE_BUFFERS)
 };
 
 static const char nothing_shared[] = "GPU count is not the product of the parallel sizes";
 
 /* The first row that fits counts. NULL prefix: any id. */
 static const calc_run_source sources[] = {
-    {"simumax_b200", NULL, 0, "simumax_b200",
-     T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(ENGINE_BUFFERS), NULL},
-    {"simumax", NULL, 0, "simumax",
-     T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(ENGINE_BUFFERS), NULL},
+    {"simumax_b200", NULL, 0, "simumax_b200", SIMUMAX, NULL},
+    {"simumax", NULL, 0, "simumax", SIMUMAX, NULL},
     {"seqsel_tab5", NULL, 0, "calculon_tab5", MEGATRON_2021, NULL},
     {"seqsel_fig", NULL, 0, "seqsel_fig1", OLD_GPT, "analytical memory values, no measurement"},
     {"seqsel", NULL, 0, "seqsel_abs", OLD_GPT, NULL},
@@ -28,13 +28,10 @@ static const calc_run_source sources[] = {
     {"mlm_readme_h100", NULL, 0, "mlm_readme_h100", T(DATA_OVERLAP) | T(MICROBATCH_SEARCH), NULL},
     {"vtrain_multi", NULL, 0, "vtrain_multi", VTRAIN, NULL},
     {"vtrain_single", NULL, 0, "vtrain_single", VTRAIN, NULL},
-    {"foundry_h100", NULL, 0, "foundry_h100", T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION),
-     NULL},
-    {"foundry_a100_80", NULL, 0, "foundry_a100_80",
-     T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION), NULL},
-    {"foundry_a100_40", NULL, 0, "foundry_a100_40",
-     T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION), NULL},
-    {"foundry", NULL, 0, "foundry", T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION), NULL},
+    {"foundry_h100", NULL, 0, "foundry_h100", FOUNDRY, NULL},
+    {"foundry_a100_80", NULL, 0, "foundry_a100_80", FOUNDRY, NULL},
+    {"foundry_a100_40", NULL, 0, "foundry_a100_40", FOUNDRY, NULL},
+    {"foundry", NULL, 0, "foundry", FOUNDRY, NULL},
     {"mlperf", NULL, 0, "mlperf", NVIDIA_RECIPE, NULL},
     {"torchtitan", NULL, 0, "torchtitan",
      PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_1), NULL},

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "kernel.h"
+#include "spec/compat.h"
 #include "sweep.h"
 #include "units.h"
 
@@ -96,22 +97,26 @@ static double fastest(const calc_space *space, const calc_sweep_options *options
     return best_s;
 }
 
-static void bench_space(const char *model, const char *system, int64_t procs, int64_t batch)
+static void bench_space(const char *model, const char *system, int64_t procs, int64_t batch,
+                        calc_compat compat)
 {
+    char rules[CALC_COMPAT_TEXT];
+    calc_compat_text(compat, rules);
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
     load(model, system);
     calc_space space = make_space(procs, procs, batch);
     calc_sweep_options options = make_options();
+    options.compat = compat;
     calc_sweep_counts c = {0};
     for (size_t i = 0; i < levels; i++) {
         options.cpu = level[i].name;
         double best_s = fastest(&space, &options, &c);
         printf(
-            "%s %s %lld processors, no pruning, %s: %.1f million evaluations per second and core "
-            "(%llu in %.1f ms)\n",
-            model, system, (long long)procs, level[i].name, 1e-6 * (double)c.evaluated / best_s,
-            (unsigned long long)c.evaluated, 1e3 * best_s);
+            "%s %s %lld processors, rules %s, no pruning, %s: %.1f million evaluations per second "
+            "and core (%llu in %.1f ms)\n",
+            model, system, (long long)procs, rules, level[i].name,
+            1e-6 * (double)c.evaluated / best_s, (unsigned long long)c.evaluated, 1e3 * best_s);
     }
     options.no_prune = false;
     double best_s = fastest(&space, &options, &c);
@@ -129,7 +134,7 @@ static calc_worker *make_worker(const calc_space *space, const calc_sweep_option
     must(w ? CALC_OK : CALC_ERR_NOMEM, "worker");
     w->app = &app;
     w->system = &sys;
-    must(calc_units_list(units, space, &app, &sys), "units");
+    must(calc_units_list(units, space, &app, &sys, options->compat), "units");
     return w;
 }
 
@@ -163,43 +168,43 @@ static void bench_tables(void)
 
 /* ---- The kernel alone ------------------------------------------------------------------------ */
 
-static struct {
-    _Alignas(CALC_KERNEL_ALIGN) double one[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double zero[CALC_KERNEL_LANES];
-} lanes;
-
-static void bench_kernel(size_t count)
+static void bench_kernel(size_t count, int classes, calc_compat compat)
 {
+    static calc_kernel_lanes lanes;
+    static calc_kernel_links links;
     static calc_kernel_out out;
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
-    calc_kernel_tile t = {
-        .count = count,
-        .block = {.fw_base_s = 1, .fw_edge_s = 1, .bw_base_s = 2, .bw_edge_s = 2, .busy_s = 1},
-        .stages = 8,
-        .base_blocks = lanes.one,
-        .chunks = lanes.one,
-        .rounds = lanes.one,
-        .fw_message_s = lanes.zero,
-        .bw_message_s = lanes.zero,
-        .uncharged_s = lanes.zero,
-        .plain = true,
-        .overlapped = true,
-        .reductions = 2,
-    };
-    for (size_t d = 0; d < t.reductions; d++) {
-        t.reduction[d] = (calc_kernel_reduction){.block_s = 0.1,
-                                                 .plain_s = 0.2,
-                                                 .usage = 0.02,
-                                                 .collides = lanes.zero,
-                                                 .mask_s = lanes.zero};
-    }
+    char rules[CALC_COMPAT_TEXT];
+    calc_stage_part part = {.fw_s = 1, .agrad_s = 1, .wgrad_s = 1, .weights = {1, 0}};
+    calc_stage_terms terms = {.compat = compat,
+                              .block = {part},
+                              .stages = 8,
+                              .microbatches = 32,
+                              .training = true,
+                              .dense_shards = 1,
+                              .expert_shards = 1,
+                              .used_share = 1};
+    calc_kernel_tile t = {.terms = &terms,
+                          .lanes = &lanes,
+                          .links = &links,
+                          .chunkings = count / 4,
+                          .count = count,
+                          .allowed = {{true, false}, {false, true}},
+                          .tier1_capacity_bytes = 1e9};
+    lanes.count = count;
+    lanes.classes = classes;
     for (size_t i = 0; i < CALC_KERNEL_LANES; i++) {
-        lanes.one[i] = 1;
+        lanes.chunks[i] = 1 + (double)(i % 3);
+        for (int k = 0; k < classes; k++) {
+            lanes.item[k].stages[i] = 8.0 / classes;
+            lanes.item[k].position[i] = k * 8.0 / classes;
+            lanes.item[k].dense[i] = 12;
+        }
     }
     for (size_t i = 0; i < levels; i++) {
         double best_s = 1e9;
-        size_t calls = 4000000 / count;
+        size_t calls = 1000000 / count;
         for (int round = 0; round < ROUNDS; round++) {
             double start_s = now_s();
             for (size_t k = 0; k < calls; k++) {
@@ -209,9 +214,11 @@ static void bench_kernel(size_t count)
             double elapsed_s = now_s() - start_s;
             best_s = elapsed_s < best_s ? elapsed_s : best_s;
         }
-        /* Each lane stands for two networks, with and without overlap. */
-        printf("kernel alone, %zu lanes, %s: %.0f million points per second\n", count,
-               level[i].name, 1e-6 * (double)(calls * count * 4) / best_s);
+        /* Each lane stands for two points, with and without overlap. */
+        printf(
+            "kernel alone, %zu lanes, %d class%s, rules %s, %s: %.0f million points per second\n",
+            count, classes, classes > 1 ? "es" : "", calc_compat_text(compat, rules), level[i].name,
+            1e-6 * (double)(calls * count * 2) / best_s);
     }
 }
 
@@ -226,6 +233,7 @@ static void bench_balance(void)
     size_t groups = space.axis[CALC_AXIS_num_procs].count;
     options.per_num_procs = true;
     options.no_prune = false;
+    options.compat = CALC_COMPAT_REPAIRED;
     calc_units units = {0};
     calc_worker *w = make_worker(&space, &options, groups, &units);
     double busy_s[WORKERS] = {0};
@@ -264,6 +272,7 @@ static void bench_scaling(bool no_prune)
     } models[] = {{"gpt3-175B", 2340}, {"turing-530B", 2520}, {"megatron-1T", 3072}};
     calc_sweep_options options = make_options();
     options.threads = 2;
+    options.compat = CALC_COMPAT_REPAIRED;
     options.no_prune = no_prune;
     options.per_num_procs = true;
     uint64_t total = 0;
@@ -291,13 +300,15 @@ static void bench_scaling(bool no_prune)
 int main(int argc, char **argv)
 {
     printf("evaluation: a point whose time and memory were computed and compared with the best\n");
-    bench_space("gpt3-175B", "a100_80g", 512, 512);
+    bench_space("gpt3-175B", "a100_80g", 512, 512, CALC_COMPAT_REPAIRED);
+    bench_space("gpt3-175B", "a100_80g", 512, 512, CALC_COMPAT_NONE);
     bench_tables();
-    bench_space("gpt3-175B", "h100_80g_nvl8", 512, 512);
-    bench_space("megatron-22B", "a100_80g", 8, 8); /* a small one: start-up */
-    bench_kernel(4);
-    bench_kernel(12);
-    bench_kernel(64);
+    bench_space("gpt3-175B", "h100_80g_nvl8", 512, 512, CALC_COMPAT_REPAIRED);
+    bench_space("megatron-22B", "a100_80g", 8, 8, CALC_COMPAT_REPAIRED); /* a small one: start-up */
+    bench_kernel(24, 1, CALC_COMPAT_NONE);
+    bench_kernel(24, CALC_MAX_STAGE_CLASSES, CALC_COMPAT_NONE);
+    bench_kernel(24, 1, CALC_COMPAT_REPAIRED);
+    bench_kernel(24, 1, CALC_COMPAT_CALCULON);
     bench_balance();
     if (argc > 1 && strcmp(argv[1], "scaling") == 0) {
         bench_scaling(false);

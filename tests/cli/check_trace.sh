@@ -39,7 +39,8 @@ check()
 llama=(llama3-405B h100_sxm llama3-405B_16384)
 deepseek=(deepseek-v3-671B h800 deepseek-v3_2048)
 gpt3=(gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full)
-forward=(--set training=false --set data_par_overlap=false --set optimizer_sharding=false)
+forward=(--set training=false --set data_par_overlap=false --set optimizer_sharding=false
+    --set activation_recompute=none --set recompute_modules=none)
 check '' "${llama[@]}"
 check '--microbatches 3' "${llama[@]}"
 check '' "${llama[@]}" --set pipeline_interleaving=1 --set pipeline_par_overlap=false

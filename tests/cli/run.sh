@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the cases <topic>/<name>.sh and compares what they print and how they end with <name>.stdout,
-# <name>.stderr (absent: nothing) and <name>.exit (absent: 0).
+# Runs the cases <topic>/<name>.sh and compares what they print with <name>.stdout and <name>.stderr
+# (absent: nothing), and how they end with their first line, "# exit 1" (any other line: 0).
 #
 #   CALC=path/to/calc tests/cli/run.sh [TOPIC...]
-#   CALC_UPDATE=1     rewrites the three files instead of comparing: read the diff before you commit
+#   CALC_UPDATE=1     rewrites both files and the line instead: read the diff before you commit
 #
 # A case is bash, run in an empty directory, with $CALC and $ROOT (the source tree). Paths of this
 # machine are written as ROOT and HERE in what is compared.
@@ -32,6 +32,20 @@ settle() { # result golden
     diff -u --label "expected ${2#"$here"/}" --label found "$golden" "$1"
 }
 
+# Compares an exit status with the one that a case names, or rewrites that.
+settle_exit() { # status script
+    local expected
+    expected=$(sed -n '1s/^# exit //p' "$2")
+    [[ $1 == "${expected:-0}" ]] && return 0
+    if [[ ${CALC_UPDATE:-} == 1 ]]; then
+        [[ -z $expected ]] || sed -i 1d "$2"
+        [[ $1 == 0 ]] || sed -i "1i # exit $1" "$2"
+        return 0
+    fi
+    echo "exit status $1, expected ${expected:-0}"
+    return 1
+}
+
 passed=0 failed=0
 for script in "$here"/*/*.sh; do
     name=${script#"$here"/}
@@ -43,17 +57,23 @@ for script in "$here"/*/*.sh; do
     code=$?
     normalise "$scratch/out" >"$scratch/stdout"
     normalise "$scratch/err" >"$scratch/stderr"
-    : >"$scratch/exit"
-    ((code == 0)) || echo "$code" >"$scratch/exit"
     good=1
-    for part in stdout stderr exit; do
+    for part in stdout stderr; do
         settle "$scratch/$part" "${script%.sh}.$part" || good=0
     done
+    settle_exit "$code" "$script" || good=0
     if ((good)); then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
         echo "FAILED: $name"
+    fi
+done
+for text in "$here"/*/*.std{out,err}; do
+    name=${text#"$here"/}
+    if [[ ! -e ${text%.*}.sh ]] && { ((!$#)) || [[ " $* " == *" ${name%%/*} "* ]]; }; then
+        failed=$((failed + 1))
+        echo "FAILED: $name belongs to no case"
     fi
 done
 echo "$passed passed, $failed failed"

@@ -87,7 +87,7 @@ static void set_up(layout *l, const expected *r)
                           .seq_size = SEQ,
                           .flash_attention = true};
     l->shape = calc_shape_of(&l->app, &l->exec);
-    l->context = calc_cost_context_of(&l->system, &l->exec, &l->shape);
+    l->context = calc_cost_context_of(&l->system, &l->exec, &l->shape, CALC_COMPAT_NONE);
 }
 
 /* To the digit: counts below 2^53 are whole numbers, and their doubles have no room for another. */
@@ -121,7 +121,8 @@ static double attention_flop(const calc_operator *operators, size_t count, calc_
 static void block_is(layout *l, const expected *r, calc_block_kind kind)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
-    size_t count = calc_transformer_block(&l->shape, &l->system, &l->exec, kind, operators);
+    size_t count =
+        calc_transformer_block(&l->shape, &l->system, &l->exec, CALC_COMPAT_NONE, kind, operators);
     calc_cost cost;
     calc_cost_sum(&l->context, operators, count, 0, &cost);
     assert_count(r->model, "parameters", cost.dense_weights + cost.expert_weights, r->params[kind]);

@@ -153,7 +153,7 @@ static uint64_t size_of(const char *path)
     space_file_apply(&entries, &space, &builder, &errors);
     ck_assert_msg(errors.count == 0, "%s: %s", path, errors.item[0].text);
     ck_assert_int_eq(calc_designs_make(&builder, &designs, &errors), CALC_OK);
-    ck_assert_int_eq(calc_sweep_count(&space, &designs, &counts), CALC_OK);
+    ck_assert_int_eq(calc_sweep_count(&space, &designs, CALC_COMPAT_CALCULON, &counts), CALC_OK);
     calc_space_entries_free(&entries);
     calc_space_free(&space);
     calc_designs_builder_free(&builder);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c.
+# jansson and zlib have one door, src/io; libyaml formats/read_yaml.c; OpenMP sweep/engine.c; MPI sweep/ranks_mpi.c.
 # usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
@@ -15,8 +15,16 @@ declare -A allowed=(
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
     [calibrate]="base spec model io validate calibrate"
+    [plan]="base spec model sweep plan"
     [report]="base spec model io report"
-    [cli]="base spec model io formats sweep validate calibrate report session cli"
+    [cli]="base spec model io formats sweep plan validate calibrate report session cli"
+)
+# Folders of the command: what they share is in shell and draw.
+declare -A shared=(
+    [shell]=""
+    [draw]=""
+    [calibrate]="validate"
+    [report]="run sweep validate"
 )
 status=0
 
@@ -28,7 +36,7 @@ complain()
 }
 
 # The sweep engine lies beside src; its headers are included without a folder.
-for file in */*.c */*.h ../sweep/*.[ch]; do
+for file in */*.[ch] cli/*/*.[ch] ../sweep/*.[ch]; do
     [ -e "$file" ] || continue
     layer=${file#../}
     layer=${layer%%/*}
@@ -50,11 +58,20 @@ for file in */*.c */*.h ../sweep/*.[ch]; do
             complain "$file:$line" "\"$included\" lacks its layer"
         elif [[ " ${allowed[$layer]} " != *" $from "* ]]; then
             complain "$file:$line" "$layer must not include \"$included\""
+        elif [[ $file == cli/*/* && $included == cli/*/* ]]; then
+            folder=${file#cli/} folder=${folder%%/*}
+            other=${included#cli/} other=${other%%/*}
+            if [[ " shell draw $folder ${shared[$folder]:-} " != *" $other "* ]]; then
+                complain "$file:$line" "cli/$folder must not include \"$included\""
+            fi
         fi
     done < <(sed -nE '/^[[:space:]]*#[[:space:]]*include[[:space:]]*"/{=;s/[^"]*"([^"]*)".*/\1/p}' \
         "$file" | paste -d: - -)
     if [ "$layer" != io ] && grep -nE '#[[:space:]]*include[[:space:]]*<(jansson|zlib)' "$file"; then
         complain "$file" "jansson and zlib are for src/io"
+    fi
+    if [ "$file" != formats/read_yaml.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<yaml' "$file"; then
+        complain "$file" "libyaml is for formats/read_yaml.c"
     fi
     if [ "$file" != calibrate/least_squares.c ] &&
         grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then

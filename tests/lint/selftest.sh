@@ -67,8 +67,16 @@ echo '#include <omp.h>' > src/cli/one.c
 expect 'src/cli/one.c: OpenMP is for sweep/engine.c' layers .
 echo '#include <mpi.h>' > src/cli/one.c
 expect 'src/cli/one.c: MPI is for sweep/ranks_mpi.c' layers .
+echo '#include <yaml.h>' > src/cli/one.c
+expect 'src/cli/one.c: libyaml is for formats/read_yaml.c' layers .
 echo '#include <gsl/gsl_math.h>' > src/cli/one.c
 expect 'cli/one.c: the GNU Scientific Library is for calibrate/least_squares.c' layers .
+new_tree
+mkdir src/cli/{run,sweep,draw} && touch src/cli/{sweep,draw}/one.h
+echo '#include "cli/draw/one.h"' > src/cli/run/one.c
+expect fine layers .
+echo '#include "cli/sweep/one.h"' > src/cli/run/one.c
+expect 'src/cli/run/one.c:1: cli/run must not include "cli/sweep/one.h"' layers .
 new_tree
 mkdir src/other && touch src/other/one.c
 expect 'the layer other is not in' layers .

@@ -34,7 +34,7 @@ check()
     fi
     while read -r symbol; do
         if [ "$symbol" = main ]; then
-            [ "$source" = src/cli/main.c ] || complain "$source" "exports main"
+            [ "$source" = src/cli/shell/main.c ] || complain "$source" "exports main"
         elif [[ $symbol != calc_* ]]; then
             complain "$source" "exports $symbol, which does not start with calc_"
         elif ! grep -qw "$symbol" "${headers[@]}"; then

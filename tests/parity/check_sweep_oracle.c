@@ -20,6 +20,7 @@ static void make_case(uint64_t seed)
     calc_rng_init(&rng, seed, 2);
     random_space_make(&space, seed, MOST_LAYOUTS);
     options = random_options(&rng);
+    random_space_count(&space, options.compat);
     oracle_make(&all, &space, options.compat);
     oracle_sweep(&all, &space, &options, &want);
 }
@@ -120,7 +121,9 @@ START_TEST(constraints_and_other_objectives_find_what_the_oracle_does)
     ck_assert_int_eq(calc_constraint_parse(&constraint[0], constraints[_i % 3], NULL), CALC_OK);
     ck_assert_int_eq(calc_constraint_parse(&constraint[1], "mem1 < 1000 GiB", NULL), CALC_OK);
     /* A condition that about half of the layouts meet. */
-    constraint[1].value = all.layout[all.count / 2].stats.proc_mem_tier1_cap_req;
+    if (all.count > 0) {
+        constraint[1].value = all.layout[all.count / 2].stats.proc_mem_tier1_cap_req;
+    }
     options.constraint = constraint;
     options.constraints = 2;
     options.objectives = 2;

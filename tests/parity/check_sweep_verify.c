@@ -15,14 +15,19 @@ START_TEST(every_point_of_a_random_space_is_what_calc_run_says)
     random_space s;
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
+    calc_rng rng;
+    calc_rng_init(&rng, (uint64_t)_i, 3);
+    const calc_compat compat[] = {CALC_COMPAT_NONE, CALC_COMPAT_REPAIRED, CALC_COMPAT_CALCULON,
+                                  random_compat(&rng)};
+    enum { COMPATS = sizeof compat / sizeof *compat };
     random_space_make(&s, 1000 + (uint64_t)_i, MOST_LAYOUTS);
-    for (size_t i = 0; i < levels * CALC_COMPAT_COUNT; i++) {
+    for (size_t i = 0; i < levels * COMPATS; i++) {
         calc_sweep_options options = {
-            .compat = (calc_compat)(i % CALC_COMPAT_COUNT),
+            .compat = compat[i % COMPATS],
             .no_prune = true,
             .verify = 1,
             .threads = 1,
-            .cpu = level[i / CALC_COMPAT_COUNT].name,
+            .cpu = level[i / COMPATS].name,
         };
         calc_sweep_result result;
         calc_errors errors = {0};
@@ -44,16 +49,16 @@ END_TEST
 static size_t lanes_compared;
 static calc_kernel *tested;
 
-/* The kernel under test, checked lane by lane against calc_kernel_lane_s(). */
+/* The kernel under test, checked lane by lane against calc_kernel_lane_step(). */
 static void checked_kernel(const calc_kernel_tile *tile, calc_kernel_out *out)
 {
     tested(tile, out);
-    for (size_t lane = 0; lane < tile->count; lane++) {
-        double best_s = INFINITY;
-        for (size_t d = 0; d < tile->reductions; d++) {
-            for (int overlapped = !tile->plain; overlapped <= tile->overlapped; overlapped++) {
-                best_s = fmin(best_s, calc_kernel_lane_s(tile, lane, d, overlapped));
-            }
+    for (size_t lane = tile->first; lane < tile->first + tile->count; lane++) {
+        calc_stage_step step = calc_kernel_lane_step(tile, lane);
+        double best_s = CALC_KERNEL_NEVER_S;
+        for (int i = 0; i < 4; i++) {
+            bool allowed = tile->allowed[i / 2][i % 2];
+            best_s = allowed ? fmin(best_s, step.total_s[i / 2][i % 2]) : best_s;
         }
         ck_assert_msg(out->best_s[lane] == best_s, "lane %zu of %zu: %.17g, not %.17g", lane,
                       tile->count, out->best_s[lane], best_s);
@@ -67,7 +72,8 @@ START_TEST(the_kernel_agrees_with_its_lanes_at_every_level)
     size_t levels = calc_kernel_levels(level);
     random_space s;
     random_space_make(&s, 1000 + (uint64_t)_i, MOST_LAYOUTS);
-    calc_sweep_options options = {.no_prune = true};
+    calc_sweep_options options = {.no_prune = true,
+                                  .compat = _i % 2 ? CALC_COMPAT_CALCULON : CALC_COMPAT_NONE};
     for (size_t i = 0; i < levels; i++) {
         tested = level[i].run;
         lanes_compared = 0;
@@ -76,7 +82,8 @@ START_TEST(the_kernel_agrees_with_its_lanes_at_every_level)
         ck_assert_ptr_nonnull(w);
         w->app = &s.app[0];
         w->system = &s.system[0];
-        ck_assert_int_eq(calc_units_list(&units, &s.space, w->app, w->system), CALC_OK);
+        ck_assert_int_eq(calc_units_list(&units, &s.space, w->app, w->system, options.compat),
+                         CALC_OK);
         for (size_t u = 0; u < units.count; u++) {
             calc_units_run(w, &units, u);
         }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "classic.h"
+#include "model/calculon.h"
 #include "model/stages.h"
 #include "spec/absent.h"
-#include "spec/extended.h"
 #include "units.h"
 
 /* ---- Every layout ---------------------------------------------------------------------------- */
@@ -28,46 +28,12 @@ static bool is_all(const listing *l, calc_axis axis)
     return l->s->space.axis[axis].all;
 }
 
-/* Whether a layout has Calculon's fields only, but for what it recomputes and overlaps. */
-static bool classic_but_for_rows(const listing *l, const calc_exec *e)
-{
-    calc_exec x = *e;
-    x.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    x.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
-    x.zero_stage = 0;
-    x.pipeline_par_overlap = false;
-    x.param_gather_overlap = CALC_CHOICE_AUTO;
-    return !calc_extended(l->app, l->system, &x);
-}
-
-/* The stages that the search takes where every legal number of them is wanted. */
-static bool searched_stages(const listing *l, const calc_exec *e)
-{
-    const calc_space *s = &l->s->space;
-    int64_t p = e->pipeline_par;
-    int64_t blocks = l->app->num_blocks;
-    bool ends = calc_space_has(s, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_ENDS);
-    return blocks % p == 0 || (ends && (blocks + 2) % p == 0) || calc_extended_app(l->app) ||
-           calc_space_has(s, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
-}
-
-/* The chunks likewise. */
-static bool searched_chunks(const listing *l, const calc_exec *e)
-{
-    int64_t blocks = (l->app->num_blocks + e->pipeline_par - 1) / e->pipeline_par;
-    if (!calc_extended(l->app, l->system, e)) {
-        return blocks % e->pipeline_interleaving == 0;
-    }
-    calc_shape shape = calc_shape_of(l->app, e);
-    return calc_stages_split(&shape, e).fit;
-}
-
-/* What the search leaves out although it is legal: it is the same as something else, or next to. */
+/* What the search leaves out although it is legal: it is the same as something else, next to it, or
+ * not in Calculon's. */
 static bool searched_fields(const listing *l, const calc_exec *e)
 {
     const calc_space *s = &l->s->space;
-    bool classic = classic_but_for_rows(l, e);
-    bool extended = calc_extended(l->app, l->system, e);
+    bool calculon = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
     bool modules = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
     bool attention = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     bool hidden = e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE;
@@ -77,17 +43,27 @@ static bool searched_fields(const listing *l, const calc_exec *e)
     if (attention && e->flash_attention && is_all(l, CALC_AXIS_activation_recompute)) {
         return false;
     }
-    /* Every choice of them is meant where other fields make a list of stages. */
-    const calc_values *recompute = &s->axis[CALC_AXIS_activation_recompute];
-    const calc_values *overlap = &s->axis[CALC_AXIS_tensor_par_overlap];
-    bool asked = (!overlap->all && overlap->value[overlap->count - 1] > 2) ||
-                 (!recompute->all && recompute->value[recompute->count - 1] > 2);
-    bool own = e->zero_stage || e->pipeline_par_overlap || e->param_gather_overlap;
-    if (hidden && overlap->all && classic && !own && !asked) {
+    if (hidden && calculon && is_all(l, CALC_AXIS_tensor_par_overlap)) {
         return false;
     }
-    return !extended || e->pipeline_par > 1 ||
+    if (calc_compat_has(l->compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(l->app, e)) {
+        return false;
+    }
+    return e->pipeline_par > 1 ||
            e->pipeline_balance == s->axis[CALC_AXIS_pipeline_balance].value[0];
+}
+
+/* The stages and chunks that it takes where every legal number of them is wanted. */
+static bool searched_stages(const listing *l, const calc_exec *e)
+{
+    bool calculon = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
+    if (is_all(l, CALC_AXIS_pipeline_par) && calculon &&
+        l->app->num_blocks % e->pipeline_par != 0) {
+        return false;
+    }
+    calc_shape shape = calc_shape_of(l->app, e);
+    return !is_all(l, CALC_AXIS_pipeline_interleaving) ||
+           calc_stages_split(&shape, e, l->compat).fit;
 }
 
 /* Rules of the search for axes that take every legal value, beyond calc_check(). */
@@ -96,13 +72,7 @@ static bool searched(const listing *l, const calc_exec *e)
     bool tier2 = l->system->mem2.capacity_bytes > 0;
     bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     int64_t seq = l->app->seq_size / (e->context_par > 1 ? e->context_par : 1);
-    if (!searched_fields(l, e)) {
-        return false;
-    }
-    if (is_all(l, CALC_AXIS_pipeline_par) && !searched_stages(l, e)) {
-        return false;
-    }
-    if (is_all(l, CALC_AXIS_pipeline_interleaving) && !searched_chunks(l, e)) {
+    if (!searched_fields(l, e) || !searched_stages(l, e)) {
         return false;
     }
     if (is_all(l, CALC_AXIS_microbatch_size) && e->microbatch_size * seq % e->tensor_par != 0) {

@@ -197,7 +197,8 @@ static void make(random_space *out, uint64_t seed, uint64_t most, bool modern)
         } else if (modern) {
             random_modern_axes(&rng, &out->space);
         }
-        ck_assert_int_eq(calc_sweep_count(&out->space, &out->designs, &out->counts), CALC_OK);
+        ck_assert_int_eq(
+            calc_sweep_count(&out->space, &out->designs, CALC_COMPAT_NONE, &out->counts), CALC_OK);
     } while (out->counts.total == 0 || out->counts.total > most);
 }
 
@@ -228,10 +229,29 @@ static calc_objective random_objective(calc_rng *rng)
     return o;
 }
 
+void random_space_count(random_space *s, calc_compat compat)
+{
+    ck_assert_int_eq(calc_sweep_count(&s->space, &s->designs, compat, &s->counts), CALC_OK);
+}
+
+calc_compat random_compat(calc_rng *rng)
+{
+    switch (calc_rng_below(rng, 4)) {
+    case 0:
+        return CALC_COMPAT_CALCULON;
+    case 1:
+        return CALC_COMPAT_REPAIRED;
+    case 2:
+        return (calc_compat)calc_rng_below(rng, 1u << CALC_COMPAT_COUNT);
+    default:
+        return CALC_COMPAT_NONE;
+    }
+}
+
 calc_sweep_options random_options(calc_rng *rng)
 {
     calc_sweep_options o = {
-        .compat = coin(rng) ? CALC_COMPAT_CALCULON : CALC_COMPAT_NONE,
+        .compat = random_compat(rng),
         .objectives = calc_rng_below(rng, CALC_MAX_OBJECTIVES + 1),
         .top = coin(rng) ? calc_rng_below(rng, 40) : 0,
         .top_by = random_objective(rng),

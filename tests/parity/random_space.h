@@ -18,7 +18,7 @@ typedef struct random_space {
     calc_app app[RANDOM_DESIGNS];
     calc_system system[RANDOM_DESIGNS];
     calc_designs designs;
-    calc_sweep_counts counts; /**< of the space, by calc_sweep_count() */
+    calc_sweep_counts counts; /**< of the space, by calc_sweep_count() without rules */
 } random_space;
 
 /** Make the sweep of a seed, with 1 to `most` layouts. Free with random_space_free(). */
@@ -28,6 +28,12 @@ void random_space_make(random_space *out, uint64_t seed, uint64_t most);
  *  or models and machines without such fields in spaces that mix both. */
 void random_space_make_modern(random_space *out, uint64_t seed, uint64_t most);
 void random_space_free(random_space *s);
+
+/** Count a space under rules of Calculon's: it may be empty then. */
+void random_space_count(random_space *space, calc_compat compat);
+
+/** None of them, all, all but its defects, or any. */
+calc_compat random_compat(calc_rng *rng);
 
 /** Random objectives (of the kernel's kinds), number of best, and grouping. */
 calc_sweep_options random_options(calc_rng *rng);

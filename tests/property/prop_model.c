@@ -354,7 +354,8 @@ static bool law_layers_sum_to_block(const calc_random_layout *l)
 {
     calc_layer_stats layers[CALC_MAX_LAYERS], sum = {0};
     calc_stats s = run(l, CALC_COMPAT_NONE);
-    size_t count = calc_layers(&l->app, &l->system, &l->exec, layers, CALC_MAX_LAYERS);
+    size_t count =
+        calc_layers(&l->app, &l->system, &l->exec, CALC_COMPAT_NONE, layers, CALC_MAX_LAYERS);
     for (size_t i = 0; i < count; i++) {
         sum.fw_flops += layers[i].fw_flops;
         sum.fw_mem_accessed += layers[i].fw_mem_accessed;

@@ -115,6 +115,31 @@ def runs_are_valid():
         expect(f"{path}: a missing column shows", not check["runs"].is_valid(rows))
 
 
+def columns_are_those_that_calc_reads():
+    """It reads a file with the columns of the schema, and none without a required one."""
+    words = {"runs": ["validate", "columns.csv"],
+             "operators": ["run", "llama3-8B", "a100_sxm_80g", "llama3-8B_8", "--rows",
+                           "a100_pcie_80g", "--operators", "columns.csv"]}
+    for name, command in words.items():
+        with open(f"{ROOT}/tests/measured/{name}.csv") as file:
+            rows = list(csv.DictReader(file))
+        item = schema[name]["items"]
+
+        def reads(columns):
+            with tempfile.TemporaryDirectory() as folder:
+                with open(f"{folder}/columns.csv", "w") as file:
+                    writer = csv.DictWriter(file, columns, extrasaction="ignore")
+                    writer.writeheader()
+                    writer.writerows(rows)
+                path = [f"{folder}/{word}" if word == "columns.csv" else word for word in command]
+                return calc(*path).returncode == 0
+
+        expect(f"{name}: its columns are enough", reads(list(item["properties"])))
+        for column in item["required"]:
+            expect(f"{name}: {column} is required",
+                   not reads([c for c in item["properties"] if c != column]))
+
+
 def validations_are_valid():
     """All members, and broken ones; what is not a validation is none."""
     answer = json.loads(calc("validate", "--band", "--json", "-").stdout)
@@ -125,6 +150,8 @@ def validations_are_valid():
         broken = copy.deepcopy(answer)
         broken[part][0]["typo"] = 1
         expect(f"validate: {part}: another member shows", not check["validation"].is_valid(broken))
+    expect("validate: every status is known",
+           set(answer["counts"]) == {"runs", *schema["validation"]["$defs"]["status"]["enum"]})
     del answer["rows"][0]["error"]
     expect("validate: a missing member shows", not check["validation"].is_valid(answer))
 
@@ -138,9 +165,10 @@ def broken_values(property):
         yield "8"
         yield True
         if "minimum" in rule:
-            yield rule["minimum"] - 1
-        if "exclusiveMinimum" in rule:
-            yield rule["exclusiveMinimum"]
+            yield rule["minimum"] - (1 if rule["type"] == "integer" else 1e-7)
+        for other in rule.get("anyOf", []):  # 0, or at least
+            if "minimum" in other:
+                yield other["minimum"] / 2
         if "maximum" in rule:
             yield rule["maximum"] * 2
         if rule["type"] == "integer":
@@ -231,6 +259,7 @@ shipped_files_are_valid()
 results_are_valid()
 runs_are_valid()
 operators_are_valid()
+columns_are_those_that_calc_reads()
 validations_are_valid()
 broken_files_are_not_valid()
 other_names_are_valid()

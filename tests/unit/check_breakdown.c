@@ -1,4 +1,5 @@
-/* Parts add up to their whole, and bars show them: src/cli/breakdown.c, src/cli/paint.c. */
+/* Parts add up to their whole, and bars show them: src/cli/draw/breakdown.c, src/cli/draw/paint.c.
+ */
 #include <check.h>
 #include <jansson.h>
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 #include "classic.h"
-#include "cli/breakdown.h"
+#include "cli/draw/breakdown.h"
 #include "shipped_case.h"
 
 static calc_app app;
@@ -153,14 +154,16 @@ START_TEST(the_parts_in_json_add_up_and_have_the_names_of_the_table)
         calc_output *out;
         calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
         ck_assert_int_eq(calc_output_open(&out, path, &errors), CALC_OK);
-        calc_breakdown_json_time(out, &s);
+        calc_put put = calc_put_to(out);
+        calc_breakdown_put_time(&put, NULL, &s);
         ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
         json_t *time = json_load_file(path, 0, NULL);
         ck_assert_double_eq(json_number_value(json_object_get(time, "forward")), s.fw_time);
         json_decref(time);
         ck_assert_double_eq_tol(sum_of_json(path), s.total_time, 1e-9 * s.total_time);
         ck_assert_int_eq(calc_output_open(&out, path, &errors), CALC_OK);
-        calc_breakdown_json_memory(out, &c.exec, &s, 1, true);
+        put = calc_put_to(out);
+        calc_breakdown_put_memory(&put, NULL, &c.exec, &s, 1, true);
         ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
         ck_assert_double_eq_tol(sum_of_json(path), s.proc_mem_tier1_cap_req,
                                 1e-9 * s.proc_mem_tier1_cap_req);

@@ -34,6 +34,32 @@ START_TEST(an_added_error_keeps_its_parts)
 }
 END_TEST
 
+START_TEST(an_error_may_have_a_place_in_a_file)
+{
+    calc_errors errors = {0};
+    char text[64];
+    ck_assert_int_eq(
+        calc_errors_at(&errors, CALC_ERR_TYPE, "a.csv", 3, 7, "leave it", "%d cells", 2),
+        CALC_ERR_TYPE);
+    calc_error_print(&errors.item[0], text, sizeof text);
+    ck_assert_str_eq(text, "a.csv:3:7: 2 cells\n  hint: leave it");
+    ck_assert_int_eq(errors.item[0].status, CALC_ERR_TYPE);
+    ck_assert_int_eq(errors.item[0].kind, CALC_KIND_NONE);
+    calc_errors_at(&errors, CALC_ERR_IO, "a.csv", 0, 0, NULL, "gone");
+    calc_errors_at(&errors, CALC_ERR_IO, NULL, 0, 0, NULL, "gone");
+    calc_error_print(&errors.item[1], text, sizeof text);
+    ck_assert_str_eq(text, "a.csv: gone");
+    calc_error_print(&errors.item[2], text, sizeof text);
+    ck_assert_str_eq(text, "gone");
+    ck_assert_int_eq(calc_errors_at(NULL, CALC_ERR_IO, "a", 1, 1, NULL, "x"), CALC_ERR_IO);
+    for (int i = 0; i < CALC_MAX_ERRORS; i++) {
+        calc_errors_at(&errors, CALC_ERR_IO, "b", 1, 1, NULL, "more");
+    }
+    ck_assert_int_eq(errors.dropped, 3);
+    ck_assert_str_eq(errors.item[0].file, "a.csv");
+}
+END_TEST
+
 START_TEST(adding_to_no_list_returns_the_status)
 {
     ck_assert_int_eq(calc_errors_add(NULL, CALC_ERR_TYPE, CALC_KIND_NONE, NULL, NULL, "text"),
@@ -206,6 +232,7 @@ int main(void)
 {
     TCase *cases = tcase_create("error");
     tcase_add_test(cases, an_added_error_keeps_its_parts);
+    tcase_add_test(cases, an_error_may_have_a_place_in_a_file);
     tcase_add_test(cases, adding_to_no_list_returns_the_status);
     tcase_add_test(cases, errors_beyond_the_capacity_are_counted_and_the_first_kept);
     tcase_add_test(cases, the_first_status_is_that_of_the_first_error);

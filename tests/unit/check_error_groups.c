@@ -167,6 +167,13 @@ START_TEST(a_broken_baseline_is_an_error_in_its_line)
     errors = (calc_errors){0};
     ck_assert_int_eq(read_baseline("id,quantity,status,error\na,b\n"), CALC_ERR_FIELD);
     ck_assert_int_eq(errors.item[0].line, 2);
+    calc_baseline_free(&baseline);
+    errors = (calc_errors){0};
+    ck_assert_int_eq(read_baseline("id,quantity,status,error\na,memory,unscored,\n"
+                                   "a,memory,scored,\n"),
+                     CALC_ERR_TYPE);
+    ck_assert_int_eq(errors.item[0].line, 3);
+    ck_assert_str_eq(errors.item[0].text, "a scored row has an error, this one has none");
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-/* Which file an argument means: src/cli/find.c. */
+/* Which file an argument means: src/cli/shell/find.c. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/find.h"
+#include "cli/shell/find.h"
 
 /* Two data directories, first/ and second/, in a scratch directory that is the current one. */
 static char scratch[64];

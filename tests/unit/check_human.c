@@ -1,10 +1,10 @@
-/* Numbers for people: src/cli/human.c. */
+/* Numbers for people: src/cli/draw/human.c. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "cli/human.h"
+#include "cli/draw/human.h"
 
 #define assert_text(call, expected)                                                                \
     do {                                                                                           \

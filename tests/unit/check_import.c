@@ -64,6 +64,30 @@ START_TEST(no_options_are_the_defaults_of_megatron)
 END_TEST
 
 /* Widths as Megatron-LM derives them: 4h, or 8/3 h in multiples of 64 with a gate. */
+/* Megatron-LM 0.20, megatron/training/arguments.py: --kv-lora-rank 32, --qk-head-dim 128,
+ * --qk-pos-emb-head-dim 64, --v-head-dim 128, --moe-router-topk 2, --hidden-dropout 0.1, linear
+ * layers with biases, embedding and head of one table. */
+START_TEST(options_not_given_are_as_megatron_has_them)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script("--multi-latent-attention --num-experts 8 --swiglu "
+                                   "--normalization RMSNorm --position-embedding-type rope",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(app.q_lora_rank, 0);
+    ck_assert_int_eq(app.kv_lora_rank, 32);
+    ck_assert_int_eq(app.qk_nope_size, 128);
+    ck_assert_int_eq(app.qk_rope_size, 64);
+    ck_assert_int_eq(app.v_size, 128);
+    ck_assert_int_eq(app.experts_per_token, 2);
+    ck_assert_int_eq(app.structure_type, CALC_STRUCTURE_TYPE_LLAMA);
+    ck_assert_int_eq(app.dropout, CALC_CHOICE_TRUE);
+    ck_assert_int_eq(app.bias, CALC_CHOICE_TRUE);
+    ck_assert_int_eq(app.tied_embeddings, CALC_CHOICE_TRUE);
+}
+END_TEST
+
 START_TEST(widths_not_given_are_derived)
 {
     calc_app app;
@@ -185,6 +209,7 @@ int main(void)
     TCase *tests = tcase_create("import");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, no_options_are_the_defaults_of_megatron);
+    tcase_add_test(tests, options_not_given_are_as_megatron_has_them);
     tcase_add_test(tests, widths_not_given_are_derived);
     tcase_add_test(tests, processors_come_from_the_launcher_or_the_caller);
     tcase_add_test(tests, chunks_are_counted_or_computed);

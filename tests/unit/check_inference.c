@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "cli/breakdown.h"
+#include "cli/draw/breakdown.h"
 #include "serving_case.h"
 #include "spec/field.h"
 
@@ -274,6 +274,57 @@ START_TEST(where_prefill_is_the_limit_fewer_are_decoded)
 }
 END_TEST
 
+/* With one request at a time there is one prompt to read, whatever a chunk could hold: its prefill
+   is that of the prompt alone, beside no decoded token to speak of. */
+START_TEST(a_chunk_is_no_larger_than_the_prompts_there_are)
+{
+    calc_exec e = serving_exec(SERVE, 8, 1, 1, 1);
+    calc_stats whole = llama(&e);
+    e.inference.chunk_size = 1024; /* the prompt */
+    calc_stats s = llama(&e);
+    ck_assert_double_eq_tol(s.ttft, whole.ttft, 0.02 * whole.ttft);
+    for (int64_t chunk = 1025; chunk < 100000; chunk *= 2) {
+        e.inference.chunk_size = chunk;
+        calc_stats larger = llama(&e);
+        ck_assert_double_eq(larger.ttft, s.ttft);
+        ck_assert_double_eq(larger.tpot, s.tpot);
+    }
+}
+END_TEST
+
+/* 64 slots that are free again after 15 steps: 4.27 prompts of 1,024 tokens a step, which fill a
+   chunk of 4,096 and not one of 8,192. */
+START_TEST(a_chunk_takes_the_prompts_of_all_free_slots)
+{
+    calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = shipped_system();
+    static calc_serving r;
+    double freed = 64.0 / 15;
+    e.inference.generate_size = 16;
+    e.inference.chunk_size = 4096;
+    calc_serving_of(&app, &system, &e, &r);
+    ck_assert_double_eq(r.mixed_share, 1);
+    assert_near(r.sequences, 15 * 4.0);
+    for (int64_t chunk = 4370; chunk < 40000; chunk *= 2) {
+        static calc_pass mixed;
+        calc_pass_work work = {.sequences = 64,
+                               .queries = 1,
+                               .context = 1024 + 16 / 2,
+                               .prompts = freed,
+                               .chunk = 1024,
+                               .finished = freed};
+        e.inference.chunk_size = chunk;
+        calc_serving_of(&app, &system, &e, &r);
+        calc_pass_of(&r.model, &work, &mixed);
+        assert_near(r.mixed_share, 1);
+        assert_near(r.sequences, 64);
+        assert_near(r.mixed_s, mixed.latency_s);
+        assert_near(r.prefill_s, r.mixed_s);
+    }
+}
+END_TEST
+
 /* Whole prompts stop decoding, so that the mean step has its share of them. */
 START_TEST(whole_prompts_come_between_the_steps)
 {
@@ -291,12 +342,12 @@ START_TEST(whole_prompts_come_between_the_steps)
 }
 END_TEST
 
-/* Nearly nothing to read: serving is decoding. */
+/* Nearly nothing to read, in one of 256 steps: serving is decoding. */
 START_TEST(short_prompts_leave_decoding_alone)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
     e.inference.prompt_size = 1;
-    e.inference.generate_size = 4096;
+    e.inference.generate_size = 8192;
     e.inference.chunk_size = 256;
     calc_stats s = llama(&e);
     e.inference.phase = DECODE;
@@ -395,7 +446,7 @@ START_TEST(as_many_sequences_fit_as_it_says)
     e.batch_size = high;
     s = llama(&e);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
-    ck_assert_uint_eq(calc_reasons(&app, &system, &e, &s, reason), 1);
+    ck_assert_uint_eq(calc_reasons(&app, &system, &e, CALC_COMPAT_NONE, &s, reason), 1);
     char hint[256];
     ck_assert_ptr_nonnull(strstr(reason[0].text, "; largest: cached keys and values, "));
     snprintf(hint, sizeof hint,
@@ -403,6 +454,44 @@ START_TEST(as_many_sequences_fit_as_it_says)
              "or pipeline_par",
              (long long)s.max_batch);
     ck_assert_str_eq(reason[0].hint, hint);
+}
+END_TEST
+
+/* A prompt of 1,024 tokens stays for the 512 that are generated, unless it is only read. */
+START_TEST(the_cache_holds_what_a_request_ends_with)
+{
+    static const double lengths[][2] = {
+        {PREFILL, 1024}, {DECODE, 1536}, {SERVE, 1536}, {DISAGGREGATED, 1536}};
+    for (int i = 0; i < 4; i++) {
+        calc_exec e = serving_exec((calc_inference_phase)lengths[i][0], 8, 1, 1, 64);
+        e.inference.prefill_procs = e.inference.phase == DISAGGREGATED ? 8 : 0;
+        ck_assert_double_eq(llama(&e).kv_cache_space, 64 * lengths[i][1] * 512 * 80);
+    }
+}
+END_TEST
+
+/* Tokens are those that are read and those that are generated. */
+START_TEST(tokens_per_second_are_those_of_the_phase)
+{
+    calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
+    calc_stats s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
+    assert_near(s.tokens_per_s_per_proc, s.tokens_per_s / 8);
+    assert_near(s.output_tokens_per_s, s.requests_per_s * 512);
+    e.inference.chunk_size = 256;
+    s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
+    e.inference.phase = DISAGGREGATED;
+    e.inference.prefill_procs = 8;
+    s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
+    assert_near(s.tokens_per_s_per_proc, s.tokens_per_s / 16);
+    e = serving_exec(PREFILL, 8, 1, 1, 64);
+    s = llama(&e);
+    assert_near(s.tokens_per_s, s.requests_per_s * 1024);
+    e.inference.phase = DECODE;
+    s = llama(&e);
+    assert_near(s.tokens_per_s, 64 / s.tpot);
 }
 END_TEST
 
@@ -431,10 +520,10 @@ START_TEST(what_is_served_has_no_stages_of_one_micro_batch)
     calc_system system = shipped_system();
     calc_exec e = serving_exec(DECODE, 2, 4, 1, 8);
     calc_stage_stats stage[4];
-    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, stage, 4), 0);
-    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, NULL, 0), 0);
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, CALC_COMPAT_NONE, stage, 4), 0);
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, CALC_COMPAT_NONE, NULL, 0), 0);
     e.inference = (calc_inference){0};
-    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, stage, 4), 4);
+    ck_assert_uint_eq(calc_each_stage(&app, &system, &e, CALC_COMPAT_NONE, stage, 4), 4);
 }
 END_TEST
 
@@ -569,11 +658,15 @@ int main(void)
     tcase_add_test(cases, stages_decode_micro_batches_in_turns);
     tcase_add_test(cases, a_share_of_the_steps_carries_a_chunk);
     tcase_add_test(cases, where_prefill_is_the_limit_fewer_are_decoded);
+    tcase_add_test(cases, a_chunk_is_no_larger_than_the_prompts_there_are);
+    tcase_add_test(cases, a_chunk_takes_the_prompts_of_all_free_slots);
     tcase_add_test(cases, whole_prompts_come_between_the_steps);
     tcase_add_test(cases, short_prompts_leave_decoding_alone);
     tcase_add_test(cases, the_slower_pool_limits_and_the_cache_is_sent);
     tcase_add_test(cases, the_pool_that_needs_more_memory_counts);
     tcase_add_test(cases, as_many_sequences_fit_as_it_says);
+    tcase_add_test(cases, the_cache_holds_what_a_request_ends_with);
+    tcase_add_test(cases, tokens_per_second_are_those_of_the_phase);
     tcase_add_test(cases, memory_is_weights_and_the_cache_at_its_end);
     tcase_add_test(cases, what_is_served_has_no_stages_of_one_micro_batch);
     tcase_add_test(cases, without_inference_nothing_of_it_is_known);

@@ -1,190 +1,263 @@
-/* Kernels at every level against calc_kernel_lane_s(), bit for bit, on numbers meant to hurt. */
+/* Kernels of stages at every level against calc_kernel_lane_least(), bit for bit, on random terms;
+ * and that against the step itself. */
 #include "kernel.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "small_case.h"
 
-enum { ROUNDS = 300 };
+enum { ROUNDS = 200 };
 
 static calc_rng rng;
+static calc_kernel_lanes lanes;
+static calc_kernel_links links;
+static calc_kernel_out out;
 
 /* All magnitudes, often 0 or 1, never negative. */
 static double number(void)
 {
-    switch (calc_rng_below(&rng, 8)) {
+    switch (calc_rng_below(&rng, 6)) {
     case 0:
         return 0;
     case 1:
         return 1;
-    case 2:
-        return 0x1p-1060; /* too small for all its bits */
     default:
-        return ldexp(1 + calc_rng_real(&rng), (int)calc_rng_below(&rng, 80) - 60);
+        return ldexp(1 + calc_rng_real(&rng), (int)calc_rng_below(&rng, 60) - 40);
     }
 }
 
-static double small_count(void)
+static double count_to(uint32_t most)
 {
-    return 1 + (double)calc_rng_below(&rng, 12);
+    return 1 + (double)calc_rng_below(&rng, most);
 }
 
-/* Arrays of one tile. */
-typedef struct lanes {
-    _Alignas(CALC_KERNEL_ALIGN) double base_blocks[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double chunks[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double rounds[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double fw_message_s[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double bw_message_s[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double uncharged_s[CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double collides[CALC_MAX_NETWORKS][CALC_KERNEL_LANES];
-    _Alignas(CALC_KERNEL_ALIGN) double mask_s[CALC_MAX_NETWORKS][CALC_KERNEL_LANES];
-} lanes;
-
-static lanes in;
-static calc_kernel_out out;
-
-static void random_block(calc_step_block *block)
+static void random_part(calc_stage_part *part)
 {
-    double *member = (double *)block;
-    for (size_t i = 0; i < sizeof *block / sizeof *member; i++) {
+    double *member = (double *)part;
+    for (size_t i = 0; i < sizeof *part / sizeof *member; i++) {
         member[i] = number();
     }
+    part->spared_s = part->agrad_s * calc_rng_real(&rng); /* no pass takes less than nothing */
 }
 
-static calc_kernel_tile random_tile(size_t count, size_t reductions, int overlaps)
+static calc_stage_terms random_terms(void)
 {
-    calc_kernel_tile t = {
-        .count = count,
-        .fw_offload_s = number(),
-        .bw_offload_s = number(),
+    bool away = calc_rng_below(&rng, 2) > 0;
+    calc_stage_terms t = {
+        .stages = count_to(12),
+        .microbatches = count_to(40),
+        .lost_rounds = number(),
+        .training = calc_rng_below(&rng, 4) > 0,
+        .message_hidden = calc_rng_real(&rng),
+        .recompute_blocks = (double)calc_rng_below(&rng, 3),
+        .reduced_bytes = 4,
+        .gathered_bytes = 2,
+        .reductions = count_to(3),
+        .window_share = calc_rng_real(&rng),
+        .contention = calc_rng_real(&rng),
         .optimizer_s = number(),
-        .optimizer_window_s = number(),
-        .compute_s = number(),
-        .missing_blocks = (double)calc_rng_below(&rng, 3),
-        .stages = small_count(),
-        .last_round = (double)calc_rng_below(&rng, 4),
-        .base_blocks = in.base_blocks,
-        .chunks = in.chunks,
-        .rounds = in.rounds,
-        .fw_message_s = in.fw_message_s,
-        .bw_message_s = in.bw_message_s,
-        .uncharged_s = in.uncharged_s,
-        .plain = overlaps != 2,
-        .overlapped = overlaps != 1,
-        .reductions = reductions,
+        .optimizer_owned_s = number(),
+        .growth = calc_rng_real(&rng),
+        .overhead_s = number(),
+        .dense_shards = count_to(8),
+        .expert_shards = count_to(8),
+        .held_bytes = 6,
+        .owned_bytes = 12,
+        .gathered_ahead = number(),
+        .whole_block_bytes = number(),
+        .used_share = 1 + calc_rng_real(&rng),
+        .reserved_bytes = number(),
+        .away = away,
+        .weight_held_away = away ? number() : 0,
+        .weight_owned_away = away ? number() : 0,
+        .optimizer_held_away = away ? number() : 0,
+        .optimizer_owned_away = away ? number() : 0,
     };
-    random_block(&t.block);
-    for (size_t i = 0; i < count; i++) {
-        in.base_blocks[i] = small_count() - 1;
-        in.chunks[i] = small_count();
-        in.rounds[i] = small_count() * 100;
-        in.fw_message_s[i] = number();
-        in.bw_message_s[i] = number();
-        in.uncharged_s[i] = number();
-    }
-    for (size_t d = 0; d < reductions; d++) {
-        t.reduction[d] = (calc_kernel_reduction){
-            .block_s = number(),
-            .plain_s = number(),
-            .usage = 0.9 * calc_rng_real(&rng),
-            .link_base_s = number(),
-            .link_edge_s = number(),
-            .collides = in.collides[d],
-            .mask_s = in.mask_s[d],
-        };
-        for (size_t i = 0; i < count; i++) {
-            in.collides[d][i] = calc_rng_below(&rng, 2);
-            in.mask_s[d][i] = calc_rng_below(&rng, 4) == 0 ? INFINITY : 0;
-        }
-    }
+    random_part(&t.block[0]);
+    random_part(&t.block[1]);
+    random_part(&t.embedding);
+    random_part(&t.head);
+    t.block[0].away_bytes *= away;
+    t.block[1].away_bytes *= away;
     return t;
 }
 
-static void assert_lanes(const calc_kernel_tile *t, const char *level)
+static void copy_lane(size_t to, size_t from)
 {
-    for (size_t lane = 0; lane < t->count; lane++) {
-        double best_s = INFINITY;
-        for (size_t d = 0; d < t->reductions; d++) {
-            for (int overlapped = !t->plain; overlapped <= t->overlapped; overlapped++) {
-                double total_s = calc_kernel_lane_s(t, lane, d, overlapped);
-                best_s = total_s < best_s ? total_s : best_s;
-            }
-        }
-        ck_assert_msg(out.best_s[lane] == best_s, "%s, lane %zu of %zu: %.17g, not %.17g", level,
-                      lane, t->count, out.best_s[lane], best_s);
+    lanes.chunks[to] = lanes.chunks[from];
+    lanes.overlapped[to] = lanes.overlapped[from];
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        calc_kernel_class *c = &lanes.item[i];
+#define CALC_X(member) c->member[to] = c->member[from];
+        CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
     }
 }
 
-START_TEST(kernels_take_the_shortest_of_the_layouts_of_each_lane)
+/* One class of stages, or up to four, of which some may not be there. */
+static void random_lanes(size_t count, double stages, size_t chunkings)
+{
+    memset(&lanes, 0, sizeof lanes);
+    lanes.count = count;
+    lanes.classes = calc_rng_below(&rng, 2) ? CALC_MAX_STAGE_CLASSES : 1;
+    for (size_t lane = 0; lane < (count + 3) / 4 * 4; lane++) {
+#define CALC_X(member) links.member[lane] = number();
+        CALC_STAGE_LINK_LIST(CALC_X)
+#undef CALC_X
+        if (lane >= chunkings) { /* the same with other networks */
+            copy_lane(lane, lane % chunkings);
+            continue;
+        }
+        double left = stages;
+        lanes.chunks[lane] = count_to(4);
+        lanes.overlapped[lane] = (double)calc_rng_below(&rng, 2);
+        for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+            calc_kernel_class *c = &lanes.item[i];
+            bool last = i + 1 == CALC_MAX_STAGE_CLASSES;
+            bool all = lanes.classes == 1 || last;
+            c->stages[lane] = all ? left : (double)calc_rng_below(&rng, (uint32_t)left + 1);
+            c->position[lane] = stages - left;
+            c->dense[lane] = c->stages[lane] > 0 ? (double)calc_rng_below(&rng, 4) : 0;
+            c->moe[lane] = c->stages[lane] > 0 ? (double)calc_rng_below(&rng, 4) : 0;
+            bool there = c->stages[lane] > 0;
+            c->first[lane] = there && i == 0;
+            c->last[lane] = there && (lanes.classes == 1 ? i == 0 : last);
+            left -= c->stages[lane];
+        }
+    }
+}
+
+static double least_s(const calc_kernel_tile *tile, const calc_stage_step *step)
+{
+    double least = CALC_KERNEL_NEVER_S;
+    for (int i = 0; i < 4; i++) {
+        double s = step->total_s[i / 2][i % 2];
+        least = tile->allowed[i / 2][i % 2] && s < least ? s : least;
+    }
+    return least;
+}
+
+static void sum_up(const calc_kernel_tile *tile, double best_s, const calc_stage_step *step,
+                   calc_kernel_out *sum)
+{
+    if (step->tier1_bytes > tile->tier1_capacity_bytes) {
+        sum->over_tier1++;
+    } else if (step->tier2_bytes > tile->tier2_capacity_bytes) {
+        sum->over_tier2++;
+    } else {
+        sum->feasible++;
+        sum->least_s = fmin(sum->least_s, best_s);
+        sum->least_tier1_bytes = fmin(sum->least_tier1_bytes, step->tier1_bytes);
+        sum->least_tier2_bytes = fmin(sum->least_tier2_bytes, step->tier2_bytes);
+    }
+}
+
+/* Whether the kernel gives the step itself, and no lower bound. */
+static bool exact(const calc_kernel_tile *tile, size_t lane)
+{
+    bool plain = tile->schedule == CALC_PIPELINE_SCHEDULE_1F1B && lanes.chunks[lane] <= 1;
+    return !tile->terms->training || plain;
+}
+
+START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less)
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
-    calc_rng_init(&rng, 7, 0);
-    for (int round = 0; round < ROUNDS; round++) {
-        size_t count = 4 * (1 + calc_rng_below(&rng, 40));
-        size_t reductions = 1 + calc_rng_below(&rng, CALC_MAX_NETWORKS);
-        calc_kernel_tile t = random_tile(count, reductions, (int)calc_rng_below(&rng, 3));
-        for (size_t i = 0; i < levels; i++) {
-            level[i].run(&t, &out);
-            assert_lanes(&t, level[i].name);
+    calc_rng_init(&rng, (uint64_t)_i, 3);
+    calc_stage_terms terms = random_terms();
+    calc_kernel_tile tile = {
+        .terms = &terms,
+        .lanes = &lanes,
+        .links = &links,
+        .tier1_capacity_bytes = number() * 1e4,
+        .tier2_capacity_bytes = number() * 1e4,
+        .schedule = (calc_pipeline_schedule)calc_rng_below(&rng, CALC_PIPELINE_SCHEDULE_COUNT)};
+    if (tile.schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE && fmod(terms.stages, 2) != 0) {
+        tile.schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    }
+    uint32_t allowed = 1 + calc_rng_below(&rng, 15);
+    for (uint32_t i = 0; i < 4; i++) {
+        tile.allowed[i / 2][i % 2] = (allowed >> i & 1) != 0;
+    }
+    size_t pairs = 1 + calc_rng_below(&rng, 4);
+    tile.chunkings = 1 + calc_rng_below(&rng, 9);
+    random_lanes(pairs * tile.chunkings, terms.stages, tile.chunkings);
+    tile.first = calc_rng_below(&rng, (uint32_t)pairs) * tile.chunkings;
+    tile.count = lanes.count - tile.first;
+    for (size_t l = 0; l < levels; l++) {
+        memset(&out, 0xff, sizeof out);
+        level[l].run(&tile, &out);
+        calc_kernel_out want = {.least_s = CALC_KERNEL_NEVER_S,
+                                .least_tier1_bytes = CALC_KERNEL_NEVER_S,
+                                .least_tier2_bytes = CALC_KERNEL_NEVER_S};
+        for (size_t lane = tile.first; lane < lanes.count; lane++) {
+            calc_stage_step step = calc_kernel_lane_step(&tile, lane);
+            calc_stage_step less = calc_kernel_lane_least(&tile, lane);
+            double want_s = least_s(&tile, &less);
+            double whole_s = least_s(&tile, &step);
+            ck_assert_msg(out.best_s[lane] == want_s, "%s, lane %zu: %.17g not %.17g",
+                          level[l].name, lane, out.best_s[lane], want_s);
+            ck_assert_msg(exact(&tile, lane) ? want_s == whole_s : want_s <= whole_s,
+                          "schedule %d, lane %zu: %.17g not %.17g", (int)tile.schedule, lane,
+                          want_s, whole_s);
+            ck_assert(out.tier1_bytes[lane % tile.chunkings] == step.tier1_bytes);
+            ck_assert(out.tier2_bytes[lane % tile.chunkings] == step.tier2_bytes);
+            bool fits = step.tier1_bytes <= tile.tier1_capacity_bytes &&
+                        step.tier2_bytes <= tile.tier2_capacity_bytes;
+            ck_assert((out.skip_s[lane] == 0) == fits);
+            sum_up(&tile, out.best_s[lane], &step, &want);
         }
+        ck_assert_uint_eq(out.feasible, want.feasible);
+        ck_assert_uint_eq(out.over_tier1, want.over_tier1);
+        ck_assert_uint_eq(out.over_tier2, want.over_tier2);
+        ck_assert(out.least_s == want.least_s);
+        ck_assert(out.least_tier1_bytes == want.least_tier1_bytes);
+        ck_assert(out.least_tier2_bytes == want.least_tier2_bytes);
     }
 }
 END_TEST
 
-START_TEST(full_tile_is_evaluated_to_its_last_lane)
+/* A class that is not there changes no bit. */
+START_TEST(one_class_takes_as_long_as_with_three_that_are_not_there)
 {
-    calc_kernel_level level[4];
-    size_t levels = calc_kernel_levels(level);
-    calc_rng_init(&rng, 7, 1);
-    calc_kernel_tile t = random_tile(CALC_KERNEL_LANES, 2, 0);
-    for (size_t i = 0; i < levels; i++) {
-        level[i].run(&t, &out);
-        assert_lanes(&t, level[i].name);
+    calc_rng_init(&rng, (uint64_t)_i, 4);
+    calc_stage_terms terms = random_terms();
+    calc_kernel_tile tile = {.terms = &terms, .lanes = &lanes, .links = &links};
+    tile.allowed[_i / 2 % 2][_i % 2] = true;
+    random_lanes(9, terms.stages, 9);
+    if (lanes.classes > 1) {
+        return;
+    }
+    for (size_t lane = 0; lane < lanes.count; lane++) {
+        lanes.classes = 1;
+        calc_stage_step one = calc_kernel_lane_step(&tile, lane);
+        calc_stage_step less = calc_kernel_lane_least(&tile, lane);
+        lanes.classes = CALC_MAX_STAGE_CLASSES;
+        calc_stage_step four = calc_kernel_lane_step(&tile, lane);
+        calc_stage_step four_less = calc_kernel_lane_least(&tile, lane);
+        ck_assert_int_eq(memcmp(&one, &four, sizeof one), 0);
+        ck_assert_int_eq(memcmp(&less, &four_less, sizeof less), 0);
     }
 }
 END_TEST
 
-START_TEST(lane_that_no_network_allows_takes_for_ever)
+START_TEST(every_level_has_a_kernel_of_its_own)
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
-    calc_rng_init(&rng, 7, 2);
-    calc_kernel_tile t = random_tile(8, 2, 0);
-    for (size_t lane = 0; lane < 8; lane++) {
-        in.mask_s[0][lane] = in.mask_s[1][lane] = lane == 5 ? INFINITY : 0;
-    }
-    for (size_t i = 0; i < levels; i++) {
-        level[i].run(&t, &out);
-        for (size_t lane = 0; lane < 8; lane++) {
-            ck_assert_int_eq(isinf(out.best_s[lane]) != 0, lane == 5);
-        }
-    }
-}
-END_TEST
-
-START_TEST(levels_go_up_from_one_that_every_machine_has)
-{
-    static const char *const names[] = {"generic", "x86-64-v3", "x86-64-v4"};
-    calc_kernel_level level[4];
-    size_t levels = calc_kernel_levels(level);
-    ck_assert_uint_ge(levels, 1);
-    ck_assert_uint_le(levels, 3);
-    for (size_t i = 0; i < levels; i++) {
-        ck_assert_str_eq(level[i].name, names[i]);
-        ck_assert(level[i].run != NULL);
+    for (size_t i = 1; i < levels; i++) {
+        ck_assert(level[i].run != level[i - 1].run);
     }
 }
 END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("kernel");
-    tcase_add_test(tests, kernels_take_the_shortest_of_the_layouts_of_each_lane);
-    tcase_add_test(tests, full_tile_is_evaluated_to_its_last_lane);
-    tcase_add_test(tests, lane_that_no_network_allows_takes_for_ever);
-    tcase_add_test(tests, levels_go_up_from_one_that_every_machine_has);
-    return run_cases(tests);
+    TCase *cases = tcase_create("kernel");
+    tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane_or_less, 0,
+                        ROUNDS);
+    tcase_add_loop_test(cases, one_class_takes_as_long_as_with_three_that_are_not_there, 0, ROUNDS);
+    tcase_add_test(cases, every_level_has_a_kernel_of_its_own);
+    return run_cases(cases);
 }

@@ -2,7 +2,7 @@
 #include "calibrate/point_table.h"
 #include "model/kernel_lookup.h"
 #include "model/operator_stats.h"
-#include "model/run_stages.h"
+#include "model/run.h"
 #include "modern_case.h"
 #include "point_case.h"
 
@@ -186,15 +186,15 @@ START_TEST(a_step_takes_what_was_measured)
     make(modern_app(), modern_exec(1, 1, 1), CALC_DENSE_BLOCK);
     calc_stats without;
     calc_stats with;
-    calc_run_stages(&c.app, &c.system, &c.exec, &without);
-    calc_run_stages_measured(&c.app, &c.system, &c.exec, &table.table, &with);
+    calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &without);
+    calc_run_measured(&c.app, &c.system, &c.exec, &table.table, &with);
     /* 8 blocks, 4 micro-batches, forward once. Head and others are too far away to change. */
     double slower_s = 8 * 4 * (1 - model("feed-forward up", CALC_STAGE_FW));
     double others_s = 0;
     calc_layer_stats layers[CALC_MAX_LAYERS];
     calc_operator_source sources[CALC_MAX_LAYERS];
-    size_t count = calc_operator_stats_measured(&c.app, &c.system, &c.exec, &table.table, layers,
-                                                sources, CALC_MAX_LAYERS);
+    size_t count = calc_operator_stats_measured(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE,
+                                                &table.table, layers, sources, CALC_MAX_LAYERS);
     ck_assert_uint_gt(count, 10);
     for (size_t i = 0; i < count; i++) {
         bool up = strcmp(layers[i].name, "feed-forward up") == 0;

@@ -67,19 +67,41 @@ START_TEST(sequences_take_whole_pages)
 }
 END_TEST
 
-/* Five blocks of six keep and read the last 1,024 tokens only. */
+/* 10 of 62 blocks keep and read all, the others the last 1,024 tokens only. */
 START_TEST(windowed_blocks_keep_the_window)
 {
     calc_app app = shipped_app("gemma3-27B");
     ck_assert_int_eq(app.window_size, 1024);
     ck_assert_int_eq(app.global_every, 6);
     calc_kv_cache c = cache_of(&app, 1, CALC_FORMAT_AUTO);
-    assert_near(calc_kv_cache_read(&c, 4096), (4096 + 5 * 1024) / 6.0);
-    assert_near(calc_kv_cache_stored(&c, 4096), (4096 + 5 * 1024) / 6.0);
+    assert_near(calc_kv_cache_read(&c, 4096), (10 * 4096 + 52 * 1024) / 62.0);
+    assert_near(calc_kv_cache_stored(&c, 4096), (10 * 4096 + 52 * 1024) / 62.0);
     assert_near(calc_kv_cache_read(&c, 1000), 1000);
     app.global_every = 0;
     c = cache_of(&app, 1, CALC_FORMAT_AUTO);
     ck_assert_double_eq(calc_kv_cache_read(&c, 4096), 1024);
+}
+END_TEST
+
+/* Gemma 3, config.json: 5 local layers for each global one, 4 of 26, 5 of 34, 8 of 48, 10 of 62;
+   4 key heads of 256 in 2 bytes (1B: 1; 12B: 8; 27B: 16 of 128), windows of 1,024 (1B: 512). */
+START_TEST(the_caches_of_gemma_3_are_those_of_its_layers)
+{
+    static const struct {
+        const char *name;
+        double blocks, global, window, token_bytes;
+    } models[] = {{"gemma3-1B", 26, 4, 512, 2 * 256 * 2},
+                  {"gemma3-4B", 34, 5, 1024, 2 * 4 * 256 * 2},
+                  {"gemma3-12B", 48, 8, 1024, 2 * 8 * 256 * 2},
+                  {"gemma3-27B", 62, 10, 1024, 2 * 16 * 128 * 2}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        calc_app app = shipped_app(models[i].name);
+        calc_kv_cache c = cache_of(&app, 1, CALC_FORMAT_AUTO);
+        double tokens =
+            models[i].global * 32002 + (models[i].blocks - models[i].global) * models[i].window;
+        assert_near(calc_kv_cache_space(&c, (double)app.num_blocks, 1, 32002),
+                    tokens * models[i].token_bytes);
+    }
 }
 END_TEST
 
@@ -133,6 +155,7 @@ int main(void)
     tcase_add_test(cases, ranks_split_heads_down_to_one_and_never_a_latent);
     tcase_add_test(cases, sequences_take_whole_pages);
     tcase_add_test(cases, windowed_blocks_keep_the_window);
+    tcase_add_test(cases, the_caches_of_gemma_3_are_those_of_its_layers);
     tcase_add_test(cases, pairs_are_those_below_the_diagonal);
     tcase_add_test(cases, what_fits_is_whole_tokens_and_sequences);
     return run_cases(cases);

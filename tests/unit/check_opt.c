@@ -1,8 +1,8 @@
-/* The words of a command line: src/cli/opt.c. */
+/* The words of a command line: src/cli/shell/opt.c. */
 #include <check.h>
 #include <stdlib.h>
 
-#include "cli/opt.h"
+#include "cli/shell/opt.h"
 
 enum { OPT_SET, OPT_COLOR, OPT_FLAG };
 

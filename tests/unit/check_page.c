@@ -19,15 +19,15 @@ static void leave(void)
     scratch_leave(folder);
 }
 
-/* A page with this data, in `text`. */
-static void write_page(calc_page page, const char *json)
+/* A page with this name in its data, in `text`. */
+static void write_page(calc_page page, const char *name)
 {
     calc_output *out;
     calc_errors errors = {0};
     ck_assert_int_eq(calc_output_open(&out, "page", &errors), CALC_OK);
-    calc_page_begin(out);
-    calc_output_text(out, json);
-    calc_page_end(out, page);
+    calc_put put = calc_page_begin(out, page);
+    calc_put_text(&put, "name", name);
+    calc_page_end(&put, page);
     ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
     FILE *file = fopen("page", "rb");
     ck_assert_ptr_nonnull(file);
@@ -47,9 +47,10 @@ static int count_of(const char *what)
 
 START_TEST(nothing_in_the_data_ends_its_element)
 {
-    write_page(CALC_PAGE_RUN, "{\"name\": \"</script><!--<b>\"}");
-    ck_assert_ptr_nonnull(strstr(
-        text, "id=\"calc-data\">\n{\"name\": \"\\u003c/script>\\u003c!--\\u003cb>\"}</script>"));
+    write_page(CALC_PAGE_RUN, "</script><!--<b>");
+    ck_assert_ptr_nonnull(
+        strstr(text, "id=\"calc-data\">\n{\n\"schema\": \"calc-report/1\",\n\"kind\": \"run\",\n"
+                     "\"name\": \"\\u003c/script>\\u003c!--\\u003cb>\"\n}\n</script>"));
 }
 END_TEST
 
@@ -57,7 +58,7 @@ END_TEST
 START_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
 {
     for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
-        write_page((calc_page)page, "{}");
+        write_page((calc_page)page, "");
         ck_assert_ptr_eq(strstr(text, "<!doctype html>"), text);
         ck_assert_int_eq(count_of("</script>"), 4);
         ck_assert_int_eq(count_of("<script"), 4);
@@ -74,7 +75,7 @@ START_TEST(each_page_has_its_own_script)
     static const char *const first[] = {"/* The page of one run. */", "/* The page of a sweep. */",
                                         "/* The page of a validation. */"};
     for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
-        write_page((calc_page)page, "{}");
+        write_page((calc_page)page, "");
         for (int other = 0; other < 3; other++) {
             ck_assert_int_eq(count_of(first[other]), other == page);
         }

@@ -1,6 +1,7 @@
 #include "model/parameters.h"
 
 #include "model/block.h"
+#include "model/calculon.h"
 #include "modern_case.h"
 
 /* Brown et al. 2020, arXiv 2005.14165, table 2.1. */
@@ -22,7 +23,7 @@ START_TEST(gpt3_has_the_parameters_of_equation_2)
 {
     calc_parameters p;
     calc_count_parameters(&gpt3_175b, &p);
-    ck_assert_double_eq(p.total, 173946175488.0 + 15335424.0 + 654311424.0);
+    ck_assert_double_eq(p.total, 173946175488.0 + 15335424.0 + 2 * 12288 + 654311424.0);
     ck_assert_double_eq_tol(p.total, 175e9, 0.005 * 175e9);
 }
 END_TEST
@@ -36,7 +37,7 @@ START_TEST(the_parts_are_those_of_the_block)
     calc_count_parameters(&app, &p);
     ck_assert_double_eq(p.attention, 8 * (4 * 64 * 64 + 4 * 64));
     ck_assert_double_eq(p.mlp, 8 * (2 * 64 * 256 + 256 + 64));
-    ck_assert_double_eq(p.norm, 8 * 2 * 2 * 64);
+    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 2 * 64) /* and the last one */;
     ck_assert_double_eq(p.embedding, (51200 + 32) * 64);
 }
 END_TEST
@@ -65,21 +66,31 @@ START_TEST(the_attention_width_is_that_of_the_heads)
 }
 END_TEST
 
-/* The blocks of the time model have the same matrices and norms, but no biases: 9h per block with
- * feedforward = 4h. */
-START_TEST(the_blocks_of_the_model_have_all_but_the_biases)
+static double block_weights_of(const calc_app *app, calc_compat compat)
 {
-    calc_app app = small_app();
+    calc_system system = small_system();
     calc_exec exec = small_exec(1, 1, 1);
-    calc_layer layers[CALC_MAX_LAYERS];
-    size_t count = calc_block_layers(&app, &exec, layers);
+    calc_shape shape = calc_shape_of(app, &exec);
+    calc_cost_context context = calc_cost_context_of(&system, &exec, &shape, compat);
+    calc_operator operators[CALC_MAX_OPERATORS];
+    size_t count = calc_block_operators(&context, CALC_DENSE_BLOCK, operators);
     double weights = 0;
     for (size_t i = 0; i < count; i++) {
-        weights += layers[i].weights;
+        weights += operators[i].weights;
     }
+    return weights;
+}
+
+/* Calculon's layers have the same matrices and norms, but no biases: 9h per block with feedforward
+ * = 4h. */
+START_TEST(the_blocks_of_the_model_have_all_of_them_and_calculons_no_biases)
+{
+    calc_app app = small_app();
     calc_parameters p;
     calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.attention + p.mlp + p.norm, 8 * (weights + 9 * 64));
+    double all = p.attention + p.mlp + p.norm - 2 * 64; /* the last norm is the head's */
+    ck_assert_double_eq(all, 8 * block_weights_of(&app, CALC_COMPAT_NONE));
+    ck_assert_double_eq(all, 8 * (block_weights_of(&app, CALC_COMPAT_REPAIRED) + 9 * 64));
 }
 END_TEST
 
@@ -182,27 +193,37 @@ END_TEST
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 
+/* FLOP of a token, of a step of one micro-batch. */
+static double token_flop(const calc_app *app, const calc_exec *exec)
+{
+    calc_shape shape = calc_shape_of(app, exec);
+    double tokens = (double)app->seq_size * (double)exec->batch_size;
+    return calc_parameters_step_flop(&shape, exec, true) / tokens;
+}
+
 /* Chowdhery et al. 2022, appendix B: 6 N + 12 L H Q T per token, here with the matrices as N. */
 START_TEST(a_token_takes_six_flop_per_weight_and_twelve_per_position)
 {
     calc_exec exec = small_exec(1, 1, 1);
     double matrices = 12.0 * 96 * 12288 * 12288;
     double attention = 12.0 * 96 * 12288 * 2048;
-    ck_assert_double_eq(calc_parameters_token_flop(&gpt3_175b, &exec), 6 * matrices + attention);
+    ck_assert_double_eq(token_flop(&gpt3_175b, &exec), 6 * matrices + attention);
     exec.training = false;
-    ck_assert_double_eq(calc_parameters_token_flop(&gpt3_175b, &exec),
-                        2 * matrices + attention / 3);
+    ck_assert_double_eq(token_flop(&gpt3_175b, &exec), 2 * matrices + attention / 3);
 }
 END_TEST
 
-/* By the other route: the matrix layers of the block, all three passes, over its tokens. */
+/* By the other route: the matrix layers of Calculon's block, all three passes, over its tokens. */
 static double token_flop_of_layers(const calc_app *app, const calc_exec *exec)
 {
-    calc_layer layers[CALC_MAX_LAYERS];
-    size_t count = calc_block_layers(app, exec, layers);
+    calc_system system = small_system();
+    calc_shape shape = calc_shape_of(app, exec);
+    calc_operator layers[CALC_MAX_OPERATORS];
+    size_t count = calc_calculon_block(&shape, &system, exec, CALC_COMPAT_NONE, layers);
     double flop = 0;
     for (size_t i = 0; i < count; i++) {
-        for (int stage = 0; layers[i].matrix && stage < CALC_STAGE_COUNT; stage++) {
+        bool matrix = layers[i].kind == CALC_OPERATOR_MATRIX;
+        for (int stage = 0; matrix && stage < CALC_STAGE_COUNT; stage++) {
             flop += exec->training || stage == CALC_STAGE_FW ? layers[i].flop[stage] : 0;
         }
     }
@@ -219,11 +240,9 @@ START_TEST(the_matrix_layers_of_the_block_agree)
             calc_exec exec = small_exec(1, 1, 1);
             exec.microbatch_size = 2;
             exec.training = training;
-            assert_near(calc_parameters_token_flop(&apps[i], &exec),
-                        token_flop_of_layers(&apps[i], &exec));
+            assert_near(token_flop(&apps[i], &exec), token_flop_of_layers(&apps[i], &exec));
             exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
-            assert_near(calc_parameters_token_flop(&apps[i], &exec),
-                        token_flop_of_layers(&apps[i], &exec));
+            assert_near(token_flop(&apps[i], &exec), token_flop_of_layers(&apps[i], &exec));
         }
     }
 }
@@ -233,9 +252,9 @@ START_TEST(recomputation_is_not_work_of_the_model)
 {
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
-    double flop = calc_parameters_token_flop(&app, &exec);
+    double flop = token_flop(&app, &exec);
     exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    ck_assert_double_eq(calc_parameters_token_flop(&app, &exec), flop);
+    ck_assert_double_eq(token_flop(&app, &exec), flop);
 }
 END_TEST
 
@@ -246,7 +265,7 @@ int main(void)
     tcase_add_test(cases, the_parts_are_those_of_the_block);
     tcase_add_test(cases, the_parts_sum_to_the_total);
     tcase_add_test(cases, the_attention_width_is_that_of_the_heads);
-    tcase_add_test(cases, the_blocks_of_the_model_have_all_but_the_biases);
+    tcase_add_test(cases, the_blocks_of_the_model_have_all_of_them_and_calculons_no_biases);
     tcase_add_test(cases, a_gpt_has_learned_positions_biases_and_one_table);
     tcase_add_test(cases, a_llama_may_learn_positions_and_have_biases);
     tcase_add_test(cases, latent_attention_has_norms_and_one_bias);

@@ -109,14 +109,19 @@ END_TEST
 
 START_TEST(broken_rows_are_named)
 {
-    static const char *const bad[] = {"A,x,step_time,one_1,1,-4,\n", "A,x,time,one_1,1,-4,,\n",
-                                      "A,x,step_time,one_1,many,-4,,\n",
-                                      "A,x,step_time,one_1,1,4 %,,\n"};
+    static const struct {
+        const char *row;
+        calc_status status;
+    } bad[] = {{"A,x,step_time,one_1,1,-4,\n", CALC_ERR_FIELD},
+               {"A,x,time,one_1,1,-4,,\n", CALC_ERR_TYPE},
+               {"A,x,step_time,one_1,many,-4,,\n", CALC_ERR_TYPE},
+               {"A,x,step_time,one_1,-1,-4,,\n", CALC_ERR_TYPE},
+               {"A,x,step_time,one_1,1,4 %,,\n", CALC_ERR_TYPE}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[256];
-        snprintf(text, sizeof text, HEAD "%s", bad[i]);
+        snprintf(text, sizeof text, HEAD "%s", bad[i].row);
         errors = (calc_errors){0};
-        ck_assert_int_eq(read_text(text), CALC_ERR_FIELD);
+        ck_assert_int_eq(read_text(text), bad[i].status);
         ck_assert_int_eq(errors.item[0].line, 2);
         calc_peers_free(&peers);
     }

@@ -1,4 +1,4 @@
-#include "cli/plot.h"
+#include "cli/run/plot.h"
 
 #include "small_case.h"
 

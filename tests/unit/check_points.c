@@ -42,7 +42,8 @@ START_TEST(what_is_no_number_is_an_error_in_its_cell)
         ck_assert_int_eq(errors.item[0].line, 3);
         ck_assert_int_eq(errors.item[0].column, 26);
         char words[80];
-        snprintf(words, sizeof words, "value: \"%s\" is not a number of 0 or more", bad[i]);
+        snprintf(words, sizeof words, "value: expected a number of 0 or more, found \"%s\"",
+                 bad[i]);
         ck_assert_str_eq(errors.item[0].text, words);
         ck_assert_uint_eq(points.count, 1);
     }

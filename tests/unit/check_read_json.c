@@ -41,7 +41,8 @@ START_TEST(nested_keys_get_dots)
     ck_assert_str_eq(said("{\"a\": {\"b\": 1, \"c\": {\"d\": \"two\"}, \"e\": 3}, \"f\": 4}"),
                      "a.b=1;a.c.d=two;a.e=3;f=4;");
     ck_assert_str_eq(said("{\"a\": true, \"b\": -1.5e3, \"c\": \"x: {y}, \\\"z\"}"),
-                     "a=true;b=-1.5e3;c=x: {y}, \\\"z;");
+                     "a=true;b=-1.5e3;c=x: {y}, \"z;");
+    ck_assert_str_eq(said("{\"a\":\"\\u00e4\\/\\t\",\n\t\"b\"\t:\t1}"), "a=\xC3\xA4/\t;b=1;");
     ck_assert_str_eq(said("{}"), "");
     ck_assert_str_eq(said("\xEF\xBB\xBF{\"a\": 1}"), "a=1;");
 }
@@ -49,15 +50,15 @@ END_TEST
 
 START_TEST(null_and_empty_are_no_value)
 {
-    ck_assert_str_eq(said("{\"a\": null, \"b\": \"\", \"c\": {}, \"d\": [], \"e\": \"null \"}"),
-                     "e=null ;");
+    ck_assert_str_eq(said("{\"a\": null, \"b\": \"\", \"c\": {}, \"d\": [], \"e\": \"null\"}"),
+                     "e=null;");
 }
 END_TEST
 
 START_TEST(lists_of_scalars_are_values)
 {
     ck_assert_str_eq(said("{\"a\": [1, \"two\", true], \"b\": 3}"), "a=1 two true;b=3;");
-    ck_assert_str_eq(said("{\"a\": [1, [2, {\"x\": 3}], 4], \"b\": {\"c\": 5}}"), "a=1 4;b.c=5;");
+    ck_assert_str_eq(said("{\"a\": [1, [2, {\"x\": 3}], 4], \"b\": {\"c\": 5}}"), "a=1 2 4;b.c=5;");
 }
 END_TEST
 
@@ -82,6 +83,9 @@ START_TEST(what_is_no_configuration_has_a_place)
     fails("3", "f.json:1:1: expected an object {...}");
     fails("{\n \"a\": 1,\n}", "f.json:2:8: a comma with nothing between it and \"}\"\n"
                               "  hint: remove the comma");
+    fails("{\"a\": \"\\ud83d\\ude00\"}", "f.json:1:10: found invalid Unicode character escape code "
+                                         "while parsing a quoted scalar\n"
+                                         "  hint: write the character itself");
     for (int i = 0; i < 17; i++) {
         strcat(deep, "{\"a\":");
     }

@@ -49,8 +49,10 @@ END_TEST
 START_TEST(comments_quotes_and_null_are_understood)
 {
     ck_assert_str_eq(said("a: 1 # one\n# b: 2\nc: 'x # y'\nd: \"z\"\n"), "a=1;c=x # y;d=z;");
-    ck_assert_str_eq(said("a: null\nb: ~\nc:\nd: nullable"), "d=nullable;");
-    ck_assert_str_eq(said("a: &x 8\nb: !!int 9\n"), "a=8;b=9;");
+    ck_assert_str_eq(said("a: null\nb: ~\nc:\nd: nullable\nnull: 1"), "d=nullable;null=1;");
+    ck_assert_str_eq(said("a: &x 8\nb: !!int 9\nc: *x\n"), "a=8;b=9;c=*x;");
+    ck_assert_str_eq(said("a: 'null'\n'b c': 'it''s'\nd: \"\\\"x\\\" \\u00e4\"\n"),
+                     "a=null;b c=it's;d=\"x\" \xC3\xA4;");
 }
 END_TEST
 
@@ -60,21 +62,56 @@ START_TEST(lists_of_scalars_are_values)
     ck_assert_str_eq(said("a: [1,\n    [2, 3],\n  ]\nb: 4"), "a=1 2 3;b=4;");
     ck_assert_str_eq(said("a:\n  - 1\n  - two\nb: 3"), "a=1 two;b=3;");
     ck_assert_str_eq(said("a:\n- 1\n- 2\nb: 3"), "a=1 2;b=3;");
+    ck_assert_str_eq(said("a:\n- [1, 2]\n-\n  - 3\n  - [4]\n- ~\n- ''\nb: 5"), "a=1 2 3 4;b=5;");
+}
+END_TEST
+
+/* A bracket, a comma or a colon in quotes is a letter like others, in lists and outside. */
+START_TEST(quoted_text_is_kept_whole)
+{
+    ck_assert_str_eq(said("a: '[0]*3+[1]*58'\nb: 1"), "a=[0]*3+[1]*58;b=1;");
+    ck_assert_str_eq(said("a: ['[x, y', \"z]\", 'u: v']\nb: 1"), "a=[x, y z] u: v;b=1;");
+    ck_assert_str_eq(said("a:\n  - '{x, y'\n  - \"#z\"\nb: 1"), "a={x, y #z;b=1;");
+    ck_assert_str_eq(said("a: ([0]*3+[1]*58)\n'b: c, [d': 1"), "a=([0]*3+[1]*58);b: c, [d=1;");
+}
+END_TEST
+
+START_TEST(mappings_may_be_in_braces_and_texts_over_lines)
+{
+    ck_assert_str_eq(said("a: {b: 1, c: {d: [2, 3]}, e: }\nf: 4"), "a.b=1;a.c.d=2 3;f=4;");
+    ck_assert_str_eq(said("a: one\n  two\nb: >-\n  three\n  four\nc: |\n  d: 1\n  e\nf: 2"),
+                     "a=one two;b=three four;c=d: 1\ne\n;f=2;");
+    ck_assert_str_eq(said("a: 1\n---\nb: 2\n...\n"), "a=1;b=2;");
+    ck_assert_str_eq(said("# nothing\n---\n"), "");
 }
 END_TEST
 
 START_TEST(what_is_deeper_in_a_list_is_passed_over)
 {
     ck_assert_str_eq(said("a:\n  - type: x\n    n: 1\n  - type: y\nb: 3"), "b=3;");
-    ck_assert_str_eq(said("a: |\n  b: 1\n  c\nd: 2"), "d=2;");
+    ck_assert_str_eq(said("a: [1, {x: [2, {y: 3}], z: 4}, 5]\nb: 6"), "a=1 5;b=6;");
 }
 END_TEST
 
 START_TEST(lines_that_are_no_yaml_have_a_place)
 {
-    fails("a: 1\n  just words\n", "f.yaml:2:3: expected \"key: value\"");
-    fails("a:\n\tb: 1\n", "f.yaml:2:1: a tab cannot indent");
-    fails(": 1\n", "f.yaml:1:1: expected \"key: value\"");
+    fails("just words\n", "f.yaml:1:1: expected \"key: value\"");
+    fails("# a list\n- 1\n", "f.yaml:2:1: expected \"key: value\"");
+    fails("a:\n  b: 1\n : 1\n", "f.yaml:3:2: did not find expected key while parsing a block "
+                                "mapping\n  hint: keys of one level are indented alike");
+    fails("a: 1\njust words\n", "f.yaml:3:1: could not find expected ':' while scanning a simple "
+                                "key\n  hint: a key ends with a colon and a blank");
+    fails("a:\n\tb: 1\n",
+          "f.yaml:2:1: found character that cannot start any token while scanning for the next "
+          "token\n  hint: a tab cannot indent; a text that begins with %, @ or ` stands in quotes");
+    fails("a: b: 1\n", "f.yaml:1:5: mapping values are not allowed in this context\n"
+                       "  hint: keys of one level are indented alike; a text with a colon and "
+                       "a blank stands in quotes");
+    fails("a: [1, 2\nb: 3\n", "f.yaml:2:2: did not find expected ',' or ']' while parsing a flow "
+                              "sequence");
+    fails("\"\": 1\n", "f.yaml:1:1: expected \"key: value\"");
+    fails("[a, b]: 1\n", "f.yaml:1:1: expected \"key: value\"");
+    fails("a: 1\nb: \xE4\n", "f.yaml:2:4: incomplete UTF-8 octet sequence");
 }
 END_TEST
 
@@ -97,6 +134,8 @@ int main(void)
     tcase_add_test(tests, nested_keys_get_dots);
     tcase_add_test(tests, comments_quotes_and_null_are_understood);
     tcase_add_test(tests, lists_of_scalars_are_values);
+    tcase_add_test(tests, quoted_text_is_kept_whole);
+    tcase_add_test(tests, mappings_may_be_in_braces_and_texts_over_lines);
     tcase_add_test(tests, what_is_deeper_in_a_list_is_passed_over);
     tcase_add_test(tests, lines_that_are_no_yaml_have_a_place);
     tcase_add_test(tests, depth_has_a_limit);

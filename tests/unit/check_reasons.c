@@ -8,7 +8,7 @@ static size_t reasons_of(const calc_app *app, const calc_system *system, const c
 {
     calc_stats stats;
     calc_verdict verdict = calc_run(app, system, exec, CALC_COMPAT_NONE, &stats);
-    size_t count = calc_reasons(app, system, exec, &stats, out);
+    size_t count = calc_reasons(app, system, exec, CALC_COMPAT_NONE, &stats, out);
     ck_assert_int_eq(count == 0 ? CALC_VERDICT_OK : out[0].verdict, verdict);
     return count;
 }
@@ -69,7 +69,8 @@ START_TEST(interleaving_says_what_would_divide_the_blocks)
     exec.pipeline_interleaving = 3;
     ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
     assert_reason(&reason[0], CALC_VERDICT_INTERLEAVING,
-                  "pipeline_interleaving = 3 does not divide the 4 blocks per processor",
+                  "pipeline_interleaving = 3 does not divide the blocks per stage: 4 on stages 0 "
+                  "to 1",
                   "use 1, 2 or 4");
 }
 END_TEST
@@ -83,7 +84,7 @@ START_TEST(offload_with_too_few_blocks_says_how_many)
     exec.weight_offload = true;
     ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
     assert_reason(&reason[0], CALC_VERDICT_OFFLOAD_BLOCKS,
-                  "offload needs at least 3 blocks per processor, the layout has 2",
+                  "offload needs at least 3 blocks on every stage, the layout has stages with 2",
                   "lower pipeline_par, or keep everything in tier 1");
 }
 END_TEST
@@ -93,51 +94,25 @@ static calc_reason capacity_reason(const calc_exec *exec, double tier1_bytes, do
 {
     calc_app app = small_app();
     calc_system system = small_system();
-    calc_stats stats = {.proc_mem_tier1_cap_req = tier1_bytes,
+    calc_stats stats = {.weight_grad_space = 60.25 * gib,
+                        .optimizer_space = 60 * gib,
+                        .proc_mem_tier1_cap_req = tier1_bytes,
                         .mem_tier1_capacity = 80 * gib,
                         .proc_mem_tier2_cap_req = tier2_bytes,
                         .mem_tier2_capacity = 512 * gib};
     calc_reason reason[CALC_MAX_REASONS];
-    ck_assert_uint_eq(calc_reasons(&app, &system, exec, &stats, reason), 1);
+    ck_assert_uint_eq(calc_reasons(&app, &system, exec, CALC_COMPAT_NONE, &stats, reason), 1);
     return reason[0];
 }
 
-START_TEST(tier_1_says_what_it_lacks_and_what_would_save_it)
+START_TEST(tier_1_says_what_it_lacks_and_what_is_largest)
 {
     calc_exec exec = small_exec(1, 1, 4);
-    exec.microbatch_size = 2;
     calc_reason reason = capacity_reason(&exec, 100.5 * gib, 0);
     assert_reason(&reason, CALC_VERDICT_MEM1_CAPACITY,
-                  "tier 1 needs 100.50 GiB and has 80.00 GiB: 20.50 GiB too little",
-                  "recompute activations (activation_recompute), shard the optimizer "
-                  "(optimizer_sharding), lower microbatch_size, raise tensor_par or pipeline_par, "
-                  "or offload to tier 2");
-}
-END_TEST
-
-START_TEST(tier_1_does_not_advise_what_is_done_already)
-{
-    calc_exec exec = small_exec(1, 1, 4);
-    exec.optimizer_sharding = true;
-    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
-                     "recompute activations (activation_recompute), raise tensor_par or "
-                     "pipeline_par, or offload to tier 2");
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
-                     "raise tensor_par or pipeline_par, or offload to tier 2");
-    exec = small_exec(1, 1, 1);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
-                     "raise tensor_par or pipeline_par, or offload to tier 2");
-}
-END_TEST
-
-START_TEST(inference_is_not_advised_to_recompute_or_shard)
-{
-    calc_exec exec = small_exec(1, 1, 4);
-    exec.training = false;
-    ck_assert_str_eq(capacity_reason(&exec, 81 * gib, 0).hint,
-                     "raise tensor_par or pipeline_par, or offload to tier 2");
+                  "tier 1 needs 100.50 GiB and has 80.00 GiB: 20.50 GiB too little; largest: "
+                  "weight gradients, 60.25 GiB",
+                  "shard them (zero_stage 2), raise tensor_par or pipeline_par");
 }
 END_TEST
 
@@ -151,8 +126,8 @@ START_TEST(tier_2_says_what_it_lacks)
 }
 END_TEST
 
-/* Two networks too small, one not
- * filled, 3 chunks of 1 block, offload, and no memory at all. */
+/* Two networks too small, one not filled, and no memory at all; and 3 chunks of 1 block, or offload
+ * with as many: which blocks a stage has is known only where they fit. */
 START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
 {
     calc_app app = small_app();
@@ -170,15 +145,39 @@ START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
     exec.optimizer_offload = true;
     system.mem1.capacity_bytes = 0;
     system.mem2.capacity_bytes = 0;
-    static const calc_verdict want[] = {
-        CALC_VERDICT_NETWORK_SIZE,  CALC_VERDICT_NETWORK_SIZE,   CALC_VERDICT_NETWORK_FILL,
-        CALC_VERDICT_INTERLEAVING,  CALC_VERDICT_OFFLOAD_BLOCKS, CALC_VERDICT_MEM1_CAPACITY,
-        CALC_VERDICT_MEM2_CAPACITY,
+    calc_verdict want[] = {
+        CALC_VERDICT_NETWORK_SIZE, CALC_VERDICT_NETWORK_SIZE,  CALC_VERDICT_NETWORK_FILL,
+        CALC_VERDICT_INTERLEAVING, CALC_VERDICT_MEM1_CAPACITY, CALC_VERDICT_MEM2_CAPACITY,
     };
-    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 7);
-    for (int i = 0; i < 7; i++) {
-        ck_assert_int_eq(reason[i].verdict, want[i]);
+    for (int fits = 0; fits < 2; fits++) {
+        ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 6);
+        for (int i = 0; i < 6; i++) {
+            ck_assert_int_eq(reason[i].verdict, want[i]);
+        }
+        exec.pipeline_interleaving = 1;
+        want[3] = CALC_VERDICT_OFFLOAD_BLOCKS;
     }
+}
+END_TEST
+
+/* 3 chunks of the ceiling of 3 blocks that stages of 3, 3 and 2 have. */
+START_TEST(by_rule_chunks_divide_the_ceiling)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(1, 3, 1);
+    calc_stats stats = {0};
+    calc_reason reason[CALC_MAX_REASONS];
+    exec.pipeline_interleaving = 3;
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
+    ck_assert_str_eq(reason[0].text, "pipeline_interleaving = 3 does not divide the blocks per "
+                                     "stage: 3 on stages 0 to 1, 2 on stage 2");
+    calc_compat even = 1 << CALC_COMPAT_EVEN_STAGES;
+    ck_assert_uint_eq(calc_reasons(&app, &system, &exec, even, &stats, reason), 0);
+    exec.pipeline_interleaving = 2;
+    ck_assert_uint_eq(calc_reasons(&app, &system, &exec, even, &stats, reason), 1);
+    ck_assert_str_eq(reason[0].text, "pipeline_interleaving = 2 does not divide the blocks per "
+                                     "stage: 3 on stages 0 to 2");
 }
 END_TEST
 
@@ -190,10 +189,9 @@ int main(void)
     tcase_add_test(cases, a_network_that_is_not_filled_says_what_would_fill_it);
     tcase_add_test(cases, interleaving_says_what_would_divide_the_blocks);
     tcase_add_test(cases, offload_with_too_few_blocks_says_how_many);
-    tcase_add_test(cases, tier_1_says_what_it_lacks_and_what_would_save_it);
-    tcase_add_test(cases, tier_1_does_not_advise_what_is_done_already);
-    tcase_add_test(cases, inference_is_not_advised_to_recompute_or_shard);
+    tcase_add_test(cases, tier_1_says_what_it_lacks_and_what_is_largest);
     tcase_add_test(cases, tier_2_says_what_it_lacks);
     tcase_add_test(cases, all_reasons_are_given_in_order_of_the_verdicts);
+    tcase_add_test(cases, by_rule_chunks_divide_the_ceiling);
     return run_cases(cases);
 }

@@ -7,7 +7,7 @@ static size_t reasons_of(const shipped_case *c, calc_reason out[CALC_MAX_REASONS
 {
     calc_stats stats;
     calc_verdict verdict = calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &stats);
-    size_t count = calc_reasons(&c->app, &c->system, &c->exec, &stats, out);
+    size_t count = calc_reasons(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &stats, out);
     ck_assert_int_eq(count == 0 ? CALC_VERDICT_OK : out[0].verdict, verdict);
     return count;
 }
@@ -130,10 +130,93 @@ START_TEST(every_stage_needs_a_block)
     c.exec.pipeline_par = 128;
     assert_only(&c, CALC_VERDICT_INTERLEAVING,
                 "126 blocks do not give each of 128 stages one beside the embedding and the head",
-                "use pipeline_par 126 or less");
+                "use pipeline_par 64 or less");
+    calc_reason reason[CALC_MAX_REASONS];
+    c.exec.pipeline_par = 65;
+    ck_assert_uint_eq(reasons_of(&c, reason), 1);
+    c.exec.pipeline_par = 64; /* two each, or one beside the embedding or the head */
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.exec.pipeline_par = 128;
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
     assert_only(&c, CALC_VERDICT_INTERLEAVING, "126 blocks do not give each of 128 stages one",
                 "use pipeline_par 126 or less");
+}
+END_TEST
+
+/* Llama 3 8B on 16 stages of two blocks, with a second tier for what is offloaded. */
+static shipped_case offloading(int64_t stages)
+{
+    shipped_case c = load_case("llama3-8B", "h100_sxm", "llama3-8B_128_fsdp");
+    c.exec.pipeline_par = stages;
+    c.exec.data_par = c.exec.num_procs / stages;
+    c.exec.zero_stage = 1;
+    c.exec.weight_offload = true;
+    c.system.mem1.capacity_bytes = 1e15;
+    c.system.mem2 = (calc_memory_tier){
+        .capacity_bytes = 1e15, .bytes_per_s = 1e11, .efficiency = {.count = 1, .efficiency = {1}}};
+    return c;
+}
+
+/* One is computed, one comes and one goes. */
+START_TEST(offload_needs_three_blocks_on_every_stage)
+{
+    calc_reason reason[CALC_MAX_REASONS];
+    shipped_case c = offloading(16);
+    assert_only(&c, CALC_VERDICT_OFFLOAD_BLOCKS,
+                "offload needs at least 3 blocks on every stage, the layout has stages with 2",
+                "lower pipeline_par, or keep everything in tier 1");
+    c.exec.weight_offload = false;
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    for (int i = 0; i < 2; i++) {
+        *(i == 0 ? &c.exec.activations_offload : &c.exec.optimizer_offload) = true;
+        ck_assert_uint_eq(reasons_of(&c, reason), 1);
+        *(i == 0 ? &c.exec.activations_offload : &c.exec.optimizer_offload) = false;
+    }
+    c = offloading(8); /* 4 each; with 2 on the first stage 30 do not split over 7 */
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.exec.first_stage_blocks = 4;
+    c.exec.last_stage_blocks = 4;
+    c.app.num_blocks = 26; /* 3 on the others */
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.app.num_blocks = 20; /* 2 */
+    ck_assert_uint_eq(reasons_of(&c, reason), 1);
+    c.exec.first_stage_blocks = 2;
+    c.app.num_blocks = 24; /* 3, but 2 on the first */
+    assert_only(&c, CALC_VERDICT_OFFLOAD_BLOCKS,
+                "offload needs at least 3 blocks on every stage, the layout has stages with 2",
+                "lower pipeline_par, or keep everything in tier 1");
+    c = offloading(1);
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.app.num_blocks = 2;
+    assert_only(&c, CALC_VERDICT_OFFLOAD_BLOCKS,
+                "offload needs at least 3 blocks on every stage, the layout has stages with 2",
+                "keep everything in tier 1");
+    c.exec.pipeline_interleaving = 2; /* chunks that do not divide come first */
+    c.exec.pipeline_par = 16;
+    c.exec.data_par = 8;
+    c.app.num_blocks = 16;
+    ck_assert_uint_eq(reasons_of(&c, reason), 1);
+    ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_INTERLEAVING);
+}
+END_TEST
+
+/* 32 blocks of 32 + 8 heads and two norms, embedding, head and its norm, in 2 bytes: 14.96 GiB. */
+START_TEST(a_second_tier_that_is_too_small_is_named)
+{
+    calc_reason reason[CALC_MAX_REASONS];
+    shipped_case c = offloading(1);
+    double block = 4096 * (2 * 4096.0 + 2 * 1024) + 3 * 4096.0 * 14336 + 2 * 4096;
+    double weights = 32 * block + 2 * 128256 * 4096.0 + 4096;
+    c.system.mem2.capacity_bytes = 2 * weights;
+    ck_assert_uint_eq(reasons_of(&c, reason), 0);
+    c.system.mem2.capacity_bytes = 0x1p33;
+    char text[256];
+    snprintf(text, sizeof text, "tier 2 needs %.2f GiB and has 8.00 GiB: %.2f GiB too little",
+             2 * weights / 0x1p30, 2 * weights / 0x1p30 - 8);
+    assert_only(&c, CALC_VERDICT_MEM2_CAPACITY, text, "offload less, or to a larger second tier");
+    c.system.mem1.capacity_bytes = 0x1p30; /* and after the first */
+    ck_assert_uint_eq(reasons_of(&c, reason), 2);
+    ck_assert_int_eq(reason[1].verdict, CALC_VERDICT_MEM2_CAPACITY);
 }
 END_TEST
 
@@ -145,7 +228,7 @@ static calc_reason capacity(const shipped_case *c, const calc_stats *parts)
     calc_stats s = *parts;
     s.mem_tier1_capacity = 80 * 0x1p30;
     s.proc_mem_tier1_cap_req = 81 * 0x1p30;
-    ck_assert_uint_eq(calc_reasons(&c->app, &c->system, &c->exec, &s, reason), 1);
+    ck_assert_uint_eq(calc_reasons(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s, reason), 1);
     ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_MEM1_CAPACITY);
     return reason[0];
 }
@@ -238,6 +321,8 @@ int main(void)
     tcase_add_test(cases, chunks_that_do_not_divide_name_the_blocks_of_every_class);
     tcase_add_test(cases, given_ends_that_leave_a_rest_name_the_nearest_that_do_not);
     tcase_add_test(cases, every_stage_needs_a_block);
+    tcase_add_test(cases, offload_needs_three_blocks_on_every_stage);
+    tcase_add_test(cases, a_second_tier_that_is_too_small_is_named);
     tcase_add_test(cases, the_largest_part_is_named_with_its_stage);
     tcase_add_test(cases, activations_are_advised_what_is_not_done_yet);
     tcase_add_test(cases, state_is_advised_to_be_sharded_as_far_as_it_is_not);

@@ -147,17 +147,27 @@ END_TEST
 
 START_TEST(a_broken_remark_is_an_error_in_its_line)
 {
-    static const char *const bad[] = {"a,any,scored,b\n", "a,time,suspect,b\n", "a,any,suspect\n"};
+    static const struct {
+        const char *row, *text;
+        calc_status status;
+    } bad[] = {
+        {"a,any,scored,b\n", "use: expected unscored or suspect, found \"scored\"", CALC_ERR_TYPE},
+        {"a,time,suspect,b\n", "quantity: expected step_time, memory or any, found \"time\"",
+         CALC_ERR_TYPE},
+        {"a,any,suspect\n", "the row has 3 cells, \"remark\" is the 4. column", CALC_ERR_FIELD},
+        {"a,any,suspect,b,c\n", "the row has 5 cells, the first has 4", CALC_ERR_FIELD}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char csv[128];
-        snprintf(csv, sizeof csv, "id,quantity,use,remark\n%s", bad[i]);
+        snprintf(csv, sizeof csv, "id,quantity,use,remark\n%s", bad[i].row);
         errors = (calc_errors){0};
-        ck_assert_int_eq(read_remarks(csv), CALC_ERR_FIELD);
+        ck_assert_int_eq(read_remarks(csv), bad[i].status);
+        ck_assert_str_eq(errors.item[0].text, bad[i].text);
         ck_assert_int_eq(errors.item[0].line, 2);
         calc_remarks_free(&remarks);
     }
     errors = (calc_errors){0};
-    ck_assert_int_eq(read_remarks("id,quantity,use,remark\na,any,suspect,b,c\n"), CALC_ERR_SYNTAX);
+    ck_assert_int_eq(read_remarks("a,any,suspect,b\n"), CALC_ERR_FIELD);
+    ck_assert_str_eq(errors.item[0].text, "column \"id\" is missing");
 }
 END_TEST
 

@@ -1,371 +1,537 @@
-#include <math.h>
-#include <string.h>
+#include "model/run.h"
 
-#include "small_case.h"
+#include "modern_case.h"
 
-static const double latency_s = 0x1p-20;
-
-/* A difference of nearly equal sums. */
-#define assert_difference(got, want) ck_assert_double_eq_tol(got, want, 1e-9 * fabs(want))
-
-static calc_stats run(const calc_system *system, const calc_exec *exec, calc_compat compat)
+static calc_stats run(const modern_case *c)
 {
-    calc_app app = small_app();
-    calc_stats stats;
-    calc_verdict verdict = calc_run(&app, system, exec, compat, &stats);
-    ck_assert_int_eq(verdict, stats.verdict);
-    return stats;
+    calc_stats s;
+    memset(&s, 0x55, sizeof s);
+    calc_verdict verdict = calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s);
+    ck_assert_int_eq(verdict, s.verdict);
+    return s;
 }
 
-static double number(const calc_stats *stats, size_t row)
+static double sum_of_times(const calc_stats *s)
 {
-    const calc_field *field = &calc_table_of(CALC_KIND_STATS)->rows[row];
-    calc_field_ref ref = {CALC_KIND_STATS, field, field->offset};
-    return calc_field_number(&ref, stats);
-}
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0;
-}
-
-static void assert_same(const calc_stats *a, const calc_stats *b)
-{
-    const calc_table *table = calc_table_of(CALC_KIND_STATS);
-    ck_assert_int_eq(a->verdict, b->verdict);
-    for (size_t row = 0; row < table->count; row++) {
-        ck_assert_msg(same_bits(number(a, row), number(b, row)), "%s: %.17g and %.17g",
-                      table->rows[row].key, number(a, row), number(b, row));
-    }
-}
-
-static double sum_of_terms(const calc_stats *s)
-{
-    return s->fw_time + s->bw_time + s->optim_step_time + s->recompute_time +
-           s->recomm_exposed_time + s->bubble_time + s->tp_comm_exposed_time +
+    return s->fw_time + s->bw_time + s->recompute_time + s->recomm_exposed_time +
+           s->tp_comm_exposed_time + s->cp_comm_exposed_time + s->ep_comm_exposed_time +
            s->pp_comm_exposed_time + s->dp_comm_exposed_time + s->fw_offload_exposed_time +
-           s->bw_offload_exposed_time;
+           s->bw_offload_exposed_time + s->head_time + s->host_time + s->bubble_time +
+           s->optim_step_time + s->straggler_time + s->overhead_time;
 }
 
-/* All kinds of parallelism, with every option that prolongs a step. */
-static calc_exec busy_exec(void)
+/* 2 tensor-parallel ranks, 4 stages, 2 replicas; 4 micro-batches. */
+static modern_case start(void)
 {
-    calc_exec exec = small_exec(2, 2, 2);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    exec.weight_offload = true;
-    exec.optimizer_offload = true;
-    return exec;
+    return case_of(modern_app(), modern_exec(2, 4, 2));
 }
 
-/* ---- Sums ------------------------------------------------------------------------------------ */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
-START_TEST(the_terms_sum_to_the_total_and_none_is_missing)
+START_TEST(a_step_is_the_sum_of_its_parts)
 {
-    calc_system system = small_system();
-    calc_exec exec = busy_exec();
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
+    modern_case c = start();
+    c.system.straggler_growth = 0.25;
+    c.system.step_overhead_s = 1e-3;
+    c.system.host.block_s = 1e-5;
+    calc_stats s = run(&c);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
-    ck_assert_double_gt(s.recompute_time, 0);
-    ck_assert_double_gt(s.recomm_exposed_time, 0);
-    ck_assert_double_gt(s.bubble_time, 0);
+    assert_near(sum_of_times(&s), s.total_time);
+    ck_assert_double_eq(s.overhead_time, 1e-3);
+    ck_assert_double_gt(s.host_time, 0);
     ck_assert_double_gt(s.tp_comm_exposed_time, 0);
     ck_assert_double_gt(s.pp_comm_exposed_time, 0);
     ck_assert_double_gt(s.dp_comm_exposed_time, 0);
-    ck_assert_double_gt(s.fw_offload_exposed_time, 0);
-    ck_assert_double_gt(s.bw_offload_exposed_time, 0);
-    assert_near(s.total_time, sum_of_terms(&s));
+    ck_assert_double_gt(s.head_time, 0);
+    ck_assert_double_gt(s.bubble_time, 0);
 }
 END_TEST
 
-/* 8 blocks on 2 stages, 4 micro-batches: 16 blocks forward, 4 optimizer steps. */
-START_TEST(a_step_repeats_a_block_for_each_block_and_micro_batch)
+/* 8 equal blocks on 4 stages without ends: 3 stages' passes are idle. */
+START_TEST(the_bubble_of_equal_stages_is_three_passes)
 {
-    calc_system system = small_system();
-    calc_exec exec = busy_exec();
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
+    modern_case c = start();
+    c.app.vocab_size = 0;
+    calc_stats s = run(&c);
+    double stage_s = (s.fw_time + s.bw_time + s.tp_comm_exposed_time + s.pp_comm_exposed_time) / 4;
+    assert_near(s.bubble_time, 3 * stage_s);
     ck_assert_double_eq(s.num_microbatches, 4);
-    ck_assert_double_eq(s.blocks_per_proc, 4);
-    ck_assert_double_eq(s.blocks_per_chunk, 4);
-    ck_assert_double_eq(s.missing_blocks, 0);
-    assert_near(s.fw_time, 16 * s.block_fw_time);
-    assert_near(s.bw_time, 16 * (s.block_agrad_time + s.block_wgrad_time));
-    assert_near(s.recompute_time, 16 * s.block_re_time);
-    assert_near(s.optim_step_time, 4 * s.block_optim_time);
-    /* 3 base blocks and 1 edge block per micro-batch. */
-    assert_near(s.tp_comm_link_time, 4 * (3 * (s.baseblock_fw_tp_time + s.baseblock_agrad_tp_time) +
-                                          (s.edgeblock_fw_tp_time + s.edgeblock_agrad_tp_time)));
+    ck_assert_double_eq(s.blocks_per_proc, 2);
+    c.exec.pipeline_interleaving = 2;
+    s = run(&c);
+    stage_s = (s.fw_time + s.bw_time + s.tp_comm_exposed_time + s.pp_comm_exposed_time) / 4;
+    assert_near(s.bubble_time, 3 * stage_s / 2);
+    ck_assert_double_eq(s.blocks_per_chunk, 1);
 }
 END_TEST
 
-/* 2 messages per micro-batch of 32 * 64 elements of 2 bytes at 2^33 bytes/s; gradients of 4 blocks
- * in a ring of 2: once their weights. */
-START_TEST(messages_and_gradients_take_the_time_of_their_bytes)
+START_TEST(the_slowest_stage_is_the_one_with_the_head)
 {
-    calc_system system = small_system();
-    calc_exec exec = busy_exec();
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
-    ck_assert_double_eq(s.block_fw_pp_size, 4096);
-    ck_assert_double_eq(s.block_bw_pp_size, 4096);
-    assert_near(s.pp_comm_link_time, 4 * 2 * 4096 / two_to(33));
-    ck_assert_double_eq(s.block_dp_size, s.block_weight_space);
-    assert_near(s.dp_comm_link_time, 4 * s.block_weight_space / two_to(33));
-    ck_assert_double_eq(s.dp_comm_exposed_time, s.dp_comm_link_time);
+    modern_case c = start();
+    ck_assert_double_eq(run(&c).slowest_stage, 3);
+    c.app.vocab_size = 0;
+    ck_assert_double_eq(run(&c).slowest_stage, 0);
+    c.app.num_blocks = 10;
+    c.exec.first_stage_blocks = 1;
+    ck_assert_double_eq(run(&c).slowest_stage, 1);
 }
 END_TEST
 
-START_TEST(the_same_inputs_give_the_same_bits_in_every_statistic)
+/* 16 processors: two nodes of 8, or eight of 2, or one of 16. */
+START_TEST(stragglers_grow_by_doublings_of_nodes)
 {
-    calc_app app = small_app();
-    calc_system system = small_system();
-    calc_exec exec = busy_exec();
-    calc_stats a;
-    calc_stats b;
-    /* What was there before must not show: every statistic is written. */
-    memset(&a, 0x00, sizeof a);
-    memset(&b, 0xff, sizeof b);
-    calc_run(&app, &system, &exec, CALC_COMPAT_NONE, &a);
-    calc_run(&app, &system, &exec, CALC_COMPAT_NONE, &b);
-    assert_same(&a, &b);
+    modern_case c = start();
+    calc_stats s = run(&c);
+    ck_assert_double_eq(s.straggler_time, 0);
+    c.system.straggler_growth = 0.25;
+    double pipeline_s = s.total_time - s.dp_comm_exposed_time - s.optim_step_time;
+    assert_near(run(&c).straggler_time, 0.25 * pipeline_s);
+    c.system.ranks_per_node = 2;
+    assert_near(run(&c).straggler_time, 0.75 * pipeline_s);
+    c.system.ranks_per_node = 16;
+    ck_assert_double_eq(run(&c).straggler_time, 0);
 }
 END_TEST
 
-/* ---- Efficiency ------------------------------------------------------------------------------ */
-
-/* A machine on which only matrix arithmetic takes time. */
-static calc_system ideal_system(void)
+/* 6 blocks on the first stage, 2 on the last. */
+START_TEST(the_largest_reduction_is_the_one_waited_for)
 {
-    calc_system system = small_system();
-    for (int type = 0; type < CLASSIC_DATATYPES; type++) {
-        system.vector[type].flop_per_s = 1e100;
+    modern_case c = case_of(modern_app(), modern_exec(1, 2, 2));
+    c.app.vocab_size = 0;
+    for (int i = 0; i < 2; i++) {
+        c.exec.first_stage_blocks = i == 0 ? 6 : 2;
+        c.exec.last_stage_blocks = i == 0 ? 2 : 6;
+        double weights = 6 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64);
+        assert_near(run(&c).dp_comm_exposed_time, 4 * weights / 0x1p33);
     }
-    system.mem1.bytes_per_s = 1e100;
-    system.networks[0].bytes_per_s = 1e100;
-    system.networks[1].bytes_per_s = 1e100;
-    return system;
-}
-
-START_TEST(utilization_is_one_where_nothing_but_the_model_takes_time)
-{
-    calc_system system = ideal_system();
-    calc_exec exec = small_exec(2, 1, 2);
-    assert_near(run(&system, &exec, CALC_COMPAT_NONE).model_flops_utilization, 1);
-    exec.training = false;
-    assert_near(run(&system, &exec, CALC_COMPAT_NONE).model_flops_utilization, 1);
 }
 END_TEST
 
-/* Forward once more: 4 thirds of the time. The scores alone are 2bs^2h of 24bsh^2 + 4bs^2h. */
-START_TEST(recomputation_lowers_utilization)
+START_TEST(inference_is_forward_only)
 {
-    calc_system system = ideal_system();
-    calc_exec exec = small_exec(1, 1, 1);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    assert_near(run(&system, &exec, CALC_COMPAT_NONE).model_flops_utilization, 0.75);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-    double forward = 24 * 64 + 4 * 32;
-    assert_near(run(&system, &exec, CALC_COMPAT_NONE).model_flops_utilization,
-                3 * forward / (3 * forward + 2 * 32));
+    modern_case c = start();
+    c.exec.training = false;
+    calc_stats s = run(&c);
+    ck_assert_double_eq(s.bw_time + s.recompute_time + s.optim_step_time, 0);
+    ck_assert_double_eq(s.dp_comm_exposed_time + s.dp_comm_link_time, 0);
+    ck_assert_double_eq(s.weight_grad_space + s.optimizer_space + s.block_bw_pp_size, 0);
+    assert_near(sum_of_times(&s), s.total_time);
 }
 END_TEST
 
-/* 4 micro-batches on 4 stages: 3 of 7 rounds idle; with 2 chunks 3 of 11. */
-START_TEST(the_bubble_lowers_utilization)
+START_TEST(communication_on_the_link_is_all_of_it)
 {
-    calc_system system = ideal_system();
-    calc_exec exec = small_exec(1, 4, 1);
-    assert_near(run(&system, &exec, CALC_COMPAT_NONE).model_flops_utilization, 4.0 / 7);
-    exec.pipeline_interleaving = 2;
-    assert_near(run(&system, &exec, CALC_COMPAT_NONE).model_flops_utilization, 8.0 / 11);
+    modern_case c = start();
+    calc_stats s = run(&c);
+    /* two blocks: 2 all-gathers and 2 reduce-scatters forward, 6 backward, of 32 * 64 * 2 bytes */
+    assert_near(s.tp_comm_link_time, 4 * 2 * 10 * 0.5 * 32 * 64 * 2 / 0x1p36);
+    ck_assert_double_eq(s.tp_comm_exposed_time, s.tp_comm_link_time);
+    assert_near(s.pp_comm_link_time, 4 * 2 * 32 * 64 * 2 / 2 / 0x1p33);
+    ck_assert_double_eq(s.pp_comm_exposed_time, s.pp_comm_link_time);
+    c.exec.pipeline_interleaving = 2;
+    assert_near(run(&c).pp_comm_link_time, 2 * s.pp_comm_link_time);
+    c.exec.pipeline_interleaving = 1;
+    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
+    calc_stats hidden = run(&c);
+    ck_assert_double_eq(hidden.tp_comm_link_time, s.tp_comm_link_time);
+    assert_near(hidden.tp_comm_exposed_time, 0.2 * s.tp_comm_link_time);
 }
 END_TEST
 
-/* 8 blocks on 3 stages: 3, 3 and 2, as if there were 9; the bubble of 2 rounds of 3 blocks is one
- * block shorter. So 12 blocks and 5 of bubble, of which 4 micro-batches need 8 thirds each. */
-START_TEST(missing_blocks_lower_utilization)
+/* One stage of 2 dense and 6 blocks with experts, 4 micro-batches of 16 tokens. */
+START_TEST(links_of_all_groups_add_up)
 {
-    calc_system system = ideal_system();
-    calc_exec exec = small_exec(1, 3, 1);
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
-    ck_assert_double_eq(s.missing_blocks, 1);
-    assert_near(s.model_flops_utilization, 4 * 8.0 / 3 / (12 + 5));
+    modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
+    c.exec.context_par = 2;
+    c.exec.num_procs = 8;
+    c.exec.expert_par = 2;
+    c.exec.software_efficiency = 0.5;
+    c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
+    c.exec.seq_par_ag_redo = false;
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_stats s = run(&c);
+    double gather_s = 0.5 * 16 * 64 * 2 / 0x1p36;      /* of two tensor-parallel ranks */
+    double keys_s = 16 * 2 * 16 * 2 / 0x1p36;          /* one key head, from one to the other */
+    double exchange_s = 0.5 * 2 * 8 * 64 * 2 / 0x1p33; /* 8 tokens to 2 experts */
+    double twice = 4 * 2;
+    assert_near(s.tp_comm_link_time, twice * 8 * 8 * gather_s);
+    assert_near(s.cp_comm_link_time, twice * 8 * (1 + 2) * keys_s);
+    assert_near(s.ep_comm_link_time, twice * 6 * 4 * exchange_s);
+    assert_near(s.ep_comm_exposed_time, 0.4 * s.ep_comm_link_time);
+    assert_near(s.recomm_link_time, twice * (8 * 4 * gather_s + 8 * keys_s + 6 * 2 * exchange_s));
+    assert_near(sum_of_times(&s), s.total_time);
 }
 END_TEST
 
-START_TEST(rates_follow_from_the_total)
+/* Every one of 4 micro-batches gathers weights twice and scatters gradients, in 8 blocks. */
+START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
 {
-    calc_system system = small_system();
-    calc_exec exec = busy_exec();
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
-    /* 8 sequences of 32 tokens on 8 processors. */
-    assert_near(s.sample_rate * s.total_time, 8);
-    assert_near(s.tokens_per_s * s.total_time, 8 * 32);
-    assert_near(s.tokens_per_s_per_proc * s.total_time, 32);
-    assert_near(s.model_flops_utilization * s.total_time * 8 * two_to(40), s.model_flops);
-    assert_near(s.compute_efficiency * s.system_efficiency, s.total_efficiency);
-    assert_near(s.system_efficiency * s.total_time, s.fw_time + s.bw_time + s.optim_step_time);
-    assert_near(s.useful_flops,
-                s.block_fw_flops + s.block_agrad_flops + s.block_wgrad_flops + s.block_optim_flops);
-    assert_near(s.total_efficiency * s.total_time * two_to(40), 16 * s.useful_flops);
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 4));
+    c.app.vocab_size = 0;
+    c.exec.zero_stage = 3;
+    c.exec.data_par_overlap = true;
+    double weights = 8 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64);
+    calc_stats s = run(&c);
+    assert_near(s.dp_comm_link_time, 4 * 0.75 * (2 + 2 + 4) * weights / 0x1p33);
+    ck_assert_double_lt(s.dp_comm_exposed_time, s.dp_comm_link_time);
+    c.exec.software_efficiency = 0.5;
+    assert_near(run(&c).dp_comm_link_time, 2 * s.dp_comm_link_time);
+    c.exec.training = false;
+    c.exec.software_efficiency = 0;
+    assert_near(run(&c).dp_comm_link_time, 4 * 0.75 * 2 * weights / 0x1p33);
 }
 END_TEST
 
-/* ---- Defects of Calculon, one at a time ------------------------------------------------------ */
-
-START_TEST(without_any_defect_both_modes_give_the_same_bits)
+/* Llama 3 8B on 64 ranks that gather and reduce in 16 bits: 3 times 2 bytes of 63/64 of its
+   8,030,261,248 parameters, embedding and head included, once for every micro-batch. */
+START_TEST(all_parameters_are_gathered_twice_and_reduced)
 {
-    calc_system system = small_system();
-    system.networks[1].latency_s = latency_s;
-    calc_exec exec = small_exec(2, 2, 2);
-    exec.data_par_overlap = true;
-    exec.weight_offload = true;
-    calc_stats ours = run(&system, &exec, CALC_COMPAT_NONE);
-    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
-    assert_same(&ours, &theirs);
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 64));
+    c.app.hidden = 4096;
+    c.app.feedforward = 14336;
+    c.app.attn_heads = 32;
+    c.app.kv_heads = 8;
+    c.app.attn_size = 128;
+    c.app.num_blocks = 32;
+    c.app.vocab_size = 128256;
+    c.exec.zero_stage = 3;
+    c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    for (int64_t i = 0; i < c.system.networks_count; i++) {
+        c.system.networks[i].size = 64;
+    }
+    calc_stats s = run(&c);
+    double bytes = 3 * 2 * 63.0 / 64 * 8030261248;
+    ck_assert_double_eq(s.num_microbatches, 4);
+    assert_near(s.dp_comm_link_time, 4 * bytes / 0x1p33);
+    assert_near(s.dp_comm_exposed_time, s.dp_comm_link_time);
+    assert_near(sum_of_times(&s), s.total_time);
+    c.exec.data_par_overlap = true;
+    calc_stats beside = run(&c);
+    ck_assert_double_eq(beside.dp_comm_link_time, s.dp_comm_link_time);
+    ck_assert_double_lt(beside.total_time, s.total_time);
+    assert_near(sum_of_times(&beside), beside.total_time);
 }
 END_TEST
 
-/* Four blocks per processor, all in one chunk, whose gradients take longer than their window. The
- * recomputation that Calculon counts too much is memory time that they cannot hide behind. */
-START_TEST(defect_1_recomputes_the_blocks_beginning_again_and_again)
+START_TEST(recomputation_repeats_the_forward_pass)
 {
-    calc_system system = small_system();
-    system.networks[1].bytes_per_s = two_to(28);
-    calc_exec exec = small_exec(1, 2, 2);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    exec.data_par_overlap = true;
-    calc_stats ours = run(&system, &exec, CALC_COMPAT_NONE);
-    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
-    ck_assert_double_eq(ours.block_re_flops, ours.block_fw_flops);
-    ck_assert_double_gt(theirs.block_re_flops, ours.block_re_flops);
-    ck_assert_double_eq(theirs.block_re_time, ours.block_re_time);
-    ck_assert_double_eq(theirs.bubble_time, ours.bubble_time);
-    double more_s = 4 * (theirs.block_re_mem_time - ours.block_re_mem_time);
-    ck_assert_double_gt(more_s, 0);
-    assert_difference(theirs.dp_comm_exposed_time - ours.dp_comm_exposed_time, more_s);
-    assert_difference(theirs.total_time - ours.total_time, more_s);
+    modern_case c = start();
+    c.exec.seq_par_ag_redo = false;
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_stats s = run(&c);
+    ck_assert_double_eq(s.recompute_time, s.fw_time);
+    ck_assert_double_eq(s.recomm_link_time, 4 * 2 * 4 * 0.5 * 32 * 64 * 2 / 0x1p36);
+    ck_assert_double_eq(s.recomm_exposed_time, s.recomm_link_time);
+    ck_assert_double_eq(s.block_re_flops, s.block_fw_flops);
+    assert_near(sum_of_times(&s), s.total_time);
 }
 END_TEST
 
-/* Once per micro-batch, Calculon's last block hides a latency of offload that is not there. */
-START_TEST(defect_2_sends_a_message_without_a_pipeline)
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+START_TEST(what_is_allocated_is_the_sum_of_its_parts)
 {
-    calc_system system = small_system();
-    system.networks[1].latency_s = latency_s;
-    calc_exec exec = small_exec(1, 1, 1);
-    exec.weight_offload = true;
-    system.mem2.bytes_per_s = two_to(30);
-    calc_stats ours = run(&system, &exec, CALC_COMPAT_NONE);
-    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
-    double hidden_s = 4 * latency_s;
-    assert_difference(ours.fw_offload_exposed_time - theirs.fw_offload_exposed_time, hidden_s);
-    assert_difference(ours.bw_offload_exposed_time - theirs.bw_offload_exposed_time, hidden_s);
-    assert_difference(ours.total_time - theirs.total_time, 2 * hidden_s);
-    ck_assert_double_eq(ours.pp_comm_link_time, 0);
-    ck_assert_double_eq(theirs.pp_comm_link_time, 0);
+    modern_case c = start();
+    c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.seq_par_ag_redo = false;
+    calc_stats s = run(&c);
+    ck_assert_double_gt(s.act_grad_space, 0);
+    ck_assert_double_gt(s.framework_space, 0);
+    /* full recomputation keeps inputs of blocks: checkpoints */
+    ck_assert_double_eq(s.act_space, 0);
+    ck_assert_double_gt(s.act_checkpoint_size, 0);
+    double parts = s.weight_space + s.weight_grad_space + s.optimizer_space +
+                   s.act_checkpoint_size + s.act_grad_space + s.head_space + s.framework_space;
+    assert_near(s.mem_allocated, parts);
+    ck_assert_double_eq(s.mem_overhead, 0);
+    ck_assert_double_eq(s.proc_mem_tier1_cap_req, s.mem_allocated);
+    ck_assert_double_eq(s.proc_mem_tier2_cap_req, 0);
+    c.system.mem_fragmentation = 0.25;
+    c.system.mem_reserved_bytes = 100;
+    calc_stats more = run(&c);
+    ck_assert_double_eq(more.mem_allocated, s.mem_allocated);
+    assert_near(more.mem_overhead, 0.25 * parts + 100);
+    assert_near(more.proc_mem_tier1_cap_req, 1.25 * parts + 100);
 }
 END_TEST
 
-/* The bubble of 4 stages has 3 chunks, each a latency too long. */
-START_TEST(defect_3_sends_a_backward_message_in_inference)
+/* The first stage has the most micro-batches in flight; a large vocabulary moves the peak. */
+START_TEST(the_peak_is_on_the_fullest_stage)
 {
-    calc_system system = small_system();
-    system.networks[1].latency_s = latency_s;
-    calc_exec exec = small_exec(1, 4, 1);
-    exec.training = false;
-    calc_stats ours = run(&system, &exec, CALC_COMPAT_NONE);
-    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
-    assert_difference(theirs.bubble_time - ours.bubble_time, 3 * latency_s);
-    assert_difference(theirs.total_time - ours.total_time, 3 * latency_s);
-    ck_assert_double_eq(theirs.pp_comm_link_time, ours.pp_comm_link_time);
-    assert_near(theirs.total_time, sum_of_terms(&theirs));
+    modern_case c = start();
+    c.app.vocab_size = 0;
+    ck_assert_double_eq(run(&c).peak_stage, 0);
+    c.app.vocab_size = 1 << 20;
+    ck_assert_double_eq(run(&c).peak_stage, 3);
 }
 END_TEST
 
-/* ---- Inference ------------------------------------------------------------------------------- */
-
-START_TEST(inference_is_the_forward_pass)
+/* The head weighs more than the embedding by its norm: the last stage has most in the second tier,
+   the first the most in the first. */
+START_TEST(both_tiers_are_the_sum_of_their_parts)
 {
-    calc_system system = small_system();
-    calc_exec exec = small_exec(2, 2, 2);
-    exec.training = false;
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
-    ck_assert_double_eq(s.bw_time, 0);
-    ck_assert_double_eq(s.optim_step_time, 0);
-    ck_assert_double_eq(s.dp_comm_link_time, 0);
-    ck_assert_double_eq(s.dp_comm_exposed_time, 0);
-    ck_assert_double_eq(s.block_dp_size, 0);
-    ck_assert_double_eq(s.block_bw_pp_size, 0);
-    ck_assert_double_eq(s.optimizer_space, 0);
-    ck_assert(isnan(s.act_checkpoint_size_with_offload));
-    assert_near(s.pp_comm_link_time, 4 * 4096 / two_to(33));
-    assert_near(s.total_time, sum_of_terms(&s));
+    static const double shares[] = {0, 0.25, 1};
+    for (int i = 0; i < 3; i++) {
+        for (int flags = 1; flags < 8; flags++) {
+            modern_case c = case_of(modern_app(), modern_exec(1, 2, 2));
+            c.exec.weight_offload = flags & 1;
+            c.exec.activations_offload = flags & 2;
+            c.exec.optimizer_offload = flags & 4;
+            c.exec.offload_share = shares[i];
+            calc_stats s = run(&c);
+            double away = shares[i] > 0 ? shares[i] : 1;
+            double here = s.act_grad_space + s.weight_grad_space + s.head_space;
+            here += flags & 1 ? s.weight_space_with_offload : s.weight_space;
+            here += flags & 2 ? s.act_space_with_offload : s.act_space;
+            here += flags & 4 ? s.optimizer_space_with_offload : s.optimizer_space;
+            double there = (flags & 1 ? s.weight_space : 0) + (flags & 2 ? s.act_space : 0) +
+                           (flags & 4 ? s.optimizer_space : 0);
+            assert_near(here, s.proc_mem_tier1_cap_req);
+            assert_near(away * there, s.proc_mem_tier2_cap_req);
+            ck_assert_double_gt(s.proc_mem_tier2_cap_req, 0);
+            double last = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64) + 512 * 64 + 64;
+            if (flags == 4) {
+                assert_near(s.proc_mem_tier2_cap_req, away * 12 * last);
+                assert_near(s.optimizer_space, 12 * last);
+            }
+        }
+    }
 }
 END_TEST
 
-/* ---- Layouts that do not fit ----------------------------------------------------------------- */
-
-START_TEST(a_layout_without_memory_still_has_all_its_numbers)
+START_TEST(the_second_tier_fits_to_the_byte)
 {
-    calc_system system = small_system();
-    calc_exec exec = busy_exec();
-    calc_stats fits = run(&system, &exec, CALC_COMPAT_NONE);
-    system.mem1.capacity_bytes = fits.proc_mem_tier1_cap_req - 1;
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
+    modern_case c = start();
+    c.exec.optimizer_offload = true;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OFFLOAD_BLOCKS); /* 2 a stage */
+    c.app.num_blocks = 12;
+    c.system.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.mem2.capacity_bytes -= 1;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM2_CAPACITY);
+    c.system.mem1.capacity_bytes = 1; /* reported first */
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM1_CAPACITY);
+}
+END_TEST
+
+/* What hides the traffic of a block: forward the larger of both, backward both. */
+START_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.app.vocab_size = 0;
+    c.exec.weight_offload = c.exec.activations_offload = true;
+    calc_stats s = run(&c);
+    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * (1 + 1e-12);
+    calc_stats hidden = run(&c);
+    ck_assert_double_eq(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
+    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * 0.99;
+    hidden = run(&c);
+    ck_assert_double_gt(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
+    assert_near(sum_of_times(&hidden), hidden.total_time);
+    assert_near(s.weight_offload_bw_req, s.block_weight_space / s.block_fw_time);
+    assert_near(s.act_offload_bw_req, s.block_act_storage_space / s.block_fw_time);
+}
+END_TEST
+
+/* ---- Feasibility ----------------------------------------------------------------------------- */
+
+START_TEST(memory_fits_to_the_byte)
+{
+    modern_case c = start();
+    c.system.mem1.capacity_bytes = run(&c).proc_mem_tier1_cap_req;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.mem1.capacity_bytes -= 1;
+    calc_stats s = run(&c);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
-    ck_assert_double_eq(s.mem_tier1_capacity, fits.proc_mem_tier1_cap_req - 1);
-    s.verdict = fits.verdict;
-    s.mem_tier1_capacity = fits.mem_tier1_capacity;
-    assert_same(&s, &fits);
+    ck_assert(s.total_time > 0);
 }
 END_TEST
 
-/* 4 blocks per stage in 3 chunks: what needs the chunks is unknown, blocks and memory are not. */
-START_TEST(chunks_that_do_not_fit_leave_the_step_unknown)
+START_TEST(ranks_fit_their_network)
 {
-    calc_system system = small_system();
-    calc_exec exec = small_exec(2, 2, 2);
-    exec.pipeline_interleaving = 3;
-    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
+    modern_case c = start();
+    c.system.networks[1].size = 8; /* 4 stages * 2 replicas */
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.networks[1].size = 7;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
+    c.system.networks[1].size = 12;
+    c.system.networks[1].must_be_filled = true;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_FILL);
+    c.exec.context_par = 2; /* beside the tensor-parallel ranks on network 0 */
+    c.exec.num_procs = 32;
+    c.system.networks[1].must_be_filled = false;
+    c.system.networks[0].size = 4;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.networks[0].size = 3;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
+}
+END_TEST
+
+START_TEST(experts_fit_their_network)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
+    c.app.num_experts = 16;
+    c.exec.expert_par = 16;
+    c.exec.expert_par_net = 0;
+    c.system.networks[0].size = 16;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.networks[0].size = 15;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
+    c.system.networks[0].size = 24;
+    c.system.networks[0].must_be_filled = true;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_FILL);
+}
+END_TEST
+
+START_TEST(ranks_in_order_fit_the_largest_network)
+{
+    modern_case c = start();
+    c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    c.system.networks[0].size = 4;
+    c.system.networks[1].size = 16;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
+    c.system.networks[1].size = 15;
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
+}
+END_TEST
+
+START_TEST(a_step_whose_blocks_do_not_fit_is_unknown)
+{
+    modern_case c = start();
+    c.app.num_blocks = 3;
+    calc_stats s = run(&c);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_INTERLEAVING);
-    ck_assert(isnan(s.blocks_per_chunk));
     ck_assert(isnan(s.total_time));
-    ck_assert(isnan(s.bubble_time));
-    ck_assert(isnan(s.tp_comm_link_time));
-    ck_assert(isnan(s.tp_comm_exposed_time));
-    ck_assert(isnan(s.recomm_link_time));
-    ck_assert(isnan(s.recomm_exposed_time));
-    ck_assert(isnan(s.fw_offload_exposed_time));
     ck_assert(isnan(s.sample_rate));
-    ck_assert(isnan(s.tokens_per_s));
-    ck_assert(isnan(s.total_efficiency));
-    ck_assert(isnan(s.model_flops_utilization));
-    ck_assert_double_eq(s.blocks_per_proc, 4);
-    ck_assert_double_gt(s.block_fw_time, 0);
-    ck_assert_double_gt(s.fw_time, 0);
-    ck_assert_double_gt(s.pp_comm_link_time, 0);
-    ck_assert_double_gt(s.proc_mem_tier1_cap_req, 0);
-    ck_assert_double_gt(s.model_flops, 0);
+    c.system.networks[1].size = 2; /* reported first */
+    ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
+}
+END_TEST
+
+/* ---- Rates ----------------------------------------------------------------------------------- */
+
+/* Two for each weight a token meets, and 33/64 of the scores, three times over. */
+START_TEST(utilization_counts_what_the_model_needs)
+{
+    modern_case c = start();
+    calc_stats s = run(&c);
+    double weights = 8.0 * (64 * 128 + 64 * 64 + 3 * 64 * 256) + 64 * 512;
+    double square = 8.0 * 2 * 4 * 32 * 32 * 2 * 16;
+    ck_assert_double_eq(s.model_flops, 3 * 8 * (2 * 32 * weights + square * 33 / 64));
+    ck_assert_double_eq(s.model_flops_square, 3 * 8 * (2 * 32 * weights + square));
+    double could = s.total_time * 16 * 0x1p40;
+    assert_near(s.model_flops_utilization, s.model_flops / could);
+    assert_near(s.model_flops_utilization_square, s.model_flops_square / could);
+    /* flash attention computes the scores once more: five products backward */
+    ck_assert_double_eq(s.hardware_flops, s.model_flops + 8 * 0.5 * square * 33 / 64);
+    assert_near(s.hardware_flops_utilization, s.hardware_flops / could);
+    assert_near(s.total_efficiency, s.model_flops_utilization);
+    assert_near(s.compute_efficiency * s.system_efficiency, s.total_efficiency);
+    assert_near(s.system_efficiency, (s.fw_time + s.bw_time + s.optim_step_time) / s.total_time);
+    c.exec.context_par = 2; /* the same work on twice the processors */
+    c.exec.num_procs = 32;
+    assert_near(run(&c).hardware_flops, s.hardware_flops);
+}
+END_TEST
+
+START_TEST(a_token_meets_its_experts_only)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
+    calc_stats s = run(&c);
+    double attention = 64 * 128 + 64 * 64;
+    double weights = 2 * (attention + 3 * 64 * 256) +
+                     6 * (attention + 3 * 64 * (2 * 32 + 64) + 64 * 8) + 64 * 512;
+    double scores = 8.0 * 2 * 4 * 32 * 32 * 2 * 16 * 33 / 64;
+    ck_assert_double_eq(s.model_flops, 3 * 8 * (2 * 32 * weights + scores));
+}
+END_TEST
+
+START_TEST(time_becomes_days_dollars_and_joules)
+{
+    modern_case c = start();
+    calc_stats s = run(&c);
+    double tokens = 8 * 32;
+    assert_near(s.sample_rate, 8 / s.total_time);
+    assert_near(s.tokens_per_s, tokens / s.total_time);
+    assert_near(s.tokens_per_s_per_proc, tokens / s.total_time / 16);
+    assert_near(s.days_per_trillion_tokens, 1e12 / tokens * s.total_time / 86400);
+    assert_near(s.proc_hours_per_trillion_tokens, 1e12 / tokens * s.total_time / 3600 * 16);
+    ck_assert(isnan(s.usd_per_trillion_tokens));
+    ck_assert(isnan(s.energy_per_token));
+    c.system.usd_per_hour = 2.5;
+    c.system.watts = 700;
+    s = run(&c);
+    assert_near(s.usd_per_trillion_tokens, 2.5 * s.proc_hours_per_trillion_tokens);
+    assert_near(s.energy_per_token, 700.0 * 16 * s.total_time / tokens);
+}
+END_TEST
+
+START_TEST(a_sequence_of_the_execution_counts_in_its_tokens)
+{
+    modern_case c = start();
+    c.exec.seq_size = 64;
+    calc_stats s = run(&c);
+    assert_near(s.tokens_per_s, 8 * 64 / s.total_time);
+}
+END_TEST
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+START_TEST(block_statistics_are_of_the_kind_most_blocks_are_of)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
+    calc_stats s = run(&c);
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(s.block_fw_flops, c.cost.work[CALC_STAGE_FW].flop);
+    ck_assert_double_eq(s.block_weight_space, 2 * (c.cost.dense_weights + c.cost.expert_weights));
+    ck_assert_double_eq(s.block_act_storage_space, c.cost.kept_bytes);
+    ck_assert_double_eq(s.block_act_working_space, c.cost.kept_whole_bytes);
+    ck_assert_double_eq(s.block_fw_mem_accessed, c.cost.work[CALC_STAGE_FW].bytes);
+    ck_assert_double_eq(s.block_agrad_mem_accessed, c.cost.work[CALC_STAGE_AGRAD].bytes);
+    ck_assert_double_eq(s.block_wgrad_mem_accessed, c.cost.work[CALC_STAGE_WGRAD].bytes);
+    ck_assert_double_eq(s.block_agrad_flops, c.cost.work[CALC_STAGE_AGRAD].flop);
+    ck_assert_double_eq(s.block_wgrad_flops, c.cost.work[CALC_STAGE_WGRAD].flop);
+    ck_assert_double_eq(s.block_fw_time, c.cost.fw_s);
+    ck_assert_double_eq(s.block_agrad_time, c.cost.agrad_s);
+    ck_assert_double_eq(s.block_wgrad_time, c.cost.wgrad_s);
+    ck_assert_double_eq(s.useful_flops,
+                        s.block_fw_flops + s.block_agrad_flops + s.block_wgrad_flops);
+    c.app.dense_blocks = 5;
+    s = run(&c);
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(s.block_fw_flops, c.cost.work[CALC_STAGE_FW].flop);
 }
 END_TEST
 
 int main(void)
 {
     TCase *cases = tcase_create("run");
-    tcase_add_test(cases, the_terms_sum_to_the_total_and_none_is_missing);
-    tcase_add_test(cases, a_step_repeats_a_block_for_each_block_and_micro_batch);
-    tcase_add_test(cases, messages_and_gradients_take_the_time_of_their_bytes);
-    tcase_add_test(cases, the_same_inputs_give_the_same_bits_in_every_statistic);
-    tcase_add_test(cases, utilization_is_one_where_nothing_but_the_model_takes_time);
-    tcase_add_test(cases, recomputation_lowers_utilization);
-    tcase_add_test(cases, the_bubble_lowers_utilization);
-    tcase_add_test(cases, missing_blocks_lower_utilization);
-    tcase_add_test(cases, rates_follow_from_the_total);
-    tcase_add_test(cases, without_any_defect_both_modes_give_the_same_bits);
-    tcase_add_test(cases, defect_1_recomputes_the_blocks_beginning_again_and_again);
-    tcase_add_test(cases, defect_2_sends_a_message_without_a_pipeline);
-    tcase_add_test(cases, defect_3_sends_a_backward_message_in_inference);
-    tcase_add_test(cases, inference_is_the_forward_pass);
-    tcase_add_test(cases, a_layout_without_memory_still_has_all_its_numbers);
-    tcase_add_test(cases, chunks_that_do_not_fit_leave_the_step_unknown);
+    tcase_add_test(cases, a_step_is_the_sum_of_its_parts);
+    tcase_add_test(cases, the_bubble_of_equal_stages_is_three_passes);
+    tcase_add_test(cases, the_slowest_stage_is_the_one_with_the_head);
+    tcase_add_test(cases, stragglers_grow_by_doublings_of_nodes);
+    tcase_add_test(cases, the_largest_reduction_is_the_one_waited_for);
+    tcase_add_test(cases, inference_is_forward_only);
+    tcase_add_test(cases, communication_on_the_link_is_all_of_it);
+    tcase_add_test(cases, links_of_all_groups_add_up);
+    tcase_add_test(cases, sharded_weights_are_on_the_link_in_every_micro_batch);
+    tcase_add_test(cases, all_parameters_are_gathered_twice_and_reduced);
+    tcase_add_test(cases, recomputation_repeats_the_forward_pass);
+    tcase_add_test(cases, what_is_allocated_is_the_sum_of_its_parts);
+    tcase_add_test(cases, the_peak_is_on_the_fullest_stage);
+    tcase_add_test(cases, both_tiers_are_the_sum_of_their_parts);
+    tcase_add_test(cases, the_second_tier_fits_to_the_byte);
+    tcase_add_test(cases, the_bandwidth_that_hides_offload_is_that_of_a_block);
+    tcase_add_test(cases, memory_fits_to_the_byte);
+    tcase_add_test(cases, ranks_fit_their_network);
+    tcase_add_test(cases, experts_fit_their_network);
+    tcase_add_test(cases, ranks_in_order_fit_the_largest_network);
+    tcase_add_test(cases, a_step_whose_blocks_do_not_fit_is_unknown);
+    tcase_add_test(cases, utilization_counts_what_the_model_needs);
+    tcase_add_test(cases, a_token_meets_its_experts_only);
+    tcase_add_test(cases, time_becomes_days_dollars_and_joules);
+    tcase_add_test(cases, a_sequence_of_the_execution_counts_in_its_tokens);
+    tcase_add_test(cases, block_statistics_are_of_the_kind_most_blocks_are_of);
     return run_cases(cases);
 }

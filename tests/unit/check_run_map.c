@@ -300,13 +300,13 @@ START_TEST(an_assumption_is_said_once_and_never_too_many)
 {
     maps();
     int before = map.assumptions;
-    calc_run_map_assume(&map, "new");
-    calc_run_map_assume(&map, "new");
+    calc_run_assume(&map, "new");
+    calc_run_assume(&map, "new");
     ck_assert_int_eq(map.assumptions, before + 1);
     static char words[CALC_RUN_MAP_ASSUMPTIONS][4];
     for (int i = 0; i < CALC_RUN_MAP_ASSUMPTIONS; i++) {
         words[i][0] = (char)('A' + i);
-        calc_run_map_assume(&map, words[i]);
+        calc_run_assume(&map, words[i]);
     }
     ck_assert_int_eq(map.assumptions, CALC_RUN_MAP_ASSUMPTIONS);
 }

@@ -151,7 +151,8 @@ END_TEST
 
 START_TEST(an_empty_space_is_an_error)
 {
-    static const int64_t procs = 7; /* no tensor, pipeline and data parallelism of 7 divides 1 */
+    static const int64_t procs = 1009; /* prime: a batch of 1 has no replicas, a model as many
+                                             blocks */
     static const int64_t batch = 1;
     calc_space space;
     calc_sample_point point;

@@ -51,7 +51,11 @@ START_TEST(values_have_their_type_and_range)
     ck_assert_int_eq(calc_output_open(&out, "value", NULL), CALC_OK);
     calc_schema_value(out, calc_table_find(network->table, "bandwidth"), 0);
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
-    scratch_is("value", "{\"type\": \"number\", \"exclusiveMinimum\": 0, \"maximum\": 1000000000}");
+    scratch_is("value", "{\"type\": \"number\", \"minimum\": 1e-06, \"maximum\": 1000000000}");
+    value_is(
+        CALC_KIND_EXEC, "software_efficiency",
+        "{\"type\": \"number\", \"anyOf\": [{\"const\": 0}, {\"type\": \"number\", \"minimum\": "
+        "1e-06}], \"maximum\": 2}");
 }
 END_TEST
 

@@ -214,7 +214,12 @@ static const struct {
      "request:1:68: /stats: expected an array of names, found string \"total_time\""},
     {"{" PATHS ", \"stats\": [1]}",
      "request:1:69: /stats/0: expected the name of a statistic, found 1"},
-    {"{" PATHS ", \"compat\": \"x\"}", "request:1:69: /compat: \"x\" is not one of none, calculon"},
+    {"{" PATHS ", \"compat\": \"x\"}",
+     "request:1:69: /compat: no rule of Calculon is called \"x\": none, repaired, calculon, or "
+     "some "
+     "of recompute-sums, idle-message, inference-message, layers, tiles, reduction-flop, "
+     "even-stages, mean-in-flight, whole-checkpoints, block-memory, optimizer-roofline, "
+     "offload-each, reduce-by-block, block-efficiency"},
     {"{" PATHS ", \"layers\": 1}",
      "request:1:69: /layers: expected true or false, found 1\n  hint: write true"},
     {"{" PATHS ", \"set\": 1}",

@@ -204,6 +204,68 @@ START_TEST(an_expert_without_a_width_is_as_wide_as_the_feedforward)
 }
 END_TEST
 
+/* Destinations that a token's experts are on, mean over all choices of k out of E, one by one. The
+   first E mod n destinations have one expert more than the others. */
+static double reached_by_hand(int experts, int per_token, int destinations)
+{
+    int choices = 0, reached = 0;
+    for (unsigned choice = 0; choice < 1U << experts; choice++) {
+        int chosen = 0, first = 0, met = 0;
+        for (int d = 0; d < destinations; d++) {
+            int here = 0;
+            int own = experts / destinations + (d < experts % destinations);
+            for (int e = first; e < first + own; e++) {
+                here += (int)(choice >> e & 1);
+            }
+            first += own;
+            chosen += here;
+            met += here > 0;
+        }
+        if (chosen == per_token) {
+            choices++;
+            reached += met;
+        }
+    }
+    return (double)reached / choices;
+}
+
+START_TEST(a_token_reaches_the_destinations_of_its_different_experts)
+{
+    for (int experts = 1; experts <= 9; experts++) {
+        for (int per_token = 1; per_token <= experts; per_token++) {
+            calc_shape s = {.experts = experts, .experts_per_token = per_token};
+            for (int n = 1; n <= 10; n++) {
+                double want = reached_by_hand(experts, per_token, n);
+                ck_assert_double_eq_tol(calc_shape_reached(&s, n), want, 1e-12);
+            }
+        }
+    }
+    calc_shape s = {.experts = 64, .experts_per_token = 8};
+    /* 8 destinations of 8 experts: 1 - C(56, 8) / C(64, 8) of them. */
+    ck_assert_double_eq_tol(calc_shape_reached(&s, 8), 8 * (1 - 1420494075 / 4426165368.0), 1e-12);
+}
+END_TEST
+
+/* Also where no whole number of experts is on each: a group of ranks may end inside a node. */
+START_TEST(more_destinations_are_reached_of_more_and_never_more_than_experts)
+{
+    static const double experts[][2] = {{8, 2}, {64, 8}, {256, 8}, {16, 16}};
+    for (size_t i = 0; i < sizeof experts / sizeof *experts; i++) {
+        calc_shape s = {.experts = experts[i][0], .experts_per_token = experts[i][1]};
+        double before = 1;
+        ck_assert_double_eq(calc_shape_reached(&s, 1), 1);
+        for (double n = 1.0625; n < 300; n += 0.0625) {
+            double reached = calc_shape_reached(&s, n);
+            double most = fmin(n, s.experts_per_token);
+            ck_assert_msg(reached >= before - 1e-12 && reached <= most + 1e-12,
+                          "%g of %g experts on %g: %.17g after %.17g", experts[i][1], experts[i][0],
+                          n, reached, before);
+            before = reached;
+        }
+    }
+}
+END_TEST
+
 /* Of 32 * 32 scores: 32 * 33 / 2 under the diagonal; a window of 8 has 8 a row, less 8 * 8 / 2 at
    its start. */
 START_TEST(the_share_of_scores_is_that_of_the_mask)
@@ -222,10 +284,32 @@ START_TEST(the_share_of_scores_is_that_of_the_mask)
     s.window = 8;
     s.global_every = 4;
     assert_near(calc_shape_score_share(&s), (triangle + 3 * band) / 4);
+    s.global_every = 3; /* the third and the sixth of 8 */
+    assert_near(calc_shape_score_share(&s), (2 * triangle + 6 * band) / 8);
+    s.global_every = 9;
+    assert_near(calc_shape_score_share(&s), band);
     s.global_every = 1;
     ck_assert_double_eq(calc_shape_score_share(&s), triangle);
     s.causal = false;
     ck_assert_double_eq(calc_shape_score_share(&s), 1);
+}
+END_TEST
+
+/* Of 12 blocks, numbered from 1, those whose number g divides. */
+START_TEST(one_block_in_so_many_has_no_window)
+{
+    calc_shape s = {.blocks = 12, .window = 8};
+    ck_assert_double_eq(calc_shape_global_share(&s), 0);
+    for (int every = 1; every < 15; every++) {
+        int global = 0;
+        for (int block = 1; block <= 12; block++) {
+            global += block % every == 0;
+        }
+        s.global_every = every;
+        ck_assert_double_eq(calc_shape_global_share(&s), global / 12.0);
+    }
+    s.window = 0;
+    ck_assert_double_eq(calc_shape_global_share(&s), 1);
 }
 END_TEST
 
@@ -251,7 +335,10 @@ int main(void)
     tcase_add_test(cases, formats_are_the_datatype_unless_given);
     tcase_add_test(cases, blocks_with_experts_are_counted);
     tcase_add_test(cases, an_expert_without_a_width_is_as_wide_as_the_feedforward);
+    tcase_add_test(cases, a_token_reaches_the_destinations_of_its_different_experts);
+    tcase_add_test(cases, more_destinations_are_reached_of_more_and_never_more_than_experts);
     tcase_add_test(cases, the_share_of_scores_is_that_of_the_mask);
+    tcase_add_test(cases, one_block_in_so_many_has_no_window);
     tcase_add_test(cases, an_absent_size_is_one);
     return run_cases(cases);
 }

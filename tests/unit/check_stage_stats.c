@@ -6,7 +6,8 @@ enum { MAX_STAGES = 64 };
 
 static size_t stages_of(const shipped_case *c, calc_stage_stats out[MAX_STAGES])
 {
-    size_t count = calc_each_stage(&c->app, &c->system, &c->exec, out, MAX_STAGES);
+    size_t count =
+        calc_each_stage(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, out, MAX_STAGES);
     ck_assert_uint_eq(count, (size_t)c->exec.pipeline_par);
     ck_assert_uint_le(count, MAX_STAGES);
     return count;
@@ -116,14 +117,15 @@ START_TEST(given_ends_and_dense_blocks_are_where_they_are_put)
 END_TEST
 
 /* Calculon charges every stage the most blocks: 8 on 3 stages are 3 each. */
-START_TEST(classic_stages_are_all_alike)
+START_TEST(even_stages_are_all_alike)
 {
     shipped_case c = {small_app(), small_system(), small_exec(2, 3, 1)};
     calc_stage_stats stage[3];
     calc_stats s;
     c.exec.num_procs = 6;
-    calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
-    ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, stage, 3), 3);
+    calc_compat repaired = CALC_COMPAT_REPAIRED;
+    calc_run(&c.app, &c.system, &c.exec, repaired, &s);
+    ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, repaired, stage, 3), 3);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(stage[i].stage, i);
         ck_assert_double_eq(stage[i].blocks, 3);
@@ -143,14 +145,15 @@ END_TEST
 START_TEST(offloaded_parts_count_with_what_stays)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 2, 2)};
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 32; i++) {
         calc_stage_stats stage;
+        calc_compat compat = i & 16 ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE;
         c.exec.weight_offload = i & 1;
         c.exec.activations_offload = i & 2;
         c.exec.optimizer_offload = i & 4;
         c.exec.activation_recompute =
             i & 8 ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
-        ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, &stage, 1), 2);
+        ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, compat, &stage, 1), 2);
         assert_near(parts_of(&stage), stage.mem_tier1);
     }
 }
@@ -161,8 +164,8 @@ START_TEST(no_more_rows_than_there_is_room_for)
     shipped_case c = modern_layout(0);
     calc_stage_stats stage[3] = {0};
     stage[2].blocks = -1;
-    ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, NULL, 0), 16);
-    ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, stage, 2), 16);
+    ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, 0), 16);
+    ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, stage, 2), 16);
     ck_assert_double_eq(stage[1].blocks, 8);
     ck_assert_double_eq(stage[2].blocks, -1);
 }
@@ -181,6 +184,40 @@ START_TEST(inference_has_no_gradients_and_no_optimizer)
 }
 END_TEST
 
+/* Every row that is promised is written, and none where a stage would have no block. */
+START_TEST(rows_are_written_or_not_promised)
+{
+    static const calc_pipeline_balance balances[] = {
+        CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS, CALC_PIPELINE_BALANCE_FREE};
+    /* 16 stages of a block each; two on those between the ends, and one beside each end. */
+    static const int64_t least[] = {16, 14 * 2 + 2, 16};
+    shipped_case c = modern_layout(0);
+    c.exec.pipeline_interleaving = 1;
+    for (int i = 0; i < 3; i++) {
+        c.exec.pipeline_balance = balances[i];
+        for (int64_t blocks = 1; blocks <= 40; blocks++) {
+            calc_stage_stats stage[MAX_STAGES];
+            c.app.num_blocks = blocks;
+            for (int k = 0; k < MAX_STAGES; k++) {
+                stage[k].stage = -1;
+            }
+            size_t count =
+                calc_each_stage(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, stage, MAX_STAGES);
+            ck_assert_uint_eq(
+                count, calc_each_stage(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, 0));
+            double sum = 0;
+            for (size_t k = 0; k < MAX_STAGES; k++) {
+                ck_assert_int_eq(stage[k].stage, k < count ? (int64_t)k : -1);
+                ck_assert(k >= count || stage[k].blocks > 0);
+                sum += k < count ? stage[k].blocks : 0;
+            }
+            ck_assert(count == 0 || fabs(sum - (double)blocks) < 1e-9);
+            ck_assert_uint_eq(count, blocks < least[i] ? 0 : 16);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stage_stats");
@@ -189,9 +226,10 @@ int main(void)
     tcase_add_test(cases, the_ends_of_llama_have_a_block_less);
     tcase_add_test(cases, plain_1f1b_holds_one_micro_batch_less_on_each_stage);
     tcase_add_test(cases, given_ends_and_dense_blocks_are_where_they_are_put);
-    tcase_add_test(cases, classic_stages_are_all_alike);
+    tcase_add_test(cases, even_stages_are_all_alike);
     tcase_add_test(cases, offloaded_parts_count_with_what_stays);
     tcase_add_test(cases, no_more_rows_than_there_is_room_for);
     tcase_add_test(cases, inference_has_no_gradients_and_no_optimizer);
+    tcase_add_test(cases, rows_are_written_or_not_promised);
     return run_cases(cases);
 }

@@ -17,8 +17,14 @@ typedef struct pipeline {
 } pipeline;
 
 /* A stage that takes 2, 3 and 1 s. */
-static const calc_stage_pass even = {2, 3, 1};
+static const calc_stage_pass even = {.fw_s = 2, .agrad_s = 3, .wgrad_s = 1};
 static const double C = 6;
+static const calc_stage_links no_links;
+
+static calc_stage_pass takes(double fw_s, double agrad_s, double wgrad_s)
+{
+    return (calc_stage_pass){.fw_s = fw_s, .agrad_s = agrad_s, .wgrad_s = wgrad_s};
+}
 
 static pipeline even_pipeline(calc_pipeline_schedule schedule, int64_t p, int64_t v, int64_t m)
 {
@@ -45,7 +51,14 @@ static double closed_form_s(const pipeline *x)
         double head_s = of[i].last * x->head_s;
         of[i].dense = of[i].stages > 0 ? (x->pass[i].fw_s - head_s) / one->fw_s : 0;
     }
-    return calc_stage_pipeline_s(&t, x->schedule, of, x->pass, (double)x->chunks, 1);
+    double s = calc_stage_pipeline_s(&t, &no_links, x->schedule, CLASSES, of, x->pass,
+                                     (double)x->chunks, 1);
+    if (x->of[0].stages == (double)x->stages) { /* the others are not there */
+        double alone_s =
+            calc_stage_pipeline_s(&t, &no_links, x->schedule, 1, of, x->pass, (double)x->chunks, 1);
+        ck_assert_double_eq(alone_s, s);
+    }
+    return s;
 }
 
 static double even_s(calc_pipeline_schedule schedule, int64_t p, int64_t v, int64_t m)
@@ -130,7 +143,8 @@ END_TEST
 /* 2 p micro-batches and more, where all of them are exact. */
 START_TEST(equal_stages_take_what_they_take_operation_by_operation)
 {
-    static const calc_stage_pass passes[] = {{2, 3, 1}, {1, 1, 1}, {3, 2, 2}, {2, 4, 3}};
+    static const calc_stage_pass passes[] = {
+        {2, 3, 1, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 0}, {3, 2, 2, 0, 0, 0, 0}, {2, 4, 3, 0, 0, 0, 0}};
     calc_schedule_stage stage[MOST_STAGES];
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
         for (int64_t p = 2; p <= 8; p += 2) {
@@ -182,7 +196,7 @@ START_TEST(a_head_is_on_the_last_chunk)
         assert_near(closed_form_s(&x), simulated_s(&x, stage));
         assert_near(closed_form_s(&x), 16 * (C + head) + 3 * C / 2);
     }
-    x.pass[3] = (calc_stage_pass){2.0 / 3 + x.head_s, 1, 1.0 / 3}; /* 1 s a chunk, and 4 s */
+    x.pass[3] = takes(2.0 / 3 + x.head_s, 1, 1.0 / 3); /* 1 s a chunk, and 4 s */
     assert_near(closed_form_s(&x), simulated_s(&x, stage));
     ck_assert_double_gt(closed_form_s(&x), 16 * C + 3 * C / 2);
 }
@@ -193,11 +207,12 @@ START_TEST(inference_fills_the_pipeline_and_then_runs_at_the_slowest)
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 7);
     x.of[0].stages = 3;
     x.of[1].stages = 1;
-    x.pass[0] = (calc_stage_pass){2, 0, 0};
-    x.pass[1] = (calc_stage_pass){5, 0, 0};
+    x.pass[0] = takes(2, 0, 0);
+    x.pass[1] = takes(5, 0, 0);
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
         calc_stage_terms t = {.stages = 4, .microbatches = 7};
-        double s = calc_stage_pipeline_s(&t, (calc_pipeline_schedule)i, x.of, x.pass, 1, 1);
+        double s = calc_stage_pipeline_s(&t, &no_links, (calc_pipeline_schedule)i, CLASSES, x.of,
+                                         x.pass, 1, 1);
         ck_assert_double_eq(s, 3 * 2 + 5 + 6 * 5);
     }
 }
@@ -212,11 +227,11 @@ START_TEST(two_stages_and_two_micro_batches_by_hand)
 {
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 2, 1, 2);
     x.of[0].stages = x.of[1].stages = 1;
-    x.pass[0] = (calc_stage_pass){1, 0.5, 0.5};
-    x.pass[1] = (calc_stage_pass){3, 1, 2};
+    x.pass[0] = takes(1, 0.5, 0.5);
+    x.pass[1] = takes(3, 1, 2);
     ck_assert_double_eq(closed_form_s(&x), 14);
-    x.pass[1] = (calc_stage_pass){1, 0.5, 0.5};
-    x.pass[0] = (calc_stage_pass){3, 1, 2}; /* F0 0-3 F1 3-6 B0 6-9 B1 9-12: the last waits */
+    x.pass[1] = takes(1, 0.5, 0.5);
+    x.pass[0] = takes(3, 1, 2); /* F0 0-3 F1 3-6 B0 6-9 B1 9-12: the last waits */
     ck_assert_double_eq(closed_form_s(&x), 12);
 }
 END_TEST
@@ -262,7 +277,7 @@ static pipeline random_pipeline(calc_rng *rng, double spread, double f[], double
         stages = i == 0 && stages == 0 ? 1 : stages;
         double fw_s = 1 + spread * calc_rng_real(rng), bw_s = 1 + spread * calc_rng_real(rng);
         if (stages > 0) { /* a class that is not there takes nothing */
-            x.pass[i] = (calc_stage_pass){fw_s, 0.75 * bw_s, 0.25 * bw_s};
+            x.pass[i] = takes(fw_s, 0.75 * bw_s, 0.25 * bw_s);
         }
         x.of[i].stages = stages;
         for (int k = 0; k < stages; k++, x.stages++) {
@@ -320,7 +335,7 @@ START_TEST(a_slow_last_stage_is_exact)
         pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, p, 1, 1);
         x.of[0].stages = p - 1;
         x.of[3].stages = 1;
-        x.pass[3] = (calc_stage_pass){3, 5, 1.5};
+        x.pass[3] = takes(3, 5, 1.5);
         for (int i = 0; i < p; i++) {
             f[i] = i == p - 1 ? 3 : 2;
             b[i] = i == p - 1 ? 6.5 : 4;
@@ -339,8 +354,8 @@ START_TEST(classes_are_their_stages_one_by_one)
     x.of[0].stages = 1;
     x.of[1].stages = 2;
     x.of[2].stages = 1;
-    x.pass[1] = (calc_stage_pass){1, 1.5, 0.5};
-    x.pass[2] = (calc_stage_pass){3, 4.5, 1.5};
+    x.pass[1] = takes(1, 1.5, 0.5);
+    x.pass[2] = takes(3, 4.5, 1.5);
     for (int i = 0; i < CLASSES; i++) {
         y.of[i].stages = 1;
         y.pass[i] = x.pass[i == 0 ? 0 : i == 3 ? 2 : 1];
@@ -365,7 +380,7 @@ START_TEST(unequal_stages_of_any_schedule_take_what_they_take_operation_by_opera
                     for (int k = 0; k < CLASSES; k++) {
                         double n = which >> k & 1 ? 1.25 : 1;
                         x.of[k].stages = 2;
-                        x.pass[k] = (calc_stage_pass){2 * n, 3 * n, n};
+                        x.pass[k] = takes(2 * n, 3 * n, n);
                     }
                     double exact = simulated_s(&x, stage);
                     if (v == 1 || which < (1 << CLASSES) - 1 || m % 8 == 0) {
@@ -448,9 +463,11 @@ START_TEST(activations_are_kept_for_what_is_in_flight)
     ck_assert_double_eq(middle.activation, 3 * 2 * block_bytes);
     ck_assert_double_eq(last.activation, 2 * block_bytes);
     ck_assert_double_eq(first.ends, 0);
-    ck_assert_double_eq(last.ends, 32 * (4 * 64 + 2 * 512) + 32 * 64 * 2);
-    ck_assert_double_eq(first.total, first.state + first.activation);
-    ck_assert_double_eq(last.total, last.state + last.activation + last.ends);
+    /* of the last stage the larger of a block's gradients and the logits */
+    ck_assert_double_eq(first.working, block_passing);
+    ck_assert_double_eq(last.working + last.ends, 32 * (4 * 64 + 2 * 512) + 32 * 64 * 2);
+    ck_assert_double_eq(first.total, first.state + first.activation + block_passing);
+    ck_assert_double_eq(last.total, last.state + last.activation + last.working + last.ends);
 }
 END_TEST
 
@@ -459,20 +476,21 @@ END_TEST
 START_TEST(blocks_that_do_not_recompute_keep_all)
 {
     stage_case s;
-    build(&s, without_ends(), modern_exec(1, 2, 1));
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    s.c.app.num_blocks = 4;
     recompute_all(&s);
     double input = 2 * 32 * 64;
-    calc_stage_memory m = memory_of(&s, 1);
+    calc_stage_memory m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 4 * input);
-    ck_assert_double_eq(m.working, block_bytes - input);
+    ck_assert_double_eq(m.working, block_bytes - input + block_passing);
     s.c.exec.recompute_blocks = 3;
-    m = memory_of(&s, 1);
+    m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 3 * input + block_bytes);
-    ck_assert_double_eq(m.working, block_bytes - input);
+    ck_assert_double_eq(m.working, block_bytes - input + block_passing);
     s.c.exec.recompute_blocks = 4;
-    ck_assert_double_eq(memory_of(&s, 1).activation, 4 * input);
+    ck_assert_double_eq(memory_of(&s, 0).activation, 4 * input);
     s.c.exec.recompute_blocks = 5;
-    ck_assert_double_eq(memory_of(&s, 1).activation, 4 * input);
+    ck_assert_double_eq(memory_of(&s, 0).activation, 4 * input);
 }
 END_TEST
 
@@ -490,7 +508,7 @@ START_TEST(blocks_of_both_kinds_are_kept)
     s.c.app.mtp_blocks = 1;
     calc_stage_memory more = memory_of(&s, 1);
     assert_near(more.activation, 5 * moe + s.parts.mtp.kept_bytes);
-    assert_near(more.ends, 2 * last.ends);
+    assert_near(more.working + more.ends, 2 * (last.working + last.ends));
     s.c.app.mtp_blocks = 0;
     recompute_all(&s);
     s.c.exec.recompute_blocks = 1;
@@ -502,8 +520,9 @@ START_TEST(blocks_of_both_kinds_are_kept)
     assert_near(memory_of(&s, 1).activation,
                 0.75 * 4 * moe + 0.25 * 4 * input + input + s.parts.mtp.kept_bytes);
     s.c.app.mtp_blocks = 0;
-    assert_near(first.working, fmax(dense, moe) - input);
-    assert_near(memory_of(&s, 1).working, moe - input);
+    double passing = s.parts.block[CALC_MOE_BLOCK].passing_bytes;
+    assert_near(first.working, fmax(dense + block_passing, moe + passing) - input);
+    assert_near(memory_of(&s, 1).working, moe - input + passing);
 }
 END_TEST
 
@@ -556,15 +575,18 @@ START_TEST(chunks_leave_more_to_hide_behind)
 }
 END_TEST
 
-/* Every one of 4 micro-batches hides its own. */
+/* Every one of 4 micro-batches hides its own; updated weights are gathered for the first. */
 START_TEST(sharded_gradients_hide_behind_all_micro_batches)
 {
-    stage_case s;
-    build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.zero_stage = 2;
-    calc_stage_pass p = pass_of(&s, 0);
-    calc_stage_reduction r = reduction_of(&s, 0);
-    assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * 4);
+    for (int64_t stages = 1; stages <= 2; stages++) {
+        stage_case s;
+        build(&s, without_ends(), modern_exec(1, stages, 4));
+        s.c.exec.zero_stage = 2;
+        calc_stage_pass p = pass_of(&s, 0);
+        calc_stage_reduction r = reduction_of(&s, 0);
+        assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * 4);
+        assert_near(r.gather_beside_s, r.gather_s - 0.7 * p.fw_s);
+    }
 }
 END_TEST
 
@@ -588,8 +610,8 @@ START_TEST(a_step_is_the_pipeline_and_the_most_of_the_rest)
     calc_stage_reduction r = reduction_of(&s, 0);
     double memory_bytes = memory_of(&s, 0).total, P = 6 * block_weights;
     ck_assert_double_gt(memory_bytes, memory_of(&s, 1).total);
-    calc_stage_step step =
-        calc_stage_step_of(&s.terms, CALC_PIPELINE_SCHEDULE_1F1B, s.stages.item, 1, s.exposed);
+    calc_stage_step step = calc_stage_step_of(&s.terms, &s.links, CALC_PIPELINE_SCHEDULE_1F1B,
+                                              CLASSES, s.stages.item, 1, s.exposed);
     const double f[2] = {pass[0].fw_s, pass[1].fw_s};
     const double b[2] = {pass[0].agrad_s + pass[0].wgrad_s, pass[1].agrad_s + pass[1].wgrad_s};
     double pipeline_s = simulate_1f1b(2, 4, f, b);

@@ -7,7 +7,7 @@
 static calc_stages split(const calc_app *app, const calc_exec *exec)
 {
     calc_shape shape = calc_shape_of(app, exec);
-    return calc_stages_split(&shape, exec);
+    return calc_stages_split(&shape, exec, CALC_COMPAT_NONE);
 }
 
 static calc_stages split_blocks(int64_t blocks, const calc_exec *exec)
@@ -52,6 +52,7 @@ START_TEST(blocks_are_spread_and_the_first_stages_have_one_more)
     s = split_blocks(10, &four);
     BLOCKS_ARE(&s, 3, 3, 2, 2);
     ck_assert_double_eq(s.most_blocks, 3);
+    ck_assert_double_eq(s.fewest_blocks, 2);
     s = split_blocks(11, &four);
     BLOCKS_ARE(&s, 3, 3, 3, 2);
     ck_assert(s.fit);
@@ -167,7 +168,7 @@ START_TEST(dense_blocks_come_first)
     two.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
     app.dense_blocks = 2;
     s = split(&app, &two);
-    kinds_are(&s, 2, (double[]){1, 1}, (double[]){3, 3});
+    kinds_are(&s, 1, (double[]){1}, (double[]){3});
 }
 END_TEST
 
@@ -236,6 +237,32 @@ START_TEST(classes_that_are_not_there_are_empty)
 }
 END_TEST
 
+/* What is in flight tells stages apart, but the first holds most; in ZB-V the last may. */
+START_TEST(classes_that_differ_in_nothing_but_their_place_are_one)
+{
+    calc_app app = modern_app();
+    calc_exec four = modern_exec(1, 4, 1);
+    app.vocab_size = 0;
+    calc_stages s = split(&app, &four);
+    ck_assert_int_eq(calc_stages_classes(&s), 1);
+    ck_assert_double_eq(s.item[0].stages, 4);
+    ck_assert_double_eq(s.item[0].position + s.item[0].first + s.item[0].last, 0);
+    ck_assert_double_eq(s.item[0].dense, 2);
+    four.pipeline_schedule = CALC_PIPELINE_SCHEDULE_ZB_V;
+    ck_assert_uint_eq(split(&app, &four).count, 3);
+    four.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+    app.num_blocks = 10; /* 3, 3, 2, 2 */
+    s = split(&app, &four);
+    ck_assert_uint_eq(s.count, 2);
+    ck_assert_int_eq(calc_stages_classes(&s), CALC_MAX_STAGE_CLASSES);
+    ck_assert(s.item[0].stages == 2 && s.item[1].stages == 2 && s.item[1].position == 2);
+    ck_assert(s.item[0].dense == 3 && s.item[1].dense == 2 && s.item[2].stages == 0);
+    app = modern_app(); /* with ends */
+    s = split(&app, &four);
+    ck_assert_uint_eq(s.count, 3);
+}
+END_TEST
+
 START_TEST(alternating_kinds_are_fractions_of_every_stage)
 {
     calc_app app = moe_app();
@@ -272,5 +299,6 @@ int main(void)
     tcase_add_test(cases, alternating_kinds_are_fractions_of_every_stage);
     tcase_add_test(cases, micro_batches_are_those_of_a_replica);
     tcase_add_test(cases, classes_that_are_not_there_are_empty);
+    tcase_add_test(cases, classes_that_differ_in_nothing_but_their_place_are_one);
     return run_cases(cases);
 }

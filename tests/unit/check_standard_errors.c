@@ -109,7 +109,7 @@ START_TEST(effects_are_added_as_squares)
     double by_link = log(time_with(&s, link, odds * exp(0.2) / (1 + odds * exp(0.2))) /
                          time_with(&s, link, odds * exp(-0.2) / (1 + odds * exp(-0.2)))) /
                      2;
-    ck_assert(by_matrix < -0.01 && by_link < -0.001);
+    ck_assert(by_matrix < -0.009 && by_link < -0.001);
     e = (calc_standard_errors){.item = {{matrix, 0.03}, {link, 0.2 * (1 - l)}}};
     ck_assert(calc_standard_errors_of_time(&e, &s.app, &s.system, &s.exec) == 0);
     e.count = 1;

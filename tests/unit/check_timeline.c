@@ -35,7 +35,8 @@ static void check_chunks(const shipped_case *c)
     static calc_stage_stats row[MAX_STAGES];
     calc_timeline t;
     timeline_of(c, &t);
-    size_t count = calc_each_stage(&c->app, &c->system, &c->exec, row, MAX_STAGES);
+    size_t count =
+        calc_each_stage(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, row, MAX_STAGES);
     ck_assert_uint_le(count, MAX_STAGES);
     for (size_t i = 0; i < count; i++) {
         double fw_s = 0, bw_s = 0, wgrad_s = 0;
@@ -196,7 +197,7 @@ START_TEST(what_follows_the_pipeline_is_that_of_the_run)
         calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
         double data_s = 0, optimizer_s = 0, tied_s = 0;
         for (int64_t stage = 0; stage < t.shape.stages; stage++) {
-            calc_timeline_end end = calc_timeline_end_of(&t, &s, stage);
+            calc_timeline_end end = calc_timeline_end_of(&t, stage);
             data_s = fmax(data_s, end.reduce_s + end.gather_s);
             optimizer_s = fmax(optimizer_s, end.optimizer_s);
             tied_s = fmax(tied_s, end.tied_s);

@@ -53,7 +53,7 @@ static bool has_cell(const calc_exec *base, int64_t num_procs, int64_t batch)
 {
     for (int64_t p = 1; p <= app.num_blocks; p++) {
         bool wanted = space.axis[CALC_AXIS_pipeline_par].all
-                          ? app.num_blocks % p == 0
+                          ? true
                           : calc_space_has(&space, CALC_AXIS_pipeline_par, p);
         if (wanted && calc_cell_at(&cell, &space, &app, base, num_procs, batch, p)) {
             return true;
@@ -65,7 +65,7 @@ static bool has_cell(const calc_exec *base, int64_t num_procs, int64_t batch)
 /* Every (tensor_par, micro-batch) with a cell is in one unit, and in no second. */
 static void assert_covered(int64_t batch)
 {
-    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     const calc_values *procs = &space.axis[CALC_AXIS_num_procs];
     size_t cells = 0;
     for (size_t n = 0; n < procs->count; n++) {
@@ -108,11 +108,25 @@ START_TEST(units_cover_lists_of_every_axis)
 }
 END_TEST
 
+/* Calculon's search has those that divide the blocks. */
+START_TEST(every_number_of_stages_is_tried_unless_they_are_even)
+{
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_uint_eq(units.pipelines, (size_t)app.num_blocks);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_REPAIRED), CALC_OK);
+    size_t divisors = 0;
+    for (int64_t p = 1; p <= app.num_blocks; p++) {
+        divisors += app.num_blocks % p == 0;
+    }
+    ck_assert_uint_eq(units.pipelines, divisors);
+}
+END_TEST
+
 START_TEST(small_microbatches_come_first)
 {
     set(CALC_AXIS_num_procs, 8, 8, 100);
     set(CALC_AXIS_batch_size, 64, 0, 1);
-    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_gt(units.count, 20);
     for (size_t i = 1; i < units.count; i++) {
         ck_assert_int_le(units.unit[i - 1].base.microbatch_size,
@@ -126,8 +140,8 @@ START_TEST(list_is_the_same_every_time)
     calc_units again = {0};
     set(CALC_AXIS_num_procs, 8, 8, 300);
     set(CALC_AXIS_batch_size, 96, 0, 1);
-    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
-    ck_assert_int_eq(calc_units_list(&again, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&again, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(units.count, again.count);
     for (size_t i = 0; i < units.count; i++) {
         ck_assert(same_base(&units.unit[i].base, &again.unit[i].base));
@@ -155,10 +169,10 @@ START_TEST(datatype_that_is_not_offered_has_no_units)
     set(CALC_AXIS_num_procs, 8, 0, 1);
     set(CALC_AXIS_batch_size, 8, 0, 1);
     set(CALC_AXIS_datatype, CALC_DATATYPE_FLOAT8, 0, 1);
-    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_gt(units.count, 0);
     sys.vector[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
-    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(units.count, 0);
 }
 END_TEST
@@ -169,6 +183,7 @@ int main(void)
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, units_cover_every_cell_once);
     tcase_add_test(tests, units_cover_lists_of_every_axis);
+    tcase_add_test(tests, every_number_of_stages_is_tried_unless_they_are_even);
     tcase_add_test(tests, small_microbatches_come_first);
     tcase_add_test(tests, list_is_the_same_every_time);
     tcase_add_test(tests, datatype_is_the_first_of_16_bits_that_both_engines_offer);

@@ -7,6 +7,7 @@ static calc_space space;
 static calc_app app;
 static calc_system sys;
 static calc_variants variants;
+static calc_compat compat;
 
 static void begin(void)
 {
@@ -29,7 +30,7 @@ static void set(calc_axis axis, int64_t a, int64_t b)
 
 static size_t listed(void)
 {
-    ck_assert_int_eq(calc_variants_list(&variants, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_variants_list(&variants, &space, &app, &sys, compat), CALC_OK);
     return variants.count;
 }
 
@@ -57,6 +58,24 @@ START_TEST(every_combination_is_listed_but_what_tiles_vary)
     set(CALC_AXIS_capacity_factor, 0, calc_axis_value(CALC_AXIS_capacity_factor, 1.25));
     ck_assert_uint_eq(listed(), 8);
     ck_assert_double_eq(variants.exec[2].capacity_factor, 1.25);
+    end();
+}
+END_TEST
+
+/* Calculon's list of layers has no flash attention and no modules to recompute. */
+START_TEST(a_rule_leaves_out_what_it_cannot_say)
+{
+    begin();
+    set(CALC_AXIS_flash_attention, 0, 1);
+    set(CALC_AXIS_recompute_modules, 0, 1);
+    ck_assert_uint_eq(listed(), 4);
+    compat = CALC_COMPAT_REPAIRED;
+    ck_assert_uint_eq(listed(), 1);
+    ck_assert(!variants.exec[0].flash_attention && !variants.exec[0].recompute_modules);
+    app.num_experts = 6;
+    app.experts_per_token = 2;
+    ck_assert_uint_eq(listed(), 0);
+    compat = CALC_COMPAT_NONE;
     end();
 }
 END_TEST
@@ -159,6 +178,7 @@ int main(void)
     TCase *cases = tcase_create("variants");
     tcase_add_test(cases, without_optional_fields_there_is_one);
     tcase_add_test(cases, every_combination_is_listed_but_what_tiles_vary);
+    tcase_add_test(cases, a_rule_leaves_out_what_it_cannot_say);
     tcase_add_test(cases, a_star_is_what_the_model_allows);
     tcase_add_test(cases, what_contradicts_itself_is_left_out);
     tcase_add_test(cases, what_model_or_machine_do_not_have_is_left_out);

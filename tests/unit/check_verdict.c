@@ -94,7 +94,8 @@ END_TEST
 typedef struct fit {
     calc_system system;
     calc_exec exec;
-    calc_pipeline pipeline;
+    bool fit;
+    double blocks; /* fewest of a stage */
     double tier1_bytes, tier2_bytes;
 } fit;
 
@@ -102,7 +103,8 @@ static fit just_fits(void)
 {
     fit f = {.system = small_system(),
              .exec = small_exec(5, 3, 1), /* on networks 0 and 1 */
-             .pipeline = {.blocks_per_proc = 3, .chunks_fit = true},
+             .fit = true,
+             .blocks = 3,
              .tier1_bytes = 1000,
              .tier2_bytes = 2000};
     f.system.networks[0].size = 5;
@@ -139,10 +141,10 @@ static void break_it(fit *f, int fault)
         f->system.networks[1].size = 4;
         break;
     case 4:
-        f->pipeline.chunks_fit = false;
+        f->fit = false;
         break;
     case 5:
-        f->pipeline.blocks_per_proc = 2;
+        f->blocks = 2;
         break;
     case 6:
         f->tier1_bytes = 1001;
@@ -155,7 +157,7 @@ static void break_it(fit *f, int fault)
 
 static calc_verdict verdict_of(const fit *f)
 {
-    return calc_verdict_of(&f->system, &f->exec, &f->pipeline, f->tier1_bytes, f->tier2_bytes);
+    return calc_verdict_of(&f->system, &f->exec, f->fit, f->blocks, f->tier1_bytes, f->tier2_bytes);
 }
 
 START_TEST(each_fault_alone_is_the_verdict)

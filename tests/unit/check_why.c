@@ -1,6 +1,7 @@
 #include "documents.h"
 
-#include "cli/why.h"
+#include "cli/shell/inputs.h"
+#include "plan/why.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static double time_with(const char *one, const char *other)
 
 START_TEST(every_kind_of_change_is_tried)
 {
-    calc_why_find(&in, &why);
+    calc_why_find(&in.app, &in.system, &in.exec, &why);
     ck_assert_int_eq(why.before.verdict, CALC_VERDICT_OK);
     const struct {
         const char *text, *one, *other;
@@ -79,7 +80,7 @@ END_TEST
 
 START_TEST(changes_are_sorted_and_none_is_there_twice)
 {
-    calc_why_find(&in, &why);
+    calc_why_find(&in.app, &in.system, &in.exec, &why);
     ck_assert_uint_gt(why.count, 10);
     ck_assert_uint_gt(why.tried, why.count);
     for (size_t i = 1; i < why.count; i++) {
@@ -97,7 +98,7 @@ START_TEST(what_is_computed_stays)
                                         "training",   "datatype",      "attention_type",
                                         "eager",      "grad_datatype", "flash_attention",
                                         "zero_stage", "memory_model"};
-    calc_why_find(&in, &why);
+    calc_why_find(&in.app, &in.system, &in.exec, &why);
     for (size_t i = 0; i < why.count; i++) {
         for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
             ck_assert_msg(strncmp(why.change[i].text, given[k], strlen(given[k])) != 0, "%s",
@@ -110,7 +111,7 @@ END_TEST
 START_TEST(modern_layouts_change_their_own_fields)
 {
     set("vocab_size=51200");
-    calc_why_find(&in, &why);
+    calc_why_find(&in.app, &in.system, &in.exec, &why);
     ck_assert_ptr_nonnull(change("flash_attention false -> true"));
     ck_assert_ptr_nonnull(change("pipeline_par_overlap false -> true"));
     ck_assert_ptr_nonnull(change("fused_cross_entropy false -> true"));
@@ -119,7 +120,7 @@ END_TEST
 
 START_TEST(every_rate_is_bought_once)
 {
-    calc_why_find(&in, &why);
+    calc_why_find(&in.app, &in.system, &in.exec, &why);
     ck_assert_uint_eq(why.resources, 5);
     ck_assert_str_eq(why.resource[0].text, "matrix arithmetic");
     ck_assert(why.resource[0].time_s < why.before.total_time);

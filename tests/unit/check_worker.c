@@ -39,7 +39,7 @@ static calc_status run(calc_kernel *kernel, calc_sweep_counts *counts)
     ck_assert_ptr_nonnull(w);
     w->app = &app;
     w->system = &sys;
-    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys), CALC_OK);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, options.compat), CALC_OK);
     for (size_t i = 0; i < units.count && w->status == CALC_OK; i++) {
         calc_units_run(w, &units, i);
     }

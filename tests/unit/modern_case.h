@@ -77,16 +77,16 @@ typedef struct modern_case {
 static inline void resolve(modern_case *c)
 {
     c->shape = calc_shape_of(&c->app, &c->exec);
-    c->context = calc_cost_context_of(&c->system, &c->exec, &c->shape);
+    c->context = calc_cost_context_of(&c->system, &c->exec, &c->shape, CALC_COMPAT_NONE);
 }
 
 /** The block of a kind and its cost, with what the execution recomputes. */
 static inline void make_block(modern_case *c, calc_block_kind kind)
 {
     resolve(c);
-    c->count = calc_transformer_block(&c->shape, &c->system, &c->exec, kind, c->operators);
-    calc_cost_sum(&c->context, c->operators, c->count, calc_transformer_recompute(&c->exec),
-                  &c->cost);
+    c->count = calc_transformer_block(&c->shape, &c->system, &c->exec, CALC_COMPAT_NONE, kind,
+                                      c->operators);
+    calc_cost_sum(&c->context, c->operators, c->count, calc_operator_recompute(&c->exec), &c->cost);
 }
 
 static inline modern_case case_of(calc_app app, calc_exec exec)

@@ -28,7 +28,7 @@ static inline void random_curve(calc_rng *rng, const calc_field *field, calc_cur
     for (int64_t i = 0; i < curve->count; i++) {
         size = i + 1 == curve->count ? 0 : size * (0.5 + 0.4 * random_fraction(rng));
         curve->threshold[i] = size * calc_field_scale(field);
-        curve->efficiency[i] = calc_rng_below(rng, 8) ? random_fraction(rng) : 1;
+        curve->efficiency[i] = calc_rng_below(rng, 8) ? 1e-3 + 0.999 * random_fraction(rng) : 1;
     }
 }
 
@@ -82,7 +82,7 @@ static inline void random_member(calc_rng *rng, const calc_field *field, char *m
         random_curve(rng, field, value);
         break;
     case CALC_TYPE_OP:
-        ((calc_network_op *)value)->scalar = 3 * random_fraction(rng);
+        ((calc_network_op *)value)->scalar = 1e-3 + 3 * random_fraction(rng);
         if (!(field->flags & CALC_POINT_TO_POINT)) {
             ((calc_network_op *)value)->offset = random_fraction(rng) - 1;
         }

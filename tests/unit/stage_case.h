@@ -17,6 +17,7 @@ typedef struct stage_case {
     calc_stage_parts parts;
     calc_stage_lines lines;
     calc_stage_terms terms;
+    calc_stage_links links;
     double exposed; /**< share of messages */
 } stage_case;
 
@@ -30,11 +31,11 @@ static inline void settle(stage_case *s)
 {
     modern_case *c = &s->c;
     resolve(c);
-    s->stages = calc_stages_split(&c->shape, &c->exec);
+    s->stages = calc_stages_split(&c->shape, &c->exec, CALC_COMPAT_NONE);
     calc_stage_parts_of(&c->context, &s->parts);
     s->lines = calc_stage_lines_of(&c->system, &c->exec, &c->context.groups,
                                    calc_stage_message_bytes(&c->shape));
-    calc_stage_terms_of(&c->context, &c->exec, &s->parts, &s->lines, &s->terms);
+    calc_stage_terms_of(&c->context, &c->exec, &s->parts, &s->lines, &s->terms, &s->links);
     s->exposed = calc_stage_exposed_messages(&s->terms, &c->exec);
 }
 
@@ -54,13 +55,14 @@ static inline calc_stage_memory memory_of(stage_case *s, size_t index)
 static inline calc_stage_pass pass_of(stage_case *s, size_t index)
 {
     settle(s);
-    return calc_stage_pass_of(&s->terms, &s->stages.item[index], s->stages.chunks, s->exposed);
+    return calc_stage_pass_of(&s->terms, &s->links, &s->stages.item[index], s->stages.chunks,
+                              s->exposed);
 }
 
 static inline calc_stage_spent spent_of(stage_case *s, size_t index)
 {
     settle(s);
-    return calc_stage_spent_of(&s->c.context, &s->parts, &s->lines, &s->terms,
+    return calc_stage_spent_of(&s->c.context, &s->parts, &s->lines, &s->terms, &s->links,
                                &s->stages.item[index], s->stages.chunks);
 }
 
@@ -68,7 +70,8 @@ static inline calc_stage_reduction reduction_of(stage_case *s, size_t index)
 {
     calc_stage_pass pass = pass_of(s, index);
     calc_stage_weights w = weights_of(s, index);
-    return calc_stage_reduction_sum(&s->terms, &w, &pass, s->stages.chunks);
+    return calc_stage_reduction_sum(&s->terms, &s->links, &s->stages.item[index], &w, &pass,
+                                    s->stages.chunks);
 }
 
 /** 8 blocks without embedding and head. */
@@ -103,5 +106,9 @@ static inline void recompute_all(stage_case *s)
 /** Weights of a block of modern_app(), and the bytes it keeps for its 32 tokens. */
 static const double block_weights = 64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
 static const double block_bytes = 32.0 * (8 * 64 + 2 * (2 * 64 + 2 * 32) + 6 * 256 + 4 * 4);
+
+/** What exists beside them when its activation passes back: gradients of the residual stream and of
+ *  both inputs of the gate, and of its output, when that output is done with. */
+static const double block_passing = 32.0 * 2 * (64 + 2 * 256);
 
 #endif

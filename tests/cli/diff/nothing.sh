@@ -1,1 +1,2 @@
+# exit 3
 "$CALC" diff foo a100_80g

@@ -1,1 +1,2 @@
+# exit 3
 "$CALC" run xxxxxxxxxxxx yyyyyyyyyyyyyy zzzzzzzzzzzzz

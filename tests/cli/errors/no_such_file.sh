@@ -1,1 +1,2 @@
+# exit 3
 "$CALC" run ./none.json a100_80g none.json

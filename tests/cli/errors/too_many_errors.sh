@@ -1,3 +1,4 @@
+# exit 3
 printf '{' >app.json
 for i in {1..20}; do printf '"unknown%d": 1, ' "$i" >>app.json; done
 printf '"hidden": 1}' >>app.json

@@ -1,1 +1,2 @@
+# exit 2
 "$CALC" export gpt3-175B

@@ -1,2 +1,2 @@
-printf 'model:\n  just words\n' > n.yaml
+printf 'model:\n  hidden_size: 8192\n num_layers: 4\n' > n.yaml
 "$CALC" import --from nemo n.yaml

@@ -1,3 +1,4 @@
+# exit 1
 # What comes back, beside what went in.
 D=$ROOT/tests/cli/export
 for m in gpt3 llama3 deepseek; do

@@ -1,1 +1,2 @@
+# exit 4
 "$CALC" --help >/dev/full

@@ -34,7 +34,14 @@ sweep='gpt3-13B a100_80g --procs 8 --batch 8 --no-prune --threads 1 --progress n
 "$CALC" report counts.json best.json --out two.html
 cmp one.html two.html
 data() { sed -n '/id="calc-data"/,/<\/script>/p' "$1" | sed '1d;s|</script>||'; }
-data one.html | grep -c '"set": "top"'
-data one.html | grep -o '"total": 217056' | sort -u
+data one.html > data.json
+python3 - <<'END'
+import json
+page, best, counts = (json.load(open(name + ".json")) for name in ("data", "best", "counts"))
+print(page["written"] == best, page["summary"] == counts, len(best["top"]))
+for row in best["front"]:
+    assert abs(sum(row["time"].values()) / row["stats"]["total_time"] - 1) < 1e-9, row
+    assert abs(sum(row["memory1"].values()) / row["stats"]["proc_mem_tier1_cap_req"] - 1) < 1e-9, row
+END
 "$CALC" report best.json | grep -c '^"summary": null'
 echo done

@@ -1,3 +1,4 @@
+# exit 2
 # One file with the numbers of --json, also of a layout that cannot run; standard output is taken
 # once. A build without D3 says so and leaves nothing.
 page()

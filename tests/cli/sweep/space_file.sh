@@ -1,3 +1,4 @@
+# exit 1
 # a space file may name models, machines and how to sweep; the command line goes before it
 cat > space.json << END
 {"applications": ["gpt3-13B"], "systems": ["a100_80g"], "num_procs": [8, 16], "batch_size": {"max": 16},

@@ -1,0 +1,68 @@
+/** @file point.h  A measured operator: one kernel or one collective, of one shape, on one machine.
+ */
+#ifndef CALC_CALIBRATE_POINT_H
+#define CALC_CALIBRATE_POINT_H
+
+#include "calc.h"
+#include "model/operator.h"
+
+/** What was measured, with the sizes that say which: X(NAME, name, sizes...). */
+#define CALC_POINT_CLASS_LIST(X)                                                                   \
+    X(MATRIX, "matrix", "m", "k", "n", "b")                                                        \
+    X(GROUPED, "grouped", "ng", "m", "n", "k")                                                     \
+    X(ATTENTION_FW, "attention forward", "batch", "seq_len", "head_num", "kv_head_num",            \
+      "qk_head_dim", "v_head_dim")                                                                 \
+    X(ATTENTION_BW, "attention backward", "batch", "seq_len", "head_num", "kv_head_num",           \
+      "qk_head_dim", "v_head_dim")                                                                 \
+    X(MEMORY, "memory", "bytes")                                                                   \
+    X(NORM, "norm", "rows", "columns")                                                             \
+    X(ALL_REDUCE, "all_reduce", "bytes", "ranks", "stride")                                        \
+    X(ALL_GATHER, "all_gather", "bytes", "ranks", "stride")                                        \
+    X(REDUCE_SCATTER, "reduce_scatter", "bytes", "ranks", "stride")                                \
+    X(ALL_TO_ALL, "all_to_all", "bytes", "ranks", "stride")                                        \
+    X(P2P, "p2p", "bytes", "ranks", "stride")
+
+typedef enum calc_point_class {
+#define CALC_X(name, ...) CALC_POINT_##name,
+    CALC_POINT_CLASS_LIST(CALC_X)
+#undef CALC_X
+        CALC_POINT_CLASSES
+} calc_point_class;
+
+enum { CALC_POINT_SIZES = 6, CALC_POINT_REASON = 192 };
+
+/** One row. Texts are borrowed from the file. */
+typedef struct calc_point {
+    int line;                                /**< where it starts in its file */
+    const char *system, *op, *dtype, *shape; /**< as printed; system "" if there is no column */
+    const char *metric, *unit;               /**< likewise; unit "" if there is no column */
+    double value;                            /**< >= 0 */
+    char reason[CALC_POINT_REASON];          /**< why it is not used; "": it is */
+    calc_point_class class;                  /**< from here on: only if it is used */
+    calc_datatype datatype;                  /**< of the operands */
+    calc_stage stage;                        /**< the pass it is part of */
+    double result_bytes;                     /**< weight gradients: of one accumulated number */
+    bool causal;                             /**< attention */
+    bool rms;                                /**< norms */
+    double size[CALC_POINT_SIZES];           /**< in the order of CALC_POINT_CLASS_LIST */
+    double measured_s;                       /**< > 0 */
+} calc_point;
+
+/** Name of a class for people, "matrix". */
+const char *calc_point_class_name(calc_point_class class);
+
+/** Names of its sizes, NULL at the end. */
+const char *const *calc_point_size_names(calc_point_class class);
+
+static inline bool calc_point_is_used(const calc_point *point)
+{
+    return point->reason[0] == '\0';
+}
+
+/** Whether it is a collective or a message. */
+static inline bool calc_point_is_network(const calc_point *point)
+{
+    return point->class >= CALC_POINT_ALL_REDUCE;
+}
+
+#endif

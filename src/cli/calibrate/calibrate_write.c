@@ -1,0 +1,361 @@
+#include "cli/calibrate/calibrate_write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/evidence.h"
+#include "cli/validate/put_spread.h"
+
+static const char *const words[CALC_CALIBRATE_VIEWS] = {"assumed", "fitted", "unseen"};
+
+void calc_calibrate_out_path(const char *out, bool one, const char *machine, char *path)
+{
+    size_t length = strlen(out);
+    if (one && length > 5 && strcmp(out + length - 5, ".json") == 0) {
+        snprintf(path, CALC_FIND_PATH_MAX, "%s", out);
+    } else {
+        snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%.150s.json", out, machine);
+    }
+}
+
+static size_t views_of(const calc_calibrate_report *report)
+{
+    return report->unseen ? CALC_CALIBRATE_VIEWS : CALC_CALIBRATE_UNSEEN;
+}
+
+/* The same group among those of another view; NULL if it is empty there. */
+static const calc_error_group *group_of(const calc_error_groups *groups,
+                                        const calc_error_group *like)
+{
+    for (size_t i = 0; i < groups->count; i++) {
+        const calc_error_group *g = &groups->item[i];
+        if (strcmp(g->by, like->by) == 0 && strcmp(g->name, like->name) == 0 &&
+            g->quantity == like->quantity) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+/* ---- Sources that the fit did not see -------------------------------------------------------- */
+
+/* Runs that are predicted before and after. */
+typedef struct tally {
+    size_t count, better; /* how many; of which the error became smaller */
+    double assumed, fitted;
+} tally;
+
+static bool counts(const calc_calibrate_report *report, size_t index)
+{
+    const calc_result *before = &report->results[CALC_CALIBRATE_ASSUMED]->item[index];
+    const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[index];
+    return before->use == CALC_USE_SCORED && after->use == CALC_USE_SCORED;
+}
+
+static const char *source_of(const calc_calibrate_report *report, size_t index)
+{
+    return report->results[CALC_CALIBRATE_FITTED]->item[index].prediction->map.source->name;
+}
+
+/* Of one source, or of all (NULL), on one side. */
+static tally tally_of(const calc_calibrate_report *report, const char *source, bool held)
+{
+    tally t = {0};
+    for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
+        const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[i];
+        bool mine = !source || strcmp(source_of(report, i), source) == 0;
+        if (counts(report, i) && mine && calc_evidence_is_of(after, report->held_out) == held) {
+            double before = fabs(report->results[CALC_CALIBRATE_ASSUMED]->item[i].error);
+            t.count++;
+            t.better += fabs(after->error) < before;
+            t.assumed += before;
+            t.fitted += fabs(after->error);
+        }
+    }
+    t.assumed /= (double)t.count;
+    t.fitted /= (double)t.count;
+    return t;
+}
+
+/* Whether the run at `index` is the first of its source. */
+static bool is_first(const calc_calibrate_report *report, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (counts(report, i) && strcmp(source_of(report, i), source_of(report, index)) == 0) {
+            return false;
+        }
+    }
+    return counts(report, index);
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
+{
+    size_t used = 0;
+    bool all = true;
+    text[0] = '\0';
+    for (size_t m = 0; m < c->family.machines; m++) {
+        bool has = machines >> m & 1;
+        all = all && has;
+        if (has && used < size) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     c->family.machine[m]);
+        }
+    }
+    if (all && c->family.machines > 1) {
+        snprintf(text, size, "all");
+    }
+}
+
+static void write_unknown(calc_output *out, const calc_calibration *c, const calc_unknown *p)
+{
+    char machines[256];
+    machines_text(c, p->machines, machines, sizeof machines);
+    calc_output_printf(out, "  %-30s%10.4g%10.4g%8.1f %%%s  %s\n", p->constant->name, p->start,
+                       p->value, 100 * calc_unknown_relative_error(p), p->determined ? " " : "*",
+                       machines);
+}
+
+static void write_family(calc_output *out, const calc_calibration *c)
+{
+    char machines[256];
+    machines_text(c, c->family.measured, machines, sizeof machines);
+    calc_output_printf(out, "%s: %zu runs of %zu sources on %s\n",
+                       c->family.name ? c->family.name : "machines", c->runs, c->sources,
+                       strcmp(machines, "all") == 0 ? "all machines" : machines);
+    calc_output_printf(out, "  %-30s%10s%10s%10s\n", "constant", "assumed", "fitted", "s.e.");
+    size_t left = 0;
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        const calc_unknown *p = &c->unknowns.item[i];
+        left += isnan(p->error) ? 1 : 0;
+        if (!isnan(p->error)) {
+            write_unknown(out, c, p);
+        }
+    }
+    calc_output_printf(out,
+                       "  * contradicted by the runs, but not determined by them\n"
+                       "  %zu left as assumed:",
+                       left);
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        const calc_unknown *p = &c->unknowns.item[i];
+        if (isnan(p->error)) {
+            calc_output_printf(out, " %s%s", p->constant->name, --left ? "," : "");
+        }
+    }
+    calc_output_text(out, "\n\n");
+}
+
+static void write_spreads(calc_output *out, const calc_calibrate_report *report,
+                          const calc_error_group *group)
+{
+    calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
+    for (size_t v = 0; v < views_of(report); v++) {
+        const calc_error_group *g = group_of(report->groups[v], group);
+        if (g) {
+            calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
+                               100 * g->spread.mean_abs, 100 * g->spread.median_abs,
+                               100 * g->spread.p90_abs);
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_tally(calc_output *out, const char *name, const tally *t)
+{
+    calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", name, t->count, 100 * t->assumed,
+                       100 * t->fitted, 100 * (double)t->better / (double)t->count);
+}
+
+static void write_side(calc_output *out, const calc_calibrate_report *report, bool held)
+{
+    calc_output_printf(out, "\n%-36s%6s%10s%10s%12s\n",
+                       held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
+                       "assumed", "fitted", "better");
+    for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
+        tally t = is_first(report, i) ? tally_of(report, source_of(report, i), held) : (tally){0};
+        if (t.count > 0) {
+            write_tally(out, source_of(report, i), &t);
+        }
+    }
+    tally all = tally_of(report, NULL, held);
+    if (all.count > 0) {
+        write_tally(out, "all", &all);
+    }
+}
+
+static void write_held(calc_output *out, const calc_calibrate_report *report)
+{
+    if (report->held_out) {
+        write_side(out, report, false);
+        write_side(out, report, true);
+    }
+}
+
+void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *report)
+{
+    for (size_t i = 0; i < report->families; i++) {
+        write_family(out, &report->family[i]);
+    }
+    calc_output_printf(out, "%-42s", "time of a step, errors in %");
+    for (size_t v = 0; v < views_of(report); v++) {
+        calc_output_printf(out, " | %-23s", words[v]);
+    }
+    calc_output_printf(out, "\n%-36s%6s", "", "n");
+    for (size_t v = 0; v < views_of(report); v++) {
+        calc_output_text(out, " |  bias  mean   med   p90");
+    }
+    calc_output_text(out, "\n");
+    const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
+    for (size_t i = 0; i < fitted->count; i++) {
+        if (strcmp(fitted->item[i].by, "set") == 0) {
+            write_spreads(out, report, &fitted->item[i]);
+        }
+    }
+    write_held(out, report);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_machines(calc_put *put, const calc_family *family, unsigned machines)
+{
+    calc_put_array(put, "machines", CALC_PUT_LINE);
+    for (size_t m = 0; m < family->machines; m++) {
+        if (machines >> m & 1) {
+            calc_put_text(put, NULL, family->machine[m]);
+        }
+    }
+    calc_put_close(put);
+}
+
+static void put_unknown(calc_put *put, const calc_calibration *c, const calc_unknown *p)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "name", p->constant->name);
+    put_machines(put, &c->family, p->machines);
+    calc_put_text(put, "unit", p->constant->unit);
+    calc_put_number(put, "assumed", p->start);
+    calc_put_number(put, "value", p->value);
+    calc_put_number(put, "relative_error", calc_unknown_relative_error(p));
+    calc_put_flag(put, "determined", p->determined);
+    calc_put_close(put);
+}
+
+static void put_family(calc_put *put, const calc_calibration *c)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINES);
+    calc_put_text(put, "name", c->family.name ? c->family.name : "");
+    calc_put_count(put, "runs", (int64_t)c->runs);
+    put_machines(put, &c->family, c->family.measured);
+    calc_put_object(put, "sources", CALC_PUT_LINE);
+    for (size_t i = 0; i < c->sources; i++) {
+        calc_put_count(put, c->source[i].name, (int64_t)c->source[i].count);
+    }
+    calc_put_close(put);
+    calc_put_array(put, "constants", CALC_PUT_LINES);
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        put_unknown(put, c, &c->unknowns.item[i]);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+static void put_group(calc_put *put, const calc_calibrate_report *report,
+                      const calc_error_group *group)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "by", group->by);
+    calc_put_text(put, "name", group->name);
+    calc_put_count(put, "n", (int64_t)group->spread.count);
+    for (size_t v = 0; v < views_of(report); v++) {
+        const calc_error_group *g = group_of(report->groups[v], group);
+        if (g) {
+            calc_put_object(put, words[v], CALC_PUT_LINE);
+            calc_put_spread(put, &g->spread);
+            calc_put_close(put);
+        }
+    }
+    calc_put_close(put);
+}
+
+static void put_run(calc_put *put, const calc_calibrate_report *report, size_t index)
+{
+    static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
+    const calc_result *r = &report->results[CALC_CALIBRATE_FITTED]->item[index];
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "id", r->prediction->map.row->id);
+    calc_put_text(put, "source", r->prediction->map.source->name);
+    calc_put_text(put, "machine", r->prediction->map.machine->system);
+    calc_put_number(put, "measured_s", r->measured);
+    for (size_t v = 0; v < views_of(report); v++) {
+        const calc_result *of = &report->results[v]->item[index];
+        bool has = of->use == CALC_USE_SCORED;
+        calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
+    }
+    calc_put_close(put);
+}
+
+static void put_tally(calc_put *put, const char *name, const tally *t)
+{
+    calc_put_object(put, name, CALC_PUT_LINE);
+    calc_put_count(put, "n", (int64_t)t->count);
+    calc_put_count(put, "better", (int64_t)t->better);
+    calc_put_number(put, "assumed", t->assumed); /* of none it is not a number */
+    calc_put_number(put, "fitted", t->fitted);
+    calc_put_close(put);
+}
+
+static void put_side(calc_put *put, const calc_calibrate_report *report, bool held)
+{
+    tally all = tally_of(report, NULL, held);
+    calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
+    calc_put_object(put, "sources", CALC_PUT_LINES);
+    for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
+        tally t = is_first(report, i) ? tally_of(report, source_of(report, i), held) : (tally){0};
+        if (t.count > 0) {
+            put_tally(put, source_of(report, i), &t);
+        }
+    }
+    calc_put_close(put);
+    put_tally(put, "all", &all);
+    calc_put_close(put);
+}
+
+static void put_held(calc_put *put, const calc_calibrate_report *report)
+{
+    if (report->held_out) {
+        calc_put_object(put, "halves", CALC_PUT_LINES);
+        put_side(put, report, false);
+        put_side(put, report, true);
+        calc_put_close(put);
+    }
+}
+
+void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report)
+{
+    const calc_error_groups *fitted = report->groups[CALC_CALIBRATE_FITTED];
+    const calc_results *results = report->results[CALC_CALIBRATE_FITTED];
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_array(&put, "families", CALC_PUT_LINES);
+    for (size_t i = 0; i < report->families; i++) {
+        put_family(&put, &report->family[i]);
+    }
+    calc_put_close(&put);
+    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    for (size_t i = 0; i < fitted->count; i++) {
+        put_group(&put, report, &fitted->item[i]);
+    }
+    calc_put_close(&put);
+    put_held(&put, report);
+    calc_put_array(&put, "runs", CALC_PUT_LINES);
+    for (size_t i = 0; i < results->count; i++) {
+        if (results->item[i].use == CALC_USE_SCORED) {
+            put_run(&put, report, i);
+        }
+    }
+    calc_put_close(&put);
+    calc_put_end(&put);
+}

@@ -1,0 +1,472 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "calibrate/system_text.h"
+#include "calibrate/unseen.h"
+#include "calibrate/view.h"
+#include "cli/calibrate/calibrate_operators.h"
+#include "cli/calibrate/calibrate_write.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/date.h"
+#include "cli/shell/inputs.h"
+#include "cli/shell/list.h"
+#include "cli/validate/measured.h"
+
+enum {
+    OPT_SYSTEM,
+    OPT_OPERATORS,
+    OPT_ROWS,
+    OPT_FIELDS,
+    OPT_START,
+    OPT_CROSS,
+    OPT_HOLD_OUT,
+    OPT_MOST,
+    OPT_ALL,
+    OPT_OUT,
+    OPT_RESIDUALS,
+    OPT_JSON,
+    OPT_DATE
+};
+
+static const char *const starts[] = {"file", "documented", NULL};
+static const char *const crosses[] = {"none", "width", "source", NULL};
+static const calc_opt opts[] = {
+    [OPT_SYSTEM] = {.name = "system",
+                    .value = "NAME[,NAME...]",
+                    .repeated = true,
+                    .doc = "machines of one family, which share what their files give the same "
+                           "value; again for another family"},
+    [OPT_OPERATORS] = {.name = "operators",
+                       .value = "FILE",
+                       .doc = "calibrate to measured kernels and collectives instead of runs "
+                              "(docs/operators.md)"},
+    [OPT_ROWS] = {.name = "rows",
+                  .value = "NAME[,NAME...]",
+                  .doc = "of the operators, those of these machines, as their column \"system\" "
+                         "names them"},
+    [OPT_FIELDS] = {.name = "fields",
+                    .value = "NAME[,NAME...]",
+                    .doc = "the constants that may change; all if not given"},
+    [OPT_START] = {.name = "start",
+                   .value = "WHERE",
+                   .choices = starts,
+                   .preset = "file",
+                   .doc = "what is assumed before: the files' values, or those of "
+                          "docs/validation.md"},
+    [OPT_CROSS] = {.name = "cross",
+                   .value = "BY",
+                   .choices = crosses,
+                   .preset = "none",
+                   .doc = "cross-validation: predict each sixth of the models' widths, or each "
+                          "publisher's runs, by a fit without them"},
+    [OPT_HOLD_OUT] = {.name = "hold-out",
+                      .value = "SOURCE[,SOURCE...]",
+                      .doc = "predict the runs of these tables or publishers (the first word of a "
+                             "table's name), but do not fit to them"},
+    [OPT_MOST] = {.name = "most",
+                  .value = "N",
+                  .preset = "15",
+                  .doc = "change no more than N constants of a family"},
+    [OPT_ALL] = {.name = "all", .doc = "also change constants that the runs do not determine"},
+    [OPT_OUT] = {.name = "out",
+                 .value = "DIR",
+                 .doc = "write the calibrated files there, NAME.json; one machine: or to a file "
+                        "ending in .json"},
+    [OPT_RESIDUALS] = {.name = "residuals",
+                       .value = "FILE",
+                       .doc = "write how far each run is from predictions by fits without its "
+                              "width, and without its publisher, as CSV: what --band of calc run "
+                              "reads from measured/residuals.csv"},
+    [OPT_JSON] = {.name = "json",
+                  .value = "FILE",
+                  .doc = "write constants, groups and every run as JSON"},
+    [OPT_DATE] = {.name = "date",
+                  .value = "TEXT",
+                  .doc = "the date in the files; today if not given"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "RUNS",
+     .optional = true,
+     .repeated = true,
+     .doc = "CSV files of measured runs, \"-\" for standard input; the published runs that calc "
+            "ships if none is given"},
+    {0}};
+static const char *const examples[] = {
+    "calc calibrate my_runs.csv --system h100_sxm --fields matrix.bfloat16,host.block",
+    "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
+    "calc calibrate --system h100_sxm --start documented --hold-out dgxc,automodel",
+
+    "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json", NULL};
+
+enum { FAMILIES_MAX = 8 };
+
+/* A calibration under way. */
+typedef struct task {
+    const calc_args *args;
+    calc_measured measured;
+    calc_list machines[FAMILIES_MAX];
+    calc_list fields, held_out;
+    calc_calibration family[FAMILIES_MAX];
+    size_t families;
+    calc_calibration_plan plan;
+    calc_results results, view[CALC_CALIBRATE_VIEWS];
+    calc_error_groups groups[CALC_CALIBRATE_VIEWS];
+    double *predicted[CALC_CALIBRATE_VIEWS];
+    char date[CALC_DATE_SIZE];
+    char complaint[256];
+    bool stdout_is_taken;
+} task;
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static const char *read_machines(task *t)
+{
+    size_t cursor = 0;
+    const char *text;
+    while ((text = calc_opt_next(t->args, OPT_SYSTEM, &cursor))) {
+        if (t->families == FAMILIES_MAX) {
+            return "--system: too many families";
+        }
+        if (!calc_list_split(&t->machines[t->families++], text)) {
+            return "--system: expected NAME[,NAME...]";
+        }
+    }
+    return t->families > 0 ? NULL : "--system is missing: which machines to calibrate";
+}
+
+static const char *read_fields(task *t)
+{
+    const char *text = calc_opt_value(t->args, OPT_FIELDS);
+    if (!text) {
+        return NULL;
+    }
+    if (!calc_list_split(&t->fields, text)) {
+        return "--fields: expected NAME[,NAME...]";
+    }
+    for (size_t i = 0; i < t->fields.count; i++) {
+        if (!calc_constant_find(t->fields.item[i])) {
+            const char *names[CALC_LIST_MAX + 1] = {NULL};
+            for (size_t k = 0; k < CALC_LIST_MAX && calc_constant_at(k); k++) {
+                names[k] = calc_constant_at(k)->name;
+            }
+            const char *nearest = calc_nearest(t->fields.item[i], names);
+            snprintf(t->complaint, sizeof t->complaint,
+                     "--fields: \"%.60s\" is not a constant that can be calibrated%s%s%s",
+                     t->fields.item[i], nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                     nearest ? "\"?" : "");
+            return t->complaint;
+        }
+    }
+    t->plan.fields = t->fields.item;
+    return NULL;
+}
+
+static const char *read_held_out(task *t)
+{
+    const char *text = calc_opt_value(t->args, OPT_HOLD_OUT);
+    if (text && !calc_list_split(&t->held_out, text)) {
+        return "--hold-out: expected SOURCE[,SOURCE...]";
+    }
+    t->plan.held_out = text ? t->held_out.item : NULL;
+    return NULL;
+}
+
+/* A name that no run has is a mistake. */
+static calc_status check_held_out(const task *t, calc_errors *errors)
+{
+    for (size_t i = 0; i < t->held_out.count; i++) {
+        const char *const one[] = {t->held_out.item[i], NULL};
+        size_t k = 0;
+        while (k < t->results.count && !calc_evidence_is_of(&t->results.item[k], one)) {
+            k++;
+        }
+        if (k == t->results.count) {
+            return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                                   "calc validate --json names the source of each run",
+                                   "--hold-out: no run of \"%.60s\"", one[0]);
+        }
+    }
+    return CALC_OK;
+}
+
+static bool flag(const calc_args *args, int opt)
+{
+    size_t cursor = 0;
+    return calc_opt_next(args, opt, &cursor) != NULL;
+}
+
+/* What belongs to runs only, or to operators only. */
+static const char *check_operators(const task *t)
+{
+    static const int of_runs[] = {OPT_FIELDS, OPT_START,     OPT_CROSS,   OPT_MOST,
+                                  OPT_ALL,    OPT_RESIDUALS, OPT_HOLD_OUT};
+    if (!calc_opt_value(t->args, OPT_OPERATORS)) {
+        return calc_opt_value(t->args, OPT_ROWS) ? "--rows is of --operators" : NULL;
+    }
+    for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
+        size_t cursor = 0;
+        if (calc_opt_next(t->args, of_runs[i], &cursor)) {
+            return "--operators takes --system, --rows, --out, --json and --date only";
+        }
+    }
+    return t->args->argument_count > 0 ? "--operators: files of runs are calibrated to apart"
+           : t->families > 1           ? "--operators: name the machines in one --system"
+                                       : NULL;
+}
+
+/* What is wrong with the options; NULL if nothing is. */
+static const char *read_options(task *t)
+{
+    const char *complaint = read_machines(t);
+    complaint = complaint ? complaint : read_fields(t);
+    complaint = complaint ? complaint : read_held_out(t);
+    complaint = complaint ? complaint : check_operators(t);
+    const char *cross = calc_opt_value(t->args, OPT_CROSS);
+    t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
+                    : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
+                                                   : CALC_CROSS_NONE;
+    t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
+    const char *most = calc_opt_value(t->args, OPT_MOST);
+    t->plan.most = strtoul(most, NULL, 10);
+    if (!complaint && (strspn(most, "0123456789") != strlen(most) || !*most)) {
+        complaint = "--most: a number of constants, 0 or more";
+    }
+    t->plan.all = flag(t->args, OPT_ALL);
+    calc_date_of(calc_opt_value(t->args, OPT_DATE), t->date);
+    const char *date = calc_opt_value(t->args, OPT_DATE);
+    if (!complaint && date && (strlen(date) >= CALC_DATE_SIZE || strpbrk(date, "\"\\"))) {
+        complaint = "--date: a short text without quotes";
+    }
+    int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_RESIDUALS);
+    t->stdout_is_taken = taken > 0;
+    if (!complaint && taken > 1) {
+        complaint = "only one of --json and --residuals can be standard output";
+    }
+    return complaint                                       ? complaint
+           : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
+                                                           : NULL;
+}
+
+/* ---- Calibration ----------------------------------------------------------------------------- */
+
+static calc_status allocate(task *t, calc_errors *errors)
+{
+    bool fine = true;
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        t->predicted[v] = calloc(t->results.count + 1, sizeof *t->predicted[v]);
+        fine = fine && t->predicted[v];
+        for (size_t i = 0; fine && i < t->results.count; i++) {
+            t->predicted[v][i] = (double)NAN;
+        }
+    }
+    return fine ? CALC_OK : calc_errors_no_memory(errors);
+}
+
+static calc_status predict_all(task *t, calc_errors *errors)
+{
+    calc_measured *m = &t->measured;
+    calc_results_free(&t->results);
+    return calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
+}
+
+static calc_status calibrate_families(task *t, calc_errors *errors)
+{
+    calc_measured *m = &t->measured;
+    calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
+    calc_status status = CALC_OK;
+    for (size_t f = 0; f < t->families && status == CALC_OK; f++) {
+        status = calc_calibration_start(&t->family[f], t->machines[f].item, t->machines[f].count,
+                                        &runs, errors);
+        if (status == CALC_OK) {
+            status =
+                calc_calibrate(&t->family[f], &t->plan, &runs, t->predicted[CALC_CALIBRATE_ASSUMED],
+                               t->predicted[CALC_CALIBRATE_UNSEEN], errors);
+        }
+    }
+    return status;
+}
+
+static calc_status make_views(task *t, calc_errors *errors)
+{
+    calc_status status = predict_all(t, errors);
+    for (size_t i = 0; status == CALC_OK && i < t->results.count; i++) {
+        if (!isnan(t->predicted[CALC_CALIBRATE_ASSUMED][i])) {
+            t->predicted[CALC_CALIBRATE_FITTED][i] = t->results.item[i].predicted;
+        }
+    }
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
+        status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
+        if (status == CALC_OK) {
+            status = calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors);
+        }
+    }
+    return status;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static calc_status write_machine(const task *t, const calc_calibration *c, size_t machine,
+                                 calc_errors *errors)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_input input = {0};
+    calc_system *system = malloc(sizeof *system);
+    calc_status status = system ? calc_input_load(&input, CALC_KIND_SYSTEM, system,
+                                                  c->family.machine[machine], errors)
+                                : CALC_ERR_NOMEM;
+    free(system);
+    calc_output *out = NULL;
+    if (status == CALC_OK) {
+        calc_calibrate_out_path(calc_opt_value(t->args, OPT_OUT),
+                                t->families == 1 && t->machines[0].count == 1,
+                                c->family.machine[machine], path);
+        status = calc_output_open(&out, path, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_system_text_write(out, &input.text, c, machine, t->date, errors);
+        if (status == CALC_OK) {
+            status = calc_output_close(out, errors);
+        } else {
+            calc_output_discard(out);
+        }
+    }
+    calc_text_free(&input.text);
+    return status;
+}
+
+static calc_status write_machines(const task *t, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (size_t f = 0; f < t->families; f++) {
+        for (size_t m = 0; m < t->family[f].family.machines && status == CALC_OK; m++) {
+            status = write_machine(t, &t->family[f], m, errors);
+        }
+    }
+    return status;
+}
+
+static calc_status write_residuals(task *t, calc_errors *errors)
+{
+    calc_measured *m = &t->measured;
+    calc_calibration_runs runs = {m->runs, m->files, &m->remarks, &m->systems};
+    calc_output *out;
+    calc_status status = calc_output_open(&out, calc_opt_value(t->args, OPT_RESIDUALS), errors);
+    if (status == CALC_OK) {
+        status = calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors);
+        if (status == CALC_OK) {
+            return calc_output_close(out, errors);
+        }
+        calc_output_discard(out);
+    }
+    return status;
+}
+
+static calc_status write_report(const task *t, calc_errors *errors)
+{
+    calc_calibrate_report report = {.family = t->family,
+                                    .families = t->families,
+                                    .unseen = t->plan.cross != CALC_CROSS_NONE,
+                                    .held_out = t->plan.held_out};
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        report.results[v] = &t->view[v];
+        report.groups[v] = &t->groups[v];
+    }
+    const char *json = calc_opt_value(t->args, OPT_JSON);
+    calc_output *out;
+    calc_status status = CALC_OK;
+    if (json) {
+        status = calc_output_open(&out, json, errors);
+        if (status == CALC_OK) {
+            calc_calibrate_write_json(out, &report);
+            status = calc_output_close(out, errors);
+        }
+    }
+    if (status == CALC_OK && !t->stdout_is_taken) {
+        status = calc_output_open(&out, "-", errors);
+        if (status == CALC_OK) {
+            calc_calibrate_write_table(out, &report);
+            status = calc_output_close(out, errors);
+        }
+    }
+    return status;
+}
+
+/* To operators: each machine for itself. */
+static calc_exit calibrate_operators(const task *t)
+{
+    const calc_args *args = t->args;
+    calc_calibrate_operators_task o = {.operators = calc_opt_value(args, OPT_OPERATORS),
+                                       .rows = calc_opt_value(args, OPT_ROWS),
+                                       .machine = t->machines[0].item,
+                                       .machines = t->machines[0].count,
+                                       .out = calc_opt_value(args, OPT_OUT),
+                                       .json = calc_opt_value(args, OPT_JSON),
+                                       .date = t->date};
+    return calc_calibrate_operators(&o);
+}
+
+static calc_exit calibrate(task *t)
+{
+    calc_errors errors = {0};
+    calc_status status = calc_measured_read(&t->measured, t->args, &errors);
+    status = status == CALC_OK ? predict_all(t, &errors) : status;
+    status = status == CALC_OK ? check_held_out(t, &errors) : status;
+    status = status == CALC_OK ? allocate(t, &errors) : status;
+    status = status == CALC_OK ? calibrate_families(t, &errors) : status;
+    status = status == CALC_OK ? make_views(t, &errors) : status;
+    if (status == CALC_OK && calc_opt_value(t->args, OPT_OUT)) {
+        status = write_machines(t, &errors);
+    }
+    if (status == CALC_OK && calc_opt_value(t->args, OPT_RESIDUALS)) {
+        status = write_residuals(t, &errors);
+    }
+    status = status == CALC_OK ? write_report(t, &errors) : status;
+    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_errors(&errors);
+}
+
+static void free_task(task *t)
+{
+    calc_measured_free(&t->measured);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        free(t->predicted[v]);
+        free(t->view[v].item);
+        calc_error_groups_free(&t->groups[v]);
+    }
+    calc_results_free(&t->results);
+    free(t);
+}
+
+static calc_exit run(const calc_args *args)
+{
+    task *t = calloc(1, sizeof *t); /* the machines make it too large for a stack */
+    if (!t) {
+        fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
+        return CALC_EXIT_SYSTEM;
+    }
+    t->args = args;
+    const char *complaint = read_options(t);
+    calc_exit result = complaint ? calc_complain_usage(args->command, complaint)
+                       : calc_opt_value(args, OPT_OPERATORS) ? calibrate_operators(t)
+                                                             : calibrate(t);
+    free_task(t);
+    return result;
+}
+
+const calc_command calc_cmd_calibrate = {
+    .name = "calibrate",
+    .summary = "fit constants of machines to measured runs or operators",
+    .detail = "Fits the constants of machines that no data sheet states to measured times of "
+              "steps: robust least squares on the logarithm of the error, with what was assumed "
+              "as a normal prior. Only constants that the files give, and that the runs "
+              "determine, are changed; the others are named and stay. A file of the name in "
+              "systems/ of a directory of CALC_PATH comes before the one that calc ships. "
+              "docs/validation.md has the method and the values that calc starts from. With "
+              "--operators it fits rates of kernels and networks to single operators instead: "
+              "docs/operators.md.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,240 @@
+#include "cli/draw/breakdown.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/draw/human.h"
+
+typedef struct line {
+    const char *label, *color;
+    calc_stack_kind kind;
+} line;
+
+static const line time_lines[CALC_BREAKDOWN_TIMES] = {
+    {"forward", CALC_PAINT_GREEN, CALC_STACK_FORWARD},
+    {"backward", CALC_PAINT_GREEN, CALC_STACK_BACKWARD},
+    {"optimizer", CALC_PAINT_GREEN, CALC_STACK_OPTIMIZER},
+    {"recompute", CALC_PAINT_BLUE, CALC_STACK_RECOMPUTE},
+    {"repeated communication", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"pipeline bubble", CALC_PAINT_YELLOW, CALC_STACK_BUBBLE},
+    {"tensor-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"pipeline comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"data-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"forward offload", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"backward offload", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"embedding and head", CALC_PAINT_GREEN, CALC_STACK_HEAD},
+    {"context-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"expert-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
+    {"waiting for the host", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"stragglers", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"fixed overhead", CALC_PAINT_RED, CALC_STACK_OTHER},
+};
+
+static const line space_lines[CALC_BREAKDOWN_SPACES] = {
+    {"weights", CALC_PAINT_GREEN, CALC_STACK_OTHER},
+    {"activations", CALC_PAINT_BLUE, CALC_STACK_OTHER},
+    {"checkpoints", CALC_PAINT_BLUE, CALC_STACK_OTHER},
+    {"activation gradients", CALC_PAINT_MAGENTA, CALC_STACK_OTHER},
+    {"weight gradients", CALC_PAINT_MAGENTA, CALC_STACK_OTHER},
+    {"optimizer", CALC_PAINT_YELLOW, CALC_STACK_OTHER},
+    {"head", CALC_PAINT_BLUE, CALC_STACK_OTHER},
+    {"framework", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"fragmentation, reserve", CALC_PAINT_RED, CALC_STACK_OTHER},
+    {"cached keys and values", CALC_PAINT_YELLOW, CALC_STACK_OTHER},
+};
+
+const char *calc_breakdown_time_label(size_t part)
+{
+    return time_lines[part].label;
+}
+
+const char *calc_breakdown_space_label(size_t part)
+{
+    return space_lines[part].label;
+}
+
+void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
+{
+    const double parts[CALC_BREAKDOWN_TIMES] = {
+        s->fw_time,
+        s->bw_time,
+        s->optim_step_time,
+        s->recompute_time,
+        s->recomm_exposed_time,
+        s->bubble_time,
+        s->tp_comm_exposed_time,
+        s->pp_comm_exposed_time,
+        s->dp_comm_exposed_time,
+        s->fw_offload_exposed_time,
+        s->bw_offload_exposed_time,
+        s->head_time,
+        s->cp_comm_exposed_time,
+        s->ep_comm_exposed_time,
+        s->host_time,
+        s->straggler_time,
+        s->overhead_time,
+    };
+    memcpy(time_s, parts, sizeof parts);
+}
+
+void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KINDS])
+{
+    double part_s[CALC_BREAKDOWN_TIMES];
+    calc_breakdown_times(stats, part_s);
+    for (int kind = 0; kind < CALC_STACK_KINDS; kind++) {
+        time_s[kind] = 0;
+    }
+    for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
+        time_s[time_lines[i].kind] += part_s[i];
+    }
+}
+
+void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
+                           double space_bytes[CALC_BREAKDOWN_SPACES])
+{
+    bool weights = exec->weight_offload;
+    bool activations = exec->activations_offload;
+    bool optimizer = exec->optimizer_offload;
+    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = exec->offload_share > 0 ? exec->offload_share : 1;
+    const double tier1[CALC_BREAKDOWN_SPACES] = {
+        weights ? s->weight_space_with_offload : s->weight_space,
+        activations ? s->act_space_with_offload : s->act_space,
+        !activations ? s->act_checkpoint_size
+        : full       ? s->act_checkpoint_size_with_offload
+                     : 0,
+        s->act_grad_space,
+        optimizer ? s->weight_grad_space_with_offload : s->weight_grad_space,
+        optimizer ? s->optimizer_space_with_offload : s->optimizer_space,
+        s->head_space,
+        s->framework_space,
+        s->mem_overhead,
+        s->kv_cache_space,
+    };
+    const double tier2[CALC_BREAKDOWN_SPACES] = {
+        weights ? s->weight_space * share : 0,
+        activations && !full ? s->act_space * share : 0,
+        activations && full ? s->act_checkpoint_size * share : 0,
+        0,
+        optimizer ? s->block_weight_grad_space * s->blocks_per_proc : 0,
+        optimizer ? s->optimizer_space * share : 0,
+    };
+    memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* What a column of numbers is in. */
+typedef struct unit {
+    const char *text;
+    double scale;
+    int decimals;
+} unit;
+
+/* A whole: `total` in `unit`; a full bar, and 100 %, is `full`. */
+typedef struct whole {
+    double total, full;
+    const unit *unit;
+} whole;
+
+/* One line; the number in steps of its last decimal, the percentage in tenths. */
+static void write_line(calc_output *out, const calc_paint *paint, const line *l, const whole *w,
+                       double fraction, int64_t steps, int64_t tenths)
+{
+    enum { BAR = 28, NUMBER = 11, PERCENT = 6 };
+    calc_output_printf(out, "  %-*s", CALC_BREAKDOWN_LABEL - 2, l->label);
+    calc_paint_bar(out, paint, l->color, fraction, BAR);
+    calc_output_printf(out, "%*.*f %-4s", NUMBER, w->unit->decimals,
+                       (double)steps / pow(10, w->unit->decimals), w->unit->text);
+    if (w->full > 0) {
+        calc_output_printf(out, "%*.1f %%\n", PERCENT, (double)tenths / 10);
+    } else {
+        calc_output_printf(out, "%*s\n", PERCENT + 2, "n/a");
+    }
+}
+
+/* The parts that are not zero, and the total. Numbers and percentages add up as printed. */
+static void write_whole(calc_output *out, const calc_paint *paint, const line *lines,
+                        const double *value, size_t count, const whole *w)
+{
+    if (!(w->total > 0)) {
+        calc_output_printf(out, "  %s\n", isnan(w->total) ? "n/a" : "nothing");
+        return;
+    }
+    int64_t steps[CALC_BREAKDOWN_TIMES];
+    int64_t tenths[CALC_BREAKDOWN_TIMES];
+    int64_t all_steps = llround(w->total / w->unit->scale * pow(10, w->unit->decimals));
+    int64_t all_tenths = w->full > 0 ? llround(1000 * w->total / w->full) : 0;
+    calc_human_apportion(value, count, all_steps, steps);
+    calc_human_apportion(value, count, all_tenths, tenths);
+    for (size_t i = 0; i < count; i++) {
+        if (value[i] != 0) {
+            write_line(out, paint, &lines[i], w, value[i] / w->full, steps[i], tenths[i]);
+        }
+    }
+    const line total = {"total", w->total > w->full ? CALC_PAINT_RED : CALC_PAINT_BOLD,
+                        CALC_STACK_OTHER};
+    write_line(out, paint, &total, w, w->total / w->full, all_steps, all_tenths);
+}
+
+void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats)
+{
+    static const unit units[] = {{"s", 1, 3}, {"ms", 1e-3, 3}, {"us", 1e-6, 3}};
+    double total_s = stats->total_time;
+    const whole w = {total_s, total_s, &units[total_s >= 1 ? 0 : total_s >= 1e-3 ? 1 : 2]};
+    double time_s[CALC_BREAKDOWN_TIMES];
+    calc_breakdown_times(stats, time_s);
+    write_whole(out, paint, time_lines, time_s, CALC_BREAKDOWN_TIMES, &w);
+}
+
+/* The block at hand needs more than gradients in a list of stages. */
+static void name_spaces(line lines[CALC_BREAKDOWN_SPACES], bool ours)
+{
+    enum { AT_HAND = 3 };
+    memcpy(lines, space_lines, sizeof space_lines);
+    lines[AT_HAND].label = ours ? "block at hand" : lines[AT_HAND].label;
+}
+
+void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
+                                 const calc_stats *stats, int tier, bool ours)
+{
+    static const unit gib = {"GiB", 0x1p30, 2};
+    const whole w = {tier == 1 ? stats->proc_mem_tier1_cap_req : stats->proc_mem_tier2_cap_req,
+                     tier == 1 ? stats->mem_tier1_capacity : stats->mem_tier2_capacity, &gib};
+    double space_bytes[CALC_BREAKDOWN_SPACES];
+    line lines[CALC_BREAKDOWN_SPACES];
+    calc_breakdown_spaces(exec, stats, tier, space_bytes);
+    name_spaces(lines, ours);
+    write_whole(out, paint, lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_parts(calc_put *put, const char *key, const line *lines, const double *value,
+                      size_t count)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    for (size_t i = 0; i < count; i++) {
+        if (value[i] != 0 && isfinite(value[i])) {
+            calc_put_number(put, lines[i].label, value[i]);
+        }
+    }
+    calc_put_close(put);
+}
+
+void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *stats)
+{
+    double time_s[CALC_BREAKDOWN_TIMES];
+    calc_breakdown_times(stats, time_s);
+    put_parts(put, key, time_lines, time_s, CALC_BREAKDOWN_TIMES);
+}
+
+void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,
+                               const calc_stats *stats, int tier, bool ours)
+{
+    double space_bytes[CALC_BREAKDOWN_SPACES];
+    line lines[CALC_BREAKDOWN_SPACES];
+    calc_breakdown_spaces(exec, stats, tier, space_bytes);
+    name_spaces(lines, ours);
+    put_parts(put, key, lines, space_bytes, CALC_BREAKDOWN_SPACES);
+}

@@ -1,0 +1,41 @@
+/** @file paint.h  Colour and bars on a terminal, where it has them. */
+#ifndef CALC_CLI_DRAW_PAINT_H
+#define CALC_CLI_DRAW_PAINT_H
+
+#include "io/output.h"
+
+/** What the reader of standard output can show. */
+typedef struct calc_paint {
+    bool color; /**< terminal escapes */
+    bool utf8;  /**< block characters */
+} calc_paint;
+
+enum { CALC_PAINT_MAX_COLUMNS = 400 };
+
+/** Colours, as the terminal numbers them. */
+#define CALC_PAINT_BOLD "1"
+#define CALC_PAINT_RED "31"
+#define CALC_PAINT_GREEN "32"
+#define CALC_PAINT_YELLOW "33"
+#define CALC_PAINT_BLUE "34"
+#define CALC_PAINT_MAGENTA "35"
+
+/** What standard output can show. UTF-8 if LC_ALL, else LC_CTYPE, else LANG says so.
+ *  @param when  "always", "never" or "auto": on a terminal that is not dumb, unless NO_COLOR is set
+ *  and not empty */
+calc_paint calc_paint_stdout(const char *when);
+
+/** Columns of what is drawn as wide as there is room: what COLUMNS says, else the terminal that
+ *  standard output is, else 80; at most CALC_PAINT_MAX_COLUMNS. */
+int calc_paint_columns(void);
+
+/** Write text in a colour. */
+void calc_paint_text(calc_output *out, const calc_paint *paint, const char *color,
+                     const char *text);
+
+/** Write a bar of `width` columns, blanks included; fractions are cut to [0, 1]. An eighth of a
+ *  column shows with block characters, half a '#' without; every positive fraction shows. */
+void calc_paint_bar(calc_output *out, const calc_paint *paint, const char *color, double fraction,
+                    int width);
+
+#endif

@@ -1,0 +1,348 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/draw/breakdown.h"
+#include "cli/draw/human.h"
+#include "cli/explain/diff_rules.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
+#include "cli/shell/opt.h"
+#include "spec/field.h"
+#include "spec/value_text.h"
+
+enum { COLUMN = 30, WIDTH = 22 };
+
+enum { OPT_COMPAT };
+
+static const calc_opt opts[] = {
+    [OPT_COMPAT] = {.name = "compat",
+                    .doc = "what each of Calculon's rules is worth on a layout, which is given as "
+                           "APP SYS EXE instead of A B"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "A", .doc = "an execution, a system or a model: a path or a bare name"},
+    {.name = "B", .doc = "another one of the same kind"},
+    {.name = "OTHERS",
+     .optional = true,
+     .repeated = true,
+     .doc = "the two other documents of a run, in the order APP SYS EXE: then the times and the "
+            "memory of both are shown too"},
+    {0}};
+static const char *const examples[] = {
+    "calc diff a100_80g h100_80g_nvl8 gpt3-175B 3072_t4_p64_d12_mbs4_full",
+    "calc diff gpt3-175B llama3-405B",
+    "calc diff --compat gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full", NULL};
+
+/* Two runs that differ in one document. */
+typedef struct sides {
+    calc_inputs side[2];
+    calc_kind kind; /* of the documents that are compared */
+    calc_stats stats[2];
+} sides;
+
+static void *object_of(calc_inputs *inputs, calc_kind kind)
+{
+    return kind == CALC_KIND_APP      ? (void *)&inputs->app
+           : kind == CALC_KIND_SYSTEM ? (void *)&inputs->system
+                                      : (void *)&inputs->exec;
+}
+
+/* ---- What is compared ------------------------------------------------------------------------ */
+
+static calc_status load_both(sides *s, calc_kind kind, const char *const *argument,
+                             calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (int i = 0; i < 2; i++) {
+        if (calc_input_load(&s->side[i].input[kind], kind, object_of(&s->side[i], kind),
+                            argument[i], errors) != CALC_OK) {
+            status = calc_errors_first(errors);
+        }
+    }
+    return status;
+}
+
+/* The first kind that both are. Else the errors of the kind that the first is. */
+static calc_status load_compared(sides *s, const char *const *argument, calc_errors *errors)
+{
+    static const calc_kind order[] = {CALC_KIND_EXEC, CALC_KIND_SYSTEM, CALC_KIND_APP};
+    calc_kind blamed = CALC_KIND_NONE;
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        calc_errors ignored = {0};
+        char path[CALC_FIND_PATH_MAX];
+        s->kind = order[i];
+        if (load_both(s, s->kind, argument, &ignored) == CALC_OK) {
+            return CALC_OK;
+        }
+        calc_errors none = {0};
+        calc_inputs probe = {0};
+        bool is_first = calc_find(s->kind, argument[0], path, &none) == CALC_OK &&
+                        calc_input_load(&probe.input[s->kind], s->kind, object_of(&probe, s->kind),
+                                        argument[0], &none) == CALC_OK;
+        calc_inputs_free(&probe);
+        blamed = is_first ? s->kind : blamed;
+    }
+    if (blamed != CALC_KIND_NONE) {
+        return load_both(s, blamed, argument, errors);
+    }
+    return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
+                           "calc names app, sys or exe lists those with bare names",
+                           "\"%.100s\" is no execution, system or model", argument[0]);
+}
+
+/* The two documents that both sides share. */
+static calc_status load_others(sides *s, const char *const *argument, calc_errors *errors)
+{
+    int next = 0;
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        if (kind == s->kind) {
+            continue;
+        }
+        for (int i = 0; i < 2; i++) {
+            calc_inputs *inputs = &s->side[i];
+            if (calc_input_load(&inputs->input[kind], kind, object_of(inputs, kind), argument[next],
+                                errors) != CALC_OK) {
+                return calc_errors_first(errors);
+            }
+        }
+        next++;
+    }
+    for (int i = 0; i < 2; i++) {
+        const calc_inputs *in = &s->side[i];
+        if (calc_check(&in->app, &in->system, &in->exec, errors) != CALC_OK) {
+            return calc_errors_first(errors);
+        }
+        calc_run(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, &s->stats[i]);
+    }
+    return CALC_OK;
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+/* Two structs of one table; NULL: there is none on that side. */
+typedef struct pair {
+    const char *object[2];
+} pair;
+
+static void write_row(calc_output *out, const char *label, const char *a, const char *b)
+{
+    calc_output_printf(out, "  %-*s", COLUMN - 2, label);
+    if ((int)strlen(label) > COLUMN - 3) {
+        calc_output_printf(out, "\n%*s", COLUMN, "");
+    }
+    calc_output_printf(out, "%-*s  %s\n", WIDTH, a, b);
+}
+
+static void write_leaf(calc_output *out, const char *path, const calc_field *field, pair members,
+                       size_t *count)
+{
+    char text[2][CALC_VALUE_TEXT] = {"-", "-"};
+    for (int i = 0; i < 2; i++) {
+        if (members.object[i]) {
+            calc_value_text(field, members.object[i] + field->offset, text[i]);
+        }
+    }
+    if (strcmp(text[0], text[1]) != 0) {
+        char label[256];
+        snprintf(label, sizeof label, "%s%s%s%s", path, field->unit ? " [" : "",
+                 field->unit ? field->unit : "", field->unit ? "]" : "");
+        write_row(out, label, *text[0] ? text[0] : "none", *text[1] ? text[1] : "none");
+        ++*count;
+    }
+}
+
+static void write_table(calc_output *out, const calc_table *table, const char *prefix, pair objects,
+                        size_t *count);
+
+/* Elements of a list that both or one has; of a map those that one offers. */
+static void write_elements(calc_output *out, const calc_field *field, const char *prefix,
+                           pair objects, size_t *count)
+{
+    for (size_t k = 0;
+         field->type == CALC_TYPE_LIST ? k < CALC_MAX_NETWORKS : field->choices[k] != NULL; k++) {
+        char path[128];
+        pair elements = {{NULL, NULL}};
+        for (int i = 0; i < 2; i++) {
+            const char *object = objects.object[i];
+            if (!object) {
+                continue;
+            }
+            const void *counted = object + field->count;
+            const char *element = object + field->offset + k * field->element;
+            const calc_field *first = &field->table->rows[0];
+            bool is_there = field->type == CALC_TYPE_LIST
+                                ? (int64_t)k < *(const int64_t *)counted
+                                : calc_member_number(first, element + first->offset) != 0;
+            elements.object[i] = is_there ? element : NULL;
+        }
+        if (!elements.object[0] && !elements.object[1]) {
+            continue;
+        }
+        if (field->type == CALC_TYPE_LIST) {
+            snprintf(path, sizeof path, "%s%s[%zu].", prefix, field->key, k);
+        } else {
+            snprintf(path, sizeof path, "%s%s.%s.", prefix, field->key, field->choices[k]);
+        }
+        write_table(out, field->table, path, elements, count);
+    }
+}
+
+static void write_table(calc_output *out, const calc_table *table, const char *prefix, pair objects,
+                        size_t *count)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        char path[128];
+        if (field->type == CALC_TYPE_LIST || field->type == CALC_TYPE_MAP) {
+            write_elements(out, field, prefix, objects, count);
+        } else if (field->type == CALC_TYPE_OBJECT) {
+            pair members = objects;
+            for (int k = 0; k < 2; k++) {
+                members.object[k] = objects.object[k] ? objects.object[k] + field->offset : NULL;
+            }
+            snprintf(path, sizeof path, "%s%s.", prefix, field->key);
+            write_table(out, field->table, path, members, count);
+        } else if (field->type != CALC_TYPE_NOTE) {
+            snprintf(path, sizeof path, "%s%s", prefix, field->key);
+            write_leaf(out, path, field, objects, count);
+        }
+    }
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* One term of both runs, in its unit, and its difference. Nothing if both are 0. */
+static void write_term(calc_output *out, const char *label, const double value[2], double scale)
+{
+    if (value[0] == 0 && value[1] == 0) {
+        return;
+    }
+    calc_output_printf(out, "  %-*s", COLUMN - 2, label);
+    for (int i = 0; i < 2; i++) {
+        if (isnan(value[i])) {
+            calc_output_printf(out, "%14s", "n/a");
+        } else {
+            calc_output_printf(out, "%14.3f", value[i] / scale);
+        }
+    }
+    double change = value[1] - value[0];
+    if (isnan(change)) {
+        calc_output_text(out, "\n");
+    } else {
+        calc_output_printf(out, "%+14.3f\n", change / scale);
+    }
+}
+
+static void write_title(calc_output *out, const char *title)
+{
+    calc_output_printf(out, "\n%-*s%14s%14s%14s\n", COLUMN, title, "A", "B", "B - A");
+}
+
+static void write_numbers(calc_output *out, const sides *s)
+{
+    double times[2][CALC_BREAKDOWN_TIMES], spaces[2][CALC_BREAKDOWN_SPACES];
+    for (int i = 0; i < 2; i++) {
+        calc_breakdown_times(&s->stats[i], times[i]);
+        calc_breakdown_spaces(&s->side[i].exec, &s->stats[i], 1, spaces[i]);
+    }
+    double longest = fmax(s->stats[0].total_time, s->stats[1].total_time);
+    double scale = longest >= 1 ? 1 : 1e-3;
+    write_row(out, "verdict", calc_verdict_text(s->stats[0].verdict),
+              calc_verdict_text(s->stats[1].verdict));
+    write_title(out, scale < 1 ? "Time of one step [ms]" : "Time of one step [s]");
+    for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
+        write_term(out, calc_breakdown_time_label(i), (double[]){times[0][i], times[1][i]}, scale);
+    }
+    write_term(out, "total", (double[]){s->stats[0].total_time, s->stats[1].total_time}, scale);
+    write_title(out, "Memory of one processor [GiB]");
+    for (size_t i = 0; i < CALC_BREAKDOWN_SPACES; i++) {
+        write_term(out, calc_breakdown_space_label(i), (double[]){spaces[0][i], spaces[1][i]},
+                   0x1p30);
+    }
+    write_term(out, "total",
+               (double[]){s->stats[0].proc_mem_tier1_cap_req, s->stats[1].proc_mem_tier1_cap_req},
+               0x1p30);
+    double rate[2] = {s->stats[0].sample_rate, s->stats[1].sample_rate};
+    calc_output_text(out, "\n");
+    write_term(out, "samples/s", rate, 1);
+    if (rate[0] > 0 && rate[1] > 0) {
+        calc_output_printf(out, "  %-*s%14.3f\n", COLUMN - 2, "B is faster by a factor of",
+                           rate[1] / rate[0]);
+    }
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
+{
+    calc_output *out;
+    size_t count = 0;
+    const calc_kind kind = s->kind;
+    const pair objects = {{object_of(&s->side[0], kind), object_of(&s->side[1], kind)}};
+    calc_status status = calc_output_open(&out, "-", errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    write_row(out, "", s->side[0].input[kind].name, s->side[1].input[kind].name);
+    write_table(out, calc_table_of(kind), "", objects, &count);
+    if (count == 0) {
+        calc_output_text(out, "  no field differs\n");
+    }
+    if (with_numbers) {
+        write_numbers(out, s);
+    }
+    return calc_output_close(out, errors);
+}
+
+/* calc diff --compat APP SYS EXE. */
+static calc_exit run_rules(const calc_args *args)
+{
+    calc_errors errors = {0};
+    const char *no_changes[] = {NULL};
+    calc_inputs inputs = {0};
+    calc_output *out;
+    if (args->argument_count != 3) {
+        return calc_complain_usage(args->command, "--compat goes with APP SYS EXE");
+    }
+    if (calc_inputs_load(&inputs, args->argument, no_changes, 0, &errors) == CALC_OK &&
+        calc_output_open(&out, "-", &errors) == CALC_OK) {
+        calc_diff_rules_write(out, &inputs);
+        (void)!calc_output_close(out, &errors);
+    }
+    calc_inputs_free(&inputs);
+    return calc_complain_errors(&errors);
+}
+
+static calc_exit run(const calc_args *args)
+{
+    calc_errors errors = {0};
+    if (calc_opt_value(args, OPT_COMPAT)) {
+        return run_rules(args);
+    }
+    sides s = {0};
+    bool with_numbers = args->argument_count > 2;
+    if (with_numbers && args->argument_count != 4) {
+        return calc_complain_usage(args->command, "give both other documents of a run, or none");
+    }
+    if (load_compared(&s, args->argument, &errors) == CALC_OK &&
+        (!with_numbers || load_others(&s, args->argument + 2, &errors) == CALC_OK)) {
+        (void)!write_all(&s, with_numbers, &errors);
+    }
+    calc_inputs_free(&s.side[0]);
+    calc_inputs_free(&s.side[1]);
+    return calc_complain_errors(&errors);
+}
+
+const calc_command calc_cmd_diff = {
+    .name = "diff",
+    .summary = "compare two executions, systems or models, and what they come to",
+    .detail = "Lists the fields in which two documents of one kind differ. With the two other "
+              "documents of a run also how time and memory change, term by term. With --compat, how time "
+              "and memory of one layout change by each rule of Calculon's, alone and one after the "
+              "other (docs/calculon.md).",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

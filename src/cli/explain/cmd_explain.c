@@ -1,0 +1,371 @@
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/field_text.h"
+#include "cli/shell/help.h"
+#include "cli/shell/inputs.h"
+#include "cli/shell/opt.h"
+#include "spec/alias.h"
+#include "spec/field.h"
+#include "spec/value_text.h"
+
+enum { OPT_SET, COLUMN = 14 };
+
+static const calc_opt opts[] = {[OPT_SET] = {.name = "set",
+                                             .value = "FIELD=VALUE",
+                                             .repeated = true,
+                                             .doc = "override a field of the three documents"},
+                                {0}};
+static const calc_arg rows[] = {
+    {.name = "NAME",
+     .doc = "a field or a statistic: tensor_par, networks[0].bandwidth, total_time; kinds that "
+            "share a name are told apart by app., sys., exe., stats., layer., stage."},
+    {.name = "APP",
+     .names_document = true,
+     .kind = CALC_KIND_APP,
+     .optional = true,
+     .doc = "with a model, a system and an execution: the numbers too"},
+    {.name = "SYS", .names_document = true, .kind = CALC_KIND_SYSTEM, .optional = true, .doc = ""},
+    {.name = "EXE", .names_document = true, .kind = CALC_KIND_EXEC, .optional = true, .doc = ""},
+    {0}};
+static const char *const examples[] = {
+    "calc explain sample_rate gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
+    "calc explain networks[0].efficiency", NULL};
+
+/* A run whose numbers are shown. */
+typedef struct numbers {
+    calc_inputs inputs;
+    calc_stats stats;
+} numbers;
+
+static const void *object_of(const numbers *n, calc_kind kind)
+{
+    switch (kind) {
+    case CALC_KIND_APP:
+        return &n->inputs.app;
+    case CALC_KIND_SYSTEM:
+        return &n->inputs.system;
+    case CALC_KIND_EXEC:
+        return &n->inputs.exec;
+    case CALC_KIND_STATS:
+        return &n->stats;
+    default:
+        return NULL; /* layers and stages are many */
+    }
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* Split "exe.tensor_par"; CALC_KIND_NONE without prefix. */
+static calc_kind kind_of(const char **path)
+{
+    for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
+        size_t length = strlen(calc_kind_name(kind));
+        if (strncmp(*path, calc_kind_name(kind), length) == 0 && (*path)[length] == '.') {
+            *path += length + 1;
+            return kind;
+        }
+    }
+    return CALC_KIND_NONE;
+}
+
+/* The other name that a path is in its kind; NULL if it is none. */
+static const calc_alias *alias_of(calc_kind kind, const char *path)
+{
+    (void)kind_of(&path);
+    return calc_alias_find(calc_table_of(kind), path);
+}
+
+/* A field, also by a name that counts others: "num_shared_experts". */
+static bool find_in(calc_kind kind, const char *name, calc_field_ref *ref)
+{
+    const calc_alias *alias = alias_of(kind, name);
+    return calc_field_find(kind, alias ? alias->field : name, ref) == CALC_OK;
+}
+
+/* What the name means in any kind from `kind` on; CALC_KIND_NONE if nothing. */
+static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref)
+{
+    calc_kind only = kind_of(&name);
+    for (; kind < CALC_KIND_COUNT; kind++) {
+        if ((only == CALC_KIND_NONE || only == kind) && find_in(kind, name, ref)) {
+            return kind;
+        }
+    }
+    return CALC_KIND_NONE;
+}
+
+/* The field of which the name is a value. */
+static bool hint_of_choice(const char *name, char *hint, size_t size)
+{
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        const calc_table *table = calc_table_of(kind);
+        for (size_t i = 0; i < table->count; i++) {
+            const calc_field *field = &table->rows[i];
+            if (field->choices && calc_choice_index(field->choices, name) >= 0) {
+                snprintf(hint, size, "it is a value of %s: calc explain %s", field->key,
+                         field->key);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static calc_status unknown_name(const char *name, calc_errors *errors)
+{
+    char hint[160] = "calc fields lists them all";
+    int best = hint_of_choice(name, hint, sizeof hint) ? 0 : 4;
+    for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
+        const calc_table *table = calc_table_of(kind);
+        for (size_t i = 0; i < table->count; i++) {
+            int distance = calc_edit_distance(name, table->rows[i].key);
+            if (distance < best) {
+                best = distance;
+                snprintf(hint, sizeof hint, "did you mean \"%s\"?", table->rows[i].key);
+            }
+        }
+    }
+    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+                           "no field or statistic \"%.100s\"", name);
+}
+
+/* ---- One field ------------------------------------------------------------------------------- */
+
+static void write_line(calc_output *out, const char *label, const char *text)
+{
+    calc_output_printf(out, "  %-*s", COLUMN - 2, label);
+    calc_help_wrapped(out, text, COLUMN);
+}
+
+static void write_value(calc_output *out, const calc_field *field, const void *member)
+{
+    char value[CALC_VALUE_TEXT], text[CALC_VALUE_TEXT + 64];
+    calc_value_text(field, member, value);
+    snprintf(text, sizeof text, "%s%s%s", value, field->unit ? " " : "",
+             field->unit ? field->unit : "");
+    if (field->unit && strcmp(value, "null") == 0) {
+        snprintf(text, sizeof text, "null");
+    }
+    write_line(out, "value", text);
+}
+
+/* The next name of fields or statistics in an equation. @return whether there is one */
+static bool next_name(const char **text, char *word, size_t size)
+{
+    while (**text) {
+        while (**text && !isalpha((unsigned char)**text) && **text != '_') {
+            /* the e of 1e12 is no name */
+            *text += isdigit((unsigned char)**text) ? strspn(*text, "0123456789.e") : 1;
+        }
+        size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_.");
+        snprintf(word, size, "%.*s", (int)length, *text);
+        *text += length;
+        if (length > 0 && word[length < size ? length - 1 : size - 1] == '.') {
+            word[strlen(word) - 1] = '\0';
+        }
+        if (length > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a name in an equation means: a field that it names in full, or else a statistic. */
+static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
+{
+    const char *path = word;
+    calc_kind only = kind_of(&path);
+    if (only != CALC_KIND_NONE) {
+        return calc_field_find(only, path, ref) == CALC_OK;
+    }
+    return strchr(word, '_') &&
+           (calc_field_find(CALC_KIND_STATS, word, ref) == CALC_OK ||
+            (near <= CALC_KIND_EXEC && calc_field_find(near, word, ref) == CALC_OK));
+}
+
+/* The numbers that an equation names, once each. */
+static void write_operands(calc_output *out, const calc_field *field, calc_kind kind,
+                           const numbers *n)
+{
+    enum { MOST = 32 };
+    const calc_field *seen[MOST];
+    size_t count = 0;
+    char word[64];
+    const char *text = field->equation;
+    while (next_name(&text, word, sizeof word) && count < MOST) {
+        calc_field_ref ref;
+        if (!resolve(word, kind, &ref) || !object_of(n, ref.kind) || ref.field == field) {
+            continue;
+        }
+        size_t i = 0;
+        while (i < count && seen[i] != ref.field) {
+            i++;
+        }
+        if (i == count) {
+            char value[CALC_VALUE_TEXT];
+            seen[count++] = ref.field;
+            calc_value_text(ref.field, (const char *)object_of(n, ref.kind) + ref.offset, value);
+            calc_output_printf(out, "  %-*s%s = %s%s%s\n", COLUMN - 2, count == 1 ? "with" : "",
+                               word, value, ref.field->unit ? " " : "",
+                               ref.field->unit ? ref.field->unit : "");
+        }
+    }
+}
+
+/* What an absent field means. */
+static void write_absent(calc_output *out, const calc_field *field)
+{
+    char number[32];
+    const char *text = "it must be there";
+    if (field->flags & CALC_OPTIONAL) {
+        text = field->type == CALC_TYPE_ENUM   ? field->choices[0]
+               : field->type == CALC_TYPE_BOOL ? "false"
+               : field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL
+                   ? calc_number_text(field->absent, 1, number)
+               : field->type == CALC_TYPE_SET ? "none"
+                                              : "nothing";
+    }
+    write_line(out, "if absent", text);
+}
+
+/* Statistics whose equation names the field. */
+static void write_users(calc_output *out, const calc_field_ref *wanted)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    char list[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < table->count && used < sizeof list; i++) {
+        const char *text = table->rows[i].equation;
+        char word[64];
+        bool names = false;
+        while (text && !names && next_name(&text, word, sizeof word)) {
+            calc_field_ref ref;
+            names = resolve(word, CALC_KIND_STATS, &ref) && ref.field == wanted->field;
+        }
+        if (names && wanted->field != &table->rows[i]) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                                     table->rows[i].key);
+        }
+    }
+    if (used > 0) {
+        write_line(out, "used by", list);
+    }
+}
+
+/* What another name stands for. */
+static void write_alias(calc_output *out, const char *name, const calc_field_ref *ref)
+{
+    const calc_alias *alias = alias_of(ref->kind, name);
+    char text[256];
+    if (!alias) {
+        return;
+    }
+    if (!alias->times[0]) {
+        snprintf(text, sizeof text, "%s", alias->field);
+    } else {
+        snprintf(text, sizeof text, "%s = %s * %s%s%s", alias->field, alias->key, alias->times[0],
+                 alias->times[1] ? ", or if that is 0, * " : "",
+                 alias->times[1] ? alias->times[1] : "");
+    }
+    write_line(out, "stands for", text);
+}
+
+static void write_field(calc_output *out, const char *name, const calc_field_ref *ref,
+                        const numbers *n)
+{
+    static const char *const of[] = {"an application", "a system",           "an execution",
+                                     "a run",          "a layer of a block", "a stage"};
+    const calc_field *field = ref->field;
+    bool answer = ref->kind >= CALC_KIND_STATS;
+    char range[512], text[1024], meaning[CALC_FIELD_TEXT_MEANING];
+    calc_output_printf(out, "%s: %s of %s\n", name, answer ? "statistic" : "field", of[ref->kind]);
+    calc_output_text(out, "  ");
+    calc_help_wrapped(out, calc_field_text_meaning(calc_table_of(ref->kind), field, meaning), 2);
+    calc_field_text_range(field, range, sizeof range);
+    write_alias(out, name, ref);
+    if (!answer) {
+        snprintf(text, sizeof text, "%s %s", calc_field_text_type(field), range);
+        write_line(out, "takes", text);
+        write_absent(out, field);
+    }
+    if (field->unit) {
+        write_line(out, "unit", field->unit);
+    }
+    if (field->equation) {
+        write_line(out, "equation", field->equation);
+    }
+    if (field->source) {
+        write_line(out, "source", field->source);
+    }
+    if (field->where) {
+        write_line(out, "computed by", field->where);
+    }
+    write_users(out, ref);
+    if (n && object_of(n, ref->kind) && !field->table) {
+        write_value(out, field, (const char *)object_of(n, ref->kind) + ref->offset);
+        if (field->equation) {
+            write_operands(out, field, ref->kind, n);
+        }
+    }
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static calc_status load(const calc_args *args, numbers *n, calc_errors *errors)
+{
+    calc_status status = calc_inputs_load_args(&n->inputs, args, 1, OPT_SET, errors);
+    if (status == CALC_OK) {
+        calc_run(&n->inputs.app, &n->inputs.system, &n->inputs.exec, CALC_COMPAT_NONE, &n->stats);
+    }
+    return status;
+}
+
+static calc_status write_all(const calc_args *args, const numbers *n, calc_errors *errors)
+{
+    calc_field_ref ref;
+    calc_output *out;
+    const char *name = args->argument[0];
+    calc_kind kind = find_from(CALC_KIND_APP, name, &ref);
+    if (kind == CALC_KIND_NONE) {
+        return unknown_name(name, errors);
+    }
+    calc_status status = calc_output_open(&out, "-", errors);
+    for (bool first = true; status == CALC_OK && kind != CALC_KIND_NONE; first = false) {
+        calc_output_text(out, first ? "" : "\n");
+        write_field(out, name, &ref, n);
+        kind = find_from((calc_kind)(kind + 1), name, &ref);
+    }
+    return status == CALC_OK ? calc_output_close(out, errors) : status;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    calc_errors errors = {0};
+    numbers n = {0};
+    bool with_numbers = args->argument_count > 1;
+    if (with_numbers && args->argument_count != 1 + CALC_INPUTS) {
+        return calc_complain_usage(args->command, "give all of APP SYS EXE, or none");
+    }
+    if (!with_numbers || load(args, &n, &errors) == CALC_OK) {
+        (void)!write_all(args, with_numbers ? &n : NULL, &errors);
+    }
+    calc_inputs_free(&n.inputs);
+    return calc_complain_errors(&errors);
+}
+
+const calc_command calc_cmd_explain = {
+    .name = "explain",
+    .summary = "what a field or a statistic is, and how it is computed",
+    .detail = "Says what a field or a statistic means, its unit, range and what its absence means, "
+              "the equation with its source, and which function computes it. With the three "
+              "documents of a run also its value and the numbers that go into its equation.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,132 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/shell/complain.h"
+#include "cli/shell/field_text.h"
+#include "cli/shell/help.h"
+#include "cli/shell/opt.h"
+#include "io/output.h"
+#include "spec/field.h"
+
+enum { OPT_MARKDOWN };
+enum { INDENT = 6, VALUE_COLUMN = 39 };
+
+static const char *const kinds[] = {"app", "sys", "exe", "stats", "layer", "stage", NULL};
+static const calc_opt opts[] = {
+    [OPT_MARKDOWN] = {.name = "markdown", .doc = "write Markdown tables"}, {0}};
+static const calc_arg rows[] = {
+    {.name = "KIND",
+     .choices = kinds,
+     .optional = true,
+     .doc = "app, sys, exe: the fields of a model, a system, an execution; stats, layer, "
+            "stage: the statistics of a run, of a layer, of a pipeline stage; none: all"},
+    {0}};
+static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
+
+/* Visits the leaves of a table, with their path as --set takes it. */
+typedef void visitor(calc_output *out, const calc_table *table, const char *path,
+                     const calc_field *field);
+
+static void visit(calc_output *out, const calc_table *table, const char *prefix, visitor *leaf)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        char path[128];
+        const char *inside = field->type == CALC_TYPE_LIST  ? "[N]."
+                             : field->type == CALC_TYPE_MAP ? ".DATATYPE."
+                                                            : ".";
+        snprintf(path, sizeof path, "%s%s%s", prefix, field->key, field->table ? inside : "");
+        if (field->table) {
+            visit(out, field->table, path, leaf);
+        } else {
+            leaf(out, table, path, field);
+        }
+    }
+}
+
+/* Room in a row for texts of a field. */
+enum { RANGE_SIZE = 256, MEANING_SIZE = CALC_FIELD_TEXT_MEANING };
+
+static void write_text_row(calc_output *out, const calc_table *table, const char *path,
+                           const calc_field *field)
+{
+    char range[RANGE_SIZE], value[2 * RANGE_SIZE], meaning[MEANING_SIZE], text[MEANING_SIZE + 64];
+    calc_field_text_range(field, range, sizeof range);
+    bool optional = field->flags & CALC_OPTIONAL;
+    snprintf(value, sizeof value, "%s%s%s%s%s%s", calc_field_text_type(field), *range ? " " : "",
+             range, field->unit ? " " : "", field->unit ? field->unit : "",
+             optional ? "; optional" : "");
+    calc_output_printf(out, "  %-*s ", VALUE_COLUMN - 3, path);
+    if ((int)strlen(path) > VALUE_COLUMN - 3) {
+        calc_output_printf(out, "\n%*s", VALUE_COLUMN, "");
+    }
+    calc_help_wrapped(out, value, VALUE_COLUMN);
+    snprintf(text, sizeof text, "%s%s%s%s", calc_field_text_meaning(table, field, meaning),
+             field->where ? " (" : "", field->where ? field->where : "", field->where ? ")" : "");
+    calc_output_printf(out, "%*s", INDENT, "");
+    calc_help_wrapped(out, text, INDENT);
+}
+
+static void write_markdown_row(calc_output *out, const calc_table *table, const char *path,
+                               const calc_field *field)
+{
+    char range[RANGE_SIZE], meaning[MEANING_SIZE];
+    const char *unit = field->unit ? field->unit : "";
+    calc_field_text_range(field, range, sizeof range);
+    calc_field_text_meaning(table, field, meaning);
+    bool optional = field->flags & CALC_OPTIONAL;
+    if (field->where) {
+        calc_output_printf(out, "| `%s` | %s | %s | `%s` |\n", path, unit, meaning, field->where);
+    } else {
+        calc_output_printf(out, "| `%s` | %s%s%s | %s | %s%s |\n", path,
+                           calc_field_text_type(field), *range ? " " : "", range, unit, meaning,
+                           optional ? " (optional)" : "");
+    }
+}
+
+static void write_kind(calc_output *out, calc_kind kind, bool markdown, bool title)
+{
+    const calc_table *table = calc_table_of(kind);
+    if (!markdown) {
+        calc_output_printf(out, "%s%s", title ? calc_kind_name(kind) : "", title ? ":\n" : "");
+        visit(out, table, "", write_text_row);
+        return;
+    }
+    calc_output_printf(out, "%s%s%s", title ? "## " : "", title ? calc_kind_name(kind) : "",
+                       title ? "\n\n" : "");
+    calc_output_text(out, table->rows[0].where ? "| name | unit | meaning | computed by |\n"
+                                                 "|---|---|---|---|\n"
+                                               : "| field | value | unit | meaning |\n"
+                                                 "|---|---|---|---|\n");
+    visit(out, table, "", write_markdown_row);
+}
+
+static calc_exit run(const calc_args *args)
+{
+    calc_errors errors = {0};
+    calc_output *out;
+    bool markdown = calc_opt_value(args, OPT_MARKDOWN) != NULL;
+    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
+        if (args->argument_count > 0) {
+            calc_kind kind = (calc_kind)calc_choice_index(kinds, args->argument[0]);
+            write_kind(out, kind, markdown, false);
+        } else {
+            for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
+                calc_output_text(out, kind == CALC_KIND_APP ? "" : "\n");
+                write_kind(out, kind, markdown, true);
+            }
+        }
+        (void)!calc_output_close(out, &errors);
+    }
+    return calc_complain_errors(&errors);
+}
+
+const calc_command calc_cmd_fields = {
+    .name = "fields",
+    .summary = "describe the fields of the documents and the statistics",
+    .detail = "Describes every field of the input documents, by the name that --set takes, and "
+              "every statistic, with its unit and the function of the source that computes it.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

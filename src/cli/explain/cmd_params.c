@@ -1,0 +1,136 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/draw/human.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
+#include "cli/shell/opt.h"
+#include "io/json_put.h"
+
+enum { OPT_JSON };
+
+static const calc_opt opts[] = {
+    [OPT_JSON] = {.name = "json", .value = "FILE", .doc = "write the counts as JSON"}, {0}};
+static const calc_arg rows[] = {{.name = "MODEL",
+                                 .names_document = true,
+                                 .kind = CALC_KIND_APP,
+                                 .repeated = true,
+                                 .doc = "a path, \"-\" for standard input, or a name in models/"},
+                                {0}};
+static const char *const examples[] = {"calc params gpt3-175B megatron-1T",
+                                       "calc params models/*.json --json params.json", NULL};
+
+/* Load and count one model. */
+static calc_status count_model(const char *argument, calc_parameters *parameters, char *name,
+                               size_t size, calc_errors *errors)
+{
+    calc_input input = {0};
+    calc_app app;
+    calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, argument, errors);
+    if (status == CALC_OK) {
+        calc_count_parameters(&app, parameters);
+        snprintf(name, size, "%s", input.name);
+    }
+    calc_text_free(&input.text);
+    return status;
+}
+
+static void write_table_head(calc_output *out)
+{
+    calc_output_printf(out, "%-20s%20s%8s%10s%8s%9s%9s%11s\n", "model", "parameters", "active",
+                       "attention", "mlp", "experts", "norm", "embedding");
+}
+
+static void write_table_row(calc_output *out, const char *name, const calc_parameters *p)
+{
+    const struct {
+        double value;
+        int width;
+    } parts[] = {{p->active, 8},  {p->attention, 10}, {p->mlp, 8},
+                 {p->experts, 9}, {p->norm, 9},       {p->embedding, 11}};
+    char text[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%-20s%20s", name, calc_human_integer(p->total, text));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        calc_output_printf(out, "%*s", parts[i].width, calc_human_count(parts[i].value, text));
+    }
+    calc_output_text(out, "\n");
+}
+
+static void put_row(calc_put *put, const char *name, const calc_parameters *p)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "name", name);
+    calc_put_number(put, "parameters", p->total);
+    calc_put_number(put, "active_parameters", p->active);
+    calc_put_number(put, "attention", p->attention);
+    calc_put_number(put, "mlp", p->mlp);
+    calc_put_number(put, "experts", p->experts);
+    calc_put_number(put, "norm", p->norm);
+    calc_put_number(put, "embedding", p->embedding);
+    calc_put_number(put, "mtp", p->mtp);
+    calc_put_close(put);
+}
+
+/* One pass over the models. Broken ones are reported and passed over.
+ * @return the exit code of the first broken one */
+static calc_exit write_models(const calc_args *args, calc_output *out, calc_put *json)
+{
+    calc_exit result = CALC_EXIT_OK;
+    size_t written = 0;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        calc_errors errors = {0};
+        calc_parameters parameters;
+        char name[256];
+        if (count_model(args->argument[i], &parameters, name, sizeof name, &errors) != CALC_OK) {
+            calc_exit failure = calc_complain_errors(&errors);
+            result = result == CALC_EXIT_OK ? failure : result;
+        } else if (json) {
+            put_row(json, name, &parameters);
+        } else {
+            if (written++ == 0) {
+                write_table_head(out);
+            }
+            write_table_row(out, name, &parameters);
+        }
+    }
+    return result;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    const char *json = calc_opt_value(args, OPT_JSON);
+    calc_errors errors = {0};
+    calc_output *out;
+    if (calc_output_open(&out, json ? json : "-", &errors) != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    calc_put put = calc_put_to(out);
+    if (json) {
+        calc_put_object(&put, NULL, CALC_PUT_LINES);
+        calc_put_text(&put, "version", CALC_VERSION);
+        calc_put_array(&put, "models", CALC_PUT_LINES);
+    }
+    calc_exit result = write_models(args, out, json ? &put : NULL);
+    if (json) {
+        calc_put_close(&put);
+        calc_put_end(&put);
+    }
+    if (calc_output_close(out, &errors) != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    return result;
+}
+
+const calc_command calc_cmd_params = {
+    .name = "params",
+    .summary = "count the parameters of models",
+    .detail = "Counts the trainable parameters of models and of their parts. A model that does not "
+              "give its vocabulary counts as Calculon counts: 51,200 words, learned positions and "
+              "biases. Blocks of multi-token prediction are not in the total. With --json nothing "
+              "goes to standard "
+              "output unless FILE is \"-\".",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,229 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/draw/breakdown.h"
+#include "cli/draw/human.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
+#include "cli/shell/opt.h"
+#include "io/json_put.h"
+#include "plan/why.h"
+
+enum { OPT_SET, OPT_TOP, OPT_JSON };
+enum { WIDTH = 46 };
+
+static const calc_opt opts[] = {
+    [OPT_SET] = {.name = "set",
+                 .value = "FIELD=VALUE",
+                 .repeated = true,
+                 .doc = "override a field of the three documents"},
+    [OPT_TOP] = {.name = "top",
+                 .value = "N",
+                 .preset = "10",
+                 .doc = "how many changes to list at most"},
+    [OPT_JSON] = {.name = "json", .value = "FILE", .doc = "write the answer as JSON instead"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "APP", .names_document = true, .kind = CALC_KIND_APP, .doc = "the model"},
+    {.name = "SYS", .names_document = true, .kind = CALC_KIND_SYSTEM, .doc = "the machine"},
+    {.name = "EXE", .names_document = true, .kind = CALC_KIND_EXEC, .doc = "the layout"},
+    {0}};
+static const char *const examples[] = {
+    "calc why gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
+    "calc why llama3-405B h100_sxm llama3-405B_16384 --top 3 --json -", NULL};
+
+/* Index of the largest part. */
+static size_t largest(const double *part, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++) {
+        best = part[i] > part[best] ? i : best;
+    }
+    return best;
+}
+
+/* The bottleneck in numbers. */
+typedef struct bottleneck {
+    const char *time, *space;
+    double time_s, space_bytes;
+} bottleneck;
+
+static bottleneck bottleneck_of(const calc_inputs *in, const calc_stats *stats)
+{
+    double times[CALC_BREAKDOWN_TIMES], spaces[CALC_BREAKDOWN_SPACES];
+    calc_breakdown_times(stats, times);
+    calc_breakdown_spaces(&in->exec, stats, 1, spaces);
+    size_t t = largest(times, CALC_BREAKDOWN_TIMES);
+    size_t s = largest(spaces, CALC_BREAKDOWN_SPACES);
+    return (bottleneck){calc_breakdown_time_label(t), calc_breakdown_space_label(s), times[t],
+                        spaces[s]};
+}
+
+/* How many changes help: all that can run where the layout cannot, else the faster ones. */
+static size_t useful(const calc_why *why, size_t top)
+{
+    size_t count = 0;
+    bool runs = why->before.verdict == CALC_VERDICT_OK;
+    while (count < why->count && count < top &&
+           (!runs || why->change[count].time_s < why->before.total_time)) {
+        count++;
+    }
+    return count;
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static void write_bottleneck(calc_output *out, const calc_inputs *in, const calc_why *why)
+{
+    const calc_stats *s = &why->before;
+    const bottleneck b = bottleneck_of(in, s);
+    char a[CALC_HUMAN_MAX], p[CALC_HUMAN_MAX], t[CALC_HUMAN_MAX];
+    calc_reason reason[CALC_MAX_REASONS];
+    size_t reasons = calc_reasons(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, s, reason);
+    for (size_t i = 0; i < reasons; i++) {
+        calc_output_printf(out, "It cannot run: %s: %s\n", calc_verdict_text(reason[i].verdict),
+                           reason[i].text);
+    }
+    if (s->total_time > 0) {
+        calc_output_printf(out, "Most time:    %-24s%s of %s, %s\n", b.time,
+                           calc_human_seconds(b.time_s, a), calc_human_seconds(s->total_time, t),
+                           calc_human_percent(b.time_s / s->total_time, p));
+    }
+    if (s->proc_mem_tier1_cap_req > 0) {
+        calc_output_printf(out, "Most memory:  %-24s%s of %s, %s\n", b.space,
+                           calc_human_bytes(b.space_bytes, a),
+                           calc_human_bytes(s->proc_mem_tier1_cap_req, t),
+                           calc_human_percent(b.space_bytes / s->proc_mem_tier1_cap_req, p));
+    }
+}
+
+static void write_change(calc_output *out, const calc_stats *before, const calc_why_change *change,
+                         bool memory)
+{
+    char time[CALC_HUMAN_MAX];
+    double tenths = round(1000 * (change->time_s / before->total_time - 1));
+    if ((int)strlen(change->text) > WIDTH - 3) {
+        calc_output_printf(out, "  %s\n%*s", change->text, WIDTH, "");
+    } else {
+        calc_output_printf(out, "  %-*s", WIDTH - 2, change->text);
+    }
+    calc_output_printf(out, "%11s", calc_human_seconds(change->time_s, time));
+    if (isfinite(tenths)) {
+        calc_output_printf(out, "%+8.1f %%", tenths == 0 ? 0 : tenths / 10);
+    }
+    if (memory) {
+        calc_output_printf(out, "%9.2f", change->tier1_bytes / 0x1p30);
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
+{
+    size_t count = useful(why, top);
+    char tried[CALC_HUMAN_MAX];
+    write_bottleneck(out, in, why);
+    calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
+                       "Changes of a field, or of a pair of sizes", "step", "change", "GiB");
+    for (size_t i = 0; i < count; i++) {
+        write_change(out, &why->before, &why->change[i], true);
+    }
+    calc_output_printf(out, "  %s%s tried\n", count == 0 ? "none helps; " : "",
+                       calc_human_integer((double)why->tried, tried));
+    calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, "10 % more of each rate", "step", "change");
+    for (size_t i = 0; i < why->resources && why->before.total_time > 0; i++) {
+        write_change(out, &why->before, &why->resource[i], false);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_list(calc_put *put, const char *key, const calc_why_change *change, size_t count)
+{
+    calc_put_array(put, key, CALC_PUT_LINES);
+    for (size_t i = 0; i < count; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "change", change[i].text);
+        calc_put_number(put, "total_time", change[i].time_s);
+        calc_put_number(put, "proc_mem_tier1_cap_req", change[i].tier1_bytes);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void put_part(calc_put *put, const char *key, const char *part, const char *unit,
+                     double value)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_text(put, "part", part);
+    calc_put_number(put, unit, value);
+    calc_put_close(put);
+}
+
+static void write_json(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
+{
+    const bottleneck b = bottleneck_of(in, &why->before);
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "verdict", calc_verdict_text(why->before.verdict));
+    calc_put_number(&put, "total_time", why->before.total_time);
+    calc_put_number(&put, "proc_mem_tier1_cap_req", why->before.proc_mem_tier1_cap_req);
+    put_part(&put, "most_time", b.time, "time", b.time_s);
+    put_part(&put, "most_memory", b.space, "bytes", b.space_bytes);
+    calc_put_count(&put, "tried", (int64_t)why->tried);
+    put_list(&put, "changes", why->change, useful(why, top));
+    put_list(&put, "ten_percent_more", why->resource, why->resources);
+    calc_put_end(&put);
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static calc_status answer(const calc_args *args, const calc_inputs *inputs, size_t top,
+                          calc_errors *errors)
+{
+    calc_output *out;
+    const char *json = calc_opt_value(args, OPT_JSON);
+    calc_why *why = malloc(sizeof *why);
+    if (!why) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_why_find(&inputs->app, &inputs->system, &inputs->exec, why);
+    calc_status status = calc_output_open(&out, json ? json : "-", errors);
+    if (status == CALC_OK) {
+        (json ? write_json : write_text)(out, inputs, why, top);
+        status = calc_output_close(out, errors);
+    }
+    free(why);
+    return status;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    calc_errors errors = {0};
+    calc_inputs inputs = {0};
+    char *end;
+    long top = strtol(calc_opt_value(args, OPT_TOP), &end, 10);
+    if (*end || end == calc_opt_value(args, OPT_TOP) || top < 0 || top > CALC_WHY_CHANGES) {
+        return calc_complain_usage(args->command, "--top takes a number from 0 to 512");
+    }
+    if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {
+        (void)!answer(args, &inputs, (size_t)top, &errors);
+    }
+    calc_inputs_free(&inputs);
+    return calc_complain_errors(&errors);
+}
+
+const calc_command calc_cmd_why = {
+    .name = "why",
+    .summary = "what bounds a layout, and which small changes help",
+    .detail = "Names the largest part of the time and of the memory, tries every field of the "
+              "execution at its neighbouring values (parallel sizes in pairs that keep the number "
+              "of processors) and lists those that are faster, or that can run where the layout "
+              "cannot. Then what 10 % more of each rate of the machine buys. Batch, sequence "
+              "length, number formats and what depends on the software stay as they are.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,280 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/run/run_page.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/opt.h"
+#include "cli/sweep/sweep_page.h"
+#include "cli/validate/validate_write.h"
+#include "io/written.h"
+#include "report/page.h"
+#include "spec/field.h"
+
+enum { OPT_OUT, OPT_SET };
+
+static const calc_opt opts[] = {
+    [OPT_OUT] = {.name = "out",
+                 .value = "FILE",
+                 .preset = "-",
+                 .doc = "write the page to a file; \"-\" is standard output"},
+    [OPT_SET] = {.name = "set",
+                 .value = "FIELD=VALUE",
+                 .repeated = true,
+                 .doc = "with APP SYS EXE: override a field, as for calc run"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "RESULT",
+     .repeated = true,
+     .doc =
+         "what calc run --json, calc sweep --out or calc validate --json wrote; beside that of a "
+         "sweep also what --summary wrote, in any order; \"-\" for standard input. Or APP SYS "
+         "EXE, as for calc run"},
+    {0}};
+static const char *const examples[] = {
+    "calc report best.json summary.json --out front.html", "calc report run.json --out run.html",
+    "calc report deepseek-v3-671B h800 deepseek-v3_2048 --out run.html", NULL};
+
+/* A page under way; the documents may make it too large for a stack. */
+typedef struct task {
+    const calc_args *args;
+    calc_written result, other; /* the second: the counts of the first, or nothing */
+    calc_run_outcome outcome;
+} task;
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+/* The first statistic that the document has otherwise than this calc finds; NULL if none. */
+static const calc_field *find_difference(const calc_stats *written, const calc_stats *found)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        double was = calc_member_number(field, (const char *)written + field->offset);
+        double is = calc_member_number(field, (const char *)found + field->offset);
+        if (isfinite(is) ? was != is : isfinite(was)) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+/* A page must not show other numbers than its document. */
+static calc_status check_same(const task *t, calc_errors *errors)
+{
+    const calc_stats *written = &t->result.run.stats, *found = &t->outcome.stats;
+    const calc_field *field = find_difference(written, found);
+    char was[32], is[32], pointer[96];
+    if (!field) {
+        return CALC_OK;
+    }
+    calc_number_text(calc_member_number(field, (const char *)written + field->offset), 1, was);
+    calc_number_text(calc_member_number(field, (const char *)found + field->offset), 1, is);
+    snprintf(pointer, sizeof pointer, "/stats/%s", field->key);
+    calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, pointer,
+                    "calc run --html makes a page of what this calc finds",
+                    "%s is %s in the document, but this calc, " CALC_VERSION
+                    ", finds %s: it is of another version, or was changed",
+                    field->key, was, is);
+    return CALC_ERR_UNSUPPORTED;
+}
+
+static calc_status write_outcome(task *t, calc_errors *errors)
+{
+    calc_status status = calc_run_outcome_stages(&t->outcome, errors);
+    return status == CALC_OK
+               ? calc_run_page_write(calc_opt_value(t->args, OPT_OUT), &t->outcome, errors)
+               : status;
+}
+
+/* What the rules say is about the document. */
+static void place(const task *t, calc_errors *errors)
+{
+    for (int i = 0; i < errors->count; i++) {
+        if (!errors->item[i].file[0]) {
+            calc_error_place(&errors->item[i], t->args->argument[0], 0, 0);
+        }
+    }
+}
+
+static calc_status write_run(task *t, calc_errors *errors)
+{
+    calc_written_run *run = &t->result.run;
+    calc_run_outcome *o = &t->outcome;
+    o->inputs.app = run->app;
+    o->inputs.system = run->system;
+    o->inputs.exec = run->exec;
+    o->compat = run->compat;
+    o->exact = isfinite(run->stats.pipeline_closed_form_error);
+    o->command = run->command;
+    o->band_json = run->band;
+    run->command = run->band = NULL;
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        snprintf(o->inputs.input[i].name, sizeof o->inputs.input[i].name, "%s", run->name[i]);
+    }
+    calc_status status = calc_check(&run->app, &run->system, &run->exec, errors);
+    status = status == CALC_OK ? calc_run_outcome_evaluate(o, false, errors) : status;
+    status = status == CALC_OK ? check_same(t, errors) : status;
+    place(t, errors);
+    return status == CALC_OK ? write_outcome(t, errors) : status;
+}
+
+/* APP SYS EXE: the same as calc run --html. */
+static calc_status write_inputs(task *t, calc_errors *errors)
+{
+    calc_run_outcome *o = &t->outcome;
+    size_t cursor = 0;
+    o->set = calloc(t->args->use_count + 1, sizeof *o->set);
+    if (!o->set) {
+        return calc_errors_no_memory(errors);
+    }
+    while ((o->set[o->set_count] = calc_opt_next(t->args, OPT_SET, &cursor))) {
+        o->set_count++;
+    }
+    calc_status status =
+        calc_inputs_load(&o->inputs, t->args->argument, o->set, o->set_count, errors);
+    status = status == CALC_OK ? calc_run_outcome_command(o, t->args->argument, errors) : status;
+    status = status == CALC_OK ? calc_run_outcome_evaluate(o, false, errors) : status;
+    return status == CALC_OK ? write_outcome(t, errors) : status;
+}
+
+/* ---- A sweep, a validation ------------------------------------------------------------------- */
+
+static void write_sweep(calc_output *out, const task *t)
+{
+    bool counts = t->args->argument_count > 1;
+    calc_sweep_page_write_written(out, &t->result.text, counts ? &t->other.text : NULL);
+}
+
+static void write_validation(calc_output *out, const task *t)
+{
+    calc_validate_write_page_of(out, &t->result.text);
+}
+
+static calc_status write_file(const task *t, void (*write)(calc_output *out, const task *t),
+                              calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, calc_opt_value(t->args, OPT_OUT), errors);
+    if (status == CALC_OK) {
+        write(out, t);
+        status = calc_output_close(out, errors);
+    }
+    return status;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static calc_status complain_other(const task *t, const calc_written *document, const char *path,
+                                  calc_errors *errors)
+{
+    bool alone = t->args->argument_count == 1;
+    calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
+                    "give what calc sweep --out wrote, and beside it what --summary wrote of the "
+                    "same sweep",
+                    "what %s wrote makes no page %s", calc_written_command(document->kind),
+                    alone ? "alone" : "of two documents");
+    calc_error_place(&errors->item[errors->count - 1], path, 0, 0);
+    return CALC_ERR_UNSUPPORTED;
+}
+
+/* One document, or the two of a sweep in any order. */
+static calc_status read_results(task *t, calc_errors *errors)
+{
+    const char *const *path = t->args->argument;
+    bool two = t->args->argument_count == 2;
+    calc_status status = calc_written_read(&t->result, path[0], errors);
+    if (status == CALC_OK && two) {
+        status = calc_written_read(&t->other, path[1], errors);
+    }
+    if (status == CALC_OK && two && t->result.kind == CALC_WRITTEN_SUMMARY) {
+        calc_written first = t->result;
+        t->result = t->other;
+        t->other = first;
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (two && t->result.kind != CALC_WRITTEN_SWEEP) {
+        return complain_other(t, &t->result, path[0], errors);
+    }
+    if (two && t->other.kind != CALC_WRITTEN_SUMMARY) {
+        return complain_other(t, &t->other, path[1], errors);
+    }
+    return t->result.kind == CALC_WRITTEN_SUMMARY ? complain_other(t, &t->result, path[0], errors)
+                                                  : CALC_OK;
+}
+
+static calc_status write_results(task *t, calc_errors *errors)
+{
+    calc_status status = read_results(t, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    switch (t->result.kind) {
+    case CALC_WRITTEN_RUN:
+        return write_run(t, errors);
+    case CALC_WRITTEN_SWEEP:
+        return write_file(t, write_sweep, errors);
+    default:
+        return write_file(t, write_validation, errors);
+    }
+}
+
+static const char *check_arguments(const calc_args *args)
+{
+    size_t cursor = 0;
+    bool inputs = args->argument_count == CALC_INPUTS;
+    if (args->argument_count > CALC_INPUTS) {
+        return "expected one RESULT, the two of a sweep, or APP SYS EXE";
+    }
+    if (!inputs && calc_opt_next(args, OPT_SET, &cursor)) {
+        return "--set goes with APP SYS EXE";
+    }
+    size_t in = 0;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        in += strcmp(args->argument[i], "-") == 0;
+    }
+    return in > 1 ? "only one argument can be standard input" : NULL;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    const char *complaint = check_arguments(args);
+    if (complaint) {
+        return calc_complain_usage(args->command, complaint);
+    }
+    task *t = calloc(1, sizeof *t);
+    if (!t) {
+        fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
+        return CALC_EXIT_SYSTEM;
+    }
+    t->args = args;
+    calc_errors errors = {0};
+    calc_status status = calc_page_check(&errors);
+    if (status == CALC_OK && args->argument_count == CALC_INPUTS) {
+        (void)!write_inputs(t, &errors);
+    } else if (status == CALC_OK) {
+        (void)!write_results(t, &errors);
+    }
+    calc_run_outcome_free(&t->outcome);
+    calc_written_free(&t->result);
+    calc_written_free(&t->other);
+    free(t);
+    return calc_complain_errors(&errors);
+}
+
+const calc_command calc_cmd_report = {
+    .name = "report",
+    .summary = "a page for a browser from what earlier commands wrote",
+    .detail =
+        "Writes the page that --html of calc run, calc sweep and calc validate writes, from the "
+        "JSON that these commands wrote; the document says which. Of a run and a validation it is "
+        "the same page, to the byte. What calc sweep wrote holds the front and the best only, so "
+        "the page has these points and splits. With APP SYS EXE: as calc run --html.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,357 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/run/plot.h"
+#include "cli/run/report.h"
+#include "cli/run/run_outcome.h"
+#include "cli/run/run_page.h"
+#include "cli/run/simulation.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
+#include "cli/shell/opt.h"
+#include "report/page.h"
+#include "spec/compat.h"
+#include "spec/field.h"
+
+enum {
+    OPT_SET,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_LAYERS,
+    OPT_STAGES,
+    OPT_BAND,
+    OPT_PEERS,
+    OPT_SCHEDULE,
+    OPT_PLOT,
+    OPT_HTML,
+    OPT_OPERATORS,
+    OPT_ROWS,
+    OPT_COMPAT,
+    OPT_COLOR
+};
+
+static const char *const schedules[] = {"closed", "exact", NULL};
+static const char *const when[] = {"auto", "always", "never", NULL};
+static const calc_opt opts[] = {
+    [OPT_SET] = {.name = "set",
+                 .value = "FIELD=VALUE",
+                 .repeated = true,
+                 .doc = "override a field of the three documents: tensor_par=8, mem1.GiB=141, "
+                        "networks[0].size=16; names that two of them have are written app.X, sys.X "
+                        "or exe.X"},
+    [OPT_JSON] = {.name = "json",
+                  .value = "FILE",
+                  .doc = "write inputs, verdict and statistics as one JSON object"},
+    [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write a header and one row of CSV"},
+    [OPT_LAYERS] = {.name = "layers",
+                    .doc = "add each layer of a block, or each operator of a modern model, to the "
+                           "summary and to JSON"},
+    [OPT_STAGES] = {.name = "stages",
+                    .value = "FILE",
+                    .doc = "write a header and one row of CSV per pipeline stage, and add the "
+                           "stages to JSON"},
+    [OPT_BAND] = {.name = "band",
+                  .doc = "add within what nine of ten measured runs like this one would be, to the "
+                         "summary and to JSON (docs/validation.md)"},
+    [OPT_PEERS] = {.name = "peers",
+                   .value = "FILE",
+                   .doc = "write which ranks talk to which, as JSON"},
+    [OPT_SCHEDULE] = {.name = "schedule",
+                      .value = "HOW",
+                      .choices = schedules,
+                      .preset = "closed",
+                      .doc = "time of the pipeline: in closed form, or simulated operation by "
+                             "operation (docs/schedules.md)"},
+    [OPT_PLOT] = {.name = "plot",
+                  .doc = "draw the simulated pipeline below the summary, a row per stage"},
+    [OPT_HTML] = {.name = "html",
+                  .value = "FILE",
+                  .doc = "write a page for a browser: where time and memory go, the pipeline, the "
+                         "roofline; one file that needs no network"},
+    [OPT_OPERATORS] = {.name = "operators",
+                       .value = "FILE",
+                       .doc = "look kernels and collectives up among measured ones before the "
+                              "model is asked, and say where each time comes from "
+                              "(docs/operators.md)"},
+    [OPT_ROWS] = {.name = "rows",
+                  .value = "NAME[,NAME...]",
+                  .doc = "of the operators, those of these machines, as their column \"system\" "
+                         "names them"},
+    [OPT_COMPAT] = {.name = "compat",
+                    .value = "RULES",
+                    .preset = "none",
+                    .doc = "follow Calculon: all its rules (calculon), all but its three known "
+                           "defects (repaired), or some by name with commas between them "
+                           "(docs/calculon.md)"},
+    [OPT_COLOR] = {.name = "color",
+                   .value = "WHEN",
+                   .choices = when,
+                   .preset = "auto",
+                   .doc = "colour the summary"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "APP",
+     .names_document = true,
+     .kind = CALC_KIND_APP,
+     .doc = "the model: a path, \"-\" for standard input, or a name in models/"},
+    {.name = "SYS",
+     .names_document = true,
+     .kind = CALC_KIND_SYSTEM,
+     .doc = "the machine: likewise, or a name in systems/"},
+    {.name = "EXE",
+     .names_document = true,
+     .kind = CALC_KIND_EXEC,
+     .doc = "how the model is laid out on the machine: likewise, or a name in executions/"},
+    {0}};
+static const char *const examples[] = {
+    "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
+    "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --band",
+    "calc run deepseek-v3-671B h800 deepseek-v3_2048 --html run.html",
+    "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
+    NULL};
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+/* The pipeline of a layout that has a step. */
+static calc_status write_plot(calc_output *out, const calc_report *report, calc_errors *errors)
+{
+    calc_simulation simulation = {0};
+    calc_status status = calc_simulation_run(&simulation, report->inputs, errors);
+    if (status == CALC_OK) {
+        status = calc_plot_write(out, report, &simulation, errors);
+    }
+    calc_simulation_free(&simulation);
+    return status;
+}
+
+static calc_status write_summary(const calc_args *args, const calc_run_outcome *o,
+                                 calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, "-", errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    const calc_report report = {.inputs = &o->inputs,
+                                .stats = &o->stats,
+                                .reason = o->reason,
+                                .reason_count = o->reason_count,
+                                .layer = o->layer,
+                                .layer_count = o->layer_count,
+                                .stage = o->stage,
+                                .stage_count = o->stage_count,
+                                .compat = o->compat,
+                                .band = o->has_band ? &o->band : NULL,
+                                .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
+    calc_report_write(out, &report);
+    if (o->operators) {
+        calc_run_operators_write(out, o->operators);
+    }
+    if (calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)) {
+        status = write_plot(out, &report, errors);
+    }
+    calc_status closed = calc_output_close(out, errors);
+    return status == CALC_OK ? closed : status;
+}
+
+static void complain_reasons(const calc_run_outcome *o)
+{
+    for (size_t i = 0; i < o->reason_count; i++) {
+        const calc_reason *reason = &o->reason[i];
+        fprintf(stderr, "infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
+        if (reason->hint[0]) {
+            fprintf(stderr, "  hint: %s\n", reason->hint);
+        }
+    }
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
+                               calc_errors *errors)
+{
+    static const struct {
+        int opt;
+        void (*write)(calc_output *out, const calc_run_outcome *o);
+    } files[] = {{OPT_JSON, calc_run_write_json},
+                 {OPT_CSV, calc_run_write_csv},
+                 {OPT_STAGES, calc_run_write_stages},
+                 {OPT_PEERS, calc_run_write_peers}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = calc_opt_value(args, files[i].opt);
+        calc_output *out;
+        if (!path) {
+            continue;
+        }
+        calc_status status = calc_output_open(&out, path, errors);
+        if (status == CALC_OK) {
+            files[i].write(out, o);
+            status = calc_output_close(out, errors);
+        }
+        if (status != CALC_OK) {
+            return status;
+        }
+    }
+    const char *page = calc_opt_value(args, OPT_HTML);
+    return page ? calc_run_page_write(page, o, errors) : CALC_OK;
+}
+
+/* Which outputs and inputs are the standard streams: each at most one. NULL or what is wrong. */
+static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
+{
+    int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_CSV) +
+              calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS) +
+              calc_opt_is_stdout(args, OPT_HTML);
+    *stdout_is_taken = out > 0;
+    return out > 1
+               ? "only one of --json, --csv, --stages, --peers and --html can be standard output"
+               : calc_inputs_check_stdin(args);
+}
+
+static bool is_exact(const calc_args *args)
+{
+    return strcmp(calc_opt_value(args, OPT_SCHEDULE), "exact") == 0;
+}
+
+/* What is computed without measured operators would contradict what is with them. */
+static const char *check_operators(const calc_args *args, bool calculon)
+{
+    if (!calc_opt_value(args, OPT_OPERATORS)) {
+        return calc_opt_value(args, OPT_ROWS) ? "--rows is of --operators" : NULL;
+    }
+    bool other = calculon || is_exact(args) || calc_opt_value(args, OPT_PLOT) ||
+                 calc_opt_value(args, OPT_STAGES) || calc_opt_value(args, OPT_HTML) ||
+                 calc_opt_value(args, OPT_BAND);
+    return other ? "--operators goes with the summary, --layers, --json, --csv and --peers only"
+                 : NULL;
+}
+
+static const char *check_options(const calc_args *args, bool *stdout_is_taken)
+{
+    bool calculon = strcmp(calc_opt_value(args, OPT_COMPAT), "none") != 0;
+    if (calculon && calc_opt_value(args, OPT_BAND)) {
+        return "--band has no --compat: its runs were predicted by calc";
+    }
+    if (calculon && is_exact(args)) {
+        return "--schedule exact has no --compat: Calculon has the closed form only";
+    }
+    const char *complaint = check_operators(args, calculon);
+    return complaint ? complaint : check_streams(args, stdout_is_taken);
+}
+
+/* The inputs; what --set says is kept for the page. */
+static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
+{
+    size_t cursor = 0;
+    o->set = calloc(args->use_count + 1, sizeof *o->set);
+    if (!o->set) {
+        return calc_errors_no_memory(errors);
+    }
+    while ((o->set[o->set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
+        o->set_count++;
+    }
+    return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
+}
+
+/* The step with measured operators, and its operators. */
+static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
+{
+    if (!o->operators_file) {
+        return CALC_OK;
+    }
+    o->operators = calloc(1, sizeof *o->operators);
+    if (!o->operators) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = calc_run_operators_make(o->operators, o->operators_file, o->operators_rows,
+                                                 &o->inputs, &o->stats, errors);
+    if (status == CALC_OK && calc_opt_value(args, OPT_LAYERS)) {
+        o->layer_count = o->operators->count;
+        memcpy(o->layer, o->operators->layer, sizeof o->layer);
+    }
+    return status;
+}
+
+/* The stages, where they are asked for or may differ, or for the page. */
+static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
+{
+    bool shown = calc_opt_value(args, OPT_STAGES) || !o->operators;
+    if (!shown && !calc_opt_value(args, OPT_HTML)) {
+        return CALC_OK;
+    }
+    calc_status status = calc_run_outcome_stages(o, errors);
+    o->stage_count = shown ? o->stage_known : 0;
+    return status;
+}
+
+static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdout_is_taken,
+                          calc_errors *errors)
+{
+    if (calc_opt_value(args, OPT_HTML) && calc_page_check(errors) != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
+    o->exact = is_exact(args);
+    o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
+    o->operators_file = calc_opt_value(args, OPT_OPERATORS);
+    o->operators_rows = calc_opt_value(args, OPT_ROWS);
+    if (calc_compat_read(calc_opt_value(args, OPT_COMPAT), &o->compat, errors) != CALC_OK ||
+        load(args, o, errors) != CALC_OK ||
+        calc_run_outcome_command(o, args->argument, errors) != CALC_OK ||
+        calc_run_outcome_evaluate(o, calc_opt_value(args, OPT_LAYERS), errors) != CALC_OK ||
+        look_up(args, o, errors) != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
+    if (o->stats.verdict == CALC_VERDICT_OK && !(o->stats.total_time > 0)) {
+        fprintf(stderr, "calc: a feasible layout takes %g s: this is a bug in calc\n",
+                o->stats.total_time);
+        return CALC_EXIT_BUG;
+    }
+    calc_status status = list_stages(args, o, errors);
+    if (status == CALC_OK && o->has_band) {
+        status = calc_run_band_make(&o->band, &o->inputs, errors);
+    }
+    if (status == CALC_OK) {
+        status = write_files(args, o, errors);
+    }
+    if (status == CALC_OK && !stdout_is_taken) {
+        status = write_summary(args, o, errors);
+    }
+    if (stdout_is_taken || !isatty(STDOUT_FILENO)) {
+        complain_reasons(o);
+    }
+    if (status != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
+    return o->stats.verdict == CALC_VERDICT_OK ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    bool stdout_is_taken;
+    const char *complaint = check_options(args, &stdout_is_taken);
+    if (complaint) {
+        return calc_complain_usage(args->command, complaint);
+    }
+    calc_errors errors = {0};
+    calc_run_outcome o = {0};
+    calc_exit result = evaluate(args, &o, stdout_is_taken, &errors);
+    calc_run_outcome_free(&o);
+    return result;
+}
+
+const calc_command calc_cmd_run = {
+    .name = "run",
+    .summary = "time and memory of one layout of one model on one machine",
+    .detail = "Evaluates one layout and shows where the time and the memory of one training step "
+              "go. A layout that cannot run is shown too, with the reasons. FILE may be \"-\" for "
+              "standard output, which then gets nothing else; names ending in .gz are compressed.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,356 @@
+#include "cli/run/report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/draw/breakdown.h"
+#include "cli/draw/human.h"
+#include "cli/run/report_inference.h"
+#include "cli/run/report_layout.h"
+#include "cli/run/run_band.h"
+#include "spec/field.h"
+
+void calc_report_title(calc_output *out, const calc_report *r, const char *title)
+{
+    calc_output_text(out, "\n");
+    calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
+    calc_output_text(out, "\n");
+}
+
+/* What a token sees of a mixture of experts. */
+static void write_experts(calc_output *out, const calc_app *app, const calc_parameters *parameters)
+{
+    char number[CALC_HUMAN_MAX], active[CALC_HUMAN_MAX];
+    if (app->num_experts > 0) {
+        calc_output_printf(out, "%s experts, %lld per token%s: %s parameters active\n",
+                           calc_human_integer((double)app->num_experts, number),
+                           (long long)app->experts_per_token,
+                           app->shared_feedforward > 0 ? " beside the shared" : "",
+                           calc_human_count(parameters->active, active));
+    }
+}
+
+static void write_head(calc_output *out, const calc_report *r)
+{
+    const calc_inputs *in = r->inputs;
+    char number[CALC_HUMAN_MAX], title[600], width[CALC_HUMAN_MAX], tokens[CALC_HUMAN_MAX];
+    char blocks[CALC_HUMAN_MAX];
+    int64_t seq = in->exec.seq_size > 0 ? in->exec.seq_size : in->app.seq_size;
+    calc_parameters parameters;
+    calc_count_parameters(&in->app, &parameters);
+    snprintf(title, sizeof title, "%.200s on %s x %.200s", in->input[CALC_KIND_APP].name,
+             calc_human_integer((double)in->exec.num_procs, number),
+             in->input[CALC_KIND_SYSTEM].name);
+    calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
+    calc_output_printf(out, ", %s in %s\n", in->exec.training ? "training" : "inference",
+                       calc_datatype_names[in->exec.datatype]);
+    calc_output_printf(out, "%s parameters in %s of width %s, %s tokens per sequence\n",
+                       calc_human_count(parameters.total, number),
+                       calc_human_counted((double)in->app.num_blocks, "block", blocks),
+                       calc_human_integer((double)in->app.hidden, width),
+                       calc_human_integer((double)seq, tokens));
+    write_experts(out, &in->app, &parameters);
+}
+
+static void write_reasons(calc_output *out, const calc_report *r)
+{
+    for (size_t i = 0; i < r->reason_count; i++) {
+        calc_output_text(out, i == 0 ? "\n" : "");
+        calc_paint_text(out, &r->paint, CALC_PAINT_RED, "infeasible");
+        calc_output_printf(out, ": %s: %s\n", calc_verdict_text(r->reason[i].verdict),
+                           r->reason[i].text);
+        if (r->reason[i].hint[0]) {
+            calc_output_printf(out, "  hint: %s\n", r->reason[i].hint);
+        }
+    }
+}
+
+/* A pair of rates in one line. */
+typedef struct rate_row {
+    const char *left;
+    double left_value;
+    char *(*left_text)(double, char *);
+    const char *right;
+    double right_value;
+    char *(*right_text)(double, char *);
+} rate_row;
+
+static void write_rate_rows(calc_output *out, const rate_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char text[CALC_HUMAN_MAX];
+        calc_output_printf(out, "  %-20s%14s", rows[i].left,
+                           rows[i].left_text(rows[i].left_value, text));
+        calc_output_printf(out, "      %-26s%12s\n", rows[i].right,
+                           rows[i].right_text(rows[i].right_value, text));
+    }
+}
+
+/* What a long run costs, and utilisation by other conventions. */
+static void write_costs(calc_output *out, const calc_report *r)
+{
+    const calc_stats *s = r->stats;
+    const calc_system *system = &r->inputs->system;
+    const rate_row rows[] = {
+        {"days/1e12 tokens", s->days_per_trillion_tokens, calc_human_number, "MFU, full square",
+         s->model_flops_utilization_square, calc_human_percent},
+        {"proc.-h/1e12 tokens", s->proc_hours_per_trillion_tokens, calc_human_number,
+         "hardware FLOPs utilis.", s->hardware_flops_utilization, calc_human_percent},
+    };
+    char text[CALC_HUMAN_MAX];
+    write_rate_rows(out, rows, sizeof rows / sizeof *rows);
+    if (system->usd_per_hour > 0) {
+        calc_output_printf(out, "  %-20s%14s\n", "USD/1e12 tokens",
+                           calc_human_number(s->usd_per_trillion_tokens, text));
+    }
+    if (system->watts > 0) {
+        calc_output_printf(out, "  %-20s%14s\n", "J/token",
+                           calc_human_number(s->energy_per_token, text));
+    }
+}
+
+static void write_serving(calc_output *out, const calc_report *r)
+{
+    char title[128];
+    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        calc_report_title(
+            out, r,
+            calc_report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
+        calc_report_inference_write(out, r->stats);
+    }
+}
+
+static void write_rates(calc_output *out, const calc_report *r)
+{
+    const calc_stats *s = r->stats;
+    double processors = (double)r->inputs->exec.num_procs;
+    double peak_flop_per_s = r->inputs->system.matrix[r->inputs->exec.datatype].flop_per_s;
+    const rate_row rows[] = {
+        {"time per step", s->total_time, calc_human_seconds, "model FLOPs utilisation",
+         s->model_flops_utilization, calc_human_percent},
+        {"samples/s", s->sample_rate, calc_human_number, "compute efficiency",
+         s->compute_efficiency, calc_human_percent},
+        {"tokens/s", s->tokens_per_s, calc_human_number, "system efficiency", s->system_efficiency,
+         calc_human_percent},
+        {"tokens/s/processor", s->tokens_per_s_per_proc, calc_human_number, "total efficiency",
+         s->total_efficiency, calc_human_percent},
+        {"TFLOP/s/processor", s->model_flops / s->total_time / processors / 1e12, calc_human_number,
+         "peak TFLOP/s/processor", peak_flop_per_s / 1e12, calc_human_number},
+    };
+    calc_report_title(out, r, "Speed");
+    write_rate_rows(out, rows, sizeof rows / sizeof *rows);
+    if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        write_costs(out, r);
+    }
+}
+
+/* Whether stages take different times, so that one of them is the slowest. */
+static bool stages_differ(const calc_report *r)
+{
+    for (size_t i = 1; i < r->stage_count; i++) {
+        const calc_stage_stats *a = &r->stage[0];
+        const calc_stage_stats *b = &r->stage[i];
+        if (a->fw_time != b->fw_time || a->bw_time != b->bw_time) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How far the closed form is from the simulated pipeline, which the times are of. */
+static void write_exact(calc_output *out, const calc_stats *s)
+{
+    double percent = 100 * s->pipeline_closed_form_error;
+    if (isnan(percent)) {
+        return;
+    }
+    if (fabs(percent) < 0.005) {
+        calc_output_text(out, "  the pipeline is simulated; its closed form agrees\n");
+    } else {
+        calc_output_printf(out, "  the pipeline is simulated; its closed form is off by %+.2f %%\n",
+                           percent);
+    }
+}
+
+static void write_times(calc_output *out, const calc_report *r)
+{
+    char title[128] = "Time of one step";
+    if (r->compat == CALC_COMPAT_NONE && stages_differ(r)) {
+        snprintf(title, sizeof title, "Time of one step on stage %.0f, the slowest",
+                 r->stats->slowest_stage);
+    }
+    calc_report_title(out, r, title);
+    calc_breakdown_write_time(out, &r->paint, r->stats);
+    write_exact(out, r->stats);
+}
+
+static void write_memory(calc_output *out, const calc_report *r, int tier, double capacity_bytes)
+{
+    char title[128], number[32], where[64] = "";
+    if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.pipeline_par > 1) {
+        snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats->peak_stage);
+    }
+    snprintf(title, sizeof title, "Memory of one processor%s, tier %d: %s GiB", where, tier,
+             calc_number_text(capacity_bytes, 0x1p30, number));
+    calc_report_title(out, r, title);
+    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier, r->compat == CALC_COMPAT_NONE);
+}
+
+static void write_communication(calc_output *out, const calc_report *r)
+{
+    const calc_stats *s = r->stats;
+    const struct {
+        const char *label;
+        double link_s, exposed_s;
+    } rows[] = {
+        {"tensor parallel", s->tp_comm_link_time, s->tp_comm_exposed_time},
+        {"context parallel", s->cp_comm_link_time, s->cp_comm_exposed_time},
+        {"expert parallel", s->ep_comm_link_time, s->ep_comm_exposed_time},
+        {r->compat == CALC_COMPAT_NONE ? "repeated in recomputation" : "tensor parallel, repeated",
+         s->recomm_link_time, s->recomm_exposed_time},
+        {"pipeline parallel", s->pp_comm_link_time, s->pp_comm_exposed_time},
+        {"data parallel", s->dp_comm_link_time, s->dp_comm_exposed_time},
+    };
+    double all_s = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        all_s += rows[i].link_s;
+    }
+    if (!(all_s > 0)) {
+        return;
+    }
+    calc_report_title(out, r, "Communication of one step");
+    calc_output_printf(out, "  %-*s%16s%16s%20s\n", CALC_BREAKDOWN_LABEL - 2, "", "on the link",
+                       "exposed", "exposed/link");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char link[CALC_HUMAN_MAX], exposed[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX];
+        if (rows[i].link_s > 0) {
+            calc_output_printf(out, "  %-*s%16s%16s%20s\n", CALC_BREAKDOWN_LABEL - 2, rows[i].label,
+                               calc_human_seconds(rows[i].link_s, link),
+                               calc_human_seconds(rows[i].exposed_s, exposed),
+                               calc_human_percent(rows[i].exposed_s / rows[i].link_s, share));
+        }
+    }
+}
+
+static void write_offload(calc_output *out, const calc_report *r)
+{
+    char need[CALC_HUMAN_MAX], have[32];
+    calc_output_printf(out,
+                       "  hiding the offload needs %s GB/s of tier 2, which peaks at %s GB/s\n",
+                       calc_human_number(r->stats->offload_mem_bw_req / 1e9, need),
+                       calc_number_text(r->inputs->system.mem2.bytes_per_s, 1e9, have));
+}
+
+/* Equal stages that follow one another in one line, with the memory of the first: it holds the
+ * most micro-batches. */
+static void write_stages(calc_output *out, const calc_report *r)
+{
+    calc_report_title(out, r, "Stages, for one micro-batch");
+    calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10s%14s\n", "", "blocks", "MoE", "forward",
+                       "backward", "in flight", "memory");
+    for (size_t i = 0, end; i < r->stage_count; i = end) {
+        const calc_stage_stats *s = &r->stage[i];
+        char stages[64], blocks[32], moe[32], text[3][CALC_HUMAN_MAX];
+        end = i + 1;
+        while (end < r->stage_count && r->stage[end].fw_time == s->fw_time &&
+               r->stage[end].bw_time == s->bw_time && r->stage[end].blocks == s->blocks) {
+            end++;
+        }
+        snprintf(stages, sizeof stages, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
+        snprintf(blocks, sizeof blocks, "%.4g", s->blocks);
+        snprintf(moe, sizeof moe, s->moe_blocks > 0 ? "%.4g" : "-", s->moe_blocks);
+        calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10.4g%14s\n", stages, blocks, moe,
+                           calc_human_seconds(s->fw_time, text[0]),
+                           calc_human_seconds(s->bw_time, text[1]), s->in_flight,
+                           calc_human_bytes(s->mem_tier1, text[2]));
+    }
+}
+
+static void write_layers(calc_output *out, const calc_report *r)
+{
+    calc_report_title(out, r, "Layers of one block, for one micro-batch");
+    calc_output_printf(out, "  %-30s%12s%12s%12s%12s\n", "", "forward", "backward", "weights",
+                       "activations");
+    for (size_t i = 0; i < r->layer_count; i++) {
+        const calc_layer_stats *layer = &r->layer[i];
+        double bw_s = layer->agrad_processing_time + layer->wgrad_processing_time;
+        char text[4][CALC_HUMAN_MAX];
+        calc_output_printf(out, "  %-30s%12s%12s%12s%12s\n", layer->name,
+                           calc_human_seconds(layer->fw_processing_time, text[0]),
+                           calc_human_seconds(bw_s, text[1]),
+                           calc_human_bytes(layer->weight, text[2]),
+                           calc_human_bytes(layer->activation, text[3]));
+    }
+}
+
+/* "-" for nothing. */
+static const char *unless_zero(double value, char *(*text)(double, char *), char *buffer)
+{
+    return value == 0 ? "-" : text(value, buffer);
+}
+
+/* What the operators are listed for: calc_layers(). */
+static const char *operators_title(const calc_exec *e)
+{
+    switch (e->inference.phase) {
+    case CALC_INFERENCE_PHASE_NONE:
+        return "Operators of the blocks and the ends, for one micro-batch";
+    case CALC_INFERENCE_PHASE_PREFILL:
+        return e->inference.chunk_size > 0
+                   ? "Operators of the blocks and the ends, for a chunk of the prompts"
+                   : "Operators of the blocks and the ends, for a pass over prompts";
+    case CALC_INFERENCE_PHASE_SERVE:
+        return "Operators of the blocks and the ends, for a decoding step without prompts";
+    default:
+        return "Operators of the blocks and the ends, for a decoding step";
+    }
+}
+
+/* Kernels have a time of their own, collectives one on the link, hidden or not. */
+static void write_operators(calc_output *out, const calc_report *r)
+{
+    calc_report_title(out, r, operators_title(&r->inputs->exec));
+    calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", "", "forward", "backward", "on link",
+                       "weights", "activations");
+    for (size_t i = 0; i < r->layer_count; i++) {
+        const calc_layer_stats *l = &r->layer[i];
+        double bw_s = l->agrad_processing_time + l->wgrad_processing_time;
+        double link_s =
+            l->baseblock_fw_tp_comm_time + l->baseblock_bw_tp_comm_time + l->baseblock_recomm_time;
+        char text[5][CALC_HUMAN_MAX];
+        calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", l->name,
+                           unless_zero(l->fw_processing_time, calc_human_seconds, text[0]),
+                           unless_zero(bw_s, calc_human_seconds, text[1]),
+                           unless_zero(link_s, calc_human_seconds, text[2]),
+                           unless_zero(l->weight, calc_human_bytes, text[3]),
+                           unless_zero(l->activation, calc_human_bytes, text[4]));
+    }
+}
+
+void calc_report_write(calc_output *out, const calc_report *r)
+{
+    const calc_stats *s = r->stats;
+    write_head(out, r);
+    write_reasons(out, r);
+    calc_report_layout_write(out, r);
+    write_serving(out, r);
+    write_rates(out, r);
+    if (r->band) {
+        calc_run_band_write(out, r);
+    }
+    write_times(out, r);
+    write_memory(out, r, 1, s->mem_tier1_capacity);
+    if (s->proc_mem_tier2_cap_req > 0) {
+        write_memory(out, r, 2, s->mem_tier2_capacity);
+        write_offload(out, r);
+    }
+    write_communication(out, r);
+    if (r->compat == CALC_COMPAT_NONE && stages_differ(r)) {
+        write_stages(out, r);
+    }
+    if (r->layer_count > 0 && r->compat == CALC_COMPAT_NONE) {
+        write_operators(out, r);
+    } else if (r->layer_count > 0) {
+        write_layers(out, r);
+    }
+}

@@ -1,0 +1,297 @@
+#include "cli/run/report_layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/draw/human.h"
+#include "model/stages.h"
+#include "spec/choice_set.h"
+#include "spec/field.h"
+#include "spec/format.h"
+
+/* Text of an enumerated field of the execution. */
+static const char *choice(const calc_exec *exec, const char *key)
+{
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
+    return field->choices[*(const int *)((const char *)exec + field->offset)];
+}
+
+/* Which networks a group spans: "network 0: 8 procs, 450 GB/s", or, where it goes beyond nodes,
+ * "networks 0 and 1: 8 in a node". "-" for one rank. */
+static void network_text(const calc_system *system, const calc_group *group, char text[64])
+{
+    char number[CALC_HUMAN_MAX], size[CALC_HUMAN_MAX];
+    int64_t top = calc_collective_top_network(system, group);
+    double inside = calc_collective_inner_ranks(system, group);
+    if (group->ranks <= 1) {
+        snprintf(text, 64, "-");
+    } else if (group->stride > 0 && top > 0 && inside > 1) {
+        snprintf(text, 64,
+                 top > 1 ? "networks 0 to %lld: %.24s in a node"
+                         : "networks 0 and %lld: %.24s in a node",
+                 (long long)top, calc_human_integer(inside, number));
+    } else {
+        const calc_network *net = &system->networks[top];
+        snprintf(text, 64, "network %lld: %.20s procs, %.16s GB/s", (long long)top,
+                 calc_human_integer((double)net->size, size),
+                 calc_number_text(net->bytes_per_s, 1e9, number));
+    }
+}
+
+/* One dimension of parallelism: how many, over which network, how. */
+static void write_dimension(calc_output *out, const calc_report *r, const char *label, double ranks,
+                            const calc_group *group, const char *how)
+{
+    char text[64], number[CALC_HUMAN_MAX];
+    network_text(&r->inputs->system, group, text);
+    calc_output_printf(out, "  %-9s%9s  %-34s%s\n", label, calc_human_integer(ranks, number),
+                       ranks > 1 ? text : "-", how);
+}
+
+/* A line without ranks: label and text. */
+static void write_note(calc_output *out, const char *label, const char *text)
+{
+    calc_output_printf(out, "  %-9s%9s  %s\n", label, "", text);
+}
+
+/* ---- What modern layouts say besides ----------------------------------------------------------
+ */
+
+static void write_context(calc_output *out, const calc_report *r, const calc_groups *groups)
+{
+    const calc_exec *e = &r->inputs->exec;
+    char how[CALC_HUMAN_MAX];
+    bool halves = r->inputs->app.causal && e->context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    if (e->context_par > 1) {
+        snprintf(how, sizeof how, "%s%s%s", choice(e, "context_par_type"), halves ? ", " : "",
+                 halves ? choice(e, "context_par_balance") : "");
+        write_dimension(out, r, "context", (double)e->context_par, &groups->context, how);
+    }
+}
+
+static void write_experts(calc_output *out, const calc_report *r, const calc_groups *groups)
+{
+    const calc_exec *e = &r->inputs->exec;
+    double experts = (double)r->inputs->app.num_experts;
+    char text[256], number[2][CALC_HUMAN_MAX];
+    if (experts == 0) {
+        return;
+    }
+    write_dimension(out, r, "expert", groups->expert.ranks, &groups->expert,
+                    groups->expert.ranks > 1 ? choice(e, "dispatch_type") : "all on every rank");
+    if (groups->expert_tensor.ranks > 1) {
+        write_dimension(out, r, "in expert", groups->expert_tensor.ranks, &groups->expert_tensor,
+                        "tensor parallelism");
+    }
+    write_dimension(out, r, "replicas", groups->expert_data.ranks, &groups->expert_data,
+                    "of every expert");
+    int used = snprintf(text, sizeof text, "%.24s of %.24s on a rank",
+                        calc_human_integer(experts / groups->expert.ranks, number[0]),
+                        calc_human_integer(experts, number[1]));
+    if (groups->expert.ranks > 1) {
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, ", overlap %s, sent in %s",
+                     choice(e, "expert_par_overlap"),
+                     calc_datatype_names[calc_format_datatype(e->dispatch_datatype, e->datatype)]);
+    }
+    if (e->capacity_factor > 0) {
+        snprintf(text + used, sizeof text - (size_t)used, ", capacity %.4g", e->capacity_factor);
+    }
+    write_note(out, "experts", text);
+}
+
+/* Schedule and balance: "1f1b, messages overlapped; balance ends: 7, 8, 7 blocks" on the first, the
+ * others and the last stage; those that follow one another and are equal once. */
+static void write_schedule(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    if (e->pipeline_par == 1) {
+        return;
+    }
+    char text[256];
+    calc_shape shape = calc_shape_of(&r->inputs->app, e);
+    calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
+    int used = snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
+                        e->pipeline_par_overlap ? ", messages overlapped" : "",
+                        choice(e, "pipeline_balance"));
+    double before = -1;
+    for (size_t i = 0; i < stages.count && used < (int)sizeof text; i++) {
+        double blocks = stages.item[i].dense + stages.item[i].moe;
+        if (blocks != before) {
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s %.4g", i > 0 ? "," : "",
+                             blocks);
+        }
+        before = blocks;
+    }
+    snprintf(text + used, sizeof text - (size_t)used, " blocks");
+    write_note(out, "schedule", text);
+}
+
+static void write_attention(calc_output *out, const calc_report *r)
+{
+    const calc_app *a = &r->inputs->app;
+    const calc_exec *e = &r->inputs->exec;
+    calc_shape s = calc_shape_of(a, e);
+    char text[256], number[2][CALC_HUMAN_MAX];
+    int used = snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head", number[0]));
+    if (s.latent) {
+        used += snprintf(text + used, sizeof text - (size_t)used, ", latents of %.24s and %.24s",
+                         calc_human_integer(s.q_rank, number[0]),
+                         calc_human_integer(s.kv_rank, number[1]));
+    } else if (s.kv_heads != s.heads) {
+        used += snprintf(text + used, sizeof text - (size_t)used, ", %.24s key-value",
+                         calc_human_integer(s.kv_heads, number[0]));
+    }
+    used += snprintf(
+        text + used, sizeof text - (size_t)used, ", %s%s, %s", s.flash ? "flash" : "stored scores",
+        s.flash && e->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC ? " (generic)" : "",
+        s.causal ? "causal" : "full square");
+    if (s.window > 0) {
+        snprintf(text + used, sizeof text - (size_t)used, ", window %.24s",
+                 calc_human_integer(s.window, number[0]));
+    }
+    write_note(out, "attention", text);
+}
+
+/* Number formats; those that are absent by what they then are. */
+static void write_numbers(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    calc_shape s = calc_shape_of(&r->inputs->app, e);
+    calc_state_bytes b = calc_state_bytes_of(e, &s);
+    bool narrow = s.matrix_bytes < s.element_bytes;
+    char text[256];
+    snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
+             calc_datatype_names[calc_format_datatype(e->matrix_datatype, e->datatype)],
+             narrow && e->scaling == CALC_SCALING_BLOCK ? " with block scales" : "",
+             calc_datatype_names[calc_format_datatype(e->activation_datatype, e->datatype)]);
+    write_note(out, "numbers", text);
+    if (e->training) {
+        snprintf(text, sizeof text,
+                 "bytes: weight %.4g, gradient %.4g (sent %.4g), master %.4g, moments 2 x %.4g",
+                 b.weight, b.grad, b.reduced, b.master, b.moment);
+        write_note(out, "", text);
+    }
+}
+
+static void write_sharding(calc_output *out, const calc_report *r)
+{
+    static const char *const what[] = {"nothing sharded", "optimizer sharded (ZeRO 1)",
+                                       "optimizer, gradients sharded (ZeRO 2)",
+                                       "all state sharded (ZeRO 3)"};
+    const calc_exec *e = &r->inputs->exec;
+    char text[256], number[CALC_HUMAN_MAX], modules[CALC_CHOICE_SET_SIZE];
+    int used = snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
+    if (e->recompute_modules) {
+        const calc_field *field =
+            calc_table_find(calc_table_of(CALC_KIND_EXEC), "recompute_modules");
+        used += snprintf(text + used, sizeof text - (size_t)used, " %s",
+                         calc_choice_set_text(field->choices, e->recompute_modules, modules));
+    }
+    if (e->recompute_blocks > 0) {
+        snprintf(text + used, sizeof text - (size_t)used, " in %.40s of a stage",
+                 calc_human_counted((double)e->recompute_blocks, "block", number));
+    }
+    write_note(out, "memory", text);
+    used = snprintf(text, sizeof text, "%s", what[calc_zero_stage(e)]);
+    if (e->fsdp_par > 0) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " over %.40s ranks",
+                         calc_human_integer((double)e->fsdp_par, number));
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "; %s count",
+             e->memory_model == CALC_MEMORY_MODEL_MEGATRON ? "Megatron-LM's" : "Calculon's");
+    write_note(out, "", text);
+}
+
+/* ---- The section ------------------------------------------------------------------------------
+ */
+
+/* What the layout does to need less memory. */
+static void write_saving(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    calc_output_printf(out, "  %-9s%9s  recompute %s%s", "memory", "",
+                       choice(e, "activation_recompute"),
+                       e->optimizer_sharding ? ", optimizer sharded" : "");
+    const struct {
+        bool offloaded;
+        const char *what;
+    } parts[] = {{e->weight_offload, "weights"},
+                 {e->activations_offload, "activations"},
+                 {e->optimizer_offload, "optimizer"}};
+    const char *glue = "\n  offload             ";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].offloaded) {
+            calc_output_printf(out, "%s%s", glue, parts[i].what);
+            glue = ", ";
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_title(calc_output *out, const calc_report *r)
+{
+    char title[300];
+    snprintf(title, sizeof title, "Layout: %.250s", r->inputs->input[CALC_KIND_EXEC].name);
+    calc_report_title(out, r, title);
+}
+
+static void write_batch(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    double microbatches = r->stats->num_microbatches;
+    char number[CALC_HUMAN_MAX];
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        double batch = (double)(e->inference.batch > 0 ? e->inference.batch : e->batch_size);
+        calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer(batch, number));
+        calc_output_printf(out, "  %s per replica\n",
+                           calc_human_counted(batch / (double)e->data_par, "request", number));
+        return;
+    }
+    calc_output_printf(out, "  %-9s%9s", "batch",
+                       calc_human_integer((double)e->batch_size, number));
+    calc_output_printf(out, "  %s micro-batch%s of %lld per replica\n",
+                       calc_human_integer(microbatches, number), microbatches == 1 ? "" : "es",
+                       (long long)e->microbatch_size);
+}
+
+/* How messages of pipeline and data parallelism are hidden. */
+static const char *hidden(bool overlapped)
+{
+    return overlapped ? "overlapped" : "overlap none";
+}
+
+void calc_report_layout_write(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    calc_groups groups = calc_groups_of(e);
+    char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX], chunks[CALC_HUMAN_MAX];
+    write_title(out, r);
+    snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
+             choice(e, "tensor_par_overlap"));
+    write_dimension(out, r, "tensor", (double)e->tensor_par, &groups.tensor, how);
+    if (r->compat == CALC_COMPAT_NONE) {
+        write_context(out, r, &groups);
+        write_experts(out, r, &groups);
+    }
+    double blocks = r->stats->blocks_per_proc;
+    calc_human_counted(blocks, "block", number);
+    if (blocks != floor(blocks)) {
+        snprintf(number, sizeof number, "%.4g blocks", blocks);
+    }
+    snprintf(how, sizeof how, "%.60s in %.60s", number,
+             calc_human_counted((double)e->pipeline_interleaving, "chunk", chunks));
+    write_dimension(out, r, "pipeline", (double)e->pipeline_par, &groups.pipeline, how);
+    write_dimension(out, r, "data", (double)e->data_par, &groups.dense_data,
+                    hidden(e->data_par_overlap));
+    write_batch(out, r);
+    if (r->compat != CALC_COMPAT_NONE) {
+        write_saving(out, r);
+        return;
+    }
+    write_schedule(out, r);
+    write_attention(out, r);
+    write_numbers(out, r);
+    write_sharding(out, r);
+}

@@ -1,0 +1,190 @@
+#include "cli/run/run_outcome.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "cli/run/simulation.h"
+#include "io/csv.h"
+#include "io/json_save.h"
+#include "io/peers.h"
+#include "io/put_answer.h"
+#include "spec/compat.h"
+#include "spec/field.h"
+
+/* ---- The run ----------------------------------------------------------------------------------
+ */
+
+calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    if (calc_compat_check(&in->app, &in->exec, o->compat, errors) != CALC_OK) {
+        return CALC_ERR_UNSUPPORTED;
+    }
+    calc_run(&in->app, &in->system, &in->exec, o->compat, &o->stats);
+    calc_status status = o->exact ? calc_simulation_stats(in, &o->stats, errors) : CALC_OK;
+    if (status != CALC_OK) {
+        return status;
+    }
+    o->reason_count =
+        calc_reasons(&in->app, &in->system, &in->exec, o->compat, &o->stats, o->reason);
+    if (layers) {
+        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->compat, o->layer,
+                                     CALC_MAX_LAYERS);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    size_t count = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, NULL, 0);
+    if (count == 0) {
+        return CALC_OK;
+    }
+    o->stage = calloc(count, sizeof *o->stage);
+    if (!o->stage) {
+        return calc_errors_no_memory(errors);
+    }
+    o->stage_known =
+        calc_each_stage(&in->app, &in->system, &in->exec, o->compat, o->stage, count);
+    return CALC_OK;
+}
+
+/* ---- The command that gives it again -----------------------------------------------------------
+ */
+
+static void put_words(calc_put *put, const char *option, const char *value)
+{
+    if (value) {
+        calc_put_text(put, NULL, option);
+        calc_put_text(put, NULL, value);
+    }
+}
+
+static void put_command(calc_put *put, const calc_run_outcome *o,
+                        const char *const argument[CALC_INPUTS])
+{
+    calc_put_array(put, NULL, CALC_PUT_LINE);
+    put_words(put, "calc", "run");
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        calc_put_text(put, NULL, argument[i]);
+    }
+    for (size_t i = 0; i < o->set_count; i++) {
+        put_words(put, "--set", o->set[i]);
+    }
+    put_words(put, "--schedule", o->exact ? "exact" : NULL);
+    if (o->has_band) {
+        calc_put_text(put, NULL, "--band");
+    }
+    put_words(put, "--operators", o->operators_file);
+    put_words(put, "--rows", o->operators_rows);
+    char rules[CALC_COMPAT_TEXT];
+    put_words(put, "--compat",
+              o->compat == CALC_COMPAT_NONE ? NULL : calc_compat_text(o->compat, rules));
+    calc_put_close(put);
+}
+
+calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argument[CALC_INPUTS],
+                                     calc_errors *errors)
+{
+    calc_output *out;
+    calc_text text = {0};
+    calc_status status = calc_output_open_memory(&out, &text, errors);
+    if (status == CALC_OK) {
+        calc_put put = calc_put_to(out);
+        put_command(&put, o, argument);
+        status = calc_output_close(out, errors);
+    }
+    o->command = text.data;
+    return status;
+}
+
+/* ---- JSON and CSV ---------------------------------------------------------------------------- */
+
+static void put_names(calc_put *put, const calc_run_outcome *o)
+{
+    const calc_input *input = o->inputs.input;
+    calc_put_object(put, "names", CALC_PUT_LINE);
+    calc_put_text(put, "application", input[CALC_KIND_APP].name);
+    calc_put_text(put, "system", input[CALC_KIND_SYSTEM].name);
+    calc_put_text(put, "execution", input[CALC_KIND_EXEC].name);
+    if (o->command) {
+        calc_put_raw(put, "command", o->command);
+    }
+    calc_put_close(put);
+}
+
+void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
+{
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    char rules[CALC_COMPAT_TEXT];
+    calc_put_text(&put, "compat", calc_compat_text(o->compat, rules));
+    put_names(&put, o);
+    calc_put_struct(&put, "application", CALC_KIND_APP, &o->inputs.app);
+    calc_put_struct(&put, "system", CALC_KIND_SYSTEM, &o->inputs.system);
+    calc_put_struct(&put, "execution", CALC_KIND_EXEC, &o->inputs.exec);
+    calc_put_text(&put, "verdict", calc_verdict_text(o->stats.verdict));
+    calc_put_reasons(&put, o->reason, o->reason_count);
+    calc_put_struct(&put, "stats", CALC_KIND_STATS, &o->stats);
+    if (o->band_json) {
+        calc_put_raw(&put, "band", o->band_json);
+    } else if (o->has_band) {
+        calc_run_band_put(&put, &o->band, &o->stats);
+    }
+    if (o->layer_count > 0) {
+        calc_put_layers(&put, o->layer, o->layer_count);
+    }
+    if (o->stage_count > 0) {
+        calc_put_stages(&put, o->stage, o->stage_count);
+    }
+    if (o->operators) {
+        calc_run_operators_put(&put, o->operators);
+    }
+    calc_put_end(&put);
+}
+
+void calc_run_write_csv(calc_output *out, const calc_run_outcome *o)
+{
+    calc_output_text(out, "application,system,execution,verdict");
+    calc_csv_header(out, CALC_KIND_EXEC, false);
+    calc_csv_header(out, CALC_KIND_STATS, false);
+    calc_output_text(out, "\n");
+    for (int kind = 0; kind < CALC_INPUTS; kind++) {
+        calc_csv_text(out, o->inputs.input[kind].name, kind == 0);
+    }
+    calc_csv_text(out, calc_verdict_text(o->stats.verdict), false);
+    calc_csv_values(out, CALC_KIND_EXEC, &o->inputs.exec, false);
+    calc_csv_values(out, CALC_KIND_STATS, &o->stats, false);
+    calc_output_text(out, "\n");
+}
+
+void calc_run_write_stages(calc_output *out, const calc_run_outcome *o)
+{
+    calc_csv_header(out, CALC_KIND_STAGE, true);
+    calc_output_text(out, "\n");
+    for (size_t i = 0; i < o->stage_count; i++) {
+        calc_csv_values(out, CALC_KIND_STAGE, &o->stage[i], true);
+        calc_output_text(out, "\n");
+    }
+}
+
+void calc_run_write_peers(calc_output *out, const calc_run_outcome *o)
+{
+    calc_peers_save(out, &o->inputs.exec);
+}
+
+void calc_run_outcome_free(calc_run_outcome *o)
+{
+    free(o->stage);
+    free(o->set);
+    calc_run_band_free(&o->band);
+    if (o->operators) {
+        calc_run_operators_free(o->operators);
+    }
+    free(o->operators);
+    free(o->command);
+    free(o->band_json);
+    calc_inputs_free(&o->inputs);
+}

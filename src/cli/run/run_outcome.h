@@ -1,0 +1,64 @@
+/** @file run_outcome.h  All that is known of a run, and the files that `calc run` writes of it. */
+#ifndef CALC_CLI_RUN_RUN_OUTCOME_H
+#define CALC_CLI_RUN_RUN_OUTCOME_H
+
+#include "cli/run/run_band.h"
+#include "cli/run/run_operators.h"
+#include "cli/shell/inputs.h"
+#include "io/output.h"
+
+/** A run and its answers. */
+typedef struct calc_run_outcome {
+    calc_inputs inputs;
+    calc_stats stats;
+    calc_compat compat;
+    bool exact; /**< the pipeline is simulated, not in closed form */
+    calc_reason reason[CALC_MAX_REASONS];
+    size_t reason_count;
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t layer_count;      /**< 0 unless asked for */
+    calc_stage_stats *stage; /**< owned */
+    size_t stage_count;      /**< 0 for Calculon's layouts unless asked for: they are all alike */
+    size_t stage_known;      /**< of `stage`, asked for or not */
+    const char **set;        /**< owned: assignments FIELD=VALUE */
+    size_t set_count;
+    char *command; /**< owned: the command that gives this again, a JSON array of words; or NULL */
+    bool has_band;
+    calc_run_band band; /**< if it has one */
+    char *band_json;    /**< owned: the band as it was written before, instead; or NULL */
+    const char *operators_file, *operators_rows; /**< as they were given; NULL: not */
+    calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
+} calc_run_outcome;
+
+/** Evaluate the inputs: statistics, reasons, layers of a block if `layers`.
+ *  @return CALC_OK, or what calc_simulation_stats() returns */
+CALC_MUST_USE calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers,
+                                                    calc_errors *errors);
+
+/** List every stage, if each has blocks, in `stage` and `stage_known`; stage_count is the caller's.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors);
+
+/** Keep the command that gives this again.
+ *  @param argument  APP SYS EXE as they were given
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_run_outcome_command(calc_run_outcome *o,
+                                                   const char *const argument[CALC_INPUTS],
+                                                   calc_errors *errors);
+
+/** Inputs, verdict and statistics as one JSON object. */
+void calc_run_write_json(calc_output *out, const calc_run_outcome *o);
+
+/** A header and one row of CSV. */
+void calc_run_write_csv(calc_output *out, const calc_run_outcome *o);
+
+/** A header and one row of CSV per stage. */
+void calc_run_write_stages(calc_output *out, const calc_run_outcome *o);
+
+/** Which ranks talk to which, as JSON. */
+void calc_run_write_peers(calc_output *out, const calc_run_outcome *o);
+
+/** Free what it owns; fine on {0}. */
+void calc_run_outcome_free(calc_run_outcome *o);
+
+#endif

@@ -1,0 +1,80 @@
+#include "cli/run/run_page.h"
+
+#include "cli/draw/breakdown.h"
+#include "plan/resources.h"
+#include "report/page.h"
+#include "report/page_timeline.h"
+
+static void put_parameters(calc_put *put, const calc_app *app)
+{
+    calc_parameters p;
+    calc_count_parameters(app, &p);
+    calc_put_object(put, "parameters", CALC_PUT_LINE);
+    calc_put_number(put, "total", p.total);
+    calc_put_number(put, "active", p.active);
+    calc_put_close(put);
+}
+
+/* The time of a step with 10 % more of each rate. */
+static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    calc_put_array(put, "ten_percent_more", CALC_PUT_LINES);
+    for (size_t i = 0; i < calc_resources_rates(&o->inputs.system) && status == CALC_OK; i++) {
+        calc_run_outcome more = {.inputs = o->inputs, .compat = o->compat, .exact = o->exact};
+        char text[CALC_RESOURCE_TEXT];
+        if (!calc_resource_there(&o->inputs.system, i)) {
+            continue;
+        }
+        calc_resource_grow(&more.inputs.system, i);
+        status = calc_run_outcome_evaluate(&more, false, errors);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "resource", calc_resource_text(&o->inputs.system, i, text));
+        calc_put_number(put, "total_time", more.stats.total_time);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    return status;
+}
+
+static calc_status write_page(calc_output *out, const calc_run_outcome *o,
+                              const calc_page_timeline *timeline, calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    calc_run_outcome whole = *o;
+    whole.stage_count = o->stage_known;
+    bool ours = o->compat == CALC_COMPAT_NONE;
+    whole.layer_count = calc_layers(&in->app, &in->system, &in->exec, o->compat, whole.layer,
+                                    CALC_MAX_LAYERS);
+    calc_put put = calc_page_begin(out, CALC_PAGE_RUN);
+    calc_put_key(&put, "run");
+    calc_run_write_json(out, &whole);
+    calc_breakdown_put_time(&put, "time", &o->stats);
+    calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);
+    calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, ours);
+    put_parameters(&put, &in->app);
+    calc_status status = put_more(&put, o, errors);
+    calc_put_flag(&put, "ours", ours);
+    calc_page_timeline_put(&put, timeline);
+    calc_page_end(&put, CALC_PAGE_RUN);
+    return status;
+}
+
+calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, calc_errors *errors)
+{
+    calc_output *out = NULL;
+    calc_page_timeline timeline = {0};
+    calc_status status =
+        calc_page_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
+    status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
+    if (status == CALC_OK) {
+        status = write_page(out, o, &timeline, errors);
+        if (status == CALC_OK) {
+            status = calc_output_close(out, errors);
+        } else {
+            calc_output_discard(out);
+        }
+    }
+    calc_page_timeline_free(&timeline);
+    return status;
+}

@@ -1,0 +1,340 @@
+#include "cli/run/trace.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/run/trace_out.h"
+#include "io/json_put.h"
+#include "spec/field.h"
+
+/* Process 0 is the step as a whole, process i + 1 is stage i. */
+enum { THREAD_STEP = 1, THREAD_COMPUTE = 1, THREAD_P2P, THREAD_DATA };
+
+typedef struct writer {
+    const calc_trace *trace;
+    const calc_timeline *timeline;
+    calc_trace_out *out;
+    int64_t stage; /* whose events are written */
+} writer;
+
+static calc_trace_track track_of(const writer *w, int thread)
+{
+    return (calc_trace_track){w->stage + 1, thread};
+}
+
+static double largest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- What a pass is spent on ----------------------------------------------------------------- */
+
+/* Slices inside the one of the pass, in the order of the list; messages come last. */
+static double write_parts(const writer *w, const double *spent_s, const char *compute,
+                          const char *category, double at_s, double end_s)
+{
+    for (int i = 0; i < CALC_TIMELINE_MESSAGE; i++) {
+        double part_end_s = fmin(at_s + spent_s[i], end_s);
+        const char *name =
+            i == CALC_TIMELINE_COMPUTE ? compute : calc_timeline_part_text((calc_timeline_part)i);
+        calc_trace_slice(w->out, track_of(w, THREAD_COMPUTE), name, category, at_s, part_end_s);
+        at_s = part_end_s;
+    }
+    return at_s;
+}
+
+/* A pass of one part only is not divided. */
+static bool several(const double *first_s, const double *second_s)
+{
+    int count = 0;
+    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+        count += (first_s && first_s[i] > 0) + (second_s && second_s[i] > 0);
+    }
+    return count > 1;
+}
+
+static void write_forward(const writer *w, const calc_timeline_spent *s, double start_s,
+                          double end_s)
+{
+    if (several(s->fw_s, NULL)) {
+        write_parts(w, s->fw_s, "kernels", "forward", start_s, end_s);
+    }
+}
+
+/* Activation gradient and weight gradient, or one of them. */
+static void write_backward(const writer *w, const calc_timeline_spent *s,
+                           calc_schedule_op_kind kind, double start_s, double end_s)
+{
+    const double *bw_s = kind != CALC_SCHEDULE_WGRAD ? s->bw_s : NULL;
+    const double *wgrad_s = kind != CALC_SCHEDULE_BW ? s->wgrad_s : NULL;
+    double at_s = start_s;
+    if (!several(bw_s, wgrad_s)) {
+        return;
+    }
+    if (bw_s) {
+        at_s = write_parts(w, bw_s, "activation gradient", "backward", at_s, end_s);
+    }
+    if (wgrad_s) {
+        write_parts(w, wgrad_s, "weight gradient", "backward", at_s, end_s);
+    }
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static int64_t arrow_id(const writer *w, const calc_schedule_event *e, int64_t place, bool forward)
+{
+    return 2 * (place * w->timeline->shape.microbatches + e->microbatch) + forward;
+}
+
+/* The message of a pass at its end, on a thread of its own, and the arrow to who receives it. */
+static void write_message(const writer *w, const calc_schedule_event *e, bool forward,
+                          double message_s, double end_s)
+{
+    const calc_schedule_shape *shape = &w->timeline->shape;
+    int64_t to = forward ? calc_timeline_next(shape, e->stage, e->chunk)
+                         : calc_timeline_before(shape, e->stage, e->chunk);
+    if (to < 0) {
+        return;
+    }
+    char name[64];
+    int64_t place = calc_timeline_place(shape, e->stage, e->chunk);
+    snprintf(name, sizeof name, "to stage %lld", (long long)to);
+    int64_t start_ns = calc_trace_ns(end_s - message_s);
+    int64_t end_ns = calc_trace_ns(end_s);
+    bool shows = end_ns > start_ns;
+    calc_trace_slice(w->out, track_of(w, THREAD_P2P), name, "message", end_s - message_s, end_s);
+    calc_trace_arrow(w->out, track_of(w, shows ? THREAD_P2P : THREAD_COMPUTE), true,
+                     arrow_id(w, e, place, forward), forward ? "activations" : "gradients",
+                     shows ? start_ns : end_ns - 1);
+}
+
+static void write_arrival(const writer *w, const calc_schedule_event *e, bool forward)
+{
+    const calc_schedule_shape *shape = &w->timeline->shape;
+    int64_t from = forward ? calc_timeline_before(shape, e->stage, e->chunk)
+                           : calc_timeline_next(shape, e->stage, e->chunk);
+    if (from >= 0) {
+        int64_t place = calc_timeline_place(shape, e->stage, e->chunk) + (forward ? -1 : 1);
+        calc_trace_arrow(w->out, track_of(w, THREAD_COMPUTE), false, arrow_id(w, e, place, forward),
+                         forward ? "activations" : "gradients", calc_trace_ns(e->start_s));
+    }
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+/* "F 3", or "F 3.1" with several chunks. */
+static char *name_of(const writer *w, const calc_schedule_event *e, char *buffer, size_t size)
+{
+    static const char *const letters[] = {"F", "B", "W", "B"};
+    if (calc_timeline_held(&w->timeline->shape) > 1) {
+        snprintf(buffer, size, "%s %d.%d", letters[e->kind], e->microbatch, e->chunk);
+    } else {
+        snprintf(buffer, size, "%s %d", letters[e->kind], e->microbatch);
+    }
+    return buffer;
+}
+
+static const char *category_of(const calc_schedule_event *e)
+{
+    return e->kind == CALC_SCHEDULE_FW      ? "forward"
+           : e->kind == CALC_SCHEDULE_WGRAD ? "weight gradient"
+                                            : "backward";
+}
+
+/* An event: its slice, its parts, its messages. Of a pair of a forward and a backward that run at
+ * once each has its own time inside that of the pair. */
+static void write_operation(const writer *w, const calc_schedule_event *e, double start_s,
+                            double end_s)
+{
+    char name[64];
+    calc_timeline_spent s;
+    calc_timeline_spent_of(w->timeline, e->stage, e->chunk, &s);
+    calc_trace_slice(w->out, track_of(w, THREAD_COMPUTE), name_of(w, e, name, sizeof name),
+                     category_of(e), start_s, end_s);
+    if (e->kind == CALC_SCHEDULE_FW) {
+        write_arrival(w, e, true);
+        write_forward(w, &s, start_s, end_s);
+        write_message(w, e, true, s.fw_s[CALC_TIMELINE_MESSAGE], end_s);
+        return;
+    }
+    if (e->kind != CALC_SCHEDULE_WGRAD) {
+        write_arrival(w, e, false);
+    }
+    write_backward(w, &s, e->kind, start_s, end_s);
+    if (e->kind != CALC_SCHEDULE_WGRAD) {
+        write_message(w, e, false, s.bw_s[CALC_TIMELINE_MESSAGE], end_s);
+    }
+}
+
+static void write_memory(const writer *w, double at_s)
+{
+    const calc_schedule_shape *shape = &w->timeline->shape;
+    double parts = (double)(shape->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 1 : shape->chunks);
+    double live = (double)w->trace->simulation->live[w->stage];
+    calc_timeline_memory memory = calc_timeline_memory_of(w->timeline, w->stage);
+    double bytes = memory.fixed_bytes + memory.flight_bytes * live / parts;
+    calc_trace_counter(w->out, w->stage + 1, "memory", "GiB", at_s, bytes / 0x1p30);
+}
+
+/* A pass keeps activations from the start of its forward to the end of its weight gradient. */
+static void count_memory(const writer *w, const calc_schedule_event *e, bool shown)
+{
+    bool begins = e->kind == CALC_SCHEDULE_FW;
+    bool ends = e->kind == CALC_SCHEDULE_WGRAD || e->kind == CALC_SCHEDULE_BW_WHOLE;
+    w->trace->simulation->live[w->stage] += begins - ends;
+    if (shown && (begins || ends)) {
+        write_memory(w, begins ? e->start_s : e->end_s);
+    }
+}
+
+static void write_pair(const writer *w, const calc_schedule_event *e)
+{
+    char name[80];
+    char first[32];
+    char second[32];
+    calc_schedule_pass forward = calc_timeline_pass_of(w->timeline, e->stage, e->chunk);
+    double between_s = fmin(e->start_s + forward.fw_s, e->end_s);
+    snprintf(name, sizeof name, "%s + %s", name_of(w, e, first, sizeof first),
+             name_of(w, e + 1, second, sizeof second));
+    calc_trace_slice(w->out, track_of(w, THREAD_COMPUTE), name, "pair", e->start_s, e->end_s);
+    write_operation(w, e, e->start_s, between_s);
+    write_operation(w, e + 1, between_s, e->end_s);
+}
+
+/* The passes of the simulation that take no time are those backward of inference. */
+static void write_operations(writer *w)
+{
+    const calc_schedule_events *events = &w->trace->simulation->events;
+    int64_t shown = w->trace->microbatches;
+    bool training = w->timeline->layout.exec->training;
+    for (int64_t i = 0; i < events->count; i++) {
+        const calc_schedule_event *e = &events->event[i];
+        if (e->kind != CALC_SCHEDULE_FW && !training) {
+            continue;
+        }
+        w->stage = e->stage;
+        if (i + 1 < events->count && calc_simulation_paired(e) && e->microbatch < shown &&
+            e[1].microbatch < shown) {
+            write_pair(w, e);
+            count_memory(w, e, true);
+            count_memory(w, e + 1, true);
+            i++;
+            continue;
+        }
+        if (e->microbatch < shown) {
+            write_operation(w, e, e->start_s, e->end_s);
+        }
+        count_memory(w, e, e->microbatch < shown && training);
+    }
+}
+
+/* ---- What follows the pipeline --------------------------------------------------------------- */
+
+/* Gradients are reduced in the backward passes, as far as that is hidden; weights gathered by the
+ * step before arrive in the first forward passes. */
+static void write_end(const writer *w)
+{
+    const calc_stats *s = w->trace->stats;
+    calc_timeline_end end = calc_timeline_end_of(w->timeline, w->stage);
+    calc_trace_track data = track_of(w, THREAD_DATA);
+    calc_trace_track compute = track_of(w, THREAD_COMPUTE);
+    double pipeline_s = w->trace->simulation->pipeline_s;
+    double hidden_s = largest(0, end.gather_link_s - end.gather_s);
+    double at_s = pipeline_s + s->straggler_time;
+    double reduced_s = at_s + end.reduce_s;
+    double start_s = fmin(at_s, largest(hidden_s, reduced_s - end.reduce_link_s));
+    calc_trace_slice(w->out, data, "all-gather weights, hidden", "data parallel", 0,
+                     fmin(hidden_s, at_s));
+    calc_trace_slice(w->out, compute, "stragglers", "wait", pipeline_s, at_s);
+    calc_trace_slice(w->out, data,
+                     end.scatters ? "reduce-scatter gradients" : "all-reduce gradients",
+                     "data parallel", fmin(start_s, reduced_s), reduced_s);
+    at_s = reduced_s + end.tied_s;
+    calc_trace_slice(w->out, data, "all-reduce shared embedding", "data parallel", reduced_s, at_s);
+    calc_trace_slice(w->out, compute, "optimizer", "optimizer", at_s, at_s + end.optimizer_s);
+    at_s += end.optimizer_s;
+    calc_trace_slice(w->out, data, "all-gather weights", "data parallel", at_s,
+                     at_s + end.gather_s);
+}
+
+/* ---- The step -------------------------------------------------------------------------------- */
+
+static void write_names(writer *w, int64_t stages)
+{
+    calc_trace_process(w->out, 0, "step");
+    calc_trace_thread(w->out, (calc_trace_track){0, THREAD_STEP}, "step");
+    for (int64_t i = 0; i < stages; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "stage %lld", (long long)i);
+        w->stage = i;
+        calc_trace_process(w->out, i + 1, name);
+        calc_trace_thread(w->out, track_of(w, THREAD_COMPUTE), "compute");
+        calc_trace_thread(w->out, track_of(w, THREAD_P2P), "messages between stages");
+        calc_trace_thread(w->out, track_of(w, THREAD_DATA), "data parallel");
+    }
+}
+
+/* The step and the phases that it adds up to. */
+static void write_phases(const writer *w)
+{
+    const calc_stats *s = w->trace->stats;
+    const calc_trace_track track = {0, THREAD_STEP};
+    double pipeline_s = w->trace->simulation->pipeline_s;
+    double rest_s = pipeline_s + s->straggler_time;
+    double end_s = s->total_time - s->overhead_time;
+    calc_trace_slice(w->out, track, "step", "step", 0, s->total_time);
+    calc_trace_slice(w->out, track, "pipeline", "step", 0, pipeline_s);
+    calc_trace_slice(w->out, track, "stragglers", "step", pipeline_s, rest_s);
+    calc_trace_slice(w->out, track, "data parallelism and optimizer", "step", rest_s, end_s);
+    calc_trace_slice(w->out, track, "fixed overhead", "step", end_s, s->total_time);
+}
+
+static void write_events(const calc_trace *trace, calc_trace_out *out)
+{
+    writer w = {.trace = trace, .timeline = &trace->simulation->timeline, .out = out};
+    int64_t stages = w.timeline->shape.stages;
+    write_names(&w, stages);
+    write_phases(&w);
+    for (w.stage = 0; w.stage < stages; w.stage++) {
+        trace->simulation->live[w.stage] = 0;
+        write_memory(&w, 0);
+        write_end(&w);
+    }
+    write_operations(&w);
+}
+
+int64_t calc_trace_count(const calc_trace *trace)
+{
+    calc_trace_out out = {0};
+    write_events(trace, &out);
+    return out.count;
+}
+
+void calc_trace_write(calc_output *out, const calc_trace *trace)
+{
+    const calc_schedule_shape *shape = &trace->simulation->timeline.shape;
+    const calc_input *input = trace->inputs->input;
+    calc_trace_out records = {.out = out};
+    calc_put put = {.out = out};
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "displayTimeUnit", "ms");
+    calc_put_object(&put, "otherData", CALC_PUT_LINE);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_text(&put, "application", input[CALC_KIND_APP].name);
+    calc_put_text(&put, "system", input[CALC_KIND_SYSTEM].name);
+    calc_put_text(&put, "execution", input[CALC_KIND_EXEC].name);
+    calc_put_text(&put, "verdict", calc_verdict_text(trace->stats->verdict));
+    calc_put_text(&put, "pipeline_schedule", calc_pipeline_schedule_names[shape->kind]);
+    calc_put_count(&put, "stages", shape->stages);
+    calc_put_count(&put, "chunks", shape->chunks);
+    calc_put_count(&put, "microbatches", shape->microbatches);
+    calc_put_count(&put, "microbatches_shown", trace->microbatches);
+    calc_put_number(&put, "pipeline_time", trace->simulation->pipeline_s);
+    calc_put_number(&put, "total_time", trace->stats->total_time);
+    calc_put_close(&put);
+    calc_put_array(&put, "traceEvents", CALC_PUT_LINE);
+    write_events(trace, &records);
+    calc_output_text(out, "\n");
+    calc_put_close(&put);
+    calc_put_end(&put);
+}

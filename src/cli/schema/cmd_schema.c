@@ -1,0 +1,146 @@
+#include <string.h>
+
+#include "cli/schema/files.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/opt.h"
+#include "io/schema.h"
+#include "spec/field.h"
+
+enum { OPT_OUT };
+
+/* The kinds of tables come first, as calc_kind counts them; then those of files. */
+static const char *const names[] = {"app",    "sys",   "exe",  "stats",     "layer",      "stage",
+                                    "result", "space", "runs", "operators", "validation", NULL};
+static const calc_schema_file *const files[] = {&calc_schema_result, &calc_schema_space,
+                                                &calc_schema_runs, &calc_schema_operators,
+                                                &calc_schema_validation};
+static const calc_opt opts[] = {
+    [OPT_OUT] = {.name = "out", .value = "FILE", .preset = "-", .doc = "write to a file"}, {0}};
+static const calc_arg rows[] = {
+    {.name = "NAME",
+     .choices = names,
+     .doc =
+         "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
+         "calc run --json writes; stats, layer, stage: parts of it; runs, operators: the rows of "
+         "files of measured runs and operators, as objects; validation: what calc "
+         "validate --json writes"},
+    {0}};
+static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
+                                       NULL};
+
+/* ---- Parts that the tables of fields make ------------------------------------------------------
+ */
+
+static void write_object(calc_output *out, calc_kind kind)
+{
+    static const char name[] = "\n        \"name\": {\"type\": \"string\"},";
+    calc_schema_object(out, calc_table_of(kind), kind == CALC_KIND_LAYER ? name : "", 4);
+}
+
+/* Ranges, lists in one text and "*" are texts; so is every number that a program writes as one. */
+static void write_axis(calc_output *out, const calc_field *field)
+{
+    bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
+    const char *text = number ? "numbers" : "choices";
+    calc_output_printf(out, "\"%s\": {\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, %s", field->key, text,
+                       number ? "{\"$ref\": \"#/$defs/max\"}, " : "");
+    calc_schema_value(out, field, 4);
+    calc_output_text(out, ", {\"type\": \"array\", \"minItems\": 1, \"items\": {\"anyOf\": [");
+    calc_schema_value(out, field, 4);
+    calc_output_printf(out, ", {\"$ref\": \"#/$defs/%s\"}]}}]}", text);
+}
+
+/* Members of a space: fields of the execution, and those of model and machine. */
+static void write_axes(calc_output *out, calc_kind kind)
+{
+    (void)kind;
+    const char *glue = "";
+    const calc_table *exe = calc_table_of(CALC_KIND_EXEC);
+    for (size_t i = 0; i < exe->count; i++) {
+        if (exe->rows[i].type != CALC_TYPE_NOTE) {
+            calc_output_text(out, glue);
+            write_axis(out, &exe->rows[i]);
+            glue = ",\n    ";
+        }
+    }
+    for (calc_kind of = CALC_KIND_APP; of <= CALC_KIND_SYSTEM; of++) {
+        const calc_table *table = calc_table_of(of);
+        for (size_t i = 0; i < table->count; i++) {
+            const calc_field *field = &table->rows[i];
+            if (!field->table && field->type != CALC_TYPE_NOTE &&
+                !calc_table_find(exe, field->key)) {
+                calc_output_printf(out, "%s\"%s\": {\"$ref\": \"#/$defs/any\"}", glue, field->key);
+            }
+        }
+    }
+}
+
+static void write_version(calc_output *out, calc_kind kind)
+{
+    (void)kind;
+    calc_output_text(out, CALC_VERSION);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------
+ */
+
+/* What a file leaves to be filled in, and by what. */
+static const struct {
+    const char *text;
+    void (*write)(calc_output *out, calc_kind kind);
+    calc_kind kind;
+} places[] = {
+    {"@version", write_version, CALC_KIND_NONE},   {"\"@axes\": null", write_axes, CALC_KIND_NONE},
+    {"\"@app\"", write_object, CALC_KIND_APP},     {"\"@sys\"", write_object, CALC_KIND_SYSTEM},
+    {"\"@exe\"", write_object, CALC_KIND_EXEC},    {"\"@stats\"", write_object, CALC_KIND_STATS},
+    {"\"@layer\"", write_object, CALC_KIND_LAYER}, {"\"@stage\"", write_object, CALC_KIND_STAGE}};
+
+/* Fill in what is at the start of the text. @return bytes of it that are done */
+static size_t fill_in(calc_output *out, const char *text)
+{
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        size_t length = strlen(places[i].text);
+        if (strncmp(text, places[i].text, length) == 0) {
+            places[i].write(out, places[i].kind);
+            return length;
+        }
+    }
+    calc_output_write(out, text, 1);
+    return 1;
+}
+
+static void write_file(calc_output *out, const calc_schema_file *file)
+{
+    for (size_t i = 0; i < file->length;) {
+        i += fill_in(out, file->bytes + i);
+    }
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static calc_exit run(const calc_args *args)
+{
+    calc_errors errors = {0};
+    calc_output *out;
+    int name = calc_choice_index(names, args->argument[0]);
+    if (calc_output_open(&out, calc_opt_value(args, OPT_OUT), &errors) == CALC_OK) {
+        if (name < CALC_KIND_COUNT) {
+            calc_schema_write(out, (calc_kind)name);
+        } else {
+            write_file(out, files[name - CALC_KIND_COUNT]);
+        }
+        (void)!calc_output_close(out, &errors);
+    }
+    return calc_complain_errors(&errors);
+}
+
+const calc_command calc_cmd_schema = {
+    .name = "schema",
+    .summary = "write the JSON Schema of a document",
+    .detail = "Writes a JSON Schema (draft 2020-12) made from the tables of fields: names, types, "
+              "ranges, units, defaults. Editors complete and check files with it. What fields mean "
+              "to each other is not in it: calc run says.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

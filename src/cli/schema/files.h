@@ -1,0 +1,20 @@
+/** @file files.h  The JSON Schemas of this folder, as the build put them into the program. "@name"
+ * in them stands for what the tables of fields say. */
+#ifndef CALC_CLI_SCHEMA_FILES_H
+#define CALC_CLI_SCHEMA_FILES_H
+
+#include <stddef.h>
+
+/** A text, with a 0 behind it. */
+typedef struct calc_schema_file {
+    const char *bytes;
+    size_t length;
+} calc_schema_file;
+
+extern const calc_schema_file calc_schema_result;     /**< what calc run --json writes */
+extern const calc_schema_file calc_schema_space;      /**< what calc sweep takes */
+extern const calc_schema_file calc_schema_runs;       /**< measured runs */
+extern const calc_schema_file calc_schema_operators;  /**< measured kernels and collectives */
+extern const calc_schema_file calc_schema_validation; /**< what calc validate --json writes */
+
+#endif

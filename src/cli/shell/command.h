@@ -1,0 +1,71 @@
+/** @file command.h  What a command is. Its rows give the parser, the help, the manual page and the
+ *  completion; a command is added by writing cmd_<name>.c and naming it in command.c. */
+#ifndef CALC_CLI_SHELL_COMMAND_H
+#define CALC_CLI_SHELL_COMMAND_H
+
+#include "calc.h"
+
+/** How calc ends: X(NAME, meaning). The numbers are a contract, in this order from 0. */
+#define CALC_EXIT_LIST(X)                                                                          \
+    X(OK, "fine")                                                                                  \
+    X(INFEASIBLE, "the layout cannot run, or predictions got worse; the reasons are printed")      \
+    X(USAGE, "the command line is wrong")                                                          \
+    X(INPUT, "an input is wrong or does not exist")                                                \
+    X(SYSTEM, "reading or writing failed, or memory ran out")                                      \
+    X(BUG, "a bug in calc: please report it")
+
+typedef enum calc_exit {
+#define CALC_X(name, meaning) CALC_EXIT_##name,
+    CALC_EXIT_LIST(CALC_X)
+#undef CALC_X
+        CALC_EXIT_COUNT
+} calc_exit;
+
+/** One option. Lists of them end with a row without a name. */
+typedef struct calc_opt {
+    const char *name;           /**< without the dashes */
+    const char *value;          /**< what its value is called: "FILE"; NULL: it takes none */
+    const char *const *choices; /**< values allowed, NULL at the end; NULL: any */
+    const char *preset;         /**< value if it is not given; NULL: none */
+    bool repeated;              /**< may be given more than once; else the last one counts */
+    const char *doc;
+} calc_opt;
+
+/** One argument. Lists of them end with a row without a name. */
+typedef struct calc_arg {
+    const char *name;    /**< "APP" */
+    bool names_document; /**< a path or the bare name of a document of `kind` */
+    calc_kind kind;
+    const char *const *choices; /**< as in calc_opt */
+    bool optional;
+    bool repeated; /**< takes all further arguments; only the last row may */
+    const char *doc;
+} calc_arg;
+
+typedef struct calc_args calc_args;
+
+typedef struct calc_command {
+    const char *name;
+    const char *summary; /**< one line, no full stop */
+    const char *detail;  /**< a paragraph */
+    const calc_arg *args;
+    const calc_opt *opts;
+    const char *const *examples; /**< command lines, NULL at the end */
+    calc_exit (*run)(const calc_args *args);
+} calc_command;
+
+extern const calc_command calc_cmd_run, calc_cmd_trace, calc_cmd_sweep, calc_cmd_merge,
+    calc_cmd_report, calc_cmd_validate, calc_cmd_calibrate, calc_cmd_serve, calc_cmd_explain,
+    calc_cmd_diff, calc_cmd_why, calc_cmd_export, calc_cmd_import, calc_cmd_schema, calc_cmd_params,
+    calc_cmd_fields, calc_cmd_names, calc_cmd_help;
+
+/** All commands, in the order of the help; NULL at the end. */
+extern const calc_command *const calc_command_list[];
+
+/** The command of that name; NULL if there is none. */
+const calc_command *calc_command_find(const char *name);
+
+/** The name of a command nearest to `name`; NULL if none is near. */
+const char *calc_command_nearest(const char *name);
+
+#endif

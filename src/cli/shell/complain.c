@@ -1,0 +1,39 @@
+#include "cli/shell/complain.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+static calc_exit exit_of(calc_status status)
+{
+    switch (status) {
+    case CALC_OK:
+        return CALC_EXIT_OK;
+    case CALC_ERR_IO:
+    case CALC_ERR_NOMEM:
+        return CALC_EXIT_SYSTEM;
+    default:
+        return CALC_EXIT_INPUT;
+    }
+}
+
+calc_exit calc_complain_errors(const calc_errors *errors)
+{
+    for (int i = 0; i < errors->count; i++) {
+        char line[1200];
+        calc_error_print(&errors->item[i], line, sizeof line);
+        fprintf(stderr, "%s\n", line);
+    }
+    if (errors->dropped > 0) {
+        fprintf(stderr, "%d more error%s\n", errors->dropped, errors->dropped == 1 ? "" : "s");
+    }
+    return exit_of(calc_errors_first(errors));
+}
+
+calc_exit calc_complain_usage(const calc_command *command, const char *text)
+{
+    const char *space = command ? " " : "";
+    const char *name = command ? command->name : "";
+    fprintf(stderr, "calc%s%s: %s (see calc%s%s --help)\n", space, name, text, space, name);
+    return CALC_EXIT_USAGE;
+}

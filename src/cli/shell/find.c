@@ -1,0 +1,315 @@
+#include "cli/shell/find.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static const struct {
+    const char *folder, *text, *text_with_article;
+} kinds[] = {[CALC_KIND_APP] = {"models", "model", "a model"},
+             [CALC_KIND_SYSTEM] = {"systems", "system", "a system"},
+             [CALC_KIND_EXEC] = {"executions", "execution", "an execution"}};
+
+const char *calc_find_kind_text(calc_kind kind)
+{
+    return kinds[kind].text_with_article;
+}
+
+/* Length of a file name without .json or .json.gz; 0 if it has neither. */
+static size_t stem_length(const char *name)
+{
+    static const char *const endings[] = {".json", ".json.gz"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(name + length - ending, endings[i]) == 0) {
+            return length - ending;
+        }
+    }
+    return 0;
+}
+
+char *calc_find_name(const char *path, char *buffer, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = stem_length(name);
+    if (strcmp(path, "-") == 0) {
+        name = "stdin";
+    }
+    snprintf(buffer, size, "%.*s", (int)(length > 0 ? length : strlen(name)), name);
+    return buffer;
+}
+
+/* ---- Listing --------------------------------------------------------------------------------- */
+
+static bool add_entry(calc_find_list *list, const char *path, const char *folder, int place)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        calc_find_entry *entry = realloc(list->entry, capacity * sizeof *entry);
+        if (!entry) {
+            return false;
+        }
+        list->entry = entry;
+        list->capacity = capacity;
+    }
+    char file[256], name[600];
+    calc_find_name(path, file, sizeof file);
+    snprintf(name, sizeof name, "%s%s%s", folder, *folder ? "/" : "", file);
+    calc_find_entry *entry = &list->entry[list->count++];
+    *entry = (calc_find_entry){strdup(path), strdup(name), place};
+    return entry->path && entry->name;
+}
+
+/* Add the documents of a directory and, at the top, of the directories in it. */
+static bool add_directory(calc_find_list *list, const char *directory, const char *folder,
+                          int place)
+{
+    DIR *stream = opendir(directory);
+    if (!stream) {
+        return true;
+    }
+    bool fine = true;
+    struct dirent *item;
+    while (fine && (item = readdir(stream))) {
+        char path[CALC_FIND_PATH_MAX];
+        struct stat info;
+        int length = snprintf(path, sizeof path, "%s/%s", directory, item->d_name);
+        if (item->d_name[0] == '.' || length >= (int)sizeof path || stat(path, &info) != 0) {
+            continue;
+        }
+        if (S_ISDIR(info.st_mode)) {
+            fine = *folder || add_directory(list, path, item->d_name, place);
+        } else if (stem_length(item->d_name) > 0) {
+            fine = add_entry(list, path, folder, place);
+        }
+    }
+    closedir(stream);
+    return fine;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const calc_find_entry *left = a;
+    const calc_find_entry *right = b;
+    int order = (left->place > right->place) - (left->place < right->place);
+    return order ? order : strcmp(left->name, right->name);
+}
+
+/* Add models/, systems/ or executions/ of one data directory. */
+static bool add_place(calc_find_list *list, calc_kind kind, const char *place, size_t length,
+                      int index)
+{
+    char directory[CALC_FIND_PATH_MAX];
+    snprintf(directory, sizeof directory, "%.*s/%s", (int)length, place, kinds[kind].folder);
+    size_t used = strlen(list->places);
+    snprintf(list->places + used, sizeof list->places - used, "%s%s", used ? ", " : "", directory);
+    return add_directory(list, directory, "", index);
+}
+
+/* ../share/calc beside the command. @return false if that is not known */
+static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
+{
+    static const char data[] = "/share/calc";
+    ssize_t length = readlink("/proc/self/exe", path, CALC_FIND_PATH_MAX - sizeof data);
+    if (length <= 0) {
+        return false;
+    }
+    path[length] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        *(slash ? slash : path) = '\0';
+    }
+    strcat(path, data);
+    return true;
+}
+
+static bool add_beside_command(calc_find_list *list, calc_kind kind, int index)
+{
+    char path[CALC_FIND_PATH_MAX];
+    return !data_beside_command(path) || add_place(list, kind, path, strlen(path), index);
+}
+
+calc_status calc_find_names(calc_kind kind, calc_find_list *list, calc_errors *errors)
+{
+    int index = 0;
+    bool fine = true;
+    const char *place = getenv("CALC_PATH");
+    while (fine && place && *place) {
+        size_t length = strcspn(place, ":");
+        fine = length == 0 || add_place(list, kind, place, length, index++);
+        place += length + (place[length] == ':');
+    }
+    fine = fine && add_beside_command(list, kind, index);
+    if (!fine) {
+        return calc_errors_no_memory(errors);
+    }
+    if (list->count > 0) {
+        qsort(list->entry, list->count, sizeof *list->entry, compare_entries);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_find_data(const char *file, char *path, calc_errors *errors)
+{
+    const char *place = getenv("CALC_PATH");
+    while (place && *place) {
+        size_t length = strcspn(place, ":");
+        int needed = snprintf(path, CALC_FIND_PATH_MAX, "%.*s/%s", (int)length, place, file);
+        if (length > 0 && needed < CALC_FIND_PATH_MAX && access(path, F_OK) == 0) {
+            return CALC_OK;
+        }
+        place += length + (place[length] == ':');
+    }
+    char folder[CALC_FIND_PATH_MAX] = "";
+    if (data_beside_command(folder) &&
+        snprintf(path, CALC_FIND_PATH_MAX, "%s/%s", folder, file) < CALC_FIND_PATH_MAX &&
+        access(path, F_OK) == 0) {
+        return CALC_OK;
+    }
+    return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
+                           "CALC_PATH adds directories", "no file %.60s in the data directories",
+                           file);
+}
+
+void calc_find_free(calc_find_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->entry[i].path);
+        free(list->entry[i].name);
+    }
+    free(list->entry);
+    *list = (calc_find_list){0};
+}
+
+/* ---- Looking up ------------------------------------------------------------------------------ */
+
+/* "folder/name" is found under both names. */
+static bool is_named(const calc_find_entry *entry, const char *name)
+{
+    const char *slash = strchr(entry->name, '/');
+    return strcmp(entry->name, name) == 0 || (slash && strcmp(slash + 1, name) == 0);
+}
+
+/* The entry called so in the first place that has one; a full name goes before a name in a folder.
+ * *rival is another that is as good. */
+static const calc_find_entry *look_up(const calc_find_list *list, const char *name,
+                                      const calc_find_entry **rival)
+{
+    const calc_find_entry *found = NULL;
+    *rival = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        const calc_find_entry *entry = &list->entry[i];
+        if ((found && entry->place != found->place) || !is_named(entry, name)) {
+            continue;
+        }
+        if (strcmp(entry->name, name) == 0) {
+            *rival = NULL;
+            return entry;
+        }
+        *(found ? rival : &found) = entry;
+    }
+    return found;
+}
+
+static const char *nearest_name(const calc_find_list *list, const char *name)
+{
+    const char **names = calloc(2 * list->count + 1, sizeof *names);
+    if (!names) {
+        return NULL;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const char *slash = strchr(list->entry[i].name, '/');
+        names[count++] = list->entry[i].name;
+        if (slash) {
+            names[count++] = slash + 1;
+        }
+    }
+    const char *nearest = calc_nearest(name, names);
+    free(names);
+    return nearest;
+}
+
+/* The kind other than `kind` that has a document of that name; CALC_KIND_NONE if none has. */
+static calc_kind kind_of_name(calc_kind kind, const char *name)
+{
+    for (calc_kind other = CALC_KIND_APP; other <= CALC_KIND_EXEC; other++) {
+        calc_find_list list = {0};
+        calc_errors ignored = {0};
+        const calc_find_entry *rival;
+        bool found = other != kind && calc_find_names(other, &list, &ignored) == CALC_OK &&
+                     look_up(&list, name, &rival);
+        calc_find_free(&list);
+        if (found) {
+            return other;
+        }
+    }
+    return CALC_KIND_NONE;
+}
+
+static calc_status not_found(calc_kind kind, const char *name, const calc_find_list *list,
+                             calc_errors *errors)
+{
+    char hint[256];
+    calc_kind other = kind_of_name(kind, name);
+    const char *nearest = nearest_name(list, name);
+    if (other != CALC_KIND_NONE) {
+        snprintf(hint, sizeof hint, "it is %s: %s", calc_find_kind_text(other), CALC_FIND_ORDER);
+    } else if (nearest) {
+        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
+    } else {
+        snprintf(hint, sizeof hint, "`calc names %s` lists all; CALC_PATH adds directories",
+                 calc_kind_name(kind));
+    }
+    return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, hint,
+                           "no %s named \"%.60s\" (looked in %.220s)", kinds[kind].text, name,
+                           list->places);
+}
+
+/* Fill path from the data directories. */
+static calc_status find_name(calc_kind kind, const char *name, char *path, bool required,
+                             calc_errors *errors)
+{
+    calc_find_list list = {0};
+    calc_status status = calc_find_names(kind, &list, errors);
+    if (status == CALC_OK) {
+        const calc_find_entry *rival;
+        const calc_find_entry *found = look_up(&list, name, &rival);
+        if (found && rival) {
+            char hint[256];
+            snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
+            status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+                                     "more than one %s is named \"%.60s\"", kinds[kind].text, name);
+        } else if (found) {
+            snprintf(path, CALC_FIND_PATH_MAX, "%s", found->path);
+        } else if (required) {
+            status = not_found(kind, name, &list, errors);
+        }
+    }
+    calc_find_free(&list);
+    return status;
+}
+
+calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_errors *errors)
+{
+    bool folder = strchr(argument, '/') != NULL;
+    bool is_path = folder || stem_length(argument) > 0 || strcmp(argument, "-") == 0;
+    snprintf(path, CALC_FIND_PATH_MAX, "%s", argument);
+    if (!is_path) {
+        return find_name(kind, argument, path, true, errors);
+    }
+    if (folder && access(argument, F_OK) != 0) {
+        char name[CALC_FIND_PATH_MAX];
+        size_t length = stem_length(argument);
+        snprintf(name, sizeof name, "%.*s", (int)(length ? length : strlen(argument)), argument);
+        return find_name(kind, name, path, false, errors);
+    }
+    return CALC_OK;
+}

@@ -1,0 +1,60 @@
+/** @file find.h  Which file an argument means: a path, or the bare name of a document in the data
+ *  directories. */
+#ifndef CALC_CLI_SHELL_FIND_H
+#define CALC_CLI_SHELL_FIND_H
+
+#include "calc.h"
+
+enum { CALC_FIND_PATH_MAX = 4096 };
+
+/** One document in a data directory. */
+typedef struct calc_find_entry {
+    char *path;
+    char *name; /**< into a copy: "a100_80g", or "folder/name" one level deeper */
+    int place;  /**< index of the data directory: the lowest wins */
+} calc_find_entry;
+
+/** All documents of a kind; owns its entries. Start with {0}. */
+typedef struct calc_find_list {
+    calc_find_entry *entry; /**< by place, then by name */
+    size_t count, capacity;
+    char places[1024]; /**< directories that were looked through, for people */
+} calc_find_list;
+
+/** The order of the arguments, as a hint. */
+#define CALC_FIND_ORDER "arguments are APP SYS EXE"
+
+/** What a document of a kind is called: "a model", "a system", "an execution". */
+const char *calc_find_kind_text(calc_kind kind);
+
+/** List the documents of a kind: in models/, systems/ or executions/ (and one level below) of every
+ *  directory of CALC_PATH, of the source tree, of the installation, and of ../share/calc beside the
+ *  command. Directories that do not exist are passed over.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_find_names(calc_kind kind, calc_find_list *list,
+                                          calc_errors *errors);
+
+/** Free the entries; fine on {0}. */
+void calc_find_free(calc_find_list *list);
+
+/** The file that an argument means. It is a path if it has a '/', ends in .json or .json.gz or is
+ *  "-" (standard input); a path with a '/' that does not exist may still be "folder/name" in a data
+ *  directory. Anything else is a bare name.
+ *  @param path  filled on CALC_OK, CALC_FIND_PATH_MAX bytes
+ *  @return CALC_OK; CALC_ERR_NOT_FOUND or CALC_ERR_FIELD (more than one) for a bare name, with the
+ *  nearest name; CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *path,
+                                    calc_errors *errors);
+
+/** A file of a data directory, "measured/runs.csv": in the directories of CALC_PATH, then in
+ *  ../share/calc beside the command.
+ *  @param path  filled on CALC_OK, CALC_FIND_PATH_MAX bytes
+ *  @return CALC_OK or CALC_ERR_NOT_FOUND */
+CALC_MUST_USE calc_status calc_find_data(const char *file, char *path, calc_errors *errors);
+
+/** Name of a document for people: its file name without directories and .json or .json.gz;
+ *  "stdin" for "-".
+ *  @return buffer */
+char *calc_find_name(const char *path, char *buffer, size_t size);
+
+#endif

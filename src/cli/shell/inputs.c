@@ -1,0 +1,163 @@
+#include "cli/shell/inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Room for any of the three structs. */
+typedef union any_object {
+    calc_app app;
+    calc_system system;
+    calc_exec exec;
+} any_object;
+
+/* The kind that a text is a valid document of; CALC_KIND_NONE if of none. */
+static calc_kind kind_of_text(const calc_text *text)
+{
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        any_object object;
+        calc_errors ignored = {0};
+        if (calc_parse(kind, &object, text->data, text->length, "", &ignored) == CALC_OK) {
+            return kind;
+        }
+    }
+    return CALC_KIND_NONE;
+}
+
+calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
+                            calc_errors *errors)
+{
+    calc_text_free(&input->text);
+    calc_find_name(argument, input->name, sizeof input->name);
+    calc_status status = calc_find(kind, argument, input->path, errors);
+    if (status == CALC_OK) {
+        status = calc_text_read(&input->text, input->path, errors);
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_errors before = *errors;
+    status = calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
+    if (status == CALC_OK) {
+        return CALC_OK;
+    }
+    calc_kind other = kind_of_text(&input->text);
+    if (other != CALC_KIND_NONE) {
+        /* One sentence instead of an error per field. */
+        *errors = before;
+        calc_errors_add(errors, status, kind, NULL, CALC_FIND_ORDER, "this is %s, not %s",
+                        calc_find_kind_text(other), calc_find_kind_text(kind));
+        if (errors->count > before.count) {
+            calc_error_place(&errors->item[errors->count - 1], input->path, 0, 0);
+        }
+    }
+    return status;
+}
+
+/* "/networks/0/size" as calc_field_find() wants it: "networks[0].size". */
+static void path_of_pointer(const char *pointer, char *path, size_t size)
+{
+    size_t length = 0;
+    path[0] = '\0';
+    while (*pointer == '/' && length < size) {
+        size_t word = strcspn(pointer + 1, "/");
+        bool index = pointer[1] >= '0' && pointer[1] <= '9';
+        length += (size_t)snprintf(path + length, size - length, "%s%.*s%s",
+                                   index    ? "["
+                                   : length ? "."
+                                            : "",
+                                   (int)word, pointer + 1, index ? "]" : "");
+        pointer += 1 + word;
+    }
+}
+
+/* Errors of a field that an assignment has set are the assignment's, not the file's. */
+static void blame_assignment(calc_errors *errors, const calc_field_ref *set, const char *assignment)
+{
+    for (int i = 0; i < errors->count; i++) {
+        calc_error *error = &errors->item[i];
+        char path[sizeof error->pointer + 32];
+        calc_field_ref ref;
+        path_of_pointer(error->pointer, path, sizeof path);
+        if (error->kind == set->kind && calc_field_find(error->kind, path, &ref) == CALC_OK &&
+            ref.offset == set->offset) {
+            char file[sizeof error->file];
+            snprintf(file, sizeof file, "--set %s", assignment);
+            calc_error_place(error, file, 0, 0);
+        }
+    }
+}
+
+static void locate(const calc_inputs *inputs, calc_errors *errors)
+{
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        const calc_input *input = &inputs->input[i];
+        calc_errors_locate(errors, (calc_kind)i, input->text.data, input->text.length, input->path);
+    }
+}
+
+calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CALC_INPUTS],
+                             const char *const *set, size_t set_count, calc_errors *errors)
+{
+    void *const object[CALC_INPUTS] = {&inputs->app, &inputs->system, &inputs->exec};
+    bool fine = true;
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        fine &= calc_input_load(&inputs->input[i], (calc_kind)i, object[i], argument[i], errors) ==
+                CALC_OK;
+    }
+    if (!fine) {
+        return calc_errors_first(errors);
+    }
+    calc_field_ref *where = calloc(set_count + 1, sizeof *where);
+    if (!where) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < set_count; i++) {
+        fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
+                CALC_OK;
+    }
+    if (fine && calc_check(&inputs->app, &inputs->system, &inputs->exec, errors) != CALC_OK) {
+        /* The last assignment to a field is the one that counts, and is blamed last. */
+        for (size_t i = 0; i < set_count; i++) {
+            blame_assignment(errors, &where[i], set[i]);
+        }
+        locate(inputs, errors);
+    }
+    free(where);
+    return calc_errors_first(errors);
+}
+
+calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, size_t first, int opt,
+                                  calc_errors *errors)
+{
+    const char **set = calloc(args->use_count + 1, sizeof *set);
+    if (!set) {
+        return calc_errors_no_memory(errors);
+    }
+    size_t count = 0;
+    size_t cursor = 0;
+    while ((set[count] = calc_opt_next(args, opt, &cursor))) {
+        count++;
+    }
+    calc_status status = calc_inputs_load(inputs, args->argument + first, set, count, errors);
+    free(set);
+    return status;
+}
+
+const char *calc_inputs_check_stdin(const calc_args *args)
+{
+    int in = 0;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        in += strcmp(args->argument[i], "-") == 0;
+    }
+    return in > 1 ? "only one of APP SYS EXE can be standard input" : NULL;
+}
+
+void calc_inputs_free(calc_inputs *inputs)
+{
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        calc_text_free(&inputs->input[i].text);
+    }
+}

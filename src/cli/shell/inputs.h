@@ -1,0 +1,54 @@
+/** @file inputs.h  The three documents of a run: found, read, overridden, checked; with every error
+ *  at the place a person would look for it. */
+#ifndef CALC_CLI_SHELL_INPUTS_H
+#define CALC_CLI_SHELL_INPUTS_H
+
+#include "calc.h"
+#include "cli/shell/find.h"
+#include "cli/shell/opt.h"
+#include "io/text.h"
+
+enum { CALC_INPUTS = 3 /**< APP SYS EXE, in this order: calc_kind counts them */ };
+
+/** One document as it was read. */
+typedef struct calc_input {
+    char path[CALC_FIND_PATH_MAX];
+    char name[256]; /**< for people */
+    calc_text text; /**< owned */
+} calc_input;
+
+typedef struct calc_inputs {
+    calc_app app;
+    calc_system system;
+    calc_exec exec;
+    calc_input input[CALC_INPUTS]; /**< by calc_kind */
+} calc_inputs;
+
+/** Read and parse one document. What `input` held is freed: start with {0}.
+ *  @param object  a calc_app, calc_system or calc_exec, by kind
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,
+                                          const char *argument, calc_errors *errors);
+
+/** Load all three, apply the assignments in order and check the rules. All errors are collected;
+ *  later steps are left out once a step fails.
+ *  @param set  assignments FIELD=VALUE
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,
+                                           const char *const argument[CALC_INPUTS],
+                                           const char *const *set, size_t set_count,
+                                           calc_errors *errors);
+
+/** The same for a command whose arguments are APP SYS EXE.
+ *  @param first  the index of APP
+ *  @param set    row of its option --set */
+CALC_MUST_USE calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args,
+                                                size_t first, int set, calc_errors *errors);
+
+/** What is wrong if more than one of them is standard input; NULL if that is not so. */
+const char *calc_inputs_check_stdin(const calc_args *args);
+
+/** Free the texts; fine on {0}. */
+void calc_inputs_free(calc_inputs *inputs);
+
+#endif

@@ -1,0 +1,75 @@
+/** @file main.c  The command: finds which command is meant and runs it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/help.h"
+#include "cli/shell/opt.h"
+
+/* A standard stream that the caller closed would otherwise be the number of the next file that is
+ * opened, and that file would get our messages. Opened for the wrong direction, using it fails. */
+static bool occupy_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static calc_exit run_command(const calc_command *command, size_t count, char *const *words)
+{
+    calc_args args = {0};
+    calc_exit result = calc_opt_parse(&args, command, count, words);
+    if (result == CALC_EXIT_USAGE) {
+        calc_complain_usage(command, args.complaint);
+    } else if (result != CALC_EXIT_OK) {
+        fprintf(stderr, "calc: %s\n", args.complaint);
+    } else if (args.help) {
+        result = calc_help_show(calc_help_text, command);
+    } else {
+        result = command->run(&args);
+    }
+    calc_opt_free(&args);
+    return result;
+}
+
+static calc_exit unknown_word(const char *word)
+{
+    char text[256];
+    const char *what = word[0] == '-' ? "option" : "command";
+    static const char *const options[] = {"--help", "--version", NULL};
+    const char *nearest = word[0] == '-' ? calc_nearest(word, options) : calc_command_nearest(word);
+    int length = snprintf(text, sizeof text, "unknown %s \"%.100s\"", what, word);
+    if (nearest) {
+        snprintf(text + length, sizeof text - (size_t)length, ", did you mean \"%s\"?", nearest);
+    }
+    return calc_complain_usage(NULL, text);
+}
+
+int main(int argc, char **argv)
+{
+    if (!occupy_closed_streams()) {
+        return CALC_EXIT_SYSTEM;
+    }
+    if (argc < 2) {
+        fputs(calc_help_brief, stderr);
+        return CALC_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
+        return (int)calc_help_show(calc_help_text, NULL);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        return (int)calc_help_show(calc_help_version, NULL);
+    }
+    const calc_command *command = calc_command_find(argv[1]);
+    if (!command) {
+        return (int)unknown_word(argv[1]);
+    }
+    return (int)run_command(command, (size_t)argc - 2, argv + 2);
+}

@@ -1,0 +1,178 @@
+#include "cli/shell/opt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "spec/field.h"
+
+CALC_PRINTF(2, 3)
+static calc_exit complain(calc_args *args, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(args->complaint, sizeof args->complaint, fmt, list);
+    va_end(list);
+    return CALC_EXIT_USAGE;
+}
+
+/* "a, b or c" */
+static const char *join(const char *const *words, char *buffer, size_t size)
+{
+    size_t length = 0;
+    buffer[0] = '\0';
+    for (; *words && length < size; words++) {
+        const char *glue = length == 0 ? "" : words[1] ? ", " : " or ";
+        length += (size_t)snprintf(buffer + length, size - length, "%s%s", glue, *words);
+    }
+    return buffer;
+}
+
+static calc_exit complain_choice(calc_args *args, const char *what, const char *value,
+                                 const char *const *choices)
+{
+    char list[128];
+    return complain(args, "%s: \"%.60s\" is not %s", what, value, join(choices, list, sizeof list));
+}
+
+static calc_exit complain_unknown(calc_args *args, const char *word, size_t length)
+{
+    enum { MAX = 32 };
+    const char *names[MAX + 2] = {"help"};
+    for (size_t i = 0; i < MAX && args->command->opts[i].name; i++) {
+        names[i + 1] = args->command->opts[i].name;
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const char *nearest = word[0] == '-' ? calc_nearest(name + strspn(name, "-"), names) : NULL;
+    return nearest ? complain(args, "unknown option \"%s\", did you mean \"--%s\"?", name, nearest)
+                   : complain(args, "unknown option \"%s\"", name);
+}
+
+/* Row of "--name" or "--name=value"; -1 if there is none. */
+static int find_opt(const calc_opt *opts, const char *name, size_t length)
+{
+    for (int i = 0; opts[i].name; i++) {
+        if (strlen(opts[i].name) == length && strncmp(opts[i].name, name, length) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Take one option, and the word after it if that is its value. */
+static calc_exit take_opt(calc_args *args, const char *word, const char *next, bool *took_next)
+{
+    size_t length = strcspn(word, "=");
+    const char *value = word[length] == '=' ? word + length + 1 : NULL;
+    int index = word[1] == '-' ? find_opt(args->command->opts, word + 2, length - 2) : -1;
+    if (index < 0) {
+        return complain_unknown(args, word, length);
+    }
+    const calc_opt *opt = &args->command->opts[index];
+    if (!opt->value) {
+        if (value) {
+            return complain(args, "--%s takes no value", opt->name);
+        }
+        value = "";
+    } else if (!value) {
+        if (!next) {
+            return complain(args, "--%s needs a value: %s", opt->name, opt->value);
+        }
+        value = next;
+        *took_next = true;
+    }
+    if (opt->choices && calc_choice_index(opt->choices, value) < 0) {
+        char dashed[64];
+        snprintf(dashed, sizeof dashed, "--%s", opt->name);
+        return complain_choice(args, dashed, value, opt->choices);
+    }
+    args->use[args->use_count++] = (calc_opt_use){index, value};
+    return CALC_EXIT_OK;
+}
+
+static calc_exit check_arguments(calc_args *args)
+{
+    const calc_arg *row = args->command->args;
+    for (size_t i = 0; i < args->argument_count; i++) {
+        if (!row->name) {
+            return complain(args, "unexpected argument \"%.100s\"", args->argument[i]);
+        }
+        if (row->choices && calc_choice_index(row->choices, args->argument[i]) < 0) {
+            return complain_choice(args, row->name, args->argument[i], row->choices);
+        }
+        row += !row->repeated;
+    }
+    bool enough = !row->name || row->optional || (row->repeated && args->argument_count > 0);
+    return enough ? CALC_EXIT_OK : complain(args, "missing %s", row->name);
+}
+
+calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t count,
+                         char *const *words)
+{
+    *args = (calc_args){.command = command};
+    args->argument = calloc(count + 1, sizeof *args->argument);
+    args->use = calloc(count + 1, sizeof *args->use);
+    if (!args->argument || !args->use) {
+        complain(args, "%s", calc_status_text(CALC_ERR_NOMEM));
+        return CALC_EXIT_SYSTEM;
+    }
+    bool options = true;
+    for (size_t i = 0; i < count; i++) {
+        const char *word = words[i];
+        if (!options || word[0] != '-' || word[1] == '\0') {
+            args->argument[args->argument_count++] = word;
+        } else if (strcmp(word, "--") == 0) {
+            options = false;
+        } else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+            args->help = true;
+            return CALC_EXIT_OK;
+        } else {
+            bool took_next = false;
+            const char *next = i + 1 < count ? words[i + 1] : NULL;
+            calc_exit result = take_opt(args, word, next, &took_next);
+            if (result != CALC_EXIT_OK) {
+                return result;
+            }
+            i += took_next;
+        }
+    }
+    return check_arguments(args);
+}
+
+void calc_opt_free(calc_args *args)
+{
+    free(args->argument);
+    free(args->use);
+    *args = (calc_args){0};
+}
+
+const char *calc_opt_value(const calc_args *args, int opt)
+{
+    const char *value = args->command->opts[opt].preset;
+    for (size_t i = 0; i < args->use_count; i++) {
+        if (args->use[i].opt == opt) {
+            value = args->use[i].value;
+        }
+    }
+    return value;
+}
+
+const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor)
+{
+    while (*cursor < args->use_count) {
+        const calc_opt_use *use = &args->use[(*cursor)++];
+        if (use->opt == opt) {
+            return use->value;
+        }
+    }
+    return NULL;
+}
+
+bool calc_opt_is_stdout(const calc_args *args, int opt)
+{
+    const char *value = calc_opt_value(args, opt);
+    return value && strcmp(value, "-") == 0;
+}

@@ -1,0 +1,342 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/draw/human.h"
+#include "cli/shell/complain.h"
+#include "cli/sweep/sweep_opts.h"
+#include "cli/sweep/sweep_page.h"
+#include "cli/sweep/sweep_plan.h"
+#include "cli/sweep/sweep_plot.h"
+#include "cli/sweep/sweep_sample.h"
+#include "cli/sweep/sweep_save.h"
+#include "cli/sweep/sweep_table.h"
+#include "cli/sweep/sweep_watch.h"
+#include "cli/sweep/sweep_write.h"
+#include "io/json_save.h"
+#include "report/page.h"
+
+/* The files of a sweep; NULL: not asked for. */
+enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_ALL, FILE_HTML, FILES };
+static const calc_sweep_opt file_opt[FILES] = {CALC_SWEEP_OPT_OUT, CALC_SWEEP_OPT_SUMMARY,
+                                               CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_ALL,
+                                               CALC_SWEEP_OPT_HTML};
+
+/* A sweep under way. */
+typedef struct task {
+    const calc_args *args;
+    calc_sweep_study study;
+    calc_sweep_save save;
+    calc_ranks ranks;
+    calc_sweep_result result;
+    calc_sweep_watch watch;
+    calc_output *file[FILES];
+    bool stdout_is_taken;
+} task;
+
+/* ---- The command line ------------------------------------------------------------------------ */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+static bool is_csv(const char *path)
+{
+    return ends_with(path, ".csv") || ends_with(path, ".csv.gz");
+}
+
+/* What is wrong with the options together; NULL if nothing is. */
+static const char *check_options(task *t)
+{
+    const char *out = calc_opt_value(t->args, CALC_SWEEP_OPT_OUT);
+    int taken = 0;
+    for (int i = 0; i < FILES; i++) {
+        taken += calc_opt_is_stdout(t->args, (int)file_opt[i]);
+    }
+    t->stdout_is_taken = taken > 0;
+    bool part = calc_opt_value(t->args, CALC_SWEEP_OPT_SHARD) != NULL;
+    bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
+                 ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
+    return !known      ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
+           : taken > 1 ? "only one of --out, --summary, --save-best, --all and --html can be "
+                         "standard output"
+                       : calc_sweep_save_complaint(t->args, t->ranks.count);
+}
+
+/* Seconds of --time-limit; infinity without it, negative if it is no time. */
+static double time_limit_s(const calc_args *args)
+{
+    const char *text = calc_opt_value(args, CALC_SWEEP_OPT_TIME_LIMIT);
+    char *end;
+    if (!text) {
+        return HUGE_VAL;
+    }
+    double limit_s = strtod(text, &end);
+    return end != text && *end == '\0' && limit_s > 0 ? limit_s : -1;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* Before the work: a path that cannot be written costs nothing. */
+static calc_status open_files(task *t, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (int i = 0; i < FILES && status == CALC_OK; i++) {
+        const char *path = calc_opt_value(t->args, (int)file_opt[i]);
+        if (path && !(i == FILE_OUT && t->save.is_part)) {
+            status = calc_output_open(&t->file[i], path, errors);
+        }
+    }
+    if (t->file[FILE_ALL]) {
+        calc_sweep_write_header(t->file[FILE_ALL], &t->study, NULL);
+    }
+    return status;
+}
+
+static void discard_files(task *t)
+{
+    for (int i = 0; i < FILES; i++) {
+        calc_output_discard(t->file[i]);
+        t->file[i] = NULL;
+    }
+}
+
+/* Every file is tried, so that one failure does not lose the others. */
+static void write_files(task *t, calc_errors *errors)
+{
+    const calc_found *best = calc_sweep_found_best_of_all(&t->result);
+    if (t->file[FILE_OUT]) {
+        (is_csv(calc_opt_value(t->args, CALC_SWEEP_OPT_OUT))
+             ? calc_sweep_write_csv
+             : calc_sweep_write_json)(t->file[FILE_OUT], &t->study, &t->result);
+    }
+    if (t->file[FILE_SUMMARY]) {
+        calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
+    }
+    if (t->file[FILE_SAVE_BEST] && best) {
+        calc_json_save(t->file[FILE_SAVE_BEST], CALC_KIND_EXEC, &best->exec, 0);
+        calc_output_text(t->file[FILE_SAVE_BEST], "\n");
+    } else {
+        calc_output_discard(t->file[FILE_SAVE_BEST]);
+        t->file[FILE_SAVE_BEST] = NULL;
+    }
+    if (t->file[FILE_HTML] &&
+        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, errors) != CALC_OK) {
+        calc_output_discard(t->file[FILE_HTML]);
+        t->file[FILE_HTML] = NULL;
+    }
+    for (int i = 0; i < FILES; i++) {
+        (void)!calc_output_close(t->file[i], errors);
+        t->file[i] = NULL;
+    }
+}
+
+/* calc_sweep_options.point: one row of --all. */
+static bool write_point(void *context, const calc_sweep_point *point)
+{
+    task *t = context;
+    const calc_sweep_found found = {point->design, point->exec, *point->stats};
+    calc_sweep_write_row(t->file[FILE_ALL], &t->study, &found, true);
+    return true;
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+/* Write to standard output what a function writes. */
+static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
+                  calc_errors *errors)
+{
+    calc_output *out;
+    if (calc_output_open(&out, "-", errors) == CALC_OK) {
+        if (write(out, t, errors) == CALC_OK) {
+            (void)!calc_output_close(out, errors);
+        } else {
+            calc_output_discard(out);
+        }
+    }
+}
+
+static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)
+{
+    calc_sweep_plan_axes(out, &t->study);
+    return calc_sweep_plan_work(out, &t->study, errors);
+}
+
+static calc_status write_sample(calc_output *out, task *t, calc_errors *errors)
+{
+    calc_sweep_plan_axes(out, &t->study);
+    return calc_sweep_sample_write(out, &t->study, t->args, errors);
+}
+
+static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
+{
+    const calc_paint paint = calc_paint_stdout("auto");
+    calc_sweep_plan_axes(out, &t->study);
+    calc_sweep_table_counts(out, &t->result);
+    calc_sweep_table_found(out, &t->study, &t->result);
+    return calc_opt_value(t->args, CALC_SWEEP_OPT_PLOT)
+               ? calc_sweep_plot_write(out, &paint, &t->study, &t->result, calc_paint_columns(),
+                                       errors)
+               : CALC_OK;
+}
+
+static void complain_partial(const task *t)
+{
+    if (t->result.partial) {
+        fprintf(stderr, "calc: %s: partial result after %.0f %% of the work\n",
+                t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
+    }
+}
+
+/* Why no layout can run. */
+static void complain_infeasible(const calc_sweep_counts *counts)
+{
+    char number[CALC_HUMAN_MAX];
+    fprintf(stderr, "infeasible: none of %s layouts can run",
+            calc_human_integer((double)counts->total, number));
+    const char *glue = ": ";
+    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
+        if (counts->rejected[v] > 0) {
+            fprintf(stderr, "%s%s %s", glue, calc_verdict_text((calc_verdict)v),
+                    calc_human_integer((double)counts->rejected[v], number));
+            glue = ", ";
+        }
+    }
+    if (counts->filtered > 0) {
+        fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
+    }
+    fputs("\n", stderr);
+}
+
+/* ---- The sweep ------------------------------------------------------------------------------- */
+
+static calc_status sweep(task *t, calc_errors *errors)
+{
+    calc_sweep_options *o = &t->study.options;
+    o->progress = calc_sweep_watch_progress;
+    o->progress_context = &t->watch;
+    if (t->file[FILE_ALL]) {
+        o->point = write_point;
+        o->point_context = t;
+    }
+    calc_sweep_watch_begin(&t->watch, calc_opt_value(t->args, CALC_SWEEP_OPT_PROGRESS),
+                           time_limit_s(t->args));
+    calc_status status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
+    calc_sweep_watch_end(&t->watch);
+    return status;
+}
+
+/* After the sweep: what it found, everywhere it is wanted. */
+static calc_exit finish(task *t, calc_errors *errors)
+{
+    if (!calc_sweep_found_agree(&t->study, &t->result)) {
+        fprintf(stderr, "calc: the sweep found other numbers than calc run: a bug in calc, please "
+                        "report it\n");
+        return CALC_EXIT_BUG;
+    }
+    bool found = calc_sweep_found_best_of_all(&t->result) != NULL;
+    write_files(t, errors); /* first: a reader of the table who leaves, as head does, ends calc */
+    if (!t->stdout_is_taken) {
+        print(t, write_result, errors);
+    }
+    complain_partial(t);
+    calc_exit result = calc_complain_errors(errors);
+    if (result == CALC_EXIT_OK && !found) {
+        complain_infeasible(&t->result.counts);
+        result = CALC_EXIT_INFEASIBLE;
+    }
+    return result;
+}
+
+/* Everything that may be wrong with the inputs is, before the work. */
+static calc_status prepare(task *t, calc_errors *errors)
+{
+    calc_status status = calc_sweep_study_load(&t->study, t->args, errors);
+    if (status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)) {
+        status = calc_page_check(errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_sweep_save_load(&t->save, t->args, errors);
+    }
+    bool sweeps = !calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) &&
+                  !calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE);
+    if (status == CALC_OK && t->ranks.rank == 0 && sweeps) {
+        status = open_files(t, errors);
+    }
+    return calc_ranks_agree(&t->ranks, status, errors);
+}
+
+static calc_exit run_task(task *t)
+{
+    calc_errors errors = {0};
+    if (calc_ranks_join(&t->ranks, &errors) != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    const char *complaint = check_options(t);
+    complaint = complaint ? complaint : calc_sweep_sample_complaint(t->args);
+    if (!complaint && time_limit_s(t->args) < 0) {
+        complaint = "--time-limit: expected a number of seconds above 0";
+    }
+    if (complaint) {
+        return t->ranks.rank > 0 ? CALC_EXIT_USAGE
+                                 : calc_complain_usage(t->args->command, complaint);
+    }
+    if (prepare(t, &errors) != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    bool plans = calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) != NULL;
+    if (plans || calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE)) {
+        if (t->ranks.rank == 0) {
+            print(t, plans ? write_plan : write_sample, &errors);
+        }
+        return calc_complain_errors(&errors);
+    }
+    calc_status status = sweep(t, &errors);
+    /* The last checkpoint may fail, and the sweep is whole. */
+    bool whole = status == CALC_ERR_IO && t->save.saving.path && t->result.groups_count > 0 &&
+                 !t->result.partial;
+    if (status != CALC_OK && !whole) {
+        calc_exit result = calc_complain_errors(&errors);
+        return status == CALC_ERR_RULE ? CALC_EXIT_BUG : result;
+    }
+    return t->ranks.rank == 0 ? finish(t, &errors) : calc_complain_errors(&errors);
+}
+
+static calc_exit run(const calc_args *args)
+{
+    task t = {.args = args};
+    calc_exit result = run_task(&t);
+    discard_files(&t);
+    calc_ranks_leave(&t.ranks);
+    calc_sweep_result_free(&t.result);
+    calc_sweep_save_free(&t.save);
+    calc_sweep_study_free(&t.study);
+    return result;
+}
+
+static const char *const examples[] = {
+    "calc sweep",
+    "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --top 5",
+    "calc sweep gpt3-175B h100_80g_nvl8 --procs 8:8192:8 --batch 2340 --per num_procs",
+    "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --axis sys.mem1.GiB=40,80,120",
+    "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --html sweep.html",
+    "calc sweep llama3-405B h100_sxm --procs 16384 --batch 2048 --top 5 --plot",
+    NULL};
+
+const calc_command calc_cmd_sweep = {
+    .name = "sweep",
+    .summary = "every layout in a space: the Pareto front and the best",
+    .detail =
+        "Evaluates every legal layout of a model on a machine and shows the exact Pareto front and "
+        "the best. Without arguments: GPT-3 175B on 4,096 H100. Ctrl-C and --time-limit end it "
+        "with what is known, which is said to be partial. FILE may be \"-\" for standard output, "
+        "which then gets nothing else; names ending in .gz are compressed.",
+    .args = calc_sweep_args,
+    .opts = calc_sweep_opts,
+    .examples = examples,
+    .run = run};

@@ -1,0 +1,21 @@
+/** @file sweep_page.h  What a sweep found, as a page for a browser. */
+#ifndef CALC_CLI_SWEEP_SWEEP_PAGE_H
+#define CALC_CLI_SWEEP_SWEEP_PAGE_H
+
+#include "io/output.h"
+#include "io/text.h"
+#include "plan/sweep_found.h"
+
+/** Write the page: the best and the front, a cloud of layouts, the best of every split and of every
+ *  number of processors. Evaluates layouts again for that.
+ *  @return CALC_OK, or the status of an error that was added */
+CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
+                                                const calc_sweep_result *result,
+                                                calc_errors *errors);
+
+/** The page of what the sweep wrote: as JSON, calc_sweep_write_json(), with its front and best
+ * only, and maybe the counts, calc_sweep_write_summary(); NULL: there are none. */
+void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,
+                                   const calc_text *summary);
+
+#endif

@@ -1,0 +1,262 @@
+#include "cli/sweep/sweep_plan.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/draw/human.h"
+#include "cli/shell/help.h"
+#include "rows.h"
+#include "spec/absent.h"
+#include "spec/choice_set.h"
+#include "spec/field.h"
+#include "units.h"
+
+/** What docs/performance.md measures, without pruning: where blocks are all alike, and lists of
+ *  stages [millions]. */
+enum { EVALUATIONS = 100, STAGE_EVALUATIONS = 40 };
+
+enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
+
+/* ---- Axes ------------------------------------------------------------------------------------ */
+
+/* Text that grows; what does not fit is cut. */
+typedef struct line {
+    char text[TEXT_SIZE];
+    size_t used;
+} line;
+
+CALC_PRINTF(2, 3)
+static void add(line *out, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    size_t room = sizeof out->text - out->used;
+    int length = vsnprintf(out->text + out->used, room, fmt, list);
+    va_end(list);
+    out->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* Whether value `i` of many is shown: the first few and the last. */
+static bool is_shown(size_t i, size_t count)
+{
+    return count <= VALUES_SHOWN + 1 || i < VALUES_SHOWN - 1 || i == count - 1;
+}
+
+static void add_exec_value(line *out, calc_axis axis, int64_t value)
+{
+    const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    char number[32];
+    if (field->type == CALC_TYPE_ENUM) {
+        add(out, "%s", field->choices[value]);
+    } else if (field->type == CALC_TYPE_REAL) {
+        add(out, "%s", calc_number_text(calc_axis_number(axis, value), 1, number));
+    } else if (field->type == CALC_TYPE_SET) {
+        char set[CALC_CHOICE_SET_SIZE];
+        add(out, "%s", value ? calc_choice_set_text(field->choices, value, set) : "none");
+    } else if (field->type == CALC_TYPE_BOOL) {
+        add(out, "%s", value ? "true" : "false");
+    } else {
+        add(out, "%" PRId64, value);
+    }
+}
+
+static void add_gap(line *out, size_t i, size_t count)
+{
+    bool gap = i > 0 && !is_shown(i - 1, count);
+    add(out, "%s", i == 0 ? " " : gap ? ",...," : ",");
+}
+
+static void add_exec_axis(line *out, const calc_space *space, calc_axis axis)
+{
+    const calc_values *values = &space->axis[axis];
+    bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
+    add(out, "%s%s%s", out->used ? "; " : "", calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
+        maximum ? " up to" : "");
+    if (values->all) {
+        add(out, " *");
+    }
+    if (values->last) {
+        add(out, " ");
+        add_exec_value(out, axis, values->value[values->count - 1]);
+        add(out, " where it can be");
+        return;
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        if (is_shown(i, values->count)) {
+            add_gap(out, i, values->count);
+            add_exec_value(out, axis, values->value[i]);
+        }
+    }
+    if (!is_shown(VALUES_SHOWN, values->count)) {
+        add(out, " (%zu)", values->count);
+    }
+}
+
+/* Axes that nobody asked for: every legal value, or an optional field that is not there. */
+static bool is_silent(const calc_space *space, calc_axis axis)
+{
+    const calc_values *values = &space->axis[axis];
+    calc_exec exec;
+    if (values->count != 1 || !calc_axis_is_optional(axis)) {
+        return values->count == 0 && !calc_axis_is_optional(axis);
+    }
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
+    return values->value[0] == calc_axis_get(&exec, axis);
+}
+
+static void add_design_axis(line *out, const calc_design_axis *axis)
+{
+    add(out, "%s%s", out->used ? "; " : "", axis->path);
+    for (size_t i = 0; i < axis->count; i++) {
+        char number[32];
+        const calc_field *field = axis->ref.field;
+        if (!is_shown(i, axis->count)) {
+            continue;
+        }
+        add_gap(out, i, axis->count);
+        if (field->type == CALC_TYPE_ENUM) {
+            add(out, "%s", field->choices[(size_t)axis->value[i]]);
+        } else {
+            add(out, "%s", calc_number_text(axis->value[i], 1, number));
+        }
+    }
+    if (!is_shown(VALUES_SHOWN, axis->count)) {
+        add(out, " (%zu)", axis->count);
+    }
+}
+
+/* What is served, where something is. */
+static void add_inference(line *out, const calc_inference *inference)
+{
+    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference");
+    for (size_t i = 0; i < row->table->count; i++) {
+        char number[32];
+        const calc_field *field = &row->table->rows[i];
+        const char *member = (const char *)inference + field->offset;
+        double value = calc_member_number(field, member);
+        if (!calc_absent_is(field, member)) {
+            add(out, "%sinference.%s %s", out->used ? "; " : "", field->key,
+                field->type == CALC_TYPE_ENUM ? field->choices[(size_t)value]
+                                              : calc_number_text(value, 1, number));
+        }
+    }
+}
+
+void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
+{
+    const calc_designs_builder *b = &study->builder;
+    line names = {0};
+    line axes = {0};
+    for (size_t i = 0; i < b->apps; i++) {
+        add(&names, "%s%s", i ? ", " : "", b->app[i].name);
+    }
+    for (size_t i = 0; i < b->systems; i++) {
+        add(&names, "%s%s", i ? ", " : " on ", b->system[i].name);
+    }
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        if (!is_silent(&study->space, (calc_axis)axis)) {
+            add_exec_axis(&axes, &study->space, (calc_axis)axis);
+        }
+    }
+    add_inference(&axes, &study->space.inference);
+    for (size_t i = 0; i < b->axes; i++) {
+        add_design_axis(&axes, &b->axis[i]);
+    }
+    add(&axes, "; every legal value of the rest");
+    calc_help_wrapped(out, names.text, 0);
+    calc_output_text(out, "  ");
+    calc_help_wrapped(out, axes.text, 2);
+}
+
+/* ---- Work ------------------------------------------------------------------------------------ */
+
+static void write_number(calc_output *out, double value, const char *what)
+{
+    char number[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%18s  %s\n", calc_human_integer(value, number), what);
+}
+
+/* Units of work of all designs, and the largest table of one. */
+typedef struct tables {
+    double units;
+    size_t rows, bytes;
+} tables;
+
+static void count_rows(tables *t, size_t rows, size_t bytes)
+{
+    t->rows = rows > t->rows ? rows : t->rows;
+    t->bytes = bytes > t->bytes ? bytes : t->bytes;
+}
+
+static calc_status count_units(const calc_sweep_study *study, tables *t)
+{
+    calc_rows rows = {0};
+    calc_status status = CALC_OK;
+    calc_units units = {0};
+    calc_compat compat = study->options.compat;
+    *t = (tables){0};
+    for (uint64_t d = 0; d < study->designs.count && status == CALC_OK; d++) {
+        calc_app app;
+        calc_system system;
+        study->designs.get(study->designs.context, d, &app, &system);
+        status = calc_units_list(&units, &study->space, &app, &system, compat);
+        t->units += (double)units.count;
+        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
+            status = calc_rows_fill(&rows, &study->space, &app, &system, &units.unit[i].base,
+                                    compat, false);
+            count_rows(t, rows.count, calc_rows_bytes(&rows));
+        }
+    }
+    calc_rows_free(&rows);
+    calc_units_free(&units);
+    return status;
+}
+
+calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
+                                 calc_errors *errors)
+{
+    calc_sweep_counts counts = {0};
+    tables t;
+    calc_status status =
+        calc_sweep_count(&study->space, &study->designs, study->options.compat, &counts);
+    if (status == CALC_OK) {
+        status = count_units(study, &t);
+    }
+    if (status != CALC_OK) {
+        return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
+                               calc_status_text(status));
+    }
+    double left = (double)counts.total;
+    calc_output_text(out, "\n");
+    write_number(out, left, "layouts");
+    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
+        if (counts.rejected[v] > 0) {
+            char what[64];
+            snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
+            write_number(out, (double)counts.rejected[v], what);
+            left -= (double)counts.rejected[v];
+        }
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int threads = study->options.threads > 0 ? study->options.threads : cores > 0 ? (int)cores : 1;
+    char seconds[CALC_HUMAN_MAX];
+    write_number(out, left, "to evaluate, or to skip by bounds");
+    write_number(out, (double)study->designs.count, "designs: models, machines, swept fields");
+    char bytes[CALC_HUMAN_MAX];
+    char table[CALC_HUMAN_MAX + 48];
+    calc_human_bytes((double)t.bytes, bytes);
+    snprintf(table, sizeof table, "rows at most in such a table: %s", bytes);
+    write_number(out, t.units, "units of work, each with one table of blocks");
+    write_number(out, (double)t.rows, table);
+    int millions = EVALUATIONS;
+    calc_human_seconds(left / (1e6 * millions * threads), seconds);
+    calc_output_printf(out,
+                       "%18s  if nothing is skipped, at %d million layouts per second and\n"
+                       "%18s  core: %d thread%s\n",
+                       seconds, millions, "", threads, threads == 1 ? "" : "s");
+    return CALC_OK;
+}

@@ -1,0 +1,38 @@
+/** @file sweep_save.h  A sweep in parts: --checkpoint, --resume, --shard, and --merge, which puts
+ * the parts together. */
+#ifndef CALC_CLI_SWEEP_SWEEP_SAVE_H
+#define CALC_CLI_SWEEP_SWEEP_SAVE_H
+
+#include "cli/shell/opt.h"
+#include "cli/sweep/sweep_study.h"
+#include "ranks.h"
+#include "saved.h"
+
+/** What the options say. Start with {0}; free with calc_sweep_save_free(). */
+typedef struct calc_sweep_save {
+    calc_saving saving;
+    double every_s;    /**< seconds between checkpoints */
+    const char **part; /**< files to merge instead of sweeping */
+    size_t parts;      /**< 0: sweep */
+    bool is_part;      /**< --out is written as a part, by the sweep itself */
+} calc_sweep_save;
+
+/** Read the options. @return CALC_OK, CALC_ERR_RANGE or CALC_ERR_NOMEM with an error */
+CALC_MUST_USE calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args,
+                                               calc_errors *errors);
+
+/** What is wrong with the options together; NULL: nothing.
+ *  @param ranks  processes that share the sweep */
+const char *calc_sweep_save_complaint(const calc_args *args, int ranks);
+
+/** Sweep, or merge. @param options  of the study, with callbacks
+ *  @return as calc_ranks_sweep() and calc_parts_merge() */
+CALC_MUST_USE calc_status calc_sweep_save_run(const calc_sweep_save *save,
+                                              const calc_sweep_study *study,
+                                              const calc_sweep_options *options, calc_ranks *ranks,
+                                              calc_sweep_result *result, calc_errors *errors);
+
+/** Free what it owns. Fine on {0}. */
+void calc_sweep_save_free(calc_sweep_save *save);
+
+#endif

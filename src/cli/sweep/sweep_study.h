@@ -1,0 +1,18 @@
+/** @file sweep_study.h  What `calc sweep` is asked to do: a space, what it is swept over, and how;
+ *  from the default study, a space file and the command line, of which the last one counts. */
+#ifndef CALC_CLI_SWEEP_SWEEP_STUDY_H
+#define CALC_CLI_SWEEP_SWEEP_STUDY_H
+
+#include "cli/shell/opt.h"
+#include "plan/study.h"
+
+/** Fill a study. All errors are collected, each with the option or the place in the file.
+ *  @param args  of the command `sweep`; must live as long as the study
+ *  @return CALC_OK, or the status of the first error; *study must be freed in any case */
+CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,
+                                                calc_errors *errors);
+
+/** Free what the study owns. Fine on {0}. */
+void calc_sweep_study_free(calc_sweep_study *study);
+
+#endif

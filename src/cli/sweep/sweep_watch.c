@@ -1,0 +1,104 @@
+#include "cli/sweep/sweep_watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/draw/human.h"
+
+/* Seconds between two updates, and columns of the bar. */
+#define BAR_INTERVAL_S 0.2
+#define PLAIN_INTERVAL_S 5.0
+enum { BAR_WIDTH = 24 };
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double limit_s)
+{
+    bool plain = strcmp(how, "plain") == 0;
+    bool bar = strcmp(how, "auto") == 0 && isatty(STDERR_FILENO);
+    *watch = (calc_sweep_watch){.show = plain ? CALC_SWEEP_SHOW_PLAIN
+                                        : bar ? CALC_SWEEP_SHOW_BAR
+                                              : CALC_SWEEP_SHOW_NOTHING,
+                                .limit_s = limit_s,
+                                .start_s = now_s()};
+    watch->shown_s = watch->start_s;
+    /* Blocked signals wait; asking for them needs neither a handler nor a global variable. Threads
+     * that start now inherit the mask. */
+    sigemptyset(&watch->signals);
+    sigaddset(&watch->signals, SIGINT);
+    sigaddset(&watch->signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &watch->signals, &watch->mask);
+}
+
+/* Whether a watched signal waits; it does not any more then. */
+static bool take_signal(const calc_sweep_watch *watch)
+{
+    const struct timespec no_time = {0};
+    return sigtimedwait(&watch->signals, NULL, &no_time) > 0;
+}
+
+static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progress,
+                 double elapsed_s)
+{
+    const calc_sweep_counts *counts = &progress->counts;
+    char best[CALC_HUMAN_MAX + 8] = "";
+    char seen[CALC_HUMAN_MAX], rate[CALC_HUMAN_MAX], left[CALC_HUMAN_MAX] = "?";
+    calc_human_count((double)counts->total, seen);
+    calc_human_count(elapsed_s > 0 ? (double)counts->evaluated / elapsed_s : 0, rate);
+    if (watch->share > 0) {
+        double left_s = elapsed_s * (1 - watch->share) / watch->share;
+        left_s < 1     ? snprintf(left, sizeof left, "0 s")
+        : left_s < 600 ? snprintf(left, sizeof left, "%.0f s", left_s)
+                       : snprintf(left, sizeof left, "%.0f min", left_s / 60);
+    }
+    if (!isnan(progress->best)) {
+        char number[CALC_HUMAN_MAX];
+        snprintf(best, sizeof best, "  best %s", calc_human_number(progress->best, number));
+    }
+    if (watch->show == CALC_SWEEP_SHOW_BAR) {
+        char bar[BAR_WIDTH + 1] = "";
+        memset(bar, '.', BAR_WIDTH);
+        memset(bar, '#', (size_t)(watch->share * BAR_WIDTH));
+        fprintf(stderr, "\r[%s] ", bar);
+    }
+    fprintf(stderr, "%3.0f %%  %s layouts  %s evaluations/s%s  %s left%s", 100 * watch->share, seen,
+            rate, best, left, watch->show == CALC_SWEEP_SHOW_BAR ? "\033[K" : "\n");
+    fflush(stderr);
+}
+
+bool calc_sweep_watch_progress(void *context, const calc_sweep_progress *progress)
+{
+    calc_sweep_watch *watch = context;
+    double at_s = now_s();
+    double interval_s = watch->show == CALC_SWEEP_SHOW_BAR ? BAR_INTERVAL_S : PLAIN_INTERVAL_S;
+    watch->share = progress->total > 0 ? fmin(progress->done / progress->total, 1) : 0;
+    watch->timed_out = at_s - watch->start_s >= watch->limit_s;
+    if (take_signal(watch)) {
+        watch->interrupted = true;
+        sigprocmask(SIG_SETMASK, &watch->mask, NULL); /* a second Ctrl-C ends calc at once */
+    }
+    if (watch->show != CALC_SWEEP_SHOW_NOTHING && at_s - watch->shown_s >= interval_s) {
+        watch->shown_s = at_s;
+        show(watch, progress, at_s - watch->start_s);
+    }
+    return watch->interrupted || watch->timed_out;
+}
+
+void calc_sweep_watch_end(calc_sweep_watch *watch)
+{
+    if (watch->show == CALC_SWEEP_SHOW_BAR && watch->shown_s > watch->start_s) {
+        fputs("\r\033[K", stderr);
+    }
+    while (!watch->interrupted && take_signal(watch)) {
+        /* too late to stop anything */
+    }
+    sigprocmask(SIG_SETMASK, &watch->mask, NULL);
+}

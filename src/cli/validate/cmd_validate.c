@@ -1,0 +1,291 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
+#include "cli/validate/measured.h"
+#include "cli/validate/validate_band.h"
+#include "cli/validate/validate_table.h"
+#include "cli/validate/validate_write.h"
+#include "report/page.h"
+#include "validate/errors_svg.h"
+#include "validate/parity_svg.h"
+
+enum {
+    OPT_JSON,
+    OPT_CSV,
+    OPT_PLOT,
+    OPT_PLOT_ERRORS,
+    OPT_HTML,
+    OPT_BASELINE,
+    OPT_TOLERANCE,
+    OPT_ROWS,
+    OPT_BAND,
+    OPT_BREAKDOWN,
+    OPT_FEATURES
+};
+
+static const calc_opt opts[] = {
+    [OPT_JSON] = {.name = "json",
+                  .value = "FILE",
+                  .doc = "write every measurement and every group as JSON"},
+    [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write every measurement as CSV"},
+    [OPT_PLOT] = {.name = "plot",
+                  .value = "FILE",
+                  .doc = "write predicted over measured times as an SVG picture"},
+    [OPT_PLOT_ERRORS] = {.name = "plot-errors",
+                         .value = "FILE",
+                         .doc = "write the errors of times by published table as an SVG picture"},
+    [OPT_HTML] = {.name = "html",
+                  .value = "FILE",
+                  .doc = "write a page for a browser: parity, errors by group, every row; one file "
+                         "that needs no network"},
+    [OPT_BASELINE] = {.name = "baseline",
+                      .value = "FILE",
+                      .doc = "what --csv wrote before: end with 1 if the mean error of a group "
+                             "grew"},
+    [OPT_TOLERANCE] = {.name = "tolerance",
+                       .value = "X",
+                       .preset = "0.5",
+                       .doc = "by how many percentage points it may grow"},
+    [OPT_ROWS] = {.name = "rows",
+                  .value = "N",
+                  .preset = "10",
+                  .doc = "show the N measurements with the largest errors"},
+    [OPT_BAND] = {.name = "band",
+                  .doc = "show how many runs are inside the bands of calc run --band, those made "
+                         "without them"},
+    [OPT_BREAKDOWN] = {.name = "breakdown", .doc = "show what their predictions consist of"},
+    [OPT_FEATURES] = {.name = "features",
+                      .doc = "show whether options move memory as measured: pairs of runs that "
+                             "differ in one option only"},
+    {0}};
+static const calc_arg rows[] = {
+    {.name = "RUNS",
+     .optional = true,
+     .repeated = true,
+     .doc = "CSV files of measured runs, \"-\" for standard input; the published runs that calc "
+            "ships if none is given"},
+    {0}};
+static const char *const examples[] = {"calc validate",
+                                       "calc validate --csv now.csv --baseline before.csv",
+                                       "calc validate my_runs.csv --json - --plot parity.svg",
+                                       "calc validate --rows 3 --breakdown",
+                                       "calc validate --features",
+                                       "calc validate --html validation.html",
+                                       "calc validate --band --rows 0",
+                                       NULL};
+
+/* A validation under way. */
+typedef struct task {
+    const calc_args *args;
+    calc_measured measured;
+    calc_results results;
+    calc_baseline baseline;
+    calc_error_groups groups;
+    calc_validate_bands bands;
+    calc_features features;
+    calc_peers peers;
+    calc_validation found;
+    double tolerance; /* a fraction */
+    bool stdout_is_taken;
+} task;
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* What is wrong with the options; NULL if nothing is. */
+static const char *read_options(task *t)
+{
+    int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
+                calc_opt_is_stdout(t->args, OPT_PLOT) +
+                calc_opt_is_stdout(t->args, OPT_PLOT_ERRORS) +
+                calc_opt_is_stdout(t->args, OPT_HTML);
+    t->stdout_is_taken = taken > 0;
+    const char *tolerance = calc_opt_value(t->args, OPT_TOLERANCE);
+    const char *worst = calc_opt_value(t->args, OPT_ROWS);
+    char *end;
+    t->tolerance = strtod(tolerance, &end) / 100;
+    if (end == tolerance || *end != '\0' || !(t->tolerance >= 0)) {
+        return "--tolerance: a number of percentage points, 0 or more";
+    }
+    if (worst[strspn(worst, "0123456789")] != '\0' || *worst == '\0' || strlen(worst) > 9) {
+        return "--rows: a number of measurements, 0 or more";
+    }
+    t->found = (calc_validation){.results = &t->results,
+                                 .groups = &t->groups,
+                                 .features = &t->features,
+                                 .peers = &t->peers,
+                                 .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
+                                 .systems = &t->measured.systems,
+                                 .worst = strtoul(worst, NULL, 10),
+                                 .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
+                                 .options = calc_opt_value(t->args, OPT_FEATURES) != NULL};
+    return taken > 1 ? "only one of the files can be standard output"
+           : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
+                                                           : NULL;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static void write_json(calc_output *out, task *t)
+{
+    calc_validate_write_json(out, &t->found);
+}
+
+static void write_csv(calc_output *out, task *t)
+{
+    calc_validate_write_csv(out, &t->results);
+}
+
+static void write_plot(calc_output *out, task *t)
+{
+    calc_parity_svg_write(out, &t->results);
+}
+
+static void write_errors(calc_output *out, task *t)
+{
+    calc_errors_svg_write(out, &t->results, &t->groups);
+}
+
+static void write_page(calc_output *out, task *t)
+{
+    calc_validate_write_page(out, &t->found);
+}
+
+static calc_status write_file(const char *path, void (*write)(calc_output *out, task *t), task *t,
+                              calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, path, errors);
+    if (status == CALC_OK) {
+        write(out, t);
+        status = calc_output_close(out, errors);
+    }
+    return status;
+}
+
+static calc_status write_files(task *t, calc_errors *errors)
+{
+    static const struct {
+        int opt;
+        void (*write)(calc_output *out, task *t);
+    } files[] = {{OPT_JSON, write_json},
+                 {OPT_CSV, write_csv},
+                 {OPT_PLOT, write_plot},
+                 {OPT_PLOT_ERRORS, write_errors},
+                 {OPT_HTML, write_page}};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
+        const char *path = calc_opt_value(t->args, files[i].opt);
+        status = path ? write_file(path, files[i].write, t, errors) : CALC_OK;
+    }
+    return status;
+}
+
+static void write_table(calc_output *out, task *t)
+{
+    calc_validate_table_write(out, &t->found);
+    if (calc_opt_value(t->args, OPT_BAND)) {
+        calc_validate_bands_write(out, &t->results, &t->bands);
+    }
+}
+
+static void write_worse(calc_output *out, task *t)
+{
+    calc_validate_table_baseline(out, &t->groups, &t->baseline, t->tolerance);
+}
+
+/* ---- The validation -------------------------------------------------------------------------- */
+
+static calc_status make_results(task *t, calc_errors *errors)
+{
+    const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
+    calc_measured *m = &t->measured;
+    calc_status status =
+        calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
+    if (status == CALC_OK && baseline) {
+        status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_error_groups_make(&t->groups, &t->results, t->baseline.error, errors);
+    }
+    if (status == CALC_OK && calc_opt_value(t->args, OPT_BAND)) {
+        status = calc_validate_bands_make(&t->bands, &t->results, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_features_make(&t->features, &t->results, errors);
+    }
+    char peers[CALC_FIND_PATH_MAX];
+    status = status == CALC_OK ? calc_find_data("measured/peers.csv", peers, errors) : status;
+    return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;
+}
+
+static bool got_worse(const task *t)
+{
+    bool worse = t->baseline.missing > 0;
+    for (size_t i = 0; i < t->groups.count; i++) {
+        worse = worse || calc_baseline_is_worse(&t->groups.item[i], t->tolerance);
+    }
+    return worse;
+}
+
+static calc_exit validate(task *t)
+{
+    calc_errors errors = {0};
+    calc_status status = calc_opt_value(t->args, OPT_HTML) ? calc_page_check(&errors) : CALC_OK;
+    status = status == CALC_OK ? calc_measured_read(&t->measured, t->args, &errors) : status;
+    status = status == CALC_OK ? make_results(t, &errors) : status;
+    status = status == CALC_OK ? write_files(t, &errors) : status;
+    if (status == CALC_OK && !t->stdout_is_taken) {
+        status = write_file("-", write_table, t, &errors);
+    }
+    bool worse = status == CALC_OK && t->baseline.error && got_worse(t);
+    if (worse) {
+        status = write_file(t->stdout_is_taken ? "/dev/stderr" : "-", write_worse, t, &errors);
+    }
+    if (status != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    return worse ? CALC_EXIT_INFEASIBLE : CALC_EXIT_OK;
+}
+
+static void free_task(task *t)
+{
+    calc_measured_free(&t->measured);
+    calc_results_free(&t->results);
+    calc_baseline_free(&t->baseline);
+    calc_error_groups_free(&t->groups);
+    calc_validate_bands_free(&t->bands);
+    calc_features_free(&t->features);
+    calc_peers_free(&t->peers);
+    free(t);
+}
+
+static calc_exit run(const calc_args *args)
+{
+    task *t = calloc(1, sizeof *t); /* the machines make it too large for a stack */
+    if (!t) {
+        fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
+        return CALC_EXIT_SYSTEM;
+    }
+    t->args = args;
+    const char *complaint = read_options(t);
+    calc_exit result = complaint ? calc_complain_usage(args->command, complaint) : validate(t);
+    free_task(t);
+    return result;
+}
+
+const calc_command calc_cmd_validate = {
+    .name = "validate",
+    .summary = "predictions beside published measured runs",
+    .detail = "Maps measured runs to models, machines and layouts, predicts them and shows the "
+              "errors by published table: predicted over measured, less 1, of the time of a step "
+              "and of memory. Rates are turned into times. Rows that cannot be predicted or do not "
+              "count are named with the reason; docs/validation.md has the rules. FILE may be "
+              "\"-\" for standard output, which then gets nothing else.",
+    .args = rows,
+    .opts = opts,
+    .examples = examples,
+    .run = run};

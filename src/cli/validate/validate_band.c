@@ -1,0 +1,184 @@
+#include "cli/validate/validate_band.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/shell/find.h"
+#include "validate/error_groups.h"
+#include "validate/sets.h"
+
+/* What is written about, and how a row of it is written. */
+typedef struct table table;
+struct table {
+    calc_output *out;
+    calc_put *put; /* or this */
+    const calc_results *results;
+    calc_covered *const *covered;
+    calc_quantity quantity;
+    void (*write)(table *t, const char *by, const char *name, const calc_coverage *of);
+};
+
+static bool is_any(const calc_result *result, const void *group)
+{
+    (void)result;
+    (void)group;
+    return true;
+}
+
+static bool is_of_family(const calc_result *result, const void *group)
+{
+    return strcmp(result->prediction->map.machine->family, group) == 0;
+}
+
+static bool is_of_kind(const calc_result *result, const void *group)
+{
+    return strcmp(calc_error_groups_kind(result), group) == 0;
+}
+
+static bool is_of_set(const calc_result *result, const void *group)
+{
+    return calc_sets_has(*(const size_t *)group, result);
+}
+
+static void write_row(table *t, const char *by, const char *name, calc_coverage_member is_member,
+                      const void *group)
+{
+    calc_coverage of[CALC_UNSEEN_COUNT];
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        of[u] = calc_coverage_of(t->results, t->covered[u], t->quantity, is_member, group);
+        if (of[u].count == 0) {
+            return;
+        }
+    }
+    t->write(t, by, name, of);
+}
+
+static double half_width(const calc_coverage *c)
+{
+    return exp(c->reach) - 1;
+}
+
+static void write_text_row(table *t, const char *by, const char *name, const calc_coverage *of)
+{
+    (void)by;
+    calc_output_printf(t->out, "%-36s%6zu", name, of->count);
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        calc_output_printf(t->out, " |%7.1f%9.1f%6.1f%6.1f%6.1f", 100 * of[u].inside,
+                           100 * of[u].weighed, 100 * of[u].below, 100 * of[u].above,
+                           100 * half_width(&of[u]));
+    }
+    calc_output_text(t->out, "\n");
+}
+
+static void put_row(table *t, const char *by, const char *name, const calc_coverage *of)
+{
+    static const char *const keys[CALC_UNSEEN_COUNT] = {"unseen_width", "unseen_publisher"};
+    calc_put_object(t->put, NULL, CALC_PUT_LINE);
+    calc_put_text(t->put, "by", by);
+    calc_put_text(t->put, "name", name);
+    calc_put_text(t->put, "quantity", calc_quantity_word(t->quantity));
+    calc_put_count(t->put, "n", (int64_t)of->count);
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        calc_put_object(t->put, keys[u], CALC_PUT_LINE);
+        calc_put_rounded(t->put, "inside", of[u].inside, 10);
+        calc_put_rounded(t->put, "inside_by_table", of[u].weighed, 10);
+        calc_put_rounded(t->put, "below", of[u].below, 10);
+        calc_put_rounded(t->put, "above", of[u].above, 10);
+        calc_put_rounded(t->put, "half_width", half_width(&of[u]), 10);
+        calc_put_close(t->put);
+    }
+    calc_put_close(t->put);
+}
+
+/* Families in the order in which runs name them. */
+static void write_families(table *t)
+{
+    for (size_t i = 0; i < t->results->count; i++) {
+        const calc_result *r = &t->results->item[i];
+        bool first = r->use == CALC_USE_SCORED;
+        for (size_t k = 0; k < i && first; k++) {
+            first = t->results->item[k].use != CALC_USE_SCORED ||
+                    !is_of_family(&t->results->item[k], r->prediction->map.machine->family);
+        }
+        if (first) {
+            const char *family = r->prediction->map.machine->family;
+            write_row(t, "family", family, is_of_family, family);
+        }
+    }
+}
+
+static void write_rows(table *t)
+{
+    write_row(t, "all", "all", is_any, NULL);
+    write_families(t);
+    write_row(t, "kind", "dense", is_of_kind, "dense");
+    write_row(t, "kind", "MoE", is_of_kind, "MoE");
+    for (size_t s = 0; calc_sets_name(s); s++) {
+        write_row(t, "set", calc_sets_name(s), is_of_set, &s);
+    }
+}
+
+static void write_quantity(table *t, const char *title)
+{
+    calc_output_printf(
+        t->out, "\n%-42s | fitted without its width          | without its publisher\n", title);
+    calc_output_printf(t->out, "%-36s%6s", "", "n");
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        calc_output_text(t->out, " | inside by table below above   +-");
+    }
+    calc_output_text(t->out, "\n");
+    write_rows(t);
+}
+
+void calc_validate_bands_write(calc_output *out, const calc_results *results,
+                               const calc_validate_bands *bands)
+{
+    table t = {.out = out,
+               .results = results,
+               .covered = bands->covered,
+               .quantity = CALC_QUANTITY_STEP_TIME,
+               .write = write_text_row};
+    write_quantity(&t, "time of a step, runs in their bands in %");
+    t.quantity = CALC_QUANTITY_MEMORY;
+    write_quantity(&t, "memory, runs in their bands in %");
+}
+
+void calc_validate_bands_put(calc_put *put, const calc_results *results,
+                             const calc_validate_bands *bands)
+{
+    table t = {.put = put, .results = results, .covered = bands->covered, .write = put_row};
+    calc_put_array(put, "bands", CALC_PUT_LINES);
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        t.quantity = (calc_quantity)q;
+        write_rows(&t);
+    }
+    calc_put_close(put);
+}
+
+/* ---- Making them ----------------------------------------------------------------------------- */
+
+calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_results *results,
+                                     calc_errors *errors)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_status status = calc_find_data("measured/residuals.csv", path, errors);
+    status = status == CALC_OK ? calc_residuals_read(&out->residuals, path, errors) : status;
+    for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
+        out->covered[u] = calloc(results->count + 1, sizeof *out->covered[u]);
+        if (!out->covered[u]) {
+            return calc_errors_no_memory(errors);
+        }
+        calc_covered_make(out->covered[u], results, &out->residuals, (calc_unseen)u);
+    }
+    return status;
+}
+
+void calc_validate_bands_free(calc_validate_bands *bands)
+{
+    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+        free(bands->covered[u]);
+    }
+    calc_residuals_free(&bands->residuals);
+}

@@ -1,0 +1,32 @@
+/** @file validate_band.h  How many measured runs are inside their bands, for people. */
+#ifndef CALC_CLI_VALIDATE_VALIDATE_BAND_H
+#define CALC_CLI_VALIDATE_VALIDATE_BAND_H
+
+#include "io/json_put.h"
+#include "validate/coverage.h"
+
+/** Measurements in their bands. Owns everything. Start with {0}. */
+typedef struct calc_validate_bands {
+    calc_residuals residuals;
+    calc_covered *covered[CALC_UNSEEN_COUNT]; /**< by index of result */
+} calc_validate_bands;
+
+/** Make the bands of all scored measurements.
+ *  @return CALC_OK, or what calc_find_data() and calc_residuals_read() return; *out must be freed
+ *  in any case */
+CALC_MUST_USE calc_status calc_validate_bands_make(calc_validate_bands *out,
+                                                   const calc_results *results,
+                                                   calc_errors *errors);
+
+/** Write the shares for all runs, families of machines, kinds of models and published tables. */
+void calc_validate_bands_write(calc_output *out, const calc_results *results,
+                               const calc_validate_bands *bands);
+
+/** The same as the member "bands" of the object that is open. */
+void calc_validate_bands_put(calc_put *put, const calc_results *results,
+                             const calc_validate_bands *bands);
+
+/** Free what it owns; fine on {0}. */
+void calc_validate_bands_free(calc_validate_bands *bands);
+
+#endif

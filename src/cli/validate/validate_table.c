@@ -1,0 +1,264 @@
+#include "cli/validate/validate_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/draw/human.h"
+#include "cli/validate/validate_worst.h"
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+static void write_group(calc_output *out, const calc_error_group *g)
+{
+    const calc_spread *s = &g->spread;
+    calc_output_printf(out, "%-36s%6zu%+8.1f%7.1f%7.1f%7.1f%8.1f", g->name, s->count, 100 * s->bias,
+                       100 * s->mean_abs, 100 * s->median_abs, 100 * s->p90_abs,
+                       100 * s->worst_abs);
+    if (g->ranking.pairs > 0) {
+        calc_output_printf(out, "%7.2f%8zu%8.1f", g->ranking.tau, g->ranking.pairs,
+                           100 * g->ranking.regret_mean);
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_sets(calc_output *out, const calc_error_groups *groups, calc_quantity quantity,
+                       const char *title)
+{
+    bool head = false;
+    for (size_t i = 0; i < groups->count; i++) {
+        const calc_error_group *g = &groups->item[i];
+        if (g->quantity != quantity || strcmp(g->by, "set") != 0) {
+            continue;
+        }
+        if (!head) {
+            calc_output_printf(
+                out, "%-36s%6s%8s%7s%7s%7s%8s%s\n", title, "n", "bias", "mean", "median", "p90",
+                "worst", quantity == CALC_QUANTITY_STEP_TIME ? "    tau   pairs  regret" : "");
+            head = true;
+        }
+        write_group(out, g);
+    }
+    calc_output_text(out, head ? "\n" : "");
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static const char *id_of(const calc_features *f, size_t cell)
+{
+    return f->cell[cell].first->prediction->map.row->id;
+}
+
+static void write_option(calc_output *out, const calc_features_option *o)
+{
+    calc_output_printf(out, "%-28s%7zu%9zu%8zu%9zu%8zu%8zu", o->name, o->moved, o->agreed,
+                       o->missed, o->moved - o->agreed - o->missed, o->still, o->stayed);
+    if (!isnan(o->tau)) {
+        calc_output_printf(out, "%8.2f", o->tau);
+    }
+    if (!isnan(o->ratio)) {
+        calc_output_printf(out, "%*.2f", isnan(o->tau) ? 16 : 8, o->ratio);
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_wrong(calc_output *out, const calc_features *f, const calc_features_option *o)
+{
+    const calc_features_pair *p = &f->pair[o->wrong];
+    calc_output_printf(out, "%s: %s: measured %+.1f %%, predicted %+.1f %%, %s -> %s\n",
+                       p->predicted > CALC_FEATURES_STILL ? "opposite" : "missed", o->name,
+                       100 * p->measured, 100 * p->predicted, id_of(f, p->from), id_of(f, p->to));
+}
+
+static void write_features(calc_output *out, const calc_features *f)
+{
+    calc_features_option all = {.name = "all", .tau = (double)NAN, .ratio = (double)NAN};
+    calc_output_printf(out, "%-28s%7s%9s%8s%9s%8s%8s%8s%8s\n", "memory, pairs that differ in",
+                       "moved", "same way", "missed", "opposite", "still", "stayed", "tau",
+                       "ratio");
+    for (size_t i = 0; i < f->options; i++) {
+        const calc_features_option *o = &f->option[i];
+        write_option(out, o);
+        all.moved += o->moved;
+        all.agreed += o->agreed;
+        all.missed += o->missed;
+        all.still += o->still;
+        all.stayed += o->stayed;
+    }
+    write_option(out, &all);
+    for (size_t i = 0; i < f->options; i++) {
+        if (f->option[i].has_wrong) {
+            write_wrong(out, f, &f->option[i]);
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+/* ---- Others ---------------------------------------------------------------------------------- */
+
+#include <stdio.h>
+
+static const char *quantity_of(const calc_peer *p)
+{
+    return p->quantity == CALC_QUANTITY_STEP_TIME ? "time" : "memory";
+}
+
+static void write_percent(calc_output *out, double fraction)
+{
+    if (isnan(fraction)) {
+        calc_output_printf(out, "%7s", "");
+    } else {
+        calc_output_printf(out, "%7.1f", 100 * fraction);
+    }
+}
+
+static void write_peer(calc_output *out, const calc_peer *p)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%.40s, %.40s", p->simulator, p->machine);
+    calc_output_printf(out, "%-36s %-7s%6zu", name, quantity_of(p), p->rows);
+    write_percent(out, p->mean_abs);
+    write_percent(out, p->worst_abs);
+    calc_output_printf(out, "%8zu%7.1f%7.1f%s%s\n", p->ours.count, 100 * p->ours.mean_abs,
+                       100 * p->ours.worst_abs, *p->note ? "  " : "", p->note);
+}
+
+static void write_alone(calc_output *out, const calc_peer *p)
+{
+    calc_output_printf(out, "not comparable: %s, %s, %s", p->simulator, p->machine, quantity_of(p));
+    if (!isnan(p->mean_abs)) {
+        calc_output_printf(out, ", mean %.1f", 100 * p->mean_abs);
+    }
+    if (!isnan(p->worst_abs)) {
+        calc_output_printf(out, ", worst %.1f", 100 * p->worst_abs);
+    }
+    if (p->rows > 0) {
+        calc_output_printf(out, " (%zu rows)", p->rows);
+    }
+    calc_output_printf(out, ": %s\n", p->listed > 0 ? "its runs cannot be predicted" : p->note);
+}
+
+static void write_peers(calc_output *out, const calc_peers *peers)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < peers->count; i++) {
+        if (peers->item[i].ours.count > 0) {
+            calc_output_printf(out, "%s",
+                               shown++ ? ""
+                                       : "published errors of others, in %     "
+                                         "            n   mean  worst  calc n   mean  worst\n");
+            write_peer(out, &peers->item[i]);
+        }
+    }
+    for (size_t i = 0; shown > 0 && i < peers->count; i++) {
+        if (peers->item[i].ours.count == 0) {
+            write_alone(out, &peers->item[i]);
+        }
+    }
+    calc_output_text(out, shown > 0 ? "\n" : "");
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static void write_counts(calc_output *out, const calc_results *results)
+{
+    char runs[CALC_HUMAN_MAX], measurements[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
+                       calc_human_counted((double)results->predictions, "run", runs),
+                       calc_human_counted((double)results->count, "measurement", measurements),
+                       calc_results_count(results, CALC_USE_SCORED),
+                       calc_results_count(results, CALC_USE_UNSCORED),
+                       calc_results_count(results, CALC_USE_UNPREDICTED));
+}
+
+/* Results of a use that have the same remark as `result`, from it on; 0 if an earlier one has. */
+static size_t alike(const calc_results *results, const calc_result *result)
+{
+    size_t count = 0;
+    for (const calc_result *r = results->item; r < results->item + results->count; r++) {
+        if (r->use == result->use && strcmp(r->remark, result->remark) == 0) {
+            if (r < result) {
+                return 0;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static void write_reasons(calc_output *out, const calc_results *results, calc_use use)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        size_t count = r->use == use ? alike(results, r) : 0;
+        if (count > 0) {
+            calc_output_printf(out, "%6zu %s: %s\n", count,
+                               use == CALC_USE_UNSCORED ? "unscored" : "not predicted", r->remark);
+        }
+    }
+}
+
+static void write_result(calc_output *out, const calc_result *r)
+{
+    bool time = r->quantity == CALC_QUANTITY_STEP_TIME;
+    double unit = time ? 1 : 1073741824.0;
+    const char *word = time ? "s" : "GiB";
+    calc_output_printf(out, "%+7.1f%%%8.4g %-3s%8.4g %-3s  %s%s%s%s\n", 100 * r->error,
+                       r->measured / unit, word, r->predicted / unit, word,
+                       r->prediction->map.row->id, *r->remark ? " (" : "", r->remark,
+                       *r->remark ? ")" : "");
+}
+
+static void write_worst(calc_output *out, const calc_validation *v)
+{
+    const calc_result *r = NULL;
+    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(v->results, r, false)); i++) {
+        if (i == 0) {
+            calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
+                               "largest errors");
+        }
+        write_result(out, r);
+        if (v->breakdown) {
+            calc_validate_worst_parts(out, r, v->systems);
+        }
+    }
+}
+
+void calc_validate_table_write(calc_output *out, const calc_validation *v)
+{
+    write_sets(out, v->groups, CALC_QUANTITY_STEP_TIME, "time of a step, errors in %");
+    write_sets(out, v->groups, CALC_QUANTITY_MEMORY, "memory, errors in %");
+    if (v->options) {
+        write_features(out, v->features);
+    }
+    write_peers(out, v->peers);
+    write_counts(out, v->results);
+    write_reasons(out, v->results, CALC_USE_UNSCORED);
+    write_reasons(out, v->results, CALC_USE_UNPREDICTED);
+    write_worst(out, v);
+}
+
+/* ---- Baseline -------------------------------------------------------------------------------- */
+
+size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
+                                    const calc_baseline *baseline, double tolerance)
+{
+    size_t worse = 0;
+    for (size_t i = 0; i < groups->count; i++) {
+        const calc_error_group *g = &groups->item[i];
+        if (calc_baseline_is_worse(g, tolerance)) {
+            calc_output_printf(out,
+                               "worse: %s %s, %s: mean error %.2f %%, %.2f %% in the baseline"
+                               " (%zu measurements)\n",
+                               g->by, g->name, calc_quantity_word(g->quantity),
+                               100 * g->mean_abs_now, 100 * g->mean_abs_then, g->shared);
+            worse++;
+        }
+    }
+    if (baseline->missing > 0) {
+        calc_output_printf(out, "worse: %zu measurements of the baseline are not predicted\n",
+                           baseline->missing);
+        worse++;
+    }
+    return worse;
+}

@@ -1,0 +1,18 @@
+/** @file validate_table.h  Predictions beside measured runs, for people. */
+#ifndef CALC_CLI_VALIDATE_VALIDATE_TABLE_H
+#define CALC_CLI_VALIDATE_VALIDATE_TABLE_H
+
+#include "cli/validate/validation.h"
+#include "io/output.h"
+#include "validate/baseline.h"
+
+/** Write the errors by published table, what options do to memory, what others have published, how
+ *  many runs count, why others do not, and the rows with the largest errors. */
+void calc_validate_table_write(calc_output *out, const calc_validation *validation);
+
+/** Write the groups that got worse than a baseline by more than the tolerance, and how many of its
+ *  measurements are no longer predicted. @return how many lines say that something got worse */
+size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
+                                    const calc_baseline *baseline, double tolerance);
+
+#endif

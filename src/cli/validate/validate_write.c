@@ -1,0 +1,235 @@
+#include "cli/validate/validate_write.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/validate/put_spread.h"
+#include "cli/validate/validate_worst.h"
+#include "io/csv.h"
+#include "io/json_put.h"
+#include "report/page.h"
+#include "spec/field.h"
+
+static const char *machine_of(const calc_run_map *map)
+{
+    return map->machine ? map->machine->system : "";
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_layout(calc_put *put, const calc_run_map *map)
+{
+    const calc_exec *e = &map->exec;
+    const struct {
+        const char *key;
+        int64_t value;
+    } sizes[] = {{"gpus", e->num_procs},
+                 {"tp", e->tensor_par},
+                 {"pp", e->pipeline_par},
+                 {"dp", e->data_par},
+                 {"cp", e->context_par},
+                 {"ep", e->expert_par},
+                 {"micro_batch", e->microbatch_size},
+                 {"chunks", e->pipeline_interleaving}};
+    for (size_t i = 0; !map->reason && i < sizeof sizes / sizeof *sizes; i++) {
+        calc_put_count(put, sizes[i].key, sizes[i].value);
+    }
+}
+
+static void put_row(calc_put *put, const calc_result *r)
+{
+    const calc_run_map *map = &r->prediction->map;
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "id", map->row->id);
+    calc_put_text(put, "status", calc_use_word(r->use));
+    calc_put_text(put, "quantity", calc_quantity_word(r->quantity));
+    calc_put_number(put, "measured", r->measured);
+    calc_put_number(put, "predicted", r->predicted);
+    calc_put_number(put, "error", r->error);
+    calc_put_text(put, "source", map->source->name);
+    calc_put_text(put, "machine", machine_of(map));
+    calc_put_text(put, "model", map->row->model);
+    calc_put_text(put, "kind", calc_error_groups_kind(r));
+    calc_put_text(put, "dtype", map->row->dtype);
+    calc_put_text(put, "confidence", map->row->confidence);
+    put_layout(put, map);
+    calc_put_text(put, "remark", r->remark);
+    calc_put_array(put, "assumptions", CALC_PUT_LINE);
+    for (int i = 0; i < map->assumptions; i++) {
+        calc_put_text(put, NULL, map->assumption[i]);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+static void put_group(calc_put *put, const calc_error_group *g)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "by", g->by);
+    calc_put_text(put, "name", g->name);
+    calc_put_text(put, "quantity", calc_quantity_word(g->quantity));
+    calc_put_spread(put, &g->spread);
+    calc_put_number(put, "kendall_tau", g->ranking.tau);
+    calc_put_count(put, "pairs", (int64_t)g->ranking.pairs);
+    calc_put_count(put, "choices", (int64_t)g->ranking.choices);
+    calc_put_number(put, "regret_mean", g->ranking.regret_mean);
+    calc_put_number(put, "regret_worst", g->ranking.regret_worst);
+    if (g->shared > 0) {
+        calc_put_count(put, "shared", (int64_t)g->shared);
+        calc_put_number(put, "mean_abs_shared", g->mean_abs_now);
+        calc_put_number(put, "mean_abs_baseline", g->mean_abs_then);
+    }
+    calc_put_close(put);
+}
+
+static const char *id_of(const calc_features *f, size_t cell)
+{
+    return f->cell[cell].first->prediction->map.row->id;
+}
+
+static void put_wrong(calc_put *put, const calc_features *f, const calc_features_pair *p)
+{
+    calc_put_object(put, "wrong", CALC_PUT_LINE);
+    calc_put_text(put, "from", id_of(f, p->from));
+    calc_put_text(put, "to", id_of(f, p->to));
+    calc_put_number(put, "measured", p->measured);
+    calc_put_number(put, "predicted", p->predicted);
+    calc_put_close(put);
+}
+
+static void put_features(calc_put *put, const calc_features *f)
+{
+    calc_put_array(put, "features", CALC_PUT_LINES);
+    for (size_t i = 0; i < f->options; i++) {
+        const calc_features_option *o = &f->option[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "option", o->name);
+        calc_put_count(put, "moved", (int64_t)o->moved);
+        calc_put_count(put, "agreed", (int64_t)o->agreed);
+        calc_put_count(put, "missed", (int64_t)o->missed);
+        calc_put_count(put, "still", (int64_t)o->still);
+        calc_put_count(put, "stayed", (int64_t)o->stayed);
+        calc_put_number(put, "kendall_tau", o->tau);
+        calc_put_number(put, "ratio_median", o->ratio);
+        if (o->has_wrong) {
+            put_wrong(put, f, &f->pair[o->wrong]);
+        }
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+#include <stdio.h>
+
+static void put_peers(calc_put *put, const calc_peers *peers)
+{
+    calc_put_array(put, "peers", CALC_PUT_LINES);
+    for (size_t i = 0; i < peers->count; i++) {
+        const calc_peer *p = &peers->item[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "simulator", p->simulator);
+        calc_put_text(put, "machine", p->machine);
+        calc_put_text(put, "quantity", calc_quantity_word(p->quantity));
+        calc_put_count(put, "n", (int64_t)p->rows);
+        calc_put_number(put, "mean_abs", p->mean_abs);
+        calc_put_number(put, "worst_abs", p->worst_abs);
+        calc_put_count(put, "calc_n", (int64_t)p->ours.count);
+        calc_put_number(put, "calc_mean_abs", p->ours.mean_abs);
+        calc_put_number(put, "calc_worst_abs", p->ours.worst_abs);
+        calc_put_text(put, "note", p->note);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void put_counts(calc_put *put, const calc_results *results)
+{
+    calc_put_object(put, "counts", CALC_PUT_LINE);
+    calc_put_count(put, "runs", (int64_t)results->predictions);
+    for (int use = 0; use < CALC_USE_COUNT; use++) {
+        calc_put_count(put, calc_use_word((calc_use)use),
+                       (int64_t)calc_results_count(results, (calc_use)use));
+    }
+    calc_put_close(put);
+}
+
+void calc_validate_write_json(calc_output *out, const calc_validation *v)
+{
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    put_counts(&put, v->results);
+    calc_put_array(&put, "rows", CALC_PUT_LINES);
+    for (size_t i = 0; i < v->results->count; i++) {
+        put_row(&put, &v->results->item[i]);
+    }
+    calc_put_close(&put);
+    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    for (size_t i = 0; i < v->groups->count; i++) {
+        put_group(&put, &v->groups->item[i]);
+    }
+    calc_put_close(&put);
+    calc_validate_worst_put(&put, v->results, v->systems);
+    put_features(&put, v->features);
+    put_peers(&put, v->peers);
+    if (v->bands) {
+        calc_validate_bands_put(&put, v->results, v->bands);
+    }
+    calc_put_end(&put);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+void calc_validate_write_page(calc_output *out, const calc_validation *validation)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
+    calc_put_key(&put, "validate");
+    calc_validate_write_json(out, validation);
+    calc_page_end(&put, CALC_PAGE_VALIDATE);
+}
+
+void calc_validate_write_page_of(calc_output *out, const calc_text *json)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_VALIDATE);
+    calc_put_key(&put, "validate");
+    calc_output_write(out, json->data, json->length);
+    calc_page_end(&put, CALC_PAGE_VALIDATE);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void write_csv_number(calc_output *out, double value)
+{
+    char buffer[32];
+    calc_output_printf(out, ",%s", isfinite(value) ? calc_number_text(value, 1, buffer) : "");
+}
+
+static void write_csv_row(calc_output *out, const calc_result *r)
+{
+    const calc_run_map *map = &r->prediction->map;
+    calc_csv_text(out, map->row->id, true);
+    const char *const texts[] = {calc_quantity_word(r->quantity),
+                                 calc_use_word(r->use),
+                                 map->source->name,
+                                 machine_of(map),
+                                 map->row->model,
+                                 calc_error_groups_kind(r),
+                                 map->row->confidence};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        calc_csv_text(out, texts[i], false);
+    }
+    write_csv_number(out, r->measured);
+    write_csv_number(out, r->predicted);
+    write_csv_number(out, r->error);
+    calc_csv_text(out, r->remark, false);
+    calc_output_text(out, "\n");
+}
+
+void calc_validate_write_csv(calc_output *out, const calc_results *results)
+{
+    calc_output_text(out, "id,quantity,status,source,machine,model,kind,confidence,measured,"
+                          "predicted,error,remark\n");
+    for (size_t i = 0; i < results->count; i++) {
+        write_csv_row(out, &results->item[i]);
+    }
+}

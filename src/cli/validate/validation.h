@@ -1,0 +1,23 @@
+/** @file validation.h  All that `calc validate` found, for those that write it. */
+#ifndef CALC_CLI_VALIDATE_VALIDATION_H
+#define CALC_CLI_VALIDATE_VALIDATION_H
+
+#include "cli/validate/validate_band.h"
+#include "validate/error_groups.h"
+#include "validate/features.h"
+#include "validate/peers.h"
+
+/** Borrows everything. */
+typedef struct calc_validation {
+    const calc_results *results;
+    const calc_error_groups *groups;
+    const calc_features *features;
+    const calc_peers *peers;
+    const calc_validate_bands *bands; /**< NULL: not asked for */
+    calc_systems *systems;
+    size_t worst;   /**< how many of the largest errors are shown */
+    bool breakdown; /**< with what their predictions consist of */
+    bool options;   /**< with a table of `features` */
+} calc_validation;
+
+#endif

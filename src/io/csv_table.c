@@ -1,0 +1,236 @@
+#include "io/csv_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "io/csv_read.h"
+#include "io/utf8.h"
+
+enum { CELLS_MAX = 256, HINT_SIZE = 96 };
+
+/* One file being read. */
+typedef struct reading {
+    calc_csv_reader csv;
+    const calc_csv_table *table;
+    calc_errors *errors;
+    char *cell[CELLS_MAX];        /* of the row at hand */
+    int count, line;              /* its cells, where it starts */
+    int head;                     /* cells of the first row */
+    int at[CALC_CSV_COLUMNS_MAX]; /* index of the column's cell in a row; -1: there is none */
+} reading;
+
+/* ---- The first row --------------------------------------------------------------------------- */
+
+/* Index of the cell after `from` that says `name`; -1: there is none, or no name */
+static int find(const reading *r, const char *name, int from)
+{
+    for (int k = from + 1; name && k < r->count; k++) {
+        if (strcmp(r->cell[k], name) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+static bool is_known(const reading *r, const char *cell)
+{
+    for (int i = 0; i < r->table->columns; i++) {
+        const calc_csv_column *c = &r->table->column[i];
+        if (c->name && (strcmp(cell, c->name) == 0 || (c->also && strcmp(cell, c->also) == 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A near name in the file is a better hint than `other`. */
+static calc_status miss(reading *r, const calc_csv_column *c, const char *other)
+{
+    const char *unknown[CELLS_MAX + 1] = {NULL};
+    for (int k = 0, count = 0; k < r->count; k++) {
+        if (!is_known(r, r->cell[k])) {
+            unknown[count++] = r->cell[k];
+        }
+    }
+    char hint[HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
+    const char *nearest = calc_nearest(c->name, unknown);
+    if (nearest) {
+        snprintf(hint, sizeof hint, "the first row has \"%s\"",
+                 calc_utf8_show(shown, nearest, strlen(nearest)));
+    }
+    return calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line, 0,
+                          nearest ? hint : other, "column \"%s\" is missing", c->name);
+}
+
+static calc_status read_head(reading *r)
+{
+    calc_status status = CALC_OK;
+    r->head = r->count = calc_csv_read_row(&r->csv, r->cell, CELLS_MAX, &r->line, r->errors);
+    if (r->count < 0) {
+        return CALC_ERR_SYNTAX;
+    }
+    for (int i = 0; i < r->table->columns; i++) {
+        const calc_csv_column *c = &r->table->column[i];
+        int at = find(r, c->name, -1);
+        at = at < 0 ? find(r, c->also, -1) : at;
+        int again = at < 0 ? -1 : find(r, r->cell[at], at);
+        r->at[i] = at;
+        if (again >= 0) {
+            status = calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line,
+                                    calc_csv_read_column(&r->csv, r->cell[again]), NULL,
+                                    "column \"%s\" is there twice", r->cell[again]);
+        } else if (at < 0 && c->name && !(c->flags & CALC_CSV_OPTIONAL)) {
+            status = miss(r, c, status == CALC_OK ? r->table->hint : NULL);
+        }
+    }
+    return status;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+/* "step_time, memory or any"; "a number from 0 to 1e9". */
+static const char *expected(const calc_csv_column *c, char *buffer, size_t size)
+{
+    const char *kind = c->type == CALC_CSV_WHOLE ? "a whole number" : "a number";
+    size_t used = 0;
+    for (const char *const *word = c->words; word && *word && used < size; word++) {
+        const char *between = word == c->words ? "" : word[1] ? ", " : " or ";
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", between, *word);
+    }
+    if (!c->words && c->lo == 0 && c->hi == 0) {
+        return kind;
+    }
+    if (!c->words) {
+        bool open = c->hi == HUGE_VAL;
+        snprintf(buffer, size, open ? "%s of %g or more" : "%s from %g to %g", kind, c->lo, c->hi);
+        char *sign = strstr(buffer, "e+0"); /* of the exponent: people write 1e9 */
+        if (sign) {
+            memmove(sign + 1, sign + 3, strlen(sign + 3) + 1);
+        }
+    }
+    return buffer;
+}
+
+static bool is_blank(const char *cell)
+{
+    return cell[strspn(cell, " ")] == '\0';
+}
+
+static bool read_number(const calc_csv_column *c, const char *cell, double *out)
+{
+    char *end;
+    *out = strtod(cell, &end);
+    bool number = end != cell && is_blank(end) && isfinite(*out);
+    bool whole = c->type != CALC_CSV_WHOLE || *out == floor(*out);
+    return number && whole && ((c->lo == 0 && c->hi == 0) || (*out >= c->lo && *out <= c->hi));
+}
+
+/* @return whether the cell is what it should be */
+static bool fill(const calc_csv_column *c, const char *cell, void *member)
+{
+    double number = NAN;
+    int word = 0;
+    while (c->words && c->words[word] && strcmp(cell, c->words[word]) != 0) {
+        word++;
+    }
+    bool right = !c->words || c->words[word];
+    switch (c->type) {
+    case CALC_CSV_TEXT:
+        *(const char **)member = cell;
+        return right;
+    case CALC_CSV_WORD:
+        *(int *)member = word;
+        return right;
+    case CALC_CSV_FLAG:
+        *(bool *)member = word > 0;
+        return right;
+    case CALC_CSV_WHOLE:
+        right = read_number(c, cell, &number);
+        *(int *)member = right ? (int)number : 0;
+        return right;
+    default:
+        right = (c->flags & CALC_CSV_BLANK && is_blank(cell)) || read_number(c, cell, &number);
+        *(double *)member = number;
+        return right;
+    }
+}
+
+static calc_status refuse(reading *r, const calc_csv_column *c, const char *cell)
+{
+    char shown[CALC_UTF8_SHOW_SIZE], allowed[128];
+    return calc_errors_at(
+        r->errors, CALC_ERR_TYPE, r->csv.name, r->line, calc_csv_read_column(&r->csv, cell),
+        c->flags & CALC_CSV_BLANK ? "leave it blank if it is not known" : NULL,
+        "%s: expected %s, found \"%s\"", c->name, expected(c, allowed, sizeof allowed),
+        calc_utf8_show(shown, cell, strlen(cell)));
+}
+
+static calc_status fill_row(reading *r, char *row)
+{
+    memset(row, 0, r->table->row_bytes);
+    if (r->count > r->head) {
+        return calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line,
+                              calc_csv_read_column(&r->csv, r->cell[r->head]),
+                              "a text with a comma stands in quotes",
+                              "the row has %d cells, the first has %d", r->count, r->head);
+    }
+    int wrong = -1;
+    for (int i = 0; i < r->table->columns; i++) {
+        const calc_csv_column *c = &r->table->column[i];
+        int at = r->at[i];
+        if (at >= r->count) {
+            return calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line, 0,
+                                  r->table->hint, "the row has %d cells, \"%s\" is the %d. column",
+                                  r->count, c->name, at + 1);
+        }
+        if (!c->name) {
+            *(int *)(row + c->offset) = r->line;
+        } else if (!fill(c, at < 0 ? "" : r->cell[at], row + c->offset) && at >= 0) {
+            wrong = wrong < 0 ? i : wrong;
+        }
+    }
+    return wrong < 0 ? CALC_OK : refuse(r, &r->table->column[wrong], r->cell[r->at[wrong]]);
+}
+
+static calc_status read_rows(reading *r, calc_csv_rows *out)
+{
+    size_t capacity = 0;
+    calc_status status = CALC_OK;
+    while ((r->count = calc_csv_read_row(&r->csv, r->cell, CELLS_MAX, &r->line, r->errors)) > 0) {
+        if (out->count == capacity) {
+            capacity = capacity ? 2 * capacity : 256;
+            void *grown = realloc(out->item, capacity * r->table->row_bytes);
+            if (!grown) {
+                return calc_errors_at(r->errors, CALC_ERR_NOMEM, r->csv.name, r->line, 0, NULL,
+                                      "%s", calc_status_text(CALC_ERR_NOMEM));
+            }
+            out->item = grown;
+        }
+        calc_status one = fill_row(r, (char *)out->item + out->count * r->table->row_bytes);
+        out->count += one == CALC_OK;
+        status = status == CALC_OK ? one : status;
+    }
+    return r->count < 0 && status == CALC_OK ? CALC_ERR_SYNTAX : status;
+}
+
+calc_status calc_csv_table_parse(calc_csv_rows *out, const calc_csv_table *table, calc_text text,
+                                 const char *name, calc_errors *errors)
+{
+    *out = (calc_csv_rows){.text = text};
+    reading r = {.table = table, .errors = errors};
+    calc_csv_read_start(&r.csv, text.data, text.length, name);
+    calc_status status = read_head(&r);
+    return status == CALC_OK ? read_rows(&r, out) : status;
+}
+
+calc_status calc_csv_table_read(calc_csv_rows *out, const calc_csv_table *table, const char *path,
+                                calc_errors *errors)
+{
+    calc_text text = {0};
+    *out = (calc_csv_rows){0};
+    calc_status status = calc_text_read(&text, path, errors);
+    return status == CALC_OK ? calc_csv_table_parse(out, table, text, path, errors) : status;
+}

@@ -1,0 +1,79 @@
+/** @file csv_table.h  Files of comma-separated values read into arrays of structs. The first row
+ *  names the columns; those that are read are the rows of a table, others are ignored. */
+#ifndef CALC_IO_CSV_TABLE_H
+#define CALC_IO_CSV_TABLE_H
+
+#include <stddef.h>
+
+#include "io/text.h"
+
+/** What a cell becomes: CALC_CSV_MEMBER() says by the type of the member. */
+typedef enum calc_csv_type {
+    CALC_CSV_TEXT,   /**< const char *, borrowed from the file; one of `words` if there are any */
+    CALC_CSV_NUMBER, /**< double, finite, from lo to hi */
+    CALC_CSV_WHOLE,  /**< int, likewise; lo and hi must be ints */
+    CALC_CSV_FLAG,   /**< bool: false for the first of two words, true for the second */
+    CALC_CSV_WORD    /**< enum: the index in `words` */
+} calc_csv_type;
+
+/** What else holds of a column; or them together. */
+enum {
+    CALC_CSV_OPTIONAL = 1, /**< there may be none: texts are "" then, numbers need CALC_CSV_BLANK */
+    CALC_CSV_BLANK = 2     /**< a double: blank cells are NaN */
+};
+
+/** A column, and the member that it fills. */
+typedef struct calc_csv_column {
+    const char *name; /**< in the first row; NULL: no column, the line where the row starts */
+    const char *also; /**< another name, or NULL */
+    calc_csv_type type;
+    size_t offset;
+    int flags;
+    double lo, hi;            /**< range of numbers; both 0: any finite number */
+    const char *const *words; /**< NULL at the end */
+} calc_csv_column;
+
+/** Type and offset of a member of a row. */
+#define CALC_CSV_MEMBER(row, member)                                                               \
+    .type = _Generic(((row *)NULL)->member, const char *: CALC_CSV_TEXT, double: CALC_CSV_NUMBER,  \
+                     int: CALC_CSV_WHOLE, bool: CALC_CSV_FLAG, default: CALC_CSV_WORD),            \
+    .offset = offsetof(row, member)
+
+typedef struct calc_csv_table {
+    const calc_csv_column *column;
+    int columns;      /**< at most CALC_CSV_COLUMNS_MAX */
+    size_t row_bytes; /**< sizeof the struct */
+    const char *hint; /**< what such a file is, where a column or a cell is missing; NULL: none */
+} calc_csv_table;
+
+enum { CALC_CSV_COLUMNS_MAX = 64 };
+
+/** The table of an array of columns for rows of a type. */
+#define CALC_CSV_TABLE(array, row, what)                                                           \
+    {                                                                                              \
+        array, sizeof(array) / sizeof *(array), sizeof(row), what                                  \
+    }
+
+/** What was read. Owns everything; start with {0}. Texts in rows point into `text`, so that rows
+ *  and text may be moved elsewhere together. */
+typedef struct calc_csv_rows {
+    void *item;
+    size_t count;
+    calc_text text;
+} calc_csv_rows;
+
+/** Read a file, or standard input if path is "-"; names ending in .gz are decompressed. Every
+ *  row with an error is reported, once, and left out.
+ *  @return CALC_OK; CALC_ERR_FIELD for a column that is missing or there twice, or a row with too
+ *  few or too many cells; CALC_ERR_TYPE for a cell that is not what it should be; CALC_ERR_SYNTAX,
+ *  CALC_ERR_NOMEM, or what calc_text_read() returns. Errors name file, line and column. *out must
+ *  be freed in any case. */
+CALC_MUST_USE calc_status calc_csv_table_read(calc_csv_rows *out, const calc_csv_table *table,
+                                              const char *path, calc_errors *errors);
+
+/** The same from a text, which *out owns from now on; `name` is what errors call it. */
+CALC_MUST_USE calc_status calc_csv_table_parse(calc_csv_rows *out, const calc_csv_table *table,
+                                               calc_text text, const char *name,
+                                               calc_errors *errors);
+
+#endif

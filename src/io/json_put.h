@@ -1,0 +1,70 @@
+/** @file json_put.h  JSON written member by member: commas, line ends and indentation are the
+ *  writer's, and assertions stop a program that leaves a bracket open or a key out. Keys are
+ *  written as they are; numbers read back to the same bits. */
+#ifndef CALC_IO_JSON_PUT_H
+#define CALC_IO_JSON_PUT_H
+
+#include "calc.h"
+#include "io/output.h"
+
+/** How the members of an object or array are separated. */
+typedef enum calc_put_layout {
+    CALC_PUT_LINE, /**< by ", ", in one line */
+    CALC_PUT_LINES /**< each in a line of its own, indented */
+} calc_put_layout;
+
+enum { CALC_PUT_DEPTH = 32 /**< objects and arrays in one another */ };
+
+/** Write `text` as a JSON string, quotes included, escaped; invalid UTF-8 becomes U+FFFD. */
+void calc_json_string(calc_output *out, const char *text);
+
+/** A text under way. Start with {.out = out}, or with `indent` and `step` too. */
+typedef struct calc_put {
+    calc_output *out;
+    int indent; /**< blanks before a line of the innermost object or array with lines */
+    int step;   /**< blanks that a level adds */
+    bool flat;  /**< all in one line, whatever the layouts are */
+    int depth;  /**< of objects and arrays that are open */
+    struct {
+        char end;
+        bool lines, used;
+    } level[CALC_PUT_DEPTH];
+} calc_put;
+
+/** A writer of one value, whose lines after the first are two blanks deeper for every level. */
+calc_put calc_put_to(calc_output *out);
+
+/** What comes before a value: comma, line end, and the key. For values that another function
+ *  writes; the functions below do it themselves.
+ *  @param key  NULL in an array, and for the value as a whole */
+void calc_put_key(calc_put *put, const char *key);
+
+/** Open an object or an array. Without members it stays in one line. */
+void calc_put_object(calc_put *put, const char *key, calc_put_layout layout);
+void calc_put_array(calc_put *put, const char *key, calc_put_layout layout);
+
+/** Close what was opened last. */
+void calc_put_close(calc_put *put);
+
+/** Close the value as a whole, which nothing but it may be open of, and end the line. */
+void calc_put_end(calc_put *put);
+
+/** A string; its bytes are escaped. */
+void calc_put_text(calc_put *put, const char *key, const char *text);
+
+/** A number in as few digits as read back to it; null if it is not finite. */
+void calc_put_number(calc_put *put, const char *key, double value);
+
+/** A number in so many significant digits; null if it is not finite. */
+void calc_put_rounded(calc_put *put, const char *key, double value, int digits);
+
+void calc_put_count(calc_put *put, const char *key, int64_t value);
+void calc_put_flag(calc_put *put, const char *key, bool value);
+
+/** JSON that was made before. */
+void calc_put_raw(calc_put *put, const char *key, const char *json);
+
+/** The rows of a struct of numbers (STATS, LAYER, STAGE), as members of the object that is open. */
+void calc_put_rows(calc_put *put, calc_kind kind, const void *object);
+
+#endif

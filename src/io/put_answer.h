@@ -1,0 +1,16 @@
+/** @file put_answer.h  Parts of the answer to a run, as members of the JSON object that is open. */
+#ifndef CALC_IO_PUT_ANSWER_H
+#define CALC_IO_PUT_ANSWER_H
+
+#include "io/json_put.h"
+
+/** "reasons": verdict, text and hint of each. */
+void calc_put_reasons(calc_put *put, const calc_reason *reason, size_t count);
+
+/** "layers": the name and every statistic of each. */
+void calc_put_layers(calc_put *put, const calc_layer_stats *layer, size_t count);
+
+/** "stages": every statistic of each. */
+void calc_put_stages(calc_put *put, const calc_stage_stats *stage, size_t count);
+
+#endif

@@ -1,0 +1,45 @@
+/** @file run.h  A layout evaluated: what calc_run() computes, and the statistics of it. */
+#ifndef CALC_MODEL_RUN_H
+#define CALC_MODEL_RUN_H
+
+#include "model/layout.h"
+
+/** A step of a layout. */
+typedef struct calc_step {
+    calc_layout layout;
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES]; /**< by class */
+    size_t slowest, fullest;                      /**< classes */
+    size_t busiest[2];              /**< those of the stages whose work a step's time is told by */
+    double peak_stage;              /**< of the fullest class */
+    calc_stage_memory memory;       /**< of that stage */
+    calc_stage_reduction reduction; /**< of the class that exposes most */
+    calc_stage_step step;
+    double reduction_exposed_s, optimizer_s, bubble_s, total_s;
+} calc_step;
+
+/** Idle time of a stage in a pipeline [s]; what is rounding counts as none.
+ *  @param busy_s  of the stage */
+double calc_run_bubble_s(double pipeline_s, double busy_s);
+
+/** Evaluate a layout that trains, or runs forward. Inputs as calc_run(). */
+void calc_step_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                  calc_compat compat, const calc_kernel_table *measured, calc_step *out);
+
+/** All statistics null, those of layouts that do not exist. */
+void calc_stats_none(calc_stats *stats);
+
+/** The statistics of a step, verdict included.
+ *  @return stats->verdict */
+calc_verdict calc_step_stats(const calc_step *step, calc_stats *stats);
+
+/** calc_run() with measured kernels that are looked up before the model is asked. Reduction of
+ *  gradients, messages between stages and the optimizer are the model's in any case. */
+calc_verdict calc_run_measured(const calc_app *app, const calc_system *system,
+                               const calc_exec *exec, const calc_kernel_table *measured,
+                               calc_stats *stats);
+
+/** Rates, utilization, cost and energy of a step whose time and model arithmetic are known. */
+void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                    calc_stats *stats);
+
+#endif

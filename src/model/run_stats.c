@@ -1,0 +1,457 @@
+/* The statistics of a step. Null (NaN) where one does not apply; nothing unknown is 0. */
+#include <math.h>
+
+#include "model/parameters.h"
+#include "model/processor.h"
+#include "model/run.h"
+#include "model/stage_rules.h"
+#include "model/stage_spent.h"
+#include "model/verdict.h"
+#include "spec/field.h"
+
+void calc_stats_none(calc_stats *stats)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    for (size_t i = 0; i < table->count; i++) {
+        *(double *)(void *)((char *)stats + table->rows[i].offset) = NAN;
+    }
+}
+
+static bool rule(const calc_step *r, int which)
+{
+    return calc_compat_has(r->layout.context.compat, which);
+}
+
+/* Ranks that share the state of a block. */
+static double shards_of(const calc_step *r)
+{
+    return calc_zero_stage(r->layout.exec) >= 1 ? r->layout.lines.dense_shards : 1;
+}
+
+/* ---- One block ------------------------------------------------------------------------------- */
+
+static void put_work(const calc_cost *b, calc_stats *s)
+{
+    const calc_cost_work *fw = &b->work[CALC_STAGE_FW];
+    const calc_cost_work *agrad = &b->work[CALC_STAGE_AGRAD];
+    const calc_cost_work *wgrad = &b->work[CALC_STAGE_WGRAD];
+    s->block_fw_flops = fw->flop;
+    s->block_fw_flops_time = fw->flop_s;
+    s->block_fw_mem_accessed = fw->bytes;
+    s->block_fw_mem_time = fw->mem_s;
+    s->block_fw_time = b->fw_s;
+    s->block_re_flops = b->re.flop;
+    s->block_re_flops_time = b->re.flop_s;
+    s->block_re_mem_accessed = b->re.bytes;
+    s->block_re_mem_time = b->re.mem_s;
+    s->block_re_time = b->re_s;
+    s->block_agrad_flops = agrad->flop;
+    s->block_agrad_flops_time = agrad->flop_s;
+    s->block_agrad_mem_accessed = agrad->bytes;
+    s->block_agrad_mem_time = agrad->mem_s;
+    s->block_agrad_time = b->agrad_s;
+    s->block_wgrad_flops = wgrad->flop;
+    s->block_wgrad_flops_time = wgrad->flop_s;
+    s->block_wgrad_mem_accessed = wgrad->bytes;
+    s->block_wgrad_mem_time = wgrad->mem_s;
+    s->block_wgrad_time = b->wgrad_s;
+    s->useful_flops = fw->flop + (agrad->flop + wgrad->flop);
+}
+
+static void put_communication(const calc_cost *b, calc_stats *s)
+{
+    const calc_cost_comm *t = &b->tensor;
+    const calc_cost_comm *x = &b->edge;
+    s->baseblock_fw_tp_time = t->fw_link_s;
+    s->edgeblock_fw_tp_time = x->fw_link_s;
+    s->baseblock_fw_tp_time_exposed = t->fw_exposed_s;
+    s->edgeblock_fw_tp_time_exposed = x->fw_exposed_s;
+    s->baseblock_agrad_tp_time = t->bw_link_s;
+    s->edgeblock_agrad_tp_time = x->bw_link_s;
+    s->baseblock_agrad_tp_time_exposed = t->bw_exposed_s;
+    s->edgeblock_agrad_tp_time_exposed = x->bw_exposed_s;
+    s->baseblock_recomm_time = t->re_link_s;
+    s->edgeblock_recomm_time = x->re_link_s;
+    s->baseblock_recomm_time_exposed = t->re_exposed_s;
+    s->edgeblock_recomm_time_exposed = x->re_exposed_s;
+    s->baseblock_fw_tp_size = t->fw_bytes;
+    s->edgeblock_fw_tp_size = x->fw_bytes;
+    s->baseblock_bw_tp_size = t->bw_bytes;
+    s->edgeblock_bw_tp_size = x->bw_bytes;
+    s->baseblock_recomm_size = t->re_bytes;
+    s->edgeblock_recomm_size = x->re_bytes;
+    s->tp_bw_overlap_req = b->required_bytes_per_s;
+}
+
+/* The optimizer's step of a block: by rule layer by layer, else as a share of that of a stage. */
+static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    if (rule(r, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        calc_optimizer_step o = calc_stage_rules_optimizer(&l->context, l->exec, &l->parts,
+                                                           CALC_DENSE_BLOCK, shards_of(r));
+        s->block_optim_flops = o.flop;
+        s->block_optim_flops_time = o.flop_s;
+        s->block_optim_mem_accessed = o.bytes;
+        s->block_optim_mem_time = o.mem_s;
+        s->block_optim_time = o.step_s;
+        s->useful_flops += rule(r, CALC_COMPAT_BLOCK_EFFICIENCY) ? o.flop : 0;
+        return;
+    }
+    const calc_stage_class none = {0};
+    calc_stage_weights w = {b->dense_weights, b->expert_weights};
+    s->block_optim_time = calc_stage_optimizer_sum(&l->terms, &none, &w);
+    s->block_optim_mem_time = s->block_optim_time;
+}
+
+static void put_block(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_exec *e = l->exec;
+    const calc_cost *b = calc_layout_block(l);
+    calc_state_bytes bytes = calc_state_bytes_of(e, &l->shape);
+    calc_block_memory m = calc_block_memory_of(&l->context, e, b, shards_of(r));
+    double weights = b->dense_weights + b->expert_weights;
+    bool whole = e->training && !rule(r, CALC_COMPAT_BLOCK_MEMORY);
+    put_work(b, s);
+    put_communication(b, s);
+    put_optimizer(r, b, s);
+    s->block_fw_pp_size = l->stages.stages > 1 ? l->parts.message_bytes : 0;
+    s->block_bw_pp_size = e->training ? s->block_fw_pp_size : 0;
+    s->block_dp_size = e->training && l->lines.dense_ranks > 1 ? bytes.reduced * weights : 0;
+    s->block_weight_space = m.weight;
+    s->block_act_working_space = m.working;
+    s->block_act_storage_space = m.stored;
+    s->block_act_checkpoint_size = m.checkpoint;
+    s->block_weight_grad_space =
+        whole && l->terms.whole_block_bytes == 0 ? weights * bytes.grad : m.grad;
+    s->block_weight_grad_space_no_sharding = whole ? weights * bytes.grad : m.whole_grad;
+    s->block_act_grad_space = rule(r, CALC_COMPAT_LAYERS) ? m.activation_grad : (double)NAN;
+    s->block_optimizer_space = m.optimizer;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* The rule counts by kind what a stage holds, and what of it would stay if that were offloaded. */
+static void put_memory_by_rule(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_exec *e = l->exec;
+    calc_block_memory b = calc_block_memory_of(&l->context, e, calc_layout_block(l), shards_of(r));
+    calc_block_memory all =
+        calc_block_memory_whole(e, &b, l->stages.most_blocks, r->memory.in_flight);
+    calc_block_memory kept = calc_block_memory_offloaded(e, &b);
+    s->weight_space = all.weight;
+    s->act_space = all.stored;
+    s->act_checkpoint_size = all.checkpoint;
+    s->act_grad_space = all.activation_grad;
+    s->weight_grad_space = all.grad;
+    s->optimizer_space = all.optimizer;
+    s->weight_space_with_offload = kept.weight;
+    s->act_space_with_offload = kept.stored;
+    s->act_checkpoint_size_with_offload = e->training ? kept.checkpoint : NAN;
+    s->act_grad_space_with_offload = kept.activation_grad;
+    s->weight_grad_space_with_offload = kept.grad;
+    s->optimizer_space_with_offload = kept.optimizer;
+}
+
+/* Of a part that is offloaded, what stays, and all of it where most is kept away. */
+static void put_away(double *space, double *with_offload, double away, double share)
+{
+    *with_offload = *space;
+    *space = away / share;
+}
+
+/* What the second tier holds: of the stage where that is most. */
+static calc_stage_tier2 most_away(const calc_step *r)
+{
+    const calc_layout *l = &r->layout;
+    calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
+    calc_stage_tier2 most = {0};
+    double most_bytes = 0;
+    for (size_t i = 0; i < l->stages.count; i++) {
+        calc_stage_class peak = calc_stage_at_peak(&l->terms, schedule, &l->stages.item[i]);
+        calc_stage_weights w = calc_stage_weights_sum(&l->terms, &peak);
+        calc_stage_tier2 away =
+            calc_stage_tier2_sum(&l->terms, &peak, &w, schedule, l->stages.chunks);
+        double bytes = away.weight + away.activation + away.optimizer;
+        if (bytes > most_bytes) {
+            most_bytes = bytes;
+            most = away;
+        }
+    }
+    return most;
+}
+
+static void put_parts(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_exec *e = l->exec;
+    const calc_stage_memory *m = &r->memory;
+    calc_stage_state state = calc_stage_state_of(&l->context, &l->terms, &l->stages, r->fullest);
+    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->offload_share, 1);
+    calc_stage_tier2 away = most_away(r);
+    s->weight_space = state.weight;
+    s->weight_grad_space = state.grad;
+    s->optimizer_space = state.optimizer;
+    /* What full recomputation keeps are the inputs of blocks. */
+    s->act_space = full ? 0 : m->activation;
+    s->act_checkpoint_size = full ? m->activation : 0;
+    s->act_grad_space = m->working;
+    if (e->weight_offload) {
+        put_away(&s->weight_space, &s->weight_space_with_offload, away.weight, share);
+    }
+    if (e->activations_offload && full) {
+        put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload, away.activation,
+                 share);
+    } else if (e->activations_offload) {
+        put_away(&s->act_space, &s->act_space_with_offload, away.activation, share);
+    }
+    if (e->optimizer_offload) {
+        s->weight_grad_space_with_offload = state.grad;
+        put_away(&s->optimizer_space, &s->optimizer_space_with_offload, away.optimizer, share);
+    }
+}
+
+static void put_memory(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    if (rule(r, CALC_COMPAT_BLOCK_MEMORY)) {
+        put_memory_by_rule(r, s);
+    } else {
+        put_parts(r, s);
+    }
+    s->kv_cache_space = 0;
+    s->head_space = r->memory.ends;
+    s->framework_space = r->memory.framework;
+    s->mem_allocated = r->step.allocated_bytes;
+    s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
+    s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
+    s->proc_mem_tier2_cap_req = r->step.tier2_bytes;
+    s->mem_tier1_capacity = l->system->mem1.capacity_bytes;
+    s->mem_tier2_capacity = l->system->mem2.capacity_bytes;
+    s->peak_stage = r->peak_stage;
+}
+
+/* Bandwidth of the second tier that would hide what a block moves, and what it could move: beside
+ * its passes, or by rule beside the part of them that its own memory traffic leaves free. */
+static void put_offload_rates(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_exec *e = l->exec;
+    const calc_cost *b = calc_layout_block(l);
+    calc_block_memory m = calc_block_memory_of(&l->context, e, b, shards_of(r));
+    double kept =
+        e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY) ? calc_block_memory_kept(e, &m) : 0;
+    double fw_s = calc_cost_fw_s(b);
+    double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
+    if (rule(r, CALC_COMPAT_OFFLOAD_EACH)) {
+        const calc_rule_part *x = &l->terms.rule[CALC_DENSE_BLOCK];
+        calc_stage_travel travel = calc_stage_rules_travel(e, &m);
+        fw_s = fmin(fw_s, fw_s + x->edge_fw_s + l->links.message_s) - x->fw_mem_s;
+        bw_s = fmin(bw_s, bw_s + x->edge_bw_s + l->links.back_message_s) - x->bw_mem_s;
+        s->optim_offload_bw_req = e->training ? (m.grad + m.optimizer) / bw_s : 0;
+        s->offload_mem_bw_req = travel.fw_bytes / fw_s;
+        if (e->training) {
+            s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, travel.bw_bytes / bw_s);
+        }
+    } else {
+        calc_stage_away away = calc_stage_away_of(e);
+        double weight = away.weight * m.weight;
+        double activation = away.activation * kept;
+        s->offload_mem_bw_req = calc_max(weight, activation) / fw_s;
+        if (e->training) {
+            s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, (weight + activation) / bw_s);
+        }
+    }
+    s->weight_offload_bw_req = m.weight / fw_s;
+    s->act_offload_bw_req = kept / fw_s;
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* Sum over the blocks of the busiest stage and its micro-batches of what a group sends. */
+static void put_links(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_stage_class *a = &l->stages.item[r->busiest[0]];
+    const calc_stage_class *b = &l->stages.item[r->busiest[1]];
+    const calc_cost *d = &l->parts.block[CALC_DENSE_BLOCK];
+    const calc_cost *x = &l->parts.block[CALC_MOE_BLOCK];
+    double n = l->stages.microbatches / calc_share_or(l->exec->software_efficiency, 1);
+    double dense = n * (a->dense + b->dense) / 2;
+    double moe = n * (a->moe + b->moe) / 2;
+    double first = n * (a->first + b->first) / 2;
+    double last = n * (a->last + b->last) / 2;
+    double chunks = n * l->stages.chunks;
+    s->recomm_link_time = dense * (d->tensor.re_link_s + d->context.re_link_s) +
+                          moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s) +
+                          chunks * (d->edge.re_link_s - d->tensor.re_link_s);
+    s->tp_comm_link_time = dense * (d->tensor.fw_link_s + d->tensor.bw_link_s) +
+                           moe * (x->tensor.fw_link_s + x->tensor.bw_link_s) +
+                           chunks * (d->edge.fw_link_s - d->tensor.fw_link_s +
+                                     (d->edge.bw_link_s - d->tensor.bw_link_s));
+    s->cp_comm_link_time = dense * (d->context.fw_link_s + d->context.bw_link_s) +
+                           moe * (x->context.fw_link_s + x->context.bw_link_s);
+    s->ep_comm_link_time = moe * (x->expert.fw_link_s + x->expert.bw_link_s);
+    s->pp_comm_link_time = l->stages.microbatches * l->stages.chunks *
+                           calc_stage_spent_message_s(&l->terms, &l->links);
+    calc_stage_sharded sd = calc_stage_sharded_of(&l->context, l->exec, d, &l->lines);
+    calc_stage_sharded sx = calc_stage_sharded_of(&l->context, l->exec, x, &l->lines);
+    calc_stage_sharded_ends ends =
+        calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
+    s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + l->links.tied_s +
+                           dense * sd.link_s + moe * sx.link_s + first * ends.embedding.link_s +
+                           last * ends.head.link_s;
+}
+
+static calc_stage_spent spent_of(const calc_layout *l, size_t class)
+{
+    return calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, &l->links,
+                               &l->stages.item[class], l->stages.chunks);
+}
+
+static void put_time(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    calc_stage_spent t = spent_of(l, r->busiest[0]);
+    if (r->busiest[1] != r->busiest[0]) {
+        calc_stage_spent other = spent_of(l, r->busiest[1]);
+        t = calc_stage_spent_mean(&t, &other);
+    }
+    double m = l->stages.microbatches;
+    s->fw_time = m * t.fw_s;
+    s->bw_time = m * t.bw_s;
+    s->recompute_time = m * t.re_s;
+    s->recomm_exposed_time = m * t.repeated_s;
+    s->tp_comm_exposed_time = m * t.tensor_s;
+    s->cp_comm_exposed_time = m * t.context_s;
+    s->ep_comm_exposed_time = m * t.expert_s;
+    s->pp_comm_exposed_time = m * t.message_s;
+    s->dp_comm_exposed_time = r->reduction_exposed_s + l->links.tied_s + m * t.sharded_s;
+    s->fw_offload_exposed_time = m * t.fw_offload_s;
+    s->bw_offload_exposed_time = m * t.bw_offload_s;
+    s->head_time = m * t.ends_s;
+    s->host_time = m * t.host_s;
+    s->bubble_time = r->bubble_s;
+    s->optim_step_time = r->optimizer_s;
+    s->straggler_time = r->step.pipeline_s * l->terms.growth;
+    s->overhead_time = l->terms.overhead_s;
+    s->total_time = r->total_s;
+    s->slowest_stage = l->stages.item[r->slowest].position;
+    put_links(r, s);
+}
+
+/* Bandwidth at which the reduction of a chunk just fits in a window; 0 if there is none. */
+static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double window_s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_network_ops *ops = &l->system->networks[l->exec->data_par_net].ops;
+    double scalar = calc_zero_stage(l->exec) >= 1
+                        ? ops->reduce_scatter.scalar + ops->all_gather.scalar
+                        : ops->all_reduce.scalar;
+    return window_s > 0 ? chunk_bytes / window_s * scalar : 0;
+}
+
+/* Only the rule says which windows a chunk's reduction hides in. */
+static void put_windows(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_stage_class *c = &l->stages.item[0];
+    calc_reduce_times x = {0};
+    if (!rule(r, CALC_COMPAT_REDUCE_BY_BLOCK)) {
+        return;
+    }
+    if (s->block_dp_size > 0 && l->exec->data_par_overlap) {
+        double block_s = r->reduction.reduce_s / (c->dense + c->moe);
+        x = calc_stage_reduce_by_block(&l->terms, &l->links, c, &r->pass[0], l->stages.chunks,
+                                       block_s);
+    }
+    double chunk_bytes = s->blocks_per_chunk * s->block_dp_size;
+    s->dp_bw_overlap_req_chunk = window_bytes_per_s(r, chunk_bytes, x.chunks_window_s);
+    s->dp_bw_overlap_req_tail = window_bytes_per_s(r, chunk_bytes, x.tail_window_s);
+}
+
+/* ---- Rates ----------------------------------------------------------------------------------- */
+
+/* Arithmetic of matrices of a step on all processors. */
+static double hardware_flop(const calc_step *r)
+{
+    const calc_layout *l = &r->layout;
+    const calc_cost *dense = &l->parts.block[CALC_DENSE_BLOCK];
+    const calc_cost *moe = &l->parts.block[CALC_MOE_BLOCK];
+    double dense_flop = dense->re.flop;
+    double moe_flop = moe->re.flop;
+    double sum = 0;
+    for (int stage = 0; stage < CALC_STAGE_COUNT; stage++) {
+        dense_flop += dense->work[stage].flop;
+        moe_flop += moe->work[stage].flop;
+        sum += l->parts.head.work[stage].flop;
+    }
+    for (size_t i = 0; i < l->stages.count; i++) {
+        const calc_stage_class *c = &l->stages.item[i];
+        sum += c->stages * (c->dense * dense_flop + c->moe * moe_flop) - c->missing * dense_flop;
+    }
+    return sum * l->stages.microbatches * l->shape.tensor_par * l->shape.context_par *
+           (double)l->exec->data_par;
+}
+
+void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                    calc_stats *s)
+{
+    double peak = system->matrix[exec->datatype].flop_per_s;
+    double procs = (double)exec->num_procs;
+    double seq = (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
+    double tokens = (double)exec->batch_size * seq;
+    double could = s->total_time * peak * procs;
+    double trillion_s = 1e12 / tokens * s->total_time;
+    s->sample_rate = (double)exec->batch_size / s->total_time;
+    s->tokens_per_s = tokens / s->total_time;
+    s->tokens_per_s_per_proc = s->tokens_per_s / procs;
+    s->model_flops_utilization = s->model_flops / could;
+    s->model_flops_utilization_square = s->model_flops_square / could;
+    s->hardware_flops_utilization = s->hardware_flops / could;
+    s->days_per_trillion_tokens = trillion_s / 86400;
+    s->proc_hours_per_trillion_tokens = trillion_s / 3600 * procs;
+    s->usd_per_trillion_tokens =
+        system->usd_per_hour > 0 ? s->proc_hours_per_trillion_tokens * system->usd_per_hour : NAN;
+    s->energy_per_token = system->watts > 0 ? system->watts * procs * s->total_time / tokens : NAN;
+}
+
+static void put_rates(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    double compute_s = s->fw_time + s->bw_time + s->optim_step_time;
+    double peak = l->system->matrix[l->exec->datatype].flop_per_s;
+    s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
+    s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
+    s->hardware_flops = hardware_flop(r);
+    double perfect_s = rule(r, CALC_COMPAT_BLOCK_EFFICIENCY)
+                           ? l->stages.most_blocks * l->stages.microbatches * s->useful_flops / peak
+                           : s->model_flops / (peak * (double)l->exec->num_procs);
+    s->compute_efficiency = perfect_s / compute_s;
+    s->system_efficiency = compute_s / s->total_time;
+    s->total_efficiency = perfect_s / s->total_time;
+    calc_run_rates(l->app, l->system, l->exec, s);
+}
+
+calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
+{
+    const calc_layout *l = &r->layout;
+    const calc_stages *stages = &l->stages;
+    calc_stats_none(s);
+    s->num_microbatches = stages->microbatches;
+    s->blocks_per_proc = stages->most_blocks;
+    s->blocks_per_chunk = stages->fit ? stages->most_blocks / stages->chunks : (double)NAN;
+    s->missing_blocks = stages->most_blocks * stages->stages - l->shape.blocks;
+    put_block(r, s);
+    put_memory(r, s);
+    put_offload_rates(r, s);
+    put_time(r, s);
+    put_windows(r, s);
+    put_rates(r, s);
+    s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->fewest_blocks,
+                                 s->proc_mem_tier1_cap_req, s->proc_mem_tier2_cap_req);
+    return s->verdict;
+}

@@ -1,0 +1,19 @@
+/** @file study.h  What is swept: models, machines, a space of layouts, and what is wanted of them.
+ */
+#ifndef CALC_PLAN_STUDY_H
+#define CALC_PLAN_STUDY_H
+
+#include "designs.h"
+#include "sweep.h"
+
+/** A study. Owns its lists. Start with {0}. */
+typedef struct calc_sweep_study {
+    calc_space space;
+    calc_designs_builder builder;
+    calc_designs designs;       /**< borrows builder */
+    calc_sweep_options options; /**< without callbacks */
+    size_t constraints;
+    calc_constraint *constraint;
+} calc_sweep_study;
+
+#endif

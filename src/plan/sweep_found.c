@@ -1,0 +1,60 @@
+#include "plan/sweep_found.h"
+
+void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
+                          calc_sweep_found *out)
+{
+    calc_app app;
+    calc_system system;
+    study->designs.get(study->designs.context, found->design, &app, &system);
+    out->design = found->design;
+    out->exec = &found->exec;
+    calc_run(&app, &system, &found->exec, study->options.compat, &out->stats);
+}
+
+static bool list_agrees(const calc_sweep_study *study, const calc_front *list,
+                        const calc_objective *objective, size_t count)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        calc_sweep_found found;
+        calc_sweep_found_run(study, &list->item[i], &found);
+        if (found.stats.verdict != CALC_VERDICT_OK) {
+            return false;
+        }
+        for (size_t k = 0; k < count; k++) {
+            double value = calc_objective_of(&objective[k], &found.stats);
+            if (value != list->item[i].objective[k]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool calc_sweep_found_agree(const calc_sweep_study *study, const calc_sweep_result *result)
+{
+    const calc_sweep_options *o = &study->options;
+    bool fine = true;
+    for (size_t g = 0; g < result->groups_count && fine; g++) {
+        fine = list_agrees(study, &result->group[g].front, o->objective, o->objectives) &&
+               list_agrees(study, &result->group[g].top, &o->top_by, 1);
+    }
+    return fine;
+}
+
+const calc_found *calc_sweep_found_best(const calc_sweep_group *group)
+{
+    const calc_front *list = group->top.count > 0 ? &group->top : &group->front;
+    return list->count > 0 ? list->item : NULL;
+}
+
+const calc_found *calc_sweep_found_best_of_all(const calc_sweep_result *result)
+{
+    const calc_found *best = NULL;
+    for (size_t g = 0; g < result->groups_count; g++) {
+        const calc_found *found = calc_sweep_found_best(&result->group[g]);
+        if (found && (!best || found->objective[0] < best->objective[0])) {
+            best = found;
+        }
+    }
+    return best;
+}

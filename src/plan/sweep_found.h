@@ -1,0 +1,29 @@
+/** @file sweep_found.h  The layouts a sweep found, with all their numbers. */
+#ifndef CALC_PLAN_SWEEP_FOUND_H
+#define CALC_PLAN_SWEEP_FOUND_H
+
+#include "plan/study.h"
+
+/** A layout and its statistics. */
+typedef struct calc_sweep_found {
+    uint64_t design;
+    const calc_exec *exec; /**< borrowed */
+    calc_stats stats;
+} calc_sweep_found;
+
+/** Evaluate a layout with calc_run(). */
+void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
+                          calc_sweep_found *out);
+
+/** Whether calc_run() gives every layout the objectives that the sweep found, to the bit. If not,
+ *  that is a bug in calc. */
+bool calc_sweep_found_agree(const calc_sweep_study *study, const calc_sweep_result *result);
+
+/** The best layout of a group: the first of its list or, without one, of its front; NULL if there
+ *  is none. */
+const calc_found *calc_sweep_found_best(const calc_sweep_group *group);
+
+/** The best of all groups; the first of equals. NULL if there is none. */
+const calc_found *calc_sweep_found_best_of_all(const calc_sweep_result *result);
+
+#endif

@@ -1,0 +1,71 @@
+#include "plan/sweep_more.h"
+
+/* The designs of a study with more of one resource. */
+typedef struct larger {
+    const calc_designs *designs;
+    size_t which;
+} larger;
+
+static void get_larger(const void *context, uint64_t index, calc_app *app, calc_system *system)
+{
+    const larger *l = context;
+    l->designs->get(l->designs->context, index, app, system);
+    if (l->which < calc_resources_count(system)) {
+        calc_resource_grow(system, l->which);
+    }
+}
+
+/* The best of the larger machines. */
+static calc_status sweep_again(calc_sweep_more_item *item, const calc_sweep_study *study,
+                               calc_errors *errors)
+{
+    calc_sweep_options options = {.compat = study->options.compat,
+                                  .top = 1,
+                                  .top_by = study->options.top_by,
+                                  .constraints = study->options.constraints,
+                                  .constraint = study->options.constraint,
+                                  .threads = study->options.threads,
+                                  .cpu = study->options.cpu};
+    calc_sweep_result result = {0};
+    calc_status status = calc_sweep(&study->space, &study->designs, &options, &result, errors);
+    item->found = status == CALC_OK && result.group[0].top.count > 0;
+    if (item->found) {
+        calc_sweep_found found;
+        item->best = result.group[0].top.item[0];
+        calc_sweep_found_run(study, &item->best, &found);
+        item->stats = found.stats;
+    }
+    calc_sweep_result_free(&result);
+    return status;
+}
+
+calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *study,
+                                 const calc_sweep_result *result, calc_errors *errors)
+{
+    const calc_found *best = calc_sweep_found_best_of_all(result);
+    calc_app app;
+    calc_system system;
+    bool again = !result->partial && result->elapsed_s <= CALC_SWEEP_MORE_LONGEST_S;
+    calc_status status = CALC_OK;
+    out->count = 0;
+    if (!best) {
+        return CALC_OK;
+    }
+    study->designs.get(study->designs.context, best->design, &app, &system);
+    for (size_t i = 0; i < calc_resources_count(&system) && status == CALC_OK; i++) {
+        const larger context = {&study->designs, i};
+        calc_sweep_study with = *study;
+        calc_sweep_found found;
+        if (!calc_resource_there(&system, i)) {
+            continue;
+        }
+        with.designs = (calc_designs){study->designs.count, get_larger, &context};
+        calc_sweep_more_item *item = &out->item[out->count++];
+        calc_resource_text(&system, i, item->text);
+        calc_sweep_found_run(&with, best, &found);
+        item->same = found.stats;
+        item->found = false;
+        status = again ? sweep_again(item, &with, errors) : CALC_OK;
+    }
+    return status;
+}

@@ -1,0 +1,33 @@
+/** @file sweep_more.h  What 10 % more of each resource of the machines would buy: for the best
+ *  layout as it is, and with the layout that is then the best. */
+#ifndef CALC_PLAN_SWEEP_MORE_H
+#define CALC_PLAN_SWEEP_MORE_H
+
+#include "plan/resources.h"
+#include "plan/sweep_found.h"
+
+enum { CALC_SWEEP_MORE_LONGEST_S = 5 /**< sweeps that take longer are not repeated */ };
+
+/** One resource. */
+typedef struct calc_sweep_more_item {
+    char text[CALC_RESOURCE_TEXT];
+    calc_stats same; /**< the best layout of the sweep on the larger machine */
+    bool found;      /**< swept again: `best` */
+    calc_found best; /**< of the larger machine */
+    calc_stats stats;
+} calc_sweep_more_item;
+
+/** All of those that the machine of the best layout has. */
+typedef struct calc_sweep_more {
+    size_t count;
+    calc_sweep_more_item item[CALC_RESOURCES];
+} calc_sweep_more;
+
+/** Find them; none if nothing was found. All machines of the study get more at once.
+ *  @param result  of the whole sweep
+ *  @return CALC_OK, or the status of an error that was added */
+CALC_MUST_USE calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *study,
+                                               const calc_sweep_result *result,
+                                               calc_errors *errors);
+
+#endif

@@ -1,0 +1,240 @@
+#include "plan/why.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/resources.h"
+#include "spec/field.h"
+#include "spec/value_text.h"
+
+/* What is known while changes are tried. */
+typedef struct search {
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec; /* as it is */
+    calc_why *out;
+} search;
+
+/* ---- One change ------------------------------------------------------------------------------ */
+
+/* What changed, as text: every scalar field that differs. */
+static void describe(const calc_exec *from, const calc_exec *to, char *text, size_t size)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < table->count && used < size; i++) {
+        const calc_field *field = &table->rows[i];
+        char a[CALC_VALUE_TEXT], b[CALC_VALUE_TEXT];
+        if (field->type == CALC_TYPE_NOTE) {
+            continue;
+        }
+        calc_value_text(field, (const char *)from + field->offset, a);
+        calc_value_text(field, (const char *)to + field->offset, b);
+        if (strcmp(a, b) != 0) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s %s -> %s", used ? ", " : "",
+                                     field->key, *a ? a : "none", *b ? b : "none");
+        }
+    }
+}
+
+/* Evaluate a changed execution; keep it if it can run. */
+static void try(search *s, const calc_exec *exec)
+{
+    calc_why *out = s->out;
+    calc_errors errors = {0};
+    calc_stats stats;
+    calc_why_change change;
+    describe(s->exec, exec, change.text, sizeof change.text);
+    for (size_t i = 0; i < out->count; i++) {
+        if (strcmp(out->change[i].text, change.text) == 0) {
+            return;
+        }
+    }
+    if (!change.text[0] || out->count == CALC_WHY_CHANGES) {
+        return;
+    }
+    out->tried++;
+    if (calc_check(s->app, s->system, exec, &errors) == CALC_OK &&
+        calc_run(s->app, s->system, exec, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
+        change.time_s = stats.total_time;
+        change.tier1_bytes = stats.proc_mem_tier1_cap_req;
+        out->change[out->count++] = change;
+    }
+}
+
+/* ---- Single fields --------------------------------------------------------------------------- */
+
+/* Fields that say what is computed, or how well software does, not how the layout is. */
+static bool is_given(const calc_field *field)
+{
+    static const char *const given[] = {"num_procs",
+                                        "batch_size",
+                                        "seq_size",
+                                        "structure_type",
+                                        "training",
+                                        "attention_type",
+                                        "capacity_factor",
+                                        "moe_imbalance",
+                                        "memory_model",
+                                        "framework_mem",
+                                        "software_efficiency",
+                                        "eager",
+                                        "unfused_rope",
+                                        "unfused_experts",
+                                        "attention_kernel",
+                                        "rank_order",
+                                        "scaling",
+                                        NULL};
+    size_t length = strlen(field->key);
+    bool format = length >= 8 && strcmp(field->key + length - 8, "datatype") == 0;
+    return format || calc_choice_index(given, field->key) >= 0;
+}
+
+/* Sizes whose product is fixed: they change in pairs. */
+static const char *const parallel[] = {"tensor_par", "pipeline_par", "data_par", "context_par"};
+enum { PARALLEL = sizeof parallel / sizeof *parallel };
+
+static bool is_parallel(const calc_field *field)
+{
+    for (size_t i = 0; i < PARALLEL; i++) {
+        if (strcmp(parallel[i], field->key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void try_number(search *s, const calc_field *field, int64_t value)
+{
+    calc_exec exec = *s->exec;
+    if (calc_field_in_range(field, (double)value)) {
+        *(int64_t *)(void *)((char *)&exec + field->offset) = value;
+        try(s, &exec);
+    }
+}
+
+static void try_field(search *s, const calc_field *field)
+{
+    calc_exec exec = *s->exec;
+    void *member = (char *)&exec + field->offset;
+    int64_t now =
+        field->type == CALC_TYPE_INT || field->type == CALC_TYPE_SET ? *(const int64_t *)member : 0;
+    switch (field->type) {
+    case CALC_TYPE_BOOL:
+        *(bool *)member = !*(bool *)member;
+        try(s, &exec);
+        break;
+    case CALC_TYPE_ENUM:
+        for (int i = 0; field->choices[i]; i++) {
+            *(int *)member = i;
+            try(s, &exec);
+        }
+        break;
+    case CALC_TYPE_SET:
+        for (int i = 0; field->choices[i]; i++) {
+            try_number(s, &(const calc_field){.offset = field->offset}, now ^ (int64_t)1 << i);
+        }
+        break;
+    case CALC_TYPE_INT:
+        try_number(s, field, 2 * now);
+        try_number(s, field, now % 2 == 0 ? now / 2 : now);
+        try_number(s, field, now + 1);
+        try_number(s, field, now - 1);
+        break;
+    case CALC_TYPE_REAL: /* a share: all or nothing */
+        *(double *)member = 0;
+        try(s, &exec);
+        *(double *)member = fmin(1, field->hi);
+        try(s, &exec);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Parallel sizes -------------------------------------------------------------------------- */
+
+static int64_t *size_of(calc_exec *exec, const char *key)
+{
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
+    return (int64_t *)(void *)((char *)exec + field->offset);
+}
+
+/* Move each prime factor of one size to another. */
+static void try_pair(search *s, const char *from, const char *to)
+{
+    calc_exec exec = *s->exec;
+    int64_t left = *size_of(&exec, from);
+    for (int64_t prime = 2; prime * prime <= left || (prime <= left && left > 1); prime++) {
+        if (left % prime != 0) {
+            continue;
+        }
+        while (left % prime == 0) {
+            left /= prime;
+        }
+        exec = *s->exec;
+        int64_t *size = size_of(&exec, to);
+        *size = (*size > 0 ? *size : 1) * prime;
+        *size_of(&exec, from) /= prime;
+        try(s, &exec);
+    }
+}
+
+/* ---- Hardware -------------------------------------------------------------------------------- */
+
+static void buy_all(search *s)
+{
+    for (size_t i = 0; i < calc_resources_rates(s->system); i++) {
+        calc_why_change *change = &s->out->resource[s->out->resources++];
+        calc_system system = *s->system;
+        calc_stats stats;
+        calc_resource_grow(&system, i);
+        calc_run(s->app, &system, s->exec, CALC_COMPAT_NONE, &stats);
+        change->time_s = stats.total_time;
+        change->tier1_bytes = stats.proc_mem_tier1_cap_req;
+        calc_resource_text(&system, i, change->text);
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+/* Fastest first; of equals what needs less memory, then by text, so that the order is fixed. */
+static int compare(const void *left, const void *right)
+{
+    const calc_why_change *a = left;
+    const calc_why_change *b = right;
+    if (a->time_s != b->time_s) {
+        return a->time_s < b->time_s ? -1 : 1;
+    }
+    if (a->tier1_bytes != b->tier1_bytes) {
+        return a->tier1_bytes < b->tier1_bytes ? -1 : 1;
+    }
+    return strcmp(a->text, b->text);
+}
+
+void calc_why_find(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                   calc_why *out)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    search s = {app, system, exec, out};
+    memset(out, 0, sizeof *out);
+    calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        if (!is_given(field) && !is_parallel(field)) {
+            try_field(&s, field);
+        }
+    }
+    for (size_t i = 0; i < PARALLEL; i++) {
+        for (size_t k = 0; k < PARALLEL; k++) {
+            if (i != k) {
+                try_pair(&s, parallel[i], parallel[k]);
+            }
+        }
+    }
+    qsort(out->change, out->count, sizeof *out->change, compare);
+    buy_all(&s);
+}

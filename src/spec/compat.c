@@ -1,0 +1,76 @@
+#include "spec/compat.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "spec/field.h"
+
+#define NAME(name, text, sentence) text,
+#define SENTENCE(name, text, sentence) sentence,
+const char *const calc_compat_names[] = {CALC_COMPAT_LIST(NAME) NULL};
+const char *const calc_compat_sentences[] = {CALC_COMPAT_LIST(SENTENCE) NULL};
+
+/* Sets of rules that have a name. */
+static const struct {
+    const char *name;
+    calc_compat compat;
+} sets[] = {{"none", CALC_COMPAT_NONE},
+            {"repaired", CALC_COMPAT_REPAIRED},
+            {"calculon", CALC_COMPAT_CALCULON}};
+enum { SETS = sizeof sets / sizeof *sets };
+
+static bool read_word(const char *word, calc_compat *out)
+{
+    for (int i = 0; i < SETS; i++) {
+        if (strcmp(word, sets[i].name) == 0) {
+            *out |= sets[i].compat;
+            return true;
+        }
+    }
+    int rule = calc_choice_index(calc_compat_names, word);
+    *out |= rule < 0 ? 0 : (calc_compat)1 << rule;
+    return rule >= 0;
+}
+
+calc_status calc_compat_read(const char *text, calc_compat *out, calc_errors *errors)
+{
+    calc_compat compat = CALC_COMPAT_NONE;
+    while (true) {
+        char word[64];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
+                 text);
+        if (!read_word(word, &compat)) {
+            char names[320];
+            return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                                   "no rule of Calculon is called \"%s\": none, repaired, "
+                                   "calculon, or some of %s",
+                                   word, calc_choices_text(calc_compat_names, names, sizeof names));
+        }
+        if (text[length] == '\0') {
+            break;
+        }
+        text += length + 1;
+    }
+    *out = compat;
+    return CALC_OK;
+}
+
+char *calc_compat_text(calc_compat compat, char buffer[CALC_COMPAT_TEXT])
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (int i = 0; i < SETS; i++) {
+        if (compat == sets[i].compat) {
+            return strcpy(buffer, sets[i].name);
+        }
+    }
+    for (int rule = 0; rule < CALC_COMPAT_COUNT; rule++) {
+        if (calc_compat_has(compat, rule)) {
+            used += (size_t)snprintf(buffer + used, CALC_COMPAT_TEXT - used, "%s%s",
+                                     used > 0 ? "," : "", calc_compat_names[rule]);
+        }
+    }
+    return buffer;
+}

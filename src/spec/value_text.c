@@ -1,0 +1,57 @@
+#include "spec/value_text.h"
+
+#include <stdio.h>
+
+#include "spec/choice_set.h"
+#include "spec/field.h"
+
+/* A curve or an operation, as a file would have it. */
+static void pairs_text(const double *first, const double *second, size_t count, double scale,
+                       char *buffer, size_t size)
+{
+    size_t used = (size_t)snprintf(buffer, size, "[");
+    for (size_t i = 0; i < count && used < size; i++) {
+        char a[32], b[32];
+        calc_number_text(first[i], scale, a);
+        calc_number_text(second[i], 1, b);
+        used += (size_t)snprintf(buffer + used, size - used, "%s[%s, %s]", i ? ", " : "", a, b);
+    }
+    if (used < size) {
+        snprintf(buffer + used, size - used, "]");
+    }
+}
+
+char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT])
+{
+    const calc_curve *curve = member;
+    const calc_network_op *op = member;
+    char a[32], b[32];
+    switch (field->type) {
+    case CALC_TYPE_BOOL:
+        snprintf(buffer, CALC_VALUE_TEXT, "%s", *(const bool *)member ? "true" : "false");
+        break;
+    case CALC_TYPE_ENUM:
+        snprintf(buffer, CALC_VALUE_TEXT, "%s", field->choices[*(const int *)member]);
+        break;
+    case CALC_TYPE_SET:
+        calc_choice_set_text(field->choices, *(const int64_t *)member, buffer);
+        break;
+    case CALC_TYPE_INT:
+        snprintf(buffer, CALC_VALUE_TEXT, "%lld", (long long)*(const int64_t *)member);
+        break;
+    case CALC_TYPE_REAL:
+        calc_number_text(*(const double *)member, calc_field_scale(field), buffer);
+        break;
+    case CALC_TYPE_CURVE:
+        pairs_text(curve->threshold, curve->efficiency, (size_t)curve->count,
+                   calc_field_scale(field), buffer, CALC_VALUE_TEXT);
+        break;
+    case CALC_TYPE_OP:
+        snprintf(buffer, CALC_VALUE_TEXT, "[%s, %s]", calc_number_text(op->scalar, 1, a),
+                 field->flags & CALC_POINT_TO_POINT ? "null" : calc_number_text(op->offset, 1, b));
+        break;
+    default:
+        buffer[0] = '\0';
+    }
+    return buffer;
+}

@@ -1,0 +1,12 @@
+/** @file value_text.h  What a field holds, in words. */
+#ifndef CALC_SPEC_VALUE_TEXT_H
+#define CALC_SPEC_VALUE_TEXT_H
+
+#include "calc.h"
+
+enum { CALC_VALUE_TEXT = 1024 /**< bytes; a longer curve is cut */ };
+
+/** The value of a member, in file units; "" for objects, lists, maps and notes. @return buffer */
+char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT]);
+
+#endif

@@ -1,0 +1,32 @@
+/** @file run_assume.h  A published run in the terms of the model, as it is put together, and what
+ * had to be assumed for it. */
+#ifndef CALC_VALIDATE_RUN_ASSUME_H
+#define CALC_VALIDATE_RUN_ASSUME_H
+
+#include "validate/run_machines.h"
+
+enum { CALC_RUN_MAP_ASSUMPTIONS = 24 };
+
+/** One run. Texts are static or borrowed from the row. */
+typedef struct calc_run_map {
+    const calc_runs_row *row;
+    const calc_run_source *source;
+    const calc_run_machine *machine; /**< NULL: not known */
+    calc_app app;
+    calc_exec exec;
+    bool search;         /**< micro-batch and interleaving are to be found (evaluate.h) */
+    double step_s;       /**< measured time of a step; NaN: none */
+    const char *printed; /**< the column that time comes from; NULL: none */
+    double memory_bytes; /**< measured peak; NaN: none */
+    const char *reason;  /**< why it is not predicted; NULL: it is. app and exec are unspecified */
+    const char *assumption[CALC_RUN_MAP_ASSUMPTIONS];
+    int assumptions;
+} calc_run_map;
+
+/** Add something assumed, once. A list that is full stays as it is. */
+void calc_run_assume(calc_run_map *map, const char *text);
+
+/** Whether the source of the run has a trait. If so and `applies`, that is an assumption. */
+bool calc_run_assume_trait(calc_run_map *map, int trait, bool applies);
+
+#endif

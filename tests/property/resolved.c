@@ -1,0 +1,335 @@
+#include "resolved.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/collective.h"
+#include "spec/format.h"
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+typedef double value_of(const calc_app *a, const calc_system *s, const calc_exec *e,
+                        int64_t network);
+
+/* One expression of the application, the system, the execution and the index of a network. */
+#define VALUE(name, expression)                                                                    \
+    static double name(const calc_app *a, const calc_system *s, const calc_exec *e,                \
+                       int64_t network)                                                            \
+    {                                                                                              \
+        (void)a, (void)s, (void)e, (void)network;                                                  \
+        return (double)(expression);                                                               \
+    }
+#define NONE ((double)NAN)
+
+static bool llama(const calc_app *a, const calc_exec *e)
+{
+    return a->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
+           e->structure_type == CALC_STRUCTURE_TYPE_LLAMA;
+}
+
+static double format_of(calc_datatype datatype)
+{
+    static const calc_format formats[CALC_DATATYPE_COUNT] = {
+        [CALC_DATATYPE_FLOAT4] = CALC_FORMAT_FLOAT4,
+        [CALC_DATATYPE_FLOAT8] = CALC_FORMAT_FLOAT8,
+        [CALC_DATATYPE_FLOAT16] = CALC_FORMAT_FLOAT16,
+        [CALC_DATATYPE_BFLOAT16] = CALC_FORMAT_BFLOAT16,
+        [CALC_DATATYPE_FLOAT32] = CALC_FORMAT_FLOAT32,
+    };
+    return formats[datatype];
+}
+
+static double grad_format(const calc_exec *e)
+{
+    bool megatron = e->memory_model == CALC_MEMORY_MODEL_MEGATRON;
+    return e->grad_datatype ? (double)e->grad_datatype
+           : megatron       ? CALC_FORMAT_FLOAT32
+                            : format_of(e->datatype);
+}
+
+static bool serves(const calc_exec *e)
+{
+    return e->inference.phase != CALC_INFERENCE_PHASE_NONE;
+}
+
+static bool has_pool(const calc_exec *e)
+{
+    return e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+}
+
+static double inner_context(const calc_system *s, const calc_exec *e)
+{
+    calc_groups groups = calc_groups_of(e);
+    double ranks = calc_collective_inner_ranks(s, &groups.context);
+    return fmod(groups.context.ranks, ranks) == 0 ? ranks : NONE;
+}
+
+static bool is_wide(const calc_exec *e)
+{
+    return calc_format_bytes_or(e->weight_datatype, calc_datatype_bytes(e->datatype)) >= 4;
+}
+
+/* Of a curve with one step, which is a number. */
+static double only_step(const calc_curve *curve)
+{
+    return curve->count == 1 ? curve->efficiency[0] : NONE;
+}
+
+static double blocks_if_even(const calc_app *a, const calc_exec *e)
+{
+    bool even = a->num_blocks % e->pipeline_par == 0;
+    return even && e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS && !e->first_stage_blocks &&
+                   !e->last_stage_blocks
+               ? (double)(a->num_blocks / e->pipeline_par)
+               : NONE;
+}
+
+VALUE(one, 1)
+VALUE(structure_of_exec, e->structure_type)
+VALUE(structure_of_app, a->structure_type)
+VALUE(ffn, llama(a, e) ? CALC_FFN_TYPE_SWIGLU : CALC_FFN_TYPE_GELU)
+VALUE(norm, llama(a, e) ? CALC_NORM_TYPE_RMS : CALC_NORM_TYPE_LAYER)
+VALUE(position, llama(a, e) ? CALC_POSITION_TYPE_ROPE : CALC_POSITION_TYPE_LEARNED)
+VALUE(unless_llama, llama(a, e) ? CALC_CHOICE_FALSE : CALC_CHOICE_TRUE)
+VALUE(kv_heads, e->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1 : a->attn_heads)
+VALUE(vocab_multiple, 128)
+VALUE(feedforward, a->feedforward)
+VALUE(expert_groups, a->expert_groups > 1 ? a->expert_groups : 1)
+VALUE(float32, CALC_FORMAT_FLOAT32)
+
+VALUE(seq_size, a->seq_size)
+VALUE(flash, e->attention_type == CALC_ATTENTION_TYPE_FLASH)
+VALUE(tensor_net, e->tensor_par_net)
+VALUE(data_net, e->data_par_net)
+VALUE(context_inner, inner_context(s, e))
+VALUE(datatype, format_of(e->datatype))
+VALUE(grad, grad_format(e))
+VALUE(master, is_wide(e) ? NONE : CALC_FORMAT_FLOAT32)
+VALUE(blocks_of_a_stage, blocks_if_even(a, e))
+VALUE(zero_stage, e->optimizer_sharding ? 1 : NONE)
+VALUE(ranks_of_a_stage, e->num_procs / e->pipeline_par)
+VALUE(as_reduction, e->data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE)
+VALUE(all_blocks, a->num_blocks)
+
+VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
+VALUE(batch, serves(e) ? (double)e->batch_size : NONE)
+VALUE(one_served, serves(e) ? 1 : NONE)
+VALUE(cache, serves(e) ? format_of(e->datatype) : NONE)
+VALUE(pool_tensor, has_pool(e) ? (double)e->tensor_par : NONE)
+VALUE(pool_expert, has_pool(e) ? (double)(e->expert_par > 1 ? e->expert_par : 1) : NONE)
+
+VALUE(matrix_rate, only_step(&s->matrix[e->datatype].efficiency))
+VALUE(grouped_mode, CALC_GROUPED_MODE_NO_OVERLAP)
+VALUE(wgrad, 2 * calc_format_bytes_or((calc_format)grad_format(e), NONE))
+VALUE(half, 0.5)
+VALUE(fused, 0.8)
+VALUE(window, 0.7)
+VALUE(expert_hidden, 0.6)
+VALUE(message_hidden, 0.85)
+VALUE(eager, 2)
+VALUE(unfused_experts, 2.5)
+VALUE(memory_rate, only_step(&s->mem1.efficiency))
+VALUE(memory_rate_of_large, s->mem1.efficiency.efficiency[0])
+VALUE(node, s->networks[0].size)
+VALUE(network_rate, s->networks[network].efficiency)
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+/* The network's latency, unless there is one by steps. */
+#define LATENCY(op)                                                                                \
+    VALUE(latency_##op, s->networks[network].op_parameters.op.latency_step_s > 0                   \
+                            ? NONE                                                                 \
+                            : s->networks[network].latency_s)
+LATENCY(p2p)
+LATENCY(reduce_scatter)
+LATENCY(all_gather)
+LATENCY(all_reduce)
+LATENCY(all_to_all)
+
+#define OPERATION(op)                                                                              \
+    {"sys.networks.op_parameters." #op ".efficiency", network_rate},                               \
+        {"sys.networks.op_parameters." #op ".latency_fixed", latency_##op},                        \
+    {                                                                                              \
+        "sys.networks.op_parameters." #op ".latency_step", NULL                                    \
+    }
+
+/* NULL: absence means itself: none, not done, the first choice, not known. */
+static const struct {
+    const char *path;
+    value_of *value;
+} rows[] = {
+    {"app.structure_type", structure_of_exec},
+    {"app.ffn_type", ffn},
+    {"app.norm_type", norm},
+    {"app.position_type", position},
+    {"app.bias", unless_llama},
+    {"app.dropout", unless_llama},
+    {"app.tied_embeddings", unless_llama},
+    {"app.causal", NULL},
+    {"app.window_size", NULL},
+    {"app.global_every", NULL},
+    {"app.kv_heads", kv_heads},
+    {"app.qk_norm", NULL},
+    {"app.q_lora_rank", NULL},
+    {"app.kv_lora_rank", NULL},
+    {"app.qk_nope_size", NULL},
+    {"app.qk_rope_size", NULL},
+    {"app.v_size", NULL},
+    {"app.vocab_size", NULL},
+    {"app.vocab_multiple", vocab_multiple},
+    {"app.num_experts", NULL},
+    {"app.experts_per_token", NULL},
+    {"app.expert_feedforward", feedforward},
+    {"app.shared_feedforward", NULL},
+    {"app.dense_blocks", NULL},
+    {"app.moe_every", one},
+    {"app.expert_groups", one},
+    {"app.groups_per_token", expert_groups},
+    {"app.router_bias", NULL},
+    {"app.router_datatype", float32},
+    {"app.mtp_blocks", NULL},
+
+    {"exe.structure_type", structure_of_app},
+    {"exe.seq_size", seq_size},
+    {"exe.flash_attention", flash},
+    {"exe.attention_kernel", NULL},
+    {"exe.rank_order", NULL},
+    {"exe.context_par", one},
+    {"exe.context_par_net", tensor_net},
+    {"exe.context_par_type", NULL},
+    {"exe.context_par_inner", context_inner},
+    {"exe.context_par_balance", NULL},
+    {"exe.expert_par", one},
+    {"exe.expert_par_net", data_net},
+    {"exe.expert_tensor_par", one},
+    {"exe.expert_tensor_par_net", tensor_net},
+    {"exe.expert_data_par_net", data_net},
+    {"exe.dispatch_type", NULL},
+    {"exe.dispatch_datatype", datatype},
+    {"exe.combine_datatype", datatype},
+    {"exe.capacity_factor", one},
+    {"exe.moe_imbalance", NULL},
+    {"exe.expert_par_overlap", NULL},
+    {"exe.pipeline_schedule", NULL},
+    {"exe.pipeline_balance", NULL},
+    {"exe.first_stage_blocks", blocks_of_a_stage},
+    {"exe.last_stage_blocks", blocks_of_a_stage},
+    {"exe.pipeline_par_overlap", NULL},
+    {"exe.zero_stage", zero_stage},
+    {"exe.fsdp_par", ranks_of_a_stage},
+    {"exe.param_gather_overlap", as_reduction},
+    {"exe.memory_model", NULL},
+    {"exe.matrix_datatype", datatype},
+    {"exe.vector_datatype", datatype},
+    {"exe.weight_datatype", datatype},
+    {"exe.activation_datatype", datatype},
+    {"exe.grad_datatype", grad},
+    {"exe.grad_reduce_datatype", grad},
+    {"exe.master_datatype", master},
+    {"exe.optimizer_moment_datatype", float32},
+    {"exe.scaling", NULL},
+    {"exe.offload_share", one},
+    {"exe.recompute_modules", NULL},
+    {"exe.recompute_blocks", all_blocks},
+    {"exe.fused_cross_entropy", NULL},
+    {"exe.unfused_rope", NULL},
+    {"exe.eager", NULL},
+    {"exe.unfused_experts", NULL},
+    {"exe.cuda_graph", NULL},
+    {"exe.framework_mem", NULL},
+    {"exe.software_efficiency", one},
+    {"exe.inference.phase", NULL},
+    {"exe.inference.prompt_size", prompt_size},
+    {"exe.inference.generate_size", NULL},
+    {"exe.inference.batch", batch},
+    {"exe.inference.prefill_batch", one_served},
+    {"exe.inference.chunk_size", NULL},
+    {"exe.inference.kv_datatype", cache},
+    {"exe.inference.page_size", one_served},
+    {"exe.inference.prefix_hit", NULL},
+    {"exe.inference.speculative_tokens", NULL},
+    {"exe.inference.speculative_accept", NULL},
+    {"exe.inference.speculative_cost", NULL},
+    {"exe.inference.step_overhead", NULL},
+    {"exe.inference.prefill_procs", NULL},
+    {"exe.inference.prefill_tensor_par", pool_tensor},
+    {"exe.inference.prefill_expert_par", pool_expert},
+
+    {"sys.sustained", one},
+    {"sys.attention.fw_efficiency", NULL}, /* the engine's curve, by another size */
+    {"sys.attention.bw_efficiency", NULL},
+    {"sys.attention.launch", NULL},
+    {"sys.attention.softmax_size", NULL},
+    {"sys.attention.generic_efficiency", one},
+    {"sys.attention.unfused_efficiency", matrix_rate},
+    {"sys.grouped.efficiency", one},
+    {"sys.grouped.processing_mode", grouped_mode},
+    {"sys.grouped.wgrad_bytes", wgrad},
+    {"sys.launch.matrix", NULL},
+    {"sys.launch.vector", NULL},
+    {"sys.host.block", NULL},
+    {"sys.host.moe_block", NULL},
+    {"sys.host.expert", NULL},
+    {"sys.host.tensor_par_growth", NULL},
+    {"sys.host.recompute_growth", half},
+    {"sys.overlap.tensor_par_fused", fused},
+    {"sys.overlap.tensor_par_async", half},
+    {"sys.overlap.data_par", window},
+    {"sys.overlap.expert_par", expert_hidden},
+    {"sys.overlap.pipeline_par", message_hidden},
+    {"sys.overlap.contention", NULL},
+    {"sys.eager_traffic", eager},
+    {"sys.expert_activation_traffic", unfused_experts},
+    {"sys.quantize_bytes", NULL},
+    {"sys.block_scaled_efficiency", one},
+    {"sys.permute_efficiency", memory_rate},
+    {"sys.optimizer_efficiency", memory_rate_of_large},
+
+    {"sys.step_overhead", NULL},
+    {"sys.straggler_growth", NULL},
+    {"sys.mem_reserved_GiB", NULL},
+    {"sys.mem_fragmentation", NULL},
+    {"sys.ranks_per_node", node},
+    {"sys.watts", NULL},
+    {"sys.usd_per_hour", NULL},
+    OPERATION(p2p),
+    OPERATION(reduce_scatter),
+    OPERATION(all_gather),
+    OPERATION(all_reduce),
+    OPERATION(all_to_all),
+    {"sys.networks.latency_log2", NULL},
+    {"sys.networks.oversubscription", one},
+    {"sys.networks.reduction_in_network", NULL},
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const char *calc_resolved_path(size_t index)
+{
+    return index < ROWS ? rows[index].path : NULL;
+}
+
+static size_t find(const char *path)
+{
+    size_t i = 0;
+    while (i < ROWS && strcmp(rows[i].path, path) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool calc_resolved_known(const calc_field_at *at)
+{
+    return at->field->type == CALC_TYPE_CURVE || at->field->type == CALC_TYPE_OP ||
+           find(at->path) < ROWS;
+}
+
+double calc_resolved_value(const calc_field_at *at, const calc_random_layout *l)
+{
+    if (at->field->type == CALC_TYPE_CURVE || at->field->type == CALC_TYPE_OP) {
+        return 1;
+    }
+    size_t i = find(at->path);
+    return i < ROWS && rows[i].value ? rows[i].value(&l->app, &l->system, &l->exec, at->network)
+                                     : NONE;
+}

@@ -1,0 +1,218 @@
+/* Tables of columns: cells become members by their type, and what is wrong is said with its place.
+ */
+#include "io/csv_table.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum animal { CAT, DOG, ANIMALS } animal;
+
+typedef struct row {
+    const char *name, *note, *size;
+    double weight_kg, age;
+    int legs, line;
+    bool wild;
+    animal kind;
+} row;
+
+static const char *const kinds[] = {"cat", "dog", NULL};
+static const char *const sizes[] = {"small", "large", "huge", NULL};
+static const char *const where[] = {"home", "wild", NULL};
+
+static const calc_csv_column columns[] = {
+    {CALC_CSV_MEMBER(row, line)},
+    {.name = "name", .also = "called", CALC_CSV_MEMBER(row, name)},
+    {.name = "size", CALC_CSV_MEMBER(row, size), .words = sizes},
+    {.name = "weight", CALC_CSV_MEMBER(row, weight_kg), .lo = 1, .hi = 1e9},
+    {.name = "age", CALC_CSV_MEMBER(row, age), .flags = CALC_CSV_BLANK},
+    {.name = "legs", CALC_CSV_MEMBER(row, legs), .lo = -4, .hi = HUGE_VAL},
+    {.name = "place", CALC_CSV_MEMBER(row, wild), .words = where},
+    {.name = "kind", CALC_CSV_MEMBER(row, kind), .words = kinds},
+    {.name = "note", CALC_CSV_MEMBER(row, note), .flags = CALC_CSV_OPTIONAL},
+};
+
+static const calc_csv_table table = {columns, sizeof columns / sizeof *columns, sizeof(row),
+                                     "a list of animals"};
+
+#define HEAD "name,size,weight,age,legs,place,kind\n"
+#define GOOD "Tom,small,4.5,3,4,home,cat\n"
+
+static calc_csv_rows rows;
+static calc_errors errors;
+
+static calc_status parse(const char *csv)
+{
+    errors = (calc_errors){0};
+    free(rows.item);
+    calc_text_free(&rows.text);
+    calc_text text = {strdup(csv), strlen(csv)};
+    return calc_csv_table_parse(&rows, &table, text, "animals.csv", &errors);
+}
+
+static const row *at(size_t index)
+{
+    ck_assert_uint_lt(index, rows.count);
+    return (const row *)rows.item + index;
+}
+
+static void leave(void)
+{
+    free(rows.item);
+    calc_text_free(&rows.text);
+    rows = (calc_csv_rows){0};
+}
+
+/* The only error, as people see it. */
+static void says(const char *csv, calc_status status, const char *text)
+{
+    char shown[512];
+    ck_assert_int_eq(parse(csv), status);
+    ck_assert_int_eq(errors.count, 1);
+    calc_error_print(&errors.item[0], shown, sizeof shown);
+    ck_assert_str_eq(shown, text);
+}
+
+START_TEST(cells_become_members_by_their_type)
+{
+    ck_assert_int_eq(parse("kind,colour,age,place,legs,weight,size,called\n"
+                           "dog,red, ,wild,-4, 1 ,huge,\"Rex, \"\"the\"\" first\"\n\n"
+                           "cat,,-2.5,home,4,1e9,small,\n"),
+                     CALC_OK);
+    ck_assert_uint_eq(rows.count, 2);
+    const row *dog = at(0), *cat = at(1);
+    ck_assert_str_eq(dog->name, "Rex, \"the\" first");
+    ck_assert_str_eq(dog->size, "huge");
+    ck_assert(dog->weight_kg == 1 && isnan(dog->age) && dog->legs == -4);
+    ck_assert(dog->wild && dog->kind == DOG && dog->line == 2);
+    ck_assert(cat->weight_kg == 1e9 && cat->age == -2.5 && cat->legs == 4);
+    ck_assert(!cat->wild && cat->kind == CAT && cat->line == 4);
+    ck_assert_str_eq(cat->name, "");
+    ck_assert_str_eq(cat->note, ""); /* there is no such column */
+}
+END_TEST
+
+START_TEST(a_column_by_its_name_comes_before_one_by_another)
+{
+    ck_assert_int_eq(parse("called,name,size,weight,age,legs,place,kind,note\n"
+                           "one,two,small,4.5,3,4,home,cat,purrs\n"),
+                     CALC_OK);
+    ck_assert_str_eq(at(0)->name, "two");
+    ck_assert_str_eq(at(0)->note, "purrs");
+}
+END_TEST
+
+START_TEST(columns_that_are_missing_or_there_twice_are_named)
+{
+    says("name,size,weight,age,legs,place\n", CALC_ERR_FIELD,
+         "animals.csv:1: column \"kind\" is missing\n  hint: a list of animals");
+    says("\nname,size,wieght,age,legs,place,kind\n", CALC_ERR_FIELD,
+         "animals.csv:2: column \"weight\" is missing\n  hint: the first row has \"wieght\"");
+    /* what another column is called is not what was meant */
+    says("note,size,weight,age,legs,place,kind\n", CALC_ERR_FIELD,
+         "animals.csv:1: column \"name\" is missing\n  hint: a list of animals");
+    says("name,size,weight,age,legs,place,kind,size\n", CALC_ERR_FIELD,
+         "animals.csv:1:38: column \"size\" is there twice");
+    ck_assert_int_eq(parse("name\n"), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.count, 6);
+    ck_assert_str_eq(errors.item[0].hint, "a list of animals"); /* once is enough */
+    ck_assert_str_eq(errors.item[1].hint, "");
+    ck_assert_int_eq(parse(""), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.count, 7);
+    ck_assert_int_eq(parse(HEAD), CALC_OK);
+    ck_assert_uint_eq(rows.count, 0);
+}
+END_TEST
+
+START_TEST(cells_that_are_wrong_are_shown_with_what_is_allowed)
+{
+    says(HEAD "Tom,tiny,4.5,3,4,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:5: size: expected small, large or huge, found \"tiny\"");
+    says(HEAD "Tom,tiny,4.5,3,4,home,cow\n", CALC_ERR_TYPE, /* the first of two */
+         "animals.csv:2:5: size: expected small, large or huge, found \"tiny\"");
+    says(HEAD "Tom,small,0.99,3,4,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:11: weight: expected a number from 1 to 1e9, found \"0.99\"");
+    says(HEAD GOOD "Tom,small,1000000001,3,4,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:3:11: weight: expected a number from 1 to 1e9, found \"1000000001\"");
+    says(HEAD "Tom,small,,3,4,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:11: weight: expected a number from 1 to 1e9, found \"\"");
+    says(HEAD "Tom,small,4.5,3y,4,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:15: age: expected a number, found \"3y\"\n"
+         "  hint: leave it blank if it is not known");
+    says(HEAD "Tom,small,4.5,inf,4,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:15: age: expected a number, found \"inf\"\n"
+         "  hint: leave it blank if it is not known");
+    says(HEAD "Tom,small,4.5,3,3.5,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:17: legs: expected a whole number of -4 or more, found \"3.5\"");
+    says(HEAD "Tom,small,4.5,3,-5,home,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:17: legs: expected a whole number of -4 or more, found \"-5\"");
+    says(HEAD "Tom,small,4.5,3,4,zoo,cat\n", CALC_ERR_TYPE,
+         "animals.csv:2:19: place: expected home or wild, found \"zoo\"");
+    says(HEAD "Tom,small,4.5,3,4,home,\"a\tcow\"\n", CALC_ERR_TYPE,
+         "animals.csv:2:25: kind: expected cat or dog, found \"a\\x09cow\"");
+}
+END_TEST
+
+START_TEST(rows_have_the_cells_that_the_first_row_names)
+{
+    says(HEAD "Tom,small,4.5\n", CALC_ERR_FIELD,
+         "animals.csv:2: the row has 3 cells, \"age\" is the 4. column\n"
+         "  hint: a list of animals");
+    says(HEAD "Tom, the cat,small,4.5,3,4,home,cat\n", CALC_ERR_FIELD,
+         "animals.csv:2:33: the row has 8 cells, the first has 7\n"
+         "  hint: a text with a comma stands in quotes");
+    says(HEAD "\"Tom\n", CALC_ERR_SYNTAX,
+         "animals.csv:2: the quote that starts a cell here has no end");
+}
+END_TEST
+
+START_TEST(all_rows_are_read_and_each_that_is_wrong_is_reported)
+{
+    enum { ROWS = 1000 };
+    static char csv[ROWS * sizeof GOOD + sizeof HEAD];
+    strcpy(csv, HEAD);
+    for (int i = 0; i < ROWS; i++) {
+        strcat(csv, i % 300 == 299 ? "Tom,wrong,4.5,3,no,home,cat\n" : GOOD);
+    }
+    ck_assert_int_eq(parse(csv), CALC_ERR_TYPE);
+    ck_assert_int_eq(errors.count, 3);
+    ck_assert_int_eq(errors.item[0].line, 301);
+    ck_assert_int_eq(errors.item[2].line, 901);
+    ck_assert_uint_eq(rows.count, ROWS - 3);
+    ck_assert_int_eq(at(299)->line, 302);
+    ck_assert_int_eq(at(ROWS - 4)->line, 1001);
+}
+END_TEST
+
+START_TEST(a_file_that_does_not_exist_is_named)
+{
+    calc_csv_rows none;
+    errors = (calc_errors){0};
+    ck_assert_int_eq(calc_csv_table_read(&none, &table, "no/such.csv", &errors),
+                     CALC_ERR_NOT_FOUND);
+    ck_assert_str_eq(errors.item[0].file, "no/such.csv");
+    ck_assert_ptr_null(none.item);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("csv table");
+    TCase *tests = tcase_create("all");
+    tcase_add_checked_fixture(tests, NULL, leave);
+    tcase_add_test(tests, cells_become_members_by_their_type);
+    tcase_add_test(tests, a_column_by_its_name_comes_before_one_by_another);
+    tcase_add_test(tests, columns_that_are_missing_or_there_twice_are_named);
+    tcase_add_test(tests, cells_that_are_wrong_are_shown_with_what_is_allowed);
+    tcase_add_test(tests, rows_have_the_cells_that_the_first_row_names);
+    tcase_add_test(tests, all_rows_are_read_and_each_that_is_wrong_is_reported);
+    tcase_add_test(tests, a_file_that_does_not_exist_is_named);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

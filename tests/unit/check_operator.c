@@ -1,0 +1,98 @@
+#include "model/operator.h"
+
+#include "small_case.h"
+
+enum {
+    ALWAYS = CALC_RECOMPUTE_HELD,
+    ATTENTION = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN,
+    MLP = 1 << CALC_RECOMPUTE_MODULES_MLP
+};
+
+START_TEST(an_execution_recomputes_what_it_says)
+{
+    calc_exec e = small_exec(2, 1, 1);
+    e.recompute_modules = MLP; /* counts with the choice modules only */
+    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS);
+    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | ATTENTION);
+    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | CALC_RECOMPUTE_ALL);
+    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | MLP);
+    e.seq_par_ag_redo = true;
+    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | MLP | CALC_RECOMPUTE_GATHER);
+    e.training = false;
+    ck_assert_uint_eq(calc_operator_recompute(&e), 0);
+}
+END_TEST
+
+/* No bit of a module is one of the others. */
+START_TEST(the_bits_of_recomputation_are_distinct)
+{
+    unsigned modules = (1U << CALC_RECOMPUTE_MODULES_COUNT) - 1;
+    ck_assert_uint_eq(modules & (CALC_RECOMPUTE_ALL | CALC_RECOMPUTE_GATHER | CALC_RECOMPUTE_HELD),
+                      0);
+    ck_assert_uint_eq(CALC_RECOMPUTE_ALL + CALC_RECOMPUTE_GATHER + CALC_RECOMPUTE_HELD,
+                      CALC_RECOMPUTE_ALL | CALC_RECOMPUTE_GATHER | CALC_RECOMPUTE_HELD);
+}
+END_TEST
+
+/* 100 bytes; three times backward, of which half is saved; in the last block of a chunk it is the
+ * forward pass alone that sends. */
+START_TEST(a_pass_sends_its_messages)
+{
+    calc_operator o = {.kind = CALC_OPERATOR_COLLECTIVE,
+                       .message_bytes = 100,
+                       .op = {CALC_OP_NONE, CALC_OP_ALL_REDUCE, CALC_OP_NONE},
+                       .edge_op = {CALC_OP_ALL_GATHER, CALC_OP_NONE, CALC_OP_NONE},
+                       .narrowed = {0, 0.5, 0},
+                       .times = {1, 3, 1}};
+    ck_assert_double_eq(calc_operator_message_bytes(&o, CALC_STAGE_AGRAD), 50);
+    for (int edge = 0; edge < 2; edge++) {
+        ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, edge), 0);
+        ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_AGRAD, edge), 150);
+    }
+    o.has_edge = true;
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, false), 0);
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, true), 100);
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_AGRAD, true), 0);
+    o.kind = CALC_OPERATOR_MATRIX;
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, true), 0);
+}
+END_TEST
+
+START_TEST(elementwise_operators_have_no_weight_pass_but_layers_with_weights_do)
+{
+    for (int kind = 0; kind <= CALC_OPERATOR_COLLECTIVE; kind++) {
+        calc_operator o = {.kind = (calc_operator_kind)kind};
+        bool link = kind == CALC_OPERATOR_COLLECTIVE;
+        ck_assert(calc_operator_runs(&o, CALC_STAGE_FW));
+        ck_assert(calc_operator_runs(&o, CALC_STAGE_AGRAD));
+        ck_assert(calc_operator_runs(&o, CALC_STAGE_WGRAD) == link);
+        o.weights = 1;
+        ck_assert(calc_operator_runs(&o, CALC_STAGE_WGRAD) == (kind != CALC_OPERATOR_VECTOR));
+    }
+}
+END_TEST
+
+START_TEST(rings_and_pipes_run_in_tiles)
+{
+    calc_exec e = small_exec(2, 1, 1);
+    for (int overlap = 0; overlap < CALC_TENSOR_PAR_OVERLAP_COUNT; overlap++) {
+        e.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
+        ck_assert(calc_operator_tiled(&e) == (overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
+                                              overlap == CALC_TENSOR_PAR_OVERLAP_PIPE));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("operator");
+    tcase_add_test(cases, an_execution_recomputes_what_it_says);
+    tcase_add_test(cases, the_bits_of_recomputation_are_distinct);
+    tcase_add_test(cases, a_pass_sends_its_messages);
+    tcase_add_test(cases, elementwise_operators_have_no_weight_pass_but_layers_with_weights_do);
+    tcase_add_test(cases, rings_and_pipes_run_in_tiles);
+    return run_cases(cases);
+}

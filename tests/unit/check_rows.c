@@ -1,0 +1,210 @@
+/* The table of parts: which rows there are, and that each has the terms of its layout. */
+#include "rows.h"
+
+#include <string.h>
+
+#include "small_case.h"
+#include "spec/absent.h"
+
+static calc_space space;
+static calc_app app;
+static calc_system sys;
+static calc_rows rows;
+static calc_exec base;
+static calc_compat compat;
+
+static void begin(void)
+{
+    app = small_app();
+    sys = small_system();
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &base);
+    base.tensor_par = 2;
+    base.microbatch_size = 1;
+    base.datatype = CALC_DATATYPE_FLOAT16;
+    base.training = true;
+    base.flash_attention = true;
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+}
+
+static void end(void)
+{
+    calc_rows_free(&rows);
+    calc_space_free(&space);
+}
+
+static void set(calc_axis axis, int64_t a, int64_t b)
+{
+    const int64_t value[] = {a, b};
+    ck_assert_int_eq(calc_space_set(&space, axis, value, 2), CALC_OK);
+}
+
+static size_t filled(bool profile)
+{
+    ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, compat, profile), CALC_OK);
+    return rows.count;
+}
+
+START_TEST(rows_are_the_legal_combinations)
+{
+    begin();
+    /* Recomputation none and full, as flash attention has nothing to spare; ar, p2p_rs_ag, rs_ag,
+     * of which the last may gather again unless everything is recomputed; 5 overlaps; 2 networks.
+     */
+    ck_assert_uint_eq(filled(false), (4 + 3) * 5 * 2);
+    base.tensor_par = 1;
+    ck_assert_uint_eq(filled(false), 4 + 3); /* nothing to overlap, no network */
+    base.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    base.tensor_par = 2;
+    ck_assert_uint_eq(filled(false), (4 + 3) * 5);
+    base.training = false;
+    ck_assert_uint_eq(filled(false), 4 * 5);
+    end();
+}
+END_TEST
+
+START_TEST(modules_go_with_a_list_of_them)
+{
+    begin();
+    set(CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE,
+        CALC_ACTIVATION_RECOMPUTE_MODULES);
+    filled(false);
+    for (size_t i = 0; i < rows.count; i++) {
+        ck_assert_int_eq(rows.row[i].exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    }
+    base.recompute_modules = 1;
+    ck_assert_uint_gt(filled(false), 0);
+    for (size_t i = 0; i < rows.count; i++) {
+        ck_assert_int_eq(rows.row[i].exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(experts_on_the_network_of_data_parallelism_have_rows_for_each)
+{
+    begin();
+    app.num_experts = 4;
+    app.experts_per_token = 1;
+    size_t alone = filled(false);
+    ck_assert_int_eq(rows.row[0].data_network, -1);
+    base.expert_par = 2;
+    size_t without = filled(false); /* rs_ag only, as tensor_par is 2 */
+    ck_assert_uint_lt(without, 2 * alone);
+    ck_assert_int_eq(rows.row[0].data_network, 0);
+    ck_assert_int_eq(rows.row[1].data_network, 1);
+    ck_assert_int_eq(rows.row[1].exec.data_par_net, 1);
+    base.expert_par_net = 1;
+    ck_assert_uint_eq(2 * filled(false), without);
+    ck_assert_int_eq(rows.row[0].data_network, -1);
+    end();
+}
+END_TEST
+
+START_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
+{
+    begin();
+    sys.mem2.capacity_bytes = 0;
+    filled(false);
+    ck_assert_uint_eq(rows.choices, 2);
+    set(CALC_AXIS_zero_stage, 0, 3);
+    filled(false);
+    ck_assert_uint_eq(rows.choices, 4);
+    const calc_row_choice *c = rows.choice;
+    ck_assert(!c[0].sharding && c[0].zero == 0 && !c[0].alone);
+    space.axis[CALC_AXIS_optimizer_sharding].last = true;
+    filled(false);
+    ck_assert_uint_eq(rows.choices, 3);
+    ck_assert(c[0].alone && !c[0].sharding && c[0].zero == 0);
+    ck_assert(!c[1].alone && c[1].sharding && c[2].sharding && c[2].zero == 3);
+    set(CALC_AXIS_zero_stage, 1, 3);
+    filled(false);
+    ck_assert(!c[0].alone);
+    ck_assert_uint_eq(rows.choices, 2);
+    end();
+}
+END_TEST
+
+/* Weights, activations and optimizer state; no checkpoints, unless asked for. */
+START_TEST(choices_say_what_is_offloaded)
+{
+    begin();
+    filled(false);
+    ck_assert_uint_eq(rows.choices, 2 * 8);
+    ck_assert_uint_eq(rows.resident, 2 * 4);
+    for (size_t i = 0; i < rows.choices; i++) {
+        calc_exec e = base;
+        calc_row_choice_put(&rows.choice[i], &e);
+        ck_assert(e.activations_offload == (i >= 8));
+        ck_assert(e.optimizer_sharding == (i / 4 % 2 > 0));
+        ck_assert(e.weight_offload == (i / 2 % 2 > 0) && e.optimizer_offload == (i % 2 > 0));
+    }
+    for (size_t i = 0; i < rows.count; i++) {
+        bool full = rows.row[i].exec.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+        ck_assert_uint_eq(rows.row[i].choices, full ? rows.resident : rows.choices);
+    }
+    set(CALC_AXIS_activations_offload, false, true);
+    filled(false);
+    ck_assert_uint_eq(rows.resident, rows.choices);
+    sys.mem2.capacity_bytes = 0;
+    filled(false);
+    ck_assert_uint_eq(rows.choices, 2 * 2);
+    base.training = false;
+    set(CALC_AXIS_optimizer_offload, false, true);
+    filled(false);
+    ck_assert_uint_eq(rows.choices, 2 * 2);
+    end();
+}
+END_TEST
+
+START_TEST(terms_are_those_of_the_layout)
+{
+    begin();
+    filled(true);
+    const calc_row *row = &rows.row[0];
+    ck_assert_ptr_eq(row->context.shape, &rows.shape);
+    ck_assert_ptr_eq(row->context.exec, &row->exec);
+    for (size_t s = 0; s < rows.choices; s++) {
+        calc_exec e = row->exec;
+        calc_row_choice_put(&rows.choice[s], &e);
+        e.num_procs = 16;
+        e.pipeline_par = 2;
+        e.data_par = 4;
+        e.batch_size = 32;
+        e.pipeline_interleaving = 1;
+        e.pipeline_par_net = 1;
+        e.data_par_net = 1;
+        calc_shape shape = calc_shape_of(&app, &e);
+        calc_cost_context context = calc_cost_context_of(&sys, &e, &shape, compat);
+        calc_stage_lines lines =
+            calc_stage_lines_of(&sys, &e, &context.groups, calc_stage_message_bytes(&shape));
+        calc_stage_parts parts;
+        calc_stage_terms want = {0};
+        calc_stage_terms got = rows.terms[row->terms + s];
+        calc_stage_parts_of(&context, &parts);
+        calc_stage_links want_links;
+        calc_stage_terms_of(&context, &e, &parts, &lines, &want, &want_links);
+        calc_stage_terms_cell(&row->context, &e, &row->parts, &lines, &got);
+        calc_stage_links links =
+            calc_stage_links_of(&row->context, &e, row->parts.message_bytes, &lines);
+        ck_assert(got.block[0].fw_s == want.block[0].fw_s && want.block[0].fw_s > 0);
+        ck_assert(got.away == (s % 4 > 0 || s >= 8) && got.away == want.away);
+        ck_assert(got.held_bytes == want.held_bytes);
+        ck_assert(got.owned_bytes == want.owned_bytes && got.dense_shards == want.dense_shards);
+        ck_assert(links.reduce_dense_s_per_byte == want_links.reduce_dense_s_per_byte);
+        ck_assert(links.message_s == want_links.message_s && links.message_s > 0);
+    }
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("rows");
+    tcase_add_test(cases, rows_are_the_legal_combinations);
+    tcase_add_test(cases, modules_go_with_a_list_of_them);
+    tcase_add_test(cases, experts_on_the_network_of_data_parallelism_have_rows_for_each);
+    tcase_add_test(cases, states_are_those_of_the_space_and_one_for_single_replicas);
+    tcase_add_test(cases, choices_say_what_is_offloaded);
+    tcase_add_test(cases, terms_are_those_of_the_layout);
+    return run_cases(cases);
+}

@@ -1,0 +1,366 @@
+#include <math.h>
+#include <string.h>
+
+#include "small_case.h"
+
+static const double latency_s = 0x1p-20;
+
+/* A difference of nearly equal sums. */
+#define assert_difference(got, want) ck_assert_double_eq_tol(got, want, 1e-9 * fabs(want))
+
+static calc_stats run(const calc_system *system, const calc_exec *exec, calc_compat compat)
+{
+    calc_app app = small_app();
+    calc_stats stats;
+    calc_verdict verdict = calc_run(&app, system, exec, compat, &stats);
+    ck_assert_int_eq(verdict, stats.verdict);
+    return stats;
+}
+
+static double number(const calc_stats *stats, size_t row)
+{
+    const calc_field *field = &calc_table_of(CALC_KIND_STATS)->rows[row];
+    calc_field_ref ref = {CALC_KIND_STATS, field, field->offset};
+    return calc_field_number(&ref, stats);
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void assert_same(const calc_stats *a, const calc_stats *b)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    ck_assert_int_eq(a->verdict, b->verdict);
+    for (size_t row = 0; row < table->count; row++) {
+        ck_assert_msg(same_bits(number(a, row), number(b, row)), "%s: %.17g and %.17g",
+                      table->rows[row].key, number(a, row), number(b, row));
+    }
+}
+
+static double sum_of_terms(const calc_stats *s)
+{
+    return s->fw_time + s->bw_time + s->optim_step_time + s->recompute_time +
+           s->recomm_exposed_time + s->bubble_time + s->tp_comm_exposed_time +
+           s->pp_comm_exposed_time + s->dp_comm_exposed_time + s->fw_offload_exposed_time +
+           s->bw_offload_exposed_time;
+}
+
+/* All kinds of parallelism, with every option that prolongs a step. */
+static calc_exec busy_exec(void)
+{
+    calc_exec exec = small_exec(2, 2, 2);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.weight_offload = true;
+    exec.optimizer_offload = true;
+    return exec;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+START_TEST(the_terms_sum_to_the_total_and_none_is_missing)
+{
+    calc_system system = small_system();
+    calc_exec exec = busy_exec();
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
+    ck_assert_double_gt(s.recompute_time, 0);
+    ck_assert_double_gt(s.recomm_exposed_time, 0);
+    ck_assert_double_gt(s.bubble_time, 0);
+    ck_assert_double_gt(s.tp_comm_exposed_time, 0);
+    ck_assert_double_gt(s.pp_comm_exposed_time, 0);
+    ck_assert_double_gt(s.dp_comm_exposed_time, 0);
+    ck_assert_double_gt(s.fw_offload_exposed_time, 0);
+    ck_assert_double_gt(s.bw_offload_exposed_time, 0);
+    assert_near(s.total_time, sum_of_terms(&s));
+}
+END_TEST
+
+/* 8 blocks on 2 stages, 4 micro-batches: 16 blocks forward, 4 optimizer steps. */
+START_TEST(a_step_repeats_a_block_for_each_block_and_micro_batch)
+{
+    calc_system system = small_system();
+    calc_exec exec = busy_exec();
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    ck_assert_double_eq(s.num_microbatches, 4);
+    ck_assert_double_eq(s.blocks_per_proc, 4);
+    ck_assert_double_eq(s.blocks_per_chunk, 4);
+    ck_assert_double_eq(s.missing_blocks, 0);
+    assert_near(s.fw_time, 16 * s.block_fw_time);
+    assert_near(s.bw_time, 16 * (s.block_agrad_time + s.block_wgrad_time));
+    assert_near(s.recompute_time, 16 * s.block_re_time);
+    assert_near(s.optim_step_time, 4 * s.block_optim_time);
+    /* 3 base blocks and 1 edge block per micro-batch. */
+    assert_near(s.tp_comm_link_time, 4 * (3 * (s.baseblock_fw_tp_time + s.baseblock_agrad_tp_time) +
+                                          (s.edgeblock_fw_tp_time + s.edgeblock_agrad_tp_time)));
+}
+END_TEST
+
+/* 2 messages per micro-batch of 32 * 64 elements of 2 bytes at 2^33 bytes/s; gradients of 4 blocks
+ * in a ring of 2: once their weights. */
+START_TEST(messages_and_gradients_take_the_time_of_their_bytes)
+{
+    calc_system system = small_system();
+    calc_exec exec = busy_exec();
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    ck_assert_double_eq(s.block_fw_pp_size, 4096);
+    ck_assert_double_eq(s.block_bw_pp_size, 4096);
+    assert_near(s.pp_comm_link_time, 4 * 2 * 4096 / two_to(33));
+    ck_assert_double_eq(s.block_dp_size, s.block_weight_space);
+    assert_near(s.dp_comm_link_time, 4 * s.block_weight_space / two_to(33));
+    ck_assert_double_eq(s.dp_comm_exposed_time, s.dp_comm_link_time);
+}
+END_TEST
+
+START_TEST(the_same_inputs_give_the_same_bits_in_every_statistic)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = busy_exec();
+    calc_stats a;
+    calc_stats b;
+    /* What was there before must not show: every statistic is written. */
+    memset(&a, 0x00, sizeof a);
+    memset(&b, 0xff, sizeof b);
+    calc_run(&app, &system, &exec, CALC_COMPAT_REPAIRED, &a);
+    calc_run(&app, &system, &exec, CALC_COMPAT_REPAIRED, &b);
+    assert_same(&a, &b);
+}
+END_TEST
+
+/* ---- Efficiency ------------------------------------------------------------------------------ */
+
+/* A machine on which only matrix arithmetic takes time. */
+static calc_system ideal_system(void)
+{
+    calc_system system = small_system();
+    for (int type = 0; type < CLASSIC_DATATYPES; type++) {
+        system.vector[type].flop_per_s = 1e100;
+    }
+    system.mem1.bytes_per_s = 1e100;
+    system.networks[0].bytes_per_s = 1e100;
+    system.networks[1].bytes_per_s = 1e100;
+    return system;
+}
+
+START_TEST(utilization_is_one_where_nothing_but_the_model_takes_time)
+{
+    calc_system system = ideal_system();
+    calc_exec exec = small_exec(2, 1, 2);
+    assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 1);
+    exec.training = false;
+    assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 1);
+}
+END_TEST
+
+/* Forward once more: 4 thirds of the time. The scores alone are 2bs^2h of 24bsh^2 + 4bs^2h. */
+START_TEST(recomputation_lowers_utilization)
+{
+    calc_system system = ideal_system();
+    calc_exec exec = small_exec(1, 1, 1);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 0.75);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    double forward = 24 * 64 + 4 * 32;
+    assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization,
+                3 * forward / (3 * forward + 2 * 32));
+}
+END_TEST
+
+/* 4 micro-batches on 4 stages: 3 of 7 rounds idle; with 2 chunks 3 of 11. */
+START_TEST(the_bubble_lowers_utilization)
+{
+    calc_system system = ideal_system();
+    calc_exec exec = small_exec(1, 4, 1);
+    assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 4.0 / 7);
+    exec.pipeline_interleaving = 2;
+    assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 8.0 / 11);
+}
+END_TEST
+
+/* 8 blocks on 3 stages: 3, 3 and 2, as if there were 9; the bubble of 2 rounds of 3 blocks is one
+ * block shorter. So 12 blocks and 5 of bubble, of which 4 micro-batches need 8 thirds each. */
+START_TEST(missing_blocks_lower_utilization)
+{
+    calc_system system = ideal_system();
+    calc_exec exec = small_exec(1, 3, 1);
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    ck_assert_double_eq(s.missing_blocks, 1);
+    assert_near(s.model_flops_utilization, 4 * 8.0 / 3 / (12 + 5));
+}
+END_TEST
+
+START_TEST(rates_follow_from_the_total)
+{
+    calc_system system = small_system();
+    calc_exec exec = busy_exec();
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    /* 8 sequences of 32 tokens on 8 processors. */
+    assert_near(s.sample_rate * s.total_time, 8);
+    assert_near(s.tokens_per_s * s.total_time, 8 * 32);
+    assert_near(s.tokens_per_s_per_proc * s.total_time, 32);
+    assert_near(s.model_flops_utilization * s.total_time * 8 * two_to(40), s.model_flops);
+    assert_near(s.compute_efficiency * s.system_efficiency, s.total_efficiency);
+    assert_near(s.system_efficiency * s.total_time, s.fw_time + s.bw_time + s.optim_step_time);
+    assert_near(s.useful_flops,
+                s.block_fw_flops + s.block_agrad_flops + s.block_wgrad_flops + s.block_optim_flops);
+    assert_near(s.total_efficiency * s.total_time * two_to(40), 16 * s.useful_flops);
+}
+END_TEST
+
+/* ---- Defects of Calculon, one at a time ------------------------------------------------------ */
+
+START_TEST(without_any_defect_both_modes_give_the_same_bits)
+{
+    calc_system system = small_system();
+    system.networks[1].latency_s = latency_s;
+    calc_exec exec = small_exec(2, 2, 2);
+    exec.data_par_overlap = true;
+    exec.weight_offload = true;
+    calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
+    assert_same(&ours, &theirs);
+}
+END_TEST
+
+/* Four blocks per processor, all in one chunk, whose gradients take longer than their window. The
+ * recomputation that Calculon counts too much is memory time that they cannot hide behind. */
+START_TEST(defect_1_recomputes_the_blocks_beginning_again_and_again)
+{
+    calc_system system = small_system();
+    system.networks[1].bytes_per_s = two_to(28);
+    calc_exec exec = small_exec(1, 2, 2);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.data_par_overlap = true;
+    calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
+    ck_assert_double_eq(ours.block_re_flops, ours.block_fw_flops);
+    ck_assert_double_gt(theirs.block_re_flops, ours.block_re_flops);
+    ck_assert_double_eq(theirs.block_re_time, ours.block_re_time);
+    ck_assert_double_eq(theirs.bubble_time, ours.bubble_time);
+    double more_s = 4 * (theirs.block_re_mem_time - ours.block_re_mem_time);
+    ck_assert_double_gt(more_s, 0);
+    assert_difference(theirs.dp_comm_exposed_time - ours.dp_comm_exposed_time, more_s);
+    assert_difference(theirs.total_time - ours.total_time, more_s);
+}
+END_TEST
+
+/* Once per micro-batch, Calculon's last block hides a latency of offload that is not there. */
+START_TEST(defect_2_sends_a_message_without_a_pipeline)
+{
+    calc_system system = small_system();
+    system.networks[1].latency_s = latency_s;
+    calc_exec exec = small_exec(1, 1, 1);
+    exec.weight_offload = true;
+    system.mem2.bytes_per_s = two_to(30);
+    calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
+    double hidden_s = 4 * latency_s;
+    assert_difference(ours.fw_offload_exposed_time - theirs.fw_offload_exposed_time, hidden_s);
+    assert_difference(ours.bw_offload_exposed_time - theirs.bw_offload_exposed_time, hidden_s);
+    assert_difference(ours.total_time - theirs.total_time, 2 * hidden_s);
+    ck_assert_double_eq(ours.pp_comm_link_time, 0);
+    ck_assert_double_eq(theirs.pp_comm_link_time, 0);
+}
+END_TEST
+
+/* The bubble of 4 stages has 3 chunks, each a latency too long. */
+START_TEST(defect_3_sends_a_backward_message_in_inference)
+{
+    calc_system system = small_system();
+    system.networks[1].latency_s = latency_s;
+    calc_exec exec = small_exec(1, 4, 1);
+    exec.training = false;
+    calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
+    assert_difference(theirs.bubble_time - ours.bubble_time, 3 * latency_s);
+    assert_difference(theirs.total_time - ours.total_time, 3 * latency_s);
+    ck_assert_double_eq(theirs.pp_comm_link_time, ours.pp_comm_link_time);
+    assert_near(theirs.total_time, sum_of_terms(&theirs));
+}
+END_TEST
+
+/* ---- Inference ------------------------------------------------------------------------------- */
+
+START_TEST(inference_is_the_forward_pass)
+{
+    calc_system system = small_system();
+    calc_exec exec = small_exec(2, 2, 2);
+    exec.training = false;
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    ck_assert_double_eq(s.bw_time, 0);
+    ck_assert_double_eq(s.optim_step_time, 0);
+    ck_assert_double_eq(s.dp_comm_link_time, 0);
+    ck_assert_double_eq(s.dp_comm_exposed_time, 0);
+    ck_assert_double_eq(s.block_dp_size, 0);
+    ck_assert_double_eq(s.block_bw_pp_size, 0);
+    ck_assert_double_eq(s.optimizer_space, 0);
+    ck_assert(isnan(s.act_checkpoint_size_with_offload));
+    assert_near(s.pp_comm_link_time, 4 * 4096 / two_to(33));
+    assert_near(s.total_time, sum_of_terms(&s));
+}
+END_TEST
+
+/* ---- Layouts that do not fit ----------------------------------------------------------------- */
+
+START_TEST(a_layout_without_memory_still_has_all_its_numbers)
+{
+    calc_system system = small_system();
+    calc_exec exec = busy_exec();
+    calc_stats fits = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    system.mem1.capacity_bytes = fits.proc_mem_tier1_cap_req - 1;
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    ck_assert_double_eq(s.mem_tier1_capacity, fits.proc_mem_tier1_cap_req - 1);
+    s.verdict = fits.verdict;
+    s.mem_tier1_capacity = fits.mem_tier1_capacity;
+    assert_same(&s, &fits);
+}
+END_TEST
+
+/* 4 blocks per stage in 3 chunks: what needs the chunks is unknown, blocks and memory are not. */
+START_TEST(chunks_that_do_not_fit_leave_the_step_unknown)
+{
+    calc_system system = small_system();
+    calc_exec exec = small_exec(2, 2, 2);
+    exec.pipeline_interleaving = 3;
+    calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_INTERLEAVING);
+    ck_assert(isnan(s.blocks_per_chunk));
+    ck_assert(isnan(s.total_time));
+    ck_assert(isnan(s.bubble_time));
+    ck_assert(isnan(s.sample_rate));
+    ck_assert(isnan(s.tokens_per_s));
+    ck_assert(isnan(s.total_efficiency));
+    ck_assert(isnan(s.model_flops_utilization));
+    ck_assert_double_eq(s.blocks_per_proc, 4);
+    ck_assert_double_gt(s.block_fw_time, 0);
+    ck_assert_double_gt(s.fw_time, 0);
+    ck_assert_double_gt(s.pp_comm_link_time, 0);
+    ck_assert_double_gt(s.proc_mem_tier1_cap_req, 0);
+    ck_assert_double_gt(s.model_flops, 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("run_stats");
+    tcase_add_test(cases, the_terms_sum_to_the_total_and_none_is_missing);
+    tcase_add_test(cases, a_step_repeats_a_block_for_each_block_and_micro_batch);
+    tcase_add_test(cases, messages_and_gradients_take_the_time_of_their_bytes);
+    tcase_add_test(cases, the_same_inputs_give_the_same_bits_in_every_statistic);
+    tcase_add_test(cases, utilization_is_one_where_nothing_but_the_model_takes_time);
+    tcase_add_test(cases, recomputation_lowers_utilization);
+    tcase_add_test(cases, the_bubble_lowers_utilization);
+    tcase_add_test(cases, missing_blocks_lower_utilization);
+    tcase_add_test(cases, rates_follow_from_the_total);
+    tcase_add_test(cases, without_any_defect_both_modes_give_the_same_bits);
+    tcase_add_test(cases, defect_1_recomputes_the_blocks_beginning_again_and_again);
+    tcase_add_test(cases, defect_2_sends_a_message_without_a_pipeline);
+    tcase_add_test(cases, defect_3_sends_a_backward_message_in_inference);
+    tcase_add_test(cases, inference_is_the_forward_pass);
+    tcase_add_test(cases, a_layout_without_memory_still_has_all_its_numbers);
+    tcase_add_test(cases, chunks_that_do_not_fit_leave_the_step_unknown);
+    return run_cases(cases);
+}
