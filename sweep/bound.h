@@ -9,7 +9,7 @@
  *  ends on equal stages without messages, and a first stage holds no less than with the
  * interleaving that has the fewest micro-batches in flight.
  *  @param terms  of the cell */
-calc_point calc_bound(const calc_cell *cell, const calc_stage_terms *terms,
+calc_point calc_bound(calc_cell *cell, const calc_stage_terms *terms,
                       calc_pipeline_schedule schedule);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/stage_rules.h"
 #include "model/verdict.h"
 
 /* Lanes of the widest vector. */
@@ -156,6 +157,10 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
     fill_flags(k, space);
     fill_choices(k, rows);
     fill_pairs(k, space, system, rows);
+    for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
+        k->optimizer[i].known = false;
+    }
+    k->floor.known = false;
 }
 
 size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, const calc_row *row)
@@ -194,9 +199,13 @@ bool calc_cell_lanes(calc_cell *k, size_t network, int64_t data_network, size_t 
     }
     k->lanes.count = k->lane_pairs * k->fitting;
     k->lanes.classes = 1;
+    k->lanes.experts = false;
     for (size_t i = 0; i < k->fitting; i++) {
         int classes = calc_stages_classes(&k->stages[i]);
         k->lanes.classes = classes > k->lanes.classes ? classes : k->lanes.classes;
+        for (int c = 0; c < classes; c++) {
+            k->lanes.experts = k->lanes.experts || k->stages[i].item[c].moe > 0;
+        }
     }
     /* Kernels read whole vectors: behind the last lane are others. */
     size_t padded = (k->lanes.count + PADDING - 1) / PADDING * PADDING;
@@ -223,6 +232,23 @@ const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
         pair->known = true;
     }
     return &pair->lines;
+}
+
+const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *row,
+                                                  const calc_exec *exec,
+                                                  const calc_stage_lines *lines)
+{
+    bool asked = calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE);
+    if (!asked || row->weights >= CALC_ROW_WEIGHTS || calc_zero_stage(exec) < 1) {
+        return NULL;
+    }
+    calc_cell_optimizer *o = &k->optimizer[row->weights];
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !o->known; kind++) {
+        o->step[kind] =
+            calc_stage_rules_optimizer(&row->context, exec, &row->parts, kind, lines->dense_shards);
+    }
+    o->known = true;
+    return o->step;
 }
 
 static void put_links(calc_kernel_links *to, size_t lane, const calc_stage_links *from)

@@ -36,6 +36,21 @@ typedef struct calc_cell_known_links {
     calc_kernel_links links;
 } calc_cell_known_links;
 
+/** Steps of the optimizer for rows of the same weights, where state is sharded. */
+typedef struct calc_cell_optimizer {
+    bool known;
+    calc_optimizer_step step[CALC_BLOCK_KINDS];
+} calc_cell_optimizer;
+
+/** What bounds on the tiles of a cell have in common: bound.h. */
+typedef struct calc_cell_floor {
+    bool known;
+    double dense, moe;     /**< blocks on all stages */
+    bool ends;             /**< embedding and head are on some stage */
+    calc_stage_class peak; /**< the first class, where it holds most micro-batches */
+    double chunks;         /**< with which it holds the fewest */
+} calc_cell_floor;
+
 /** One cell. Large: one per thread. */
 typedef struct calc_cell {
     calc_exec exec;     /**< of the unit, with the sizes of the cell */
@@ -58,6 +73,9 @@ typedef struct calc_cell {
     size_t choices;  /**< of the rows, that are legal here */
     size_t resident; /**< of them, without offload of activations: these come first */
     unsigned char choice[CALC_ROW_CHOICES];
+
+    calc_cell_optimizer optimizer[CALC_ROW_WEIGHTS];
+    calc_cell_floor floor;
 
     /** The lanes at hand: pairs that the networks of a row allow, chunkings fastest. */
     calc_kernel_lanes lanes;
@@ -98,6 +116,12 @@ bool calc_cell_lanes(calc_cell *cell, size_t network, int64_t data_network, size
 /** Lines of a pair. */
 const calc_stage_lines *calc_cell_lines(calc_cell *cell, const calc_system *system,
                                         const calc_rows *rows, size_t pair);
+
+/** Steps of the optimizer for a row, for calc_stage_terms_cell().
+ *  @param exec  of the row in the cell, with the state of a choice */
+const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *cell, const calc_row *row,
+                                                  const calc_exec *exec,
+                                                  const calc_stage_lines *lines);
 
 /** Links of the lanes for a row.
  *  @param exec  of the row in the cell, with the state of a choice */

@@ -37,6 +37,7 @@ typedef struct calc_kernel_links {
 typedef struct calc_kernel_lanes {
     size_t count; /**< up to the next whole vector the entries are harmless */
     int classes;  /**< of every lane: calc_stage_step_of() */
+    bool experts; /**< some blocks have them */
     _Alignas(CALC_KERNEL_ALIGN) double chunks[CALC_KERNEL_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double overlapped[CALC_KERNEL_LANES]; /**< 1: messages overlap */
     calc_kernel_class item[CALC_MAX_STAGE_CLASSES];
@@ -61,13 +62,14 @@ typedef struct calc_kernel_out {
     size_t over_tier2;                           /**< only the second is */
     double least_s;                              /**< of the feasible ones, each for itself; */
     double least_tier1_bytes, least_tier2_bytes; /**< CALC_KERNEL_NEVER_S if there are none */
-    /** Per chunking: what the fullest stage needs of each tier. */
+    /** Per chunking: what the fullest stage needs of each tier, and 0, or CALC_KERNEL_NEVER_S where
+     *  that does not fit. */
     _Alignas(CALC_KERNEL_ALIGN) double tier1_bytes[CALC_KERNEL_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double tier2_bytes[CALC_KERNEL_LANES];
-    /** Per lane: the shortest step of the allowed ones, a lower bound of it with chunks and with
-     *  schedules beside 1F1B; and what keeps those out that do not fit. */
-    _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_KERNEL_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double skip_s[CALC_KERNEL_LANES];
+    /** Per lane, if any of them fits: the shortest step of the allowed ones; a lower bound of it
+     *  with chunks, and with schedules beside 1F1B. */
+    _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_KERNEL_LANES];
 } calc_kernel_out;
 
 /** Evaluate a tile. */

@@ -41,10 +41,37 @@ size_t calc_rows_bytes(const calc_rows *rows)
     return bytes;
 }
 
+/* Whether two rows have the same layers with weights. */
+static bool same_weights(const calc_stage_parts *a, const calc_stage_parts *b)
+{
+    bool same = true;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        same = same && a->layers[kind] == b->layers[kind];
+        for (size_t i = 0; i < a->layers[kind] && same; i++) {
+            same = a->weights[kind][i] == b->weights[kind][i];
+        }
+    }
+    return same;
+}
+
+/* Number the weights of row `index`: as those of a row before it, or new. */
+static size_t weights_of(const calc_rows *rows, size_t index, size_t known)
+{
+    for (size_t i = 0; i < index; i++) {
+        const calc_row *row = &rows->row[i];
+        bool comparable = row->weights < CALC_ROW_WEIGHTS;
+        if (comparable && same_weights(&row->parts, &rows->row[index].parts)) {
+            return row->weights;
+        }
+    }
+    return known < CALC_ROW_WEIGHTS ? known : CALC_ROW_WEIGHTS;
+}
+
 /* Costs of the rows, and their terms with each choice. */
 static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat)
 {
     size_t terms = 0;
+    size_t known = 0;
     for (size_t i = 0; i < rows->count; i++) {
         rows->row[i].terms = terms;
         terms += rows->row[i].choices;
@@ -59,6 +86,8 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
         calc_exec e = row->exec;
         row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
         calc_stage_parts_of(&row->context, &row->parts);
+        row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
+        known += row->weights == known;
         for (size_t c = 0; c < row->choices; c++) {
             calc_row_choice_put(&rows->choice[c], &e);
             calc_stage_terms_row(&row->context, &e, &row->parts, &rows->terms[row->terms + c]);

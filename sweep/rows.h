@@ -9,7 +9,8 @@
 #include "space.h"
 
 enum {
-    CALC_ROW_CHOICES = 64 /**< combinations of sharding, zero_stage and what is offloaded */
+    CALC_ROW_CHOICES = 64, /**< combinations of sharding, zero_stage and what is offloaded */
+    CALC_ROW_WEIGHTS = 8   /**< lists of layers with weights that are told apart */
 };
 
 /** What a row leaves open: how data parallelism keeps its state, and what is kept in the second
@@ -30,6 +31,8 @@ typedef struct calc_row {
     int64_t data_network; /**< the data_par_net that experts use, too; -1: they do not */
     size_t choices;       /**< it has so many: the first ones of the table */
     size_t terms;         /**< position of the first of its terms in the table */
+    size_t weights;       /**< rows with the same number have the same layers with weights; at
+                               CALC_ROW_WEIGHTS nothing is known */
 } calc_row;
 
 /** The table. Reused from unit to unit. */

@@ -192,10 +192,12 @@ static void verify_tile(calc_worker *w, calc_sweep_group *group)
     const calc_kernel_tile *t = &w->tile;
     for (size_t lane = t->first; lane < t->first + t->count && w->status == CALC_OK; lane++) {
         calc_stage_step step = calc_kernel_lane_step(t, lane);
-        size_t chunking = lane % t->chunkings;
         calc_stage_step least = calc_kernel_lane_least(t, lane);
+        size_t chunking = lane % t->chunkings;
         visit_lane(w, lane, group, CALC_POINT_VERIFY);
-        if (w->out.best_s[lane] != least_s(t, &least) || least_s(t, &least) > least_s(t, &step) ||
+        bool timed = w->out.feasible > 0;
+        if ((timed && w->out.best_s[lane] != least_s(t, &least)) ||
+            least_s(t, &least) > least_s(t, &step) ||
             w->out.tier1_bytes[chunking] != step.tier1_bytes ||
             w->out.tier2_bytes[chunking] != step.tier2_bytes) {
             w->status = CALC_ERR_RULE;
@@ -221,7 +223,7 @@ static void run_tile(calc_worker *w, calc_sweep_group *group)
     for (size_t lane = t->first; some && lane < t->first + t->count; lane++) {
         size_t chunking = lane % t->chunkings;
         calc_point p = {out->best_s[lane], out->tier1_bytes[chunking], out->tier2_bytes[chunking]};
-        if (out->skip_s[lane] <= 0 && (!w->bounded || calc_point_matters(w, group, &p))) {
+        if (out->skip_s[chunking] <= 0 && (!w->bounded || calc_point_matters(w, group, &p))) {
             visit_lane(w, lane, group, CALC_POINT_ENTER);
         }
     }
@@ -232,17 +234,22 @@ static void run_tile(calc_worker *w, calc_sweep_group *group)
 
 /* Terms of the row and the choice at hand for the tile's lanes, and the tile, unless a bound proves
  * that it cannot matter. */
-static void run_terms(calc_worker *w, const calc_row *row, const calc_stage_terms *terms,
+static void run_terms(calc_worker *w, const calc_row *row, calc_stage_terms *terms,
                       calc_sweep_group *group)
 {
     calc_cell *c = &w->cell;
     size_t pair = calc_cell_pair_of(c, w->tile.first);
     const calc_stage_lines *lines = calc_cell_lines(c, w->system, &w->rows, pair);
     put_point(c, pair, &c->chunking[0], w->first_flag, &w->exec);
-    w->terms = *terms;
-    calc_stage_terms_cell(&row->context, &w->exec, &row->parts, lines, &w->terms);
+    if (!calc_stage_terms_refill(&row->context, &w->exec)) {
+        w->terms = *terms;
+        terms = &w->terms;
+    }
+    calc_stage_terms_cell(&row->context, &w->exec, &row->parts, lines,
+                          calc_cell_optimizer_of(c, row, &w->exec, lines), terms);
+    w->tile.terms = terms;
     if (w->bounded && !w->options->no_prune) {
-        calc_point bound = calc_bound(c, &w->terms, w->tile.schedule);
+        calc_point bound = calc_bound(c, terms, w->tile.schedule);
         if (calc_point_fits(w, &bound) != CALC_VERDICT_OK ||
             !calc_point_matters(w, group, &bound)) {
             w->counts.skipped += w->tile.count * w->flags;
@@ -262,7 +269,7 @@ static void run_terms(calc_worker *w, const calc_row *row, const calc_stage_term
 static void run_choice(calc_worker *w, const calc_row *row, size_t choice, calc_sweep_group *group)
 {
     const calc_cell *c = &w->cell;
-    const calc_stage_terms *terms = &w->rows.terms[row->terms + c->choice[choice]];
+    calc_stage_terms *terms = &w->rows.terms[row->terms + c->choice[choice]];
     put_choice(w, choice, &w->exec);
     bool each = calc_zero_stage(&w->exec) >= 3;
     size_t flags = c->reduces * c->gathers;
@@ -356,7 +363,6 @@ void calc_worker_cell(calc_worker *w)
 {
     calc_cell *c = &w->cell;
     calc_cell_fill(c, w->space, w->system, &w->rows, w->options->compat);
-    w->tile.terms = &w->terms;
     w->tile.lanes = &c->lanes;
     w->tile.schedule = c->exec.pipeline_schedule;
     w->tile.tier1_capacity_bytes = w->system->mem1.capacity_bytes;

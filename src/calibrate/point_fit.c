@@ -9,6 +9,7 @@
 #include "calibrate/least_squares.h"
 #include "calibrate/point_constants.h"
 #include "calibrate/point_time.h"
+#include "validate/spread.h"
 
 #define SPREAD 2
 #define SCATTER_BEFORE 0.05
@@ -67,13 +68,6 @@ static calc_status solve(task *t, calc_errors *errors)
     return status;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* What the points of each class scatter by: 1.48 times the median deviation, as of a normal
  * distribution. */
 static void measure_scatter(task *t)
@@ -86,7 +80,7 @@ static void measure_scatter(task *t)
             }
         }
         if (count > 2) {
-            qsort(t->deviation, count, sizeof *t->deviation, by_size);
+            calc_spread_sort(t->deviation, count);
             t->scatter[class] = fmax(SCATTER_LEAST, 1.4826 * t->deviation[count / 2]);
         }
     }

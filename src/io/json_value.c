@@ -2,6 +2,7 @@
 
 #include "io/utf8.h"
 #include "spec/choice_set.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 
 #include <math.h>
@@ -248,5 +249,17 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
         if (!json_is_string(value)) {
             calc_json_value_type_error(report, "a string", value, NULL);
         }
+    }
+}
+
+void calc_json_value_compat(calc_json_report *report, const json_t *value, calc_compat *compat)
+{
+    calc_errors errors = {0};
+    const char *text = json_string_value(value);
+    if (!text) {
+        calc_json_value_type_error(report, "a string", value, NULL);
+    } else if (calc_compat_read(text, compat, &errors) != CALC_OK) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL, "%s",
+                             errors.item[0].text);
     }
 }

@@ -16,6 +16,9 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
  *  @return whether *out is filled */
 bool calc_json_value_number(calc_json_report *report, const json_t *value, double *out);
 
+/** Rules of Calculon's, as spec/compat.h has their text, or report why not. */
+void calc_json_value_compat(calc_json_report *report, const json_t *value, calc_compat *compat);
+
 /** A number as JSON would write it; a real one keeps a point, so that it does not look whole.
  *  @return buffer, CALC_JSON_VALUE_NUMBER_SIZE bytes */
 char *calc_json_value_number_text(const json_t *value, char *buffer);

@@ -3,7 +3,6 @@
 #include "io/assign.h"
 #include "io/json_bind.h"
 #include "io/json_load.h"
-#include "io/json_member.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -156,7 +155,7 @@ static void read_stats(reading *r, json_t *value, size_t none)
 static void read_compat(reading *r, json_t *value, size_t none)
 {
     (void)none;
-    calc_json_read_compat(r->report, value, &r->request->compat);
+    calc_json_value_compat(r->report, value, &r->request->compat);
 }
 
 static void read_flag(reading *r, json_t *value, size_t offset)

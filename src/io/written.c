@@ -2,11 +2,11 @@
 
 #include "io/json_bind.h"
 #include "io/json_load.h"
-#include "io/json_member.h"
+#include "io/json_report.h"
 #include "io/json_value.h"
 #include "spec/field.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 static const char *const commands[] = {
@@ -22,6 +22,24 @@ const char *calc_written_command(calc_written_kind kind)
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
+/* Read a value, or report why not. */
+typedef void reader(calc_json_report *report, json_t *value, void *out);
+
+/* Read a member, with the pointer on it; report if there is none. */
+static void read_member(calc_json_report *report, json_t *object, const char *key, reader *read,
+                        void *out)
+{
+    json_t *value = json_object_get(object, key);
+    if (!value) {
+        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL, "missing key \"%s\"",
+                             key);
+        return;
+    }
+    size_t mark = calc_json_report_enter(report, key);
+    read(report, value, out);
+    calc_json_report_leave(report, mark);
+}
+
 static void read_app(calc_json_report *report, json_t *value, void *out)
 {
     calc_json_bind_table(report, calc_table_of(CALC_KIND_APP), value, out);
@@ -30,6 +48,41 @@ static void read_app(calc_json_report *report, json_t *value, void *out)
 static void read_system(calc_json_report *report, json_t *value, void *out)
 {
     calc_json_bind_table(report, calc_table_of(CALC_KIND_SYSTEM), value, out);
+}
+
+static void read_exec(calc_json_report *report, json_t *value, void *out)
+{
+    calc_json_bind_table(report, calc_table_of(CALC_KIND_EXEC), value, out);
+}
+
+static void read_compat(calc_json_report *report, json_t *value, void *out)
+{
+    calc_json_value_compat(report, value, out);
+}
+
+/* A finite number, or null, which is NaN. */
+static void read_number(calc_json_report *report, json_t *value, void *out)
+{
+    double *number = out;
+    *number = NAN;
+    if (!json_is_null(value)) {
+        (void)calc_json_value_number(report, value, number);
+    }
+}
+
+/* All but the verdict. Keys that are no statistics are another version's. */
+static void read_stats(calc_json_report *report, json_t *value, void *out)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    if (!json_is_object(value)) {
+        calc_json_value_type_error(report, "an object", value, NULL);
+        return;
+    }
+    memset(out, 0, sizeof(calc_stats));
+    for (size_t i = 0; i < table->count; i++) {
+        read_member(report, value, table->rows[i].key, read_number,
+                    (char *)out + table->rows[i].offset);
+    }
 }
 
 static void read_verdict(calc_json_report *report, json_t *value, void *out)
@@ -43,60 +96,17 @@ static void read_verdict(calc_json_report *report, json_t *value, void *out)
     calc_json_value_scalar(report, &row, value, out);
 }
 
-static void read_command(calc_json_report *report, json_t *value, void *out)
-{
-    char **command = out;
-    for (size_t i = 0; calc_json_is_array(report, value) && i < json_array_size(value); i++) {
-        size_t mark = calc_json_report_enter_index(report, i);
-        if (!json_is_string(json_array_get(value, i))) {
-            calc_json_value_type_error(report, "a text", json_array_get(value, i), NULL);
-        }
-        calc_json_report_leave(report, mark);
-    }
-    *command = calc_json_text_of(report, value);
-}
-
-static void read_names(calc_json_report *report, json_t *value, void *out)
-{
-    static const char *const keys[] = {"application", "system", "execution"};
-    calc_written_run *run = out;
-    for (size_t i = 0; calc_json_is_object(report, value) && i < sizeof keys / sizeof *keys; i++) {
-        calc_json_member(report, value, keys[i], calc_json_read_name, run->name[i]);
-    }
-    if (json_object_get(value, "command")) {
-        calc_json_member(report, value, "command", read_command, &run->command);
-    }
-}
-
-/* The bytes themselves: it is only shown. */
-static void read_band(calc_json_report *report, json_t *value, void *out)
-{
-    char **band = out;
-    size_t start, end;
-    if (calc_json_is_object(report, value) &&
-        calc_json_span(report->text, report->length, report->pointer, &start, &end)) {
-        *band = strndup(report->text + start, end - start);
-        if (!*band) {
-            calc_json_no_memory(report);
-        }
-    }
-}
-
 static void read_run(calc_json_report *report, json_t *root, calc_written *out)
 {
     calc_written_run *run = &out->run;
     calc_verdict verdict = CALC_VERDICT_OK;
-    calc_json_member(report, root, "names", read_names, run);
-    calc_json_member(report, root, "application", read_app, &run->app);
-    calc_json_member(report, root, "system", read_system, &run->system);
-    calc_json_member(report, root, "execution", calc_json_read_exec, &run->exec);
-    calc_json_member(report, root, "compat", calc_json_read_compat, &run->compat);
-    calc_json_member(report, root, "stats", calc_json_read_stats, &run->stats);
-    calc_json_member(report, root, "verdict", read_verdict, &verdict);
+    read_member(report, root, "application", read_app, &run->app);
+    read_member(report, root, "system", read_system, &run->system);
+    read_member(report, root, "execution", read_exec, &run->exec);
+    read_member(report, root, "compat", read_compat, &run->compat);
+    read_member(report, root, "stats", read_stats, &run->stats);
+    read_member(report, root, "verdict", read_verdict, &verdict);
     run->stats.verdict = verdict;
-    if (json_object_get(root, "band")) {
-        calc_json_member(report, root, "band", read_band, &run->band);
-    }
 }
 
 /* ---- Documents ------------------------------------------------------------------------------- */
@@ -155,8 +165,6 @@ calc_status calc_written_read(calc_written *out, const char *path, calc_errors *
 
 void calc_written_free(calc_written *written)
 {
-    free(written->run.command);
-    free(written->run.band);
     calc_text_free(&written->text);
     *written = (calc_written){0};
 }

@@ -21,14 +21,11 @@ typedef enum calc_written_kind {
 
 /** A run. */
 typedef struct calc_written_run {
-    char name[3][256]; /**< of application, system and execution */
     calc_app app;
     calc_system system;
     calc_exec exec;
     calc_compat compat;
     calc_stats stats;
-    char *band;    /**< of calc run --band, as it stands in the text; owned; NULL: there is none */
-    char *command; /**< that gives it again, a JSON array of its words; owned; NULL: not said */
 } calc_written_run;
 
 /** A document. Owns what it holds. Start with {0}; free with calc_written_free(). */

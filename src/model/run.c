@@ -82,6 +82,9 @@ static double bubble_s(const calc_step *r)
     const calc_layout *l = &r->layout;
     const calc_stage_pass *a = &r->pass[r->busiest[0]];
     const calc_stage_pass *b = &r->pass[r->busiest[1]];
+    if (l->stages.stages <= 1) {
+        return 0; /* a difference of sums would be nearly so */
+    }
     if (calc_stage_rule(&l->terms, CALC_COMPAT_EVEN_STAGES)) {
         return calc_stage_even_bubble_s(&l->terms, &l->stages.item[0], a, l->stages.chunks);
     }

@@ -202,11 +202,10 @@ static void put_parts(const calc_step *r, calc_stats *s)
     if (e->weight_offload) {
         put_away(&s->weight_space, &s->weight_space_with_offload, away.weight, share);
     }
-    if (e->activations_offload && full) {
-        put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload, away.activation,
-                 share);
-    } else if (e->activations_offload) {
-        put_away(&s->act_space, &s->act_space_with_offload, away.activation, share);
+    if (e->activations_offload) {
+        put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away.activation, share);
+        put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
+                 full ? away.activation : 0, share);
     }
     if (e->optimizer_offload) {
         s->weight_grad_space_with_offload = state.grad;

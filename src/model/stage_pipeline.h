@@ -69,15 +69,13 @@ double calc_stage_scheduled_peak(const calc_stage_terms *terms, calc_pipeline_sc
 
 /** A micro-batch on all stages, and on the slowest [s]. */
 typedef struct calc_stage_sums {
-    double fw_s, all_s; /**< forward, and all passes */
-    double slowest_s;
+    double all_s, slowest_s;
 } calc_stage_sums;
 
 CALC_STAGE_INLINE calc_stage_sums calc_stage_sum(calc_stage_sums x, const calc_stage_class *c,
                                                  const calc_stage_pass *p)
 {
     double s = calc_stage_pass_s(p);
-    x.fw_s += c->stages * p->fw_s;
     x.all_s += c->stages * s;
     x.slowest_s = calc_max(x.slowest_s, s);
     return x;
@@ -87,7 +85,7 @@ CALC_STAGE_INLINE calc_stage_sums calc_stage_sum(calc_stage_sums x, const calc_s
 CALC_STAGE_INLINE calc_stage_sums calc_stage_sums_of(int classes, const calc_stage_class *c,
                                                      const calc_stage_pass *pass)
 {
-    calc_stage_sums x = {0, 0, 0};
+    calc_stage_sums x = {0, 0};
     x = calc_stage_sum(x, &c[0], &pass[0]);
     if (classes > 1) {
         x = calc_stage_sum(x, &c[1], &pass[1]);
@@ -199,13 +197,11 @@ CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classe
     return calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
 }
 
-/** Inference [s]: all stages once, then one micro-batch after the other from the slowest. */
-CALC_STAGE_INLINE double calc_stage_forward_s(const calc_stage_terms *t, int classes,
-                                              const calc_stage_class *c,
-                                              const calc_stage_pass *pass)
+/** Without training [s]: all stages once, then one micro-batch after the other from the slowest.
+ *  Backward there are messages at most, and those by rule. */
+CALC_STAGE_INLINE double calc_stage_forward_s(const calc_stage_terms *t, const calc_stage_sums *x)
 {
-    calc_stage_sums x = calc_stage_sums_of(classes, c, pass);
-    return x.fw_s + (t->microbatches - 1) * x.slowest_s;
+    return x->all_s + (t->microbatches - 1) * x->slowest_s;
 }
 
 /** Time until the last micro-batch has passed back through the first stage [s]; sources:
@@ -220,19 +216,19 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const 
                                                const calc_stage_pass *pass, double chunks,
                                                double exposed)
 {
-    if (t->training && schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
-        return calc_stage_scheduled_s(t, l, schedule, c, pass, chunks, exposed);
-    }
-    if (calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
+    bool plain = !t->training || schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    if (plain && calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
         return calc_stage_even_s(t, l, &c[0], &pass[0], chunks);
     }
+    double unsent_s = t->compat ? calc_stage_unsent_s(t, l, chunks) : 0;
     if (!t->training) {
-        return calc_stage_forward_s(t, classes, c, pass);
+        calc_stage_sums x = calc_stage_sums_of(classes, c, pass);
+        return calc_stage_forward_s(t, &x) - unsent_s;
     }
-    if (chunks > 1) {
-        return calc_stage_scheduled_s(t, l, schedule, c, pass, chunks, exposed);
+    if (!plain || chunks > 1) {
+        return calc_stage_scheduled_s(t, l, schedule, c, pass, chunks, exposed) - unsent_s;
     }
-    return calc_stage_1f1b_s(t, classes, c, pass);
+    return calc_stage_1f1b_s(t, classes, c, pass) - unsent_s;
 }
 
 /** calc_stage_pipeline_s() where that is short; else no more than it [s]: the busiest stage is
@@ -244,22 +240,23 @@ CALC_STAGE_INLINE double calc_stage_pipeline_least_s(const calc_stage_terms *t,
                                                      const calc_stage_class *c,
                                                      const calc_stage_pass *pass, double chunks)
 {
-    bool plain = schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-    if (calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES) && (plain || !t->training)) {
+    bool plain = !t->training || schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    if (plain && calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
         return calc_stage_even_s(t, l, &c[0], &pass[0], chunks);
     }
-    if (!t->training) {
-        return calc_stage_forward_s(t, classes, c, pass);
-    }
+    double unsent_s = t->compat ? calc_stage_unsent_s(t, l, chunks) : 0;
     calc_stage_sums x = calc_stage_sums_of(classes, c, pass);
+    if (!t->training) {
+        return calc_stage_forward_s(t, &x) - unsent_s;
+    }
     bool pairs = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
     double busy_s = pairs ? x.all_s / t->stages : x.slowest_s;
     double least_s = t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING);
     if (!plain) {
-        return least_s;
+        return least_s - unsent_s;
     }
     double plain_s = calc_stage_1f1b_s(t, classes, c, pass);
-    return chunks > 1 ? least_s : plain_s;
+    return (chunks > 1 ? least_s : plain_s) - unsent_s;
 }
 
 #endif

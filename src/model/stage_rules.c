@@ -42,18 +42,23 @@ static void set_times(const calc_cost *b, calc_rule_part *out)
 }
 
 void calc_stage_rules_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
-                         double dense_shards, calc_stage_terms *t)
+                         double dense_shards, const calc_optimizer_step *optimizer,
+                         calc_stage_terms *t)
 {
     bool sharded = calc_zero_stage(e) >= 1;
     double shards = sharded ? dense_shards : 1;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && t->compat; kind++) {
         calc_rule_part *out = &t->rule[kind];
         const calc_cost *b = &p->block[kind];
+        if (b->dense_weights + b->expert_weights <= 0) {
+            continue; /* there are no such blocks */
+        }
         calc_block_memory m = calc_block_memory_of(c, e, b, shards);
         set_times(b, out);
         if (calc_compat_has(t->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
             /* Unless it is sharded, and so waits for all gradients, it starts block by block. */
-            calc_optimizer_step s = calc_stage_rules_optimizer(c, e, p, kind, shards);
+            calc_optimizer_step s =
+                optimizer ? optimizer[kind] : calc_stage_rules_optimizer(c, e, p, kind, shards);
             out->optimizer_s = s.step_s;
             out->optimizer_window_s = sharded ? 0 : s.step_s - s.mem_s;
             out->compute_s += sharded ? 0 : s.flop_s;

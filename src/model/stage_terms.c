@@ -141,14 +141,10 @@ static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_s
 static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                           calc_stage_terms *t)
 {
-    t->reductions = 1;
-    if (!e->training || zero >= 3) {
-        return;
+    if (e->training && zero < 3) {
+        t->reduced_bytes = b->reduced;
+        t->gathered_bytes = zero >= 1 ? b->weight : 0;
     }
-    t->reduced_bytes = b->reduced;
-    t->gathered_bytes = zero >= 1 ? b->weight : 0;
-    /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
-    t->reductions = zero >= 2 ? t->microbatches : 1;
 }
 
 /* What is kept in the second tier, per element. */
@@ -403,16 +399,17 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     set_state(e, &b, zero, t);
     set_optimizer(c->system, e, &b, zero, t);
     set_away(e, &b, zero, t);
+    set_reduction(e, &b, zero, t);
+    calc_stage_rules_of(c, e, p, 1, NULL, t);
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
                            const calc_stage_parts *p, const calc_stage_lines *l,
-                           calc_stage_terms *t)
+                           const calc_optimizer_step *optimizer, calc_stage_terms *t)
 {
     int64_t zero = calc_zero_stage(e);
     int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
     int64_t rest = microbatches % e->pipeline_par;
-    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
     t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
@@ -433,8 +430,18 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
         add_sharded(&ends.head, speed, &t->head);
     }
     share_table(c, e, t);
-    set_reduction(e, &b, zero, t);
-    calc_stage_rules_of(c, e, p, l->dense_shards, t);
+    /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
+    bool each = e->training && zero == 2;
+    t->reductions = each ? t->microbatches : 1;
+    if (zero >= 1) {
+        calc_stage_rules_of(c, e, p, l->dense_shards, optimizer, t);
+    }
+}
+
+bool calc_stage_terms_refill(const calc_cost_context *c, const calc_exec *e)
+{
+    /* Sharded weights are added to what is there, a table that is shared is taken from it. */
+    return calc_zero_stage(e) < 3 && (e->pipeline_par > 1 || tied_weights(c) <= 0);
 }
 
 static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
@@ -484,6 +491,6 @@ void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const c
                          const calc_stage_lines *l, calc_stage_terms *t, calc_stage_links *links)
 {
     calc_stage_terms_row(c, e, p, t);
-    calc_stage_terms_cell(c, e, p, l, t);
+    calc_stage_terms_cell(c, e, p, l, NULL, t);
     *links = calc_stage_links_of(c, e, p->message_bytes, l);
 }

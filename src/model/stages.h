@@ -5,6 +5,7 @@
 #define CALC_MODEL_STAGES_H
 
 #include "model/cost.h"
+#include "model/optimizer.h"
 #include "model/stage_step.h"
 #include "model/state.h"
 #include "model/transformer.h"
@@ -78,10 +79,15 @@ void calc_stage_terms_row(const calc_cost_context *context, const calc_exec *exe
                           const calc_stage_parts *parts, calc_stage_terms *out);
 
 /** the rest of them, which depends on pipeline_par, data_par and batch_size (where weights are
- * sharded, zero_stage 3, on the networks, too), */
+ * sharded, zero_stage 3, on the networks, too),
+ *  @param optimizer  where a rule asks for it and state is sharded: calc_stage_rules_optimizer() of
+ *                    each kind of block; NULL: it is computed */
 void calc_stage_terms_cell(const calc_cost_context *context, const calc_exec *exec,
                            const calc_stage_parts *parts, const calc_stage_lines *lines,
-                           calc_stage_terms *terms);
+                           const calc_optimizer_step *optimizer, calc_stage_terms *terms);
+
+/** whether it may fill the same terms again and again, cell after cell, */
+bool calc_stage_terms_refill(const calc_cost_context *context, const calc_exec *exec);
 
 /** and the links.
  *  @param message_bytes  calc_stage_parts.message_bytes; nothing else of the parts matters */

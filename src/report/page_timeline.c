@@ -159,43 +159,17 @@ calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *ex
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Kinds as calc_schedule_op_kind numbers them. */
-static double kind_of(const calc_schedule_event *e)
-{
-    return (double)e->kind;
-}
+static const char *const columns[] = {"stage", "kind", "chunk", "microbatch", "start", "dur"};
 
-static double stage_of(const calc_schedule_event *e)
+static double value_of(const calc_schedule_event *e, size_t column)
 {
-    return e->stage;
-}
-
-static double chunk_of(const calc_schedule_event *e)
-{
-    return e->chunk;
-}
-
-static double microbatch_of(const calc_schedule_event *e)
-{
-    return e->microbatch;
-}
-
-static double start_of(const calc_schedule_event *e)
-{
-    return e->start_s;
-}
-
-static double length_of(const calc_schedule_event *e)
-{
-    return e->end_s - e->start_s;
+    const double values[] = {e->stage,      e->kind,    e->chunk,
+                             e->microbatch, e->start_s, e->end_s - e->start_s};
+    return values[column];
 }
 
 void calc_page_timeline_put(calc_put *put, const calc_page_timeline *t)
 {
-    static const struct {
-        const char *key;
-        double (*of)(const calc_schedule_event *e);
-    } columns[] = {{"stage", stage_of},           {"kind", kind_of},   {"chunk", chunk_of},
-                   {"microbatch", microbatch_of}, {"start", start_of}, {"dur", length_of}};
     calc_put_object(put, "timeline", CALC_PUT_LINES);
     calc_put_text(put, "schedule", calc_pipeline_schedule_names[t->shape.kind]);
     calc_put_count(put, "stages", t->shape.stages);
@@ -207,9 +181,9 @@ void calc_page_timeline_put(calc_put *put, const calc_page_timeline *t)
         calc_put_text(put, "reason", t->reason);
     }
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-        calc_put_array(put, columns[c].key, CALC_PUT_LINE);
+        calc_put_array(put, columns[c], CALC_PUT_LINE);
         for (size_t i = 0; i < t->count; i++) {
-            calc_put_rounded(put, NULL, columns[c].of(&t->event[i]), 7);
+            calc_put_rounded(put, NULL, value_of(&t->event[i], c), 7);
         }
         calc_put_close(put);
     }

@@ -5,8 +5,7 @@ const { run } = data;
 const { stats, names, execution: exe, system, application: app } = run;
 const fits = run.verdict === "ok";
 const timeTotal = stats.total_time;
-const stages = run.stages || [];
-const layers = run.layers || [];
+const { stages, layers } = data;
 const link = (key) => [stats[`${key}_comm_link_time`] || 0, stats[`${key}_comm_exposed_time`] || 0];
 const communication = [
   ["tensor parallel", ...link("tp")], ["context parallel", ...link("cp")],

@@ -226,13 +226,6 @@ static double tau_of(const calc_features *f, size_t option)
     return count > 0 ? score / (double)count : (double)NAN;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void count_pair(calc_features_option *o, const calc_features *f, size_t index, double *ratio)
 {
     const calc_features_pair *p = &f->pair[index];
@@ -260,7 +253,7 @@ static void judge(calc_features *f, size_t option, double *ratio)
         }
     }
     if (o.moved + o.still > 0) {
-        qsort(ratio, o.moved, sizeof *ratio, ascending);
+        calc_spread_sort(ratio, o.moved);
         o.ratio = calc_spread_quantile(ratio, o.moved, 0.5);
         o.tau = tau_of(f, option);
         f->option[f->options++] = o;

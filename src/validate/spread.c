@@ -21,6 +21,13 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+void calc_spread_sort(double *value, size_t count)
+{
+    if (count > 0) {
+        qsort(value, count, sizeof *value, by_value);
+    }
+}
+
 calc_spread calc_spread_of(double *error, size_t count)
 {
     double sum = 0, sum_abs = 0;
@@ -29,9 +36,7 @@ calc_spread calc_spread_of(double *error, size_t count)
         error[i] = fabs(error[i]);
         sum_abs += error[i];
     }
-    if (count > 0) {
-        qsort(error, count, sizeof *error, by_value);
-    }
+    calc_spread_sort(error, count);
     double n = count > 0 ? (double)count : (double)NAN;
     return (calc_spread){.count = count,
                          .bias = sum / n,

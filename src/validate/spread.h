@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/** Of errors e, fractions; NaN if there are none. */
+/** The spread of errors e, fractions; NaN if there are none. */
 typedef struct calc_spread {
     size_t count;
     double bias;       /**< mean of e */
@@ -16,6 +16,9 @@ typedef struct calc_spread {
 
 /** Sorts `error` by size. */
 calc_spread calc_spread_of(double *error, size_t count);
+
+/** Put values in ascending order. */
+void calc_spread_sort(double *value, size_t count);
 
 /** The quantile q in [0, 1] of values in ascending order, linear between neighbours (type 7 of
  *  Hyndman and Fan 1996); NaN if there are none. */

@@ -194,6 +194,7 @@ static void bench_kernel(size_t count, int classes, calc_compat compat)
                           .tier1_capacity_bytes = 1e9};
     lanes.count = count;
     lanes.classes = classes;
+    lanes.experts = false;
     for (size_t i = 0; i < CALC_KERNEL_LANES; i++) {
         lanes.chunks[i] = 1 + (double)(i % 3);
         for (int k = 0; k < classes; k++) {

@@ -183,7 +183,7 @@ START_TEST(terms_are_those_of_the_layout)
         calc_stage_parts_of(&context, &parts);
         calc_stage_links want_links;
         calc_stage_terms_of(&context, &e, &parts, &lines, &want, &want_links);
-        calc_stage_terms_cell(&row->context, &e, &row->parts, &lines, &got);
+        calc_stage_terms_cell(&row->context, &e, &row->parts, &lines, NULL, &got);
         calc_stage_links links =
             calc_stage_links_of(&row->context, &e, row->parts.message_bytes, &lines);
         ck_assert(got.block[0].fw_s == want.block[0].fw_s && want.block[0].fw_s > 0);

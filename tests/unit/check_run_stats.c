@@ -1,7 +1,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/run.h"
 #include "small_case.h"
+#include "spec/field.h"
 
 static const double latency_s = 0x1p-20;
 
@@ -343,6 +345,244 @@ START_TEST(chunks_that_do_not_fit_leave_the_step_unknown)
 }
 END_TEST
 
+/* ---- What is known --------------------------------------------------------------------------- */
+
+static double named_number(const calc_stats *s, const char *key)
+{
+    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_STATS), key);
+    ck_assert_ptr_nonnull(row);
+    calc_field_ref ref = {CALC_KIND_STATS, row, row->offset};
+    return calc_field_number(&ref, s);
+}
+
+static bool among(const char *key, const char *const *list)
+{
+    while (*list && strcmp(*list, key) != 0) {
+        list++;
+    }
+    return *list != NULL;
+}
+
+/* Statistics that only a rule defines. */
+static const struct {
+    const char *key;
+    int rule;
+} defined[] = {
+    {"block_optim_flops", CALC_COMPAT_OPTIMIZER_ROOFLINE},
+    {"block_optim_flops_time", CALC_COMPAT_OPTIMIZER_ROOFLINE},
+    {"block_optim_mem_accessed", CALC_COMPAT_OPTIMIZER_ROOFLINE},
+    {"dp_bw_overlap_req_chunk", CALC_COMPAT_REDUCE_BY_BLOCK},
+    {"dp_bw_overlap_req_tail", CALC_COMPAT_REDUCE_BY_BLOCK},
+    {"block_act_grad_space", CALC_COMPAT_LAYERS},
+    {"act_grad_space_with_offload", CALC_COMPAT_BLOCK_MEMORY},
+    {"optim_offload_bw_req", CALC_COMPAT_OFFLOAD_EACH},
+};
+enum { DEFINED = sizeof defined / sizeof *defined };
+
+START_TEST(what_a_rule_defines_is_null_without_it)
+{
+    calc_system system = small_system();
+    calc_exec exec = busy_exec();
+    calc_compat one = (calc_compat)1 << defined[_i].rule;
+    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
+    ck_assert(isnan(named_number(&s, defined[_i].key)));
+    s = run(&system, &exec, CALC_COMPAT_CALCULON & ~one);
+    ck_assert(isnan(named_number(&s, defined[_i].key)));
+    s = run(&system, &exec, one);
+    ck_assert(isfinite(named_number(&s, defined[_i].key)));
+}
+END_TEST
+
+/* Of prices, power, simulated pipelines and serving nothing is known here, by any rule. */
+static const char *const elsewhere[] = {"usd_per_trillion_tokens",
+                                        "energy_per_token",
+                                        "pipeline_closed_form_error",
+                                        "ttft",
+                                        "tpot",
+                                        "request_time",
+                                        "prefill_time",
+                                        "decode_step_time",
+                                        "kv_transfer_time",
+                                        "tokens_per_step",
+                                        "tokens_per_s_per_user",
+                                        "output_tokens_per_s",
+                                        "output_tokens_per_s_per_proc",
+                                        "requests_per_s",
+                                        "prefill_requests_per_s",
+                                        "decode_requests_per_s",
+                                        "decode_sequences",
+                                        "prefill_share",
+                                        "kv_bytes_per_token",
+                                        "kv_capacity_tokens",
+                                        "max_batch",
+                                        "usd_per_million_output_tokens",
+                                        NULL};
+
+/* Parts that stay where a kind is offloaded; not to be asked where it is not. */
+static const char *const offloaded[] = {"weight_space_with_offload",
+                                        "act_space_with_offload",
+                                        "act_checkpoint_size_with_offload",
+                                        "act_grad_space_with_offload",
+                                        "weight_grad_space_with_offload",
+                                        "optimizer_space_with_offload",
+                                        NULL};
+
+static bool only_by_rule(const char *key)
+{
+    for (int i = 0; i < DEFINED; i++) {
+        if (strcmp(defined[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST(all_other_statistics_of_training_are_known)
+{
+    calc_system system = small_system();
+    calc_exec exec = small_exec(2, 2, 2);
+    exec.data_par_overlap = true;
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    for (int rules = 0; rules < 2; rules++) {
+        calc_stats s = run(&system, &exec, rules ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE);
+        for (size_t row = 0; row < table->count; row++) {
+            const char *key = table->rows[row].key;
+            bool unknown =
+                among(key, elsewhere) || (!rules && (only_by_rule(key) || among(key, offloaded)));
+            ck_assert_msg(isnan(number(&s, row)) == unknown, "%s is %g with%s rules", key,
+                          number(&s, row), rules ? "" : "out");
+        }
+    }
+}
+END_TEST
+
+START_TEST(offloaded_parts_say_what_stays)
+{
+    calc_system system = small_system();
+    calc_exec exec = small_exec(1, 1, 2);
+    exec.weight_offload = true;
+    calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
+    ck_assert(isfinite(s.weight_space_with_offload));
+    ck_assert(isnan(s.act_space_with_offload));
+    ck_assert(isnan(s.optimizer_space_with_offload));
+    exec.weight_offload = false;
+    exec.activations_offload = true;
+    s = run(&system, &exec, CALC_COMPAT_NONE);
+    ck_assert(isnan(s.weight_space_with_offload));
+    ck_assert_double_gt(s.act_space, 0);
+    ck_assert_double_eq(s.act_space_with_offload, 0);
+    ck_assert_double_eq(s.act_checkpoint_size, 0);
+    ck_assert_double_eq(s.act_checkpoint_size_with_offload, 0);
+    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s = run(&system, &exec, CALC_COMPAT_NONE);
+    ck_assert_double_eq(s.act_space, 0);
+    ck_assert_double_eq(s.act_space_with_offload, 0);
+    ck_assert_double_gt(s.act_checkpoint_size, 0);
+    ck_assert_double_eq(s.act_checkpoint_size_with_offload, 0);
+}
+END_TEST
+
+START_TEST(a_layout_that_does_not_exist_has_no_statistics)
+{
+    calc_stats s;
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    memset(&s, 0, sizeof s);
+    calc_stats_none(&s);
+    for (size_t row = 0; row < table->count; row++) {
+        ck_assert(isnan(number(&s, row)));
+    }
+}
+END_TEST
+
+/* ---- Both ways ------------------------------------------------------------------------------- */
+
+/* Bits: recomputation, training, three kinds of offload. */
+static calc_exec varied(int i)
+{
+    calc_exec exec = small_exec(2, 2, 2);
+    exec.training = i / CLASSIC_RECOMPUTES & 1;
+    if (exec.training) {
+        exec.activation_recompute = (calc_activation_recompute)(i % CLASSIC_RECOMPUTES);
+    }
+    exec.weight_offload = i / CLASSIC_RECOMPUTES & 2;
+    exec.activations_offload = i / CLASSIC_RECOMPUTES & 4;
+    exec.optimizer_offload = exec.training && i / CLASSIC_RECOMPUTES & 8;
+    return exec;
+}
+enum { VARIED = CLASSIC_RECOMPUTES * 16 };
+
+START_TEST(times_add_up_with_and_without_rules)
+{
+    calc_system system = small_system();
+    system.networks[1].latency_s = latency_s;
+    system.mem2.bytes_per_s = two_to(30);
+    calc_exec exec = varied(_i);
+    const calc_compat sets[] = {CALC_COMPAT_NONE, CALC_COMPAT_REPAIRED, CALC_COMPAT_CALCULON};
+    for (int i = 0; i < 3; i++) {
+        calc_stats s = run(&system, &exec, sets[i]);
+        ck_assert_double_eq(s.head_time + s.host_time + s.straggler_time + s.overhead_time, 0);
+        ck_assert_double_eq_tol(sum_of_terms(&s) / s.total_time, 1, 1e-12);
+    }
+}
+END_TEST
+
+START_TEST(memory_adds_up_with_and_without_rules)
+{
+    calc_system system = small_system();
+    calc_exec e = varied(_i);
+    bool full = e.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    for (int rules = 0; rules < 2; rules++) {
+        calc_stats s = run(&system, &e, rules ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE);
+        double here = s.act_grad_space + s.head_space + s.framework_space;
+        double there = 0;
+        here += e.weight_offload ? s.weight_space_with_offload : s.weight_space;
+        there += e.weight_offload ? s.weight_space : 0;
+        if (e.optimizer_offload) {
+            here += s.weight_grad_space_with_offload + s.optimizer_space_with_offload;
+            /* By rule gradients travel with the state. */
+            there += s.optimizer_space + rules * s.block_weight_grad_space * s.blocks_per_proc;
+        } else {
+            here += s.weight_grad_space + s.optimizer_space;
+        }
+        if (!e.activations_offload) {
+            here += s.act_space + s.act_checkpoint_size;
+        } else if (full) {
+            here += s.act_checkpoint_size_with_offload;
+            here += rules ? s.act_space_with_offload : s.act_space;
+            there += s.act_checkpoint_size;
+        } else {
+            here += s.act_space_with_offload;
+            there += s.act_space;
+        }
+        assert_near(here, s.proc_mem_tier1_cap_req);
+        assert_near(there, s.proc_mem_tier2_cap_req);
+        assert_near(s.mem_allocated + s.mem_overhead, s.proc_mem_tier1_cap_req);
+    }
+}
+END_TEST
+
+/* At the bandwidth it says a layout waits for nothing, below it does. */
+START_TEST(the_bandwidth_that_hides_offload_does_by_both_definitions)
+{
+    for (int rules = 0; rules < 2; rules++) {
+        calc_compat compat = rules ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE;
+        calc_system system = small_system();
+        calc_exec exec = small_exec(1, 1, 1);
+        exec.weight_offload = exec.activations_offload = true;
+        system.mem2.bytes_per_s = run(&system, &exec, compat).offload_mem_bw_req;
+        double needed = system.mem2.bytes_per_s;
+        system.mem2.bytes_per_s = needed * (1 + 1e-9);
+        calc_stats s = run(&system, &exec, compat);
+        ck_assert_double_eq_tol(
+            (s.fw_offload_exposed_time + s.bw_offload_exposed_time) / s.total_time, 0, 1e-12);
+        system.mem2.bytes_per_s = needed * 0.99;
+        s = run(&system, &exec, compat);
+        ck_assert_double_gt((s.fw_offload_exposed_time + s.bw_offload_exposed_time) / s.total_time,
+                            1e-6);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("run_stats");
@@ -362,5 +602,12 @@ int main(void)
     tcase_add_test(cases, inference_is_the_forward_pass);
     tcase_add_test(cases, a_layout_without_memory_still_has_all_its_numbers);
     tcase_add_test(cases, chunks_that_do_not_fit_leave_the_step_unknown);
+    tcase_add_loop_test(cases, what_a_rule_defines_is_null_without_it, 0, DEFINED);
+    tcase_add_test(cases, all_other_statistics_of_training_are_known);
+    tcase_add_test(cases, offloaded_parts_say_what_stays);
+    tcase_add_test(cases, a_layout_that_does_not_exist_has_no_statistics);
+    tcase_add_loop_test(cases, times_add_up_with_and_without_rules, 0, VARIED);
+    tcase_add_loop_test(cases, memory_adds_up_with_and_without_rules, 0, VARIED);
+    tcase_add_test(cases, the_bandwidth_that_hides_offload_does_by_both_definitions);
     return run_cases(cases);
 }

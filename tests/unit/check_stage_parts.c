@@ -234,6 +234,72 @@ START_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
 }
 END_TEST
 
+/* ---- By rule --------------------------------------------------------------------------------- */
+
+static calc_stage_parts parts_by_rule(calc_exec exec, calc_compat compat)
+{
+    modern_case c = case_of(small_app(), exec);
+    calc_stage_parts parts;
+    resolve(&c);
+    c.context.compat = compat;
+    calc_stage_parts_of(&c.context, &parts);
+    return parts;
+}
+
+/* Section 5 of Korthikanti et al. 2022: 2sbh, the input of a block; with sequence parallelism a
+ * rank's share of it, and by rule all of it. */
+START_TEST(checkpoints_are_a_ranks_share_and_whole_by_rule)
+{
+    calc_compat whole = 1 << CALC_COMPAT_WHOLE_CHECKPOINTS;
+    calc_exec e = small_exec(4, 1, 1);
+    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    for (int type = 0; type < CALC_TENSOR_PAR_COMM_TYPE_COUNT; type++) {
+        e.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
+        double ranks = type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG ? 4 : 1;
+        double input = 32 * 64 * 2;
+        ck_assert_double_eq(parts_by_rule(e, CALC_COMPAT_NONE).block[0].kept_bytes, input / ranks);
+        ck_assert_double_eq(parts_by_rule(e, whole).block[0].kept_bytes, input);
+        ck_assert_double_eq(parts_by_rule(e, CALC_COMPAT_CALCULON & ~whole).block[0].kept_bytes,
+                            input / ranks);
+    }
+    e.training = false; /* keeps nothing, and so recomputes nothing */
+    ck_assert_double_eq(parts_by_rule(e, whole).block[0].kept_bytes,
+                        parts_by_rule(e, CALC_COMPAT_NONE).block[0].kept_bytes);
+}
+END_TEST
+
+/* Layers with weights: two norms of 2h, four projections of h * h, two of h * 4h. */
+START_TEST(the_optimizer_is_told_each_layer_by_rule)
+{
+    calc_exec e = small_exec(1, 1, 1);
+    calc_stage_parts p =
+        parts_by_rule(e, 1 << CALC_COMPAT_LAYERS | 1 << CALC_COMPAT_OPTIMIZER_ROOFLINE);
+    const double want[] = {2 * 64, 64 * 64, 64 * 64, 64 * 64, 64 * 64, 2 * 64, 64 * 256, 64 * 256};
+    ck_assert_uint_eq(p.layers[0], 8);
+    ck_assert_uint_eq(p.layers[1], 0);
+    for (int i = 0; i < 8; i++) {
+        ck_assert_double_eq(p.weights[0][i], want[i]);
+    }
+    calc_compat others = CALC_COMPAT_CALCULON & ~((calc_compat)1 << CALC_COMPAT_OPTIMIZER_ROOFLINE);
+    ck_assert_uint_eq(parts_by_rule(e, others).layers[0], 0);
+}
+END_TEST
+
+/* None of them is launched, so that none is launched again. */
+START_TEST(calculons_layers_are_not_launched_again)
+{
+    modern_case c = case_of(small_app(), small_exec(1, 1, 1));
+    c.system.host.block_s = 1e-3;
+    calc_stage_parts parts;
+    resolve(&c);
+    c.context.compat = 1 << CALC_COMPAT_LAYERS;
+    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_stage_parts_of(&c.context, &parts);
+    ck_assert_double_eq(parts.host_s[0], parts.host_once_s[0]);
+    ck_assert_double_eq(parts.embedding.fw_s + parts.head.fw_s, 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stage_parts");
@@ -247,5 +313,8 @@ int main(void)
     tcase_add_test(cases, the_host_needs_more_for_experts_ranks_and_repetition);
     tcase_add_test(cases, the_host_launches_again_what_is_recomputed);
     tcase_add_test(cases, many_tensor_parallel_ranks_wait_for_the_slowest_host);
+    tcase_add_test(cases, checkpoints_are_a_ranks_share_and_whole_by_rule);
+    tcase_add_test(cases, the_optimizer_is_told_each_layer_by_rule);
+    tcase_add_test(cases, calculons_layers_are_not_launched_again);
     return run_cases(cases);
 }

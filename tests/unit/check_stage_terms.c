@@ -298,7 +298,7 @@ START_TEST(a_row_and_its_cells_are_the_terms)
             s.c.exec.batch_size = 48;
             settle(&s);
             calc_stage_terms cell = row;
-            calc_stage_terms_cell(&s.c.context, &s.c.exec, &s.parts, &s.lines, &cell);
+            calc_stage_terms_cell(&s.c.context, &s.c.exec, &s.parts, &s.lines, NULL, &cell);
             calc_stage_links links =
                 calc_stage_links_of(&s.c.context, &s.c.exec, s.parts.message_bytes, &s.lines);
             int n = calc_stages_classes(&s.stages);
@@ -647,6 +647,97 @@ static void add_state_cases(TCase *cases)
     tcase_add_test(cases, zero_stage_overrules_optimizer_sharding);
 }
 
+/* ---- Messages by rule ------------------------------------------------------------------------ */
+
+static calc_stage_links links_of(calc_exec exec, calc_compat compat)
+{
+    stage_case s;
+    build(&s, without_ends(), exec);
+    s.c.system.networks[0].latency_s = 0x1p-20;
+    s.c.system.networks[1].latency_s = 0x1p-18;
+    s.c.system.networks[1].processor_usage = 0.125;
+    settle(&s);
+    s.c.context.compat = compat;
+    return calc_stage_links_of(&s.c.context, &s.c.exec, 0x1p12, &s.lines);
+}
+
+/* 2^12 bytes at 2^33 bytes/s. */
+START_TEST(messages_go_both_ways_where_there_is_a_pipeline_that_trains)
+{
+    const double message_s = 0x1p-18 + 0x1p-21;
+    calc_exec e = modern_exec(1, 4, 1);
+    for (int rules = 0; rules < 2; rules++) {
+        calc_stage_links l = links_of(e, rules ? CALC_COMPAT_CALCULON : CALC_COMPAT_NONE);
+        assert_near(l.message_s, message_s);
+        assert_near(l.back_message_s, message_s);
+    }
+    e.training = false;
+    calc_stage_links l = links_of(e, CALC_COMPAT_NONE);
+    assert_near(l.message_s, message_s);
+    ck_assert_double_eq(l.back_message_s, 0);
+    /* By rule there is one backward, without bytes. */
+    l = links_of(e, 1 << CALC_COMPAT_INFERENCE_MESSAGE);
+    assert_near(l.message_s, message_s);
+    ck_assert_double_eq(l.back_message_s, 0x1p-18);
+}
+END_TEST
+
+START_TEST(without_a_pipeline_a_message_takes_a_latency_by_rule)
+{
+    calc_compat idle = 1 << CALC_COMPAT_IDLE_MESSAGE;
+    calc_compat inference = 1 << CALC_COMPAT_INFERENCE_MESSAGE;
+    calc_exec e = modern_exec(1, 1, 1);
+    calc_stage_links l = links_of(e, CALC_COMPAT_CALCULON & ~idle);
+    ck_assert_double_eq(l.message_s, 0);
+    ck_assert_double_eq(l.back_message_s, 0);
+    l = links_of(e, idle);
+    ck_assert_double_eq(l.message_s, 0x1p-18);
+    ck_assert_double_eq(l.back_message_s, 0x1p-18);
+    e.pipeline_par_net = 0;
+    ck_assert_double_eq(links_of(e, idle).message_s, 0x1p-20);
+    e.training = false;
+    l = links_of(e, idle);
+    ck_assert_double_eq(l.message_s, 0x1p-20);
+    ck_assert_double_eq(l.back_message_s, 0);
+    ck_assert_double_eq(links_of(e, idle | inference).back_message_s, 0x1p-20);
+    ck_assert_double_eq(links_of(e, inference).back_message_s, 0);
+}
+END_TEST
+
+/* Data parallelism is on network 1, whose driving takes an eighth. */
+START_TEST(reductions_know_what_else_is_on_their_network)
+{
+    calc_exec e = modern_exec(2, 2, 2);
+    calc_stage_links l = links_of(e, CALC_COMPAT_NONE);
+    ck_assert_double_eq(l.usage, 0.125);
+    ck_assert_double_eq(l.collides, 1);
+    ck_assert_double_eq(l.same_link, 0);
+    e.pipeline_par_net = 0;
+    e.tensor_par_net = 1;
+    l = links_of(e, CALC_COMPAT_NONE);
+    ck_assert_double_eq(l.collides, 0);
+    ck_assert_double_eq(l.same_link, 1);
+    e.data_par_net = 0;
+    l = links_of(e, CALC_COMPAT_NONE);
+    ck_assert_double_eq(l.usage, 0);
+    ck_assert_double_eq(l.collides, 1);
+    ck_assert_double_eq(l.same_link, 0);
+}
+END_TEST
+
+/* Calculon has no table of words. */
+START_TEST(calculons_list_ties_no_tables)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(1, 2, 1));
+    s.c.app.tied_embeddings = CALC_CHOICE_TRUE;
+    settle(&s);
+    ck_assert_double_gt(s.links.tied_s, 0);
+    s.c.context.compat = 1 << CALC_COMPAT_LAYERS;
+    ck_assert_double_eq(calc_stage_links_of(&s.c.context, &s.c.exec, 0x1p12, &s.lines).tied_s, 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stage_terms");
@@ -670,5 +761,9 @@ int main(void)
     tcase_add_test(cases, what_a_pass_does_not_hide_is_exposed);
     tcase_add_test(cases, sharded_weights_and_the_second_tier_hold_a_block_up_once);
     tcase_add_test(cases, an_optimizer_kept_away_is_as_fast_as_its_link);
+    tcase_add_test(cases, messages_go_both_ways_where_there_is_a_pipeline_that_trains);
+    tcase_add_test(cases, without_a_pipeline_a_message_takes_a_latency_by_rule);
+    tcase_add_test(cases, reductions_know_what_else_is_on_their_network);
+    tcase_add_test(cases, calculons_list_ties_no_tables);
     return run_cases(cases);
 }

@@ -283,6 +283,74 @@ START_TEST(micro_batches_are_those_of_a_replica)
 }
 END_TEST
 
+/* ---- Even stages ----------------------------------------------------------------------------- */
+
+static calc_stages split_even(int64_t blocks, const calc_exec *exec)
+{
+    calc_app app = small_app();
+    app.num_blocks = blocks;
+    calc_shape shape = calc_shape_of(&app, exec);
+    return calc_stages_split(&shape, exec, 1 << CALC_COMPAT_EVEN_STAGES);
+}
+
+/* 8 blocks on 3 stages: as if there were 9. */
+START_TEST(by_rule_every_stage_has_the_ceiling)
+{
+    calc_exec e = small_exec(1, 3, 1);
+    calc_stages s = split_even(8, &e);
+    ck_assert_uint_eq(s.count, 1);
+    ck_assert_double_eq(s.item[0].stages, 3);
+    ck_assert_double_eq(s.item[0].position, 0);
+    ck_assert_double_eq(s.item[0].dense, 3);
+    ck_assert_double_eq(s.item[0].missing, 1);
+    ck_assert_double_eq(s.item[0].first, 1.0 / 3);
+    ck_assert_double_eq(s.item[0].last, 1.0 / 3);
+    ck_assert_double_eq(s.most_blocks, 3);
+    ck_assert_double_eq(s.fewest_blocks, 3);
+    ck_assert(s.fit);
+    s = split_even(9, &e);
+    ck_assert_double_eq(s.item[0].dense, 3);
+    ck_assert_double_eq(s.item[0].missing, 0);
+    s = split_even(10, &e);
+    ck_assert_double_eq(s.item[0].dense, 4);
+    ck_assert_double_eq(s.item[0].missing, 2);
+    s = split_even(1, &e); /* two stages have nothing but the ceiling */
+    ck_assert_double_eq(s.item[0].dense, 1);
+    ck_assert_double_eq(s.item[0].missing, 2);
+    ck_assert(s.fit);
+    e = small_exec(1, 1, 1);
+    s = split_even(8, &e);
+    ck_assert_double_eq(s.item[0].dense, 8);
+    ck_assert_double_eq(s.item[0].missing, 0);
+    ck_assert_double_eq(s.item[0].first, 1);
+}
+END_TEST
+
+/* Of 7 blocks on 2 stages 4 chunks of one: the ceiling decides, not what the last stage has. */
+START_TEST(by_rule_chunks_divide_the_ceiling)
+{
+    calc_exec e = small_exec(1, 2, 1);
+    for (int64_t chunks = 1; chunks <= 5; chunks++) {
+        e.pipeline_interleaving = chunks;
+        ck_assert(split_even(7, &e).fit == (chunks == 1 || chunks == 2 || chunks == 4));
+        ck_assert(split_blocks(7, &e).fit == (chunks == 1));
+    }
+}
+END_TEST
+
+/* No other rule touches the stages. */
+START_TEST(other_rules_leave_the_stages_alone)
+{
+    calc_exec e = small_exec(1, 3, 1);
+    calc_app app = modern_app();
+    calc_shape shape = calc_shape_of(&app, &e);
+    calc_compat others = CALC_COMPAT_CALCULON & ~((calc_compat)1 << CALC_COMPAT_EVEN_STAGES);
+    calc_stages s = calc_stages_split(&shape, &e, others);
+    BLOCKS_ARE(&s, 3, 3, 2);
+    ck_assert_double_eq(s.item[0].missing, 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stages");
@@ -300,5 +368,8 @@ int main(void)
     tcase_add_test(cases, micro_batches_are_those_of_a_replica);
     tcase_add_test(cases, classes_that_are_not_there_are_empty);
     tcase_add_test(cases, classes_that_differ_in_nothing_but_their_place_are_one);
+    tcase_add_test(cases, by_rule_every_stage_has_the_ceiling);
+    tcase_add_test(cases, by_rule_chunks_divide_the_ceiling);
+    tcase_add_test(cases, other_rules_leave_the_stages_alone);
     return run_cases(cases);
 }

@@ -97,6 +97,8 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
     bool optimizer = exec->optimizer_offload;
     bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = exec->offload_share > 0 ? exec->offload_share : 1;
+    /* Gradients travel with the state only by the rule that knows what of theirs would stay. */
+    bool gradients = optimizer && !isnan(s->act_grad_space_with_offload);
     const double tier1[CALC_BREAKDOWN_SPACES] = {
         weights ? s->weight_space_with_offload : s->weight_space,
         activations ? s->act_space_with_offload : s->act_space,
@@ -116,7 +118,7 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
         activations && !full ? s->act_space * share : 0,
         activations && full ? s->act_checkpoint_size * share : 0,
         0,
-        optimizer ? s->block_weight_grad_space * s->blocks_per_proc : 0,
+        gradients ? s->block_weight_grad_space * s->blocks_per_proc : 0,
         optimizer ? s->optimizer_space * share : 0,
     };
     memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);

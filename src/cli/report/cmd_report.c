@@ -81,11 +81,13 @@ static calc_status check_same(const task *t, calc_errors *errors)
     return CALC_ERR_UNSUPPORTED;
 }
 
-static calc_status write_outcome(task *t, calc_errors *errors)
+static calc_status write_outcome(task *t, const calc_text *json, calc_errors *errors)
 {
-    calc_status status = calc_run_outcome_stages(&t->outcome, errors);
+    calc_run_outcome *o = &t->outcome;
+    calc_status status = calc_run_outcome_stages(o, errors);
+    o->stage_count = o->extended ? o->stage_known : 0;
     return status == CALC_OK
-               ? calc_run_page_write(calc_opt_value(t->args, OPT_OUT), &t->outcome, errors)
+               ? calc_run_page_write(calc_opt_value(t->args, OPT_OUT), o, json, errors)
                : status;
 }
 
@@ -108,17 +110,11 @@ static calc_status write_run(task *t, calc_errors *errors)
     o->inputs.exec = run->exec;
     o->compat = run->compat;
     o->exact = isfinite(run->stats.pipeline_closed_form_error);
-    o->command = run->command;
-    o->band_json = run->band;
-    run->command = run->band = NULL;
-    for (int i = 0; i < CALC_INPUTS; i++) {
-        snprintf(o->inputs.input[i].name, sizeof o->inputs.input[i].name, "%s", run->name[i]);
-    }
     calc_status status = calc_check(&run->app, &run->system, &run->exec, errors);
     status = status == CALC_OK ? calc_run_outcome_evaluate(o, false, errors) : status;
     status = status == CALC_OK ? check_same(t, errors) : status;
     place(t, errors);
-    return status == CALC_OK ? write_outcome(t, errors) : status;
+    return status == CALC_OK ? write_outcome(t, &t->result.text, errors) : status;
 }
 
 /* APP SYS EXE: the same as calc run --html. */
@@ -137,7 +133,7 @@ static calc_status write_inputs(task *t, calc_errors *errors)
         calc_inputs_load(&o->inputs, t->args->argument, o->set, o->set_count, errors);
     status = status == CALC_OK ? calc_run_outcome_command(o, t->args->argument, errors) : status;
     status = status == CALC_OK ? calc_run_outcome_evaluate(o, false, errors) : status;
-    return status == CALC_OK ? write_outcome(t, errors) : status;
+    return status == CALC_OK ? write_outcome(t, NULL, errors) : status;
 }
 
 /* ---- A sweep, a validation ------------------------------------------------------------------- */

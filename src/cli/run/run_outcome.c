@@ -128,9 +128,7 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     calc_put_text(&put, "verdict", calc_verdict_text(o->stats.verdict));
     calc_put_reasons(&put, o->reason, o->reason_count);
     calc_put_struct(&put, "stats", CALC_KIND_STATS, &o->stats);
-    if (o->band_json) {
-        calc_put_raw(&put, "band", o->band_json);
-    } else if (o->has_band) {
+    if (o->has_band) {
         calc_run_band_put(&put, &o->band, &o->stats);
     }
     if (o->layer_count > 0) {
@@ -185,6 +183,5 @@ void calc_run_outcome_free(calc_run_outcome *o)
     }
     free(o->operators);
     free(o->command);
-    free(o->band_json);
     calc_inputs_free(&o->inputs);
 }

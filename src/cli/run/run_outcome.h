@@ -25,7 +25,6 @@ typedef struct calc_run_outcome {
     char *command; /**< owned: the command that gives this again, a JSON array of words; or NULL */
     bool has_band;
     calc_run_band band; /**< if it has one */
-    char *band_json;    /**< owned: the band as it was written before, instead; or NULL */
     const char *operators_file, *operators_rows; /**< as they were given; NULL: not */
     calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
 } calc_run_outcome;

@@ -1,6 +1,7 @@
 #include "cli/run/run_page.h"
 
 #include "cli/draw/breakdown.h"
+#include "io/put_answer.h"
 #include "plan/resources.h"
 #include "report/page.h"
 #include "report/page_timeline.h"
@@ -37,18 +38,23 @@ static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_error
     return status;
 }
 
-static calc_status write_page(calc_output *out, const calc_run_outcome *o,
+static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *json,
                               const calc_page_timeline *timeline, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
-    calc_run_outcome whole = *o;
-    whole.stage_count = o->stage_known;
+    calc_layer_stats layer[CALC_MAX_LAYERS];
     bool ours = o->compat == CALC_COMPAT_NONE;
-    whole.layer_count = calc_layers(&in->app, &in->system, &in->exec, o->compat, whole.layer,
-                                    CALC_MAX_LAYERS);
     calc_put put = calc_page_begin(out, CALC_PAGE_RUN);
     calc_put_key(&put, "run");
-    calc_run_write_json(out, &whole);
+    if (json) {
+        calc_output_write(out, json->data, json->length);
+    } else {
+        calc_run_write_json(out, o);
+    }
+    calc_put_layers(&put, layer,
+                    calc_layers(&in->app, &in->system, &in->exec, o->compat, layer,
+                                CALC_MAX_LAYERS));
+    calc_put_stages(&put, o->stage, o->stage_known);
     calc_breakdown_put_time(&put, "time", &o->stats);
     calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);
     calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, ours);
@@ -60,7 +66,8 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o,
     return status;
 }
 
-calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, calc_errors *errors)
+calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, const calc_text *json,
+                                calc_errors *errors)
 {
     calc_output *out = NULL;
     calc_page_timeline timeline = {0};
@@ -68,7 +75,7 @@ calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, cal
         calc_page_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
     status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
     if (status == CALC_OK) {
-        status = write_page(out, o, &timeline, errors);
+        status = write_page(out, o, json, &timeline, errors);
         if (status == CALC_OK) {
             status = calc_output_close(out, errors);
         } else {

@@ -4,10 +4,12 @@
 
 #include "cli/run/run_outcome.h"
 
-/** Write the page with everything, layers and stages too.
- *  @param o  evaluated, with its stages listed
+/** Write the page: what `calc run --json` writes, and besides all layers and stages, the parts of
+ * time and memory, the pipeline, and what more of each rate would help.
+ *  @param o     evaluated, with its stages listed
+ *  @param json  what `calc run --json` wrote of it before; NULL: it is written now
  *  @return CALC_OK, or the status of an error that was added: CALC_ERR_NOMEM, CALC_ERR_IO */
 CALC_MUST_USE calc_status calc_run_page_write(const char *path, const calc_run_outcome *o,
-                                              calc_errors *errors);
+                                              const calc_text *json, calc_errors *errors);
 
 #endif

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "cli/schema/files.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
@@ -11,9 +9,9 @@ enum { OPT_OUT };
 /* The kinds of tables come first, as calc_kind counts them; then those of files. */
 static const char *const names[] = {"app",    "sys",   "exe",  "stats",     "layer",      "stage",
                                     "result", "space", "runs", "operators", "validation", NULL};
-static const calc_schema_file *const files[] = {&calc_schema_result, &calc_schema_space,
-                                                &calc_schema_runs, &calc_schema_operators,
-                                                &calc_schema_validation};
+static const calc_fill_file *const files[] = {&calc_schema_result, &calc_schema_space,
+                                              &calc_schema_runs, &calc_schema_operators,
+                                              &calc_schema_validation};
 static const calc_opt opts[] = {
     [OPT_OUT] = {.name = "out", .value = "FILE", .preset = "-", .doc = "write to a file"}, {0}};
 static const calc_arg rows[] = {
@@ -31,10 +29,10 @@ static const char *const examples[] = {"calc schema exe", "calc schema sys --out
 /* ---- Parts that the tables of fields make ------------------------------------------------------
  */
 
-static void write_object(calc_output *out, calc_kind kind)
+static void write_object(calc_output *out, int kind)
 {
     static const char name[] = "\n        \"name\": {\"type\": \"string\"},";
-    calc_schema_object(out, calc_table_of(kind), kind == CALC_KIND_LAYER ? name : "", 4);
+    calc_schema_object(out, calc_table_of((calc_kind)kind), kind == CALC_KIND_LAYER ? name : "", 4);
 }
 
 /* Ranges, lists in one text and "*" are texts; so is every number that a program writes as one. */
@@ -51,7 +49,7 @@ static void write_axis(calc_output *out, const calc_field *field)
 }
 
 /* Members of a space: fields of the execution, and those of model and machine. */
-static void write_axes(calc_output *out, calc_kind kind)
+static void write_axes(calc_output *out, int kind)
 {
     (void)kind;
     const char *glue = "";
@@ -75,7 +73,7 @@ static void write_axes(calc_output *out, calc_kind kind)
     }
 }
 
-static void write_version(calc_output *out, calc_kind kind)
+static void write_version(calc_output *out, int kind)
 {
     (void)kind;
     calc_output_text(out, CALC_VERSION);
@@ -84,37 +82,15 @@ static void write_version(calc_output *out, calc_kind kind)
 /* ---- Files ------------------------------------------------------------------------------------
  */
 
-/* What a file leaves to be filled in, and by what. */
-static const struct {
-    const char *text;
-    void (*write)(calc_output *out, calc_kind kind);
-    calc_kind kind;
-} places[] = {
-    {"@version", write_version, CALC_KIND_NONE},   {"\"@axes\": null", write_axes, CALC_KIND_NONE},
-    {"\"@app\"", write_object, CALC_KIND_APP},     {"\"@sys\"", write_object, CALC_KIND_SYSTEM},
-    {"\"@exe\"", write_object, CALC_KIND_EXEC},    {"\"@stats\"", write_object, CALC_KIND_STATS},
-    {"\"@layer\"", write_object, CALC_KIND_LAYER}, {"\"@stage\"", write_object, CALC_KIND_STAGE}};
-
-/* Fill in what is at the start of the text. @return bytes of it that are done */
-static size_t fill_in(calc_output *out, const char *text)
-{
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        size_t length = strlen(places[i].text);
-        if (strncmp(text, places[i].text, length) == 0) {
-            places[i].write(out, places[i].kind);
-            return length;
-        }
-    }
-    calc_output_write(out, text, 1);
-    return 1;
-}
-
-static void write_file(calc_output *out, const calc_schema_file *file)
-{
-    for (size_t i = 0; i < file->length;) {
-        i += fill_in(out, file->bytes + i);
-    }
-}
+static const calc_fill_place places[] = {{"@version", write_version, CALC_KIND_NONE},
+                                         {"\"@axes\": null", write_axes, CALC_KIND_NONE},
+                                         {"\"@app\"", write_object, CALC_KIND_APP},
+                                         {"\"@sys\"", write_object, CALC_KIND_SYSTEM},
+                                         {"\"@exe\"", write_object, CALC_KIND_EXEC},
+                                         {"\"@stats\"", write_object, CALC_KIND_STATS},
+                                         {"\"@layer\"", write_object, CALC_KIND_LAYER},
+                                         {"\"@stage\"", write_object, CALC_KIND_STAGE},
+                                         {0}};
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
@@ -127,7 +103,7 @@ static calc_exit run(const calc_args *args)
         if (name < CALC_KIND_COUNT) {
             calc_schema_write(out, (calc_kind)name);
         } else {
-            write_file(out, files[name - CALC_KIND_COUNT]);
+            calc_fill_write(out, files[name - CALC_KIND_COUNT], places);
         }
         (void)!calc_output_close(out, &errors);
     }

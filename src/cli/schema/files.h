@@ -3,18 +3,12 @@
 #ifndef CALC_CLI_SCHEMA_FILES_H
 #define CALC_CLI_SCHEMA_FILES_H
 
-#include <stddef.h>
+#include "cli/shell/fill.h"
 
-/** A text, with a 0 behind it. */
-typedef struct calc_schema_file {
-    const char *bytes;
-    size_t length;
-} calc_schema_file;
-
-extern const calc_schema_file calc_schema_result;     /**< what calc run --json writes */
-extern const calc_schema_file calc_schema_space;      /**< what calc sweep takes */
-extern const calc_schema_file calc_schema_runs;       /**< measured runs */
-extern const calc_schema_file calc_schema_operators;  /**< measured kernels and collectives */
-extern const calc_schema_file calc_schema_validation; /**< what calc validate --json writes */
+extern const calc_fill_file calc_schema_result;     /**< what calc run --json writes */
+extern const calc_fill_file calc_schema_space;      /**< what calc sweep takes */
+extern const calc_fill_file calc_schema_runs;       /**< measured runs */
+extern const calc_fill_file calc_schema_operators;  /**< measured kernels and collectives */
+extern const calc_fill_file calc_schema_validation; /**< what calc validate --json writes */
 
 #endif

@@ -1,7 +1,12 @@
-/* Completion scripts: which words may stand where. bash and zsh share the tables of cases. */
+/* Completion scripts: which words may stand where. The scripts are completion.bash, .zsh and .fish;
+ * bash and zsh share the tables of completion.cases. */
 #include <string.h>
 
+#include "cli/shell/fill.h"
 #include "cli/shell/help.h"
+
+/* Writes a case, or lines, of one command. */
+typedef void writer(calc_output *out, const calc_command *command);
 
 static void write_words(calc_output *out, const char *const *words)
 {
@@ -55,124 +60,6 @@ static void write_options(calc_output *out, const calc_command *command)
         calc_output_printf(out, "--%s ", opt->name);
     }
     calc_output_text(out, "--help\" ;;\n");
-}
-
-/* Options that take a value, so that the value is not counted as an argument. */
-static void write_taking(calc_output *out)
-{
-    const char *glue = "";
-    for (size_t i = 0; calc_command_list[i]; i++) {
-        for (const calc_opt *opt = calc_command_list[i]->opts; opt->name; opt++) {
-            if (opt->value) {
-                calc_output_printf(out, "%s%s/--%s", glue, calc_command_list[i]->name, opt->name);
-                glue = "|";
-            }
-        }
-    }
-}
-
-static void write_cases(calc_output *out, const char *subject,
-                        void (*write)(calc_output *out, const calc_command *command))
-{
-    calc_output_printf(out, "    case %s in\n", subject);
-    for (size_t i = 0; calc_command_list[i]; i++) {
-        write(out, calc_command_list[i]);
-    }
-    calc_output_text(out, "    esac\n");
-}
-
-/* Counts the arguments before the word: `first` is where they start, `current` where the word is.
- */
-static void write_counting(calc_output *out, const char *first, const char *current,
-                           const char *word)
-{
-    calc_output_printf(out,
-                       "    for ((i = %s; i < %s; i++)); do\n"
-                       "        case $command/%s in\n"
-                       "        ",
-                       first, current, word);
-    write_taking(out);
-    calc_output_text(out, ") ((i++)) ;;\n"
-                          "        */-?*) ;;\n"
-                          "        *) ((place++)) ;;\n"
-                          "        esac\n"
-                          "    done\n");
-}
-
-static void write_commands(calc_output *out)
-{
-    for (size_t i = 0; calc_command_list[i]; i++) {
-        calc_output_printf(out, "%s ", calc_command_list[i]->name);
-    }
-    calc_output_text(out, "--help --version");
-}
-
-/* What may stand at the word, as choices and files. */
-static void write_tables(calc_output *out)
-{
-    write_cases(out, "$command", write_options);
-    write_cases(out, "$command/$before", write_values);
-    calc_output_text(out, "    if [[ $word == -* ]]; then\n"
-                          "        choices=$options files=''\n"
-                          "    elif [[ -z $choices$files ]]; then\n");
-    write_cases(out, "$command/$place", write_arguments);
-    calc_output_text(out, "    fi\n");
-}
-
-void calc_completion_bash(calc_output *out, const calc_command *command)
-{
-    (void)command;
-    calc_output_text(out, "# bash completion for calc, made by `calc help --completion bash`\n"
-                          "_calc()\n"
-                          "{\n"
-                          "    local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]}\n"
-                          "    local word=${COMP_WORDS[COMP_CWORD]}\n"
-                          "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                          "    local choices='' options='' files='' place=0 i\n"
-                          "    if ((COMP_CWORD == 1)); then\n"
-                          "        choices=\"");
-    write_commands(out);
-    calc_output_text(out, "\"\n"
-                          "        mapfile -t COMPREPLY < <(compgen -W \"$choices\" -- \"$word\")\n"
-                          "        return\n"
-                          "    fi\n");
-    write_counting(out, "2", "COMP_CWORD", "${COMP_WORDS[i]}");
-    write_tables(out);
-    calc_output_text(out, "    mapfile -t COMPREPLY < <(\n"
-                          "        compgen -W \"$choices\" -- \"$word\"\n"
-                          "        [[ -z $files ]] || compgen -f -- \"$word\"\n"
-                          "    )\n"
-                          "}\n"
-                          "complete -o filenames -F _calc calc\n");
-}
-
-void calc_completion_zsh(calc_output *out, const calc_command *command)
-{
-    (void)command;
-    calc_output_text(out, "#compdef calc\n"
-                          "# zsh completion for calc, made by `calc help --completion zsh`\n"
-                          "_calc()\n"
-                          "{\n"
-                          "    local program=$words[1] command=$words[2] word=$words[CURRENT]\n"
-                          "    local before=$words[CURRENT-1]\n"
-                          "    local choices='' options='' files='' place=0 i\n"
-                          "    if ((CURRENT == 2)); then\n"
-                          "        choices=\"");
-    write_commands(out);
-    calc_output_text(out, "\"\n"
-                          "        compadd -- ${=choices}\n"
-                          "        return\n"
-                          "    fi\n");
-    write_counting(out, "3", "CURRENT", "$words[i]");
-    write_tables(out);
-    calc_output_text(out, "    [[ -z $choices ]] || compadd -- ${=choices}\n"
-                          "    [[ -z $files ]] || _files\n"
-                          "}\n"
-                          "if [[ $funcstack[1] = _calc ]]; then\n"
-                          "    _calc \"$@\"\n"
-                          "else\n"
-                          "    compdef _calc calc\n"
-                          "fi\n");
 }
 
 /* ---- fish: a line per option and argument, with its meaning ---------------------------------- */
@@ -231,56 +118,83 @@ static void write_fish_arguments(calc_output *out, const calc_command *command)
     }
 }
 
-/* Options that take a value, one quoted word each. */
-static void write_fish_taking(calc_output *out)
+static void write_fish_rules(calc_output *out, const calc_command *command)
 {
+    calc_output_printf(out, "complete -c calc -n __fish_use_subcommand -a %s -d ", command->name);
+    write_quoted(out, command->summary);
+    calc_output_text(out, "\n");
+    write_fish_options(out, command);
+    write_fish_arguments(out, command);
+}
+
+/* ---- Scripts --------------------------------------------------------------------------------- */
+
+enum { BASH, FISH };
+
+static void write_each(calc_output *out, int which)
+{
+    static writer *const writers[] = {write_options, write_values, write_arguments,
+                                      write_fish_rules};
+    for (size_t i = 0; calc_command_list[i]; i++) {
+        writers[which](out, calc_command_list[i]);
+    }
+}
+
+static void write_commands(calc_output *out, int which)
+{
+    (void)which;
+    for (size_t i = 0; calc_command_list[i]; i++) {
+        calc_output_printf(out, "%s ", calc_command_list[i]->name);
+    }
+    calc_output_text(out, "--help --version");
+}
+
+/* Options that take a value, so that the value is not counted as an argument: a pattern, or for
+ * fish a word each. */
+static void write_taking(calc_output *out, int which)
+{
+    const char *glue = which == FISH ? " " : "";
     for (size_t i = 0; calc_command_list[i]; i++) {
         for (const calc_opt *opt = calc_command_list[i]->opts; opt->name; opt++) {
             if (opt->value) {
-                calc_output_printf(out, " %s/--%s", calc_command_list[i]->name, opt->name);
+                calc_output_printf(out, "%s%s/--%s", glue, calc_command_list[i]->name, opt->name);
+                glue = which == FISH ? " " : "|";
             }
         }
     }
 }
 
-void calc_completion_fish(calc_output *out, const calc_command *command)
+static void write_cases(calc_output *out, int which)
+{
+    static const calc_fill_place places[] = {{"@options", write_each, 0},
+                                             {"@values", write_each, 1},
+                                             {"@arguments", write_each, 2},
+                                             {0}};
+    (void)which;
+    calc_fill_write(out, &calc_completion_cases_file, places);
+}
+
+static const calc_fill_place shared[] = {{"@commands", write_commands, 0},
+                                         {"@taking", write_taking, BASH},
+                                         {"@choices\n", write_cases, 0},
+                                         {0}};
+
+void calc_completion_bash(calc_output *out, const calc_command *command)
 {
     (void)command;
-    calc_output_text(
-        out, "# fish completion for calc, made by `calc help --completion fish`\n"
-             "# __calc_command NAME [PLACE]: the command is NAME and PLACE arguments are there\n"
-             "function __calc_command\n"
-             "    set -l tokens (commandline -opc)\n"
-             "    test (count $tokens) -ge 2; and test $tokens[2] = $argv[1]; or return 1\n"
-             "    set -q argv[2]; or return 0\n"
-             "    set -l place 0\n"
-             "    set -l skip no\n"
-             "    for token in $tokens[2..-1]\n"
-             "        if test $skip = yes\n"
-             "            set skip no\n"
-             "            continue\n"
-             "        end\n"
-             "        switch $argv[1]/$token\n"
-             "            case");
-    write_fish_taking(out);
-    calc_output_text(out, "\n"
-                          "                set skip yes\n"
-                          "            case '*/-?*'\n"
-                          "            case '*'\n"
-                          "                set place (math $place + 1)\n"
-                          "        end\n"
-                          "    end\n"
-                          "    test $place -eq (math $argv[2] + 1)\n"
-                          "end\n"
-                          "complete -c calc -f\n"
-                          "complete -c calc -n __fish_use_subcommand -l version\n"
-                          "complete -c calc -s h -l help\n");
-    for (size_t i = 0; calc_command_list[i]; i++) {
-        const calc_command *each = calc_command_list[i];
-        calc_output_printf(out, "complete -c calc -n __fish_use_subcommand -a %s -d ", each->name);
-        write_quoted(out, each->summary);
-        calc_output_text(out, "\n");
-        write_fish_options(out, each);
-        write_fish_arguments(out, each);
-    }
+    calc_fill_write(out, &calc_completion_bash_file, shared);
+}
+
+void calc_completion_zsh(calc_output *out, const calc_command *command)
+{
+    (void)command;
+    calc_fill_write(out, &calc_completion_zsh_file, shared);
+}
+
+void calc_completion_fish(calc_output *out, const calc_command *command)
+{
+    static const calc_fill_place places[] = {
+        {"@taking", write_taking, FISH}, {"@rules", write_each, 3}, {0}};
+    (void)command;
+    calc_fill_write(out, &calc_completion_fish_file, places);
 }
