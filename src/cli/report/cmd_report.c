@@ -85,7 +85,7 @@ static calc_status write_outcome(task *t, const calc_text *json, calc_errors *er
 {
     calc_run_outcome *o = &t->outcome;
     calc_status status = calc_run_outcome_stages(o, errors);
-    o->stage_count = o->extended ? o->stage_known : 0;
+    o->stage_count = o->compat == CALC_COMPAT_NONE ? o->stage_known : 0;
     return status == CALC_OK
                ? calc_run_page_write(calc_opt_value(t->args, OPT_OUT), o, json, errors)
                : status;
