@@ -192,9 +192,10 @@ bool calc_cell_lanes(calc_cell *k, size_t network, int64_t data_network, size_t 
     size_t most = k->fitting > 0 ? CALC_KERNEL_LANES / k->fitting : 0;
     k->lane_pairs = 0;
     for (; *next < k->pipelines * k->datas && k->lane_pairs < most; ++*next) {
-        bool pairs = data_network < 0 || data_network == k->pair[*next].data;
-        if (pairs && k->verdict[network][*next] == CALC_VERDICT_OK) {
-            k->lane_pair[k->lane_pairs++] = (unsigned char)*next;
+        size_t pair = *next % k->pipelines * k->datas + *next / k->pipelines;
+        bool pairs = data_network < 0 || data_network == k->pair[pair].data;
+        if (pairs && k->verdict[network][pair] == CALC_VERDICT_OK) {
+            k->lane_pair[k->lane_pairs++] = (unsigned char)pair;
         }
     }
     k->lanes.count = k->lane_pairs * k->fitting;
@@ -216,6 +217,17 @@ bool calc_cell_lanes(calc_cell *k, size_t network, int64_t data_network, size_t 
         k->known[i].known = false;
     }
     return k->lanes.count > 0;
+}
+
+size_t calc_cell_same_data(const calc_cell *k, size_t lane)
+{
+    size_t first = lane / k->fitting;
+    size_t end = first;
+    while (end < k->lane_pairs &&
+           k->pair[k->lane_pair[end]].data == k->pair[k->lane_pair[first]].data) {
+        end++;
+    }
+    return (end - first) * k->fitting;
 }
 
 const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,

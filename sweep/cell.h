@@ -77,7 +77,8 @@ typedef struct calc_cell {
     calc_cell_optimizer optimizer[CALC_ROW_WEIGHTS];
     calc_cell_floor floor;
 
-    /** The lanes at hand: pairs that the networks of a row allow, chunkings fastest. */
+    /** The lanes at hand: pairs that the networks of a row allow, those of the same network of data
+     *  parallelism together; chunkings fastest. */
     calc_kernel_lanes lanes;
     size_t lane_pairs;
     unsigned char lane_pair[CALC_CELL_PAIRS];
@@ -112,6 +113,9 @@ static inline bool calc_cell_pairs_with(const calc_cell *cell, const calc_row *r
  *  @param next  moves to the first pair that is left
  *  @return whether there are any lanes */
 bool calc_cell_lanes(calc_cell *cell, size_t network, int64_t data_network, size_t *next);
+
+/** Lanes from one on that share its network of data parallelism. */
+size_t calc_cell_same_data(const calc_cell *cell, size_t lane);
 
 /** Lines of a pair. */
 const calc_stage_lines *calc_cell_lines(calc_cell *cell, const calc_system *system,

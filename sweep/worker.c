@@ -265,7 +265,7 @@ static void run_terms(calc_worker *w, const calc_row *row, calc_stage_terms *ter
 }
 
 /* A row and a choice on the lanes at hand. Where weights are sharded they come and go within the
- * passes, so that their terms depend on the networks and on what overlaps. */
+ * passes, so that their terms depend on the network of data parallelism and on what overlaps. */
 static void run_choice(calc_worker *w, const calc_row *row, size_t choice, calc_sweep_group *group)
 {
     const calc_cell *c = &w->cell;
@@ -278,9 +278,9 @@ static void run_choice(calc_worker *w, const calc_row *row, size_t choice, calc_
         return;
     }
     w->tile.chunkings = c->fitting;
-    w->tile.count = each ? c->fitting : c->lanes.count;
     w->flags = each ? 1 : flags;
     for (size_t first = 0; first < c->lanes.count; first += w->tile.count) {
+        w->tile.count = each ? calc_cell_same_data(c, first) : c->lanes.count;
         for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag += w->flags) {
             w->tile.first = first;
             w->first_flag = flag;

@@ -238,6 +238,21 @@ START_TEST(documented_table_is_what_calc_predicts)
 }
 END_TEST
 
+/* Mean error of every table is below Calculon's. */
+START_TEST(calc_is_closer_than_calculon)
+{
+    const study *s = &studies[_i];
+    double ours = 0, calculon = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const measurement *m = &s->rows[i];
+        ours += fabs(error_percent(s->predict(m, CALC_COMPAT_NONE), m->measured));
+        calculon += fabs(error_percent(m->calculon, m->measured));
+    }
+    ck_assert_msg(ours < calculon, "%s: error %.2f %%, Calculon %.2f %%", s->name,
+                  ours / (double)s->count, calculon / (double)s->count);
+}
+END_TEST
+
 START_TEST(compat_mode_predicts_what_calculon_predicts)
 {
     const study *s = &studies[_i];
@@ -264,6 +279,7 @@ int main(void)
     Suite *suite = suite_create("seqsel_validation");
     TCase *tcase = tcase_create("golden");
     tcase_add_loop_test(tcase, documented_table_is_what_calc_predicts, 0, STUDIES);
+    tcase_add_loop_test(tcase, calc_is_closer_than_calculon, 0, STUDIES);
     tcase_add_loop_test(tcase, compat_mode_predicts_what_calculon_predicts, 0, STUDIES);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

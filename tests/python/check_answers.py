@@ -195,7 +195,7 @@ class Why(unittest.TestCase):
             self.assertTrue(math.isclose(more[change], want, rel_tol=1e-12), change)
 
     def test_what_cannot_run_is_told_what_can(self):
-        answer = json.loads(command("why", *GPT, "--set", "mem1.GiB=24", "--json", "-"))
+        answer = json.loads(command("why", *GPT, "--set", "mem1.GiB=12", "--json", "-"))
         self.assertEqual(answer["verdict"], "mem1_capacity")
         self.assertEqual(answer["changes"][0]["change"], "microbatch_size 4 -> 2")
 

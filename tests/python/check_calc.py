@@ -40,9 +40,9 @@ class Runs(unittest.TestCase):
                 self.assertEqual(got[key], want[name])
 
     def test_changes_are_those_of_set(self):
-        want = command(*GPT, "--set", "pipeline_interleaving=2", "--set", "mem1.GiB=12")
-        for change in ({"pipeline_interleaving": 2, "sys.mem1.GiB": 12},
-                       ["pipeline_interleaving=2", "mem1.GiB=12"]):
+        want = command(*GPT, "--set", "microbatch_size=8", "--set", "mem1.GiB=12")
+        for change in ({"microbatch_size": 8, "sys.mem1.GiB": 12},
+                       ["microbatch_size=8", "mem1.GiB=12"]):
             got = calc.run(*GPT, set=change)
             self.assertEqual(got["verdict"], "mem1_capacity")
             self.assertEqual(got["stats"], want["stats"])

@@ -312,6 +312,21 @@ START_TEST(the_forward_pass_adds_the_elementwise_layers)
 }
 END_TEST
 
+/* Forks sum the gradients of their users: 2, 2 and 3; norms 14 each, dropouts 1 and residual sums
+ * 2, GeLU 13 of 4h; softmax 8 and dropout 1 on the scores. Gradients of weights: matrices that have
+ * any, and 7 of each norm. */
+START_TEST(the_backward_passes_add_the_elementwise_layers)
+{
+    calc_exec exec = layout(1);
+    calc_cost block = profile(&exec);
+    double scores = 4.0 * B * S * S * H;
+    double linear = paper_flop() - scores;
+    ck_assert_double_eq(block.work[CALC_STAGE_AGRAD].flop,
+                        linear + 2 * scores + (2 + 2 + 3 + 28 + 2 + 4 + 52) * sbh + 9 * as2b);
+    ck_assert_double_eq(block.work[CALC_STAGE_WGRAD].flop, linear + 14 * sbh);
+}
+END_TEST
+
 START_TEST(a_pass_takes_the_sum_of_its_layers)
 {
     calc_exec exec = layout(1);
@@ -657,6 +672,7 @@ int main(void)
     tcase_add_test(cases, the_gradients_are_those_of_all_outputs);
     tcase_add_test(cases, matrix_arithmetic_is_that_of_the_paper);
     tcase_add_test(cases, the_forward_pass_adds_the_elementwise_layers);
+    tcase_add_test(cases, the_backward_passes_add_the_elementwise_layers);
     tcase_add_test(cases, a_pass_takes_the_sum_of_its_layers);
     tcase_add_test(cases, full_recomputation_is_one_more_forward_pass);
     tcase_add_test(cases, selective_recomputation_repeats_the_scores);

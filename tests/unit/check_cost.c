@@ -719,8 +719,8 @@ END_TEST
  * experts and context. */
 static void sum_all_groups(modern_case *c, unsigned kernels_repeated)
 {
-    calc_operator o[7] = {seconds(CALC_OPERATOR_MATRIX, 2), link_of(CALC_IN_TENSOR, 8),
-                          seconds(CALC_OPERATOR_MATRIX, 1), link_of(CALC_IN_TENSOR, 4),
+    calc_operator o[7] = {seconds(CALC_OPERATOR_MATRIX, 2),    link_of(CALC_IN_TENSOR, 8),
+                          seconds(CALC_OPERATOR_MATRIX, 1),    link_of(CALC_IN_TENSOR, 4),
                           seconds(CALC_OPERATOR_ATTENTION, 3), link_of(CALC_IN_EXPERT, 8),
                           link_of(CALC_IN_CONTEXT, 8)};
     o[2].shared_expert = o[3].shared_expert = o[6].hidden_by_attention = true;
@@ -733,7 +733,8 @@ static void sum_all_groups(modern_case *c, unsigned kernels_repeated)
     sum(c, o, 7, 1);
 }
 
-/* Two tiles: of 4 s to send all but a tile of 1 s is exposed, of 2 s all but one of half a second. */
+/* Two tiles: of 4 s to send all but a tile of 1 s is exposed, of 2 s all but one of half a second.
+ */
 START_TEST(repeated_communication_hides_behind_kernels_that_are_repeated)
 {
     modern_case c = start();

@@ -256,8 +256,14 @@ static bool see_point(void *context, const calc_sweep_point *point)
 
 START_TEST(every_feasible_point_is_shown_once)
 {
+    static const int64_t four = 4; /* each point is a run: not too many */
     calc_sweep_result got;
     seen s = {0, UINT64_MAX};
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, &four, 1), CALC_OK);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_microbatch_size, &four, 1), CALC_OK);
+    calc_sweep_result_free(&whole);
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &whole, NULL), CALC_OK);
+    ck_assert_uint_gt(whole.counts.feasible, 1000);
     options.point = see_point;
     options.point_context = &s;
     options.threads = 3;

@@ -24,7 +24,7 @@ typedef struct calc_run_outcome {
     size_t set_count;
     char *command; /**< owned: the command that gives this again, a JSON array of words; or NULL */
     bool has_band;
-    calc_run_band band; /**< if it has one */
+    calc_run_band band;                          /**< if it has one */
     const char *operators_file, *operators_rows; /**< as they were given; NULL: not */
     calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
 } calc_run_outcome;
