@@ -231,6 +231,51 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const 
     return calc_stage_1f1b_s(t, classes, c, pass) - unsent_s;
 }
 
+/** What the first chunk of a stage takes at least [s]: its share, unless ends or dense blocks make
+ *  it differ from the others. */
+CALC_STAGE_INLINE double calc_stage_chunk_least_s(const calc_stage_terms *t,
+                                                  const calc_stage_class *c,
+                                                  const calc_stage_pass *p, double chunks)
+{
+    bool usual = c->first < 1 && c->last < 1 && !(t->dense_first && c->position <= 0);
+    return usual ? calc_stage_pass_s(p) / chunks : 0;
+}
+
+/** A lower bound on interleaved 1F1B, stage by stage. */
+typedef struct calc_stage_floor {
+    double before_s; /**< first chunks of the stages so far */
+    double least_s;
+} calc_stage_floor;
+
+CALC_STAGE_INLINE calc_stage_floor calc_stage_floor_of(calc_stage_floor x,
+                                                       const calc_stage_terms *t,
+                                                       const calc_stage_class *c,
+                                                       const calc_stage_pass *p, double chunks)
+{
+    double chunk_s = calc_stage_chunk_least_s(t, c, p, chunks);
+    double others = calc_max(0, c->stages - 1);
+    x.least_s =
+        calc_max(x.least_s, x.before_s + others * chunk_s + t->microbatches * calc_stage_pass_s(p));
+    x.before_s += c->stages * chunk_s;
+    return x;
+}
+
+/** A stage waits for the first chunks of the stages before it, has all micro-batches to do, and
+ *  then the stages before it have their first chunks to go back through. */
+CALC_STAGE_INLINE double calc_stage_interleaved_least_s(const calc_stage_terms *t, int classes,
+                                                        const calc_stage_class *c,
+                                                        const calc_stage_pass *pass, double chunks)
+{
+    calc_stage_floor x = {0, 0};
+    x = calc_stage_floor_of(x, t, &c[0], &pass[0], chunks);
+    if (classes > 1) {
+        x = calc_stage_floor_of(x, t, &c[1], &pass[1], chunks);
+        x = calc_stage_floor_of(x, t, &c[2], &pass[2], chunks);
+        x = calc_stage_floor_of(x, t, &c[3], &pass[3], chunks);
+    }
+    return x.least_s * (1 - CALC_STAGE_ROUNDING);
+}
+
 /** calc_stage_pipeline_s() where that is short; else no more than it [s]: the busiest stage is
  * never idle. DualPipe's stages share their work in pairs: what all of them do is divided evenly.
  */
@@ -251,10 +296,10 @@ CALC_STAGE_INLINE double calc_stage_pipeline_least_s(const calc_stage_terms *t,
     }
     bool pairs = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
     double busy_s = pairs ? x.all_s / t->stages : x.slowest_s;
-    double least_s = t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING);
     if (!plain) {
-        return least_s - unsent_s;
+        return t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING) - unsent_s;
     }
+    double least_s = calc_stage_interleaved_least_s(t, classes, c, pass, chunks);
     double plain_s = calc_stage_1f1b_s(t, classes, c, pass);
     return (chunks > 1 ? least_s : plain_s) - unsent_s;
 }
