@@ -1,7 +1,6 @@
 #include "cell.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "model/stage_rules.h"
 #include "model/verdict.h"
@@ -65,6 +64,15 @@ bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app)
 
 /* ---- The cell -------------------------------------------------------------------------------- */
 
+static bool same_class(const calc_stage_class *a, const calc_stage_class *b)
+{
+    bool same = true;
+#define CALC_X(member) same = same && a->member == b->member;
+    CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+    return same;
+}
+
 static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_rows *rows,
                            calc_compat compat)
 {
@@ -100,8 +108,7 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
     }
     k->same_first = true;
     for (size_t i = 1; i < k->fitting; i++) {
-        k->same_first = k->same_first && memcmp(&k->stages[i].item[0], &k->stages[0].item[0],
-                                                sizeof(calc_stage_class)) == 0;
+        k->same_first = k->same_first && same_class(&k->stages[i].item[0], &k->stages[0].item[0]);
     }
 }
 

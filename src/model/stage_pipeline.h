@@ -147,11 +147,9 @@ CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const c
 }
 
 /** The longest path through stages of class i that come out of filling before they drain, and
- *  through its last one; `at` is what comes before the class. 0 if there are none.
- *  @param classes  as calc_stage_step_of() */
+ *  through its last one; `at` is what comes before the class. 0 if there are none. */
 CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
-                                           const calc_stage_pass *pass, int classes, int i,
-                                           calc_stage_walk at)
+                                           const calc_stage_pass *pass, int i, calc_stage_walk at)
 {
     double p = t->stages;
     double m = t->microbatches;
@@ -163,9 +161,9 @@ CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc
     x.start = x.at;
     double from = x.at.stage;
     x = calc_stage_go(x, &pass[i], left, p);
-    x = classes > 1 && i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
-    x = classes > 1 && i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
-    x = classes > 1 && i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
+    x = i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
+    x = i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
+    x = i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
     double through_s = x.fill_s + x.drain_s + (m - 1 - p + from) * s;
     calc_stage_walk end = calc_stage_walk_on(at, &pass[i], c[i].stages);
     double last_s = end.fw_s + end.bw_s + (m - 1) * s;
@@ -180,21 +178,24 @@ CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classe
     calc_stage_walk at0 = {0, 0, 0, 0, 0};
     calc_stage_walk at1 = calc_stage_walk_on(at0, &pass[0], c[0].stages);
     at1 = calc_stage_walk_meets(at1, &pass[0]);
-    calc_stage_walk end = at1;
-    double longest_s = calc_stage_path_s(t, c, pass, classes, 0, at0);
-    if (classes > 1) {
-        calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
-        at2 = calc_stage_walk_meets(at2, &pass[1]);
-        calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
-        at3 = calc_stage_walk_meets(at3, &pass[2]);
-        end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
-        end = calc_stage_walk_meets(end, &pass[3]);
-        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 1, at1));
-        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 2, at2));
-        longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, classes, 3, at3));
+    /* Where stages are equal no path is longer than the one through the last of them. */
+    double alike_s = at1.fw_s + at1.bw_s + (t->microbatches - 1) * calc_stage_pass_s(&pass[0]);
+    if (classes == 1) {
+        return alike_s;
     }
+    calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
+    at2 = calc_stage_walk_meets(at2, &pass[1]);
+    calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
+    at3 = calc_stage_walk_meets(at3, &pass[2]);
+    calc_stage_walk end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
+    end = calc_stage_walk_meets(end, &pass[3]);
+    double longest_s =
+        calc_max(calc_stage_path_s(t, c, pass, 0, at0), calc_stage_path_s(t, c, pass, 1, at1));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 2, at2));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 3, at3));
     double paced_s = (t->microbatches - 1) * calc_max(end.fw_max_s, end.bw_max_s);
-    return calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
+    double unequal_s = calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
+    return c[0].stages < t->stages ? unequal_s : alike_s;
 }
 
 /** Without training [s]: all stages once, then one micro-batch after the other from the slowest.

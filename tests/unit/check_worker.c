@@ -13,8 +13,8 @@ static calc_kernel *right;
 
 static void begin(void)
 {
-    static const int64_t procs = 8;
-    static const int64_t batch = 16;
+    static const int64_t procs = 4;
+    static const int64_t batch = 8;
     calc_kernel_level level[4];
     right = level[calc_kernel_levels(level) - 1].run;
     app = small_app();

@@ -1,2 +1,2 @@
-# exit 2
+# exit 3
 "$CALC" run a b c --compat megatron
