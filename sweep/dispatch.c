@@ -23,5 +23,12 @@ size_t calc_kernel_levels(calc_kernel_level out[4])
 
 calc_stage_step calc_kernel_lane_step(const calc_kernel_tile *tile, size_t lane)
 {
-    return calc_kernel_step_of(tile->terms, tile->schedule, tile->lanes->classes, true, tile, lane);
+    return calc_kernel_step_of(tile->terms, tile->schedule, tile->lanes->classes, true, tile, lane,
+                               false);
+}
+
+calc_stage_step calc_kernel_lane_least(const calc_kernel_tile *tile, size_t lane)
+{
+    return calc_kernel_step_of(tile->terms, tile->schedule, tile->lanes->classes, true, tile, lane,
+                               true);
 }

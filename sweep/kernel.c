@@ -42,7 +42,7 @@ CALC_STAGE_INLINE void memory_pass(const calc_kernel_tile *restrict t, known k,
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
         calc_stage_step s =
-            calc_kernel_step_of(&terms, k.schedule, k.classes, k.experts, t, first + i);
+            calc_kernel_step_of(&terms, k.schedule, k.classes, k.experts, t, first + i, true);
         out->tier1_bytes[i] = s.tier1_bytes;
         out->tier2_bytes[i] = s.tier2_bytes;
     }
@@ -88,7 +88,8 @@ CALC_STAGE_INLINE void time_pass(const calc_kernel_tile *restrict t, known k,
     size_t end = t->first + whole(t->count);
 #pragma omp simd
     for (size_t lane = t->first; lane < end; lane++) {
-        calc_stage_step s = calc_kernel_step_of(&terms, k.schedule, k.classes, k.experts, t, lane);
+        calc_stage_step s =
+            calc_kernel_step_of(&terms, k.schedule, k.classes, k.experts, t, lane, true);
         double best_s = s.total_s[0][0] + skip[0][0];
         best_s = calc_stage_min(best_s, s.total_s[0][1] + skip[0][1]);
         best_s = calc_stage_min(best_s, s.total_s[1][0] + skip[1][0]);

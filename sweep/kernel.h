@@ -67,7 +67,8 @@ typedef struct calc_kernel_out {
     _Alignas(CALC_KERNEL_ALIGN) double tier1_bytes[CALC_KERNEL_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double tier2_bytes[CALC_KERNEL_LANES];
     _Alignas(CALC_KERNEL_ALIGN) double skip_s[CALC_KERNEL_LANES];
-    /** Per lane, if any of them fits: the shortest step of the allowed ones. */
+    /** Per lane, if any of them fits: the shortest step of the allowed ones; a lower bound of it
+     *  with chunks, and with schedules beside 1F1B. */
     _Alignas(CALC_KERNEL_ALIGN) double best_s[CALC_KERNEL_LANES];
 } calc_kernel_out;
 
@@ -80,8 +81,11 @@ calc_kernel calc_kernel_generic;
 calc_kernel calc_kernel_v3;
 calc_kernel calc_kernel_v4;
 
-/** The step of one lane: what the kernel minimises over. */
+/** The step of one lane. */
 calc_stage_step calc_kernel_lane_step(const calc_kernel_tile *tile, size_t lane);
+
+/** What the kernel minimises over: the same, or a lower bound (calc_stage_step_or_less()). */
+calc_stage_step calc_kernel_lane_least(const calc_kernel_tile *tile, size_t lane);
 
 /** One kernel per CPU level; the best that this machine has, or that CALC_CPU names
  *  ("x86-64", "x86-64-v3", "x86-64-v4"). */

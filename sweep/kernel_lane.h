@@ -19,11 +19,12 @@ CALC_STAGE_INLINE calc_stage_links calc_kernel_links_of(const calc_kernel_links 
 #undef CALC_X
 
 /** @param classes  of lanes; a constant where speed matters, as is
- *  @param experts  whether some blocks have experts */
+ *  @param experts  whether some blocks have experts
+ *  @param least    a lower bound will do: calc_stage_step_or_less() */
 CALC_STAGE_INLINE calc_stage_step calc_kernel_step_of(const calc_stage_terms *terms,
                                                       calc_pipeline_schedule schedule, int classes,
                                                       bool experts, const calc_kernel_tile *tile,
-                                                      size_t lane)
+                                                      size_t lane, bool least)
 {
     const calc_kernel_lanes *lanes = tile->lanes;
     calc_stage_links links = calc_kernel_links_of(tile->links, lane);
@@ -39,7 +40,8 @@ CALC_STAGE_INLINE calc_stage_step calc_kernel_step_of(const calc_stage_terms *te
         c[i].moe = experts ? c[i].moe : 0;
     }
     double exposed = lanes->overlapped[lane] > 0 ? 1 - terms->message_hidden : 1;
-    return calc_stage_step_of(terms, &links, schedule, classes, c, lanes->chunks[lane], exposed);
+    return calc_stage_step_or_less(terms, &links, schedule, classes, c, lanes->chunks[lane],
+                                   exposed, least);
 }
 
 #endif

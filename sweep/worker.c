@@ -192,10 +192,12 @@ static void verify_tile(calc_worker *w, calc_sweep_group *group)
     const calc_kernel_tile *t = &w->tile;
     for (size_t lane = t->first; lane < t->first + t->count && w->status == CALC_OK; lane++) {
         calc_stage_step step = calc_kernel_lane_step(t, lane);
+        calc_stage_step least = calc_kernel_lane_least(t, lane);
         size_t chunking = lane % t->chunkings;
         visit_lane(w, lane, group, CALC_POINT_VERIFY);
         bool timed = w->out.feasible > 0;
-        if ((timed && w->out.best_s[lane] != least_s(t, &step)) ||
+        if ((timed && w->out.best_s[lane] != least_s(t, &least)) ||
+            least_s(t, &least) > least_s(t, &step) ||
             w->out.tier1_bytes[chunking] != step.tier1_bytes ||
             w->out.tier2_bytes[chunking] != step.tier2_bytes) {
             w->status = CALC_ERR_RULE;

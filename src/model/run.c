@@ -13,6 +13,28 @@ static double reduction_s(const calc_exec *e, const calc_stage_reduction *x)
            (calc_stage_gathers_beside(e) ? x->gather_beside_s : x->gather_s);
 }
 
+/* With DualPipe half of the work of a stage is that of the opposite one: which two do most. */
+static void set_busiest_pair(calc_step *r)
+{
+    const calc_stages *stages = &r->layout.stages;
+    double most_s = 0;
+    for (size_t i = 0; i < stages->count; i++) {
+        for (size_t k = 0; k <= i; k++) {
+            const calc_stage_class *a = &stages->item[i];
+            const calc_stage_class *b = &stages->item[k];
+            /* Positions in `a` that are opposite to one in `b`. */
+            double first = calc_max(a->position, stages->stages - b->position - b->stages);
+            double end = calc_min(a->position + a->stages, stages->stages - b->position);
+            double s = calc_stage_pass_s(&r->pass[i]) + calc_stage_pass_s(&r->pass[k]);
+            if (first < end && s > most_s) {
+                most_s = s;
+                r->busiest[0] = i;
+                r->busiest[1] = k;
+            }
+        }
+    }
+}
+
 /* What each class of stages takes and holds; which is the slowest, which the fullest. */
 static void add_classes(calc_step *r)
 {
@@ -42,22 +64,34 @@ static void add_classes(calc_step *r)
         slowest_s = calc_max(slowest_s, s);
         r->optimizer_s = calc_max(r->optimizer_s, calc_stage_optimizer_sum(&l->terms, c, &w));
     }
+    r->busiest[0] = r->busiest[1] = r->slowest;
+    if (l->exec->training && schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
+        set_busiest_pair(r);
+    }
 }
 
-/* Idle time of the slowest stage. */
+double calc_run_bubble_s(double pipeline_s, double busy_s)
+{
+    double bubble_s = pipeline_s - busy_s;
+    return fabs(bubble_s) > CALC_STAGE_ROUNDING * pipeline_s ? bubble_s : 0;
+}
+
+/* Idle time of the busiest stage. */
 static double bubble_s(const calc_step *r)
 {
     const calc_layout *l = &r->layout;
-    const calc_stage_pass *p = &r->pass[r->slowest];
+    const calc_stage_pass *a = &r->pass[r->busiest[0]];
+    const calc_stage_pass *b = &r->pass[r->busiest[1]];
     if (l->stages.stages <= 1) {
         return 0; /* a difference of sums would be nearly so */
     }
     if (calc_stage_rule(&l->terms, CALC_COMPAT_EVEN_STAGES)) {
-        return calc_stage_even_bubble_s(&l->terms, &l->stages.item[0], p, l->stages.chunks);
+        return calc_stage_even_bubble_s(&l->terms, &l->stages.item[0], a, l->stages.chunks);
     }
-    double busy_s = l->stages.microbatches * calc_stage_pass_s(p) -
+    double pass_s = (calc_stage_pass_s(a) + calc_stage_pass_s(b)) / 2;
+    double busy_s = l->stages.microbatches * pass_s -
                     calc_stage_unsent_s(&l->terms, &l->links, l->stages.chunks);
-    return r->pipeline_s - busy_s;
+    return calc_run_bubble_s(r->step.pipeline_s, busy_s);
 }
 
 void calc_step_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -73,11 +107,9 @@ void calc_step_of(const calc_app *app, const calc_system *system, const calc_exe
     r->optimizer_s = 0;
     add_classes(r);
     int classes = calc_stages_classes(&l->stages);
-    r->pipeline_s = calc_stage_pipeline_s(&l->terms, &l->links, exec->pipeline_schedule, classes,
-                                          l->stages.item, r->pass, l->stages.chunks);
-    r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
     r->step = calc_stage_step_of(&l->terms, &l->links, exec->pipeline_schedule, classes,
                                  l->stages.item, l->stages.chunks, l->exposed);
+    r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
     bool beside = calc_stage_gathers_beside(exec);
     r->total_s = l->stages.fit ? r->step.total_s[exec->data_par_overlap][beside] : (double)NAN;
 }

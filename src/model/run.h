@@ -9,12 +9,17 @@ typedef struct calc_step {
     calc_layout layout;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES]; /**< by class */
     size_t slowest, fullest;                      /**< classes */
-    double peak_stage;                            /**< of the fullest class */
-    calc_stage_memory memory;                     /**< of that stage */
-    calc_stage_reduction reduction;               /**< of the class that exposes most */
+    size_t busiest[2];              /**< those of the stages whose work a step's time is told by */
+    double peak_stage;              /**< of the fullest class */
+    calc_stage_memory memory;       /**< of that stage */
+    calc_stage_reduction reduction; /**< of the class that exposes most */
     calc_stage_step step;
-    double reduction_exposed_s, optimizer_s, pipeline_s, bubble_s, total_s;
+    double reduction_exposed_s, optimizer_s, bubble_s, total_s;
 } calc_step;
+
+/** Idle time of a stage in a pipeline [s]; what is rounding counts as none.
+ *  @param busy_s  of the stage */
+double calc_run_bubble_s(double pipeline_s, double busy_s);
 
 /** Evaluate a layout that trains, or runs forward. Inputs as calc_run(). */
 void calc_step_of(const calc_app *app, const calc_system *system, const calc_exec *exec,

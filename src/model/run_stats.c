@@ -270,16 +270,19 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* Sum over the blocks of the slowest stage and its micro-batches of what a group sends. */
+/* Sum over the blocks of the busiest stage and its micro-batches of what a group sends. */
 static void put_links(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
-    const calc_stage_class *c = &l->stages.item[r->slowest];
+    const calc_stage_class *a = &l->stages.item[r->busiest[0]];
+    const calc_stage_class *b = &l->stages.item[r->busiest[1]];
     const calc_cost *d = &l->parts.block[CALC_DENSE_BLOCK];
     const calc_cost *x = &l->parts.block[CALC_MOE_BLOCK];
     double n = l->stages.microbatches / calc_share_or(l->exec->software_efficiency, 1);
-    double dense = n * c->dense;
-    double moe = n * c->moe;
+    double dense = n * (a->dense + b->dense) / 2;
+    double moe = n * (a->moe + b->moe) / 2;
+    double first = n * (a->first + b->first) / 2;
+    double last = n * (a->last + b->last) / 2;
     double chunks = n * l->stages.chunks;
     s->recomm_link_time = dense * (d->tensor.re_link_s + d->context.re_link_s) +
                           moe * (x->tensor.re_link_s + x->context.re_link_s + x->expert.re_link_s) +
@@ -298,16 +301,24 @@ static void put_links(const calc_step *r, calc_stats *s)
     calc_stage_sharded_ends ends =
         calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
     s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + l->links.tied_s +
-                           dense * sd.link_s + moe * sx.link_s +
-                           n * (c->first * ends.embedding.link_s + c->last * ends.head.link_s);
+                           dense * sd.link_s + moe * sx.link_s + first * ends.embedding.link_s +
+                           last * ends.head.link_s;
+}
+
+static calc_stage_spent spent_of(const calc_layout *l, size_t class)
+{
+    return calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, &l->links,
+                               &l->stages.item[class], l->stages.chunks);
 }
 
 static void put_time(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
-    calc_stage_spent t =
-        calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, &l->links,
-                            &l->stages.item[r->slowest], l->stages.chunks);
+    calc_stage_spent t = spent_of(l, r->busiest[0]);
+    if (r->busiest[1] != r->busiest[0]) {
+        calc_stage_spent other = spent_of(l, r->busiest[1]);
+        t = calc_stage_spent_mean(&t, &other);
+    }
     double m = l->stages.microbatches;
     s->fw_time = m * t.fw_s;
     s->bw_time = m * t.bw_s;
@@ -324,7 +335,7 @@ static void put_time(const calc_step *r, calc_stats *s)
     s->host_time = m * t.host_s;
     s->bubble_time = r->bubble_s;
     s->optim_step_time = r->optimizer_s;
-    s->straggler_time = r->pipeline_s * l->terms.growth;
+    s->straggler_time = r->step.pipeline_s * l->terms.growth;
     s->overhead_time = l->terms.overhead_s;
     s->total_time = r->total_s;
     s->slowest_stage = l->stages.item[r->slowest].position;

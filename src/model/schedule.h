@@ -1,6 +1,6 @@
-/** @file schedule.h  Pipeline schedules in closed form: the time of a step, the micro-batches whose
- *  activations a stage holds, and the messages that stay exposed. schedule_sim.h gives the same
- *  numbers operation by operation; docs/schedules.md has the equations, errors and sources.
+/** @file schedule.h  Pipeline schedules in closed form: the time of a step, and the micro-batches
+ *  whose activations a stage holds. schedule_sim.h gives the same numbers operation by operation;
+ *  docs/schedules.md has the equations, errors and sources. 1F1B with one chunk is in stage_step.h.
  *
  *  Of one stage and micro-batch, all chunks: F forward, B activation gradient with recomputation,
  *  W weight gradient, C = F + B + W. p stages, v chunks per stage, m micro-batches. A step takes
@@ -11,7 +11,7 @@
  *      zb_h1               (p-1) max(F, B, F+B-W)
  *      zb_h2               (p-1) max(F, B-F, F+B-2W)
  *      zb_v                (p-1) max(B, W, 2F-B, 2F-2W, 2B-2W) / 2
- *      dualpipe            max(2hF, 2hF + h(B-W), (h-1)F + 2hB - hW, (h-1)F + hB) - pairs saved,
+ *      dualpipe            max(2hF, 2hF + h(B-W), (h-1)F + 2hB - hW, (h-1)F + hB),
  *                          h = p/2 - 1
  *      dualpipe_v          the same in half stages, h = p - 1
  *
@@ -75,11 +75,9 @@ int64_t calc_schedule_fullest(const calc_schedule_shape *shape, int64_t first, i
 typedef struct calc_schedule_even {
     double stages, chunks, microbatches;
     double fw_s, bw_s, wgrad_s; /**< of one micro-batch on a stage, all chunks */
-    double pair_saves_s; /**< DualPipe: what a forward and a backward save by running at once, of a
-                              chunk; no more than the shorter of them takes */
 } calc_schedule_even;
 
-/** 1f1b, gpipe. Exact. */
+/** 1f1b with one chunk, gpipe. Exact. */
 static inline double calc_schedule_1f1b_bubble_s(const calc_schedule_even *e)
 {
     return (e->stages - 1) * (e->fw_s + e->bw_s + e->wgrad_s);
@@ -157,18 +155,16 @@ static inline double calc_schedule_zb_v_bubble_s(const calc_schedule_even *e)
 
 /** dualpipe and dualpipe_v. Exact.
  *  @param depth      stages that a micro-batch visits before it turns, or meets another
- *  @param passes     of a stage: chunks times micro-batches of each
  *  @param f, b, w    of a chunk [s] */
-static inline double calc_schedule_dual_bubble_s(double depth, double passes, double f, double b,
-                                                 double w, double pair_saves_s)
+static inline double calc_schedule_dual_bubble_s(double depth, double f, double b, double w)
 {
     double h = depth - 1;
     double fill_s = 2 * h * f + calc_max(0, h * (b - w));
     double drain_s = (h - 1) * f + h * b + calc_max(0, h * (b - w));
-    return calc_max(fill_s, drain_s) - (passes - 2 - depth) * pair_saves_s;
+    return calc_max(fill_s, drain_s);
 }
 
-/** Time of a step beyond m C [s]; negative if pairs save more than is lost. */
+/** Time of a step beyond m C [s]. */
 static inline double calc_schedule_bubble_s(calc_pipeline_schedule kind,
                                             const calc_schedule_even *e)
 {
@@ -180,70 +176,18 @@ static inline double calc_schedule_bubble_s(calc_pipeline_schedule kind,
     case CALC_PIPELINE_SCHEDULE_ZB_V:
         return calc_schedule_zb_v_bubble_s(e);
     case CALC_PIPELINE_SCHEDULE_DUALPIPE:
-        return calc_schedule_dual_bubble_s(e->stages / 2, e->microbatches, e->fw_s, e->bw_s,
-                                           e->wgrad_s, e->pair_saves_s);
+        return calc_schedule_dual_bubble_s(e->stages / 2, e->fw_s, e->bw_s, e->wgrad_s);
     case CALC_PIPELINE_SCHEDULE_DUALPIPE_V:
-        return calc_schedule_dual_bubble_s(e->stages, 2 * e->microbatches, e->fw_s / 2, e->bw_s / 2,
-                                           e->wgrad_s / 2, e->pair_saves_s);
+        return calc_schedule_dual_bubble_s(e->stages, e->fw_s / 2, e->bw_s / 2, e->wgrad_s / 2);
     default:
         return e->chunks > 1 ? calc_schedule_interleaved_bubble_s(e)
                              : calc_schedule_1f1b_bubble_s(e);
     }
 }
-/* ---- Messages ---------------------------------------------------------------------------------*/
-
-/** Messages between stages that overlap with computation still delay the receiver, some of them on
- *  the longest path: how many, if they are short against a pass. Messages that do not overlap are
- *  part of the times of the stages that send them instead. */
-typedef struct calc_schedule_hops {
-    double fw, bw;
-} calc_schedule_hops;
-
-/** 1f1b with v = 1: a stage takes in a micro-batch when it has sent one back, so that every p of
- *  them wait for a way down and up. Exact for equal stages. */
-static inline calc_schedule_hops calc_schedule_1f1b_hops(double stages, double microbatches)
-{
-    double rounds = floor((microbatches - 1) / stages);
-    double rest = microbatches - 1 - rounds * stages;
-    double hops = (stages - 1) * (1 + rounds) + calc_max(0, rest - 1);
-    return (calc_schedule_hops){hops, hops};
-}
-
-/** Exact for 1f1b with v = 1 and for gpipe; else those of the path with most of them. */
-static inline calc_schedule_hops calc_schedule_hops_of(calc_pipeline_schedule kind, double stages,
-                                                       double chunks, double microbatches)
-{
-    double q = stages - 1;
-    bool both_ends = kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    switch (kind) {
-    case CALC_PIPELINE_SCHEDULE_GPIPE:
-    case CALC_PIPELINE_SCHEDULE_ZB_H2:
-        return (calc_schedule_hops){q, q};
-    case CALC_PIPELINE_SCHEDULE_ZB_H1:
-        return (calc_schedule_hops){2 * q, 2 * q};
-    case CALC_PIPELINE_SCHEDULE_ZB_V:
-        return (calc_schedule_hops){2 * q, 3 * q};
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE:
-    case CALC_PIPELINE_SCHEDULE_DUALPIPE_V: {
-        double depth = both_ends ? stages / 2 : stages;
-        double passes = both_ends ? microbatches : 2 * microbatches;
-        double fw = calc_max(q, passes * q / stages + depth - 3);
-        return (calc_schedule_hops){fw, fw + (both_ends ? depth : q)};
-    }
-    default:
-        break;
-    }
-    if (chunks > 1) {
-        double hops = stages > 1 ? chunks * stages - 1 : 0;
-        return (calc_schedule_hops){hops, hops};
-    }
-    return calc_schedule_1f1b_hops(stages, microbatches);
-}
 
 /* ---- A step -----------------------------------------------------------------------------------*/
 
-/** Consecutive stages that take as long [s]: all chunks of one micro-batch, messages that do not
- *  overlap included. */
+/** Consecutive stages that take as long [s]: all chunks of one micro-batch, messages included. */
 typedef struct calc_schedule_class {
     double stages; /**< how many; 0: none */
     double fw_s, bw_s, wgrad_s;
@@ -253,18 +197,11 @@ enum { CALC_SCHEDULE_CLASSES = 4 };
 
 typedef struct calc_schedule_times {
     calc_schedule_class of[CALC_SCHEDULE_CLASSES]; /**< from the first stage to the last */
-    double fw_message_s, bw_message_s;             /**< that overlap; else 0 */
-    double pair_saves_s;                           /**< as in calc_schedule_even */
-    /** 1f1b with v > 1: what the last chunk of the last stage takes beyond its other chunks, all
-     *  passes: output head and loss. It is part of that stage's class. */
-    double last_chunk_s;
 } calc_schedule_times;
 
-/** Time of a step [s].
- *
- *  Equal stages: m C, calc_schedule_bubble_s() and the messages. Unequal stages: exact for gpipe,
- *  and for 1f1b with v = 1 unless the times of stages differ wildly (then a lower bound); for the
- *  others the busiest stage and the bubble of average stages.
+/** Time of a step in closed form [s]: exact for gpipe. For the others m C and
+ *  calc_schedule_bubble_s() if all stages and chunks are equal; else the busiest stage and the
+ * bubble of average ones, which is off by up to a fifth: schedule_steady.h is exact.
  *  @param shape  one that calc_schedule_check() accepts; its stages are those of all classes */
 double calc_schedule_s(const calc_schedule_shape *shape, const calc_schedule_times *times);
 

@@ -34,4 +34,7 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
                                      const calc_stage_terms *terms, const calc_stage_links *links,
                                      const calc_stage_class *class, double chunks);
 
+/** Of two stages, on average. */
+calc_stage_spent calc_stage_spent_mean(const calc_stage_spent *a, const calc_stage_spent *b);
+
 #endif

@@ -8,239 +8,7 @@
 #define CALC_MODEL_STAGE_STEP_H
 
 #include "calc.h"
-#include "model/stage_by_rule.h"
-
-/** Passes over a stage of a class, with its messages.
- *  @param chunks   model chunks per stage: each sends its own messages
- *  @param exposed  share of the messages that is not hidden */
-CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
-                                                     const calc_stage_links *l,
-                                                     const calc_stage_class *c, double chunks,
-                                                     double exposed)
-{
-    if (t->compat) {
-        return calc_stage_pass_by_rule(t, l, c, chunks, exposed);
-    }
-    const calc_stage_part *dense = &t->block[0];
-    const calc_stage_part *moe = &t->block[1];
-    /* A class that is not there takes nothing: then no maximum below has to ask. */
-    double messages = chunks * exposed * calc_stage_min(c->stages, 1);
-    double spared_s = calc_stage_rich(t, c) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
-    calc_stage_pass p;
-    p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
-             c->last * t->head.fw_s + l->message_s * messages;
-    p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
-                c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
-                l->back_message_s * messages - spared_s;
-    p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
-                c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
-    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
-    return p;
-}
-
-/** The pipeline of one step for schedules beside 1F1B [s]: schedule.h. Not inline: their closed
- *  forms are long.
- *  @param pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
-double calc_stage_scheduled_s(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
-                              const calc_stage_class *c, const calc_stage_pass *pass);
-
-/** The same for the micro-batches whose activations a stage holds. */
-double calc_stage_scheduled_in_flight(const calc_stage_terms *terms,
-                                      calc_pipeline_schedule schedule, double position);
-
-/** And for the stage of a class where they are most. */
-double calc_stage_scheduled_peak(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
-                                 const calc_stage_class *c);
-
-/** Sums over classes of stages, and the slowest. */
-typedef struct calc_stage_sums {
-    double fw_s, bw_s; /**< of all stages */
-    double slowest_s;  /**< a micro-batch on the slowest stage */
-    double slowest_fw_s, slowest_bw_s;
-    double before_s, last_s; /**< the slowest but the last, and the last */
-} calc_stage_sums;
-
-CALC_STAGE_INLINE calc_stage_sums calc_stage_sum(calc_stage_sums x, const calc_stage_class *c,
-                                                 const calc_stage_pass *p)
-{
-    bool there = c->stages > 0;
-    double bw_s = p->agrad_s + p->wgrad_s;
-    double s = p->fw_s + bw_s;
-    bool more = s > x.slowest_s;
-    x.fw_s += c->stages * p->fw_s;
-    x.bw_s += c->stages * bw_s;
-    x.slowest_fw_s = more ? p->fw_s : x.slowest_fw_s;
-    x.slowest_bw_s = more ? bw_s : x.slowest_bw_s;
-    x.slowest_s = more ? s : x.slowest_s;
-    /* Of several equal stages all but one come before the last. */
-    double before_s = c->stages > 1 ? calc_max(x.last_s, s) : x.last_s;
-    x.before_s = there ? calc_max(x.before_s, before_s) : x.before_s;
-    x.last_s = there ? s : x.last_s;
-    return x;
-}
-
-/** Interleaved 1F1B [s]: the slowest stage is busy all the time, the others fill and drain it by
- *  chunks; a head on the last chunk keeps chunks out of step (docs/schedules.md).
- *  @param head_s  of the last chunk, all passes */
-CALC_STAGE_INLINE double calc_stage_interleaved_s(const calc_stage_terms *t,
-                                                  const calc_stage_sums *x, double chunks,
-                                                  double head_s)
-{
-    double p = t->stages;
-    double m = t->microbatches;
-    double others = calc_max(1, p - 1);
-    double fw_s = (x->fw_s - x->slowest_fw_s) / others;
-    double bw_s = (x->bw_s - x->slowest_bw_s) / others;
-    double lost = p - 1 + (chunks - 1) * t->lost_rounds;
-    double one_round_s = lost * (fw_s + bw_s);
-    double fill_s = (p - 1) * fw_s + lost * bw_s;
-    double drain_s = lost * fw_s + (lost - p * (chunks - 1)) * bw_s;
-    double bubble_s = m <= p ? one_round_s : calc_max(fill_s, drain_s);
-    double usual_s = (x->last_s - head_s) / chunks;
-    double chunk_s = calc_max(x->before_s / chunks, usual_s);
-    double in_step_s = (chunks - 1) * chunk_s + calc_max(chunk_s, usual_s + head_s);
-    double out_of_step_s = head_s > 0 ? calc_max(0, in_step_s - x->slowest_s) / 2 : 0;
-    return m * (x->slowest_s + out_of_step_s) + bubble_s / chunks;
-}
-
-/** A walk along the pipeline, for 1F1B: what the stages so far take, and the slowest of them. */
-typedef struct calc_stage_walk {
-    double stage;
-    double fw_s, bw_s;
-    double fw_max_s, bw_max_s;
-} calc_stage_walk;
-
-CALC_STAGE_INLINE calc_stage_walk calc_stage_walk_on(calc_stage_walk w, const calc_stage_pass *p,
-                                                     double stages)
-{
-    w.stage += stages;
-    w.fw_s += stages * p->fw_s;
-    w.bw_s += stages * (p->agrad_s + p->wgrad_s);
-    return w;
-}
-
-CALC_STAGE_INLINE calc_stage_walk calc_stage_walk_meets(calc_stage_walk w, const calc_stage_pass *p)
-{
-    w.fw_max_s = calc_max(w.fw_max_s, p->fw_s);
-    w.bw_max_s = calc_max(w.bw_max_s, p->agrad_s + p->wgrad_s);
-    return w;
-}
-
-/** 1F1B through a stage s: between filling and draining the path stays there. While the pipeline
- *  fills it may go down to any stage j beyond, passing p-1-j forwards on the slowest stage above j,
- *  before it comes back up to s; and likewise with backwards while it drains. */
-typedef struct calc_stage_through {
-    calc_stage_walk at, start;
-    double fill_s, drain_s;
-} calc_stage_through;
-
-CALC_STAGE_INLINE calc_stage_through calc_stage_turn(calc_stage_through x, const calc_stage_pass *p,
-                                                     double stages, double all)
-{
-    x.at = calc_stage_walk_on(x.at, p, stages);
-    double below = all - x.at.stage;
-    double way_s = x.at.fw_s + x.at.bw_s;
-    x.fill_s = calc_max(x.fill_s, way_s - x.start.bw_s + below * x.at.fw_max_s);
-    x.drain_s = calc_max(x.drain_s, way_s - x.start.fw_s + below * x.at.bw_max_s);
-    return x;
-}
-
-/** The best turn is at the first or the last stage of a class. */
-CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const calc_stage_pass *p,
-                                                   double stages, double all)
-{
-    x.at = calc_stage_walk_meets(x.at, p);
-    x = calc_stage_turn(x, p, 1, all);
-    return calc_stage_turn(x, p, stages - 1, all);
-}
-
-/** The longest path through stages of class i that come out of filling before they drain, and
- *  through its last one; `at` is what comes before the class. 0 if there are none. */
-CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
-                                           const calc_stage_pass *pass, int i, calc_stage_walk at)
-{
-    double p = t->stages;
-    double m = t->microbatches;
-    double skip = calc_max(0, p + 1 - m - at.stage);
-    double left = c[i].stages - skip;
-    double s = calc_stage_pass_s(&pass[i]);
-    calc_stage_through x = {at, at, 0, 0};
-    x.at = calc_stage_walk_on(x.at, &pass[i], skip);
-    x.start = x.at;
-    double from = x.at.stage;
-    x = calc_stage_go(x, &pass[i], left, p);
-    x = i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
-    x = i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
-    x = i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
-    double through_s = x.fill_s + x.drain_s + (m - 1 - p + from) * s;
-    calc_stage_walk end = calc_stage_walk_on(at, &pass[i], c[i].stages);
-    double last_s = end.fw_s + end.bw_s + (m - 1) * s;
-    return calc_max(left > 0 ? through_s : 0, last_s);
-}
-
-/** 1F1B with one chunk [s]: the longest path through any stage; exact unless stages differ wildly,
- *  then a lower bound (docs/schedules.md). */
-CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classes,
-                                           const calc_stage_class *c, const calc_stage_pass *pass)
-{
-    calc_stage_walk at0 = {0, 0, 0, 0, 0};
-    calc_stage_walk at1 = calc_stage_walk_on(at0, &pass[0], c[0].stages);
-    at1 = calc_stage_walk_meets(at1, &pass[0]);
-    /* Where stages are equal no path is longer than the one through the last of them. */
-    double alike_s = at1.fw_s + at1.bw_s + (t->microbatches - 1) * calc_stage_pass_s(&pass[0]);
-    if (classes == 1) {
-        return alike_s;
-    }
-    calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
-    at2 = calc_stage_walk_meets(at2, &pass[1]);
-    calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
-    at3 = calc_stage_walk_meets(at3, &pass[2]);
-    calc_stage_walk end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
-    end = calc_stage_walk_meets(end, &pass[3]);
-    double longest_s =
-        calc_max(calc_stage_path_s(t, c, pass, 0, at0), calc_stage_path_s(t, c, pass, 1, at1));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 2, at2));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 3, at3));
-    double paced_s = (t->microbatches - 1) * calc_max(end.fw_max_s, end.bw_max_s);
-    double unequal_s = calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
-    return c[0].stages < t->stages ? unequal_s : alike_s;
-}
-
-/** Time until the last micro-batch has passed back through the first stage [s]; sources:
- *  docs/schedules.md. No loops: the sweep makes vectors of it.
- *  @param classes  as calc_stage_step_of()
- *  @param pass     CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
-CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const calc_stage_links *l,
-                                               calc_pipeline_schedule schedule, int classes,
-                                               const calc_stage_class *c,
-                                               const calc_stage_pass *pass, double chunks)
-{
-    if (t->training && schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
-        return calc_stage_scheduled_s(t, schedule, c, pass);
-    }
-    if (calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
-        return calc_stage_even_s(t, l, &c[0], &pass[0], chunks);
-    }
-    double unsent_s = t->compat ? calc_stage_unsent_s(t, l, chunks) : 0;
-    calc_stage_sums x = {0, 0, 0, 0, 0, 0, 0};
-    x = calc_stage_sum(x, &c[0], &pass[0]);
-    if (classes > 1) {
-        x = calc_stage_sum(x, &c[1], &pass[1]);
-        x = calc_stage_sum(x, &c[2], &pass[2]);
-        x = calc_stage_sum(x, &c[3], &pass[3]);
-    }
-    if (!t->training) {
-        /* Backward there are messages at most, and those by rule. */
-        return x.fw_s + x.bw_s + (t->microbatches - 1) * x.slowest_s - unsent_s;
-    }
-    const calc_stage_part *head = &t->head;
-    double whole_head_s = head->fw_s + head->agrad_s + head->wgrad_s;
-    /* Spread over all stages, it keeps none out of step. */
-    double head_s = c[0].last > 0 && c[0].last < 1 ? 0 : whole_head_s;
-    double interleaved_s = calc_stage_interleaved_s(t, &x, chunks, head_s);
-    double plain_s = calc_stage_1f1b_s(t, classes, c, pass);
-    return (chunks > 1 ? interleaved_s : plain_s) - unsent_s;
-}
+#include "model/stage_pipeline.h"
 
 /** Weights of a stage of a class. */
 CALC_STAGE_INLINE calc_stage_weights calc_stage_weights_sum(const calc_stage_terms *t,
@@ -469,6 +237,7 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *
 /** A step, as far as a search needs it: without overlap of gradients and weights, with that of
  *  gradients, of weights, and of both [s]; and the memory of the fullest stage [bytes]. */
 typedef struct calc_stage_step {
+    double pipeline_s;
     double partial_s;     /**< without data parallelism's communication */
     double total_s[2][2]; /**< [gradients overlap][weights overlap] */
     double allocated_bytes, tier1_bytes;
@@ -508,16 +277,17 @@ CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_
     return x;
 }
 
-/** The step of a layout.
+/** The step of a layout, or less.
  *  @param classes  1: only c[0] has stages; else CALC_MAX_STAGE_CLASSES. A constant where speed
  *                  matters; the result is the same to the bit.
  *  @param c        CALC_MAX_STAGE_CLASSES classes in order of the pipeline
- *  @param exposed  share of the messages that is not hidden: calc_stage_exposed_messages() */
-CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
-                                                     const calc_stage_links *l,
-                                                     calc_pipeline_schedule schedule, int classes,
-                                                     const calc_stage_class *c, double chunks,
-                                                     double exposed)
+ *  @param exposed  share of the messages that is not hidden: calc_stage_exposed_messages()
+ *  @param least    take calc_stage_pipeline_least_s(): no calls */
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_or_less(const calc_stage_terms *t,
+                                                          const calc_stage_links *l,
+                                                          calc_pipeline_schedule schedule,
+                                                          int classes, const calc_stage_class *c,
+                                                          double chunks, double exposed, bool least)
 {
     const calc_stage_pass none = {0, 0, 0, 0, 0, 0, 0};
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {none, none, none, none};
@@ -533,7 +303,10 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
         most = calc_stage_more(most, t, l, schedule, &c[3], &pass[3], chunks);
     }
     calc_stage_step s;
-    double pipeline_s = calc_stage_pipeline_s(t, l, schedule, classes, c, pass, chunks);
+    double pipeline_s =
+        least ? calc_stage_pipeline_least_s(t, l, schedule, classes, c, pass, chunks)
+              : calc_stage_pipeline_s(t, l, schedule, classes, c, pass, chunks, exposed);
+    s.pipeline_s = pipeline_s;
     s.partial_s =
         pipeline_s + pipeline_s * t->growth + l->tied_s + most.optimizer_s + t->overhead_s;
     s.total_s[0][0] = most.plain_s + s.partial_s;
@@ -544,6 +317,16 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
     s.tier1_bytes = most.allocated_bytes * t->used_share + t->reserved_bytes;
     s.tier2_bytes = most.tier2_bytes;
     return s;
+}
+
+/** The step of a layout. */
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
+                                                     const calc_stage_links *l,
+                                                     calc_pipeline_schedule schedule, int classes,
+                                                     const calc_stage_class *c, double chunks,
+                                                     double exposed)
+{
+    return calc_stage_step_or_less(t, l, schedule, classes, c, chunks, exposed, false);
 }
 
 #endif

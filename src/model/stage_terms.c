@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "model/processor.h"
-#include "model/schedule.h"
 #include "model/stage_rules.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
@@ -414,6 +413,9 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
     t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
+    t->ends_as_blocks = e->pipeline_par > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    t->dense_first = c->shape->dense_blocks > 0 && c->shape->moe_every == 1 &&
+                     e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE;
     t->growth = c->system->straggler_growth * l->nodes_log2;
     t->dense_shards = l->dense_shards;
     t->expert_shards = l->expert_shards;
@@ -491,43 +493,4 @@ void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const c
     calc_stage_terms_row(c, e, p, t);
     calc_stage_terms_cell(c, e, p, l, NULL, t);
     *links = calc_stage_links_of(c, e, p->message_bytes, l);
-}
-
-/* ---- Schedules beside 1F1B ------------------------------------------------------------------- */
-
-static calc_schedule_shape shape_of(const calc_stage_terms *t, calc_pipeline_schedule schedule)
-{
-    bool two =
-        schedule == CALC_PIPELINE_SCHEDULE_ZB_V || schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    return (calc_schedule_shape){.kind = schedule,
-                                 .stages = (int64_t)t->stages,
-                                 .chunks = two ? 2 : 1,
-                                 .microbatches = (int64_t)t->microbatches};
-}
-
-double calc_stage_scheduled_s(const calc_stage_terms *t, calc_pipeline_schedule schedule,
-                              const calc_stage_class *c, const calc_stage_pass *pass)
-{
-    calc_schedule_shape shape = shape_of(t, schedule);
-    calc_schedule_times times = {.fw_message_s = 0};
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        times.of[i] =
-            (calc_schedule_class){c[i].stages, pass[i].fw_s, pass[i].agrad_s, pass[i].wgrad_s};
-    }
-    return calc_schedule_s(&shape, &times);
-}
-
-double calc_stage_scheduled_in_flight(const calc_stage_terms *t, calc_pipeline_schedule schedule,
-                                      double position)
-{
-    calc_schedule_shape shape = shape_of(t, schedule);
-    return calc_schedule_in_flight(&shape, (int64_t)position);
-}
-
-double calc_stage_scheduled_peak(const calc_stage_terms *t, calc_pipeline_schedule schedule,
-                                 const calc_stage_class *c)
-{
-    calc_schedule_shape shape = shape_of(t, schedule);
-    int64_t first = (int64_t)c->position;
-    return (double)calc_schedule_fullest(&shape, first, first + (int64_t)c->stages - 1);
 }

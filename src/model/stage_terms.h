@@ -1,5 +1,6 @@
-/** @file stage_terms.h  What a step is put together from: classes of equal stages, what a block, the
- *  ends and the networks take and hold. Filled by stage_terms.c, put together by stage_step.h. */
+/** @file stage_terms.h  What a step is put together from: classes of equal stages, what a block,
+ * the ends and the networks take and hold. Filled by stage_terms.c, put together by stage_step.h.
+ */
 #ifndef CALC_MODEL_STAGE_TERMS_H
 #define CALC_MODEL_STAGE_TERMS_H
 
@@ -30,8 +31,8 @@ enum {
     X(dense)    /* blocks of each kind; fractions where kinds alternate or are spread */           \
     X(moe)                                                                                         \
     X(missing) /* blocks the later of them have less: even-stages */                               \
-    X(first) /* 1: has the embedding; less where ends are spread */                                \
-    X(last)  /* the same for the head */
+    X(first)   /* 1: has the embedding; less where ends are spread */                              \
+    X(last)    /* the same for the head */
 
 typedef struct calc_stage_class {
 #define CALC_X(member) double member;
@@ -85,7 +86,9 @@ typedef struct calc_stage_terms {
     calc_stage_part block[CALC_STAGE_KINDS];
     calc_stage_part embedding, head; /**< the head with multi-token prediction */
     double stages, microbatches;
-    double lost_rounds; /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
+    double lost_rounds;  /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
+    bool ends_as_blocks; /**< embedding and head take the place of a block each */
+    bool dense_first;    /**< dense blocks come before those with experts */
     bool training;
     double message_hidden;   /**< share that pipeline_par_overlap hides */
     double recompute_blocks; /**< only so many blocks of a stage recompute; 0: all */

@@ -1,7 +1,5 @@
 #include "model/timeline.h"
 
-#include <math.h>
-
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 int64_t calc_timeline_held(const calc_schedule_shape *s)
@@ -70,7 +68,7 @@ void calc_timeline_of(const calc_app *app, const calc_system *system, const calc
     out->shape = calc_timeline_shape(exec);
     out->closed_s = calc_stage_pipeline_s(&l->terms, &l->links, exec->pipeline_schedule,
                                           calc_stages_classes(&l->stages), l->stages.item, pass,
-                                          l->stages.chunks);
+                                          l->stages.chunks, l->exposed);
     out->fits = l->stages.fit;
     out->growth = l->terms.growth;
     out->overhead_s = l->terms.overhead_s;
@@ -81,60 +79,26 @@ void calc_timeline_of(const calc_app *app, const calc_system *system, const calc
 const calc_stage_class *calc_timeline_class(const calc_timeline *t, int64_t stage)
 {
     size_t i = 0;
-    while (i + 1 < t->layout.stages.count && t->layout.stages.item[i + 1].position <= (double)stage) {
+    while (i + 1 < t->layout.stages.count &&
+           t->layout.stages.item[i + 1].position <= (double)stage) {
         i++;
     }
     return &t->layout.stages.item[i];
 }
 
-/* Whether the dense blocks of a stage come first, as those before the first experts do; else they
- * alternate with the others, or the blocks are spread freely (calc_stages_split()). */
-static bool dense_first(const calc_timeline *t, int64_t stage)
-{
-    const calc_shape *m = &t->layout.shape;
-    return stage == 0 && t->layout.stages.stages > 1 && !t->layout.stages.ends_spread && m->dense_blocks > 0 &&
-           m->moe_every == 1;
-}
-
 calc_stage_class calc_timeline_chunk_class(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
-    const calc_stage_class *c = calc_timeline_class(t, stage);
-    double chunks = (double)t->shape.chunks;
-    double blocks = c->dense + c->moe;
-    bool as_blocks =
-        t->layout.exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && t->layout.stages.stages > 1;
-    bool first = chunk == 0;
-    bool last = chunk == t->shape.chunks - 1;
-    /* Ends that count as a block take the place of one in the chunk they are in. */
-    double first_end = as_blocks ? c->first : 0;
-    double last_end = as_blocks ? c->last : 0;
-    double even = (blocks + first_end + last_end) / chunks;
-    double mine = even - first * first_end - last * last_end;
-    double before = (double)chunk * even - (first ? 0 : first_end);
-    calc_stage_class out = {
-        .stages = 1,
-        .position = (double)stage,
-        .dense = blocks > 0 ? mine * c->dense / blocks : 0,
-        .first = t->layout.stages.ends_spread ? c->first / chunks : first * c->first,
-        .last = t->layout.stages.ends_spread ? c->last / chunks : last * c->last,
-    };
-    if (dense_first(t, stage)) {
-        out.dense = fmin(mine, calc_max(0, c->dense - before));
-    }
-    out.moe = mine - out.dense;
-    return out;
+    calc_stage_class c =
+        calc_stage_chunk(&t->layout.terms, calc_timeline_class(t, stage), t->shape.chunks, chunk);
+    c.position = (double)stage;
+    return c;
 }
 
 static calc_schedule_pass chunk_pass(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
-    const calc_stage_class *whole = calc_timeline_class(t, stage);
-    calc_stage_class c = calc_timeline_chunk_class(t, stage, chunk);
-    calc_stage_terms terms = t->layout.terms;
-    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
-    double blocks = whole->dense + whole->moe;
-    terms.recompute_blocks *= blocks > 0 ? (c.dense + c.moe) / blocks : 0;
-    double messages = t->layout.stages.chunks / (double)t->shape.chunks;
-    calc_stage_pass p = calc_stage_pass_of(&terms, &t->layout.links, &c, messages, t->layout.exposed);
+    const calc_layout *l = &t->layout;
+    calc_stage_pass p = calc_stage_chunk_pass(&l->terms, &l->links, calc_timeline_class(t, stage),
+                                              l->stages.chunks, t->shape.chunks, chunk, l->exposed);
     return (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
 }
 

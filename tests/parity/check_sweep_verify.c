@@ -49,17 +49,27 @@ END_TEST
 static size_t lanes_compared;
 static calc_kernel *tested;
 
-/* The kernel under test, checked lane by lane against calc_kernel_lane_step(). */
+/* The shortest of the steps that a tile allows. */
+static double best_of(const calc_kernel_tile *tile, const calc_stage_step *step)
+{
+    double best_s = CALC_KERNEL_NEVER_S;
+    for (int i = 0; i < 4; i++) {
+        bool allowed = tile->allowed[i / 2][i % 2];
+        best_s = allowed ? fmin(best_s, step->total_s[i / 2][i % 2]) : best_s;
+    }
+    return best_s;
+}
+
+/* The kernel under test, checked lane by lane against calc_kernel_lane_least(), and that against
+ * the step itself. */
 static void checked_kernel(const calc_kernel_tile *tile, calc_kernel_out *out)
 {
     tested(tile, out);
     for (size_t lane = tile->first; lane < tile->first + tile->count; lane++) {
+        calc_stage_step least = calc_kernel_lane_least(tile, lane);
         calc_stage_step step = calc_kernel_lane_step(tile, lane);
-        double best_s = CALC_KERNEL_NEVER_S;
-        for (int i = 0; i < 4; i++) {
-            bool allowed = tile->allowed[i / 2][i % 2];
-            best_s = allowed ? fmin(best_s, step.total_s[i / 2][i % 2]) : best_s;
-        }
+        double best_s = best_of(tile, &least);
+        ck_assert_double_le(best_s, best_of(tile, &step));
         ck_assert_msg(out->feasible == 0 || out->best_s[lane] == best_s,
                       "lane %zu of %zu: %.17g, not %.17g", lane, tile->count, out->best_s[lane],
                       best_s);

@@ -121,6 +121,7 @@ static bool law_finite(const calc_random_layout *l)
     must(fit ? isfinite(s.total_time) && s.total_time > 0 : isnan(s.total_time), "total_time",
          s.total_time, fit);
     must(isfinite(s.mem_allocated) && s.mem_allocated > 0, "mem_allocated", s.mem_allocated, fit);
+    must(!(s.bubble_time < 0), "bubble_time", s.bubble_time, 0);
     return fit;
 }
 

@@ -54,9 +54,31 @@ START_TEST(without_chunks_nothing_changes)
 }
 END_TEST
 
+/* calc_run() simulates what has no exact closed form: stages that differ, under any schedule. */
+START_TEST(unequal_stages_are_simulated_already)
+{
+    for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
+        shipped_case c = modern_layout(0);
+        c.exec.pipeline_interleaving = i == CALC_PIPELINE_SCHEDULE_1F1B ? 8 : 1;
+        c.exec.pipeline_schedule = (calc_pipeline_schedule)i;
+        c.exec.batch_size = c.exec.data_par * c.exec.microbatch_size * 150;
+        calc_stats closed = closed_of(&c);
+        calc_stats exact = exact_of(&c);
+        ck_assert_double_eq_tol(exact.pipeline_closed_form_error, 0, 1e-12);
+        assert_near(exact.total_time, closed.total_time);
+        ck_assert_double_gt(exact.bubble_time, 0);
+        ck_assert_double_eq_tol(exact.bubble_time, closed.bubble_time, 1e-12 * closed.total_time);
+    }
+}
+END_TEST
+
+/* Equal stages have a closed form, which is short if the last round of chunks is not full. */
 START_TEST(the_parts_of_the_time_still_add_up)
 {
     shipped_case c = modern_layout(0);
+    c.exec.pipeline_interleaving = 2;
+    c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    c.exec.batch_size = c.exec.data_par * c.exec.microbatch_size * 18;
     calc_stats closed = closed_of(&c);
     calc_stats s = exact_of(&c);
     double part_s[CALC_BREAKDOWN_TIMES];
@@ -198,6 +220,7 @@ int main(void)
     TCase *cases = tcase_create("run_exact");
     tcase_add_test(cases, the_closed_form_alone_knows_no_error);
     tcase_add_test(cases, without_chunks_nothing_changes);
+    tcase_add_test(cases, unequal_stages_are_simulated_already);
     tcase_add_test(cases, the_parts_of_the_time_still_add_up);
     tcase_add_test(cases, a_round_that_is_not_full_is_exact_but_not_by_rule);
     tcase_add_test(cases, missing_blocks_are_missing);

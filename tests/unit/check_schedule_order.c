@@ -64,6 +64,10 @@ START_TEST(weight_gradients_wait_for_gaps)
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H1, 3, 1, 4, 2), "FBFBFBWFBWWW");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H2, 3, 1, 6, 0), "FFFFFBWFBWBWBWBWBW");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H2, 3, 1, 6, 2), "FBFBFBFBFBWFBWWWWW");
+    /* One at most waits on the middle stage, two with ZB-H2; after the last forward none does. */
+    ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H1, 3, 1, 5, 1), "FFBFBWFBWFBWBWW");
+    ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H2, 3, 1, 6, 1), "FFFBFBFBWFBWBWBWWW");
+    ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H2, 3, 1, 2, 0), "FFBWBW");
 }
 END_TEST
 
