@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "model/stage_rules.h"
+#include "model/stages/stage_rules.h"
 #include "model/verdict.h"
 
 /* Lanes of the widest vector. */

@@ -1,6 +1,6 @@
 #include "defaults.h"
 
-#include "model/calculon.h"
+#include "model/operators/calculon.h"
 #include "spec/absent.h"
 
 /* Values of an axis; of those that are legal in a context all, or only the last one. */

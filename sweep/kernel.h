@@ -1,11 +1,12 @@
 /** @file kernel.h  The hot loop: the step of many layouts that share their terms. A tile is one row
  * of the table (rows.h) with one choice of state and offload in one cell (cell.h). Its lanes are
  *  chunkings times pairs of networks; every lane stands for the values of data_par_overlap and
- *  param_gather_overlap. The arithmetic is that of model/stage_step.h, called, not repeated. */
+ *  param_gather_overlap. The arithmetic is that of model/stages/stage_step.h, called, not repeated.
+ */
 #ifndef CALC_SWEEP_KERNEL_H
 #define CALC_SWEEP_KERNEL_H
 
-#include "model/stage_step.h"
+#include "model/stages/stage_step.h"
 
 /** Longer than any step, for what is not allowed; finite, as the kernel is compiled without
  *  infinities. */

@@ -5,7 +5,7 @@
 #define CALC_SWEEP_ROWS_H
 
 #include "calc.h"
-#include "model/stages.h"
+#include "model/stages/stages.h"
 #include "space.h"
 
 enum {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "model/calculon.h"
+#include "model/operators/calculon.h"
 #include "spec/absent.h"
 #include "spec/format.h"
 #include "units.h"

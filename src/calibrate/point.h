@@ -4,7 +4,7 @@
 #define CALC_CALIBRATE_POINT_H
 
 #include "calc.h"
-#include "model/operator.h"
+#include "model/operators/operator.h"
 
 /** What was measured, with the sizes that say which: X(NAME, name, sizes...). */
 #define CALC_POINT_CLASS_LIST(X)                                                                   \
@@ -40,7 +40,7 @@ typedef struct calc_point {
     char reason[CALC_POINT_REASON];          /**< why it is not used; "": it is */
     calc_point_class class;                  /**< from here on: only if it is used */
     calc_datatype datatype;                  /**< of the operands */
-    calc_stage stage;                        /**< the pass it is part of */
+    calc_pass pass;                          /**< the pass it is part of */
     double result_bytes;                     /**< weight gradients: of one accumulated number */
     bool causal;                             /**< attention */
     bool rms;                                /**< norms */

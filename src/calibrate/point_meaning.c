@@ -157,7 +157,7 @@ static void read_pass(calc_point *p)
                  (key_is(p->shape, "layout", "|nt|") && key_is(p->shape, "accumulate", "|true|"));
     bool agrad = key_is(p->shape, "stage", "|bwd_grad_act|agrad|dgrad|bwd|") ||
                  key_is(p->shape, "layout", "|nn|");
-    p->stage = wgrad ? CALC_STAGE_WGRAD : agrad ? CALC_STAGE_AGRAD : CALC_STAGE_FW;
+    p->pass = wgrad ? CALC_PASS_WGRAD : agrad ? CALC_PASS_AGRAD : CALC_PASS_FW;
     bool wide = key_is(p->shape, p->class == CALC_POINT_GROUPED ? "main_grad_dtype" : "out_dtype",
                        "|fp32|float32|float|");
     p->result_bytes = wide ? 4 : 2;

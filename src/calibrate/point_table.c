@@ -12,8 +12,8 @@ calc_kernel_key calc_point_key(const calc_point *p)
     while (calc_point_size_names(p->class)[sizes]) {
         sizes++;
     }
-    bool wgrad = p->stage == CALC_STAGE_WGRAD;
-    calc_kernel_key key = {.pass = (int)p->stage, .datatype = (int)p->datatype};
+    bool wgrad = p->pass == CALC_PASS_WGRAD;
+    calc_kernel_key key = {.pass = (int)p->pass, .datatype = (int)p->datatype};
     calc_kernel_key_sizes(&key, p->size, sizes);
     switch (p->class) {
     case CALC_POINT_MATRIX:
@@ -24,7 +24,7 @@ calc_kernel_key calc_point_key(const calc_point *p)
     case CALC_POINT_ATTENTION_FW:
     case CALC_POINT_ATTENTION_BW:
         key.kind = CALC_KERNEL_ATTENTION;
-        key.pass = p->class == CALC_POINT_ATTENTION_FW ? CALC_STAGE_FW : CALC_STAGE_AGRAD;
+        key.pass = p->class == CALC_POINT_ATTENTION_FW ? CALC_PASS_FW : CALC_PASS_AGRAD;
         key.variant = p->causal;
         break;
     case CALC_POINT_MEMORY:

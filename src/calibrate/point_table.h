@@ -3,7 +3,7 @@
 #define CALC_CALIBRATE_POINT_TABLE_H
 
 #include "calibrate/points.h"
-#include "model/kernel_table.h"
+#include "model/cost/kernel_table.h"
 
 /** A table. Owns its points. */
 typedef struct calc_point_table {

@@ -1,8 +1,8 @@
 #include "calibrate/point_time.h"
 
-#include "model/build.h"
-#include "model/cost.h"
-#include "model/transformer.h"
+#include "model/cost/cost.h"
+#include "model/operators/build.h"
+#include "model/operators/transformer.h"
 
 static calc_exec exec_of(const calc_point *p)
 {
@@ -60,9 +60,9 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
     if (p->class == CALC_POINT_GROUPED) {
         b.system = shape.matrix_bytes < shape.element_bytes ? NULL : system;
         o = calc_build_matrix(&b, "", CALC_OPERATOR_GROUPED, 0, n[0] * n[1], n[3], n[2], n[0]);
-    } else if (p->stage == CALC_STAGE_WGRAD) {
+    } else if (p->pass == CALC_PASS_WGRAD) {
         o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[1], n[0], n[2], 1);
-    } else if (p->stage == CALC_STAGE_AGRAD) {
+    } else if (p->pass == CALC_PASS_AGRAD) {
         o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[2], n[1], 1);
     } else {
         o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[1], n[2], 1);
@@ -70,10 +70,10 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
     if (p->class == CALC_POINT_MATRIX) {
         batch = n[3];
     }
-    o->flop[p->stage] *= batch;
-    o->bytes[p->stage] *= batch;
+    o->flop[p->pass] *= batch;
+    o->bytes[p->pass] *= batch;
     calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, o, p->stage);
+    return calc_cost_kernel_s(&context, o, p->pass);
 }
 
 /* The attention of a block of these heads. */
@@ -88,15 +88,15 @@ static double attention_s(const calc_point *p, const calc_system *system, const 
     s.kv_heads = s.local_kv_heads = p->size[3];
     s.qk_size = p->size[4];
     s.v_size = p->size[5];
-    size_t count = calc_transformer_block(&s, system, exec, CALC_COMPAT_NONE, CALC_DENSE_BLOCK, operators);
+    size_t count =
+        calc_transformer_block(&s, system, exec, CALC_COMPAT_NONE, CALC_DENSE_BLOCK, operators);
     size_t i = 0;
     while (i + 1 < count && operators[i].kind != CALC_OPERATOR_ATTENTION) {
         i++;
     }
     calc_cost_context context = calc_cost_context_of(system, exec, &s, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, &operators[i],
-                              p->class == CALC_POINT_ATTENTION_BW ? CALC_STAGE_AGRAD
-                                                                  : CALC_STAGE_FW);
+                              p->class == CALC_POINT_ATTENTION_BW ? CALC_PASS_AGRAD : CALC_PASS_FW);
 }
 
 static double memory_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
@@ -106,7 +106,7 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
     calc_build b = calc_build_start(&shape, NULL, exec, CALC_COMPAT_NONE, operators);
     calc_operator *o = calc_build_vector(&b, "", 0, 0, p->size[0], p->size[0]);
     calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, o, CALC_STAGE_FW);
+    return calc_cost_kernel_s(&context, o, CALC_PASS_FW);
 }
 
 /* The norm before the attention of a block of that width; `operators` has room for a block. */
@@ -122,9 +122,9 @@ static calc_shape build_norm(const calc_point *p, const calc_exec *exec, calc_op
     return s;
 }
 
-static calc_stage norm_pass(const calc_point *p)
+static calc_pass norm_pass(const calc_point *p)
 {
-    return p->stage == CALC_STAGE_FW ? CALC_STAGE_FW : CALC_STAGE_AGRAD;
+    return p->pass == CALC_PASS_FW ? CALC_PASS_FW : CALC_PASS_AGRAD;
 }
 
 static double norm_s(const calc_point *p, const calc_system *system, const calc_exec *exec)

@@ -3,7 +3,7 @@
 #define CALC_CALIBRATE_POINT_TIME_H
 
 #include "calibrate/point.h"
-#include "model/collective.h"
+#include "model/operators/collective.h"
 
 /** Predicted time [s] of a point that is used, by the functions that cost a step: operators are
  *  built as those of a block are, and cost what calc_cost_kernel_s() and calc_collective_s() say.

@@ -1,9 +1,9 @@
 /* What serving means for the statistics of a layout: memory, times, latencies, throughput. */
 #include <math.h>
 
-#include "model/inference.h"
-#include "model/processor.h"
+#include "model/operators/processor.h"
 #include "model/run.h"
+#include "model/serve/inference.h"
 #include "model/verdict.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -18,15 +18,15 @@ typedef struct pool {
 } pool;
 
 /* @param sequences  on a replica, each of `context` tokens */
-static pool pool_of(const calc_serving *r, const calc_pass_model *m, const calc_pass *pass,
-                    double sequences, double context)
+static pool pool_of(const calc_serving *r, const calc_inference_pass_model *m,
+                    const calc_inference_pass *pass, double sequences, double context)
 {
     const calc_system *s = r->system;
     double usable = (s->mem1.capacity_bytes - s->mem_reserved_bytes) / (1 + s->mem_fragmentation);
     pool out = {.room = {INFINITY, INFINITY}};
     for (size_t i = 0; i < m->stages.count; i++) {
-        double blocks = calc_pass_cached_blocks(m, i);
-        calc_stage_memory memory = calc_pass_memory(m, pass, i);
+        double blocks = calc_inference_pass_cached_blocks(m, i);
+        calc_stage_memory memory = calc_inference_pass_memory(m, pass, i);
         double cache = calc_kv_cache_space(&m->cache, blocks, sequences, context);
         calc_kv_room room =
             calc_kv_cache_capacity(&m->cache, blocks, context, usable - memory.total);
@@ -44,7 +44,7 @@ static pool pool_of(const calc_serving *r, const calc_pass_model *m, const calc_
 }
 
 /* The pass of a prefill that has most tokens. */
-static const calc_pass *widest(const calc_prefill *p)
+static const calc_inference_pass *widest(const calc_prefill *p)
 {
     return p->chunks > 0 ? &p->chunk : &p->last;
 }
@@ -57,7 +57,9 @@ static pool put_memory(const calc_serving *r, calc_stats *s)
     bool chunked = r->mixed_share > 0;
     bool whole = prompts || (r->i->phase == CALC_INFERENCE_PHASE_SERVE && !chunked);
     double context = r->prompt + (prompts ? 0 : r->generate);
-    const calc_pass *pass = whole ? widest(&r->prefilled) : chunked ? &r->mixed : &r->plain;
+    const calc_inference_pass *pass = whole     ? widest(&r->prefilled)
+                                      : chunked ? &r->mixed
+                                                : &r->plain;
     pool most = pool_of(r, &r->model, pass, r->batch, context);
     calc_kv_room room = most.room;
     if (apart) {
@@ -112,7 +114,7 @@ static void put_time(const calc_serving *r, calc_stats *s)
         *sums[i] = 0;
     }
     for (size_t i = 0; i < r->parts; i++) {
-        const calc_pass_spent *t = &r->part[i].pass->slow;
+        const calc_inference_pass_spent *t = &r->part[i].pass->slow;
         double times = r->part[i].times * r->batches;
         s->fw_time += times * t->kernel_s;
         s->tp_comm_exposed_time += times * t->tensor_s;
@@ -138,11 +140,11 @@ static void put_block(const calc_serving *r, calc_stats *s)
 {
     const calc_shape *shape = &r->model.shape;
     bool moe = calc_shape_moe_blocks(shape) * 2 > shape->blocks;
-    const calc_pass *pass =
+    const calc_inference_pass *pass =
         r->parts > 1 && r->part[0].times == 0 ? r->part[1].pass : r->part[0].pass;
     const calc_cost *b = &pass->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
-    s->block_fw_flops = b->work[CALC_STAGE_FW].flop;
-    s->block_fw_mem_accessed = b->work[CALC_STAGE_FW].bytes;
+    s->block_fw_flops = b->work[CALC_PASS_FW].flop;
+    s->block_fw_mem_accessed = b->work[CALC_PASS_FW].bytes;
     s->block_fw_time = b->fw_s;
     s->baseblock_fw_tp_time = b->tensor.fw_link_s;
     s->edgeblock_fw_tp_time = b->tensor.fw_link_s;
@@ -151,7 +153,7 @@ static void put_block(const calc_serving *r, calc_stats *s)
     s->block_fw_pp_size = pass->parts.message_bytes;
     s->block_weight_space = (b->dense_weights + b->expert_weights) * shape->weight_bytes;
     s->block_act_working_space = b->kept_whole_bytes;
-    s->useful_flops = b->work[CALC_STAGE_FW].flop;
+    s->useful_flops = b->work[CALC_PASS_FW].flop;
 }
 
 /* Latencies of a request. */
@@ -246,8 +248,8 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
     stats->mem_tier1_capacity = system->mem1.capacity_bytes;
     stats->mem_tier2_capacity = system->mem2.capacity_bytes;
     const calc_stages *stages = &r.model.stages;
-    stats->verdict = calc_verdict_of(system, exec, stages->fit, stages->fewest_blocks,
-                                     most.need_bytes, 0);
+    stats->verdict =
+        calc_verdict_of(system, exec, stages->fit, stages->fewest_blocks, most.need_bytes, 0);
     if (stats->verdict == CALC_VERDICT_OK &&
         exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         stages = &r.prefill.stages;

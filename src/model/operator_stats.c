@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/block.h"
-#include "model/inference.h"
-#include "model/optimizer.h"
-#include "model/stages.h"
+#include "model/cost/block.h"
+#include "model/cost/optimizer.h"
+#include "model/serve/inference.h"
+#include "model/stages/stages.h"
 
 /* Rows under construction. */
 typedef struct rows {
@@ -26,22 +26,22 @@ static double intensity(double flop, double bytes)
     return flop == 0 ? 0 : flop / bytes;
 }
 
-static bool runs(const calc_cost_context *c, const calc_operator *o, calc_stage stage)
+static bool runs(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
-    return (stage == CALC_STAGE_FW || c->exec->training) && calc_operator_runs(o, stage);
+    return (pass == CALC_PASS_FW || c->exec->training) && calc_operator_runs(o, pass);
 }
 
 /* A pass over a kernel, slowed down by communication in tiles beside it; collectives have none. */
-static double pass_s(const calc_cost_context *c, const calc_operator *o,
-                     const calc_operator *tiles, unsigned recompute, calc_stage stage)
+static double pass_s(const calc_cost_context *c, const calc_operator *o, const calc_operator *tiles,
+                     unsigned recompute, calc_pass pass)
 {
-    if (!runs(c, o, stage) || o->kind == CALC_OPERATOR_COLLECTIVE) {
+    if (!runs(c, o, pass) || o->kind == CALC_OPERATOR_COLLECTIVE) {
         return 0;
     }
-    bool beside = tiles && (stage != CALC_STAGE_WGRAD || !tiles->repeats ||
-                            tiles->repeated_by & recompute);
-    return beside ? calc_cost_tiles_of(c, o, stage, calc_cost_link_s(c, tiles, stage, false)).time_s
-                  : calc_cost_kernel_s(c, o, stage);
+    bool beside =
+        tiles && (pass != CALC_PASS_WGRAD || !tiles->repeats || tiles->repeated_by & recompute);
+    return beside ? calc_cost_tiles_of(c, o, pass, calc_cost_link_s(c, tiles, pass, false)).time_s
+                  : calc_cost_kernel_s(c, o, pass);
 }
 
 static void put_source(const calc_cost_context *c, const calc_operator *o,
@@ -50,16 +50,16 @@ static void put_source(const calc_cost_context *c, const calc_operator *o,
     calc_cost_context model = *c;
     model.measured = NULL;
     *out = (calc_operator_source){0};
-    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
-        if (!runs(c, o, stage)) {
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        if (!runs(c, o, pass)) {
             continue;
         }
         if (o->kind == CALC_OPERATOR_COLLECTIVE) {
-            out->model_s[stage] = calc_cost_link_s(&model, o, stage, false);
-            out->time_s[stage] = calc_cost_link_from(c, o, stage, &out->source[stage]);
+            out->model_s[pass] = calc_cost_link_s(&model, o, pass, false);
+            out->time_s[pass] = calc_cost_link_from(c, o, pass, &out->source[pass]);
         } else {
-            out->model_s[stage] = calc_cost_kernel_s(&model, o, stage);
-            out->time_s[stage] = calc_cost_kernel_from(c, o, stage, &out->source[stage]);
+            out->model_s[pass] = calc_cost_kernel_s(&model, o, pass);
+            out->time_s[pass] = calc_cost_kernel_from(c, o, pass, &out->source[pass]);
         }
     }
 }
@@ -69,25 +69,25 @@ static void put_kernel(const calc_cost_context *c, const calc_operator *o,
 {
     s->inputs_size = o->inputs;
     s->outputs_size = o->outputs;
-    s->fw_flops = o->flop[CALC_STAGE_FW];
-    s->fw_mem_accessed = o->bytes[CALC_STAGE_FW];
-    s->fw_processing_time = pass_s(c, o, tiles, recompute, CALC_STAGE_FW);
+    s->fw_flops = o->flop[CALC_PASS_FW];
+    s->fw_mem_accessed = o->bytes[CALC_PASS_FW];
+    s->fw_processing_time = pass_s(c, o, tiles, recompute, CALC_PASS_FW);
     s->fw_arithmetic_intensity = intensity(s->fw_flops, s->fw_mem_accessed);
     if (!c->exec->training) {
         return;
     }
-    s->agrad_flops = o->flop[CALC_STAGE_AGRAD];
-    s->agrad_mem_accessed = o->bytes[CALC_STAGE_AGRAD];
-    s->agrad_processing_time = pass_s(c, o, tiles, recompute, CALC_STAGE_AGRAD);
-    s->wgrad_flops = o->flop[CALC_STAGE_WGRAD];
-    s->wgrad_mem_accessed = o->bytes[CALC_STAGE_WGRAD];
-    s->wgrad_processing_time = pass_s(c, o, tiles, recompute, CALC_STAGE_WGRAD);
+    s->agrad_flops = o->flop[CALC_PASS_AGRAD];
+    s->agrad_mem_accessed = o->bytes[CALC_PASS_AGRAD];
+    s->agrad_processing_time = pass_s(c, o, tiles, recompute, CALC_PASS_AGRAD);
+    s->wgrad_flops = o->flop[CALC_PASS_WGRAD];
+    s->wgrad_mem_accessed = o->bytes[CALC_PASS_WGRAD];
+    s->wgrad_processing_time = pass_s(c, o, tiles, recompute, CALC_PASS_WGRAD);
     s->agrad_arithmetic_intensity = intensity(s->agrad_flops, s->agrad_mem_accessed);
     s->wgrad_arithmetic_intensity = intensity(s->wgrad_flops, s->wgrad_mem_accessed);
 }
 
-/* Communication of a collective, or in tiles beside `matrix`; what is exposed is known one by one of
- * tensor parallelism only. */
+/* Communication of a collective, or in tiles beside `matrix`; what is exposed is known one by one
+ * of tensor parallelism only. */
 static void put_comm(const calc_cost_context *c, const calc_operator *o,
                      const calc_operator *matrix, unsigned recompute, calc_layer_stats *s)
 {
@@ -97,7 +97,7 @@ static void put_comm(const calc_cost_context *c, const calc_operator *o,
     double tiles = matrix ? c->shape->tensor_par : 1;
     double re_exposed_s = base.re_exposed_s;
     if (matrix && o->repeats && o->repeated_by & recompute) {
-        re_exposed_s = calc_cost_tiles_of(c, matrix, CALC_STAGE_WGRAD, base.re_link_s).exposed_s;
+        re_exposed_s = calc_cost_tiles_of(c, matrix, CALC_PASS_WGRAD, base.re_link_s).exposed_s;
     }
     s->baseblock_fw_tp_comm_tile = base.fw_bytes / tiles;
     s->edgeblock_fw_tp_comm_tile = edge.fw_bytes / tiles;
@@ -166,7 +166,7 @@ static bool is_listed(const rows *r, const char *name)
 /* An operator that runs nothing says what the one before it keeps. */
 static bool is_note(const calc_operator *o)
 {
-    return o->kind == CALC_OPERATOR_VECTOR && o->launches[CALC_STAGE_FW] == 0;
+    return o->kind == CALC_OPERATOR_VECTOR && o->launches[CALC_PASS_FW] == 0;
 }
 
 static void add(rows *r, const calc_operator *operators, size_t count, unsigned recompute)
@@ -223,19 +223,19 @@ static size_t served_stats(const calc_app *app, const calc_system *system, const
     calc_operator operators[CALC_MAX_OPERATORS];
     calc_serving serving;
     calc_serving_of(app, system, exec, &serving);
-    const calc_pass_model *m = &serving.model;
-    const calc_pass_work *w = &serving.work;
-    calc_shape shape = calc_pass_shape(m, w);
+    const calc_inference_pass_model *m = &serving.model;
+    const calc_inference_pass_work *w = &serving.work;
+    calc_shape shape = calc_inference_pass_shape(m, w);
     calc_cost_context context = calc_cost_context_of(system, &m->exec, &shape, CALC_COMPAT_NONE);
     rows r = start(&context, out, capacity);
     double moe = calc_shape_moe_blocks(&shape);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {
-            add(&r, operators, calc_pass_block(m, &shape, w, kind, operators), 0);
+            add(&r, operators, calc_inference_pass_block(m, &shape, w, kind, operators), 0);
         }
     }
     add(&r, operators, calc_transformer_embedding(&shape, &m->exec, operators), 0);
-    add(&r, operators, calc_pass_head(m, &shape, w, operators), 0);
+    add(&r, operators, calc_inference_pass_head(m, &shape, w, operators), 0);
     if (shape.mtp_blocks > 0) {
         add(&r, operators, calc_transformer_mtp(&shape, &m->exec, operators), 0);
     }

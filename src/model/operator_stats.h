@@ -1,17 +1,17 @@
 /** @file operator_stats.h  The statistics of each operator, for one micro-batch on one processor:
  *  calc_layers(), and where measured times come from. Where a model is served, that is one of a
- *  decoding step, at the mean context, or with the phase prefill a chunk of a prompt, behind the mean
- *  of what is cached; the head runs on the tokens that are sampled. */
+ *  decoding step, at the mean context, or with the phase prefill a chunk of a prompt, behind the
+ * mean of what is cached; the head runs on the tokens that are sampled. */
 #ifndef CALC_MODEL_OPERATOR_STATS_H
 #define CALC_MODEL_OPERATOR_STATS_H
 
-#include "model/cost.h"
+#include "model/cost/cost.h"
 
 /** Where the times of an operator come from, by pass. */
 typedef struct calc_operator_source {
-    double model_s[CALC_STAGE_COUNT]; /**< what the model says; 0: the pass runs nothing */
-    double time_s[CALC_STAGE_COUNT];  /**< what is charged */
-    calc_kernel_source source[CALC_STAGE_COUNT];
+    double model_s[CALC_PASS_COUNT]; /**< what the model says; 0: the pass runs nothing */
+    double time_s[CALC_PASS_COUNT];  /**< what is charged */
+    calc_kernel_source source[CALC_PASS_COUNT];
 } calc_operator_source;
 
 /** calc_layers() of training with measured kernels that are looked up before the model is asked.

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/stages.h"
+#include "model/stages/stages.h"
 #include "model/verdict.h"
 #include "spec/rules.h"
 

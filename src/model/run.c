@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "model/inference.h"
-#include "model/processor.h"
+#include "model/operators/processor.h"
+#include "model/serve/inference.h"
 
 /* Exposed time of a stage's reduction with the flags of the execution. */
 static double reduction_s(const calc_exec *e, const calc_stage_reduction *x)

@@ -2,7 +2,7 @@
 #ifndef CALC_MODEL_RUN_H
 #define CALC_MODEL_RUN_H
 
-#include "model/layout.h"
+#include "model/stages/layout.h"
 
 /** A step of a layout. */
 typedef struct calc_step {

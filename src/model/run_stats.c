@@ -1,11 +1,11 @@
 /* The statistics of a step. Null (NaN) where one does not apply; nothing unknown is 0. */
 #include <math.h>
 
-#include "model/parameters.h"
-#include "model/processor.h"
+#include "model/operators/parameters.h"
+#include "model/operators/processor.h"
 #include "model/run.h"
-#include "model/stage_rules.h"
-#include "model/stage_spent.h"
+#include "model/stages/stage_rules.h"
+#include "model/stages/stage_spent.h"
 #include "model/verdict.h"
 #include "spec/field.h"
 
@@ -32,9 +32,9 @@ static double shards_of(const calc_step *r)
 
 static void put_work(const calc_cost *b, calc_stats *s)
 {
-    const calc_cost_work *fw = &b->work[CALC_STAGE_FW];
-    const calc_cost_work *agrad = &b->work[CALC_STAGE_AGRAD];
-    const calc_cost_work *wgrad = &b->work[CALC_STAGE_WGRAD];
+    const calc_cost_work *fw = &b->work[CALC_PASS_FW];
+    const calc_cost_work *agrad = &b->work[CALC_PASS_AGRAD];
+    const calc_cost_work *wgrad = &b->work[CALC_PASS_WGRAD];
     s->block_fw_flops = fw->flop;
     s->block_fw_flops_time = fw->flop_s;
     s->block_fw_mem_accessed = fw->bytes;
@@ -383,7 +383,7 @@ static double hardware_flop(const calc_step *r)
     double dense_flop = dense->re.flop;
     double moe_flop = moe->re.flop;
     double sum = 0;
-    for (int stage = 0; stage < CALC_STAGE_COUNT; stage++) {
+    for (int stage = 0; stage < CALC_PASS_COUNT; stage++) {
         dense_flop += dense->work[stage].flop;
         moe_flop += moe->work[stage].flop;
         sum += l->parts.head.work[stage].flop;

@@ -1,8 +1,8 @@
 /* calc_each_stage(): the statistics of each stage of the pipeline. */
 #include "calc.h"
-#include "model/layout.h"
-#include "model/block_memory.h"
-#include "model/stage_spent.h"
+#include "model/cost/block_memory.h"
+#include "model/stages/layout.h"
+#include "model/stages/stage_spent.h"
 
 static void put_time(const calc_layout *l, const calc_stage_class *class, calc_stage_stats *out)
 {
@@ -22,8 +22,8 @@ static void put_time(const calc_layout *l, const calc_stage_class *class, calc_s
 static void put_memory(const calc_layout *l, const calc_stage_class *class, calc_stage_stats *out)
 {
     calc_stage_weights w = calc_stage_weights_sum(&l->terms, class);
-    calc_stage_memory m = calc_stage_memory_sum(&l->terms, class, &w, l->exec->pipeline_schedule,
-                                                l->stages.chunks);
+    calc_stage_memory m =
+        calc_stage_memory_sum(&l->terms, class, &w, l->exec->pipeline_schedule, l->stages.chunks);
     out->in_flight = m.in_flight;
     out->act_space = m.activation;
     out->working_space = m.working;

@@ -7,8 +7,8 @@
 #ifndef CALC_MODEL_TIMELINE_H
 #define CALC_MODEL_TIMELINE_H
 
-#include "model/layout.h"
-#include "model/schedule_sim.h"
+#include "model/schedule/schedule_sim.h"
+#include "model/stages/layout.h"
 
 /** A layout, ready to be simulated. Borrows the three documents and points into itself: not to be
  *  copied. */

@@ -1,5 +1,5 @@
 /* What the time of a chunk is spent on: calc_timeline_spent_of(). */
-#include "model/processor.h"
+#include "model/operators/processor.h"
 #include "model/timeline.h"
 
 const char *calc_timeline_part_text(calc_timeline_part part)
@@ -32,7 +32,8 @@ static void add_blocks(const calc_timeline *t, const calc_cost *b, double blocks
         return;
     }
     double n = blocks / calc_share_or(t->layout.exec->software_efficiency, 1);
-    calc_stage_sharded s = calc_stage_sharded_of(&t->layout.context, t->layout.exec, b, &t->layout.lines);
+    calc_stage_sharded s =
+        calc_stage_sharded_of(&t->layout.context, t->layout.exec, b, &t->layout.lines);
     calc_stage_offload o = calc_stage_offload_of(&t->layout.context, t->layout.exec, b, &s);
     out->fw_s[CALC_TIMELINE_OFFLOAD] += n * o.fw_s;
     out->bw_s[CALC_TIMELINE_OFFLOAD] += n * o.bw_s;
@@ -59,8 +60,8 @@ static void add_ends(const calc_timeline *t, const calc_stage_class *c, calc_tim
     out->fw_s[CALC_TIMELINE_ENDS] = c->first * first->fw_s + c->last * last->fw_s;
     out->bw_s[CALC_TIMELINE_ENDS] = c->first * first->agrad_s + c->last * last->agrad_s;
     out->wgrad_s[CALC_TIMELINE_ENDS] = c->first * first->wgrad_s + c->last * last->wgrad_s;
-    calc_stage_sharded_ends s =
-        calc_stage_sharded_ends_of(&t->layout.context, t->layout.exec, &t->layout.parts, &t->layout.lines);
+    calc_stage_sharded_ends s = calc_stage_sharded_ends_of(&t->layout.context, t->layout.exec,
+                                                           &t->layout.parts, &t->layout.lines);
     double slowed = 1 / calc_share_or(t->layout.exec->software_efficiency, 1);
     double fw_s = (c->first * s.embedding.fw_s + c->last * s.head.fw_s) * slowed;
     double bw_s = (c->first * s.embedding.bw_s + c->last * s.head.bw_s) * slowed;
@@ -70,13 +71,12 @@ static void add_ends(const calc_timeline *t, const calc_stage_class *c, calc_tim
     out->bw_s[CALC_TIMELINE_SHARDED] += bw_s;
 }
 
-static void spend(const calc_timeline *t, int64_t stage, int64_t chunk,
-                           calc_timeline_spent *out)
+static void spend(const calc_timeline *t, int64_t stage, int64_t chunk, calc_timeline_spent *out)
 {
     calc_stage_class c = calc_timeline_chunk_class(t, stage, chunk);
     double recompute = 1 - calc_stage_rich(&t->layout.terms, calc_timeline_class(t, stage));
-    double message_s = t->layout.links.message_s * t->layout.exposed *
-                       t->layout.stages.chunks / (double)t->shape.chunks;
+    double message_s = t->layout.links.message_s * t->layout.exposed * t->layout.stages.chunks /
+                       (double)t->shape.chunks;
     add_blocks(t, &t->layout.parts.block[CALC_DENSE_BLOCK], c.dense, recompute, out);
     add_blocks(t, &t->layout.parts.block[CALC_MOE_BLOCK], c.moe, recompute, out);
     add_ends(t, &c, out);

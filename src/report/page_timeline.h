@@ -4,7 +4,7 @@
 
 #include "calc.h"
 #include "io/json_put.h"
-#include "model/schedule_sim.h"
+#include "model/schedule/schedule_sim.h"
 
 enum {
     CALC_TIMELINE_EVENTS = 40000, /**< above, fewer micro-batches are shown, */

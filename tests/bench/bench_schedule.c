@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "model/schedule_sim.h"
+#include "model/schedule/schedule_sim.h"
 
 enum { ROUNDS = 7, PARTS = 64, CALLS = 100000 };
 

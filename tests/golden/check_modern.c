@@ -8,8 +8,8 @@
 
 #include "calc.h"
 #include "classic.h"
-#include "model/cost.h"
-#include "model/transformer.h"
+#include "model/cost/cost.h"
+#include "model/operators/transformer.h"
 
 enum { MODELS = 5, NAME_SIZE = 64, SEQ = 4096 };
 
@@ -97,23 +97,23 @@ static void assert_count(const char *model, const char *what, double got, double
     ck_assert_msg(fabs(got - want) <= slack, "%s: %s is %.17g, not %.17g", model, what, got, want);
 }
 
-static double linear_flop(const calc_operator *operators, size_t count, calc_stage stage)
+static double linear_flop(const calc_operator *operators, size_t count, calc_pass pass)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         calc_operator_kind kind = operators[i].kind;
         bool linear = kind == CALC_OPERATOR_MATRIX || kind == CALC_OPERATOR_HEAD ||
                       kind == CALC_OPERATOR_GROUPED;
-        sum += linear ? operators[i].flop[stage] : 0;
+        sum += linear ? operators[i].flop[pass] : 0;
     }
     return sum;
 }
 
-static double attention_flop(const calc_operator *operators, size_t count, calc_stage stage)
+static double attention_flop(const calc_operator *operators, size_t count, calc_pass pass)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
-        sum += operators[i].kind == CALC_OPERATOR_ATTENTION ? operators[i].flop[stage] : 0;
+        sum += operators[i].kind == CALC_OPERATOR_ATTENTION ? operators[i].flop[pass] : 0;
     }
     return sum;
 }
@@ -126,12 +126,12 @@ static void block_is(layout *l, const expected *r, calc_block_kind kind)
     calc_cost cost;
     calc_cost_sum(&l->context, operators, count, 0, &cost);
     assert_count(r->model, "parameters", cost.dense_weights + cost.expert_weights, r->params[kind]);
-    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
-        assert_count(r->model, "linear", linear_flop(operators, count, stage), r->fw_linear[kind]);
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        assert_count(r->model, "linear", linear_flop(operators, count, pass), r->fw_linear[kind]);
     }
-    assert_count(r->model, "attention", attention_flop(operators, count, CALC_STAGE_FW),
+    assert_count(r->model, "attention", attention_flop(operators, count, CALC_PASS_FW),
                  r->fw_attention);
-    assert_count(r->model, "attention backward", attention_flop(operators, count, CALC_STAGE_AGRAD),
+    assert_count(r->model, "attention backward", attention_flop(operators, count, CALC_PASS_AGRAD),
                  r->bw_attention);
     assert_count(r->model, "activations", cost.kept_whole_bytes, r->act_bytes[kind]);
     assert_count(r->model, "activations kept", cost.kept_bytes, r->act_bytes[kind]);
@@ -159,8 +159,8 @@ START_TEST(the_head_is_as_counted_elsewhere)
     set_up(&l, &rows[_i]);
     calc_operator operators[CALC_MAX_OPERATORS];
     size_t count = calc_transformer_head(&l.shape, &l.exec, operators);
-    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
-        assert_count(rows[_i].model, "head", linear_flop(operators, count, stage),
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        assert_count(rows[_i].model, "head", linear_flop(operators, count, pass),
                      rows[_i].fw_head);
     }
 }

@@ -26,6 +26,14 @@ declare -A shared=(
     [calibrate]="validate"
     [report]="run sweep validate"
 )
+# Storeys of the model; files beside them may include all.
+declare -A storeys=(
+    [operators]="operators"
+    [cost]="operators cost"
+    [schedule]="operators schedule"
+    [stages]="operators cost schedule stages"
+    [serve]="operators cost schedule stages serve"
+)
 status=0
 
 complain()
@@ -36,7 +44,7 @@ complain()
 }
 
 # The sweep engine lies beside src; its headers are included without a folder.
-for file in */*.[ch] cli/*/*.[ch] ../sweep/*.[ch]; do
+for file in */*.[ch] */*/*.[ch] ../sweep/*.[ch]; do
     [ -e "$file" ] || continue
     layer=${file#../}
     layer=${layer%%/*}
@@ -63,6 +71,12 @@ for file in */*.[ch] cli/*/*.[ch] ../sweep/*.[ch]; do
             other=${included#cli/} other=${other%%/*}
             if [[ " shell draw $folder ${shared[$folder]:-} " != *" $other "* ]]; then
                 complain "$file:$line" "cli/$folder must not include \"$included\""
+            fi
+        elif [[ $file == model/*/* && $included == model/* ]]; then
+            folder=${file#model/} folder=${folder%%/*}
+            other=${included#model/} other=${other%%/*}
+            if [[ " ${storeys[$folder]:-} " != *" $other "* ]]; then
+                complain "$file:$line" "model/$folder must not include \"$included\""
             fi
         fi
     done < <(sed -nE '/^[[:space:]]*#[[:space:]]*include[[:space:]]*"/{=;s/[^"]*"([^"]*)".*/\1/p}' \

@@ -72,6 +72,14 @@ expect 'src/cli/one.c: libyaml is for formats/read_yaml.c' layers .
 echo '#include <gsl/gsl_math.h>' > src/cli/one.c
 expect 'cli/one.c: the GNU Scientific Library is for calibrate/least_squares.c' layers .
 new_tree
+mkdir src/model/{operators,cost} && touch src/model/{operators,cost}/one.h
+echo '#include "model/operators/one.h"' > src/model/cost/one.h
+expect fine layers .
+echo '#include "model/cost/one.h"' > src/model/operators/one.h
+expect 'src/model/operators/one.h:1: model/operators must not include "model/cost/one.h"' layers .
+echo '#include "model/one.h"' > src/model/operators/one.h
+expect 'src/model/operators/one.h:1: model/operators must not include "model/one.h"' layers .
+new_tree
 mkdir src/cli/{run,sweep,draw} && touch src/cli/{sweep,draw}/one.h
 echo '#include "cli/draw/one.h"' > src/cli/run/one.c
 expect fine layers .

@@ -25,7 +25,7 @@ check()
 {
     local source=$1 object=$2 folder layer
     folder=$(dirname "$source")
-    layer=$(basename "$folder")
+    layer=${folder#src/} layer=${layer%%/*}
     headers=(src/calc.h)
     if [ -e "${source%.c}.h" ]; then
         headers+=("${source%.c}.h")
@@ -54,7 +54,7 @@ check()
 }
 
 # Of the two ranks_*.c one is compiled.
-for source in src/*/*.c sweep/*.c; do
+for source in src/*/*.c src/*/*/*.c sweep/*.c; do
     if [ ! -e "$source" ] || [[ $source == sweep/ranks_*.c ]]; then
         continue
     fi

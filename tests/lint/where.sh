@@ -5,7 +5,7 @@ library=$1
 cd "${2:-.}"
 defined=$(nm --defined-only --format=posix "$library" 2> /dev/null | awk '$2 ~ /[Tt]/ { print $1 }')
 # Functions that are always inlined leave no symbol: their definition in a header counts.
-defined+=$'\n'$(grep -hi -A 1 'inline' src/*/*.h | grep -oE 'calc_[a-z0-9_]+\(' | tr -d '(')
+defined+=$'\n'$(grep -hi -A 1 'inline' src/*/*.h src/*/*/*.h | grep -oE 'calc_[a-z0-9_]+\(' | tr -d '(')
 status=0
 while read -r name; do
     if ! grep -qx "$name" <<< "$defined"; then

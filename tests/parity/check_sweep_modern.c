@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "kernel.h"
-#include "model/calculon.h"
+#include "model/operators/calculon.h"
 #include "oracle.h"
 #include "pack.h"
 #include "sample.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "classic.h"
-#include "model/calculon.h"
-#include "model/stages.h"
+#include "model/operators/calculon.h"
+#include "model/stages/stages.h"
 #include "spec/absent.h"
 #include "units.h"
 

@@ -9,8 +9,8 @@
 #include "base/rng.h"
 #include "calc.h"
 #include "cli/draw/breakdown.h"
-#include "model/cost.h"
-#include "model/stages.h"
+#include "model/cost/cost.h"
+#include "model/stages/stages.h"
 #include "random_modern.h"
 
 /* What sums in a different order may differ by. */
@@ -389,14 +389,14 @@ static double context_bytes(const calc_random_layout *l, const calc_shape *shape
         if (o[i].kind != CALC_OPERATOR_COLLECTIVE || o[i].group != CALC_IN_CONTEXT) {
             continue;
         }
-        calc_stage first = forward ? CALC_STAGE_FW : CALC_STAGE_AGRAD;
-        calc_stage last = forward ? CALC_STAGE_FW : CALC_STAGE_WGRAD;
+        calc_pass first = forward ? CALC_PASS_FW : CALC_PASS_AGRAD;
+        calc_pass last = forward ? CALC_PASS_FW : CALC_PASS_WGRAD;
         double ranks = o[i].sub_ranks > 0 ? o[i].sub_ranks : shape->context_par;
-        for (calc_stage stage = first; stage <= last; stage++) {
-            double share = o[i].op[stage] == CALC_OP_NONE  ? 0
-                           : o[i].op[stage] == CALC_OP_P2P ? 1
+        for (calc_pass pass = first; pass <= last; pass++) {
+            double share = o[i].op[pass] == CALC_OP_NONE  ? 0
+                           : o[i].op[pass] == CALC_OP_P2P ? 1
                                                            : (ranks - 1) / ranks;
-            sum += o[i].times[stage] * o[i].message_bytes * share;
+            sum += o[i].times[pass] * o[i].message_bytes * share;
         }
     }
     return sum;

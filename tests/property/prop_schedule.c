@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "model/schedule_steady.h"
+#include "model/schedule/schedule_steady.h"
 
 enum { STAGES = 16, CHUNKS = 4, PARTS = STAGES * CHUNKS, BYTES = 1 << 23 };
 

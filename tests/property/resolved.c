@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/collective.h"
+#include "model/operators/collective.h"
 #include "spec/format.h"
 
 /* ---- Values ---------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
-#include "model/block.h"
+#include "model/cost/block.h"
 
-#include "model/calculon.h"
+#include "model/operators/calculon.h"
 #include "modern_case.h"
 
 static const calc_compat layers = 1 << CALC_COMPAT_LAYERS;
@@ -32,7 +32,7 @@ static void assert_block(modern_case *c, calc_block_kind kind, const calc_operat
         ck_assert_int_eq(got->kind, want[i].kind);
         ck_assert_double_eq(got->weights, want[i].weights);
         ck_assert_double_eq(got->kept_bytes, want[i].kept_bytes);
-        for (int stage = 0; stage < CALC_STAGE_COUNT; stage++) {
+        for (int stage = 0; stage < CALC_PASS_COUNT; stage++) {
             ck_assert_double_eq(got->flop[stage], want[i].flop[stage]);
             ck_assert_double_eq(got->bytes[stage], want[i].bytes[stage]);
         }

@@ -1,4 +1,4 @@
-#include "model/block_memory.h"
+#include "model/cost/block_memory.h"
 
 #include "small_case.h"
 

@@ -1,4 +1,4 @@
-#include "model/build.h"
+#include "model/operators/build.h"
 
 #include "modern_case.h"
 
@@ -27,21 +27,21 @@ static void build(gathered *g, int64_t ranks, calc_format format)
 /* Half of narrowing is done once for all ranks that gather: each does its share of it. */
 START_TEST(ranks_that_gather_share_half_of_narrowing)
 {
-    static const calc_stage stages[] = {CALC_STAGE_FW, CALC_STAGE_AGRAD};
+    static const calc_pass stages[] = {CALC_PASS_FW, CALC_PASS_AGRAD};
     static const int64_t ranks[] = {2, 4};
     for (int i = 0; i < 4; i++) {
         gathered g;
-        calc_stage stage = stages[i % 2];
+        calc_pass pass = stages[i % 2];
         build(&g, ranks[i / 2], CALC_FORMAT_FLOAT8);
-        double elements = stage == CALC_STAGE_FW ? 32 * WIDTH : 32 * 16;
-        double alone = 6 * elements, before = g.matrix->bytes[stage];
-        calc_build_narrow_gather(&g.b, g.gather, g.matrix, stage);
+        double elements = pass == CALC_PASS_FW ? 32 * WIDTH : 32 * 16;
+        double alone = 6 * elements, before = g.matrix->bytes[pass];
+        calc_build_narrow_gather(&g.b, g.gather, g.matrix, pass);
         double shared = alone / 2 + alone / 2 / (double)ranks[i / 2];
-        ck_assert_double_eq(g.matrix->bytes[stage], before - alone + shared);
-        ck_assert_double_eq(g.gather->narrowed[stage], 0.5);
-        bool again = stage == CALC_STAGE_FW; /* for the gradient of weights */
-        ck_assert_double_eq(g.gather->narrowed[CALC_STAGE_WGRAD], again ? 0.5 : 0);
-        ck_assert_double_eq(g.gather->narrowed[again ? CALC_STAGE_AGRAD : CALC_STAGE_FW], 0);
+        ck_assert_double_eq(g.matrix->bytes[pass], before - alone + shared);
+        ck_assert_double_eq(g.gather->narrowed[pass], 0.5);
+        bool again = pass == CALC_PASS_FW; /* for the gradient of weights */
+        ck_assert_double_eq(g.gather->narrowed[CALC_PASS_WGRAD], again ? 0.5 : 0);
+        ck_assert_double_eq(g.gather->narrowed[again ? CALC_PASS_AGRAD : CALC_PASS_FW], 0);
     }
 }
 END_TEST
@@ -52,10 +52,10 @@ START_TEST(nothing_is_narrowed_where_nothing_is_gathered_or_narrow)
         gathered g;
         build(&g, 4, i == 0 ? CALC_FORMAT_AUTO : CALC_FORMAT_FLOAT8);
         g.b.sequence_par = i != 1;
-        double before = g.matrix->bytes[CALC_STAGE_FW];
-        calc_build_narrow_gather(&g.b, i == 2 ? NULL : g.gather, g.matrix, CALC_STAGE_FW);
-        ck_assert_double_eq(g.matrix->bytes[CALC_STAGE_FW], before);
-        ck_assert_double_eq(g.gather->narrowed[CALC_STAGE_FW], 0);
+        double before = g.matrix->bytes[CALC_PASS_FW];
+        calc_build_narrow_gather(&g.b, i == 2 ? NULL : g.gather, g.matrix, CALC_PASS_FW);
+        ck_assert_double_eq(g.matrix->bytes[CALC_PASS_FW], before);
+        ck_assert_double_eq(g.gather->narrowed[CALC_PASS_FW], 0);
     }
 }
 END_TEST

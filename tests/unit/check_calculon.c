@@ -1,8 +1,8 @@
-#include "model/calculon.h"
+#include "model/operators/calculon.h"
 
 #include <string.h>
 
-#include "model/cost.h"
+#include "model/cost/cost.h"
 #include "modern_case.h"
 
 /* The symbols of the papers, for the small case: sequence, micro-batch, hidden, heads. Two
@@ -272,13 +272,13 @@ static double paper_flop(void)
     return 24 * sbh * H + 4.0 * B * S * S * H;
 }
 
-static double matrix_flop(const calc_exec *exec, calc_stage stage)
+static double matrix_flop(const calc_exec *exec, calc_pass pass)
 {
     calc_operator layers[CALC_MAX_OPERATORS];
     size_t count = layers_of(exec, CALC_COMPAT_REPAIRED, layers);
     double flop = 0;
     for (size_t i = 0; i < count; i++) {
-        flop += layers[i].kind == CALC_OPERATOR_MATRIX ? layers[i].flop[stage] : 0;
+        flop += layers[i].kind == CALC_OPERATOR_MATRIX ? layers[i].flop[pass] : 0;
     }
     return flop;
 }
@@ -289,9 +289,9 @@ START_TEST(matrix_arithmetic_is_that_of_the_paper)
         for (int overlap = 0; overlap < CLASSIC_OVERLAPS; overlap++) {
             calc_exec exec = layout(t);
             exec.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
-            ck_assert_double_eq(matrix_flop(&exec, CALC_STAGE_FW), paper_flop() / t);
-            ck_assert_double_eq(matrix_flop(&exec, CALC_STAGE_AGRAD) +
-                                    matrix_flop(&exec, CALC_STAGE_WGRAD),
+            ck_assert_double_eq(matrix_flop(&exec, CALC_PASS_FW), paper_flop() / t);
+            ck_assert_double_eq(matrix_flop(&exec, CALC_PASS_AGRAD) +
+                                    matrix_flop(&exec, CALC_PASS_WGRAD),
                                 2 * paper_flop() / t);
         }
     }
@@ -304,10 +304,10 @@ START_TEST(the_forward_pass_adds_the_elementwise_layers)
 {
     calc_exec exec = layout(1);
     calc_cost block = profile(&exec);
-    ck_assert_double_eq(block.work[CALC_STAGE_FW].flop,
+    ck_assert_double_eq(block.work[CALC_PASS_FW].flop,
                         paper_flop() + (18 + 32 + 4) * sbh + 6 * as2b);
     /* Everything at its engine's rate: 2^40 and 2^36 FLOP/s. */
-    assert_near(block.work[CALC_STAGE_FW].flop_s,
+    assert_near(block.work[CALC_PASS_FW].flop_s,
                 paper_flop() / two_to(40) + (54 * sbh + 6 * as2b) / two_to(36));
 }
 END_TEST
@@ -321,9 +321,9 @@ START_TEST(the_backward_passes_add_the_elementwise_layers)
     calc_cost block = profile(&exec);
     double scores = 4.0 * B * S * S * H;
     double linear = paper_flop() - scores;
-    ck_assert_double_eq(block.work[CALC_STAGE_AGRAD].flop,
+    ck_assert_double_eq(block.work[CALC_PASS_AGRAD].flop,
                         linear + 2 * scores + (2 + 2 + 3 + 28 + 2 + 4 + 52) * sbh + 9 * as2b);
-    ck_assert_double_eq(block.work[CALC_STAGE_WGRAD].flop, linear + 14 * sbh);
+    ck_assert_double_eq(block.work[CALC_PASS_WGRAD].flop, linear + 14 * sbh);
 }
 END_TEST
 
@@ -335,15 +335,15 @@ START_TEST(a_pass_takes_the_sum_of_its_layers)
     double time_s = 0;
     double bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        double flop_s = layers[i].flop[CALC_STAGE_FW] /
-                        two_to(layers[i].kind == CALC_OPERATOR_MATRIX ? 40 : 36);
-        time_s += fmax(flop_s, layers[i].bytes[CALC_STAGE_FW] / two_to(38));
-        bytes += layers[i].bytes[CALC_STAGE_FW];
+        double flop_s =
+            layers[i].flop[CALC_PASS_FW] / two_to(layers[i].kind == CALC_OPERATOR_MATRIX ? 40 : 36);
+        time_s += fmax(flop_s, layers[i].bytes[CALC_PASS_FW] / two_to(38));
+        bytes += layers[i].bytes[CALC_PASS_FW];
     }
     calc_cost block = profile(&exec);
     assert_near(block.fw_s, time_s);
-    ck_assert_double_eq(block.work[CALC_STAGE_FW].bytes, bytes);
-    assert_near(block.work[CALC_STAGE_FW].mem_s, bytes / two_to(38));
+    ck_assert_double_eq(block.work[CALC_PASS_FW].bytes, bytes);
+    assert_near(block.work[CALC_PASS_FW].mem_s, bytes / two_to(38));
 }
 END_TEST
 
@@ -352,10 +352,10 @@ START_TEST(full_recomputation_is_one_more_forward_pass)
     calc_exec exec = layout(1);
     exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_cost block = profile(&exec);
-    ck_assert_double_eq(block.re.flop, block.work[CALC_STAGE_FW].flop);
-    ck_assert_double_eq(block.re.flop_s, block.work[CALC_STAGE_FW].flop_s);
-    ck_assert_double_eq(block.re.bytes, block.work[CALC_STAGE_FW].bytes);
-    ck_assert_double_eq(block.re.mem_s, block.work[CALC_STAGE_FW].mem_s);
+    ck_assert_double_eq(block.re.flop, block.work[CALC_PASS_FW].flop);
+    ck_assert_double_eq(block.re.flop_s, block.work[CALC_PASS_FW].flop_s);
+    ck_assert_double_eq(block.re.bytes, block.work[CALC_PASS_FW].bytes);
+    ck_assert_double_eq(block.re.mem_s, block.work[CALC_PASS_FW].mem_s);
     ck_assert_double_eq(block.re_s, block.fw_s);
 }
 END_TEST
@@ -386,8 +386,8 @@ START_TEST(calculon_recomputes_prefixes)
         bool again =
             layers[i].kind != CALC_OPERATOR_COLLECTIVE && (layers[i].repeated_by & recompute) != 0;
         for (size_t j = 0; again && j <= i; j++) {
-            flop += layers[j].flop[CALC_STAGE_FW];
-            bytes += layers[j].bytes[CALC_STAGE_FW];
+            flop += layers[j].flop[CALC_PASS_FW];
+            bytes += layers[j].bytes[CALC_PASS_FW];
         }
     }
     calc_cost ours = profile(&exec);

@@ -1,4 +1,4 @@
-#include "model/collective.h"
+#include "model/operators/collective.h"
 
 #include "modern_case.h"
 

@@ -1,6 +1,6 @@
-#include "model/cost.h"
+#include "model/cost/cost.h"
 
-#include "model/block.h"
+#include "model/cost/block.h"
 #include "modern_case.h"
 
 /* Rates of small_system(): matrices, vectors, memory, the two networks. */
@@ -10,12 +10,12 @@ static const double matrix = 0x1p40, vector = 0x1p36, memory = 0x1p38, fast = 0x
 static calc_operator kernel(calc_operator_kind kind)
 {
     calc_operator o = {.name = "kernel", .kind = kind};
-    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
-        double times = stage == CALC_STAGE_FW ? 1 : 2;
-        o.flop[stage] = times * 4 * matrix;
-        o.work[stage] = times * 8 * matrix;
-        o.bytes[stage] = times * memory;
-        o.launches[stage] = 3;
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        double times = pass == CALC_PASS_FW ? 1 : 2;
+        o.flop[pass] = times * 4 * matrix;
+        o.work[pass] = times * 8 * matrix;
+        o.bytes[pass] = times * memory;
+        o.launches[pass] = 3;
     }
     return o;
 }
@@ -24,8 +24,8 @@ static calc_operator kernel(calc_operator_kind kind)
 static calc_operator seconds(calc_operator_kind kind, double time_s)
 {
     calc_operator o = {.name = "kernel", .kind = kind};
-    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
-        o.flop[stage] = o.work[stage] = time_s * matrix;
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        o.flop[pass] = o.work[pass] = time_s * matrix;
     }
     return o;
 }
@@ -39,7 +39,7 @@ static double kernel_s(modern_case *c, calc_operator_kind kind)
 {
     calc_operator o = kernel(kind);
     resolve(c);
-    return calc_cost_kernel_s(&c->context, &o, CALC_STAGE_FW);
+    return calc_cost_kernel_s(&c->context, &o, CALC_PASS_FW);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ START_TEST(a_matrix_is_bound_by_the_systems_mode)
     c.system.launch.vector_s = 1000;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 5 + 3 * 7);
     calc_operator o = kernel(CALC_OPERATOR_MATRIX);
-    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_AGRAD), 10 + 3 * 7);
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_AGRAD), 10 + 3 * 7);
 }
 END_TEST
 
@@ -127,13 +127,13 @@ START_TEST(attention_runs_at_its_own_share_of_the_peak)
     c.system.attention.launch_s = 7;
     c.system.launch.matrix_s = c.system.launch.vector_s = 1000;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7); /* its work */
-    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_AGRAD), 64 + 3 * 7);
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_AGRAD), 64 + 3 * 7);
     c.system.attention.generic_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7);
     c.exec.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 32 + 3 * 7);
-    o.flop[CALC_STAGE_FW] = 0;
-    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 0);
+    o.flop[CALC_PASS_FW] = 0;
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 0);
 }
 END_TEST
 
@@ -141,9 +141,9 @@ START_TEST(short_attention_is_bound_by_memory)
 {
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_ATTENTION);
-    o.bytes[CALC_STAGE_FW] = 9 * memory;
+    o.bytes[CALC_PASS_FW] = 9 * memory;
     resolve(&c);
-    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 9);
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 9);
 }
 END_TEST
 
@@ -161,13 +161,13 @@ START_TEST(elementwise_kernels_are_bound_by_memory)
 {
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_VECTOR);
-    o.flop[CALC_STAGE_FW] = vector / 2;
+    o.flop[CALC_PASS_FW] = vector / 2;
     c.system.launch.vector_s = 7;
     resolve(&c);
-    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 1 + 3 * 7);
-    o.flop[CALC_STAGE_FW] = vector * 2;
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 1 + 3 * 7);
+    o.flop[CALC_PASS_FW] = vector * 2;
     c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
-    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_STAGE_FW), 2 + 3 * 7);
+    ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 2 + 3 * 7);
 }
 END_TEST
 
@@ -214,12 +214,12 @@ START_TEST(a_link_takes_what_its_group_takes)
     modern_case c = start();
     resolve(&c);
     calc_operator o = link_of(CALC_IN_TENSOR, 1);
-    o.times[CALC_STAGE_AGRAD] = 3;
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 1);
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_AGRAD, false), 3);
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_WGRAD, false), 0);
+    o.times[CALC_PASS_AGRAD] = 3;
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 1);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_AGRAD, false), 3);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_WGRAD, false), 0);
     o.kind = CALC_OPERATOR_MATRIX;
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 0);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 0);
 }
 END_TEST
 
@@ -233,11 +233,11 @@ START_TEST(a_part_of_a_group_communicates_at_its_own_distance)
     calc_operator o = link_of(CALC_IN_CONTEXT, 1);
     o.sub_ranks = 4;
     o.sub_stride = 1;
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 1.5);
-    o.op[CALC_STAGE_FW] = CALC_OP_P2P;
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 2);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 1.5);
+    o.op[CALC_PASS_FW] = CALC_OP_P2P;
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 2);
     o.sub_stride = 4;
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 2 * fast / slow);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 2 * fast / slow);
 }
 END_TEST
 
@@ -248,35 +248,35 @@ START_TEST(one_copy_per_node_is_sent_between_nodes)
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
     calc_operator o = link_of(CALC_IN_EXPERT, 1);
     double bytes = o.message_bytes;
-    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    o.op[CALC_PASS_FW] = CALC_OP_ALL_TO_ALL;
     c.exec.expert_par = 16;
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     resolve(&c);
-    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 0.5 * bytes / slow);
+    ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 0.5 * bytes / slow);
     c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false),
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 11.0 / 14 * 0.5 * bytes / slow);
     c.exec.expert_tensor_par = 2; /* 2 experts a node: on 4 nodes, 13/7 of 2 copies */
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false),
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 13.0 / 14 * 0.75 * bytes / slow);
     c.exec.expert_tensor_par = 0;
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false),
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 11.0 / 14 * 15 / 16 * bytes / slow);
     c.exec.expert_par = 8; /* one node, an expert a rank: two copies */
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 7.0 / 8 * bytes / slow);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 7.0 / 8 * bytes / slow);
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 7.0 / 8 * bytes / fast);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 7.0 / 8 * bytes / fast);
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
     c.exec.expert_par = 16;
     c.app.experts_per_token = 1;
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), 15.0 / 16 * bytes / slow);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 15.0 / 16 * bytes / slow);
 }
 END_TEST
 
@@ -285,7 +285,7 @@ START_TEST(limited_routing_limits_the_copies)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 64));
     calc_operator o = link_of(CALC_IN_EXPERT, 1);
-    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    o.op[CALC_PASS_FW] = CALC_OP_ALL_TO_ALL;
     c.app.num_experts = 64;
     c.app.experts_per_token = 8;
     c.app.expert_groups = 8;
@@ -300,12 +300,12 @@ START_TEST(limited_routing_limits_the_copies)
         c.app.groups_per_token = limits[i];
         resolve(&c);
         double nodes = limit > 0 && limit < reached ? limit : reached;
-        assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), nodes / 8 * leaves_s);
+        assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), nodes / 8 * leaves_s);
     }
     c.app.expert_groups = 1; /* one group is no limit */
     c.app.groups_per_token = 1;
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false), reached / 8 * leaves_s);
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), reached / 8 * leaves_s);
 }
 END_TEST
 
@@ -315,16 +315,16 @@ START_TEST(an_exchange_of_heads_leaves_the_node_as_any_all_to_all)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     calc_operator o = link_of(CALC_IN_CONTEXT, 1);
-    o.op[CALC_STAGE_FW] = CALC_OP_ALL_TO_ALL;
+    o.op[CALC_PASS_FW] = CALC_OP_ALL_TO_ALL;
     c.exec.context_par = c.exec.num_procs = 16;
     c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     resolve(&c);
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false),
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 0.5 * o.message_bytes / slow);
     o.sub_ranks = 8; /* those in a node */
     o.sub_stride = 1;
-    assert_near(calc_cost_link_s(&c.context, &o, CALC_STAGE_FW, false),
+    assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 0.875 * o.message_bytes / fast);
 }
 END_TEST
@@ -344,8 +344,8 @@ START_TEST(kernels_add_up_by_pass)
                           kernel(CALC_OPERATOR_ATTENTION)};
     o[0].weights = 5;
     o[1].weights = 7;
-    o[1].flop[CALC_STAGE_FW] = vector;
-    o[2].flop[CALC_STAGE_WGRAD] = 0;
+    o[1].flop[CALC_PASS_FW] = vector;
+    o[2].flop[CALC_PASS_WGRAD] = 0;
     o[0].expert = true;
     o[0].repeated_by = o[1].repeated_by = 1;
     o[2].repeated_by = 2;
@@ -354,9 +354,9 @@ START_TEST(kernels_add_up_by_pass)
     ck_assert_double_eq(c.cost.agrad_s, 8 + 8 * matrix / vector + 8);
     ck_assert_double_eq(c.cost.wgrad_s, 8); /* only matrices have such a pass of their own */
     ck_assert_double_eq(c.cost.re_s, 4 + 1);
-    ck_assert_double_eq(c.cost.work[CALC_STAGE_FW].flop, 8 * matrix);
+    ck_assert_double_eq(c.cost.work[CALC_PASS_FW].flop, 8 * matrix);
     ck_assert_double_eq(c.cost.re.flop, 4 * matrix);
-    ck_assert_double_eq(c.cost.work[CALC_STAGE_FW].bytes, 3 * memory);
+    ck_assert_double_eq(c.cost.work[CALC_PASS_FW].bytes, 3 * memory);
     ck_assert_double_eq(c.cost.attention_fw_s, 4);
     ck_assert_double_eq(c.cost.attention_bw_s, 8);
     ck_assert_double_eq(c.cost.re.bytes, 2 * memory);
@@ -366,7 +366,7 @@ START_TEST(kernels_add_up_by_pass)
     sum(&c, o, 3, 1);
     ck_assert_double_eq(c.cost.fw_s, 9);
     ck_assert_double_eq(c.cost.agrad_s + c.cost.wgrad_s + c.cost.re_s, 0);
-    ck_assert_double_eq(c.cost.work[CALC_STAGE_AGRAD].flop, 0);
+    ck_assert_double_eq(c.cost.work[CALC_PASS_AGRAD].flop, 0);
 }
 END_TEST
 
@@ -466,7 +466,7 @@ static void start_tiles(modern_case *c, calc_operator o[2], double link_s)
     o[1].message_bytes = link_s * fast * 4 / 3; /* 4 ranks send three quarters */
     o[1].beside = -1;
     o[1].repeats = true;
-    o[1].op[CALC_STAGE_WGRAD] = CALC_OP_ALL_GATHER;
+    o[1].op[CALC_PASS_WGRAD] = CALC_OP_ALL_GATHER;
     o[0].repeated_by = o[1].repeated_by = 1;
 }
 
@@ -541,9 +541,9 @@ START_TEST(time_is_continuous_where_tiles_are_just_hidden)
     for (int rule = 0; rule < 2; rule++) {
         c.context.compat = rule << CALC_COMPAT_TILES;
         calc_cost_tiles less =
-            calc_cost_tiles_of(&c.context, &o[0], CALC_STAGE_FW, 16.0 / 3 * (1 - 1e-12));
+            calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 16.0 / 3 * (1 - 1e-12));
         calc_cost_tiles more =
-            calc_cost_tiles_of(&c.context, &o[0], CALC_STAGE_FW, 16.0 / 3 * (1 + 1e-12));
+            calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 16.0 / 3 * (1 + 1e-12));
         ck_assert_double_eq_tol(less.time_s, more.time_s, 1e-10);
         ck_assert_double_eq_tol(less.exposed_s, 0, 1e-10);
         ck_assert_double_eq_tol(more.exposed_s, 0, 1e-10);
@@ -558,22 +558,22 @@ START_TEST(by_rule_tiles_hide_behind_arithmetic_alone)
     modern_case c;
     calc_operator o[2];
     start_tiles(&c, o, 8);
-    o[0].bytes[CALC_STAGE_FW] = 8 * memory;
+    o[0].bytes[CALC_PASS_FW] = 8 * memory;
     c.system.overlap.tensor_par_fused = 1;
     resolve(&c);
-    calc_cost_tiles ours = calc_cost_tiles_of(&c.context, &o[0], CALC_STAGE_FW, 8);
+    calc_cost_tiles ours = calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 8);
     ck_assert_double_eq(ours.exposed_s, 0);
     ck_assert_double_eq(ours.time_s, 8);
     c.context.compat = 1 << CALC_COMPAT_TILES;
-    calc_cost_tiles theirs = calc_cost_tiles_of(&c.context, &o[0], CALC_STAGE_FW, 8);
+    calc_cost_tiles theirs = calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 8);
     ck_assert_double_eq(theirs.exposed_s, 3);
     ck_assert_double_eq(theirs.time_s, 8);
     /* Slower arithmetic is still faster than memory; the rule counts it all the same. */
     c.context.usage = 0.25;
     c.context.compat = CALC_COMPAT_NONE;
-    ck_assert_double_eq(calc_cost_tiles_of(&c.context, &o[0], CALC_STAGE_FW, 4).time_s, 8);
+    ck_assert_double_eq(calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 4).time_s, 8);
     c.context.compat = 1 << CALC_COMPAT_TILES;
-    ck_assert_double_eq(calc_cost_tiles_of(&c.context, &o[0], CALC_STAGE_FW, 4).time_s, 8.75);
+    ck_assert_double_eq(calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 4).time_s, 8.75);
 }
 END_TEST
 
@@ -612,7 +612,7 @@ START_TEST(recomputed_layers_count_all_before_them_by_rule)
     calc_operator o[3];
     for (int i = 0; i < 3; i++) {
         o[i] = seconds(CALC_OPERATOR_MATRIX, 1 << i);
-        o[i].bytes[CALC_STAGE_FW] = (1 << i) * memory;
+        o[i].bytes[CALC_PASS_FW] = (1 << i) * memory;
         o[i].repeated_by = i > 0;
     }
     sum(&c, o, 3, 1);
@@ -644,7 +644,7 @@ START_TEST(reductions_count_where_processors_add_them_up)
         double added = 0;
         for (size_t k = 0; k < c.count; k++) {
             bool link = c.operators[k].kind == CALC_OPERATOR_COLLECTIVE;
-            added += link ? c.operators[k].flop[CALC_STAGE_FW] : 0;
+            added += link ? c.operators[k].flop[CALC_PASS_FW] : 0;
         }
         ck_assert_double_eq(added, i == 0 ? 0 : 2 * 32 * 64 / 2);
     }

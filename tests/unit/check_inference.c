@@ -1,4 +1,4 @@
-#include "model/inference.h"
+#include "model/serve/inference.h"
 
 #include <string.h>
 
@@ -101,10 +101,10 @@ END_TEST
 static calc_prefill prefill_of(const calc_app *app, const calc_exec *e, double prompts,
                                double fresh, double cached, double chunk)
 {
-    static calc_pass_model model;
+    static calc_inference_pass_model model;
     calc_system system = memory_bound_system();
     calc_prefill p;
-    calc_pass_model_init(&model, app, &system, e);
+    calc_inference_pass_model_init(&model, app, &system, e);
     calc_inference_prefill_of(&model, prompts, fresh, cached, chunk, &p);
     return p;
 }
@@ -307,16 +307,16 @@ START_TEST(a_chunk_takes_the_prompts_of_all_free_slots)
     ck_assert_double_eq(r.mixed_share, 1);
     assert_near(r.sequences, 15 * 4.0);
     for (int64_t chunk = 4370; chunk < 40000; chunk *= 2) {
-        static calc_pass mixed;
-        calc_pass_work work = {.sequences = 64,
-                               .queries = 1,
-                               .context = 1024 + 16 / 2,
-                               .prompts = freed,
-                               .chunk = 1024,
-                               .finished = freed};
+        static calc_inference_pass mixed;
+        calc_inference_pass_work work = {.sequences = 64,
+                                         .queries = 1,
+                                         .context = 1024 + 16 / 2,
+                                         .prompts = freed,
+                                         .chunk = 1024,
+                                         .finished = freed};
         e.inference.chunk_size = chunk;
         calc_serving_of(&app, &system, &e, &r);
-        calc_pass_of(&r.model, &work, &mixed);
+        calc_inference_pass_of(&r.model, &work, &mixed);
         assert_near(r.mixed_share, 1);
         assert_near(r.sequences, 64);
         assert_near(r.mixed_s, mixed.latency_s);

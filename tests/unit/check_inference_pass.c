@@ -1,4 +1,4 @@
-#include "model/inference_pass.h"
+#include "model/serve/inference_pass.h"
 
 #include "serving_case.h"
 
@@ -7,24 +7,25 @@ static const double few = 2e-3;
 
 #define assert_about(got, want) ck_assert_double_eq_tol(got, want, few *fabs(want))
 
-static calc_pass pass_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                         calc_pass_work work)
+static calc_inference_pass pass_of(const calc_app *app, const calc_system *system,
+                                   const calc_exec *exec, calc_inference_pass_work work)
 {
-    static calc_pass_model model;
-    calc_pass pass;
-    calc_pass_model_init(&model, app, system, exec);
-    calc_pass_of(&model, &work, &pass);
+    static calc_inference_pass_model model;
+    calc_inference_pass pass;
+    calc_inference_pass_model_init(&model, app, system, exec);
+    calc_inference_pass_of(&model, &work, &pass);
     return pass;
 }
 
-static calc_pass_work decoded(double sequences, double context)
+static calc_inference_pass_work decoded(double sequences, double context)
 {
-    return (calc_pass_work){.sequences = sequences, .queries = 1, .context = context};
+    return (calc_inference_pass_work){.sequences = sequences, .queries = 1, .context = context};
 }
 
-static calc_pass_work prefilled(double chunk, double cached)
+static calc_inference_pass_work prefilled(double chunk, double cached)
 {
-    return (calc_pass_work){.prompts = 1, .chunk = chunk, .cached = cached, .finished = 1};
+    return (calc_inference_pass_work){
+        .prompts = 1, .chunk = chunk, .cached = cached, .finished = 1};
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
@@ -37,10 +38,10 @@ START_TEST(one_sequence_takes_the_time_of_reading_weights_and_cache)
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
     double weight_bytes = 2 * (70.553706496e9 - 128256.0 * 8192);
-    calc_pass pass = pass_of(&app, &system, &exec, decoded(1, 1000));
+    calc_inference_pass pass = pass_of(&app, &system, &exec, decoded(1, 1000));
     assert_about(pass.latency_s, (weight_bytes + 327680 * 1000.0) / 1e12);
     /* The cache alone: exactly, and per sequence. */
-    calc_pass longer = pass_of(&app, &system, &exec, decoded(1, 3000));
+    calc_inference_pass longer = pass_of(&app, &system, &exec, decoded(1, 3000));
     ck_assert_double_eq_tol(longer.latency_s - pass.latency_s, 327680 * 2000.0 / 1e12, 1e-12);
     pass = pass_of(&app, &system, &exec, decoded(8, 1000));
     longer = pass_of(&app, &system, &exec, decoded(8, 3000));
@@ -176,10 +177,10 @@ START_TEST(drafts_are_verified_in_one_reading_of_the_cache)
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
-    calc_pass_work work = decoded(4, 2000);
-    calc_pass one = pass_of(&app, &system, &exec, work);
+    calc_inference_pass_work work = decoded(4, 2000);
+    calc_inference_pass one = pass_of(&app, &system, &exec, work);
     work.queries = 4;
-    calc_pass four = pass_of(&app, &system, &exec, work);
+    calc_inference_pass four = pass_of(&app, &system, &exec, work);
     assert_near(four.flop, 4 * one.flop);
     ck_assert_double_gt(four.latency_s, one.latency_s);
     ck_assert_double_lt(four.latency_s, 1.01 * one.latency_s);
@@ -194,9 +195,9 @@ START_TEST(a_step_waits_for_two_all_reduces_a_block)
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 8, 1, 1, 1);
-    calc_pass fast = pass_of(&app, &system, &exec, decoded(1, 1));
+    calc_inference_pass fast = pass_of(&app, &system, &exec, decoded(1, 1));
     system.networks[0].latency_s = 1e-5;
-    calc_pass slow = pass_of(&app, &system, &exec, decoded(1, 1));
+    calc_inference_pass slow = pass_of(&app, &system, &exec, decoded(1, 1));
     assert_near(slow.slow.tensor_s, 160e-5);
     ck_assert_double_eq_tol(slow.latency_s - fast.latency_s, 162e-5, 1e-12);
 }
@@ -209,8 +210,8 @@ START_TEST(a_pass_goes_through_all_stages)
     calc_system system = memory_bound_system();
     calc_exec one = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
     calc_exec four = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 4, 1, 4);
-    calc_pass whole = pass_of(&app, &system, &one, decoded(1, 100));
-    calc_pass staged = pass_of(&app, &system, &four, decoded(1, 100));
+    calc_inference_pass whole = pass_of(&app, &system, &one, decoded(1, 100));
+    calc_inference_pass staged = pass_of(&app, &system, &four, decoded(1, 100));
     assert_near(staged.latency_s, whole.latency_s);
     ck_assert_uint_eq(staged.slowest, 2); /* the last, which has the head */
     assert_near(staged.slow.total_s - staged.slow.ends_s, staged.slow.kernel_s);
@@ -248,13 +249,13 @@ START_TEST(a_mixed_batch_reads_the_weights_once)
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 1, 1, 1, 8);
-    calc_pass_work work = decoded(8, 1000);
-    calc_pass alone = pass_of(&app, &system, &exec, work);
-    calc_pass chunk = pass_of(&app, &system, &exec, prefilled(64, 0));
+    calc_inference_pass_work work = decoded(8, 1000);
+    calc_inference_pass alone = pass_of(&app, &system, &exec, work);
+    calc_inference_pass chunk = pass_of(&app, &system, &exec, prefilled(64, 0));
     work.prompts = 1;
     work.chunk = 64;
     work.finished = 1;
-    calc_pass both = pass_of(&app, &system, &exec, work);
+    calc_inference_pass both = pass_of(&app, &system, &exec, work);
     assert_near(both.flop, alone.flop + chunk.flop);
     double weights_s = 2 * (70.553706496e9 - 128256.0 * 8192) / 1e12;
     assert_about(alone.latency_s + chunk.latency_s - both.latency_s, weights_s);
@@ -267,9 +268,9 @@ START_TEST(stored_scores_take_memory_and_time)
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
-    calc_pass flash = pass_of(&app, &system, &exec, prefilled(2048, 2048));
+    calc_inference_pass flash = pass_of(&app, &system, &exec, prefilled(2048, 2048));
     exec.flash_attention = false;
-    calc_pass scores = pass_of(&app, &system, &exec, prefilled(2048, 2048));
+    calc_inference_pass scores = pass_of(&app, &system, &exec, prefilled(2048, 2048));
     double square = 64 * 2048.0 * 4096;
     assert_near(scores.flop - flash.flop,
                 80 * 4 * 128.0 * 64 * (2048.0 * 4096 - (2048 * 2048.0 + 2048 * 2049.0 / 2)));

@@ -1,5 +1,5 @@
 /* Kernels looked up among measured ones. */
-#include "model/kernel_table.h"
+#include "model/cost/kernel_table.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "model/kv_cache.h"
+#include "model/serve/kv_cache.h"
 
 #include "serving_case.h"
 

@@ -1,4 +1,4 @@
-#include "model/layout.h"
+#include "model/stages/layout.h"
 
 #include "stage_case.h"
 

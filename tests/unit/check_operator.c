@@ -1,4 +1,4 @@
-#include "model/operator.h"
+#include "model/operators/operator.h"
 
 #include "small_case.h"
 
@@ -47,17 +47,17 @@ START_TEST(a_pass_sends_its_messages)
                        .edge_op = {CALC_OP_ALL_GATHER, CALC_OP_NONE, CALC_OP_NONE},
                        .narrowed = {0, 0.5, 0},
                        .times = {1, 3, 1}};
-    ck_assert_double_eq(calc_operator_message_bytes(&o, CALC_STAGE_AGRAD), 50);
+    ck_assert_double_eq(calc_operator_message_bytes(&o, CALC_PASS_AGRAD), 50);
     for (int edge = 0; edge < 2; edge++) {
-        ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, edge), 0);
-        ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_AGRAD, edge), 150);
+        ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_PASS_FW, edge), 0);
+        ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_PASS_AGRAD, edge), 150);
     }
     o.has_edge = true;
-    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, false), 0);
-    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, true), 100);
-    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_AGRAD, true), 0);
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_PASS_FW, false), 0);
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_PASS_FW, true), 100);
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_PASS_AGRAD, true), 0);
     o.kind = CALC_OPERATOR_MATRIX;
-    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_STAGE_FW, true), 0);
+    ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_PASS_FW, true), 0);
 }
 END_TEST
 
@@ -66,11 +66,11 @@ START_TEST(elementwise_operators_have_no_weight_pass_but_layers_with_weights_do)
     for (int kind = 0; kind <= CALC_OPERATOR_COLLECTIVE; kind++) {
         calc_operator o = {.kind = (calc_operator_kind)kind};
         bool link = kind == CALC_OPERATOR_COLLECTIVE;
-        ck_assert(calc_operator_runs(&o, CALC_STAGE_FW));
-        ck_assert(calc_operator_runs(&o, CALC_STAGE_AGRAD));
-        ck_assert(calc_operator_runs(&o, CALC_STAGE_WGRAD) == link);
+        ck_assert(calc_operator_runs(&o, CALC_PASS_FW));
+        ck_assert(calc_operator_runs(&o, CALC_PASS_AGRAD));
+        ck_assert(calc_operator_runs(&o, CALC_PASS_WGRAD) == link);
         o.weights = 1;
-        ck_assert(calc_operator_runs(&o, CALC_STAGE_WGRAD) == (kind != CALC_OPERATOR_VECTOR));
+        ck_assert(calc_operator_runs(&o, CALC_PASS_WGRAD) == (kind != CALC_OPERATOR_VECTOR));
     }
 }
 END_TEST

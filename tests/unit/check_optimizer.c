@@ -1,4 +1,4 @@
-#include "model/optimizer.h"
+#include "model/cost/optimizer.h"
 
 #include "small_case.h"
 

@@ -1,7 +1,7 @@
-#include "model/parameters.h"
+#include "model/operators/parameters.h"
 
-#include "model/block.h"
-#include "model/calculon.h"
+#include "model/cost/block.h"
+#include "model/operators/calculon.h"
 #include "modern_case.h"
 
 /* Brown et al. 2020, arXiv 2005.14165, table 2.1. */
@@ -223,8 +223,8 @@ static double token_flop_of_layers(const calc_app *app, const calc_exec *exec)
     double flop = 0;
     for (size_t i = 0; i < count; i++) {
         bool matrix = layers[i].kind == CALC_OPERATOR_MATRIX;
-        for (int stage = 0; matrix && stage < CALC_STAGE_COUNT; stage++) {
-            flop += exec->training || stage == CALC_STAGE_FW ? layers[i].flop[stage] : 0;
+        for (int stage = 0; matrix && stage < CALC_PASS_COUNT; stage++) {
+            flop += exec->training || stage == CALC_PASS_FW ? layers[i].flop[stage] : 0;
         }
     }
     double tokens = (double)app->seq_size * (double)exec->microbatch_size;

@@ -53,16 +53,16 @@ END_TEST
 
 START_TEST(passes_are_told_from_layouts_and_stages)
 {
-    ck_assert_int_eq(only("a,mm,bf16,m=1 k=2 n=3 layout=TN,time,1,s")->stage, CALC_STAGE_FW);
-    ck_assert_int_eq(only("a,mm,bf16,m=1 k=2 n=3 layout=NN,time,1,s")->stage, CALC_STAGE_AGRAD);
+    ck_assert_int_eq(only("a,mm,bf16,m=1 k=2 n=3 layout=TN,time,1,s")->pass, CALC_PASS_FW);
+    ck_assert_int_eq(only("a,mm,bf16,m=1 k=2 n=3 layout=NN,time,1,s")->pass, CALC_PASS_AGRAD);
     const calc_point *p =
         only("a,mm,bf16,m=1 k=2 n=3 layout=NT accumulate=True out_dtype=fp32,time,1,s");
-    ck_assert_int_eq(p->stage, CALC_STAGE_WGRAD);
+    ck_assert_int_eq(p->pass, CALC_PASS_WGRAD);
     ck_assert(p->result_bytes == 4);
     p = only("a,mm,bf16,m=1 k=2 n=3 layout=NT accumulate=False,time,1,s");
-    ck_assert_int_eq(p->stage, CALC_STAGE_FW);
+    ck_assert_int_eq(p->pass, CALC_PASS_FW);
     p = only("a,group_matmul,bf16,ng=2 M=1 N=2 K=3 stage=bwd_grad_w main_grad_dtype=bf16,time,1,s");
-    ck_assert_int_eq(p->stage, CALC_STAGE_WGRAD);
+    ck_assert_int_eq(p->pass, CALC_PASS_WGRAD);
     ck_assert(p->result_bytes == 2);
     ck_assert(
         only("a,sdp_fwd,bf16,seq_len=8 head_num=2 qk_head_dim=4 causal=False,time,1,s")->causal ==

@@ -1,4 +1,4 @@
-#include "model/processor.h"
+#include "model/operators/processor.h"
 
 #include "small_case.h"
 

@@ -1,4 +1,4 @@
-#include "model/reduce_by_block.h"
+#include "model/stages/reduce_by_block.h"
 
 #include "base/rng.h"
 #include "small_case.h"

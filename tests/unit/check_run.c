@@ -483,15 +483,15 @@ START_TEST(block_statistics_are_of_the_kind_most_blocks_are_of)
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
     calc_stats s = run(&c);
     make_block(&c, CALC_MOE_BLOCK);
-    ck_assert_double_eq(s.block_fw_flops, c.cost.work[CALC_STAGE_FW].flop);
+    ck_assert_double_eq(s.block_fw_flops, c.cost.work[CALC_PASS_FW].flop);
     ck_assert_double_eq(s.block_weight_space, 2 * (c.cost.dense_weights + c.cost.expert_weights));
     ck_assert_double_eq(s.block_act_storage_space, c.cost.kept_bytes);
     ck_assert_double_eq(s.block_act_working_space, c.cost.kept_whole_bytes);
-    ck_assert_double_eq(s.block_fw_mem_accessed, c.cost.work[CALC_STAGE_FW].bytes);
-    ck_assert_double_eq(s.block_agrad_mem_accessed, c.cost.work[CALC_STAGE_AGRAD].bytes);
-    ck_assert_double_eq(s.block_wgrad_mem_accessed, c.cost.work[CALC_STAGE_WGRAD].bytes);
-    ck_assert_double_eq(s.block_agrad_flops, c.cost.work[CALC_STAGE_AGRAD].flop);
-    ck_assert_double_eq(s.block_wgrad_flops, c.cost.work[CALC_STAGE_WGRAD].flop);
+    ck_assert_double_eq(s.block_fw_mem_accessed, c.cost.work[CALC_PASS_FW].bytes);
+    ck_assert_double_eq(s.block_agrad_mem_accessed, c.cost.work[CALC_PASS_AGRAD].bytes);
+    ck_assert_double_eq(s.block_wgrad_mem_accessed, c.cost.work[CALC_PASS_WGRAD].bytes);
+    ck_assert_double_eq(s.block_agrad_flops, c.cost.work[CALC_PASS_AGRAD].flop);
+    ck_assert_double_eq(s.block_wgrad_flops, c.cost.work[CALC_PASS_WGRAD].flop);
     ck_assert_double_eq(s.block_fw_time, c.cost.fw_s);
     ck_assert_double_eq(s.block_agrad_time, c.cost.agrad_s);
     ck_assert_double_eq(s.block_wgrad_time, c.cost.wgrad_s);
@@ -500,7 +500,7 @@ START_TEST(block_statistics_are_of_the_kind_most_blocks_are_of)
     c.app.dense_blocks = 5;
     s = run(&c);
     make_block(&c, CALC_DENSE_BLOCK);
-    ck_assert_double_eq(s.block_fw_flops, c.cost.work[CALC_STAGE_FW].flop);
+    ck_assert_double_eq(s.block_fw_flops, c.cost.work[CALC_PASS_FW].flop);
 }
 END_TEST
 

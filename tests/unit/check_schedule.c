@@ -1,4 +1,4 @@
-#include "model/schedule.h"
+#include "model/schedule/schedule.h"
 
 #include "small_case.h"
 

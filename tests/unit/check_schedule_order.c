@@ -1,4 +1,4 @@
-#include "model/schedule_order.h"
+#include "model/schedule/schedule_order.h"
 
 #include <string.h>
 

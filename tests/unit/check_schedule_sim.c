@@ -1,4 +1,4 @@
-#include "model/schedule_sim.h"
+#include "model/schedule/schedule_sim.h"
 
 #include "small_case.h"
 

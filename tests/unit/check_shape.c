@@ -1,4 +1,4 @@
-#include "model/shape.h"
+#include "model/operators/shape.h"
 
 #include "modern_case.h"
 

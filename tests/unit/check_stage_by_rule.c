@@ -1,6 +1,6 @@
-#include "model/stage_by_rule.h"
+#include "model/stages/stage_by_rule.h"
 
-#include "model/stage_step.h"
+#include "model/stages/stage_step.h"
 #include "small_case.h"
 
 /* A stage of two chunks of 2 blocks that take 2 s forward, 3 s and 1 s backward. */

@@ -1,4 +1,4 @@
-#include "model/stage_rules.h"
+#include "model/stages/stage_rules.h"
 
 #include "modern_case.h"
 
@@ -68,9 +68,9 @@ static calc_stage_terms terms_of(calc_compat compat, const calc_exec *exec, doub
                                .fw_exposed_s = 33,
                                .bw_exposed_s = 55,
                                .re_exposed_s = 77};
-    b->work[CALC_STAGE_FW].mem_s = 100;
-    b->work[CALC_STAGE_AGRAD] = (calc_cost_work){.flop_s = 200, .mem_s = 400};
-    b->work[CALC_STAGE_WGRAD] = (calc_cost_work){.flop_s = 800, .mem_s = 1600};
+    b->work[CALC_PASS_FW].mem_s = 100;
+    b->work[CALC_PASS_AGRAD] = (calc_cost_work){.flop_s = 200, .mem_s = 400};
+    b->work[CALC_PASS_WGRAD] = (calc_cost_work){.flop_s = 800, .mem_s = 1600};
     b->re = (calc_cost_work){.flop_s = 3200, .mem_s = 6400};
     calc_stage_terms t = {.compat = compat};
     calc_stage_rules_of(&context, exec, &parts, shards, NULL, &t);

@@ -1,8 +1,8 @@
 /* The step of a pipeline, against schedule_sim.h and a simulation written apart. */
-#include "model/stage_step.h"
+#include "model/stages/stage_step.h"
 
 #include "base/rng.h"
-#include "model/schedule_sim.h"
+#include "model/schedule/schedule_sim.h"
 #include "stage_case.h"
 
 enum { CLASSES = CALC_MAX_STAGE_CLASSES, MOST_STAGES = 12, MOST_MICROBATCHES = 60 };

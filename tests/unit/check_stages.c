@@ -1,4 +1,4 @@
-#include "model/stages.h"
+#include "model/stages/stages.h"
 
 #include "modern_case.h"
 

@@ -1,4 +1,4 @@
-#include "model/state.h"
+#include "model/cost/state.h"
 
 #include "small_case.h"
 

@@ -1,4 +1,4 @@
-#include "model/transformer.h"
+#include "model/operators/transformer.h"
 
 #include "modern_case.h"
 
@@ -11,9 +11,9 @@ static double llama_bytes(double ranks)
     return (8 * H + 2 * (2 * A * D + 2 * G * D) + 6 * F + 4 * A) / ranks;
 }
 
-static double flop_of(const modern_case *c, const char *name, calc_stage stage)
+static double flop_of(const modern_case *c, const char *name, calc_pass pass)
 {
-    return named(c, name)->flop[stage];
+    return named(c, name)->flop[pass];
 }
 
 /* ---- Attention and feed-forward ---------------------------------------------------------------
@@ -25,11 +25,11 @@ START_TEST(a_llama_block_has_its_matrices)
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.dense_weights, H * (A + 2 * G) * D + A * D * H + 3 * H * F + 2 * H);
     ck_assert_double_eq(c.cost.expert_weights, 0);
-    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
-        ck_assert_double_eq(flop_of(&c, "query key value", stage), 2 * T * H * 8 * D);
-        ck_assert_double_eq(flop_of(&c, "attention output", stage), 2 * T * A * D * H);
-        ck_assert_double_eq(flop_of(&c, "feed-forward up", stage), 2 * T * H * 2 * F);
-        ck_assert_double_eq(flop_of(&c, "feed-forward down", stage), 2 * T * F * H);
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        ck_assert_double_eq(flop_of(&c, "query key value", pass), 2 * T * H * 8 * D);
+        ck_assert_double_eq(flop_of(&c, "attention output", pass), 2 * T * A * D * H);
+        ck_assert_double_eq(flop_of(&c, "feed-forward up", pass), 2 * T * H * 2 * F);
+        ck_assert_double_eq(flop_of(&c, "feed-forward down", pass), 2 * T * F * H);
     }
     ck_assert_double_eq(c.cost.kept_bytes, T * llama_bytes(1));
     ck_assert_double_eq(c.cost.kept_whole_bytes, T * llama_bytes(1));
@@ -46,18 +46,18 @@ START_TEST(a_matrix_moves_its_operands_once)
     double in = T * F, weights = F * H, out = T * H;
     ck_assert_double_eq(o->inputs, in);
     ck_assert_double_eq(o->outputs, out);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], 2 * (in + weights + out));
-    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], 2 * (out + weights + in));
-    ck_assert_double_eq(o->bytes[CALC_STAGE_WGRAD], 2 * (in + out) + 8 * weights);
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], 2 * (in + weights + out));
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * (out + weights + in));
+    ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], 2 * (in + out) + 8 * weights);
     c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
     c.system.quantize_bytes = 3;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "feed-forward down");
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], in + weights + 2 * out + 3 * in);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], out + weights + 2 * in + 3 * out);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_WGRAD], in + out + 8 * weights);
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], in + weights + 2 * out + 3 * in);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], out + weights + 2 * in + 3 * out);
+    ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], in + out + 8 * weights);
     c.count = calc_transformer_head(&c.shape, &c.exec, c.operators); /* never narrow */
-    ck_assert_double_eq(named(&c, "head")->bytes[CALC_STAGE_FW], 2 * (T * H + 512 * H + T * 512));
+    ck_assert_double_eq(named(&c, "head")->bytes[CALC_PASS_FW], 2 * (T * H + 512 * H + T * 512));
 }
 END_TEST
 
@@ -81,7 +81,7 @@ START_TEST(repeated_key_heads_are_computed_and_kept_by_each)
     modern_case c = case_of(modern_app(), modern_exec(4, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "query key value")->weights, H * (D + 2 * D));
-    ck_assert_double_eq(flop_of(&c, "query key value", CALC_STAGE_FW), 2 * T * H * 3 * D);
+    ck_assert_double_eq(flop_of(&c, "query key value", CALC_PASS_FW), 2 * T * H * 3 * D);
     double keys_again = 2 * 2 * (D - G * D / 4);
     ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(4) + keys_again));
 }
@@ -110,8 +110,8 @@ START_TEST(stored_scores_are_the_whole_square_with_its_mask)
     const calc_operator *o = named(&c, "attention scores");
     double pairs = A / 2 * T * T;
     ck_assert_double_eq(o->kept_bytes, 5 * pairs);
-    ck_assert_double_eq(o->flop[CALC_STAGE_FW], 2 * pairs * 2 * D);
-    ck_assert_double_eq(o->flop[CALC_STAGE_AGRAD], 4 * pairs * 2 * D);
+    ck_assert_double_eq(o->flop[CALC_PASS_FW], 2 * pairs * 2 * D);
+    ck_assert_double_eq(o->flop[CALC_PASS_AGRAD], 4 * pairs * 2 * D);
     c.app.dropout = CALC_CHOICE_FALSE;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "attention scores")->kept_bytes, 2 * pairs);
@@ -144,7 +144,7 @@ START_TEST(queries_and_keys_may_be_normalized)
     c.app.qk_norm = true;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.dense_weights, without + 2 * D);
-    ck_assert_double_eq(named(&c, "query key norm")->bytes[CALC_STAGE_FW], 2 * T * (2 + 1) * D * 2);
+    ck_assert_double_eq(named(&c, "query key norm")->bytes[CALC_PASS_FW], 2 * T * (2 + 1) * D * 2);
 }
 END_TEST
 
@@ -153,17 +153,17 @@ START_TEST(flash_attention_computes_the_scores_of_the_mask)
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
     const double scores = A / 2 * 32 * 33 / 2;
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * scores * 2 * D);
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_AGRAD), 2 * scores * 5 * D);
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_WGRAD), 0);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * scores * 2 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_AGRAD), 2 * scores * 5 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_WGRAD), 0);
     c.app.causal = false;
     make_block(&c, CALC_DENSE_BLOCK);
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * A / 2 * T * T * 2 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * A / 2 * T * T * 2 * D);
     double moved = 2 * T * (2 * D + 2 * D + 2 * D); /* q; k, v; o */
     double sums = 4 * T * 2;
     const calc_operator *o = named(&c, "flash attention");
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], moved + sums);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], 2 * moved + sums);
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], moved + sums);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * moved + sums);
     ck_assert_double_eq(o->kept_bytes, sums);
 }
 END_TEST
@@ -175,24 +175,24 @@ START_TEST(exponentials_are_charged_relative_to_heads_of_128)
     c.app.causal = false;
     make_block(&c, CALC_DENSE_BLOCK);
     const calc_operator *o = named(&c, "flash attention");
-    ck_assert_double_eq(o->work[CALC_STAGE_FW], o->flop[CALC_STAGE_FW]);
-    ck_assert_double_eq(o->work[CALC_STAGE_AGRAD], o->flop[CALC_STAGE_AGRAD]);
+    ck_assert_double_eq(o->work[CALC_PASS_FW], o->flop[CALC_PASS_FW]);
+    ck_assert_double_eq(o->work[CALC_PASS_AGRAD], o->flop[CALC_PASS_AGRAD]);
     c.system.attention.softmax_size = 64;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "flash attention");
     double pairs = A * T * T;
-    ck_assert_double_eq(o->work[CALC_STAGE_FW], 2 * pairs * (2 * D + 64) * 0.8);
-    ck_assert_double_eq(o->work[CALC_STAGE_AGRAD], 2 * pairs * (5 * D + 160) * 0.8);
-    ck_assert_double_eq(o->flop[CALC_STAGE_FW], 2 * pairs * 2 * D);
+    ck_assert_double_eq(o->work[CALC_PASS_FW], 2 * pairs * (2 * D + 64) * 0.8);
+    ck_assert_double_eq(o->work[CALC_PASS_AGRAD], 2 * pairs * (5 * D + 160) * 0.8);
+    ck_assert_double_eq(o->flop[CALC_PASS_FW], 2 * pairs * 2 * D);
     c.app.causal = true;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "flash attention");
-    assert_near(o->work[CALC_STAGE_AGRAD], 2 * pairs * 33 / 64 * (5 * D + 160) * 0.8);
+    assert_near(o->work[CALC_PASS_AGRAD], 2 * pairs * 33 / 64 * (5 * D + 160) * 0.8);
     c.app.attn_size = 128;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "flash attention");
-    ck_assert_double_eq(o->work[CALC_STAGE_FW], o->flop[CALC_STAGE_FW]);
-    ck_assert_double_eq(o->work[CALC_STAGE_AGRAD], o->flop[CALC_STAGE_AGRAD]);
+    ck_assert_double_eq(o->work[CALC_PASS_FW], o->flop[CALC_PASS_FW]);
+    ck_assert_double_eq(o->work[CALC_PASS_AGRAD], o->flop[CALC_PASS_AGRAD]);
 }
 END_TEST
 
@@ -200,16 +200,16 @@ START_TEST(eager_execution_moves_more)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
-    double norm = named(&c, "attention norm")->bytes[CALC_STAGE_FW];
-    double flash = named(&c, "flash attention")->bytes[CALC_STAGE_FW];
+    double norm = named(&c, "attention norm")->bytes[CALC_PASS_FW];
+    double flash = named(&c, "flash attention")->bytes[CALC_PASS_FW];
     ck_assert_double_eq(norm, 2 * 2 * T * H);
     c.exec.eager = true;
     make_block(&c, CALC_DENSE_BLOCK);
-    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_STAGE_FW], 2 * norm);
+    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 2 * norm);
     c.system.eager_traffic = 3;
     make_block(&c, CALC_DENSE_BLOCK);
-    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_STAGE_FW], 3 * norm);
-    ck_assert_double_eq(named(&c, "flash attention")->bytes[CALC_STAGE_FW], flash);
+    ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 3 * norm);
+    ck_assert_double_eq(named(&c, "flash attention")->bytes[CALC_PASS_FW], flash);
 }
 END_TEST
 
@@ -234,9 +234,9 @@ START_TEST(latent_attention_goes_down_and_up)
     ck_assert_double_eq(c.cost.dense_weights, down + up + rest);
     ck_assert_double_eq(c.cost.kept_bytes, T * latent_bytes(1));
     double scores = A * 32 * 33 / 2;
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW),
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW),
                         2 * scores * (NOPE + ROPE + V));
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_AGRAD),
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_AGRAD),
                         2 * scores * (3 * (NOPE + ROPE) + 2 * V));
 }
 END_TEST
@@ -248,7 +248,7 @@ START_TEST(latents_are_gathered_by_four_ranks)
     modern_case c = case_of(latent_app(), modern_exec(4, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "query down projection")->weights, H * RQ);
-    ck_assert_double_eq(flop_of(&c, "query down projection", CALC_STAGE_FW), 2 * T / 4 * H * RQ);
+    ck_assert_double_eq(flop_of(&c, "query down projection", CALC_PASS_FW), 2 * T / 4 * H * RQ);
     ck_assert_double_eq(named(&c, "key value down projection")->weights, H * (RK + ROPE));
     ck_assert_double_eq(named(&c, "query up projection")->weights, RQ * (NOPE + ROPE));
     ck_assert_double_eq(named(&c, "key value up projection")->weights, RK * (NOPE + V));
@@ -286,9 +286,9 @@ START_TEST(a_block_with_experts_has_router_shared_and_routed_ones)
     double dense_part = 8 * H + 2 * (2 * A * D + 2 * G * D) + 4 * A;
     ck_assert_double_eq(c.cost.kept_bytes,
                         T * (dense_part + 6 * FS + K * (2 * H + 6 * FE) + 12 * E));
-    ck_assert_double_eq(flop_of(&c, "router", CALC_STAGE_FW), 2 * T * H * E);
-    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * K * T * H * 2 * FE);
-    ck_assert_double_eq(flop_of(&c, "experts down", CALC_STAGE_WGRAD), 2 * K * T * FE * H);
+    ck_assert_double_eq(flop_of(&c, "router", CALC_PASS_FW), 2 * T * H * E);
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_PASS_FW), 2 * K * T * H * 2 * FE);
+    ck_assert_double_eq(flop_of(&c, "experts down", CALC_PASS_WGRAD), 2 * K * T * FE * H);
     ck_assert(!has_operator(&c, "dispatch"));
 }
 END_TEST
@@ -316,16 +316,16 @@ START_TEST(experts_fold_into_tensor_and_data_parallelism)
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(calc_transformer_routed_tokens(&c.shape), 16);
     ck_assert_double_eq(c.cost.expert_weights, 3 * H * FE * E / 4);
-    ck_assert_double_eq(flop_of(&c, "router", CALC_STAGE_FW), 2 * 16 * H * E);
-    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * 64 * H * 2 * FE / 2);
+    ck_assert_double_eq(flop_of(&c, "router", CALC_PASS_FW), 2 * 16 * H * E);
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_PASS_FW), 2 * 64 * H * 2 * FE / 2);
     ck_assert_double_eq(named(&c, "dispatch")->message_bytes, 32 * H * 2);
     ck_assert_double_eq(named(&c, "combine")->message_bytes, 32 * H * 2);
     const calc_operator *gather = named(&c, "expert gather");
     ck_assert_double_eq(gather->message_bytes, 2 * 32 * H * 2);
-    ck_assert_int_eq(gather->op[CALC_STAGE_FW], CALC_OP_ALL_GATHER);
-    ck_assert_int_eq(gather->op[CALC_STAGE_AGRAD], CALC_OP_REDUCE_SCATTER);
-    ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_STAGE_FW], CALC_OP_REDUCE_SCATTER);
-    ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_STAGE_AGRAD], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(gather->op[CALC_PASS_FW], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(gather->op[CALC_PASS_AGRAD], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_PASS_FW], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_PASS_AGRAD], CALC_OP_ALL_GATHER);
     ck_assert_int_eq(gather->group, CALC_IN_EXPERT_TENSOR);
     ck_assert_int_eq(named(&c, "dispatch")->group, CALC_IN_EXPERT);
 }
@@ -337,9 +337,9 @@ START_TEST(one_expert_a_rank_is_the_limit)
     c.exec.expert_par = 8;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(c.cost.expert_weights, 3 * H * FE);
-    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * K * T * H * 2 * FE);
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_PASS_FW), 2 * K * T * H * 2 * FE);
     const calc_operator *o = named(&c, "experts up");
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], 2 * (K * T * H + H * 2 * FE + K * T * 2 * FE));
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], 2 * (K * T * H + H * 2 * FE + K * T * 2 * FE));
     ck_assert(o->expert);
 }
 END_TEST
@@ -352,7 +352,7 @@ START_TEST(capacity_and_imbalance_multiply_what_is_routed)
     c.exec.moe_imbalance = 0.5;
     make_block(&c, CALC_MOE_BLOCK);
     double pairs = K * T * 1.25 * 1.5;
-    ck_assert_double_eq(flop_of(&c, "experts up", CALC_STAGE_FW), 2 * pairs * H * 2 * FE);
+    ck_assert_double_eq(flop_of(&c, "experts up", CALC_PASS_FW), 2 * pairs * H * 2 * FE);
     ck_assert_double_eq(named(&c, "dispatch")->message_bytes, pairs * H * 2);
 }
 END_TEST
@@ -379,10 +379,10 @@ START_TEST(all_gather_brings_every_token_to_every_rank)
     make_block(&c, CALC_MOE_BLOCK);
     const calc_operator *there = named(&c, "dispatch"), *back = named(&c, "combine");
     ck_assert_double_eq(there->message_bytes, 4 * T * H * 2);
-    ck_assert_int_eq(there->op[CALC_STAGE_FW], CALC_OP_ALL_GATHER);
-    ck_assert_int_eq(there->op[CALC_STAGE_AGRAD], CALC_OP_REDUCE_SCATTER);
-    ck_assert_int_eq(back->op[CALC_STAGE_FW], CALC_OP_REDUCE_SCATTER);
-    ck_assert_int_eq(back->op[CALC_STAGE_AGRAD], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(there->op[CALC_PASS_FW], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(there->op[CALC_PASS_AGRAD], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(back->op[CALC_PASS_FW], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(back->op[CALC_PASS_AGRAD], CALC_OP_ALL_GATHER);
 }
 END_TEST
 
@@ -391,13 +391,13 @@ START_TEST(grouped_weights_may_have_gradient_traffic_of_their_own)
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_MOE_BLOCK);
     double in = K * T * FE, out = K * T * H, weights = FE * H * E;
-    ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_STAGE_WGRAD],
+    ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_PASS_WGRAD],
                         2 * (in + out) + 8 * weights);
     c.system.grouped.wgrad_bytes = 5;
     make_block(&c, CALC_MOE_BLOCK);
-    ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_STAGE_WGRAD],
+    ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_PASS_WGRAD],
                         2 * (in + out) + 5 * weights);
-    ck_assert_double_eq(named(&c, "attention output")->bytes[CALC_STAGE_WGRAD],
+    ck_assert_double_eq(named(&c, "attention output")->bytes[CALC_PASS_WGRAD],
                         2 * (T * A * D + T * H) + 8 * A * D * H);
 }
 END_TEST
@@ -406,18 +406,17 @@ START_TEST(unfused_experts_move_more_in_their_activation_only)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_MOE_BLOCK);
-    double fused = named(&c, "experts activation")->bytes[CALC_STAGE_FW];
+    double fused = named(&c, "experts activation")->bytes[CALC_PASS_FW];
     ck_assert_double_eq(fused, 3 * K * T * FE * 2);
-    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_STAGE_AGRAD],
+    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_AGRAD],
                         5 * K * T * FE * 2);
     c.exec.unfused_experts = true;
     make_block(&c, CALC_MOE_BLOCK);
-    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_STAGE_FW], 2.5 * fused);
-    ck_assert_double_eq(named(&c, "shared expert activation")->bytes[CALC_STAGE_FW],
-                        3 * T * FS * 2);
+    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 2.5 * fused);
+    ck_assert_double_eq(named(&c, "shared expert activation")->bytes[CALC_PASS_FW], 3 * T * FS * 2);
     c.system.expert_activation_traffic = 4;
     make_block(&c, CALC_MOE_BLOCK);
-    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_STAGE_FW], 4 * fused);
+    ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 4 * fused);
 }
 END_TEST
 
@@ -430,13 +429,13 @@ static void kernel_is(const modern_case *c, const char *name, double fw_bytes, d
 {
     const calc_operator *o = named(c, name);
     ck_assert_int_eq(o->kind, CALC_OPERATOR_VECTOR);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], fw_bytes);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], bw_bytes);
-    ck_assert_double_eq(o->flop[CALC_STAGE_FW], fw_flop);
-    ck_assert_double_eq(o->flop[CALC_STAGE_AGRAD], bw_flop);
-    ck_assert_double_eq(o->launches[CALC_STAGE_FW], 1);
-    ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 1);
-    ck_assert_double_eq(o->launches[CALC_STAGE_WGRAD], 0);
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], fw_bytes);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], bw_bytes);
+    ck_assert_double_eq(o->flop[CALC_PASS_FW], fw_flop);
+    ck_assert_double_eq(o->flop[CALC_PASS_AGRAD], bw_flop);
+    ck_assert_double_eq(o->launches[CALC_PASS_FW], 1);
+    ck_assert_double_eq(o->launches[CALC_PASS_AGRAD], 1);
+    ck_assert_double_eq(o->launches[CALC_PASS_WGRAD], 0);
 }
 
 START_TEST(elementwise_kernels_of_a_llama_block)
@@ -456,11 +455,11 @@ START_TEST(elementwise_kernels_of_a_llama_block)
     make_block(&c, CALC_DENSE_BLOCK);
     kernel_is(&c, "rotary embedding", 4 * 2 * heads, 4 * 2 * heads, 3 * heads, 3 * heads);
     kernel_is(&c, "activation", 6 * 2 * T * F, 10 * 2 * T * F, 6 * T * F, 11 * T * F);
-    for (calc_stage stage = CALC_STAGE_FW; stage < CALC_STAGE_COUNT; stage++) {
-        ck_assert_double_eq(named(&c, "feed-forward up")->launches[stage], 1);
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        ck_assert_double_eq(named(&c, "feed-forward up")->launches[pass], 1);
     }
-    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_STAGE_FW], 0);
-    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_STAGE_AGRAD], 0);
+    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_PASS_FW], 0);
+    ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_PASS_AGRAD], 0);
 }
 END_TEST
 
@@ -470,15 +469,15 @@ START_TEST(elementwise_kernels_of_a_gpt_block)
     c.exec.flash_attention = false;
     make_block(&c, CALC_DENSE_BLOCK);
     kernel_is(&c, "attention norm", 2 * 2 * T * H, 3 * 2 * T * H, 9 * T * H, 14 * T * H);
-    ck_assert_double_eq(named(&c, "attention norm")->flop[CALC_STAGE_WGRAD], 7 * T * H);
+    ck_assert_double_eq(named(&c, "attention norm")->flop[CALC_PASS_WGRAD], 7 * T * H);
     kernel_is(&c, "feed-forward residual", 7 * T * H, 5 * T * H, T * H, 0); /* and the mask */
     kernel_is(&c, "activation", 2 * 2 * T * F, 3 * 2 * T * F, 8 * T * F, 13 * T * F);
     const calc_operator *o = named(&c, "attention scores");
     double pairs = A * T * T;
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], pairs * (5 * 2 + 2));
-    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], pairs * (7 * 2 + 1));
-    ck_assert_double_eq(o->launches[CALC_STAGE_FW], 5);
-    ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 7);
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], pairs * (5 * 2 + 2));
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], pairs * (7 * 2 + 1));
+    ck_assert_double_eq(o->launches[CALC_PASS_FW], 5);
+    ck_assert_double_eq(o->launches[CALC_PASS_AGRAD], 7);
 }
 END_TEST
 
@@ -503,10 +502,10 @@ START_TEST(elementwise_kernels_of_experts)
     for (int i = 0; i < 2; i++) {
         const calc_operator *o = named(&c, i == 0 ? "permute" : "unpermute");
         ck_assert_int_eq(o->kind, CALC_OPERATOR_PERMUTE);
-        ck_assert_double_eq(o->bytes[CALC_STAGE_FW], (0.5 * T + 3.5 * rows) * H * 2);
-        ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], (0.5 * T + 3.5 * rows) * H * 2);
-        ck_assert_double_eq(o->launches[CALC_STAGE_FW], 8);
-        ck_assert_double_eq(o->launches[CALC_STAGE_AGRAD], 8);
+        ck_assert_double_eq(o->bytes[CALC_PASS_FW], (0.5 * T + 3.5 * rows) * H * 2);
+        ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], (0.5 * T + 3.5 * rows) * H * 2);
+        ck_assert_double_eq(o->launches[CALC_PASS_FW], 8);
+        ck_assert_double_eq(o->launches[CALC_PASS_AGRAD], 8);
     }
     /* Once per rank it was sent to, and a copy for each expert: two of eight experts are on one of
      * two ranks with a chance of 3 in 7. Nothing is sent where one rank has them all. */
@@ -516,7 +515,7 @@ START_TEST(elementwise_kernels_of_experts)
         limited.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
         make_block(&limited, CALC_MOE_BLOCK);
         double moved = ranks == 1 ? 0.5 * T + 3.5 * rows : 11.0 / 7 * T + rows;
-        assert_near(named(&limited, "permute")->bytes[CALC_STAGE_FW], moved * H * 2);
+        assert_near(named(&limited, "permute")->bytes[CALC_PASS_FW], moved * H * 2);
     }
     c.app.ffn_type = CALC_FFN_TYPE_GELU;
     make_block(&c, CALC_MOE_BLOCK);
@@ -544,17 +543,16 @@ END_TEST
  */
 
 /* How often the tensor-parallel ranks do an operation in a pass, all on T * H elements. */
-static int tensor_ops(const modern_case *c, calc_collective_op op, calc_stage first,
-                      calc_stage last)
+static int tensor_ops(const modern_case *c, calc_collective_op op, calc_pass first, calc_pass last)
 {
     int found = 0;
     for (size_t i = 0; i < c->count; i++) {
         const calc_operator *o = &c->operators[i];
         if (o->kind == CALC_OPERATOR_COLLECTIVE && o->group == CALC_IN_TENSOR) {
             ck_assert_double_eq(o->message_bytes, T * H * 2);
-            for (calc_stage stage = first; stage <= last; stage++) {
-                found += o->op[stage] == op;
-                ck_assert_double_eq(o->times[stage], 1);
+            for (calc_pass pass = first; pass <= last; pass++) {
+                found += o->op[pass] == op;
+                ck_assert_double_eq(o->times[pass], 1);
             }
         }
     }
@@ -563,8 +561,8 @@ static int tensor_ops(const modern_case *c, calc_collective_op op, calc_stage fi
 
 static void tensor_ops_are(const modern_case *c, calc_collective_op op, int forward, int backward)
 {
-    ck_assert_int_eq(tensor_ops(c, op, CALC_STAGE_FW, CALC_STAGE_FW), forward);
-    ck_assert_int_eq(tensor_ops(c, op, CALC_STAGE_AGRAD, CALC_STAGE_WGRAD), backward);
+    ck_assert_int_eq(tensor_ops(c, op, CALC_PASS_FW, CALC_PASS_FW), forward);
+    ck_assert_int_eq(tensor_ops(c, op, CALC_PASS_AGRAD, CALC_PASS_WGRAD), backward);
 }
 
 START_TEST(a_block_gathers_and_scatters_twice_each_way)
@@ -624,15 +622,15 @@ END_TEST
 START_TEST(context_ranks_divide_tokens_and_scores)
 {
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_RING);
-    ck_assert_double_eq(flop_of(&c, "feed-forward down", CALC_STAGE_FW), 2 * 8 * F * H);
+    ck_assert_double_eq(flop_of(&c, "feed-forward down", CALC_PASS_FW), 2 * 8 * F * H);
     double scores = A * 32 * 33 / 2 / 4;
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * scores * 2 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * scores * 2 * D);
     c.exec.context_par_balance = CALC_CONTEXT_PAR_BALANCE_NONE;
     make_block(&c, CALC_DENSE_BLOCK); /* the last rank has 7 of 16 triangles of an even 4 */
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * scores * 7 / 4 * 2 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * scores * 7 / 4 * 2 * D);
     c.app.causal = false;
     make_block(&c, CALC_DENSE_BLOCK);
-    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_STAGE_FW), 2 * A * T * T / 4 * 2 * D);
+    ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * A * T * T / 4 * 2 * D);
 }
 END_TEST
 
@@ -641,13 +639,13 @@ START_TEST(a_ring_passes_keys_on_and_their_gradients_back)
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_RING);
     const calc_operator *o = named(&c, "context ring");
     ck_assert_double_eq(o->message_bytes, key_value_bytes);
-    ck_assert_int_eq(o->op[CALC_STAGE_FW], CALC_OP_P2P);
-    ck_assert_int_eq(o->op[CALC_STAGE_AGRAD], CALC_OP_P2P);
-    ck_assert_double_eq(o->times[CALC_STAGE_FW], 3);
-    ck_assert_double_eq(o->times[CALC_STAGE_AGRAD], 6);
+    ck_assert_int_eq(o->op[CALC_PASS_FW], CALC_OP_P2P);
+    ck_assert_int_eq(o->op[CALC_PASS_AGRAD], CALC_OP_P2P);
+    ck_assert_double_eq(o->times[CALC_PASS_FW], 3);
+    ck_assert_double_eq(o->times[CALC_PASS_AGRAD], 6);
     ck_assert(o->hidden_by_attention);
-    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_FW], 4);
-    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_AGRAD], 4);
+    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_PASS_FW], 4);
+    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_PASS_AGRAD], 4);
 }
 END_TEST
 
@@ -656,11 +654,11 @@ START_TEST(an_all_gather_brings_all_keys)
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_ALL_GATHER);
     const calc_operator *o = named(&c, "context all-gather");
     ck_assert_double_eq(o->message_bytes, 4 * key_value_bytes);
-    ck_assert_int_eq(o->op[CALC_STAGE_FW], CALC_OP_ALL_GATHER);
-    ck_assert_int_eq(o->op[CALC_STAGE_AGRAD], CALC_OP_REDUCE_SCATTER);
-    ck_assert_int_eq(o->op[CALC_STAGE_WGRAD], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(o->op[CALC_PASS_FW], CALC_OP_ALL_GATHER);
+    ck_assert_int_eq(o->op[CALC_PASS_AGRAD], CALC_OP_REDUCE_SCATTER);
+    ck_assert_int_eq(o->op[CALC_PASS_WGRAD], CALC_OP_ALL_GATHER);
     ck_assert(!o->hidden_by_attention);
-    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_STAGE_FW], 1);
+    ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_PASS_FW], 1);
 }
 END_TEST
 
@@ -671,9 +669,9 @@ START_TEST(ulysses_swaps_sequence_for_heads)
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_ULYSSES);
     const calc_operator *o = named(&c, "context all-to-all");
     ck_assert_double_eq(o->message_bytes * 4, 8 * (2 * 4 + 2 * 2) * 16 * 2.0);
-    ck_assert_int_eq(o->op[CALC_STAGE_FW], CALC_OP_ALL_TO_ALL);
-    ck_assert_double_eq(o->times[CALC_STAGE_FW], 4);
-    ck_assert_double_eq(o->times[CALC_STAGE_AGRAD], 4);
+    ck_assert_int_eq(o->op[CALC_PASS_FW], CALC_OP_ALL_TO_ALL);
+    ck_assert_double_eq(o->times[CALC_PASS_FW], 4);
+    ck_assert_double_eq(o->times[CALC_PASS_AGRAD], 4);
     ck_assert_double_eq(o->sub_ranks, 4);
     double moved = 8 * (2 * 4 + 2 * 2) * 16 * 2.0;
     kernel_is(&c, "context reorder", 2 * moved, 2 * moved, 0, 0);
@@ -694,13 +692,13 @@ START_TEST(hierarchical_context_is_both)
     ck_assert_double_eq(inner->sub_stride, 1);
     ck_assert_double_eq(outer->sub_ranks, 2);
     ck_assert_double_eq(outer->sub_stride, 2);
-    ck_assert_double_eq(outer->times[CALC_STAGE_FW], 1);
-    ck_assert_double_eq(outer->times[CALC_STAGE_AGRAD], 2);
+    ck_assert_double_eq(outer->times[CALC_PASS_FW], 1);
+    ck_assert_double_eq(outer->times[CALC_PASS_AGRAD], 2);
     ck_assert_double_eq(outer->message_bytes, key_value_bytes);
     c.exec.context_par_inner = 1; /* a plain ring */
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert(!has_operator(&c, "context all-to-all"));
-    ck_assert_double_eq(named(&c, "context ring")->times[CALC_STAGE_FW], 3);
+    ck_assert_double_eq(named(&c, "context ring")->times[CALC_PASS_FW], 3);
 }
 END_TEST
 
@@ -927,28 +925,28 @@ START_TEST(what_is_gathered_is_narrowed_before)
         const calc_operator *o = named(&c, column[i]);
         double shared = 2 * T * H * (1 - 1.0 / 4); /* half of 4 bytes, of three ranks of four */
         double operands = o->inputs + o->weights;
-        ck_assert_double_eq(o->bytes[CALC_STAGE_FW],
+        ck_assert_double_eq(o->bytes[CALC_PASS_FW],
                             operands + 2 * o->outputs + 4 * o->inputs - shared);
         o = named(&c, row[i]);
         operands = o->outputs + o->weights;
-        ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD],
+        ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD],
                             operands + 2 * o->inputs + 4 * o->outputs - shared);
         const calc_operator *gather = named(&c, before[i]), *reduction = named(&c, after[i]);
         double whole = named(&wide, before[i])->message_bytes;
-        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_STAGE_FW), whole / 2);
-        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_STAGE_AGRAD), whole);
-        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_STAGE_WGRAD), whole / 2);
-        ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_STAGE_FW), whole);
-        ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_STAGE_AGRAD), whole / 2);
+        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_PASS_FW), whole / 2);
+        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_PASS_AGRAD), whole);
+        ck_assert_double_eq(calc_operator_message_bytes(gather, CALC_PASS_WGRAD), whole / 2);
+        ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_PASS_FW), whole);
+        ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_PASS_AGRAD), whole / 2);
     }
     c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR; /* nothing is gathered */
     c.exec.seq_par_ag_redo = false;
     make_block(&c, CALC_DENSE_BLOCK);
     const calc_operator *o = named(&c, "feed-forward up");
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW],
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW],
                         o->inputs + o->weights + 2 * o->outputs + 4 * o->inputs);
     ck_assert_double_eq(
-        calc_operator_message_bytes(named(&c, "feed-forward gather"), CALC_STAGE_AGRAD), 2 * T * H);
+        calc_operator_message_bytes(named(&c, "feed-forward gather"), CALC_PASS_AGRAD), 2 * T * H);
 }
 END_TEST
 
@@ -968,14 +966,14 @@ START_TEST(a_head_keeps_its_inputs_and_logits)
     c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
     make_head(&c);
     ck_assert_double_eq(c.cost.dense_weights, 512 / 2 * H + H);
-    ck_assert_double_eq(flop_of(&c, "head", CALC_STAGE_WGRAD), 2 * T * H * 512 / 2);
+    ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_WGRAD), 2 * T * H * 512 / 2);
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
-    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 4 * T * 512 / 2);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 4 * T * 512 / 2);
     c.exec.fused_cross_entropy = false;
     make_head(&c);
     /* logits in 2 and in 4 bytes, which their gradient overwrites */
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512) / 2);
-    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_STAGE_FW], 14 * T * 512 / 2);
+    ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 14 * T * 512 / 2);
 }
 END_TEST
 
@@ -1036,9 +1034,9 @@ START_TEST(an_embedding_touches_the_rows_of_its_tokens)
     c.count = calc_transformer_embedding(&c.shape, &c.exec, c.operators);
     const calc_operator *o = named(&c, "embedding");
     ck_assert_double_eq(o->weights, 512 / 2 * H);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_FW], 2 * 2 * T * H + 8 * T);
-    ck_assert_double_eq(o->bytes[CALC_STAGE_AGRAD], 2 * 4 * T * H);
-    ck_assert_int_eq(named(&c, "embedding reduction")->op[CALC_STAGE_FW], CALC_OP_REDUCE_SCATTER);
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], 2 * 2 * T * H + 8 * T);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * 4 * T * H);
+    ck_assert_int_eq(named(&c, "embedding reduction")->op[CALC_PASS_FW], CALC_OP_REDUCE_SCATTER);
 }
 END_TEST
 
@@ -1074,7 +1072,7 @@ START_TEST(a_predicted_token_adds_norms_and_a_projection)
     c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
     calc_cost_sum(&c.context, c.operators, c.count, 0, &c.cost);
     ck_assert_double_eq(c.cost.dense_weights, 3 * H + 2 * H * H);
-    ck_assert_double_eq(flop_of(&c, "prediction projection", CALC_STAGE_FW), 2 * T / 2 * 2 * H * H);
+    ck_assert_double_eq(flop_of(&c, "prediction projection", CALC_PASS_FW), 2 * T / 2 * 2 * H * H);
 }
 END_TEST
 

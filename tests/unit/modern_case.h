@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "model/cost.h"
-#include "model/stages.h"
-#include "model/transformer.h"
+#include "model/cost/cost.h"
+#include "model/operators/transformer.h"
+#include "model/stages/stages.h"
 #include "small_case.h"
 
 /** 8 Llama blocks: 4 query heads on 2 key heads of 16, 256 wide, 512 words. */

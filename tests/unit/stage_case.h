@@ -2,8 +2,8 @@
 #ifndef CALC_TEST_STAGE_CASE_H
 #define CALC_TEST_STAGE_CASE_H
 
-#include "model/stage_spent.h"
-#include "model/stage_step.h"
+#include "model/stages/stage_spent.h"
+#include "model/stages/stage_step.h"
 #include "modern_case.h"
 
 /** Bandwidths of small_system() [bytes/s]: networks 0 and 1, memory tiers 1 and 2. */

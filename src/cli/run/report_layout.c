@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/draw/human.h"
-#include "model/stages.h"
+#include "model/stages/stages.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/format.h"

@@ -7,8 +7,8 @@
 #include "model/run.h"
 #include "spec/field.h"
 
-static const char *const passes[CALC_STAGE_COUNT] = {"forward", "activation gradient",
-                                                     "weight gradient"};
+static const char *const passes[CALC_PASS_COUNT] = {"forward", "activation gradient",
+                                                    "weight gradient"};
 
 /* Why a layout has no operators to look up; NULL if it has. */
 static const char *refusal(const calc_inputs *in)
@@ -34,10 +34,9 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
                                : status;
     if (status == CALC_OK) {
         calc_run_measured(&in->app, &in->system, &in->exec, &out->table.table, stats);
-        out->count =
-            calc_operator_stats_measured(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE,
-                                         &out->table.table,
-                                         out->layer, out->source, CALC_MAX_LAYERS);
+        out->count = calc_operator_stats_measured(&in->app, &in->system, &in->exec,
+                                                  CALC_COMPAT_NONE, &out->table.table, out->layer,
+                                                  out->source, CALC_MAX_LAYERS);
     }
     return status;
 }
@@ -59,7 +58,7 @@ static void write_pass(calc_output *out, const calc_operator_source *s, int pass
     bool has = s->time_s[pass] > 0;
     char mark = has ? marks[s->source[pass]] : ' ';
     calc_output_printf(out, "%16s", has ? calc_human_seconds(s->time_s[pass], text) : "-");
-    if (mark != ' ' || pass + 1 < CALC_STAGE_COUNT) {
+    if (mark != ' ' || pass + 1 < CALC_PASS_COUNT) {
         calc_output_printf(out, " %c", mark);
     }
 }
@@ -67,7 +66,7 @@ static void write_pass(calc_output *out, const calc_operator_source *s, int pass
 static bool runs(const calc_operator_source *s)
 {
     bool any = false;
-    for (int pass = 0; pass < CALC_STAGE_COUNT; pass++) {
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
         any = any || s->time_s[pass] > 0;
     }
     return any;
@@ -85,7 +84,7 @@ void calc_run_operators_write(calc_output *out, const calc_run_operators *o)
             continue;
         }
         calc_output_printf(out, "  %-26s", o->layer[i].name);
-        for (int pass = 0; pass < CALC_STAGE_COUNT; pass++) {
+        for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
             write_pass(out, s, pass);
             time_s[s->source[pass]] += s->time_s[pass];
             total_s += s->time_s[pass];
@@ -107,7 +106,7 @@ void calc_run_operators_put(calc_put *put, const calc_run_operators *o)
 {
     calc_put_array(put, "operators", CALC_PUT_LINES);
     for (size_t i = 0; i < o->count; i++) {
-        for (int pass = 0; pass < CALC_STAGE_COUNT; pass++) {
+        for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
             const calc_operator_source *s = &o->source[i];
             if (s->time_s[pass] > 0) {
                 calc_put_object(put, NULL, CALC_PUT_LINE);

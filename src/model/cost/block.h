@@ -1,0 +1,20 @@
+/** @file block.h  The operators of a block: those of a transformer of today, or with the rule
+ * `layers` Calculon's. */
+#ifndef CALC_MODEL_BLOCK_H
+#define CALC_MODEL_BLOCK_H
+
+#include "model/cost/cost.h"
+#include "model/operators/transformer.h"
+
+/** Operators of a block of a kind, in order of the forward pass.
+ *  @param out  at least CALC_MAX_OPERATORS
+ *  @return their number */
+size_t calc_block_operators(const calc_cost_context *context, calc_block_kind kind,
+                            calc_operator *out);
+
+/** The same of the ends of the model: embedding, and final norm, head and loss. Calculon's list has
+ *  none. */
+size_t calc_block_embedding(const calc_cost_context *context, calc_operator *out);
+size_t calc_block_head(const calc_cost_context *context, calc_operator *out);
+
+#endif

@@ -1,0 +1,46 @@
+/** @file block_memory.h  Rule `block-memory`: what a processor holds of a block, by what it is for.
+ *  Sources: Korthikanti et al. 2022, arXiv 2205.05198 (activations); Rajbhandari et al. 2020, arXiv
+ *  1910.02054 (state); Isaev et al. (Calculon), SC'23. */
+#ifndef CALC_MODEL_BLOCK_MEMORY_H
+#define CALC_MODEL_BLOCK_MEMORY_H
+
+#include "model/cost/cost.h"
+#include "model/cost/rule_part.h"
+
+/** One block [bytes]. Gradients and state are 0 in inference. */
+typedef struct calc_block_memory {
+    double weight;
+    double whole_grad;      /**< before reduction and sharding, 4 bytes each */
+    double grad, optimizer; /**< reduced and sharded gradients; state, sharded */
+    double working;         /**< activations while the block is computed */
+    double stored;          /**< of them, those kept for the backward pass */
+    double checkpoint;      /**< input kept for full recomputation */
+    double activation_grad;
+} calc_block_memory;
+
+/** A block of a layout.
+ *  @param shards  ranks that share its state */
+calc_block_memory calc_block_memory_of(const calc_cost_context *context, const calc_exec *exec,
+                                       const calc_cost *block, double shards);
+
+/** Need of both tiers: the parts of a calc_rule_part that hold bytes. */
+void calc_block_memory_lines(const calc_exec *exec, const calc_block_memory *block,
+                             calc_rule_part *out);
+
+/** Bytes that can travel to the second tier: what is stored, or the checkpoint. */
+static inline double calc_block_memory_kept(const calc_exec *exec, const calc_block_memory *block)
+{
+    return exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? block->checkpoint
+                                                                        : block->stored;
+}
+
+/** What stays in the first tier of a kind that is offloaded: the block at hand, and the next. */
+calc_block_memory calc_block_memory_offloaded(const calc_exec *exec,
+                                              const calc_block_memory *block);
+
+/** Everything that so many blocks hold, wherever it is; activations in `stored`.
+ *  @param in_flight  micro-batches whose activations they hold */
+calc_block_memory calc_block_memory_whole(const calc_exec *exec, const calc_block_memory *block,
+                                          double blocks, double in_flight);
+
+#endif

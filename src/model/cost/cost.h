@@ -1,0 +1,131 @@
+/** @file cost.h  Time of a list of operators on a machine, for one micro-batch on one processor,
+ *  and what it weighs and keeps. A kernel takes its arithmetic and its memory traffic (their sum or
+ *  the larger, by the system's processing_mode) and its launch; a collective what its networks
+ * take, less what its class of overlap hides. */
+#ifndef CALC_MODEL_COST_H
+#define CALC_MODEL_COST_H
+
+#include "model/cost/kernel_table.h"
+#include "model/operators/operator.h"
+
+/** What times need beside the operators. Borrows. */
+typedef struct calc_cost_context {
+    const calc_system *system;
+    const calc_exec *exec;
+    const calc_shape *shape;
+    calc_compat compat; /**< rules of Calculon's that apply */
+    calc_groups groups;
+    const calc_engine *matrix; /**< in matrix_datatype */
+    const calc_engine *wide;   /**< matrix engine in datatype */
+    const calc_engine *vector; /**< in datatype */
+    double matrix_rate;        /**< sustained rate and block scales, as a factor on the engine */
+    double sustained;
+    double usage; /**< share of the processor that tensor-parallel communication takes */
+    const calc_kernel_table
+        *measured; /**< kernels to look up before anything is computed, or NULL */
+} calc_cost_context;
+
+/** Fill the context of a layout. */
+calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
+                                       const calc_shape *shape, calc_compat compat);
+
+/** Communication of one group in the passes of a micro-batch: messages [bytes] and times [s]. */
+typedef struct calc_cost_comm {
+    double fw_bytes, bw_bytes, re_bytes;             /**< sent */
+    double fw_link_s, bw_link_s, re_link_s;          /**< on the link */
+    double fw_exposed_s, bw_exposed_s, re_exposed_s; /**< part that is not hidden */
+} calc_cost_comm;
+
+/** Arithmetic and memory traffic of one pass, with the time of each alone. */
+typedef struct calc_cost_work {
+    double flop, flop_s;
+    double bytes, mem_s;
+} calc_cost_work;
+
+/** One list of operators. */
+typedef struct calc_cost {
+    double fw_s, agrad_s, wgrad_s, re_s;  /**< kernels: forward, both backward passes, repeated */
+    calc_cost_work work[CALC_PASS_COUNT]; /**< arithmetic is that of matrices and attention, and of
+                                                Calculon's layers */
+    calc_cost_work re;
+    /* What hides communication, in the pass that it is in: repeated, only what is repeated. */
+    double attention_fw_s, attention_bw_s, attention_re_s;
+    double shared_fw_s, shared_bw_s, shared_re_s; /**< shared experts */
+    double ring_fw_s, ring_bw_s, ring_re_s;       /**< of context: passed on beside the attention */
+    calc_cost_comm tensor, context, expert; /**< expert includes the ranks that split an expert */
+    calc_cost_comm edge;                    /**< tensor, in the last block of a chunk */
+    double required_bytes_per_s;            /**< bandwidth at which tiles hide all communication */
+    double dense_weights, expert_weights;   /**< elements on one rank */
+    double kept_bytes;                      /**< stored, with recomputation */
+    double kept_whole_bytes;                /**< stored without */
+    double working_bytes;                   /**< held while the block is computed */
+    double grad_bytes;                      /**< gradients of activations that a list counts */
+    double passing_bytes;                   /**< most that exists beside them in a pass: gradients,
+                                                 less what the backward pass has done with */
+} calc_cost;
+
+/** Sum a list.
+ *  @param recompute  bits of calc_operator_recompute() */
+void calc_cost_sum(const calc_cost_context *context, const calc_operator *operators, size_t count,
+                   unsigned recompute, calc_cost *out);
+
+/** Time of one pass over an operator, without communication [s]; of a collective, of what
+ * processors add up and copy for it. */
+double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator *op,
+                          calc_pass pass);
+
+/** Time of its communication in a pass, hidden or not [s].
+ *  @param edge  in the last block of a chunk */
+double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op, calc_pass pass,
+                        bool edge);
+
+/** A collective in the passes of a block; its exposed times are those before classes of overlap
+ * hide any of them (context and expert parallelism).
+ *  @param edge  of the last block of a chunk; tiles expose as much there as in the others */
+calc_cost_comm calc_cost_passes_of(const calc_cost_context *context, const calc_operator *op,
+                                   unsigned recompute, bool edge);
+
+/** The collective in the list whose tiles run beside matrix i; NULL if there is none. */
+const calc_operator *calc_cost_tiles_beside(const calc_cost_context *context,
+                                            const calc_operator *list, size_t count, size_t i);
+
+/** A pass over a matrix that its communication runs beside, in as many tiles as ranks. */
+typedef struct calc_cost_tiles {
+    double time_s;    /**< of the matrix: driving the network takes its share of the processor */
+    double exposed_s; /**< communication that is not hidden */
+} calc_cost_tiles;
+
+/** The first tile is there already; the others travel beside the tiles before them. A pipe waits
+ * for one tile more than a ring, and no more is hidden than in kernels that were measured
+ *  (overlap.tensor_par_fused).
+ *  @param link_s  of the whole communication */
+calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *context, const calc_operator *matrix,
+                                   calc_pass pass, double link_s);
+
+/** The same, with where the time comes from; of all that is not measured the model. */
+double calc_cost_kernel_from(const calc_cost_context *context, const calc_operator *op,
+                             calc_pass pass, calc_kernel_source *source);
+double calc_cost_link_from(const calc_cost_context *context, const calc_operator *op,
+                           calc_pass pass, calc_kernel_source *source);
+
+/** Forward, with exposed communication [s]. */
+static inline double calc_cost_fw_s(const calc_cost *c)
+{
+    return c->fw_s + c->tensor.fw_exposed_s + c->context.fw_exposed_s + c->expert.fw_exposed_s;
+}
+
+/** Backward by activations, with recomputation and exposed communication [s]. */
+static inline double calc_cost_agrad_s(const calc_cost *c)
+{
+    return c->agrad_s + c->re_s + c->tensor.bw_exposed_s + c->context.bw_exposed_s +
+           c->expert.bw_exposed_s + c->tensor.re_exposed_s + c->context.re_exposed_s +
+           c->expert.re_exposed_s;
+}
+
+/** A share that may be absent. */
+static inline double calc_share_or(double share, double otherwise)
+{
+    return share > 0 ? share : otherwise;
+}
+
+#endif

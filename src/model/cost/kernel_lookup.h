@@ -1,0 +1,22 @@
+/** @file kernel_lookup.h  Operators of a layout looked up among measured ones: what identifies them
+ *  there. */
+#ifndef CALC_MODEL_KERNEL_LOOKUP_H
+#define CALC_MODEL_KERNEL_LOOKUP_H
+
+#include "model/cost/cost.h"
+
+/** Time of a pass over a kernel [s], with context->measured at hand. Conversion to a narrow format
+ *  is a kernel of its own, which the model costs. Attention over windows, over context-parallel
+ *  ranks or by portable kernels has no measured equal, nor has a sum of several kernels: sorting
+ *  tokens, attention without flash.
+ *  @param model_s  what the model says
+ *  @param source   filled */
+double calc_kernel_lookup_s(const calc_cost_context *context, const calc_operator *op,
+                            calc_pass pass, double model_s, calc_kernel_source *source);
+
+/** Likewise one collective on a buffer of `bytes`. */
+double calc_kernel_lookup_link_s(const calc_cost_context *context, calc_collective_op op,
+                                 const calc_group *group, double bytes, double model_s,
+                                 calc_kernel_source *source);
+
+#endif

@@ -1,0 +1,19 @@
+/** @file state.h  What data parallelism keeps of each weight: number formats, and what is sharded.
+ *  Sources: Micikevicius et al. 2018, arXiv 1710.03740 (master weights); Rajbhandari et al. 2020,
+ *  arXiv 1910.02054 (ZeRO). */
+#ifndef CALC_MODEL_STATE_H
+#define CALC_MODEL_STATE_H
+
+#include "model/operators/shape.h"
+
+/** Bytes of one number of each kind of state. */
+typedef struct calc_state_bytes {
+    double weight, grad, reduced, master, moment;
+} calc_state_bytes;
+
+calc_state_bytes calc_state_bytes_of(const calc_exec *exec, const calc_shape *shape);
+
+/** What data parallelism shards: 0 to 3. */
+int64_t calc_zero_stage(const calc_exec *exec);
+
+#endif

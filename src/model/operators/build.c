@@ -1,0 +1,203 @@
+#include "model/operators/build.h"
+
+#include <assert.h>
+
+calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
+                            const calc_exec *exec, calc_compat compat, calc_operator *out)
+{
+    bool sequence_par = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    double eager = system && system->eager_traffic > 0 ? system->eager_traffic : 2;
+    return (calc_build){
+        .shape = shape,
+        .system = system,
+        .exec = exec,
+        .out = out,
+        .tokens = shape->tokens,
+        .kept = sequence_par ? shape->tokens / shape->tensor_par : shape->tokens,
+        .sequence_par = sequence_par,
+        .adds = system && calc_collective_adds(system, exec, compat),
+        .traffic = exec->eager ? eager : 1,
+    };
+}
+
+calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_kind kind,
+                               unsigned repeated_by)
+{
+    assert(b->count < CALC_MAX_OPERATORS);
+    calc_operator *o = &b->out[b->count++];
+    *o = (calc_operator){
+        .name = name, .kind = kind, .repeated_by = repeated_by | CALC_RECOMPUTE_ALL};
+    return o;
+}
+
+void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by)
+{
+    o->kept_bytes += bytes;
+    o->dropped_bytes += bytes;
+    o->working_bytes += bytes;
+    o->dropped_by = dropped_by | CALC_RECOMPUTE_ALL;
+}
+
+void calc_build_pass(const calc_build *b, calc_operator *o, double elements)
+{
+    o->passing_bytes = (b->kept * b->shape->hidden + elements) * b->shape->element_bytes;
+}
+
+/* Elements of the residual stream that are gathered from the tensor-parallel ranks. */
+static double gathered(const calc_build *b)
+{
+    bool gathers = b->sequence_par && b->shape->tensor_par > 1;
+    return gathers ? b->tokens * b->shape->hidden : 0;
+}
+
+void calc_build_pass_open(const calc_build *b, calc_operator *o, double elements)
+{
+    double again = b->exec->seq_par_ag_redo ? gathered(b) : 0;
+    calc_build_pass(b, o, elements + b->tokens * b->shape->hidden + again);
+}
+
+void calc_build_pass_close(const calc_build *b, calc_operator *o, double elements)
+{
+    calc_build_pass(b, o, elements + gathered(b));
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,
+                                 double elements, double fw_bytes, double bw_bytes)
+{
+    calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_VECTOR, repeated_by);
+    o->inputs = elements;
+    o->outputs = elements;
+    o->bytes[CALC_PASS_FW] = fw_bytes * b->traffic;
+    o->bytes[CALC_PASS_AGRAD] = bw_bytes * b->traffic;
+    o->launches[CALC_PASS_FW] = 1;
+    o->launches[CALC_PASS_AGRAD] = 1;
+    return o;
+}
+
+calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_kind kind,
+                                 unsigned repeated_by, double rows, double inner, double columns,
+                                 double copies)
+{
+    const calc_shape *s = b->shape;
+    bool narrow = kind != CALC_OPERATOR_HEAD && s->matrix_bytes < s->element_bytes;
+    double e = s->element_bytes;
+    double m = narrow ? s->matrix_bytes : e;
+    double q = narrow && b->system ? b->system->quantize_bytes : 0;
+    double weights = inner * columns * copies;
+    double grad_bytes = 2 * s->grad_bytes;
+    calc_operator *o = calc_build_next(b, name, kind, repeated_by);
+    if (kind == CALC_OPERATOR_GROUPED && b->system && b->system->grouped.wgrad_bytes > 0) {
+        grad_bytes = b->system->grouped.wgrad_bytes;
+    }
+    o->inputs = rows * inner;
+    o->outputs = rows * columns;
+    o->weights = weights;
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        o->flop[pass] = 2 * rows * inner * columns;
+        o->launches[pass] = 1;
+    }
+    o->bytes[CALC_PASS_FW] = m * (rows * inner + weights) + e * rows * columns + q * rows * inner;
+    o->bytes[CALC_PASS_AGRAD] =
+        m * (rows * columns + weights) + e * rows * inner + q * rows * columns;
+    o->bytes[CALC_PASS_WGRAD] = m * (rows * inner + rows * columns) + grad_bytes * weights;
+    return o;
+}
+
+/* ---- Collectives ----------------------------------------------------------------------------- */
+
+calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned repeated_by,
+                                     calc_operator_group group, double bytes, calc_collective_op fw,
+                                     calc_collective_op bw)
+{
+    calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_COLLECTIVE, repeated_by);
+    o->group = group;
+    o->message_bytes = bytes;
+    o->op[CALC_PASS_FW] = fw;
+    o->op[CALC_PASS_AGRAD] = bw;
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        o->times[pass] = 1;
+    }
+    return o;
+}
+
+/* Arithmetic of a reduction: each rank adds up its share of what the others send. */
+static void add_up(const calc_build *b, calc_operator *o, calc_pass pass)
+{
+    double ranks = b->shape->tensor_par;
+    o->flop[pass] = b->adds ? o->message_bytes / b->shape->element_bytes * (ranks - 1) / ranks : 0;
+}
+
+/* Whether a gathered input is kept: neither is it gathered again, nor exists it a tile at a time.
+ */
+static bool keeps_gathered(const calc_build *b)
+{
+    return !b->exec->seq_par_ag_redo && !calc_operator_tiled(b->exec);
+}
+
+calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
+                                          double width)
+{
+    double bytes = b->tokens * width * b->shape->element_bytes;
+    if (b->shape->tensor_par <= 1) {
+        return NULL;
+    }
+    calc_operator *o =
+        calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
+                              b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE,
+                              b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE);
+    if (b->sequence_par && !keeps_gathered(b)) {
+        o->op[CALC_PASS_WGRAD] = CALC_OP_ALL_GATHER;
+    }
+    o->beside = 1;
+    add_up(b, o, CALC_PASS_AGRAD);
+    return o;
+}
+
+calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by)
+{
+    double bytes = b->tokens * b->shape->hidden * b->shape->element_bytes;
+    if (b->shape->tensor_par <= 1) {
+        return NULL;
+    }
+    calc_operator *o =
+        calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
+                              b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE,
+                              b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE);
+    o->beside = -1;
+    add_up(b, o, CALC_PASS_FW);
+    return o;
+}
+
+void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_operator *matrix,
+                              calc_pass pass)
+{
+    const calc_shape *s = b->shape;
+    if (!gather || !b->sequence_par || s->matrix_bytes >= s->element_bytes) {
+        return;
+    }
+    double elements = pass == CALC_PASS_FW ? matrix->inputs : matrix->outputs;
+    double saved = 1 - s->matrix_bytes / s->element_bytes;
+    gather->narrowed[pass] = saved;
+    if (pass == CALC_PASS_FW) {
+        gather->narrowed[CALC_PASS_WGRAD] = saved; /* the same input, gathered again */
+    }
+    if (b->system) {
+        matrix->bytes[pass] -= b->system->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
+    }
+}
+
+void calc_build_keep_input(const calc_build *b, calc_operator *o, double width)
+{
+    bool gathered = b->sequence_par && b->shape->tensor_par > 1 && keeps_gathered(b);
+    double tokens = gathered ? b->tokens : b->kept;
+    /* What was gathered does not come back from a norm alone. */
+    calc_build_keep(o, tokens * width * b->shape->kept_bytes,
+                    gathered ? CALC_RECOMPUTE_ALL : 1U << CALC_RECOMPUTE_MODULES_LAYERNORM);
+}
+
+void calc_build_bias(const calc_build *b, calc_operator *o, double width)
+{
+    o->weights += b->shape->bias ? width : 0;
+}

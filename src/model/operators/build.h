@@ -1,0 +1,91 @@
+/** @file build.h  A list of operators under construction: kernels and collectives that every part
+ * of a transformer is made of. Sources: transformer.h. */
+#ifndef CALC_MODEL_BUILD_H
+#define CALC_MODEL_BUILD_H
+
+#include "model/operators/operator.h"
+
+/** Operators under construction, with what they have in common. */
+typedef struct calc_build {
+    const calc_shape *shape;
+    const calc_system *system; /**< NULL where no time depends on it */
+    const calc_exec *exec;
+    calc_operator *out; /**< CALC_MAX_OPERATORS */
+    size_t count;
+    double tokens; /**< of a micro-batch, whole */
+    double kept;   /**< tokens of the residual stream on one rank between communication steps */
+    bool sequence_par;
+    bool adds;      /**< processors add up what tensor-parallel reductions bring */
+    double traffic; /**< of elementwise operations over fused ones */
+} calc_build;
+
+/** No operators yet. `out` has room for CALC_MAX_OPERATORS. */
+calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
+                            const calc_exec *exec, calc_compat compat, calc_operator *out);
+
+/** Append an operator without work. `repeated_by`: bits of recompute_modules; full recomputation
+ *  repeats every operator. The result stays valid as long as `out`. */
+calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_kind kind,
+                               unsigned repeated_by);
+
+/** Add to the bytes an operator keeps for the backward pass. `dropped_by`: bits of
+ *  recompute_modules that do not keep them; full recomputation never does. */
+void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by);
+
+/** Elements that exist beside the gradient of the residual stream while a pass runs an operator:
+ *  gradients of its output and its input. */
+void calc_build_pass(const calc_build *build, calc_operator *o, double elements);
+
+/** The same of a column-parallel matrix, whose output has `elements`: all tokens' gradient of its
+ *  input, and that input where it is gathered again. */
+void calc_build_pass_open(const calc_build *build, calc_operator *o, double elements);
+
+/** And of a row-parallel one, whose input has `elements`: its output's gradient is that of the
+ *  residual stream, gathered with sequence parallelism. */
+void calc_build_pass_close(const calc_build *build, calc_operator *o, double elements);
+
+/** Append an elementwise kernel that moves so many bytes forward and backward. */
+calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,
+                                 double elements, double fw_bytes, double bw_bytes);
+
+/** Append (rows x inner) times (inner x columns), `copies` different weights of that size sharing
+ *  the rows. Each pass reads its operands in the narrow format and writes wide; narrowing an
+ * operand costs quantize_bytes per element; the weight gradient is read, added to and written back.
+ */
+calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_kind kind,
+                                 unsigned repeated_by, double rows, double inner, double columns,
+                                 double copies);
+
+/** The rest of a matrix's weights: its bias, if the model has biases, with the whole width where
+ *  it is not split. */
+void calc_build_bias(const calc_build *b, calc_operator *o, double width);
+
+/** Append a collective that runs once in each pass. `bytes`: the whole buffer. */
+calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned repeated_by,
+                                     calc_operator_group group, double bytes, calc_collective_op fw,
+                                     calc_collective_op bw);
+
+/** Before a column-parallel matrix, which must follow: identity forward and all-reduce backward;
+ * with sequence parallelism all-gather, and reduce-scatter, and the gathered input once more for
+ * the weight gradient unless it is kept; in tiles it is never kept whole. Nothing (NULL) with one
+ *  tensor-parallel rank. */
+calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
+                                          double width);
+
+/** After a row-parallel matrix, which must come before: the partial sums are added up. Nothing
+ * (NULL) with one rank. */
+calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by);
+
+/** What `matrix` reads in `pass` comes from `gather` (NULL: it does not): with sequence
+ * parallelism every rank narrows its share of the tokens to 8 or 4 bits before they are sent, so
+ * that fewer bytes travel, and half of the traffic of narrowing, all but the transposed copy, is
+ * shared by the ranks. Nothing where matrices are not narrow. Source: Transformer Engine, whose
+ * linear layers gather quantized tensors. */
+void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_operator *matrix,
+                              calc_pass pass);
+
+/** Keep the input of a column-parallel matrix: the rank's share where it is gathered again, which
+ *  the norm before it brings back, else all tokens. */
+void calc_build_keep_input(const calc_build *b, calc_operator *o, double width);
+
+#endif

@@ -1,0 +1,192 @@
+#include "model/operators/feedforward.h"
+
+#include "model/operators/transformer.h"
+#include "spec/format.h"
+
+/* Bits of recomputation. */
+enum {
+    LAYERNORM = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM,
+    MLP = 1 << CALC_RECOMPUTE_MODULES_MLP,
+    MOE_ACT = 1 << CALC_RECOMPUTE_MODULES_MOE_ACT,
+    SHARED_EXPERTS = 1 << CALC_RECOMPUTE_MODULES_SHARED_EXPERTS,
+    MOE = 1 << CALC_RECOMPUTE_MODULES_MOE
+};
+
+/* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. */
+static void add_feedforward(calc_build *b, double width, unsigned module, bool shared)
+{
+    const calc_shape *s = b->shape;
+    double columns = width / s->tensor_par;
+    double gates = s->gated ? 2 : 1;
+    double e = s->element_bytes;
+    double elements = b->tokens * columns;
+    double unfused = b->exec->fused_activation ? 1 : 2;
+    calc_operator *gather = calc_build_open_tensor_par(
+        b, shared ? "shared expert gather" : "feed-forward gather", module, s->hidden);
+    calc_operator *o =
+        calc_build_matrix(b, shared ? "shared expert up" : "feed-forward up", CALC_OPERATOR_MATRIX,
+                          module, b->tokens, s->hidden, gates * columns, 1);
+    calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
+    calc_build_pass_open(b, o, gates * elements);
+    if (!shared) {
+        calc_build_bias(b, o, gates * columns);
+        calc_build_keep_input(b, o, s->hidden);
+    }
+    o = calc_build_vector(b, shared ? "shared expert activation" : "activation", module, elements,
+                          (gates + 1) * elements * e * unfused,
+                          (2 * gates + 1) * elements * e * unfused);
+    o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * elements;
+    o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * elements;
+    calc_build_pass(b, o, (gates + unfused) * elements);
+    /* In kernels of its own a gate keeps what it is multiplied with, too. */
+    double products = s->gated ? unfused - 1 : 0;
+    calc_build_keep(o, (gates + products) * elements * s->kept_bytes, module);
+    o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
+                          CALC_OPERATOR_MATRIX, module, b->tokens, columns, s->hidden, 1);
+    if (!shared) {
+        calc_build_bias(b, o, s->hidden);
+    }
+    calc_build_pass_close(b, o, elements);
+    calc_build_keep(o, elements * s->kept_bytes, module);
+    calc_operator *reduction = calc_build_close_tensor_par(
+        b, shared ? "shared expert reduction" : "feed-forward reduction", module);
+    calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
+}
+
+/* Sorting of tokens by expert, or back: reads and writes them once per expert, and once before. A
+ * dispatch that sends no token twice to a rank leaves one copy per rank to read, or to write; where
+ * all experts are on one rank, nothing is dispatched. */
+static void add_sort(calc_build *b, const char *name, double routed)
+{
+    const calc_shape *s = b->shape;
+    double tokens = calc_transformer_routed_tokens(s);
+    double copies = s->experts_per_token * tokens;
+    bool once = b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
+    double moved =
+        once ? calc_shape_reached(s, s->expert_par) * tokens + copies : tokens / 2 + 3.5 * copies;
+    double bytes = moved * s->hidden * s->element_bytes;
+    calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_PERMUTE, MOE);
+    o->inputs = routed * s->hidden;
+    o->outputs = o->inputs;
+    o->bytes[CALC_PASS_FW] = bytes;
+    o->bytes[CALC_PASS_AGRAD] = bytes;
+    o->launches[CALC_PASS_FW] = 8;
+    o->launches[CALC_PASS_AGRAD] = 8;
+}
+
+/* Tokens on the way to their experts, or back. */
+static void add_exchange(calc_build *b, const char *name, double routed, calc_format format,
+                         bool back)
+{
+    const calc_shape *s = b->shape;
+    double e = s->element_bytes;
+    if (s->expert_par <= 1) {
+        return;
+    }
+    if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+        double bytes = calc_transformer_routed_tokens(s) * s->expert_par * s->hidden * e;
+        calc_build_collective(b, name, MOE, CALC_IN_EXPERT, bytes,
+                              back ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER,
+                              back ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER);
+    } else {
+        calc_build_collective(b, name, MOE, CALC_IN_EXPERT,
+                              routed * s->hidden * calc_format_bytes_or(format, e),
+                              CALC_OP_ALL_TO_ALL, CALC_OP_ALL_TO_ALL);
+    }
+}
+
+/* Forward, when tokens come back: as they arrived, what the experts made of them, that sorted, and
+ * what was sent back; the first two until the block is done, as measured peaks of Megatron-LM have
+ * it (tests/golden/b200). Without an exchange only the second and the third. Beside them the shared
+ * experts' output. */
+static void add_way_back(calc_build *b, double routed)
+{
+    const calc_shape *s = b->shape;
+    double tokens = calc_transformer_routed_tokens(s);
+    double sent = routed;
+    double back = routed;
+    if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+        sent = tokens * s->expert_par;
+        back = tokens;
+    } else if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
+        sent = tokens * calc_shape_reached(s, s->expert_par);
+        back = tokens;
+    }
+    double exchanged = s->expert_par > 1 ? sent + back : 0;
+    double experts = routed * s->expert_tensor_par;
+    double shared = s->shared_feedforward > 0 ? b->kept : 0;
+    b->out[b->count - 1].passing_bytes =
+        (experts + sent + exchanged + shared) * s->hidden * s->element_bytes;
+}
+
+static void add_expert_gather(calc_build *b, const char *name, double routed, bool before)
+{
+    const calc_shape *s = b->shape;
+    if (s->expert_tensor_par > 1) {
+        calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
+                              routed * s->hidden * s->element_bytes * s->expert_tensor_par,
+                              before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
+                              before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
+    }
+}
+
+void calc_feedforward_dense(calc_build *b)
+{
+    add_feedforward(b, b->shape->feedforward, MLP, false);
+}
+
+void calc_feedforward_experts(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    const calc_exec *x = b->exec;
+    double tokens = calc_transformer_routed_tokens(s);
+    double capacity = x->capacity_factor > 0 ? x->capacity_factor : 1;
+    double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance);
+    /* The ranks that split an expert compute the tokens of all of them. */
+    double rows = routed * s->expert_tensor_par;
+    double width = s->expert_feedforward / s->expert_tensor_par;
+    double local = s->experts / s->expert_par;
+    double gates = s->gated ? 2 : 1;
+    double e = s->element_bytes;
+    double traffic = !x->unfused_experts ? 1
+                     : b->system->expert_activation_traffic > 0
+                         ? b->system->expert_activation_traffic
+                         : 2.5;
+    calc_operator *o =
+        calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
+    o->weights += (s->router_bias + s->bias) * s->experts;
+    calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
+    o = calc_build_vector(b, "routing", MOE, tokens * s->experts, 8 * tokens * s->experts,
+                          8 * tokens * s->experts);
+    calc_build_keep(o, 12 * tokens * s->experts, MOE);
+    if (s->shared_feedforward > 0) {
+        size_t first = b->count;
+        add_feedforward(b, s->shared_feedforward, SHARED_EXPERTS | MOE, true);
+        for (size_t i = first; i < b->count; i++) {
+            b->out[i].shared_expert = true;
+        }
+    }
+    add_sort(b, "permute", routed);
+    add_exchange(b, "dispatch", routed, x->dispatch_datatype, false);
+    add_expert_gather(b, "expert gather", routed, true);
+    o = calc_build_matrix(b, "experts up", CALC_OPERATOR_GROUPED, MOE, rows, s->hidden,
+                          gates * width, local);
+    o->expert = true;
+    calc_build_bias(b, o, local * gates * width);
+    calc_build_keep(o, rows * s->hidden * s->kept_bytes, MOE);
+    o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
+                          (gates + 1) * rows * width * e * traffic,
+                          (2 * gates + 1) * rows * width * e * traffic);
+    o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * rows * width;
+    o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * rows * width;
+    calc_build_keep(o, gates * rows * width * s->kept_bytes, MOE);
+    o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden,
+                          local);
+    o->expert = true;
+    calc_build_bias(b, o, local * s->hidden);
+    calc_build_keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
+    add_expert_gather(b, "expert reduction", routed, false);
+    add_exchange(b, "combine", routed, x->combine_datatype, true);
+    add_sort(b, "unpermute", routed);
+    add_way_back(b, routed);
+}

@@ -1,0 +1,120 @@
+/** @file operator.h  One kernel or one collective of a transformer on one processor, for one
+ *  micro-batch: arithmetic, memory traffic, launches, weights, what it keeps for the backward pass,
+ *  and which recomputation drops or repeats it. Times are not here: cost.h. */
+#ifndef CALC_MODEL_OPERATOR_H
+#define CALC_MODEL_OPERATOR_H
+
+#include "calc.h"
+#include "model/operators/collective.h"
+#include "model/operators/shape.h"
+
+/** The three passes over an operator. */
+typedef enum calc_pass {
+    CALC_PASS_FW,    /**< forward */
+    CALC_PASS_AGRAD, /**< backward, gradients of activations */
+    CALC_PASS_WGRAD, /**< backward, gradients of weights */
+    CALC_PASS_COUNT
+} calc_pass;
+
+/** What an operator runs on. */
+typedef enum calc_operator_kind {
+    CALC_OPERATOR_VECTOR,    /**< elementwise: bound by memory */
+    CALC_OPERATOR_MATRIX,    /**< matrix multiplication in matrix_datatype */
+    CALC_OPERATOR_HEAD,      /**< the same in datatype: head and router are never narrow */
+    CALC_OPERATOR_GROUPED,   /**< one multiplication per local expert */
+    CALC_OPERATOR_ATTENTION, /**< flash attention */
+    CALC_OPERATOR_SCORES,    /**< attention with stored scores */
+    CALC_OPERATOR_PERMUTE,   /**< sorting tokens by expert */
+    CALC_OPERATOR_LAYER,     /**< elementwise layer of Calculon's: obeys processing_mode, and has a
+                                  weight-gradient pass if it has weights */
+    CALC_OPERATOR_COLLECTIVE
+} calc_operator_kind;
+
+/** Groups an operator may communicate in. */
+typedef enum calc_operator_group {
+    CALC_IN_TENSOR,
+    CALC_IN_CONTEXT,
+    CALC_IN_EXPERT,
+    CALC_IN_EXPERT_TENSOR,
+    CALC_OPERATOR_GROUPS
+} calc_operator_group;
+
+enum {
+    /** Bits beside those of recompute_modules: full recomputation; inputs that are gathered again;
+     *  training, which drops what another operator holds already. */
+    CALC_RECOMPUTE_ALL = 1 << CALC_RECOMPUTE_MODULES_COUNT,
+    CALC_RECOMPUTE_GATHER = CALC_RECOMPUTE_ALL << 1,
+    CALC_RECOMPUTE_HELD = CALC_RECOMPUTE_ALL << 2,
+    /** Operators of one block at most. */
+    CALC_MAX_OPERATORS = 48
+};
+
+/** One operator. Plain value; `name` is static text. */
+typedef struct calc_operator {
+    const char *name; /**< NULL: a collective in tiles, part of the matrix beside it */
+    calc_operator_kind kind;
+    double inputs, outputs;           /**< elements of the forward pass */
+    double flop[CALC_PASS_COUNT];     /**< arithmetic */
+    double bytes[CALC_PASS_COUNT];    /**< memory traffic */
+    double launches[CALC_PASS_COUNT]; /**< kernels */
+    double work[CALC_PASS_COUNT];     /**< attention: arithmetic that time is charged for, with the
+                                            exponentials; otherwise as flop */
+    double weights;                   /**< trainable elements on this rank */
+    bool expert;                      /**< split by expert parallelism, not by tensor parallelism */
+    double kept_bytes;                /**< from forward for backward */
+    double dropped_bytes;             /**< of them, what recomputation does not keep */
+    double working_bytes;             /**< held while the block is computed */
+    double grad_bytes;                /**< gradients of its output, where a list counts them */
+    double passing_bytes; /**< beside what is kept, while a pass runs it: gradients of its output,
+                               its input and the residual stream; tokens on their way */
+    unsigned dropped_by;  /**< recomputation that does not keep them */
+    unsigned repeated_by; /**< recomputation that runs forward again */
+    calc_operator_group group; /**< COLLECTIVE: the ranks */
+    calc_collective_op
+        op[CALC_PASS_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */
+    calc_collective_op edge_op[CALC_PASS_COUNT]; /**< the same in the last block of a chunk, which
+                                                       may hand on what is scattered; has_edge */
+    bool has_edge;
+    bool repeats;         /**< COLLECTIVE: the third operation is the first one, where recomputation
+                               repeats it; else it is one of the backward pass */
+    double message_bytes; /**< COLLECTIVE: whole buffer of one operation */
+    double
+        narrowed[CALC_PASS_COUNT]; /**< COLLECTIVE: share of them that sending 8 or 4 bits saves */
+    double times[CALC_PASS_COUNT]; /**< COLLECTIVE: how often each runs */
+    double sub_ranks, sub_stride;  /**< COLLECTIVE: of every so many ranks of the group, so many;
+                                        0: the whole group */
+    int beside;                    /**< COLLECTIVE: where in the list, from here, the matrix is that
+                                        its tiles run beside: 1 or -1; 0: there is none */
+    bool shared_expert;            /**< part of the shared experts */
+    bool hidden_by_attention;      /**< COLLECTIVE: runs beside the attention kernel (ring) */
+} calc_operator;
+
+/** Bytes of one of a collective's operations of a pass. */
+static inline double calc_operator_message_bytes(const calc_operator *o, calc_pass pass)
+{
+    return o->message_bytes * (1 - o->narrowed[pass]);
+}
+
+/** Bytes that a pass communicates; 0 for a pass without an operation.
+ *  @param edge  in the last block of a chunk */
+double calc_operator_sent_bytes(const calc_operator *o, calc_pass pass, bool edge);
+
+/** Whether a pass has a kernel: elementwise operators have no weight pass of their own. */
+static inline bool calc_operator_runs(const calc_operator *o, calc_pass pass)
+{
+    return pass != CALC_PASS_WGRAD || o->kind == CALC_OPERATOR_COLLECTIVE ||
+           (o->weights > 0 && o->kind != CALC_OPERATOR_VECTOR);
+}
+
+/** Whether tensor-parallel communication runs in tiles beside the matrices. */
+static inline bool calc_operator_tiled(const calc_exec *exec)
+{
+    return exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
+           exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+}
+
+/** What an execution recomputes: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the bits beside
+ *  it. */
+unsigned calc_operator_recompute(const calc_exec *exec);
+
+#endif

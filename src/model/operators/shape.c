@@ -1,0 +1,152 @@
+#include "model/operators/shape.h"
+
+#include <math.h>
+
+#include "model/operators/processor.h"
+#include "spec/format.h"
+
+/* A choice, or what the preset says. */
+static bool chosen(calc_choice choice, bool preset)
+{
+    return choice == CALC_CHOICE_AUTO ? preset : choice == CALC_CHOICE_TRUE;
+}
+
+static void set_structure(calc_shape *s, const calc_app *app, const calc_exec *exec)
+{
+    bool llama = app->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
+                 exec->structure_type == CALC_STRUCTURE_TYPE_LLAMA;
+    s->gated = app->ffn_type == CALC_FFN_TYPE_AUTO
+                   ? llama
+                   : app->ffn_type == CALC_FFN_TYPE_SWIGLU || app->ffn_type == CALC_FFN_TYPE_GEGLU;
+    s->rms = app->norm_type == CALC_NORM_TYPE_AUTO ? llama : app->norm_type == CALC_NORM_TYPE_RMS;
+    s->rope = app->position_type == CALC_POSITION_TYPE_AUTO
+                  ? llama
+                  : app->position_type == CALC_POSITION_TYPE_ROPE;
+    s->learned = app->position_type == CALC_POSITION_TYPE_AUTO
+                     ? !llama
+                     : app->position_type == CALC_POSITION_TYPE_LEARNED;
+    s->bias = chosen(app->bias, !llama);
+    s->dropout = chosen(app->dropout, !llama);
+    s->tied = chosen(app->tied_embeddings, !llama);
+    s->causal = app->causal;
+    s->qk_norm = app->qk_norm;
+}
+
+static void set_attention(calc_shape *s, const calc_app *app, const calc_exec *exec)
+{
+    s->heads = (double)app->attn_heads;
+    s->kv_heads = app->kv_heads > 0                                        ? (double)app->kv_heads
+                  : exec->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1
+                                                                           : s->heads;
+    s->latent = app->kv_lora_rank > 0;
+    s->qk_size = (double)app->attn_size;
+    s->v_size = s->qk_size;
+    if (s->latent) {
+        s->q_rank = (double)app->q_lora_rank;
+        s->kv_rank = (double)app->kv_lora_rank;
+        s->rope_size = (double)app->qk_rope_size;
+        s->qk_size = (double)app->qk_nope_size + s->rope_size;
+        s->v_size = app->v_size > 0 ? (double)app->v_size : (double)app->attn_size;
+        s->kv_heads = s->heads;
+    }
+    s->flash = exec->flash_attention || exec->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    s->window = (double)app->window_size;
+    s->global_every = (double)app->global_every;
+    s->local_heads = s->heads / s->tensor_par;
+    s->local_kv_heads = calc_max(1, s->kv_heads / s->tensor_par);
+}
+
+static void set_experts(calc_shape *s, const calc_app *app)
+{
+    s->experts = (double)app->num_experts;
+    s->dense_blocks = s->experts > 0 ? (double)app->dense_blocks : s->blocks;
+    s->moe_every = app->moe_every > 1 ? (double)app->moe_every : 1;
+    s->router_bias = app->router_bias;
+    if (s->experts > 0) {
+        s->experts_per_token = (double)app->experts_per_token;
+        s->expert_feedforward =
+            app->expert_feedforward > 0 ? (double)app->expert_feedforward : s->feedforward;
+        s->shared_feedforward = (double)app->shared_feedforward;
+        s->groups_per_token = app->expert_groups > 1 ? (double)app->groups_per_token : 0;
+    }
+}
+
+calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec)
+{
+    double element_bytes = calc_datatype_bytes(exec->datatype);
+    calc_shape s = {
+        .hidden = (double)app->hidden,
+        .feedforward = (double)app->feedforward,
+        .seq = exec->seq_size > 0 ? (double)exec->seq_size : (double)app->seq_size,
+        .blocks = (double)app->num_blocks,
+        .mtp_blocks = (double)app->mtp_blocks,
+        .tensor_par = calc_par_size(exec->tensor_par),
+        .context_par = calc_par_size(exec->context_par),
+        .expert_par = calc_par_size(exec->expert_par),
+        .expert_tensor_par = calc_par_size(exec->expert_tensor_par),
+        .microbatch = (double)exec->microbatch_size,
+        .element_bytes = element_bytes,
+        .matrix_bytes = calc_format_bytes_or(exec->matrix_datatype, element_bytes),
+        .weight_bytes = calc_format_bytes_or(exec->weight_datatype, element_bytes),
+        .kept_bytes = calc_format_bytes_or(exec->activation_datatype, element_bytes),
+        .grad_bytes = calc_format_bytes_or(
+            exec->grad_datatype,
+            exec->memory_model == CALC_MEMORY_MODEL_MEGATRON ? 4 : element_bytes),
+    };
+    if (app->vocab_size > 0) {
+        double multiple =
+            (app->vocab_multiple > 0 ? (double)app->vocab_multiple : 128) * s.tensor_par;
+        s.vocab = ceil((double)app->vocab_size / multiple) * multiple;
+    }
+    s.tokens = s.microbatch * s.seq / s.context_par;
+    set_structure(&s, app, exec);
+    set_attention(&s, app, exec);
+    set_experts(&s, app);
+    return s;
+}
+
+double calc_shape_moe_blocks(const calc_shape *shape)
+{
+    return shape->experts > 0 ? floor((shape->blocks - shape->dense_blocks) / shape->moe_every) : 0;
+}
+
+/* Chance that at least one of the experts of a token is among so many of them, a whole number: none
+ * is with C(E - m, k) / C(E, k). */
+static double chance(const calc_shape *s, double experts)
+{
+    double none = 1;
+    for (double drawn = 0; drawn < s->experts_per_token && none > 0; drawn++) {
+        none *= calc_max(0, s->experts - experts - drawn) / (s->experts - drawn);
+    }
+    return 1 - none;
+}
+
+double calc_shape_reached(const calc_shape *s, double destinations)
+{
+    double experts = s->experts / destinations;
+    double fewer = floor(experts);
+    double more = experts - fewer; /* share of the destinations that have one expert more */
+    double reached = (1 - more) * chance(s, fewer) + (more > 0 ? more * chance(s, fewer + 1) : 0);
+    return destinations * reached;
+}
+
+double calc_shape_global_share(const calc_shape *s)
+{
+    return s->window <= 0         ? 1
+           : s->global_every <= 0 ? 0
+                                  : floor(s->blocks / s->global_every) / s->blocks;
+}
+
+double calc_shape_score_share(const calc_shape *s)
+{
+    if (!s->causal) {
+        return 1;
+    }
+    double whole = (s->seq + 1) / (2 * s->seq);
+    if (s->window <= 0 || s->window >= s->seq) {
+        return whole;
+    }
+    double part = s->window / s->seq * (1 - s->window / (2 * s->seq));
+    double global = calc_shape_global_share(s);
+    return global * whole + (1 - global) * part;
+}

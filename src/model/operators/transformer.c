@@ -1,0 +1,363 @@
+#include "model/operators/transformer.h"
+
+#include "model/operators/build.h"
+#include "model/operators/feedforward.h"
+#include "spec/format.h"
+
+/* Bits of recomputation. */
+enum {
+    CORE_ATTN = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN,
+    LAYERNORM = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM,
+    MLA_UP_PROJ = 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ
+};
+
+/* ---- Parts of a block ------------------------------------------------------------------------ */
+
+/* A norm of the residual stream. It keeps its input. */
+static void add_norm(calc_build *b, const char *name)
+{
+    const calc_shape *s = b->shape;
+    double elements = b->kept * s->hidden;
+    double bytes = elements * s->element_bytes;
+    calc_operator *o = calc_build_vector(b, name, LAYERNORM, elements, 2 * bytes, 3 * bytes);
+    o->flop[CALC_PASS_FW] = (s->rms ? 4 : 9) * elements;
+    o->flop[CALC_PASS_AGRAD] = (s->rms ? 8 : 14) * elements;
+    o->flop[CALC_PASS_WGRAD] = (s->rms ? 4 : 7) * elements;
+    o->weights = (s->rms ? 1 : 2) * s->hidden;
+    /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
+    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
+    o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_ALL : 0;
+}
+
+/* Residual sum, with the dropout before it. */
+static void add_residual(calc_build *b, const char *name)
+{
+    const calc_shape *s = b->shape;
+    double elements = b->kept * s->hidden;
+    double bytes = elements * s->element_bytes;
+    double mask = s->dropout ? elements : 0;
+    calc_operator *o = calc_build_vector(b, name, 0, elements, 3 * bytes + mask, 2 * bytes + mask);
+    o->flop[CALC_PASS_FW] = elements;
+    if (s->dropout) {
+        calc_build_keep(o, mask, CALC_RECOMPUTE_ALL);
+    }
+}
+
+static void add_query_key_value(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double query = s->local_heads * s->qk_size;
+    double key_value = s->local_kv_heads * (s->qk_size + s->v_size);
+    calc_operator *gather = calc_build_open_tensor_par(b, "attention gather", 0, s->hidden);
+    calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
+                                         s->hidden, query + key_value, 1);
+    calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
+    calc_build_pass_open(b, o, b->tokens * (query + key_value));
+    calc_build_bias(b, o, query + key_value);
+    calc_build_keep_input(b, o, s->hidden);
+    double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
+    double bytes = 2 * heads * s->element_bytes;
+    if (s->qk_norm) {
+        o = calc_build_vector(b, "query key norm", 0, heads, bytes, 1.5 * bytes);
+        o->flop[CALC_PASS_FW] = 4 * heads;
+        o->flop[CALC_PASS_AGRAD] = 8 * heads;
+        o->weights = 2 * s->qk_size;
+    }
+    if (s->rope) {
+        double passes = b->exec->unfused_rope ? 2 : 1;
+        o = calc_build_vector(b, "rotary embedding", 0, heads, passes * bytes, passes * bytes);
+        o->flop[CALC_PASS_FW] = 3 * heads;
+        o->flop[CALC_PASS_AGRAD] = 3 * heads;
+    }
+}
+
+/* Latent attention: both down projections run on the rank's share of the tokens, whole on every
+ * rank; what is gathered is the latents. The up projections are split by heads. */
+static void add_latent_query_key_value(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double e = s->element_bytes;
+    double query = s->local_heads * s->qk_size;
+    double nope = s->qk_size - s->rope_size;
+    double latents = s->q_rank + s->kv_rank;
+    if (s->q_rank > 0) {
+        calc_build_matrix(b, "query down projection", CALC_OPERATOR_MATRIX, 0, b->kept, s->hidden,
+                          s->q_rank, 1);
+    }
+    calc_operator *o = calc_build_matrix(b, "key value down projection", CALC_OPERATOR_MATRIX, 0,
+                                         b->kept, s->hidden, s->kv_rank + s->rope_size, 1);
+    calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
+    double elements = b->kept * latents;
+    o = calc_build_vector(b, "latent norm", MLA_UP_PROJ, elements, 2 * elements * e,
+                          3 * elements * e);
+    o->flop[CALC_PASS_FW] = 4 * elements;
+    o->flop[CALC_PASS_AGRAD] = 8 * elements;
+    o->weights = latents;
+    calc_build_keep(o, 2 * elements * e, CALC_RECOMPUTE_ALL);
+    calc_build_open_tensor_par(b, "latent gather", 0,
+                               s->q_rank > 0 ? latents + s->rope_size
+                                             : s->hidden + s->kv_rank + s->rope_size);
+    calc_build_matrix(b, "query up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ, b->tokens,
+                      s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
+    calc_build_matrix(b, "key value up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ, b->tokens,
+                      s->kv_rank, s->local_heads * (nope + s->v_size), 1);
+    double heads = 2 * s->local_heads * s->qk_size * b->tokens;
+    o = calc_build_vector(b, "rotary embedding", MLA_UP_PROJ, heads, 2 * heads * e, 2 * heads * e);
+    o->flop[CALC_PASS_FW] = 3 * heads;
+    o->flop[CALC_PASS_AGRAD] = 3 * heads;
+}
+
+/* Attention whose scores never leave the processor: five products backward for two forward. */
+static void add_flash(calc_build *b, double kept_bytes)
+{
+    const calc_shape *s = b->shape;
+    double share = calc_shape_score_share(s);
+    double pairs = s->microbatch * s->local_heads * s->seq * s->seq / s->context_par;
+    /* Without the halves swapped, the last rank of a causal ring has nearly twice the mean. */
+    if (s->causal && s->context_par > 1 &&
+        b->exec->context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
+        share *= (2 * s->context_par - 1) / s->context_par;
+    }
+    double e = s->element_bytes;
+    double moved = b->tokens * e *
+                   (s->local_heads * s->qk_size + s->local_kv_heads * (s->qk_size + s->v_size) +
+                    s->local_heads * s->v_size);
+    double width = s->qk_size + s->v_size;
+    double bw_width = 3 * s->qk_size + 2 * s->v_size;
+    double exponentials = b->system->attention.softmax_size;
+    /* The rates are those of heads of 128, where the exponentials are part of them. */
+    double usual = exponentials > 0 ? 256 / (256 + exponentials) : 1;
+    calc_operator *o = calc_build_next(b, "flash attention", CALC_OPERATOR_ATTENTION, CORE_ATTN);
+    o->inputs = b->tokens * (s->local_heads + 2 * s->local_kv_heads) * s->qk_size;
+    o->outputs = b->tokens * s->local_heads * s->v_size;
+    o->flop[CALC_PASS_FW] = 2 * pairs * width * share;
+    o->flop[CALC_PASS_AGRAD] = 2 * pairs * bw_width * share;
+    o->work[CALC_PASS_FW] = 2 * pairs * (width + exponentials) * share * usual;
+    o->work[CALC_PASS_AGRAD] = 2 * pairs * (bw_width + 2.5 * exponentials) * share * usual;
+    o->bytes[CALC_PASS_FW] = moved + 4 * b->tokens * s->local_heads;
+    o->bytes[CALC_PASS_AGRAD] = 2 * moved + 4 * b->tokens * s->local_heads;
+    bool ring = b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
+    o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
+    o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
+    calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
+    o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
+    calc_build_pass(b, o, moved / e);
+    o->launches[CALC_PASS_FW] = 0;
+    o->launches[CALC_PASS_AGRAD] = 0;
+    calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
+}
+
+/* Attention in separate kernels that write and read the whole square of scores. */
+static void add_scores(calc_build *b, double kept_bytes)
+{
+    const calc_shape *s = b->shape;
+    double pairs = s->microbatch * s->local_heads * s->seq * s->seq / s->context_par;
+    double width = s->qk_size + s->v_size;
+    double e = s->element_bytes;
+    double mask = s->dropout ? 1 : 0;
+    calc_operator *o = calc_build_next(b, "attention scores", CALC_OPERATOR_SCORES, CORE_ATTN);
+    o->flop[CALC_PASS_FW] = 2 * pairs * width;
+    o->flop[CALC_PASS_AGRAD] = 4 * pairs * width;
+    /* Scores and probabilities written and read, twice with dropout's mask. */
+    o->bytes[CALC_PASS_FW] = pairs * (5 * e + 2 * mask);
+    o->bytes[CALC_PASS_AGRAD] = pairs * (7 * e + mask);
+    o->launches[CALC_PASS_FW] = 5;
+    o->launches[CALC_PASS_AGRAD] = 7;
+    /* Probabilities; with dropout its mask and what it leaves of them (Korthikanti et al. 2022). */
+    calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
+    o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
+    /* Gradients of probabilities and of scores, too. */
+    calc_build_pass(b, o, 2 * pairs + kept_bytes / e + b->tokens * s->local_heads * s->v_size);
+    o->launches[CALC_PASS_FW] = 0;
+    o->launches[CALC_PASS_AGRAD] = 0;
+    calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
+}
+
+/* Ranks of the inner all-to-all and of the outer ring of context parallelism. */
+static void context_sizes(const calc_build *b, double *inner, double *outer)
+{
+    double ranks = b->shape->context_par;
+    *inner = 1;
+    switch (b->exec->context_par_type) {
+    case CALC_CONTEXT_PAR_TYPE_ULYSSES:
+        *inner = ranks;
+        break;
+    case CALC_CONTEXT_PAR_TYPE_HIERARCHICAL:
+        *inner = calc_par_size(b->exec->context_par_inner);
+        if (b->exec->context_par_inner == 0) {
+            calc_groups groups = calc_groups_of(b->exec);
+            *inner = calc_collective_inner_ranks(b->system, &groups.context);
+        }
+        *inner = *inner > ranks ? ranks : *inner;
+        break;
+    default:
+        break;
+    }
+    *outer = ranks / *inner;
+}
+
+/* Exchange of context parallelism. A ring passes keys and values on, their gradients backward in
+ * the same way; an all-gather brings them at once; all-to-alls swap sequence for heads. */
+static void add_context_exchange(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    if (s->context_par <= 1) {
+        return;
+    }
+    double inner;
+    double outer;
+    context_sizes(b, &inner, &outer);
+    double e = s->element_bytes;
+    double key_value = s->local_kv_heads * (s->qk_size + s->v_size) * e;
+    double query_output = s->local_heads * (s->qk_size + s->v_size) * e;
+    if (inner > 1) {
+        /* Queries, keys and values in, outputs back: four operations. */
+        double bytes = b->tokens * (query_output + key_value);
+        calc_operator *o =
+            calc_build_collective(b, "context all-to-all", CORE_ATTN, CALC_IN_CONTEXT, bytes / 4,
+                                  CALC_OP_ALL_TO_ALL, CALC_OP_ALL_TO_ALL);
+        o->times[CALC_PASS_FW] = 4;
+        o->times[CALC_PASS_AGRAD] = 4;
+        o->sub_ranks = inner;
+        o->sub_stride = 1;
+        calc_build_vector(b, "context reorder", CORE_ATTN, bytes / e, 2 * bytes, 2 * bytes);
+    }
+    if (outer > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ALL_GATHER) {
+        calc_operator *o = calc_build_collective(b, "context all-gather", CORE_ATTN,
+                                                 CALC_IN_CONTEXT, b->tokens * key_value * outer,
+                                                 CALC_OP_ALL_GATHER, CALC_OP_REDUCE_SCATTER);
+        o->op[CALC_PASS_WGRAD] = CALC_OP_ALL_GATHER;
+    } else if (outer > 1) {
+        calc_operator *o = calc_build_collective(b, "context ring", CORE_ATTN, CALC_IN_CONTEXT,
+                                                 b->tokens * key_value, CALC_OP_P2P, CALC_OP_P2P);
+        o->times[CALC_PASS_FW] = outer - 1;
+        o->times[CALC_PASS_AGRAD] = 2 * (outer - 1);
+        o->sub_ranks = outer;
+        o->sub_stride = inner;
+        o->hidden_by_attention = true;
+    }
+}
+
+static void add_attention(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double keys = s->local_kv_heads * (s->qk_size + s->v_size);
+    double kept_bytes = b->tokens * s->element_bytes * (s->local_heads * s->qk_size + keys);
+    double output = s->local_heads * s->v_size;
+    add_norm(b, "attention norm");
+    if (s->latent) {
+        add_latent_query_key_value(b);
+    } else {
+        add_query_key_value(b);
+    }
+    add_context_exchange(b);
+    if (s->flash) {
+        add_flash(b, kept_bytes);
+    } else {
+        add_scores(b, kept_bytes);
+    }
+    calc_operator *o = calc_build_matrix(b, "attention output", CALC_OPERATOR_MATRIX, 0, b->tokens,
+                                         output, s->hidden, 1);
+    calc_build_bias(b, o, s->hidden);
+    calc_build_pass_close(b, o, b->tokens * output);
+    double copies =
+        s->context_par > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2 : 1;
+    calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);
+    calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
+    calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
+    add_residual(b, "attention residual");
+}
+
+size_t calc_transformer_block(const calc_shape *shape, const calc_system *system,
+                              const calc_exec *exec, calc_compat compat, calc_block_kind kind,
+                              calc_operator *out)
+{
+    calc_build b = calc_build_start(shape, system, exec, compat, out);
+    add_attention(&b);
+    add_norm(&b, "feed-forward norm");
+    if (kind == CALC_MOE_BLOCK) {
+        calc_feedforward_experts(&b);
+    } else {
+        calc_feedforward_dense(&b);
+    }
+    add_residual(&b, "feed-forward residual");
+    return b.count;
+}
+
+/* ---- Ends of the model ----------------------------------------------------------------------- */
+
+size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec,
+                                  calc_operator *out)
+{
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
+    if (shape->vocab == 0) {
+        return 0;
+    }
+    double elements = b.tokens * shape->hidden;
+    double bytes = elements * shape->element_bytes;
+    /* A gather touches the rows of its tokens, not the table. */
+    b.traffic = 1; /* one kernel either way */
+    calc_operator *o =
+        calc_build_vector(&b, "embedding", 0, elements, 2 * bytes + 8 * b.tokens, 2 * 4 * elements);
+    o->weights =
+        (shape->vocab / shape->tensor_par + (shape->learned ? shape->seq : 0)) * shape->hidden;
+    calc_build_close_tensor_par(&b, "embedding reduction", 0);
+    return b.count;
+}
+
+size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
+{
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
+    if (shape->vocab == 0) {
+        return 0;
+    }
+    double words = shape->vocab / shape->tensor_par;
+    double logits = b.tokens * words;
+    add_norm(&b, "final norm");
+    calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
+    calc_operator *o =
+        calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
+    double input_bytes = b.kept * shape->hidden * shape->element_bytes;
+    calc_build_keep(o, input_bytes, 0);
+    if (exec->training && exec->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
+        /* At the peak, when its backward pass ends: the gradient of the input, of all tokens; that
+         * input, gathered again; and the rank's share of the gradient. */
+        double ranks = shape->tensor_par;
+        double whole_bytes = b.tokens * shape->hidden * shape->element_bytes;
+        bool gathered = b.sequence_par && ranks > 1;
+        calc_build_keep(o, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
+    }
+    bool fused = exec->fused_cross_entropy;
+    b.traffic = 1;
+    /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
+    o = calc_build_vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits,
+                          (fused ? 4 : 14) * logits);
+    o->flop[CALC_PASS_FW] = 5 * logits;
+    o->flop[CALC_PASS_AGRAD] = 2 * logits;
+    /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
+     * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
+    bool copies = exec->eager || (exec->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
+    double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
+    calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits, 0);
+    return b.count;
+}
+
+size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
+{
+    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
+    double hidden = shape->hidden;
+    double elements = 2 * b.kept * hidden;
+    double bytes = elements * shape->element_bytes;
+    calc_operator *o = calc_build_vector(&b, "prediction norms", 0, elements, 2 * bytes, 3 * bytes);
+    o->weights = 3 * (shape->rms ? 1 : 2) * hidden;
+    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
+    o = calc_build_matrix(&b, "prediction projection", CALC_OPERATOR_MATRIX, 0, b.kept, 2 * hidden,
+                          hidden, 1);
+    calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
+    return b.count;
+}
+
+double calc_transformer_routed_tokens(const calc_shape *shape)
+{
+    return shape->tokens / shape->tensor_par;
+}

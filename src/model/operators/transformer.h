@@ -1,0 +1,35 @@
+/** @file transformer.h  The operators of modern transformers: grouped-query and latent attention,
+ *  gated feed-forward, mixture of experts, embedding, head and loss, under tensor, sequence,
+ *  context and expert parallelism. Sources: Shoeybi et al. 2019 (arXiv 1909.08053), Korthikanti et
+ *  al. 2022 (2205.05198), Dao 2022 (2205.14135), DeepSeek-V2/V3 (2405.04434, 2412.19437), Liu et
+ * al. 2023 (2310.01889, ring attention), Jacobs et al. 2023 (2309.14509, Ulysses). */
+#ifndef CALC_MODEL_TRANSFORMER_H
+#define CALC_MODEL_TRANSFORMER_H
+
+#include "model/operators/operator.h"
+
+/** Kinds of blocks of one model. */
+typedef enum calc_block_kind { CALC_DENSE_BLOCK, CALC_MOE_BLOCK, CALC_BLOCK_KINDS } calc_block_kind;
+
+/** Operators of a block, in order of the forward pass.
+ *  @param out  at least CALC_MAX_OPERATORS
+ *  @return their number */
+size_t calc_transformer_block(const calc_shape *shape, const calc_system *system,
+                              const calc_exec *exec, calc_compat compat, calc_block_kind kind,
+                              calc_operator *out);
+
+/** Operators of the embedding, on the first stage. */
+size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec,
+                                  calc_operator *out);
+
+/** Operators of the final norm, the head and the loss, on the last stage. */
+size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, calc_operator *out);
+
+/** Operators that one depth of multi-token prediction adds to its block and its head: norms and the
+ *  projection of two streams to one. */
+size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc_operator *out);
+
+/** Tokens a rank routes, of one micro-batch: tensor-parallel ranks split them. */
+double calc_transformer_routed_tokens(const calc_shape *shape);
+
+#endif

@@ -1,0 +1,323 @@
+#include "model/schedule/schedule_sim.h"
+
+#include "model/operators/processor.h"
+
+enum { NOWHERE = -1 };
+
+/** A chunk on a stage: where its input comes from and how long it takes. Counts say how many
+ *  micro-batches it has done; the arrays of their times are [microbatches]. */
+typedef struct slot {
+    int64_t before, after; /**< slots that a micro-batch visits before and after, or NOWHERE */
+    double fw_s, bw_s, wgrad_s;
+    double fw_message_s, bw_message_s; /**< that it sends; 0 to its own stage */
+    int64_t fw, bw, wgrad;
+    double *fw_at_s, *bw_at_s; /**< when the receiver has the result */
+} slot;
+
+typedef struct worker {
+    const calc_schedule_op *op;
+    int64_t count, next;
+    bool waits; /**< for another stage: not on the stack */
+    double now_s;
+    int64_t live, peak;
+    calc_schedule_stage seen;
+} worker;
+
+typedef struct run {
+    const calc_schedule_sim *sim;
+    slot *slots;
+    worker *workers;
+    int64_t *stack;
+    int64_t depth;
+    int64_t chunks; /**< of a stage, the copy that DualPipe holds included */
+    calc_schedule_events *events;
+} run;
+
+/* ---- The workspace ----------------------------------------------------------------------------*/
+
+static bool both_ends(const calc_schedule_shape *shape)
+{
+    return shape->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+}
+
+static int64_t held_chunks(const calc_schedule_shape *shape)
+{
+    return both_ends(shape) ? 2 : shape->chunks;
+}
+
+/** Micro-batches of a slot. */
+static int64_t slot_microbatches(const calc_schedule_shape *shape)
+{
+    return both_ends(shape) ? shape->microbatches / 2 : shape->microbatches;
+}
+
+size_t calc_schedule_sim_bytes(const calc_schedule_shape *shape)
+{
+    size_t stages = (size_t)shape->stages;
+    size_t slots = stages * (size_t)held_chunks(shape);
+    size_t times = 2 * slots * (size_t)slot_microbatches(shape);
+    size_t ops = stages * (size_t)calc_schedule_ops_room(shape);
+    return slots * sizeof(slot) + stages * (sizeof(worker) + 2 * sizeof(int64_t)) +
+           times * sizeof(double) + ops * sizeof(calc_schedule_op);
+}
+
+/** The slot of a place in the model, places counted from where a micro-batch comes in. DualPipe's
+ *  second half of places is the way of the micro-batches that come in at the last stage. */
+static int64_t slot_at(const run *r, int64_t place)
+{
+    int64_t stages = r->sim->shape.stages;
+    int64_t chunk = place / stages;
+    int64_t stage = place % stages;
+    bool back = chunk == 1 && r->sim->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B;
+    return (back ? stages - 1 - stage : stage) * r->chunks + chunk;
+}
+
+/** Whether a micro-batch goes from this place to the next one. */
+static bool joined(const run *r, int64_t place)
+{
+    int64_t stages = r->sim->shape.stages;
+    if (both_ends(&r->sim->shape)) {
+        return place % stages < stages - 1;
+    }
+    return place < stages * r->chunks - 1;
+}
+
+static void set_slots(run *r, double *times)
+{
+    const calc_schedule_sim *sim = r->sim;
+    int64_t n = slot_microbatches(&sim->shape);
+    int64_t places = sim->shape.stages * r->chunks;
+    for (int64_t place = 0; place < places; place++) {
+        int64_t here = slot_at(r, place);
+        int64_t part = both_ends(&sim->shape) ? place % sim->shape.stages : place;
+        r->slots[here] = (slot){
+            .before = place > 0 && joined(r, place - 1) ? slot_at(r, place - 1) : NOWHERE,
+            .after = joined(r, place) ? slot_at(r, place + 1) : NOWHERE,
+            .fw_s = sim->pass[part].fw_s,
+            .bw_s = sim->pass[part].bw_s,
+            .wgrad_s = sim->pass[part].wgrad_s,
+            .fw_at_s = times + 2 * here * n,
+            .bw_at_s = times + (2 * here + 1) * n,
+        };
+        slot *s = &r->slots[here];
+        bool sends_fw = s->after != NOWHERE && s->after / r->chunks != here / r->chunks;
+        bool sends_bw = s->before != NOWHERE && s->before / r->chunks != here / r->chunks;
+        s->fw_message_s = sends_fw ? sim->fw_message_s : 0;
+        s->bw_message_s = sends_bw ? sim->bw_message_s : 0;
+    }
+}
+
+static void set_workers(run *r, calc_schedule_op *ops, int64_t *counts)
+{
+    const calc_schedule_shape *shape = &r->sim->shape;
+    calc_schedule_orders(shape, ops, counts);
+    for (int64_t i = 0; i < shape->stages; i++) {
+        r->workers[i] = (worker){
+            .op = ops + i * calc_schedule_ops_room(shape),
+            .count = counts[i],
+        };
+        r->stack[r->depth++] = shape->stages - 1 - i;
+    }
+}
+
+/* ---- Operations -------------------------------------------------------------------------------*/
+
+/** When the input of the next forward of a slot is there; false: not known yet. */
+static bool fw_ready(const run *r, const slot *s, double *at_s)
+{
+    if (s->before == NOWHERE) {
+        return true;
+    }
+    const slot *before = &r->slots[s->before];
+    if (before->fw == s->fw) {
+        return false;
+    }
+    *at_s = calc_max(*at_s, before->fw_at_s[s->fw]);
+    return true;
+}
+
+static bool bw_ready(const run *r, const slot *s, double *at_s)
+{
+    if (s->after == NOWHERE) {
+        return true; /* its forward is earlier in the order */
+    }
+    const slot *after = &r->slots[s->after];
+    if (after->bw == s->bw) {
+        return false;
+    }
+    *at_s = calc_max(*at_s, after->bw_at_s[s->bw]);
+    return true;
+}
+
+static void wake(run *r, int64_t slot_index)
+{
+    if (slot_index == NOWHERE) {
+        return;
+    }
+    int64_t stage = slot_index / r->chunks;
+    if (r->workers[stage].waits) {
+        r->workers[stage].waits = false;
+        r->stack[r->depth++] = stage;
+    }
+}
+
+static void record(run *r, int64_t slot_index, int64_t microbatch, calc_schedule_op_kind kind,
+                   double start_s, double end_s)
+{
+    calc_schedule_events *e = r->events;
+    if (e == NULL) {
+        return;
+    }
+    if (e->count < e->capacity) {
+        e->event[e->count] = (calc_schedule_event){
+            .stage = (int32_t)(slot_index / r->chunks),
+            .chunk = (int32_t)(slot_index % r->chunks),
+            .microbatch = (int32_t)microbatch,
+            .kind = kind,
+            .start_s = start_s,
+            .end_s = end_s,
+        };
+    }
+    e->count++;
+}
+
+/** What an operation does: slots or NULL. */
+typedef struct parts {
+    slot *fw, *bw, *wgrad;
+} parts;
+
+static parts parts_of(const run *r, int64_t stage, calc_schedule_op op)
+{
+    slot *chunk = &r->slots[stage * r->chunks];
+    slot *s = chunk + op.chunk;
+    if (op.paired) {
+        slot *other = chunk + (1 - op.chunk);
+        return (parts){.fw = s, .bw = other, .wgrad = other};
+    }
+    switch (op.kind) {
+    case CALC_SCHEDULE_FW:
+        return (parts){.fw = s};
+    case CALC_SCHEDULE_BW:
+        return (parts){.bw = s};
+    case CALC_SCHEDULE_WGRAD:
+        return (parts){.wgrad = s};
+    default:
+        return (parts){.bw = s, .wgrad = s};
+    }
+}
+
+/** Note the results of an operation, and wake those who wait for them. */
+static void finish(run *r, worker *w, parts p, double start_s, double end_s)
+{
+    if (p.fw != NULL) {
+        p.fw->fw_at_s[p.fw->fw] = end_s + (r->sim->overlap ? p.fw->fw_message_s : 0);
+        record(r, p.fw - r->slots, p.fw->fw++, CALC_SCHEDULE_FW, start_s, end_s);
+        w->live++;
+        w->peak = w->live > w->peak ? w->live : w->peak;
+        wake(r, p.fw->after);
+    }
+    if (p.bw != NULL) {
+        p.bw->bw_at_s[p.bw->bw] = end_s + (r->sim->overlap ? p.bw->bw_message_s : 0);
+        record(r, p.bw - r->slots, p.bw->bw++,
+               p.wgrad != NULL ? CALC_SCHEDULE_BW_WHOLE : CALC_SCHEDULE_BW, start_s, end_s);
+        wake(r, p.bw->before);
+    }
+    if (p.wgrad != NULL) {
+        w->live--;
+        if (p.bw == NULL) {
+            record(r, p.wgrad - r->slots, p.wgrad->wgrad, CALC_SCHEDULE_WGRAD, start_s, end_s);
+        }
+        p.wgrad->wgrad++;
+    }
+}
+
+/** Do the next operation of a stage; false if its input is not known yet. */
+static bool step(run *r, worker *w)
+{
+    parts p = parts_of(r, w - r->workers, w->op[w->next]);
+    double start_s = w->now_s;
+    if ((p.fw != NULL && !fw_ready(r, p.fw, &start_s)) ||
+        (p.bw != NULL && !bw_ready(r, p.bw, &start_s))) {
+        return false;
+    }
+    double work_s = 0;
+    double message_s = 0;
+    if (p.fw != NULL) {
+        work_s += p.fw->fw_s;
+        message_s = p.fw->fw_message_s;
+    }
+    if (p.bw != NULL) {
+        work_s += p.bw->bw_s;
+        message_s = calc_max(message_s, p.bw->bw_message_s);
+    }
+    if (p.wgrad != NULL) {
+        work_s += p.wgrad->wgrad_s;
+    }
+    if (p.fw != NULL && p.bw != NULL) {
+        work_s -= r->sim->pair_saves_s;
+    }
+    double end_s = start_s + work_s + (r->sim->overlap ? 0 : message_s);
+    if (w->next == 0) {
+        w->seen.start_s = start_s;
+    }
+    w->seen.busy_s += end_s - start_s;
+    w->now_s = end_s;
+    w->next++;
+    finish(r, w, p, start_s, end_s);
+    return true;
+}
+
+/** Lay out the workspace: slots and their times, workers, their stack, counts and orders. */
+static run start(const calc_schedule_sim *sim, void *workspace, calc_schedule_events *events)
+{
+    run r = {.sim = sim, .chunks = held_chunks(&sim->shape), .events = events};
+    int64_t stages = sim->shape.stages;
+    int64_t slots = stages * r.chunks;
+    r.slots = workspace;
+    void *rest = r.slots + slots;
+    double *times = rest;
+    set_slots(&r, times);
+    rest = times + 2 * slots * slot_microbatches(&sim->shape);
+    r.workers = rest;
+    rest = r.workers + stages;
+    r.stack = rest;
+    int64_t *counts = r.stack + stages;
+    rest = counts + stages;
+    set_workers(&r, rest, counts);
+    return r;
+}
+
+static void report(const run *r, double end_s, calc_schedule_stage *stage)
+{
+    double parts_of_stage = both_ends(&r->sim->shape) ? 1 : (double)r->chunks;
+    for (int64_t i = 0; i < r->sim->shape.stages; i++) {
+        const worker *w = &r->workers[i];
+        stage[i] = w->seen;
+        stage[i].end_s = w->now_s;
+        stage[i].bubble_s = end_s - w->seen.busy_s;
+        stage[i].in_flight = (double)w->peak / parts_of_stage;
+    }
+}
+
+double calc_schedule_sim_s(const calc_schedule_sim *sim, void *workspace,
+                           calc_schedule_stage *stage, calc_schedule_events *events)
+{
+    if (events != NULL) {
+        events->count = 0;
+    }
+    run r = start(sim, workspace, events);
+    while (r.depth > 0) {
+        worker *w = &r.workers[r.stack[--r.depth]];
+        while (w->next < w->count && step(&r, w)) {
+        }
+        w->waits = w->next < w->count;
+    }
+    double end_s = 0;
+    for (int64_t i = 0; i < sim->shape.stages; i++) {
+        end_s = calc_max(end_s, r.workers[i].now_s);
+    }
+    if (stage != NULL) {
+        report(&r, end_s, stage);
+    }
+    return end_s;
+}

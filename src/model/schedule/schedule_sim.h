@@ -1,0 +1,64 @@
+/** @file schedule_sim.h  A step of the pipeline, operation by operation: exact for a given order,
+ *  any durations of every part of the model, and messages between stages.
+ *
+ *  A stage does its operations in the order of schedule_order.h, each as soon as the one before is
+ *  done and its input is there. So the time is the longest path through these dependencies: it is
+ *  monotonic in every duration. */
+#ifndef CALC_MODEL_SCHEDULE_SIM_H
+#define CALC_MODEL_SCHEDULE_SIM_H
+
+#include "model/schedule/schedule.h"
+#include "model/schedule/schedule_order.h"
+
+/** One micro-batch through one part of the model [s]. */
+typedef struct calc_schedule_pass {
+    double fw_s;
+    double bw_s;    /**< activation gradient, recomputation included */
+    double wgrad_s; /**< weight gradient */
+} calc_schedule_pass;
+
+typedef struct calc_schedule_sim {
+    calc_schedule_shape shape;
+    /** [stages * chunks] in the order in which a micro-batch goes forward through the model. */
+    const calc_schedule_pass *pass;
+    double fw_message_s, bw_message_s; /**< from one stage to the next; both 0 or more */
+    /** Messages delay the receiver only. Otherwise the sender does nothing else meanwhile. */
+    bool overlap;
+    /** Time that an overlapped forward and backward (DualPipe) save against one after the other. */
+    double pair_saves_s;
+} calc_schedule_sim;
+
+/** What one stage did. */
+typedef struct calc_schedule_stage {
+    double start_s, end_s; /**< of its first and last operation */
+    double busy_s;         /**< in operations, and in messages that do not overlap */
+    double bubble_s;       /**< the rest of the step */
+    double in_flight;      /**< most micro-batches whose activations it held, of the whole stage:
+                                from the start of a forward to the end of its weight gradient */
+} calc_schedule_stage;
+
+/** An operation for a trace. Both halves of an overlapped pair have the times of the pair. */
+typedef struct calc_schedule_event {
+    int32_t stage, chunk, microbatch;
+    calc_schedule_op_kind kind;
+    double start_s, end_s;
+} calc_schedule_event;
+
+/** Where events go: those of a stage come in order, stages in turns. */
+typedef struct calc_schedule_events {
+    calc_schedule_event *event;
+    int64_t capacity;
+    int64_t count; /**< that there were; those beyond the capacity are not written */
+} calc_schedule_events;
+
+/** Bytes of the workspace for a shape that calc_schedule_check() accepts. */
+size_t calc_schedule_sim_bytes(const calc_schedule_shape *shape);
+
+/** Run one step and return its time: when the last stage is done [s].
+ *  @param workspace  calc_schedule_sim_bytes(), aligned as malloc() does
+ *  @param stage      [shape.stages], or NULL
+ *  @param events     or NULL */
+double calc_schedule_sim_s(const calc_schedule_sim *sim, void *workspace,
+                           calc_schedule_stage *stage, calc_schedule_events *events);
+
+#endif

@@ -1,0 +1,22 @@
+/** @file schedule_steady.h  The step of unequal stages: simulated with few micro-batches, and
+ *  extrapolated exactly from there. */
+#ifndef CALC_MODEL_SCHEDULE_STEADY_H
+#define CALC_MODEL_SCHEDULE_STEADY_H
+
+#include "model/schedule/schedule_sim.h"
+
+/** Whether the simulation has room for a shape: about 64 stages of two chunks. */
+bool calc_schedule_steady_fits(const calc_schedule_shape *shape);
+
+/** Time of a step [s], without messages beside the passes.
+ *
+ *  The time is the longest path through the operations, so that with one period of micro-batches
+ *  more (p interleaved, 2 with DualPipe, else 1) it grows by ever more, until it grows by what the
+ *  busiest stage takes. A step of 2p micro-batches mostly does so; where it does not, more are
+ *  simulated: twice as many, and so on, at most all. So the result is that of
+ *  calc_schedule_sim_s() to rounding. Allocates nothing.
+ *  @param shape  one that calc_schedule_check() and calc_schedule_steady_fits() accept
+ *  @param pass   [stages * chunks] as in calc_schedule_sim */
+double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_schedule_pass *pass);
+
+#endif

@@ -1,0 +1,94 @@
+/** @file inference.h  Serving a model: time to the first token, time per output token, throughput,
+ *  and what memory the cache needs. The phases:
+ *
+ *  prefill        batch prompts, prefill_batch at a time, in chunks; the head on the last token.
+ *  decode         batch sequences at their mean context, prompt + generate / 2. A pipeline of p
+ *                 stages holds p micro-batches of them, so that a step takes the longer of one pass
+ *                 through all stages and p times the slowest stage. TPOT is the step over the
+ *                 tokens it gives: 1 + a + a^2 + ... + a^s with s drafts accepted with probability
+ *                 a (Leviathan et al. 2023, arXiv 2211.17192, eq. 1).
+ *  serve          a replica whose N slots are always taken (continuous batching, Yu et al. 2022,
+ *                 Orca). A request takes S = (generate - 1) / tokens per step steps, so that each
+ *                 step N / S prompts must be prefilled. With chunks of C tokens (Agrawal et al.
+ *                 2024, arXiv 2403.02310) a share f = N fresh / (S C) of the steps carries one; if
+ *                 that is above 1, prefill is the limit: all steps do, and N falls to S C / fresh.
+ *                 A chunk is no larger than what there is to fill it with, fresh max(1, N / S).
+ *                 The mean step is f mixed + (1 - f) plain. Whole prompts stop decoding: the mean
+ *                 step is plain + N / S prefills.
+ *  disaggregated  two pools of replicas (Zhong et al. 2024, arXiv 2401.09670; Patel et al. 2023,
+ *                 Splitwise, 2311.18677). Requests per second are those of the slower pool; the
+ *                 cache of a prompt is sent after its prefill, by every rank its part.
+ *
+ *  Waiting in a queue is not part of any time: requests arrive when there is room for them. */
+#ifndef CALC_MODEL_INFERENCE_H
+#define CALC_MODEL_INFERENCE_H
+
+#include "model/serve/inference_pass.h"
+
+/** Prefill of one batch of prompts on one replica. */
+typedef struct calc_prefill {
+    calc_inference_pass chunk;     /**< of all chunks but the last, at their mean context */
+    calc_inference_pass last;      /**< with the head */
+    calc_inference_pass_work work; /**< of the chunk, or of the only pass; with the head */
+    double chunks;                 /**< how many, without the last */
+    double latency_s; /**< until the first tokens, an empty pipeline before: chunks follow one
+                           another through the stages */
+    double busy_s;    /**< of the slowest stage */
+} calc_prefill;
+
+/** Prefill `prompts` prompts of `fresh` tokens behind `cached` ones, in chunks of `chunk` tokens.
+ */
+void calc_inference_prefill_of(const calc_inference_pass_model *model, double prompts, double fresh,
+                               double cached, double chunk, calc_prefill *out);
+
+/** A pass that counts `times` in the time that is reported. */
+typedef struct calc_serving_part {
+    const calc_inference_pass *pass; /**< in the same calc_serving */
+    double times;
+} calc_serving_part;
+
+/** Everything known of a layout that serves. Borrows, and points into itself: do not copy. */
+typedef struct calc_serving {
+    const calc_system *system;
+    const calc_exec *exec;
+    const calc_inference *i;
+    calc_inference_pass_model model;   /**< of num_procs */
+    calc_inference_pass_model prefill; /**< of the prefill pool; else the same */
+    double replicas, prefill_replicas;
+    double batch;                 /**< requests of a replica */
+    double groups;                /**< micro-batches they are decoded in */
+    double prompt, cached, fresh; /**< tokens of a prompt: all; in the cache already; not */
+    double generate;
+    double chunk; /**< tokens of a prompt per pass */
+    double prefill_batch;
+    double tokens_per_step; /**< of a sequence */
+    calc_prefill prefilled;
+    calc_inference_pass plain, mixed; /**< a decoding step; with a chunk beside it */
+    calc_inference_pass_work work; /**< whose operators are listed: of the decoding step, or of the
+                              prefill where nothing is decoded */
+    double plain_s, mixed_s;       /**< such a step */
+    double step_s, sequences;      /**< mean step, and what it decodes on a replica */
+    double mixed_share;            /**< serve: of the steps */
+    double prefill_s, transfer_s;  /**< of a request */
+    double prefill_share;          /**< serve: of the time */
+    double requests_per_s, prefill_requests_per_s, decode_requests_per_s;
+    calc_serving_part part[4]; /**< what the reported time consists of */
+    size_t parts;
+    double batches;    /**< of each part, one after the other */
+    double overhead_s; /**< in the reported time: engine, drafts of another model */
+    double total_s;    /**< reported: all prompts of prefill, else the mean step */
+} calc_serving;
+
+/** Evaluate the phase of a layout. */
+void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                     calc_serving *out);
+
+/** Tokens that a step gives a sequence, with so many drafts of that acceptance. */
+double calc_inference_tokens_per_step(int64_t drafts, double accept);
+
+/** Evaluate a layout whose inference phase is not none.
+ *  @return stats->verdict */
+calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
+                                const calc_exec *exec, calc_stats *stats);
+
+#endif

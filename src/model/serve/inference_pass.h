@@ -1,0 +1,91 @@
+/** @file inference_pass.h  One pass of a serving engine over the model: sequences that are decoded,
+ *  chunks of prompts that are prefilled, or both in one batch (Agrawal et al. 2024, Sarathi-Serve,
+ *  arXiv 2403.02310). The operators are those of training's forward pass (transformer.h) on as many
+ *  tokens as the batch has, except:
+ *  - attention: the new tokens of a prompt attend to those cached and to each other; a decoded
+ *    token reads its whole cache, in one kernel that splits the keys. Latent attention decodes
+ *    absorbed: all heads read one latent of kv_rank + rope numbers per token, at
+ *    2 (2 kv_rank + rope) FLOP per head (DeepSeek-V2, arXiv 2405.04434); the up-projection of keys
+ *    and values becomes the absorbing products, which are as large. A prompt runs expanded, and
+ *    expands what was cached again;
+ *  - weights are read in the format they are stored in, if that is narrower, and of the experts
+ *    those only that some token is routed to: 1 - (1 - k/E)^n of them for n tokens;
+ *  - the head runs on tokens that are sampled only, and their logits are gathered;
+ *  - a step is one graph: no time of the host, and no kernels of their own to sort tokens. */
+#ifndef CALC_MODEL_INFERENCE_PASS_H
+#define CALC_MODEL_INFERENCE_PASS_H
+
+#include "model/serve/kv_cache.h"
+#include "model/stages/stages.h"
+
+/** A model as one pool of processors serves it. Borrows. */
+typedef struct calc_inference_pass_model {
+    const calc_system *system;
+    calc_exec exec;
+    calc_shape shape;
+    calc_kv_cache cache;
+    calc_stages stages;
+    double drafts; /**< tokens that the model's own prediction block drafts per step */
+} calc_inference_pass_model;
+
+/** Fill the model of a pool.
+ *  @param exec  of that pool; its inference phase is not none */
+void calc_inference_pass_model_init(calc_inference_pass_model *model, const calc_app *app,
+                                    const calc_system *system, const calc_exec *exec);
+
+/** The batch of one pass, on one replica. */
+typedef struct calc_inference_pass_work {
+    double sequences; /**< decoded */
+    double queries;   /**< tokens of each: the next one and the drafts that are verified */
+    double context;   /**< tokens each has in the cache */
+    double drafts;    /**< tokens drafted for each, before they are verified */
+    double prompts;   /**< prefilled beside them */
+    double chunk;     /**< new tokens of each */
+    double cached;    /**< tokens of each that are in the cache already */
+    double finished;  /**< prompts whose first token this pass gives */
+} calc_inference_pass_work;
+
+/** The model on all tokens of a pass. */
+calc_shape calc_inference_pass_shape(const calc_inference_pass_model *model,
+                                     const calc_inference_pass_work *work);
+
+/** Operators of a block in a pass.
+ *  @param shape  calc_inference_pass_shape()
+ *  @param out    CALC_MAX_OPERATORS */
+size_t calc_inference_pass_block(const calc_inference_pass_model *model, const calc_shape *shape,
+                                 const calc_inference_pass_work *work, calc_block_kind kind,
+                                 calc_operator *out);
+
+/** Operators of the final norm, the head and sampling, on the tokens that are sampled, or on one.
+ */
+size_t calc_inference_pass_head(const calc_inference_pass_model *model, const calc_shape *shape,
+                                const calc_inference_pass_work *work, calc_operator *out);
+
+/** One batch on a stage, by what its time is spent on [s]. */
+typedef struct calc_inference_pass_spent {
+    double kernel_s, tensor_s, context_s, expert_s, sharded_s, ends_s, message_s;
+    double total_s;
+} calc_inference_pass_spent;
+
+/** What a pass takes. */
+typedef struct calc_inference_pass {
+    calc_stage_parts parts;
+    calc_stage_terms memory;        /**< with the weights of drafting */
+    calc_inference_pass_spent slow; /**< of the slowest stage */
+    size_t slowest;                 /**< its class */
+    double latency_s;               /**< one batch through all stages */
+    double flop;                    /**< matrix arithmetic of all ranks of the replica */
+} calc_inference_pass;
+
+/** Evaluate a pass. */
+void calc_inference_pass_of(const calc_inference_pass_model *model,
+                            const calc_inference_pass_work *work, calc_inference_pass *out);
+
+/** Memory of the stages of a class that runs such passes, without the cache. */
+calc_stage_memory calc_inference_pass_memory(const calc_inference_pass_model *model,
+                                             const calc_inference_pass *pass, size_t index);
+
+/** Blocks of a stage that have a cache. */
+double calc_inference_pass_cached_blocks(const calc_inference_pass_model *model, size_t index);
+
+#endif

@@ -1,0 +1,155 @@
+/* Cost of the parts of a layout. */
+#include <math.h>
+
+#include "model/cost/block.h"
+#include "model/operators/processor.h"
+#include "model/stages/stages.h"
+
+/* Host work that is left when a graph launches the kernels. */
+#define GRAPH_LEAVES 0.1
+#define RECOMPUTE_GROWTH 0.5
+
+/* Share of the forward pass's kernels that recomputation launches again. */
+static double launched_again(const calc_operator *operators, size_t count, unsigned recompute)
+{
+    double all = 0;
+    double again = 0;
+    for (size_t i = 0; i < count; i++) {
+        double launches = operators[i].launches[CALC_PASS_FW];
+        all += launches;
+        again += operators[i].repeated_by & recompute ? launches : 0;
+    }
+    return all > 0 ? again / all : 0; /* of Calculon: nothing is launched */
+}
+
+/* What the host needs to issue a block once, forward and backward. Graphs launch most of it; ranks
+ * of tensor parallelism meet at every collective, so the slowest host sets the pace. */
+static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
+{
+    const calc_host *h = &c->system->host;
+    const calc_exec *e = c->exec;
+    bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
+    double issued_s = h->block_s + (kind == CALC_MOE_BLOCK ? h->moe_block_s : 0);
+    double quantized_s = kind == CALC_MOE_BLOCK && narrow
+                             ? h->expert_s * c->shape->experts / c->shape->expert_par
+                             : 0;
+    double ranks = c->shape->tensor_par;
+    double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
+    double once = e->training ? 1 : 1.0 / 3;
+    return (issued_s + quantized_s) * (1 - (1 - GRAPH_LEAVES) * e->cuda_graph) * meet * once;
+}
+
+/* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
+typedef struct shapes {
+    double seen[2 * CALC_MAX_OPERATORS];
+    size_t count;
+    double sum;
+} shapes;
+
+static void add_shapes(const calc_cost_context *c, const calc_operator *operators, size_t count,
+                       shapes *s)
+{
+    for (size_t i = 0; i < count; i++) {
+        const calc_operator *o = &operators[i];
+        double one = o->weights;
+        if (o->kind == CALC_OPERATOR_GROUPED) {
+            one /= c->shape->experts / c->shape->expert_par;
+        } else if (o->kind != CALC_OPERATOR_MATRIX) {
+            continue;
+        }
+        size_t k = 0;
+        while (k < s->count && s->seen[k] != one) {
+            k++;
+        }
+        if (k == s->count) {
+            s->seen[s->count++] = one;
+            s->sum += one;
+        }
+    }
+}
+
+static bool takes(const calc_exec *exec, int memory)
+{
+    return exec->framework_mem >> memory & 1;
+}
+
+/* Workspaces of cuBLAS on Hopper and later: PyTorch's handle has one, TransformerEngine another,
+ * and one for each of the four streams that it runs grouped multiplications on. */
+static double workspace_bytes(const calc_exec *exec, bool moe)
+{
+    const double one = 32.0 * 1024 * 1024;
+    return takes(exec, CALC_FRAMEWORK_MEM_GEMM_WORKSPACE) ? (moe ? 6 : 2) * one : 0;
+}
+
+double calc_stage_message_bytes(const calc_shape *shape)
+{
+    return shape->tokens * shape->hidden * shape->element_bytes;
+}
+
+/* What full recomputation keeps of a block: its input, a rank's share of it with sequence
+ * parallelism; whole by rule. */
+static double checkpoint_bytes(const calc_cost_context *c)
+{
+    bool split = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                 !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS);
+    return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
+}
+
+static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
+                      calc_operator *operators, size_t count, calc_stage_parts *out)
+{
+    calc_cost *block = &out->block[kind];
+    calc_cost_sum(c, operators, count, recompute, block);
+    block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
+    double growth = calc_share_or(c->system->host.recompute_growth, RECOMPUTE_GROWTH);
+    out->host_once_s[kind] = host_once_s(c, kind);
+    out->host_s[kind] =
+        out->host_once_s[kind] * (1 + growth * launched_again(operators, count, recompute));
+    if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (operators[i].weights > 0) {
+            out->weights[kind][out->layers[kind]++] = operators[i].weights;
+        }
+    }
+}
+
+void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    const calc_shape *shape = c->shape;
+    unsigned recompute = calc_operator_recompute(c->exec);
+    double e = takes(c->exec, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
+    shapes both = {.count = 0};
+    *out = (calc_stage_parts){0};
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        bool moe = kind == CALC_MOE_BLOCK;
+        bool used = moe ? shape->experts > 0 : calc_shape_moe_blocks(shape) < shape->blocks;
+        if (!used) {
+            continue;
+        }
+        size_t count = calc_block_operators(c, kind, operators);
+        set_block(c, kind, recompute, operators, count, out);
+        if (e > 0) {
+            shapes one = {.count = 0};
+            add_shapes(c, operators, count, &one);
+            add_shapes(c, operators, count, &both);
+            out->framework_bytes[!moe][moe] = one.sum * e;
+        }
+        out->framework_bytes[!moe][moe] += workspace_bytes(c->exec, moe);
+    }
+    out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->exec, shape->experts > 0);
+    out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
+    size_t count = calc_block_embedding(c, operators);
+    calc_cost_sum(c, operators, count, 0, &out->embedding);
+    count = calc_block_head(c, operators);
+    calc_cost_sum(c, operators, count, 0, &out->head);
+    if (shape->mtp_blocks > 0) {
+        count = calc_transformer_mtp(shape, c->exec, operators);
+        calc_cost_sum(c, operators, count, 0, &out->mtp);
+    }
+    bool whole = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    out->message_bytes =
+        shape->tokens * shape->hidden * shape->element_bytes / (whole ? 1 : shape->tensor_par);
+}

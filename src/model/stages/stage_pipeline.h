@@ -1,0 +1,308 @@
+/** @file stage_pipeline.h  The time of each class of stages, and the pipeline over them: a part of
+ *  stage_step.h. */
+#ifndef CALC_MODEL_STAGE_PIPELINE_H
+#define CALC_MODEL_STAGE_PIPELINE_H
+
+#include "model/stages/stage_by_rule.h"
+
+/** What sums of a step in another order may differ by. */
+#define CALC_STAGE_ROUNDING 1e-12
+
+/** Passes over a stage of a class, with its messages.
+ *  @param chunks   model chunks per stage: each sends its own messages
+ *  @param exposed  share of the messages that is not hidden */
+CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
+                                                     const calc_stage_links *l,
+                                                     const calc_stage_class *c, double chunks,
+                                                     double exposed)
+{
+    if (t->compat) {
+        return calc_stage_pass_by_rule(t, l, c, chunks, exposed);
+    }
+    const calc_stage_part *dense = &t->block[0];
+    const calc_stage_part *moe = &t->block[1];
+    /* A class that is not there takes nothing: then no maximum below has to ask. */
+    double messages = chunks * exposed * calc_stage_min(c->stages, 1);
+    double spared_s = calc_stage_rich(t, c) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
+    calc_stage_pass p;
+    p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
+             c->last * t->head.fw_s + l->message_s * messages;
+    p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
+                c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
+                l->back_message_s * messages - spared_s;
+    p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
+                c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
+    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
+    return p;
+}
+
+/** A chunk of a stage of a class, as if it were a class of its own: its blocks, and the ends that
+ * are in it (docs/schedules.md). Only on the first stage may dense blocks come before the others.
+ *  @param chunks  of a stage: 2 with ZB-V and DualPipeV */
+calc_stage_class calc_stage_chunk(const calc_stage_terms *terms, const calc_stage_class *c,
+                                  int64_t chunks, int64_t chunk);
+
+/** Passes over it, with its messages.
+ *  @param chunks   model chunks per stage: pipeline_interleaving
+ *  @param parts    chunks of a stage, as above
+ *  @param exposed  share of the messages that is not hidden */
+calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *terms, const calc_stage_links *links,
+                                      const calc_stage_class *c, double chunks, int64_t parts,
+                                      int64_t chunk, double exposed);
+
+/** The pipeline of one step for schedules beside plain 1F1B [s]: in closed form if all chunks take
+ *  as long, and for gpipe; else simulated (schedule_steady.h), if there is room. Not inline: it is
+ *  long.
+ *  @param c, pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline
+ *  @param exposed  share of the messages that is not hidden */
+double calc_stage_scheduled_s(const calc_stage_terms *terms, const calc_stage_links *links,
+                              calc_pipeline_schedule schedule, const calc_stage_class *c,
+                              const calc_stage_pass *pass, double chunks, double exposed);
+
+/** The same for the micro-batches whose activations a stage holds. */
+double calc_stage_scheduled_in_flight(const calc_stage_terms *terms,
+                                      calc_pipeline_schedule schedule, double position);
+
+/** And for the stage of a class where they are most. */
+double calc_stage_scheduled_peak(const calc_stage_terms *terms, calc_pipeline_schedule schedule,
+                                 const calc_stage_class *c);
+
+/** A micro-batch on all stages, and on the slowest [s]. */
+typedef struct calc_stage_sums {
+    double all_s, slowest_s;
+} calc_stage_sums;
+
+CALC_STAGE_INLINE calc_stage_sums calc_stage_sum(calc_stage_sums x, const calc_stage_class *c,
+                                                 const calc_stage_pass *p)
+{
+    double s = calc_stage_pass_s(p);
+    x.all_s += c->stages * s;
+    x.slowest_s = calc_max(x.slowest_s, s);
+    return x;
+}
+
+/** @param classes  as calc_stage_step_of() */
+CALC_STAGE_INLINE calc_stage_sums calc_stage_sums_of(int classes, const calc_stage_class *c,
+                                                     const calc_stage_pass *pass)
+{
+    calc_stage_sums x = {0, 0};
+    x = calc_stage_sum(x, &c[0], &pass[0]);
+    if (classes > 1) {
+        x = calc_stage_sum(x, &c[1], &pass[1]);
+        x = calc_stage_sum(x, &c[2], &pass[2]);
+        x = calc_stage_sum(x, &c[3], &pass[3]);
+    }
+    return x;
+}
+
+/** A walk along the pipeline, for 1F1B: what the stages so far take, and the slowest of them. */
+typedef struct calc_stage_walk {
+    double stage;
+    double fw_s, bw_s;
+    double fw_max_s, bw_max_s;
+} calc_stage_walk;
+
+CALC_STAGE_INLINE calc_stage_walk calc_stage_walk_on(calc_stage_walk w, const calc_stage_pass *p,
+                                                     double stages)
+{
+    w.stage += stages;
+    w.fw_s += stages * p->fw_s;
+    w.bw_s += stages * (p->agrad_s + p->wgrad_s);
+    return w;
+}
+
+CALC_STAGE_INLINE calc_stage_walk calc_stage_walk_meets(calc_stage_walk w, const calc_stage_pass *p)
+{
+    w.fw_max_s = calc_max(w.fw_max_s, p->fw_s);
+    w.bw_max_s = calc_max(w.bw_max_s, p->agrad_s + p->wgrad_s);
+    return w;
+}
+
+/** 1F1B through a stage s: between filling and draining the path stays there. While the pipeline
+ *  fills it may go down to any stage j beyond, passing p-1-j forwards on the slowest stage above j,
+ *  before it comes back up to s; and likewise with backwards while it drains. */
+typedef struct calc_stage_through {
+    calc_stage_walk at, start;
+    double fill_s, drain_s;
+} calc_stage_through;
+
+CALC_STAGE_INLINE calc_stage_through calc_stage_turn(calc_stage_through x, const calc_stage_pass *p,
+                                                     double stages, double all)
+{
+    x.at = calc_stage_walk_on(x.at, p, stages);
+    double below = all - x.at.stage;
+    double way_s = x.at.fw_s + x.at.bw_s;
+    x.fill_s = calc_max(x.fill_s, way_s - x.start.bw_s + below * x.at.fw_max_s);
+    x.drain_s = calc_max(x.drain_s, way_s - x.start.fw_s + below * x.at.bw_max_s);
+    return x;
+}
+
+/** The best turn is at the first or the last stage of a class. */
+CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const calc_stage_pass *p,
+                                                   double stages, double all)
+{
+    x.at = calc_stage_walk_meets(x.at, p);
+    x = calc_stage_turn(x, p, 1, all);
+    return calc_stage_turn(x, p, stages - 1, all);
+}
+
+/** The longest path through stages of class i that come out of filling before they drain, and
+ *  through its last one; `at` is what comes before the class. 0 if there are none. */
+CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
+                                           const calc_stage_pass *pass, int i, calc_stage_walk at)
+{
+    double p = t->stages;
+    double m = t->microbatches;
+    double skip = calc_max(0, p + 1 - m - at.stage);
+    double left = c[i].stages - skip;
+    double s = calc_stage_pass_s(&pass[i]);
+    calc_stage_through x = {at, at, 0, 0};
+    x.at = calc_stage_walk_on(x.at, &pass[i], skip);
+    x.start = x.at;
+    double from = x.at.stage;
+    x = calc_stage_go(x, &pass[i], left, p);
+    x = i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
+    x = i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
+    x = i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
+    double through_s = x.fill_s + x.drain_s + (m - 1 - p + from) * s;
+    calc_stage_walk end = calc_stage_walk_on(at, &pass[i], c[i].stages);
+    double last_s = end.fw_s + end.bw_s + (m - 1) * s;
+    return calc_max(left > 0 ? through_s : 0, last_s);
+}
+
+/** 1F1B with one chunk [s]: the longest path through any stage; exact unless stages differ wildly,
+ *  then a lower bound (docs/schedules.md). */
+CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classes,
+                                           const calc_stage_class *c, const calc_stage_pass *pass)
+{
+    calc_stage_walk at0 = {0, 0, 0, 0, 0};
+    calc_stage_walk at1 = calc_stage_walk_on(at0, &pass[0], c[0].stages);
+    at1 = calc_stage_walk_meets(at1, &pass[0]);
+    /* Where stages are equal no path is longer than the one through the last of them. */
+    double alike_s = at1.fw_s + at1.bw_s + (t->microbatches - 1) * calc_stage_pass_s(&pass[0]);
+    if (classes == 1) {
+        return alike_s;
+    }
+    calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
+    at2 = calc_stage_walk_meets(at2, &pass[1]);
+    calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
+    at3 = calc_stage_walk_meets(at3, &pass[2]);
+    calc_stage_walk end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
+    end = calc_stage_walk_meets(end, &pass[3]);
+    double longest_s =
+        calc_max(calc_stage_path_s(t, c, pass, 0, at0), calc_stage_path_s(t, c, pass, 1, at1));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 2, at2));
+    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 3, at3));
+    double paced_s = (t->microbatches - 1) * calc_max(end.fw_max_s, end.bw_max_s);
+    double unequal_s = calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
+    return c[0].stages < t->stages ? unequal_s : alike_s;
+}
+
+/** Without training [s]: all stages once, then one micro-batch after the other from the slowest.
+ *  Backward there are messages at most, and those by rule. */
+CALC_STAGE_INLINE double calc_stage_forward_s(const calc_stage_terms *t, const calc_stage_sums *x)
+{
+    return x->all_s + (t->microbatches - 1) * x->slowest_s;
+}
+
+/** Time until the last micro-batch has passed back through the first stage [s]; sources:
+ *  docs/schedules.md. No loops if the schedule is 1F1B without chunks: the sweep makes vectors of
+ * it.
+ *  @param classes  as calc_stage_step_of()
+ *  @param c, pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline
+ *  @param exposed  share of the messages that is not hidden */
+CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const calc_stage_links *l,
+                                               calc_pipeline_schedule schedule, int classes,
+                                               const calc_stage_class *c,
+                                               const calc_stage_pass *pass, double chunks,
+                                               double exposed)
+{
+    bool plain = !t->training || schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    if (plain && calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
+        return calc_stage_even_s(t, l, &c[0], &pass[0], chunks);
+    }
+    double unsent_s = t->compat ? calc_stage_unsent_s(t, l, chunks) : 0;
+    if (!t->training) {
+        calc_stage_sums x = calc_stage_sums_of(classes, c, pass);
+        return calc_stage_forward_s(t, &x) - unsent_s;
+    }
+    if (!plain || chunks > 1) {
+        return calc_stage_scheduled_s(t, l, schedule, c, pass, chunks, exposed) - unsent_s;
+    }
+    return calc_stage_1f1b_s(t, classes, c, pass) - unsent_s;
+}
+
+/** What the first chunk of a stage takes at least [s]: its share, unless ends or dense blocks make
+ *  it differ from the others. */
+CALC_STAGE_INLINE double calc_stage_chunk_least_s(const calc_stage_terms *t,
+                                                  const calc_stage_class *c,
+                                                  const calc_stage_pass *p, double chunks)
+{
+    bool usual = c->first < 1 && c->last < 1 && !(t->dense_first && c->position <= 0);
+    return usual ? calc_stage_pass_s(p) / chunks : 0;
+}
+
+/** A lower bound on interleaved 1F1B, stage by stage. */
+typedef struct calc_stage_floor {
+    double before_s; /**< first chunks of the stages so far */
+    double least_s;
+} calc_stage_floor;
+
+CALC_STAGE_INLINE calc_stage_floor calc_stage_floor_of(calc_stage_floor x,
+                                                       const calc_stage_terms *t,
+                                                       const calc_stage_class *c,
+                                                       const calc_stage_pass *p, double chunks)
+{
+    double chunk_s = calc_stage_chunk_least_s(t, c, p, chunks);
+    double others = calc_max(0, c->stages - 1);
+    x.least_s =
+        calc_max(x.least_s, x.before_s + others * chunk_s + t->microbatches * calc_stage_pass_s(p));
+    x.before_s += c->stages * chunk_s;
+    return x;
+}
+
+/** A stage waits for the first chunks of the stages before it, has all micro-batches to do, and
+ *  then the stages before it have their first chunks to go back through. */
+CALC_STAGE_INLINE double calc_stage_interleaved_least_s(const calc_stage_terms *t, int classes,
+                                                        const calc_stage_class *c,
+                                                        const calc_stage_pass *pass, double chunks)
+{
+    calc_stage_floor x = {0, 0};
+    x = calc_stage_floor_of(x, t, &c[0], &pass[0], chunks);
+    if (classes > 1) {
+        x = calc_stage_floor_of(x, t, &c[1], &pass[1], chunks);
+        x = calc_stage_floor_of(x, t, &c[2], &pass[2], chunks);
+        x = calc_stage_floor_of(x, t, &c[3], &pass[3], chunks);
+    }
+    return x.least_s * (1 - CALC_STAGE_ROUNDING);
+}
+
+/** calc_stage_pipeline_s() where that is short; else no more than it [s]: the busiest stage is
+ * never idle. DualPipe's stages share their work in pairs: what all of them do is divided evenly.
+ */
+CALC_STAGE_INLINE double calc_stage_pipeline_least_s(const calc_stage_terms *t,
+                                                     const calc_stage_links *l,
+                                                     calc_pipeline_schedule schedule, int classes,
+                                                     const calc_stage_class *c,
+                                                     const calc_stage_pass *pass, double chunks)
+{
+    bool plain = !t->training || schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    if (plain && calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
+        return calc_stage_even_s(t, l, &c[0], &pass[0], chunks);
+    }
+    double unsent_s = t->compat ? calc_stage_unsent_s(t, l, chunks) : 0;
+    calc_stage_sums x = calc_stage_sums_of(classes, c, pass);
+    if (!t->training) {
+        return calc_stage_forward_s(t, &x) - unsent_s;
+    }
+    bool pairs = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    double busy_s = pairs ? x.all_s / t->stages : x.slowest_s;
+    if (!plain) {
+        return t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING) - unsent_s;
+    }
+    double least_s = calc_stage_interleaved_least_s(t, classes, c, pass, chunks);
+    double plain_s = calc_stage_1f1b_s(t, classes, c, pass);
+    return (chunks > 1 ? least_s : plain_s) - unsent_s;
+}
+
+#endif

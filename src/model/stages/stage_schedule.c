@@ -1,0 +1,125 @@
+/* The pipeline of schedules beside plain 1F1B: stage_step.h hands them its classes of stages. */
+#include <math.h>
+
+#include "model/schedule/schedule_steady.h"
+#include "model/stages/stage_step.h"
+
+enum { PARTS = 1024 }; /* of the model, at most, in a simulation */
+
+static calc_schedule_shape shape_of(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                                    double chunks)
+{
+    bool two =
+        schedule == CALC_PIPELINE_SCHEDULE_ZB_V || schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    return (calc_schedule_shape){.kind = schedule,
+                                 .stages = (int64_t)t->stages,
+                                 .chunks = two ? 2 : (int64_t)chunks,
+                                 .microbatches = (int64_t)t->microbatches};
+}
+
+calc_stage_class calc_stage_chunk(const calc_stage_terms *t, const calc_stage_class *c,
+                                  int64_t chunks, int64_t chunk)
+{
+    double count = (double)chunks;
+    double blocks = c->dense + c->moe;
+    bool first = chunk == 0;
+    bool last = chunk == chunks - 1;
+    bool spread = c->first > 0 && c->first < 1;
+    /* Ends that count as a block take the place of one in the chunk they are in. */
+    double first_end = t->ends_as_blocks ? c->first : 0;
+    double last_end = t->ends_as_blocks ? c->last : 0;
+    double even = (blocks + first_end + last_end) / count;
+    double mine = even - first * first_end - last * last_end;
+    double before = (double)chunk * even - (first ? 0 : first_end);
+    calc_stage_class out = {
+        .stages = 1,
+        .position = c->position,
+        .dense = blocks > 0 ? mine * c->dense / blocks : 0,
+        .first = spread ? c->first / count : first * c->first,
+        .last = spread ? c->last / count : last * c->last,
+    };
+    if (t->dense_first && t->stages > 1 && c->position == 0 && !spread) {
+        out.dense = fmin(mine, calc_max(0, c->dense - before));
+    }
+    out.moe = mine - out.dense;
+    return out;
+}
+
+calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stage_links *l,
+                                      const calc_stage_class *c, double chunks, int64_t parts,
+                                      int64_t chunk, double exposed)
+{
+    calc_stage_class mine = calc_stage_chunk(t, c, parts, chunk);
+    calc_stage_terms terms = *t;
+    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
+    double blocks = c->dense + c->moe;
+    terms.recompute_blocks *= blocks > 0 ? (mine.dense + mine.moe) / blocks : 0;
+    return calc_stage_pass_of(&terms, l, &mine, chunks / (double)parts, exposed);
+}
+
+static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
+{
+    return a->fw_s == b->fw_s && a->bw_s == b->bw_s && a->wgrad_s == b->wgrad_s;
+}
+
+/* Times of all parts of the model, in the order of calc_schedule_sim.
+ * @return whether they are all the same */
+static bool set_parts(const calc_stage_terms *t, const calc_stage_links *l,
+                      const calc_schedule_shape *shape, const calc_stage_class *c, double chunks,
+                      double exposed, calc_schedule_pass *pass)
+{
+    bool back = shape->kind != CALC_PIPELINE_SCHEDULE_1F1B;
+    bool equal = true;
+    for (int64_t chunk = 0; chunk < shape->chunks; chunk++) {
+        calc_schedule_pass *of = pass + chunk * shape->stages;
+        int64_t stage = 0;
+        for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+            if (c[i].stages <= 0) {
+                continue;
+            }
+            calc_stage_pass p =
+                calc_stage_chunk_pass(t, l, &c[i], chunks, shape->chunks, chunk, exposed);
+            for (int64_t left = (int64_t)c[i].stages; left > 0; left--, stage++) {
+                calc_schedule_pass *at = &of[back && chunk ? shape->stages - 1 - stage : stage];
+                *at = (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
+                equal = equal && same(at, &pass[0]);
+            }
+        }
+    }
+    return equal;
+}
+
+double calc_stage_scheduled_s(const calc_stage_terms *t, const calc_stage_links *l,
+                              calc_pipeline_schedule schedule, const calc_stage_class *c,
+                              const calc_stage_pass *pass, double chunks, double exposed)
+{
+    calc_schedule_shape shape = shape_of(t, schedule, chunks);
+    calc_schedule_times times;
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        times.of[i] =
+            (calc_schedule_class){c[i].stages, pass[i].fw_s, pass[i].agrad_s, pass[i].wgrad_s};
+    }
+    calc_schedule_pass part[PARTS];
+    bool few = shape.stages * shape.chunks <= PARTS &&
+               calc_schedule_check(&shape) == CALC_SCHEDULE_OK && calc_schedule_steady_fits(&shape);
+    if (schedule == CALC_PIPELINE_SCHEDULE_GPIPE || !few ||
+        set_parts(t, l, &shape, c, chunks, exposed, part)) {
+        return calc_schedule_s(&shape, &times);
+    }
+    return calc_schedule_steady_s(&shape, part);
+}
+
+double calc_stage_scheduled_in_flight(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                                      double position)
+{
+    calc_schedule_shape shape = shape_of(t, schedule, 1);
+    return calc_schedule_in_flight(&shape, (int64_t)position);
+}
+
+double calc_stage_scheduled_peak(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                                 const calc_stage_class *c)
+{
+    calc_schedule_shape shape = shape_of(t, schedule, 1);
+    int64_t first = (int64_t)c->position;
+    return (double)calc_schedule_fullest(&shape, first, first + (int64_t)c->stages - 1);
+}

@@ -1,0 +1,332 @@
+/** @file stage_step.h  The step of a layout, put together from what its blocks, ends and
+ *  groups take: the time of each class of stages, the pipeline over them, the reduction of
+ * gradients behind them, and their memory.
+ *
+ *  Elementwise arithmetic on doubles only, in small inline functions: calc_run() and the sweep,
+ * which evaluates many layouts at once, call the same ones. */
+#ifndef CALC_MODEL_STAGE_STEP_H
+#define CALC_MODEL_STAGE_STEP_H
+
+#include "calc.h"
+#include "model/stages/stage_pipeline.h"
+
+/** Weights of a stage of a class. */
+CALC_STAGE_INLINE calc_stage_weights calc_stage_weights_sum(const calc_stage_terms *t,
+                                                            const calc_stage_class *c)
+{
+    const calc_stage_weights *dense = &t->block[0].weights;
+    const calc_stage_weights *moe = &t->block[1].weights;
+    calc_stage_weights w;
+    w.dense = c->dense * dense->dense + c->moe * moe->dense +
+              c->first * t->embedding.weights.dense + c->last * t->head.weights.dense;
+    w.expert = c->moe * moe->expert + c->last * t->head.weights.expert;
+    return w;
+}
+
+/** Exposed part of a communication that overlaps a window, and the slow-down it causes there. */
+CALC_STAGE_INLINE double calc_stage_exposed_s(const calc_stage_terms *t, double link_s,
+                                              double window_s, double least_s)
+{
+    double hidden_s = link_s - t->window_share * window_s;
+    return calc_max(least_s, hidden_s) + t->contention * calc_stage_min(link_s, window_s);
+}
+
+/** Reduction of one kind of gradients, or gathering of one kind of weights [s]: on a
+ * calc_collective_line. */
+CALC_STAGE_INLINE double calc_stage_line_s(double latency_s, double s_per_byte, double bytes)
+{
+    calc_collective_line line = {latency_s, s_per_byte};
+    return calc_collective_line_s(&line, bytes);
+}
+
+/** Reduction of gradients and gathering of weights of a stage, in a step [s]. */
+typedef struct calc_stage_reduction {
+    double reduce_s, gather_s;               /**< on the link */
+    double reduce_beside_s, gather_beside_s; /**< exposed, where they overlap */
+} calc_stage_reduction;
+
+/** The same block by block; nothing to gather is left behind it. */
+CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_by_rule(const calc_stage_terms *t,
+                                                                    const calc_stage_links *l,
+                                                                    const calc_stage_class *c,
+                                                                    const calc_stage_pass *pass,
+                                                                    double chunks)
+{
+    const calc_stage_weights *dense = &t->block[0].weights;
+    const calc_stage_weights *moe = &t->block[1].weights;
+    double held = calc_stage_mean(c, dense->dense, moe->dense);
+    double expert = calc_stage_mean(c, dense->expert, moe->expert);
+    double block_s = calc_stage_line_s(l->reduce_dense_latency_s, l->reduce_dense_s_per_byte,
+                                       t->reduced_bytes * held) +
+                     calc_stage_line_s(l->reduce_expert_latency_s, l->reduce_expert_s_per_byte,
+                                       t->reduced_bytes * expert) +
+                     calc_stage_line_s(l->gather_dense_latency_s, l->gather_dense_s_per_byte,
+                                       t->gathered_bytes * held) +
+                     calc_stage_line_s(l->gather_expert_latency_s, l->gather_expert_s_per_byte,
+                                       t->gathered_bytes * expert);
+    calc_reduce_times x = calc_stage_reduce_by_block(t, l, c, pass, chunks, block_s);
+    calc_stage_reduction r;
+    r.reduce_s = (c->dense + c->moe) * block_s;
+    r.reduce_beside_s = block_s > 0 ? x.exposed_s : 0;
+    r.gather_s = 0;
+    r.gather_beside_s = 0;
+    return r;
+}
+
+CALC_STAGE_INLINE calc_stage_reduction calc_stage_reduction_sum(
+    const calc_stage_terms *t, const calc_stage_links *l, const calc_stage_class *c,
+    const calc_stage_weights *w, const calc_stage_pass *pass, double chunks)
+{
+    if (calc_stage_rule(t, CALC_COMPAT_REDUCE_BY_BLOCK)) {
+        return calc_stage_reduction_by_rule(t, l, c, pass, chunks);
+    }
+    calc_stage_reduction r;
+    r.reduce_s =
+        t->reductions * (calc_stage_line_s(l->reduce_dense_latency_s, l->reduce_dense_s_per_byte,
+                                           t->reduced_bytes * w->dense) +
+                         calc_stage_line_s(l->reduce_expert_latency_s, l->reduce_expert_s_per_byte,
+                                           t->reduced_bytes * w->expert));
+    r.gather_s = calc_stage_line_s(l->gather_dense_latency_s, l->gather_dense_s_per_byte,
+                                   t->gathered_bytes * w->dense) +
+                 calc_stage_line_s(l->gather_expert_latency_s, l->gather_expert_s_per_byte,
+                                   t->gathered_bytes * w->expert);
+    /* With chunks, the gradients of one are final while micro-batches still run through others. */
+    double round = calc_stage_min(t->stages, t->microbatches);
+    bool several = chunks > 1 && t->stages > 1;
+    double windows = several ? round * (chunks - 1) / chunks : 1;
+    double bw_s = (pass->agrad_s + pass->wgrad_s) * calc_max(windows, t->reductions);
+    double fw_s = pass->fw_s * windows;
+    r.reduce_beside_s =
+        calc_stage_exposed_s(t, r.reduce_s, bw_s, CALC_STAGE_LAST_BUCKET * r.reduce_s);
+    r.gather_beside_s =
+        calc_stage_exposed_s(t, r.gather_s, fw_s, CALC_STAGE_LAST_BUCKET * r.gather_s);
+    return r;
+}
+
+/** Time of the optimizer on a stage [s]. */
+CALC_STAGE_INLINE double calc_stage_optimizer_sum(const calc_stage_terms *t,
+                                                  const calc_stage_class *c,
+                                                  const calc_stage_weights *w)
+{
+    if (calc_stage_rule(t, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        return c->dense * t->rule[0].optimizer_s + c->moe * t->rule[1].optimizer_s;
+    }
+    double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
+    return t->optimizer_s * (w->dense + w->expert) + t->optimizer_owned_s * owned;
+}
+
+/** Micro-batches whose activations a stage holds at the peak; sources: docs/schedules.md. */
+CALC_STAGE_INLINE double calc_stage_in_flight(const calc_stage_terms *t,
+                                              calc_pipeline_schedule schedule, double position,
+                                              double chunks)
+{
+    double p = t->stages;
+    double m = t->microbatches;
+    if (schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        return calc_stage_scheduled_in_flight(t, schedule, position);
+    }
+    if (calc_stage_rule(t, CALC_COMPAT_MEAN_IN_FLIGHT)) {
+        return calc_stage_mean_in_flight(t, chunks);
+    }
+    double after = p - 1 - position;
+    double chunked =
+        ((chunks - 1) * calc_stage_min(m, p) + calc_stage_min(m, 2 * after + 1)) / chunks;
+    double plain = calc_stage_min(m, after + 1);
+    return chunks > 1 ? chunked : plain;
+}
+
+/** A class as its stage that holds most micro-batches sees it: the first of them. With 1F1B that is
+ *  the first of the class. */
+CALC_STAGE_INLINE calc_stage_class calc_stage_at_peak(const calc_stage_terms *t,
+                                                      calc_pipeline_schedule schedule,
+                                                      const calc_stage_class *c)
+{
+    calc_stage_class at = *c;
+    if (schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        at.position = calc_stage_scheduled_peak(t, schedule, c);
+    }
+    return at;
+}
+
+/** What a stage holds [bytes]. */
+typedef struct calc_stage_memory {
+    double state; /**< weights, gradients, optimizer */
+    double activation, working, ends, framework;
+    double in_flight; /**< micro-batches */
+    double total;
+} calc_stage_memory;
+
+CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms *t,
+                                                          const calc_stage_class *c,
+                                                          const calc_stage_weights *w,
+                                                          calc_pipeline_schedule schedule,
+                                                          double chunks)
+{
+    const calc_stage_part *dense = &t->block[0];
+    const calc_stage_part *moe = &t->block[1];
+    calc_stage_memory m;
+    double held = w->dense + w->expert;
+    double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
+    double blocks = calc_max(1, c->dense + c->moe);
+    m.state = t->held_bytes * held + t->owned_bytes * owned +
+              (t->gathered_ahead + t->whole_block_bytes) * (held / blocks);
+    double rich = calc_stage_rich(t, c);
+    double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
+    double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
+    double stored = rich * whole_bytes + (1 - rich) * lean_bytes + c->last * t->head.whole_bytes;
+    /* What recomputation does not store exists for the block at hand, and its gradients. */
+    double dense_gap =
+        c->dense > 0 ? dense->whole_bytes - dense->kept_bytes + dense->passing_bytes : 0;
+    double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes + moe->passing_bytes : 0;
+    m.in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
+    m.activation = stored * m.in_flight;
+    m.working = calc_max(dense_gap, moe_gap);
+    /* The head is done with its logits when a block is at hand: what they need beyond that; unless
+     * another micro-batch is on its way forward at the same time. */
+    bool both_ways = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
+                     schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    double logits = c->last * t->head.kept_bytes;
+    m.ends = calc_max(0, logits - (both_ways ? 0 : m.working));
+    if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
+        calc_rule_line line = calc_stage_tier1_by_rule(t, c);
+        double in_flight = calc_stage_in_flight(t, schedule, c->position, chunks);
+        m.in_flight = in_flight;
+        m.state = line.block_bytes;
+        m.activation = line.flight_bytes * in_flight;
+        m.working = 0;
+    }
+    double both = t->framework_bytes[1][1];
+    double dense_only = t->framework_bytes[1][0];
+    double moe_only = t->framework_bytes[0][1];
+    double with_dense = c->moe > 0 ? both : dense_only;
+    m.framework = c->dense > 0 ? with_dense : moe_only;
+    m.framework += c->last * t->framework_head_bytes;
+    m.total = m.state + m.activation + m.working + m.ends + m.framework;
+    return m;
+}
+
+/** What a stage keeps in the second memory tier [bytes]. */
+typedef struct calc_stage_tier2 {
+    double weight, activation, optimizer;
+} calc_stage_tier2;
+
+CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *t,
+                                                        const calc_stage_class *c,
+                                                        const calc_stage_weights *w,
+                                                        calc_pipeline_schedule schedule,
+                                                        double chunks)
+{
+    calc_stage_tier2 out;
+    if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
+        calc_rule_line line = calc_stage_tier2_by_rule(t, c);
+        out.weight = line.block_bytes;
+        out.activation = line.flight_bytes * calc_stage_in_flight(t, schedule, c->position, chunks);
+        out.optimizer = 0;
+        return out;
+    }
+    double held = w->dense + w->expert;
+    double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
+    double stored = c->dense * t->block[0].away_bytes + c->moe * t->block[1].away_bytes;
+    double in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
+    out.weight = t->weight_held_away * held + t->weight_owned_away * owned;
+    out.activation = stored * in_flight;
+    out.optimizer = t->optimizer_held_away * held + t->optimizer_owned_away * owned;
+    return out;
+}
+
+/** A step, as far as a search needs it: without overlap of gradients and weights, with that of
+ *  gradients, of weights, and of both [s]; and the memory of the fullest stage [bytes]. */
+typedef struct calc_stage_step {
+    double pipeline_s;
+    double partial_s;     /**< without data parallelism's communication */
+    double total_s[2][2]; /**< [gradients overlap][weights overlap] */
+    double allocated_bytes, tier1_bytes;
+    double tier2_bytes; /**< of the stage that keeps most in the second tier */
+} calc_stage_step;
+
+/** The most of the classes seen so far. */
+typedef struct calc_stage_most {
+    double plain_s, weights_s, gradients_s, both_s; /**< exposed, by what overlaps */
+    double optimizer_s, allocated_bytes, tier2_bytes;
+} calc_stage_most;
+
+CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_stage_terms *t,
+                                                  const calc_stage_links *l,
+                                                  calc_pipeline_schedule schedule,
+                                                  const calc_stage_class *c,
+                                                  const calc_stage_pass *pass, double chunks)
+{
+    calc_stage_weights w = calc_stage_weights_sum(t, c);
+    calc_stage_reduction r = calc_stage_reduction_sum(t, l, c, &w, pass, chunks);
+    calc_stage_class peak = calc_stage_at_peak(t, schedule, c);
+    calc_stage_memory m = calc_stage_memory_sum(t, &peak, &w, schedule, chunks);
+    calc_stage_tier2 away = calc_stage_tier2_sum(t, &peak, &w, schedule, chunks);
+    double optimizer_s = calc_stage_optimizer_sum(t, c, &w);
+    double plain_s = r.reduce_s + r.gather_s;
+    double weights_s = r.reduce_s + r.gather_beside_s;
+    double gradients_s = r.reduce_beside_s + r.gather_s;
+    double both_s = r.reduce_beside_s + r.gather_beside_s;
+    double tier2_bytes = away.weight + away.activation + away.optimizer;
+    x.plain_s = calc_max(x.plain_s, plain_s);
+    x.weights_s = calc_max(x.weights_s, weights_s);
+    x.gradients_s = calc_max(x.gradients_s, gradients_s);
+    x.both_s = calc_max(x.both_s, both_s);
+    x.optimizer_s = calc_max(x.optimizer_s, optimizer_s);
+    x.allocated_bytes = calc_max(x.allocated_bytes, m.total * calc_stage_min(c->stages, 1));
+    x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_stage_min(c->stages, 1));
+    return x;
+}
+
+/** The step of a layout, or less.
+ *  @param classes  1: only c[0] has stages; else CALC_MAX_STAGE_CLASSES. A constant where speed
+ *                  matters; the result is the same to the bit.
+ *  @param c        CALC_MAX_STAGE_CLASSES classes in order of the pipeline
+ *  @param exposed  share of the messages that is not hidden: calc_stage_exposed_messages()
+ *  @param least    take calc_stage_pipeline_least_s(): no calls */
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_or_less(const calc_stage_terms *t,
+                                                          const calc_stage_links *l,
+                                                          calc_pipeline_schedule schedule,
+                                                          int classes, const calc_stage_class *c,
+                                                          double chunks, double exposed, bool least)
+{
+    const calc_stage_pass none = {0, 0, 0, 0, 0, 0, 0};
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {none, none, none, none};
+    calc_stage_most most = {0, 0, 0, 0, 0, 0, 0};
+    pass[0] = calc_stage_pass_of(t, l, &c[0], chunks, exposed);
+    most = calc_stage_more(most, t, l, schedule, &c[0], &pass[0], chunks);
+    if (classes > 1) {
+        pass[1] = calc_stage_pass_of(t, l, &c[1], chunks, exposed);
+        pass[2] = calc_stage_pass_of(t, l, &c[2], chunks, exposed);
+        pass[3] = calc_stage_pass_of(t, l, &c[3], chunks, exposed);
+        most = calc_stage_more(most, t, l, schedule, &c[1], &pass[1], chunks);
+        most = calc_stage_more(most, t, l, schedule, &c[2], &pass[2], chunks);
+        most = calc_stage_more(most, t, l, schedule, &c[3], &pass[3], chunks);
+    }
+    calc_stage_step s;
+    double pipeline_s =
+        least ? calc_stage_pipeline_least_s(t, l, schedule, classes, c, pass, chunks)
+              : calc_stage_pipeline_s(t, l, schedule, classes, c, pass, chunks, exposed);
+    s.pipeline_s = pipeline_s;
+    s.partial_s =
+        pipeline_s + pipeline_s * t->growth + l->tied_s + most.optimizer_s + t->overhead_s;
+    s.total_s[0][0] = most.plain_s + s.partial_s;
+    s.total_s[0][1] = most.weights_s + s.partial_s;
+    s.total_s[1][0] = most.gradients_s + s.partial_s;
+    s.total_s[1][1] = most.both_s + s.partial_s;
+    s.allocated_bytes = most.allocated_bytes;
+    s.tier1_bytes = most.allocated_bytes * t->used_share + t->reserved_bytes;
+    s.tier2_bytes = most.tier2_bytes;
+    return s;
+}
+
+/** The step of a layout. */
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_of(const calc_stage_terms *t,
+                                                     const calc_stage_links *l,
+                                                     calc_pipeline_schedule schedule, int classes,
+                                                     const calc_stage_class *c, double chunks,
+                                                     double exposed)
+{
+    return calc_stage_step_or_less(t, l, schedule, classes, c, chunks, exposed, false);
+}
+
+#endif

@@ -1,0 +1,496 @@
+/* Terms of the step of a layout: what its parts cost, in the groups and with the state of one
+ * execution. */
+#include <math.h>
+
+#include "model/operators/processor.h"
+#include "model/stages/stage_rules.h"
+
+/* What the documentation of overlap_shares.fields.h gives for absent shares. */
+#define DATA_PAR_WINDOW 0.7
+#define PIPELINE_PAR_HIDDEN 0.85
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+static calc_collective_line sum_of(calc_collective_line a, calc_collective_line b)
+{
+    return (calc_collective_line){a.latency_s + b.latency_s, a.s_per_byte + b.s_per_byte};
+}
+
+/* Gradients of a state that `limit` ranks of a group share: scattered among them, summed beyond. */
+static calc_collective_line shard_reduce(const calc_system *system, const calc_group *group,
+                                         double limit, double bytes)
+{
+    calc_group inner = *group;
+    calc_group outer = {group->ranks / limit, group->stride * limit, group->network};
+    inner.ranks = limit;
+    calc_collective_line within =
+        calc_collective_line_of(system, CALC_OP_REDUCE_SCATTER, &inner, bytes);
+    calc_collective_line beyond =
+        calc_collective_line_of(system, CALC_OP_ALL_REDUCE, &outer, bytes / limit);
+    beyond.s_per_byte /= limit;
+    return sum_of(within, beyond);
+}
+
+static calc_collective_line shard_gather(const calc_system *system, const calc_group *group,
+                                         double limit, double bytes)
+{
+    calc_group inner = *group;
+    inner.ranks = limit;
+    return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
+}
+
+calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
+                                     const calc_groups *g, double bytes)
+{
+    double limit = exec->fsdp_par > 0 ? (double)exec->fsdp_par : INFINITY;
+    double node = s->ranks_per_node > 0 ? (double)s->ranks_per_node : (double)s->networks[0].size;
+    double nodes = (double)exec->num_procs / calc_max(1, node);
+    const calc_group *dense = &g->dense_data;
+    const calc_group *expert = &g->expert_data;
+    calc_group ends = g->pipeline;
+    ends.ranks = 2;
+    ends.stride *= g->pipeline.ranks - 1;
+    calc_stage_lines l = {
+        .sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes),
+        .sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes),
+        .message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes),
+        .ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes),
+        .dense_ranks = dense->ranks,
+        .expert_ranks = expert->ranks,
+        .dense_shards = dense->ranks < limit ? dense->ranks : limit,
+        .expert_shards = expert->ranks < limit ? expert->ranks : limit,
+        .nodes_log2 = nodes > 1 ? log2(nodes) : 0,
+    };
+    l.shard_reduce_dense = shard_reduce(s, dense, l.dense_shards, bytes);
+    l.shard_reduce_expert = shard_reduce(s, expert, l.expert_shards, bytes);
+    l.shard_gather_dense = shard_gather(s, dense, l.dense_shards, bytes);
+    l.shard_gather_expert = shard_gather(s, expert, l.expert_shards, bytes);
+    return l;
+}
+
+/* ---- State ----------------------------------------------------------------------------------- */
+
+/* Seconds per byte to or from the second tier: transfers are large. */
+static double tier2_byte_s(const calc_system *system)
+{
+    const calc_memory_tier *tier = &system->mem2;
+    return 1 / (tier->bytes_per_s * tier->efficiency.efficiency[0]);
+}
+
+calc_stage_away calc_stage_away_of(const calc_exec *e)
+{
+    double share = calc_share_or(e->offload_share, 1);
+    return (calc_stage_away){e->weight_offload ? share : 0, e->activations_offload ? share : 0,
+                             e->optimizer_offload ? share : 0};
+}
+
+/* Bytes per element: what every rank holds, and what is split over the ranks that share it. */
+static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
+                      calc_stage_terms *t)
+{
+    bool calculon = e->memory_model == CALC_MEMORY_MODEL_CALCULON;
+    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    calc_stage_away away = calc_stage_away_of(e);
+    double weight = b->weight * (1 - away.weight);
+    double optimizer = (b->master + 2 * b->moment) * (1 - away.optimizer);
+    if (zero >= 3) {
+        /* Sharded weights are gathered block by block, one ahead. */
+        t->owned_bytes += copies * weight;
+        t->gathered_ahead = copies * b->weight * 2;
+    } else {
+        /* Weights kept elsewhere come block by block, too. */
+        t->held_bytes += copies * weight;
+        t->gathered_ahead = copies * b->weight * 2 * away.weight;
+    }
+    if (!e->training) {
+        return;
+    }
+    if (zero >= 2 || (calculon && zero >= 1)) {
+        /* Gradients of the block at hand are whole. */
+        t->owned_bytes += copies * b->grad;
+        t->whole_block_bytes = copies * 4;
+    } else {
+        t->held_bytes += copies * b->grad;
+    }
+    if (zero >= 1) {
+        t->owned_bytes += optimizer;
+    } else {
+        t->held_bytes += optimizer;
+    }
+}
+
+/* Gradients are cleared and read for their norm, scaled, and read; state is read and written. */
+static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_state_bytes *b,
+                          int64_t zero, calc_stage_terms *t)
+{
+    if (!e->training) {
+        return;
+    }
+    const calc_memory_tier *memory = &s->mem1;
+    double reached = calc_share_or(s->optimizer_efficiency, memory->efficiency.efficiency[0]);
+    double byte_s = 1 / (memory->bytes_per_s * reached);
+    double cleared = 2 * b->grad * byte_s;
+    double updated = (3 * b->grad + 2 * (b->master + 2 * b->moment)) * byte_s;
+    /* State kept elsewhere comes and goes while the rest is updated. */
+    double moved = 2 * (b->master + 2 * b->moment) * calc_stage_away_of(e).optimizer;
+    updated = calc_max(updated, moved * tier2_byte_s(s));
+    t->optimizer_s = (zero >= 2 ? 0 : cleared) + (zero >= 1 ? 0 : updated);
+    t->optimizer_owned_s = (zero >= 2 ? cleared : 0) + (zero >= 1 ? updated : 0);
+}
+
+static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
+                          calc_stage_terms *t)
+{
+    if (e->training && zero < 3) {
+        t->reduced_bytes = b->reduced;
+        t->gathered_bytes = zero >= 1 ? b->weight : 0;
+    }
+}
+
+/* What is kept in the second tier, per element. */
+static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
+                     calc_stage_terms *t)
+{
+    calc_stage_away away = calc_stage_away_of(e);
+    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double weight = copies * away.weight * b->weight;
+    double optimizer = e->training ? away.optimizer * (b->master + 2 * b->moment) : 0;
+    t->away = away.weight + away.activation + away.optimizer > 0;
+    t->weight_held_away = zero >= 3 ? 0 : weight;
+    t->weight_owned_away = zero >= 3 ? weight : 0;
+    t->optimizer_held_away = zero >= 1 ? 0 : optimizer;
+    t->optimizer_owned_away = zero >= 1 ? optimizer : 0;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+/* Weights that are gathered before each of two passes, and their gradients, scattered after the
+ * second: gathers hide if updated weights do, scatters if reductions do. */
+static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_exec *exec,
+                                       const calc_stage_weights *w, double fw_pass_s,
+                                       double bw_pass_s, const calc_stage_lines *l)
+{
+    calc_stage_sharded out = {0};
+    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1 || w->dense + w->expert <= 0) {
+        return out;
+    }
+    calc_state_bytes b = calc_state_bytes_of(exec, c->shape);
+    const calc_overlap_shares *o = &c->system->overlap;
+    calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
+                          .contention = o->contention};
+    bool gathers_beside = calc_stage_gathers_beside(exec);
+    double gather_s = calc_collective_line_s(&l->shard_gather_dense, b.weight * w->dense) +
+                      calc_collective_line_s(&l->shard_gather_expert, b.weight * w->expert);
+    double reduce_s = calc_collective_line_s(&l->shard_reduce_dense, b.reduced * w->dense) +
+                      calc_collective_line_s(&l->shard_reduce_expert, b.reduced * w->expert);
+    out.fw_s = gathers_beside ? calc_stage_exposed_s(&t, gather_s, fw_pass_s, 0) : gather_s;
+    out.link_s = gather_s;
+    if (exec->training) {
+        double beside_s = (gathers_beside ? gather_s : 0) + (exec->data_par_overlap ? reduce_s : 0);
+        out.bw_s =
+            calc_stage_exposed_s(&t, beside_s, bw_pass_s, 0) + gather_s + reduce_s - beside_s;
+        out.link_s += gather_s + reduce_s;
+    }
+    return out;
+}
+
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
+                                         const calc_cost *block, const calc_stage_lines *l)
+{
+    calc_stage_weights w = {block->dense_weights, block->expert_weights};
+    return shard_passes(c, exec, &w, calc_cost_fw_s(block),
+                        calc_cost_agrad_s(block) + block->wgrad_s, l);
+}
+
+/* Host and processor fall behind in turn, kernel by kernel, so that a block takes longer than the
+ * longer of the two sums: by 19 % where they are equal. A norm of fourth power stands for that;
+ * among the powers 4, 6 and 8 it describes published runs best (docs/validation.md).
+ * @param host  time of the host over that of the processor
+ * @return factor on the latter */
+static double host_wait(double host)
+{
+    double squared = host * host;
+    return sqrt(sqrt(1 + squared * squared));
+}
+
+calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_exec *e,
+                                         const calc_cost *b, const calc_stage_sharded *sharded)
+{
+    calc_stage_away away = calc_stage_away_of(e);
+    if (away.weight + away.activation == 0 ||
+        calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH)) {
+        return (calc_stage_offload){0};
+    }
+    calc_state_bytes bytes = calc_state_bytes_of(e, c->shape);
+    double byte_s = tier2_byte_s(c->system);
+    double weight_s = away.weight * bytes.weight * (b->dense_weights + b->expert_weights) * byte_s;
+    double activation_s = e->training ? away.activation * b->kept_bytes * byte_s : 0;
+    double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b) - sharded->fw_s;
+    double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s - sharded->bw_s;
+    return (calc_stage_offload){calc_max(0, fw_s), e->training ? calc_max(0, bw_s) : 0};
+}
+
+/* What a block of the processor's `s` takes beside its host. */
+static double beside_host(double s, double host_s)
+{
+    return s > 0 ? s * host_wait(host_s / s) : 0;
+}
+
+/* A block: its passes with what sharded weights expose, none shorter than the host issues it; every
+ * pass waits in proportion. */
+static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_stage_parts *p,
+                      calc_block_kind kind, const calc_stage_lines *l, double speed,
+                      calc_stage_part *out)
+{
+    const calc_cost *b = &p->block[kind];
+    calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
+    calc_stage_offload o = calc_stage_offload_of(c, exec, b, &s);
+    double fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s;
+    double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
+    double away = calc_stage_away_of(exec).activation;
+    double all_s = fw_s + agrad_s + b->wgrad_s;
+    double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
+    double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
+    /* A block that does not recompute waits for the host, too, which launches it once. */
+    double without_s = beside_host(all_s - b->re_s - repeated_s, p->host_once_s[kind]);
+    *out = (calc_stage_part){
+        .fw_s = fw_s * factor,
+        .agrad_s = agrad_s * factor,
+        .wgrad_s = b->wgrad_s * factor,
+        .spared_s = all_s * factor - without_s * speed,
+        .weights = {b->dense_weights, b->expert_weights},
+        /* A forward pass alone keeps nothing: a block's activations live while it runs. */
+        .kept_bytes = exec->training ? b->kept_bytes * (1 - away) : 0,
+        /* Of what is kept elsewhere two blocks are here: one going, one coming. */
+        .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
+        .away_bytes = exec->training ? b->kept_bytes * away : 0,
+        .passing_bytes = exec->training ? b->passing_bytes : 0,
+    };
+}
+
+static void add_end(const calc_cost *end, double times, double speed, calc_stage_part *out)
+{
+    out->fw_s += times * calc_cost_fw_s(end) * speed;
+    out->agrad_s += times * calc_cost_agrad_s(end) * speed;
+    out->wgrad_s += times * end->wgrad_s * speed;
+}
+
+/* Embedding and head; the head with the blocks, projections and losses of multi-token prediction.
+ * kept_bytes: once, however many micro-batches are in flight; whole_bytes: of each. */
+static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, double speed,
+                     calc_stage_terms *t)
+{
+    const calc_shape *shape = c->shape;
+    double depth = shape->mtp_blocks;
+    const calc_cost *extra = &p->block[shape->experts > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
+    add_end(&p->embedding, 1, speed, &t->embedding);
+    add_end(&p->head, 1 + depth, speed, &t->head);
+    add_end(&p->mtp, depth, speed, &t->head);
+    add_end(extra, depth, speed, &t->head);
+    t->embedding.weights.dense = p->embedding.dense_weights;
+    t->head.weights.dense =
+        p->head.dense_weights + depth * (p->mtp.dense_weights + extra->dense_weights);
+    t->head.weights.expert = depth * extra->expert_weights;
+    t->head.kept_bytes = c->exec->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
+    t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
+}
+
+/* Elements of the table of words on one rank, where both ends share it; 0 where they do not. */
+static double tied_weights(const calc_cost_context *c)
+{
+    const calc_shape *s = c->shape;
+    bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
+    return none ? 0 : s->vocab / s->tensor_par * s->hidden;
+}
+
+/* One table for both ends if they are tied and on the same stage: the embedding has it. */
+static void share_table(const calc_cost_context *c, const calc_exec *exec, calc_stage_terms *t)
+{
+    t->head.weights.dense -= exec->pipeline_par <= 1 ? tied_weights(c) : 0;
+}
+
+calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
+                                                   const calc_exec *exec, const calc_stage_parts *p,
+                                                   const calc_stage_lines *l)
+{
+    calc_stage_terms t = {0};
+    set_ends(c, p, 1, &t);
+    share_table(c, exec, &t);
+    const calc_stage_part *e = &t.embedding;
+    const calc_stage_part *h = &t.head;
+    return (calc_stage_sharded_ends){
+        shard_passes(c, exec, &e->weights, e->fw_s, e->agrad_s + e->wgrad_s, l),
+        shard_passes(c, exec, &h->weights, h->fw_s, h->agrad_s + h->wgrad_s, l)};
+}
+
+static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_part *end)
+{
+    end->fw_s += s->fw_s * speed;
+    end->agrad_s += s->bw_s * speed;
+}
+
+bool calc_stage_gathers_beside(const calc_exec *exec)
+{
+    return exec->param_gather_overlap == CALC_CHOICE_AUTO
+               ? exec->data_par_overlap
+               : exec->param_gather_overlap == CALC_CHOICE_TRUE;
+}
+
+calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_stage_terms *t,
+                                     const calc_stages *stages, size_t index)
+{
+    const calc_exec *e = c->exec;
+    const calc_stage_class *class = &stages->item[index];
+    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    calc_stage_weights w = calc_stage_weights_sum(t, class);
+    int64_t zero = calc_zero_stage(e);
+    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    double held = w.dense + w.expert;
+    double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
+    double block = held / calc_max(1, class->dense + class->moe);
+    calc_stage_away away = calc_stage_away_of(e);
+    double weight = b.weight * (1 - away.weight);
+    calc_stage_state s = {
+        .weight = copies * weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block,
+    };
+    if (e->training) {
+        bool split = t->whole_block_bytes > 0;
+        s.grad = copies * b.grad * (split ? owned : held) + t->whole_block_bytes * block;
+        double state = (b.master + 2 * b.moment) * (1 - away.optimizer);
+        s.optimizer = state * (zero >= 1 ? owned : held);
+    }
+    return s;
+}
+
+double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec)
+{
+    return exec->pipeline_par_overlap ? 1 - terms->message_hidden : 1;
+}
+
+void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
+                          calc_stage_terms *t)
+{
+    const calc_overlap_shares *o = &c->system->overlap;
+    static const calc_stage_lines alone = {0};
+    double speed = 1 / calc_share_or(e->software_efficiency, 1);
+    int64_t zero = calc_zero_stage(e);
+    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    *t = (calc_stage_terms){
+        .compat = c->compat,
+        .training = e->training,
+        .message_hidden = calc_share_or(o->pipeline_par, PIPELINE_PAR_HIDDEN),
+        .recompute_blocks = (double)e->recompute_blocks,
+        .window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
+        .contention = o->contention,
+        .overhead_s = c->system->step_overhead_s,
+        .framework_head_bytes = p->framework_head_bytes * e->training,
+        .used_share = 1 + c->system->mem_fragmentation,
+        .reserved_bytes = c->system->mem_reserved_bytes,
+    };
+    for (int dense = 0; dense < 2; dense++) {
+        for (int moe = 0; moe < 2; moe++) {
+            t->framework_bytes[dense][moe] = e->training ? p->framework_bytes[dense][moe] : 0;
+        }
+    }
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
+        set_block(c, e, p, kind, &alone, speed, &t->block[kind]);
+    }
+    set_ends(c, p, speed, t);
+    set_state(e, &b, zero, t);
+    set_optimizer(c->system, e, &b, zero, t);
+    set_away(e, &b, zero, t);
+    set_reduction(e, &b, zero, t);
+    calc_stage_rules_of(c, e, p, 1, NULL, t);
+}
+
+void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
+                           const calc_stage_parts *p, const calc_stage_lines *l,
+                           const calc_optimizer_step *optimizer, calc_stage_terms *t)
+{
+    int64_t zero = calc_zero_stage(e);
+    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t rest = microbatches % e->pipeline_par;
+    t->stages = (double)e->pipeline_par;
+    t->microbatches = (double)microbatches;
+    t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
+    t->ends_as_blocks = e->pipeline_par > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    t->dense_first = c->shape->dense_blocks > 0 && c->shape->moe_every == 1 &&
+                     e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE;
+    t->growth = c->system->straggler_growth * l->nodes_log2;
+    t->dense_shards = l->dense_shards;
+    t->expert_shards = l->expert_shards;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
+        double speed = 1 / calc_share_or(e->software_efficiency, 1);
+        set_block(c, e, p, kind, l, speed, &t->block[kind]);
+    }
+    if (zero >= 3) {
+        double speed = 1 / calc_share_or(e->software_efficiency, 1);
+        calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(c, e, p, l);
+        add_sharded(&ends.embedding, speed, &t->embedding);
+        add_sharded(&ends.head, speed, &t->head);
+    }
+    share_table(c, e, t);
+    /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
+    bool each = e->training && zero == 2;
+    t->reductions = each ? t->microbatches : 1;
+    if (zero >= 1) {
+        calc_stage_rules_of(c, e, p, l->dense_shards, optimizer, t);
+    }
+}
+
+bool calc_stage_terms_refill(const calc_cost_context *c, const calc_exec *e)
+{
+    /* Sharded weights are added to what is there, a table that is shared is taken from it. */
+    return calc_zero_stage(e) < 3 && (e->pipeline_par > 1 || tied_weights(c) <= 0);
+}
+
+static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
+{
+    const calc_collective_line *dense = zero >= 1 ? &l->shard_reduce_dense : &l->sum_dense;
+    const calc_collective_line *expert = zero >= 1 ? &l->shard_reduce_expert : &l->sum_expert;
+    out->reduce_dense_latency_s = dense->latency_s;
+    out->reduce_dense_s_per_byte = dense->s_per_byte;
+    out->reduce_expert_latency_s = expert->latency_s;
+    out->reduce_expert_s_per_byte = expert->s_per_byte;
+    if (zero >= 1) {
+        out->gather_dense_latency_s = l->shard_gather_dense.latency_s;
+        out->gather_dense_s_per_byte = l->shard_gather_dense.s_per_byte;
+        out->gather_expert_latency_s = l->shard_gather_expert.latency_s;
+        out->gather_expert_s_per_byte = l->shard_gather_expert.s_per_byte;
+    }
+}
+
+calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec *e,
+                                     double message_bytes, const calc_stage_lines *l)
+{
+    calc_stage_links out = {0};
+    int64_t zero = calc_zero_stage(e);
+    if (e->training && zero < 3) {
+        set_data_links(l, zero, &out);
+    }
+    const calc_network *message = &c->system->networks[e->pipeline_par_net];
+    bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
+    bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
+    out.usage = c->system->networks[e->data_par_net].processor_usage;
+    out.collides = e->data_par_net == e->pipeline_par_net;
+    out.same_link = e->data_par_net == e->tensor_par_net;
+    if (e->pipeline_par > 1) {
+        calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+        out.message_s = calc_collective_line_s(&l->message, message_bytes);
+        out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
+        out.tied_s =
+            e->training ? calc_collective_line_s(&l->ends, b.reduced * tied_weights(c)) : 0;
+    } else if (idle) {
+        out.message_s = message->latency_s;
+        out.back_message_s = backward ? message->latency_s : 0;
+    }
+    return out;
+}
+
+void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
+                         const calc_stage_lines *l, calc_stage_terms *t, calc_stage_links *links)
+{
+    calc_stage_terms_row(c, e, p, t);
+    calc_stage_terms_cell(c, e, p, l, NULL, t);
+    *links = calc_stage_links_of(c, e, p->message_bytes, l);
+}

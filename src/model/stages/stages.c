@@ -1,0 +1,192 @@
+#include "model/stages/stages.h"
+
+#include <math.h>
+
+#include "model/operators/processor.h"
+
+/* ---- Blocks of stages ------------------------------------------------------------------------ */
+
+static bool whole(double x)
+{
+    return x == floor(x);
+}
+
+/* Blocks of the first, most and last stages, when some of them are given. */
+static bool given_ends(const calc_exec *e, double blocks, double p, double *first, double *middle,
+                       double *last)
+{
+    double rest = blocks;
+    double even = p;
+    *first = (double)e->first_stage_blocks;
+    *last = (double)e->last_stage_blocks;
+    if (p < 2) {
+        return false;
+    }
+    rest -= *first + *last;
+    even -= (*first > 0) + (*last > 0);
+    *middle = even > 0 ? rest / even : 0;
+    *first = *first > 0 ? *first : *middle;
+    *last = *last > 0 ? *last : *middle;
+    return even > 0 ? whole(*middle) && *middle >= 0 : rest == 0;
+}
+
+/* @param others  what counts as blocks beside them in the chunks of a stage */
+static void add_class(calc_stages *s, double stages, double blocks, double others)
+{
+    if (stages <= 0) {
+        return;
+    }
+    double position = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        position += s->item[i].stages;
+    }
+    s->item[s->count++] =
+        (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
+    s->fit = s->fit && blocks > 0 && (s->ends_spread || whole((blocks + others) / s->chunks));
+    s->most_blocks = calc_max(s->most_blocks, blocks);
+    s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
+}
+
+/* Which blocks have experts: the first chunk of the first stage begins with dense ones; what is
+ * left of them is spread evenly, as are blocks without experts further on. */
+static void set_kinds(calc_stages *s, const calc_shape *shape)
+{
+    if (shape->experts == 0) {
+        return;
+    }
+    double moe = calc_shape_moe_blocks(shape);
+    double dense = shape->blocks - moe;
+    double prefix = shape->dense_blocks;
+    double per_chunk = s->item[0].dense / s->chunks;
+    bool alone = !s->ends_spread && prefix > 0 && s->stages > 1 && shape->moe_every == 1;
+    double held = alone ? (prefix < per_chunk ? prefix : per_chunk) : 0;
+    double first_blocks = alone ? s->item[0].dense : 0;
+    double rest_share =
+        shape->blocks > first_blocks ? (dense - held) / (shape->blocks - first_blocks) : 0;
+    if (rest_share > 1) {
+        alone = false; /* dense blocks go around the pipeline: on all stages alike */
+        rest_share = dense / shape->blocks;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        calc_stage_class *c = &s->item[i];
+        double blocks = c->dense;
+        double mine = alone && i == 0 ? held : blocks * rest_share;
+        c->dense = mine;
+        c->moe = blocks - mine;
+    }
+}
+
+/* Whether there is anything on the first and the last stage beside blocks, or what counts as one.
+ */
+static bool has_ends(const calc_shape *shape, const calc_exec *exec)
+{
+    return shape->vocab > 0 || shape->mtp_blocks > 0 ||
+           exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+}
+
+/* Whether two classes differ in where they are at most. */
+static bool alike(const calc_stage_class *a, const calc_stage_class *b)
+{
+    calc_stage_class x = *a;
+    x.stages = b->stages;
+    x.position = b->position;
+    bool same = true;
+#define CALC_X(member) same = same && x.member == b->member;
+    CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+    return same;
+}
+
+/* Where nothing but their position tells neighbouring classes apart they are one: all it decides
+ * is how many micro-batches a stage holds, which is most on the first; on the last in ZB-V. */
+static void merge(calc_stages *s, const calc_exec *exec)
+{
+    if (exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V) {
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 1; i < s->count; i++) {
+        calc_stage_class *a = &s->item[kept];
+        const calc_stage_class *b = &s->item[i];
+        if (alike(a, b)) {
+            a->stages += b->stages;
+        } else {
+            s->item[++kept] = *b;
+        }
+    }
+    for (size_t i = kept + 1; i < s->count; i++) {
+        s->item[i] = (calc_stage_class){0};
+    }
+    s->count = kept + 1;
+}
+
+/* Rule `even-stages`: one class of stages that all have the ceiling, as its first one has. */
+static void add_even(calc_stages *s, double blocks)
+{
+    double most = ceil(blocks / s->stages);
+    add_class(s, s->stages, most, 0);
+    s->fit = whole(most / s->chunks);
+    s->item[0].missing = most * s->stages - blocks;
+    s->item[0].first = 1 / s->stages;
+    s->item[0].last = 1 / s->stages;
+}
+
+/* The first class is one stage, so that it may have the embedding; so is the last. */
+calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat)
+{
+    double p = (double)exec->pipeline_par;
+    double blocks = shape->blocks;
+    int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
+    calc_stages s = {
+        .stages = p,
+        .chunks = (double)exec->pipeline_interleaving,
+        .microbatches = (double)microbatches,
+        .ends_spread = exec->pipeline_balance == CALC_PIPELINE_BALANCE_FREE && p > 1,
+        .fewest_blocks = INFINITY,
+        .fit = true,
+    };
+    double first = 0;
+    double middle = 0;
+    double last = 0;
+    if (calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES)) {
+        add_even(&s, blocks);
+        set_kinds(&s, shape);
+        return s;
+    }
+    if (p == 1) {
+        add_class(&s, 1, blocks, 0);
+        s.fit = true;
+    } else if (exec->first_stage_blocks > 0 || exec->last_stage_blocks > 0) {
+        bool fits = given_ends(exec, blocks, p, &first, &middle, &last);
+        add_class(&s, 1, first, 0);
+        add_class(&s, p - 2, middle, 0);
+        add_class(&s, 1, last, 0);
+        s.fit = s.fit && fits;
+    } else if (s.ends_spread) {
+        add_class(&s, 1, blocks / p, 0);
+        add_class(&s, p - 2, blocks / p, 0);
+        add_class(&s, 1, blocks / p, 0);
+        s.fit = blocks >= p * s.chunks;
+    } else {
+        double ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 1 : 0;
+        double all = blocks + 2 * ends;
+        double low = floor(all / p);
+        double more = all - low * p; /* stages with one block more: the first ones */
+        add_class(&s, 1, low + (more > 0) - ends, ends);
+        add_class(&s, calc_max(0, more - 1), low + 1, 0);
+        add_class(&s, p - 1 - calc_max(1, more), low, 0);
+        add_class(&s, 1, low - ends, ends);
+    }
+    if (s.ends_spread) {
+        for (size_t i = 0; i < s.count; i++) {
+            s.item[i].first = 1 / p;
+            s.item[i].last = 1 / p;
+        }
+    } else if (has_ends(shape, exec)) {
+        s.item[0].first = 1;
+        s.item[s.count - 1].last = 1;
+    }
+    set_kinds(&s, shape);
+    merge(&s, exec);
+    return s;
+}

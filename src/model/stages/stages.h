@@ -1,0 +1,151 @@
+/** @file stages.h  The pipeline of a layout: which blocks each stage has, and the terms of its step
+ *  (stage_step.h) from the cost of its parts. A homogeneous stretch of stages is one class, so that
+ *  everything is in closed form. */
+#ifndef CALC_MODEL_STAGES_H
+#define CALC_MODEL_STAGES_H
+
+#include "model/cost/cost.h"
+#include "model/cost/optimizer.h"
+#include "model/cost/state.h"
+#include "model/operators/transformer.h"
+#include "model/stages/stage_step.h"
+
+/** How the blocks are spread. */
+typedef struct calc_stages {
+    double stages, chunks, microbatches;
+    size_t count;                                  /**< classes in use; neighbours differ */
+    calc_stage_class item[CALC_MAX_STAGE_CLASSES]; /**< those in use first, then empty ones */
+    double most_blocks, fewest_blocks;             /**< of a stage */
+    bool ends_spread; /**< embedding and head are spread over all stages, too */
+    bool fit;         /**< whether there is a block for every stage and chunks divide them */
+} calc_stages;
+
+/** Spread the blocks of a model over the stages of an execution. */
+calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat);
+
+/** Classes to evaluate: calc_stage_step_of(). */
+static inline int calc_stages_classes(const calc_stages *stages)
+{
+    return stages->count > 1 ? CALC_MAX_STAGE_CLASSES : 1;
+}
+
+/** What depends on neither data nor pipeline parallelism: one micro-batch on one processor. */
+typedef struct calc_stage_parts {
+    calc_cost block[CALC_BLOCK_KINDS];
+    calc_cost embedding, head, mtp;
+    double host_s[CALC_BLOCK_KINDS];      /**< to issue a block, forward and backward */
+    double host_once_s[CALC_BLOCK_KINDS]; /**< of one that does not recompute */
+    double message_bytes;                 /**< between stages, if there are several */
+    double framework_bytes[2][2];         /**< [dense blocks][blocks with experts] */
+    double framework_head_bytes;
+    size_t layers[CALC_BLOCK_KINDS]; /**< with weights, where a rule asks for them */
+    double weights[CALC_BLOCK_KINDS][CALC_MAX_OPERATORS];
+} calc_stage_parts;
+
+/** Cost of all parts of a layout. */
+void calc_stage_parts_of(const calc_cost_context *context, calc_stage_parts *out);
+
+/** Operations of data parallelism and between stages, for one execution: they depend on its groups,
+ *  and on nothing else of a layout. */
+typedef struct calc_stage_lines {
+    calc_collective_line sum_dense, sum_expert; /**< all-reduce */
+    /** Reduce-scatter over the ranks that share a state, and all-reduce beyond them. */
+    calc_collective_line shard_reduce_dense, shard_reduce_expert;
+    calc_collective_line shard_gather_dense, shard_gather_expert; /**< all-gather among them */
+    calc_collective_line message, ends;
+    double dense_ranks, expert_ranks;   /**< replicas */
+    double dense_shards, expert_shards; /**< of them, those that share a sharded state */
+    double nodes_log2;
+} calc_stage_lines;
+
+/** Size of the messages at which bandwidths that depend on it are taken: a micro-batch's residual
+ *  stream [bytes]. */
+double calc_stage_message_bytes(const calc_shape *shape);
+
+/** @param bytes  calc_stage_message_bytes() */
+calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec *exec,
+                                     const calc_groups *groups, double bytes);
+
+/** Terms of a step, and what of it depends on the networks of pipeline and data parallelism.
+ *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
+ *               optimizer_sharding, the datatypes of state, what is offloaded, pipeline_schedule,
+ *               recompute_blocks and memory_model */
+void calc_stage_terms_of(const calc_cost_context *context, const calc_exec *exec,
+                         const calc_stage_parts *parts, const calc_stage_lines *lines,
+                         calc_stage_terms *out, calc_stage_links *links);
+
+/** The same in steps, for a sweep: terms as far as they depend on the parts and the state only, */
+void calc_stage_terms_row(const calc_cost_context *context, const calc_exec *exec,
+                          const calc_stage_parts *parts, calc_stage_terms *out);
+
+/** the rest of them, which depends on pipeline_par, data_par and batch_size (where weights are
+ * sharded, zero_stage 3, on the networks, too),
+ *  @param optimizer  where a rule asks for it and state is sharded: calc_stage_rules_optimizer() of
+ *                    each kind of block; NULL: it is computed */
+void calc_stage_terms_cell(const calc_cost_context *context, const calc_exec *exec,
+                           const calc_stage_parts *parts, const calc_stage_lines *lines,
+                           const calc_optimizer_step *optimizer, calc_stage_terms *terms);
+
+/** whether it may fill the same terms again and again, cell after cell, */
+bool calc_stage_terms_refill(const calc_cost_context *context, const calc_exec *exec);
+
+/** and the links.
+ *  @param message_bytes  calc_stage_parts.message_bytes; nothing else of the parts matters */
+calc_stage_links calc_stage_links_of(const calc_cost_context *context, const calc_exec *exec,
+                                     double message_bytes, const calc_stage_lines *lines);
+
+/** Share of the messages between stages that is exposed. */
+double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
+
+/** What sharded weights expose in a block [s], forward and backward: gathered before both passes,
+ *  beside them as calc_stage_gathers_beside() says; their gradients scattered after the backward
+ *  pass, beside it with data_par_overlap. */
+typedef struct calc_stage_sharded {
+    double fw_s, bw_s;
+    double link_s; /**< on the link, all of it */
+} calc_stage_sharded;
+
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context, const calc_exec *exec,
+                                         const calc_cost *block, const calc_stage_lines *lines);
+
+/** The same of the ends of the model: the embedding, and the head with multi-token prediction; a
+ *  table that both share on one stage is the embedding's. */
+typedef struct calc_stage_sharded_ends {
+    calc_stage_sharded embedding, head;
+} calc_stage_sharded_ends;
+
+calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *context,
+                                                   const calc_exec *exec,
+                                                   const calc_stage_parts *parts,
+                                                   const calc_stage_lines *lines);
+
+/** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
+ * come while activations go: the link is duplex. It goes on while sharded weights hold the block
+ * up, so that the slower of the two decides. */
+typedef struct calc_stage_offload {
+    double fw_s, bw_s;
+} calc_stage_offload;
+
+calc_stage_offload calc_stage_offload_of(const calc_cost_context *context, const calc_exec *exec,
+                                         const calc_cost *block, const calc_stage_sharded *sharded);
+
+/** Shares of weights, activations and optimizer state that are kept in the second tier. */
+typedef struct calc_stage_away {
+    double weight, activation, optimizer;
+} calc_stage_away;
+
+calc_stage_away calc_stage_away_of(const calc_exec *exec);
+
+/** Whether the all-gather of updated weights overlaps with the forward pass. */
+bool calc_stage_gathers_beside(const calc_exec *exec);
+
+/** State of a stage [bytes]: the parts of calc_stage_memory.state. */
+typedef struct calc_stage_state {
+    double weight, grad, optimizer;
+} calc_stage_state;
+
+calc_stage_state calc_stage_state_of(const calc_cost_context *context,
+                                     const calc_stage_terms *terms, const calc_stages *stages,
+                                     size_t index);
+
+#endif
