@@ -127,8 +127,8 @@ END_TEST
 START_TEST(experts_are_groups)
 {
     /* 8 experts of width 32, gated; 2 of 8 a token: 64 rows, 8 of each. */
-    put("a,group_matmul,fp16,ng=8 M=8 N=64 K=64 pass=fwd,time,31,us\n");
-    put("a,group_matmul,fp16,ng=8 M=8 N=64 K=32 pass=bwd_grad_w "
+    put("a,group_matmul,fp16,ng=8 M=8 N=64 K=64 stage=fwd,time,31,us\n");
+    put("a,group_matmul,fp16,ng=8 M=8 N=64 K=32 stage=bwd_grad_w "
         "main_grad_dtype=fp32,time,32,us\n");
     make(moe_app(), modern_exec(1, 1, 1), CALC_MOE_BLOCK);
     ck_assert(kernel("experts up", CALC_PASS_FW, CALC_KERNEL_EXACT) == 31e-6);

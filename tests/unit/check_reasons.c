@@ -1,5 +1,7 @@
 #include "small_case.h"
 
+#include <math.h>
+
 static const double gib = 0x1p30;
 
 /* The reasons of a layout; the first must be the verdict of calc_run(). */
@@ -96,6 +98,9 @@ static calc_reason capacity_reason(const calc_exec *exec, double tier1_bytes, do
     calc_system system = small_system();
     calc_stats stats = {.weight_grad_space = 60.25 * gib,
                         .optimizer_space = 60 * gib,
+                        .weight_space_with_offload = NAN,
+                        .weight_grad_space_with_offload = NAN,
+                        .optimizer_space_with_offload = NAN,
                         .proc_mem_tier1_cap_req = tier1_bytes,
                         .mem_tier1_capacity = 80 * gib,
                         .proc_mem_tier2_cap_req = tier2_bytes,

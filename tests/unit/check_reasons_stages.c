@@ -222,16 +222,45 @@ END_TEST
 
 /* ---- Memory: the statistics say what is largest ---------------------------------------------- */
 
+static double or_null(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+/* With these parts; what is not given of the shares of offload is null, as without offload. */
 static calc_reason capacity(const shipped_case *c, const calc_stats *parts)
 {
     calc_reason reason[CALC_MAX_REASONS];
     calc_stats s = *parts;
+    s.weight_space_with_offload = or_null(s.weight_space_with_offload);
+    s.weight_grad_space_with_offload = or_null(s.weight_grad_space_with_offload);
+    s.optimizer_space_with_offload = or_null(s.optimizer_space_with_offload);
+    s.act_space_with_offload = or_null(s.act_space_with_offload);
+    s.act_checkpoint_size_with_offload = or_null(s.act_checkpoint_size_with_offload);
+    s.act_grad_space_with_offload = or_null(s.act_grad_space_with_offload);
     s.mem_tier1_capacity = 80 * 0x1p30;
     s.proc_mem_tier1_cap_req = 81 * 0x1p30;
     ck_assert_uint_eq(calc_reasons(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s, reason), 1);
     ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_MEM1_CAPACITY);
     return reason[0];
 }
+
+/* Of what is offloaded, only what stays in tier 1 counts. */
+START_TEST(the_largest_part_is_that_of_tier_1)
+{
+    shipped_case c = roomy();
+    calc_reason r = capacity(&c, &(calc_stats){.optimizer_space = 60 * 0x1p30,
+                                               .optimizer_space_with_offload = 2 * 0x1p30,
+                                               .act_space = 10 * 0x1p30,
+                                               .act_checkpoint_size = 20 * 0x1p30});
+    ck_assert_ptr_nonnull(strstr(r.text, "largest: checkpoints, 20.00 GiB"));
+    ck_assert_str_eq(r.hint, "raise tensor_par or context_par");
+    r = capacity(&c, &(calc_stats){.optimizer_space = 60 * 0x1p30,
+                                   .optimizer_space_with_offload = 21 * 0x1p30,
+                                   .act_checkpoint_size = 20 * 0x1p30});
+    ck_assert_ptr_nonnull(strstr(r.text, "largest: the optimizer, 21.00 GiB"));
+}
+END_TEST
 
 START_TEST(the_largest_part_is_named_with_its_stage)
 {
@@ -323,6 +352,7 @@ int main(void)
     tcase_add_test(cases, every_stage_needs_a_block);
     tcase_add_test(cases, offload_needs_three_blocks_on_every_stage);
     tcase_add_test(cases, a_second_tier_that_is_too_small_is_named);
+    tcase_add_test(cases, the_largest_part_is_that_of_tier_1);
     tcase_add_test(cases, the_largest_part_is_named_with_its_stage);
     tcase_add_test(cases, activations_are_advised_what_is_not_done_yet);
     tcase_add_test(cases, state_is_advised_to_be_sharded_as_far_as_it_is_not);
