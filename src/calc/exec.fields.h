@@ -52,7 +52,7 @@ CALC_FIELD(pipeline_par_overlap,  BOOL, _, .flags = CALC_OPTIONAL, .doc = "messa
 CALC_FIELD(zero_stage,            INT,  _, .lo = 0, .hi = 3, .flags = CALC_OPTIONAL, .doc = "what data parallelism shards: 1 optimizer state, 2 and gradients, reduced with every micro-batch, 3 and weights (FSDP); 0: optimizer_sharding decides")
 CALC_FIELD(fsdp_par,              INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "ranks a sharded replica is spread over (hybrid sharding); 0: all")
 CALC_FIELD(param_gather_overlap,  ENUM, choice, .flags = CALC_OPTIONAL, .doc = "the all-gather of updated weights overlaps with the forward pass; auto: as data_par_overlap")
-CALC_FIELD(memory_model,          ENUM, memory_model, .flags = CALC_OPTIONAL, .doc = "whose memory: Calculon's, or Megatron-LM's with whole gradients and the peak over the stages")
+CALC_FIELD(memory_model,          ENUM, memory_model, .flags = CALC_OPTIONAL, .doc = "calculon: gradients are sharded with the optimizer, in the datatype; megatron: whole, in float32, and the backward pass of the head needs room")
 CALC_FIELD(matrix_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of matrix multiplications in blocks; auto: datatype")
 CALC_FIELD(vector_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of elementwise arithmetic; auto: datatype")
 CALC_FIELD(weight_datatype,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of weights; auto: datatype")

@@ -48,8 +48,8 @@ static const calc_opt opts[] = {
                   .doc = "write inputs, verdict and statistics as one JSON object"},
     [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write a header and one row of CSV"},
     [OPT_LAYERS] = {.name = "layers",
-                    .doc = "add each layer of a block, or each operator of a modern model, to the "
-                           "summary and to JSON"},
+                    .doc = "add each layer of the blocks, embedding and head to the summary and to "
+                           "JSON"},
     [OPT_STAGES] = {.name = "stages",
                     .value = "FILE",
                     .doc = "write a header and one row of CSV per pipeline stage, and add the "
