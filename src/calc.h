@@ -359,8 +359,8 @@ CALC_API void calc_errors_locate(calc_errors *errors, calc_kind kind, const char
 /** Evaluate one layout. Pure: the same inputs give the same bits. The inputs must have passed
  *  calc_check(), and calc_compat_check() with rules. "Does not fit" is not a failure: see the
  *  verdict.
- *  @param compat  rules of Calculon's to follow, CALC_COMPAT_NONE for ours; not read where a model is
- *                 served
+ *  @param compat  rules of Calculon's to follow, CALC_COMPAT_NONE for ours; not read where a model
+ * is served
  *  @return stats->verdict */
 CALC_API calc_verdict calc_run(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_compat compat, calc_stats *stats);
@@ -386,12 +386,12 @@ CALC_API CALC_MUST_USE calc_status calc_exact_bytes(const calc_exec *exec, size_
 CALC_API calc_verdict calc_run_exact(const calc_app *app, const calc_system *system,
                                      const calc_exec *exec, void *workspace, calc_stats *stats);
 
-/** Statistics of each operator of the blocks, for one micro-batch on one processor: those that kinds
- *  of blocks share once, then those of embedding, head and multi-token prediction; with the rule
- *  `layers` of each of Calculon's layers. The statistics of communication are those of a collective's
- *  own group; exposed is NaN in context and expert parallelism, where all collectives of a group hide
- *  together. Where a model is served: of a decoding step, or with inference phase prefill of a chunk
- *  of a prompt.
+/** Statistics of each operator of the blocks, for one micro-batch on one processor: those that
+ * kinds of blocks share once, then those of embedding, head and multi-token prediction; with the
+ * rule `layers` of each of Calculon's layers. The statistics of communication are those of a
+ * collective's own group; exposed is NaN in context and expert parallelism, where all collectives
+ * of a group hide together. Where a model is served: of a decoding step, or with inference phase
+ * prefill of a chunk of a prompt.
  *  @param out  filled with up to `capacity` rows (CALC_MAX_LAYERS always suffice)
  *  @return how many layers there are */
 CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -400,8 +400,8 @@ CALC_API size_t calc_layers(const calc_app *app, const calc_system *system, cons
 /** Statistics of each stage of the pipeline, in order; with the rule `even-stages` all are charged
  *  the same.
  *  @param out  filled with up to `capacity` rows
- *  @return how many stages there are: pipeline_par; 0 where a stage would have no block, and where a
- *  model is served, whose micro-batches change from pass to pass */
+ *  @return how many stages there are: pipeline_par; 0 where a stage would have no block, and where
+ * a model is served, whose micro-batches change from pass to pass */
 CALC_API size_t calc_each_stage(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_compat compat, calc_stage_stats *out,
                                 size_t capacity);

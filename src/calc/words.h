@@ -187,11 +187,11 @@
     X(ROOFLINE, "roofline")                                                                        \
     X(NO_OVERLAP, "no_overlap")
 
-/** Conventions of Calculon that a layout may be evaluated by (docs/calculon.md): each is a rule with
- *  a name and a sentence, asked in one place. None: ours. The first three are its known defects. */
+/** Conventions of Calculon that a layout may be evaluated by (docs/calculon.md): each is a rule
+ * with a name and a sentence, asked in one place. None: ours. The first three are its known
+ * defects. */
 #define CALC_COMPAT_LIST(X)                                                                        \
-    X(RECOMPUTE_SUMS, "recompute-sums",                                                            \
-      "a recomputed layer counts all forward work up to it")                                       \
+    X(RECOMPUTE_SUMS, "recompute-sums", "a recomputed layer counts all forward work up to it")     \
     X(IDLE_MESSAGE, "idle-message", "without a pipeline its message still takes a latency")        \
     X(INFERENCE_MESSAGE, "inference-message", "a forward pass alone sends messages backward, too") \
     X(LAYERS, "layers",                                                                            \

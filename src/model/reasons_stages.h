@@ -1,5 +1,6 @@
-/** @file reasons_stages.h  Reasons why layouts cannot run, beside networks: a machine that is too small for ranks laid out over nodes, blocks that do not split over the stages, and what
- * fills the memory of the fullest stage. Texts of up to 255 bytes; pure. */
+/** @file reasons_stages.h  Reasons why layouts cannot run, beside networks: a machine that is too
+ * small for ranks laid out over nodes, blocks that do not split over the stages, and what fills the
+ * memory of the fullest stage. Texts of up to 255 bytes; pure. */
 #ifndef CALC_MODEL_REASONS_STAGES_H
 #define CALC_MODEL_REASONS_STAGES_H
 

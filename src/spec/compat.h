@@ -1,5 +1,5 @@
-/** @file compat.h  Rules of Calculon's as text: "none", "repaired" (all but its defects), "calculon"
- *  (all), or names of rules with commas between them. */
+/** @file compat.h  Rules of Calculon's as text: "none", "repaired" (all but its defects),
+ * "calculon" (all), or names of rules with commas between them. */
 #ifndef CALC_SPEC_COMPAT_H
 #define CALC_SPEC_COMPAT_H
 

@@ -1,5 +1,6 @@
-/* Every number of every golden run, by all rules of Calculon's and by all but its defects. See calculon/README.md for the data and
-   docs/calculon.md for what parity means. CALC_VERBOSE=1 prints how close each statistic is. */
+/* Every number of every golden run, by all rules of Calculon's and by all but its defects. See
+   calculon/README.md for the data and docs/calculon.md for what parity means. CALC_VERBOSE=1 prints
+   how close each statistic is. */
 #include <check.h>
 #include <jansson.h>
 #include <math.h>
@@ -317,8 +318,8 @@ START_TEST(every_layer_agrees_with_calculon)
         layout l;
         read_accepted_layout(&l, id, json_object_get(runs, id));
         calc_layer_stats got[CALC_MAX_LAYERS];
-        size_t count = calc_layers(&l.app, &l.system, &l.exec, CALC_COMPAT_CALCULON, got,
-                                   CALC_MAX_LAYERS);
+        size_t count =
+            calc_layers(&l.app, &l.system, &l.exec, CALC_COMPAT_CALCULON, got, CALC_MAX_LAYERS);
         const json_t *want = json_object_get(line, "layers");
         ck_assert_msg(count == json_array_size(want), "run %s: %zu layers, Calculon has %zu", id,
                       count, json_array_size(want));

@@ -160,8 +160,7 @@ START_TEST(the_head_is_as_counted_elsewhere)
     calc_operator operators[CALC_MAX_OPERATORS];
     size_t count = calc_transformer_head(&l.shape, &l.exec, operators);
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
-        assert_count(rows[_i].model, "head", linear_flop(operators, count, pass),
-                     rows[_i].fw_head);
+        assert_count(rows[_i].model, "head", linear_flop(operators, count, pass), rows[_i].fw_head);
     }
 }
 END_TEST

@@ -23,14 +23,13 @@ allowed_in_model+='|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_)$'
 # check SOURCE OBJECT
 check()
 {
-    local source=$1 object=$2 folder layer
-    folder=$(dirname "$source")
-    layer=${folder#src/} layer=${layer%%/*}
+    local source=$1 object=$2 layer
+    layer=${source#src/} layer=${layer%%/*}
     headers=(src/calc.h)
     if [ -e "${source%.c}.h" ]; then
         headers+=("${source%.c}.h")
     else
-        headers+=("$folder"/*.h)
+        mapfile -t -O 1 headers < <(find "${source%%"$layer"/*}$layer" -name '*.h' | sort)
     fi
     while read -r symbol; do
         if [ "$symbol" = main ]; then

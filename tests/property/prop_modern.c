@@ -395,7 +395,7 @@ static double context_bytes(const calc_random_layout *l, const calc_shape *shape
         for (calc_pass pass = first; pass <= last; pass++) {
             double share = o[i].op[pass] == CALC_OP_NONE  ? 0
                            : o[i].op[pass] == CALC_OP_P2P ? 1
-                                                           : (ranks - 1) / ranks;
+                                                          : (ranks - 1) / ranks;
             sum += o[i].times[pass] * o[i].message_bytes * share;
         }
     }

@@ -130,9 +130,9 @@ static void write_resolved(const calc_field_at *at, void *context)
     written[row] = true;
     /* By every rule of Calculon's, too, and by each alone. */
     for (int i = -1; i <= CALC_COMPAT_COUNT; i++) {
-        calc_compat compat = i < 0                     ? CALC_COMPAT_NONE
+        calc_compat compat = i < 0                    ? CALC_COMPAT_NONE
                              : i == CALC_COMPAT_COUNT ? CALC_COMPAT_CALCULON
-                                                       : (calc_compat)1 << i;
+                                                      : (calc_compat)1 << i;
         bool follows = calc_compat_check(&before.app, &before.exec, compat, NULL) == CALC_OK;
         ck_assert_msg(follows ==
                           (calc_compat_check(&after.app, &after.exec, compat, NULL) == CALC_OK),

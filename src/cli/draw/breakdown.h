@@ -33,8 +33,8 @@ const char *calc_breakdown_space_label(size_t part);
 void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats);
 
 /** The same for one memory tier, against its capacity.
- *  @param ours  without Calculon's rules: "activation gradients" are then all that the block at hand
- *               needs beside what is stored */
+ *  @param ours  without Calculon's rules: "activation gradients" are then all that the block at
+ * hand needs beside what is stored */
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
                                  const calc_stats *stats, int tier, bool ours);
 

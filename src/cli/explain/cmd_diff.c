@@ -338,10 +338,11 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_diff = {
     .name = "diff",
     .summary = "compare two executions, systems or models, and what they come to",
-    .detail = "Lists the fields in which two documents of one kind differ. With the two other "
-              "documents of a run also how time and memory change, term by term. With --compat, how time "
-              "and memory of one layout change by each rule of Calculon's, alone and one after the "
-              "other (docs/calculon.md).",
+    .detail =
+        "Lists the fields in which two documents of one kind differ. With the two other "
+        "documents of a run also how time and memory change, term by term. With --compat, how time "
+        "and memory of one layout change by each rule of Calculon's, alone and one after the "
+        "other (docs/calculon.md).",
     .args = rows,
     .opts = opts,
     .examples = examples,

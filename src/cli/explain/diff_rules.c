@@ -57,7 +57,8 @@ void calc_diff_rules_write(calc_output *out, const calc_inputs *in)
         calc_compat one = (calc_compat)1 << rule;
         calc_output_printf(out, "%-*s", NAME, calc_compat_names[rule]);
         if (!follows(in, one)) {
-            calc_output_text(out, "      the model has parts that Calculon's list of layers lacks\n");
+            calc_output_text(out,
+                             "      the model has parts that Calculon's list of layers lacks\n");
             continue;
         }
         result alone = evaluate(in, one);

@@ -143,7 +143,8 @@ static void write_rates(calc_output *out, const calc_report *r)
     };
     calc_report_title(out, r, "Speed");
     write_rate_rows(out, rows, sizeof rows / sizeof *rows);
-    if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+    if (r->compat == CALC_COMPAT_NONE &&
+        r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         write_costs(out, r);
     }
 }
@@ -197,7 +198,8 @@ static void write_memory(calc_output *out, const calc_report *r, int tier, doubl
     snprintf(title, sizeof title, "Memory of one processor%s, tier %d: %s GiB", where, tier,
              calc_number_text(capacity_bytes, 0x1p30, number));
     calc_report_title(out, r, title);
-    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier, r->compat == CALC_COMPAT_NONE);
+    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier,
+                                r->compat == CALC_COMPAT_NONE);
 }
 
 static void write_communication(calc_output *out, const calc_report *r)

@@ -28,8 +28,8 @@ calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_err
     o->reason_count =
         calc_reasons(&in->app, &in->system, &in->exec, o->compat, &o->stats, o->reason);
     if (layers) {
-        o->layer_count = calc_layers(&in->app, &in->system, &in->exec, o->compat, o->layer,
-                                     CALC_MAX_LAYERS);
+        o->layer_count =
+            calc_layers(&in->app, &in->system, &in->exec, o->compat, o->layer, CALC_MAX_LAYERS);
     }
     return CALC_OK;
 }
@@ -45,8 +45,7 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     if (!o->stage) {
         return calc_errors_no_memory(errors);
     }
-    o->stage_known =
-        calc_each_stage(&in->app, &in->system, &in->exec, o->compat, o->stage, count);
+    o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, o->stage, count);
     return CALC_OK;
 }
 

@@ -51,9 +51,9 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     } else {
         calc_run_write_json(out, o);
     }
-    calc_put_layers(&put, layer,
-                    calc_layers(&in->app, &in->system, &in->exec, o->compat, layer,
-                                CALC_MAX_LAYERS));
+    calc_put_layers(
+        &put, layer,
+        calc_layers(&in->app, &in->system, &in->exec, o->compat, layer, CALC_MAX_LAYERS));
     calc_put_stages(&put, o->stage, o->stage_known);
     calc_breakdown_put_time(&put, "time", &o->stats);
     calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);

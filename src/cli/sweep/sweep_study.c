@@ -13,8 +13,8 @@
 #include "defaults.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
-#include "spec/compat.h"
 #include "spec/absent.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 #include "units.h"
 

@@ -4,7 +4,7 @@
 #ifndef CALC_MODEL_STAGE_BY_RULE_H
 #define CALC_MODEL_STAGE_BY_RULE_H
 
-#include "model/stages/stage_terms.h"
+#include "model/stages/stage_types.h"
 
 /** Whether a rule applies. */
 CALC_STAGE_INLINE bool calc_stage_rule(const calc_stage_terms *t, int rule)

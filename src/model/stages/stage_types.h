@@ -1,8 +1,8 @@
-/** @file stage_terms.h  What a step is put together from: classes of equal stages, what a block,
+/** @file stage_types.h  What a step is put together from: classes of equal stages, what a block,
  * the ends and the networks take and hold. Filled by stage_terms.c, put together by stage_step.h.
  */
-#ifndef CALC_MODEL_STAGE_TERMS_H
-#define CALC_MODEL_STAGE_TERMS_H
+#ifndef CALC_MODEL_STAGE_TYPES_H
+#define CALC_MODEL_STAGE_TYPES_H
 
 #include "calc.h"
 #include "model/cost/rule_part.h"
