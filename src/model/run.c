@@ -107,8 +107,9 @@ void calc_step_of(const calc_app *app, const calc_system *system, const calc_exe
     r->optimizer_s = 0;
     add_classes(r);
     int classes = calc_stages_classes(&l->stages);
-    r->step = calc_stage_step_of(&l->terms, &l->links, exec->pipeline_schedule, classes,
-                                 l->stages.item, l->stages.chunks, l->exposed);
+    /* Where blocks do not fit nobody asks for the time, which may take long to simulate. */
+    r->step = calc_stage_step_or_less(&l->terms, &l->links, exec->pipeline_schedule, classes,
+                                      l->stages.item, l->stages.chunks, l->exposed, !l->stages.fit);
     r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
     bool beside = calc_stage_gathers_beside(exec);
     r->total_s = l->stages.fit ? r->step.total_s[exec->data_par_overlap][beside] : (double)NAN;
