@@ -2,6 +2,8 @@
  * level. */
 #include "kernel.h"
 
+#include <assert.h>
+
 #include "kernel_lane.h"
 
 #ifndef CALC_KERNEL_NAME
@@ -67,6 +69,7 @@ static void admit(const calc_kernel_tile *restrict t, calc_kernel_out *restrict 
         least_tier2 = fits && need2 < least_tier2 ? need2 : least_tier2;
         out->skip_s[i] = fits ? 0 : CALC_KERNEL_NEVER_S;
     }
+    assert(t->chunkings > 0);
     size_t pairs = t->count / t->chunkings;
     out->feasible = feasible * pairs;
     out->over_tier1 = over_tier1 * pairs;

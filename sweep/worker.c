@@ -1,5 +1,7 @@
 #include "worker.h"
 
+#include <assert.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +121,7 @@ calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, 
     size_t chunkings = c->fitting + c->unfit;
     size_t flags = c->reduces * c->gathers;
     size_t pair = 0;
+    assert(pairs > 0); /* the point is there */
     for (size_t left = (size_t)(index % pairs);; pair++) {
         if (calc_cell_pairs_with(c, place->row, pair) && left-- == 0) {
             break;
