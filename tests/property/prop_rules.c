@@ -205,6 +205,20 @@ END_TEST
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
+/* Field by field: what lies between fields is nobody's. */
+static void must_be_the_same(uint64_t i, const calc_stats *a, const calc_stats *b)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    ck_assert_int_eq(a->verdict, b->verdict);
+    for (size_t row = 0; row < table->count; row++) {
+        calc_field_ref ref = {CALC_KIND_STATS, &table->rows[row], table->rows[row].offset};
+        double x = calc_field_number(&ref, a);
+        double y = calc_field_number(&ref, b);
+        ck_assert_msg(same(x, y) || (isnan(x) && isnan(y)), "layout %llu: %s is %.17g and %.17g",
+                      (unsigned long long)i, table->rows[row].key, x, y);
+    }
+}
+
 /* However they are written down. */
 START_TEST(the_rules_together_are_calculon_in_any_order)
 {
@@ -225,7 +239,7 @@ START_TEST(the_rules_together_are_calculon_in_any_order)
         ck_assert_int_eq(calc_compat_read(text, &compat, NULL), CALC_OK);
         draw(i);
         calc_stats a = run(compat), b = run(CALC_COMPAT_CALCULON);
-        ck_assert_mem_eq(&a, &b, sizeof a);
+        must_be_the_same(i, &a, &b);
     }
 }
 END_TEST
