@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "model/schedule/schedule_interleaved.h"
 #include "model/schedule/schedule_steady.h"
 
 enum { STAGES = 16, CHUNKS = 4, PARTS = STAGES * CHUNKS, BYTES = 1 << 23 };
@@ -544,6 +545,97 @@ START_TEST(unequal_stages_of_gpipe_are_exact)
 }
 END_TEST
 
+/* ---- Interleaved stages that differ -----------------------------------------------------------*/
+
+/* Blocks of the same size, an embedding worth up to half of one and a head worth up to four. Either
+   both take the place of a block, or the first and the last stage may have a block more or less in
+   each chunk, and there may be some more in half of the others. Backward 1 to 3.5 F. */
+static calc_schedule_interleaved random_interleaved(void)
+{
+    calc_schedule_interleaved x = {.stages = (double)between(3, STAGES),
+                                   .chunks = (double)between(2, CHUNKS)};
+    x.microbatches = x.stages * (double)between(1, 24);
+    double back = real(1, 3.5);
+    double block = (double)between(1, 4);
+    double instead = (double)between(0, 1);
+    double embedding = real(0, 0.5) - instead;
+    double head = real(0, 4) - instead;
+    double half = (double)between(0, (int64_t)x.stages - 2);
+    double stages[] = {1, half, x.stages - 2 - half, 1};
+    for (int i = 0; i < CALC_SCHEDULE_CLASSES; i++) {
+        double blocks = fmax(1, block + (instead > 0 ? 0 : (double)between(-1, 1)));
+        x.of[i].stages = stages[i];
+        x.of[i].chunk = (calc_schedule_chunk){blocks, back * blocks};
+    }
+    x.first = (calc_schedule_chunk){embedding, back * embedding};
+    x.last = (calc_schedule_chunk){head, back * head};
+    return x;
+}
+
+static double simulate_interleaved(const calc_schedule_interleaved *x)
+{
+    calc_schedule_pass pass[PARTS];
+    calc_schedule_sim sim = {
+        .shape = {CALC_PIPELINE_SCHEDULE_1F1B, (int64_t)x->stages, (int64_t)x->chunks,
+                  (int64_t)x->microbatches},
+        .pass = pass,
+    };
+    int64_t part = 0;
+    ck_assert(calc_schedule_interleaved_fits(&sim.shape));
+    for (int64_t chunk = 0; chunk < sim.shape.chunks; chunk++) {
+        for (int i = 0; i < CALC_SCHEDULE_CLASSES; i++) {
+            for (double left = x->of[i].stages; left > 0; left--) {
+                pass[part++] = (calc_schedule_pass){x->of[i].chunk.fw_s, x->of[i].chunk.bw_s / 2,
+                                                    x->of[i].chunk.bw_s / 2};
+            }
+        }
+    }
+    ck_assert_int_eq(part, parts(&sim.shape));
+    pass[0].fw_s += x->first.fw_s;
+    pass[0].bw_s += x->first.bw_s;
+    pass[part - 1].fw_s += x->last.fw_s;
+    pass[part - 1].bw_s += x->last.bw_s;
+    return simulate(&sim, NULL);
+}
+
+START_TEST(interleaved_stages_that_differ_are_close)
+{
+    errors e = {0, 1, -1};
+    for (uint64_t i = 0; i < cases(); i++) {
+        begin(i);
+        calc_schedule_interleaved x = random_interleaved();
+        double want_s = simulate_interleaved(&x);
+        double error = calc_schedule_interleaved_s(&x) / want_s - 1;
+        must(error <= 1e-12, "never more", error, 0);
+        must(error >= -0.01, "close", error, -0.01);
+        e.sum += fabs(error);
+        e.lowest = fmin(e.lowest, error);
+    }
+    if (getenv("CALC_SCHEDULE_ERRORS")) {
+        printf("%-42s %5llu cases, mean %.5f %%, from %.3f %%\n", "interleaved, unequal",
+               (unsigned long long)cases(), 100 * e.sum / (double)cases(), 100 * e.lowest);
+    }
+    must(e.sum / (double)cases() <= 1e-5, "mean", e.sum / (double)cases(), 1e-5);
+}
+END_TEST
+
+START_TEST(no_chunk_shortens_an_interleaved_step_by_growing)
+{
+    for (uint64_t i = 0; i < cases(); i++) {
+        begin(i);
+        calc_schedule_interleaved x = random_interleaved();
+        double before_s = calc_schedule_interleaved_s(&x);
+        calc_schedule_chunk *chunk[] = {&x.of[0].chunk, &x.of[1].chunk, &x.of[2].chunk,
+                                        &x.of[3].chunk, &x.first,       &x.last};
+        int which = (int)between(0, 5);
+        double more_s = real(0, 1);
+        *(between(0, 1) ? &chunk[which]->fw_s : &chunk[which]->bw_s) += more_s;
+        double after_s = calc_schedule_interleaved_s(&x);
+        must(after_s >= before_s * (1 - 1e-14), "longer", after_s, before_s);
+    }
+}
+END_TEST
+
 /* ---- Few micro-batches for many ---------------------------------------------------------------*/
 
 /* Every other case is like a model: there the busiest stage sets the pace. Where all parts are
@@ -581,6 +673,8 @@ int main(void)
     tcase_add_test(tcase, equal_stages_are_exact);
     tcase_add_test(tcase, equal_stages_with_few_micro_batches_are_close);
     tcase_add_test(tcase, unequal_stages_of_gpipe_are_exact);
+    tcase_add_test(tcase, interleaved_stages_that_differ_are_close);
+    tcase_add_test(tcase, no_chunk_shortens_an_interleaved_step_by_growing);
     tcase_add_test(tcase, few_micro_batches_tell_the_step_of_many);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -1,6 +1,7 @@
 /* The pipeline of schedules beside plain 1F1B: stage_step.h hands them its classes of stages. */
 #include <math.h>
 
+#include "model/schedule/schedule_interleaved.h"
 #include "model/schedule/schedule_steady.h"
 #include "model/stages/stage_step.h"
 
@@ -89,15 +90,65 @@ static bool set_parts(const calc_stage_terms *t, const calc_stage_links *l,
     return equal;
 }
 
+static calc_schedule_chunk chunk_of(const calc_stage_pass *p)
+{
+    return (calc_schedule_chunk){p->fw_s, p->agrad_s + p->wgrad_s};
+}
+
+/* A stage whose chunks are alike but for one: gives what that takes beside the others. */
+static calc_schedule_chunk tell_apart(calc_schedule_chunk *all, const calc_stage_pass *one,
+                                      double chunks)
+{
+    calc_schedule_chunk special = chunk_of(one);
+    all->fw_s = (all->fw_s * chunks - special.fw_s) / (chunks - 1);
+    all->bw_s = (all->bw_s * chunks - special.bw_s) / (chunks - 1);
+    return (calc_schedule_chunk){special.fw_s - all->fw_s, special.bw_s - all->bw_s};
+}
+
+/* Dense blocks before others may be in several chunks of the first stage: all but the first of
+ * these are taken for alike. */
+static double interleaved_s(const calc_stage_terms *t, const calc_stage_links *l,
+                            const calc_stage_class *c, const calc_stage_pass *pass, double chunks,
+                            double exposed)
+{
+    calc_schedule_interleaved x = {
+        .stages = t->stages, .chunks = chunks, .microbatches = t->microbatches};
+    int first = -1;
+    int last = 0;
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        calc_schedule_chunk chunk = chunk_of(&pass[i]);
+        x.of[i].stages = c[i].stages;
+        x.of[i].chunk = (calc_schedule_chunk){chunk.fw_s / chunks, chunk.bw_s / chunks};
+        first = first < 0 && c[i].stages > 0 ? i : first;
+        last = c[i].stages > 0 ? i : last;
+    }
+    int64_t parts = (int64_t)chunks;
+    if (c[first].stages == 1) {
+        calc_stage_pass p = calc_stage_chunk_pass(t, l, &c[first], chunks, parts, 0, exposed);
+        x.first = tell_apart(&x.of[first].chunk, &p, chunks);
+    }
+    if (c[last].stages == 1) {
+        calc_stage_pass p =
+            calc_stage_chunk_pass(t, l, &c[last], chunks, parts, parts - 1, exposed);
+        x.last = tell_apart(&x.of[last].chunk, &p, chunks);
+    }
+    return calc_schedule_interleaved_s(&x);
+}
+
 double calc_stage_scheduled_s(const calc_stage_terms *t, const calc_stage_links *l,
                               calc_pipeline_schedule schedule, const calc_stage_class *c,
                               const calc_stage_pass *pass, double chunks, double exposed)
 {
     calc_schedule_shape shape = shape_of(t, schedule, chunks);
     calc_schedule_times times;
+    int classes = 0;
     for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         times.of[i] =
             (calc_schedule_class){c[i].stages, pass[i].fw_s, pass[i].agrad_s, pass[i].wgrad_s};
+        classes += c[i].stages > 0;
+    }
+    if (classes > 1 && calc_schedule_interleaved_fits(&shape)) {
+        return interleaved_s(t, l, c, pass, chunks, exposed);
     }
     calc_schedule_pass part[PARTS];
     bool few = shape.stages * shape.chunks <= PARTS &&
