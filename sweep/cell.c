@@ -48,6 +48,23 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
     cell->exec.pipeline_par = pipeline_par;
     cell->exec.data_par = data_par;
     cell->exec.batch_size = batch;
+    cell->rounds = false;
+    return true;
+}
+
+bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t batch)
+{
+    const calc_exec *e = &cell->exec;
+    int64_t micro = e->data_par * e->microbatch_size;
+    if (!space->batch_is_maximum || e->batch_size / micro % e->pipeline_par == 0) {
+        return false;
+    }
+    int64_t multiple = batch - batch % (micro * e->pipeline_par);
+    if (value_before(&space->axis[CALC_AXIS_batch_size], batch) >= multiple) {
+        return false;
+    }
+    cell->exec.batch_size = multiple;
+    cell->rounds = true;
     return true;
 }
 
@@ -90,7 +107,7 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
     k->unfit = 0;
     for (size_t i = 0; i < candidates; i++) {
         int64_t v = axis->all ? (int64_t)i + 1 : axis->value[i];
-        if (v > 1 && !chunked) {
+        if (v > 1 ? !chunked : k->rounds) {
             continue;
         }
         e.pipeline_interleaving = v;

@@ -56,6 +56,7 @@ typedef struct calc_cell {
     calc_exec exec;     /**< of the unit, with the sizes of the cell */
     size_t procs_index; /**< position of num_procs in its axis */
     bool alone;         /**< no replicas: nothing to shard or to overlap */
+    bool rounds;        /**< calc_cell_whole_rounds(): interleaved layouts only */
 
     size_t pipelines, datas;              /**< networks */
     calc_cell_pair pair[CALC_CELL_PAIRS]; /**< networks of data parallelism fastest */
@@ -91,6 +92,12 @@ typedef struct calc_cell {
  *  @param batch  the batch size, or the largest allowed if the space says so */
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par);
+
+/** Interleaved chunks come in rounds of a micro-batch per stage. If the batch of a cell does not,
+ *  and the space gives the largest allowed only: change the cell to the largest batch that does,
+ *  for interleaved layouts alone.
+ *  @return whether there is one */
+bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t batch);
 
 /** Whether the interleavings of a space fit in one tile: with listed values they may not. */
 bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app);

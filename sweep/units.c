@@ -304,25 +304,37 @@ static bool served_legal(const calc_worker *w)
     return errors.count == 0;
 }
 
-/* The cells of one processor count and batch. The profile table is made for the first of a unit:
+/* The cell that the worker has, if it is legal. The profile table is made for the first of a unit:
  * many units have none. */
+static void run_cell(calc_worker *w, const calc_unit *unit, size_t procs, bool *filled)
+{
+    if (!stages_legal(w->space, &w->cell.exec) || !served_legal(w)) {
+        return;
+    }
+    if (!*filled) {
+        w->status = calc_worker_rows(w, &unit->base);
+        *filled = true;
+    }
+    if (w->status == CALC_OK) {
+        w->cell.procs_index = procs;
+        calc_worker_cell(w);
+    }
+}
+
+/* The cells of one processor count and batch. */
 static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *unit, size_t procs,
                       int64_t batch, bool *filled)
 {
     int64_t num_procs = w->space->axis[CALC_AXIS_num_procs].value[procs];
+    bool rounds = !calc_space_calculon(w->options->compat);
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, &unit->base, num_procs, batch,
-                          units->pipeline[i]) ||
-            !stages_legal(w->space, &w->cell.exec) || !served_legal(w)) {
+                          units->pipeline[i])) {
             continue;
         }
-        if (!*filled) {
-            w->status = calc_worker_rows(w, &unit->base);
-            *filled = true;
-        }
-        if (w->status == CALC_OK) {
-            w->cell.procs_index = procs;
-            calc_worker_cell(w);
+        run_cell(w, unit, procs, filled);
+        if (rounds && w->status == CALC_OK && calc_cell_whole_rounds(&w->cell, w->space, batch)) {
+            run_cell(w, unit, procs, filled);
         }
     }
 }

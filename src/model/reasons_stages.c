@@ -111,6 +111,22 @@ static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_rea
            calc_divisors_text(common, divisors, sizeof divisors));
 }
 
+static bool split_rounds(const calc_exec *e, calc_reason *reason)
+{
+    if (calc_stages_rounds_fit(e)) {
+        return false;
+    }
+    int64_t replicas = e->data_par * e->microbatch_size;
+    append(reason->text, sizeof reason->text,
+           "interleaved chunks need a multiple of pipeline_par = %lld micro-batches: there are "
+           "%lld",
+           (long long)e->pipeline_par, (long long)(e->batch_size / replicas));
+    append(reason->hint, sizeof reason->hint,
+           "use a batch_size that is a multiple of %lld, or pipeline_interleaving 1",
+           (long long)(replicas * e->pipeline_par));
+    return true;
+}
+
 bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                calc_reason *reason)
 {
@@ -120,7 +136,8 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
         return false;
     }
     *reason = (calc_reason){.verdict = CALC_VERDICT_INTERLEAVING};
-    if (split_ends(app, exec, reason)) {
+    bool even = calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES);
+    if (split_ends(app, exec, reason) || (!even && split_rounds(exec, reason))) {
         return true;
     }
     bool enough = !stages.ends_spread;

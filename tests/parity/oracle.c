@@ -91,7 +91,7 @@ static bool searched(const listing *l, const calc_exec *e)
              (!tier2 || full));
 }
 
-static void add_layout(const listing *l, const calc_exec *e)
+static void add_one(const listing *l, const calc_exec *e)
 {
     oracle *o = l->out;
     if (e->pipeline_par > l->app->num_blocks || !searched(l, e)) {
@@ -106,6 +106,29 @@ static void add_layout(const listing *l, const calc_exec *e)
     memset(layout, 0, sizeof *layout);
     layout->found = (calc_found){.design = l->design, .exec = *e};
     layout->verdict = calc_run(l->app, l->system, e, l->compat, &layout->stats);
+}
+
+/* Chunks come in rounds of a micro-batch per stage: where the batch is a maximum, interleaved
+ * layouts that do not fill their last round stand for the largest batch that does, too. */
+static void add_layout(const listing *l, const calc_exec *e)
+{
+    add_one(l, e);
+    int64_t round = e->data_par * e->microbatch_size * e->pipeline_par;
+    bool even = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
+    if (even || !l->s->space.batch_is_maximum || e->pipeline_interleaving == 1 ||
+        e->batch_size % round == 0) {
+        return;
+    }
+    const calc_values *batches = &l->s->space.axis[CALC_AXIS_batch_size];
+    size_t at = 0;
+    while (batches->value[at] - batches->value[at] % e->data_par != e->batch_size) {
+        at++;
+    }
+    calc_exec whole = *e;
+    whole.batch_size = batches->value[at] - batches->value[at] % round;
+    if (whole.batch_size > (at > 0 ? batches->value[at - 1] : 0)) {
+        add_one(l, &whole);
+    }
 }
 
 /* Whether a value of an axis is one of every legal value: those that are not a range. */

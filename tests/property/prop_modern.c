@@ -232,12 +232,6 @@ static bool host_shapes_bubble(const calc_exec *e, const calc_stats *s)
     return s->host_time > 0 && (!plain || e->pipeline_interleaving > 1);
 }
 
-/* An incomplete round of interleaved micro-batches is bounded, not followed. */
-static bool round_is_incomplete(const calc_exec *e, const calc_stats *s)
-{
-    return e->pipeline_interleaving > 1 && fmod(s->num_microbatches, (double)e->pipeline_par) != 0;
-}
-
 /* Where the model itself does not promise it: schedules that fill the bubble with weight gradients,
    quicker ones of which leave more of it; fewer micro-batches than stages, where the bound of
    uneven stages is not one; and gradients that hide behind a stage which is not the slowest, or
@@ -247,7 +241,7 @@ static bool may_be_slower(const calc_exec *e, const calc_stats *s)
     bool filled = e->pipeline_schedule > CALC_PIPELINE_SCHEDULE_GPIPE;
     bool few = s->num_microbatches < (double)e->pipeline_par;
     bool hides = e->data_par_overlap || e->param_gather_overlap == CALC_CHOICE_TRUE;
-    return filled || few || hides || host_shapes_bubble(e, s) || round_is_incomplete(e, s);
+    return filled || few || hides || host_shapes_bubble(e, s);
 }
 
 static bool law_faster(const calc_random_layout *l)

@@ -102,6 +102,10 @@ static void random_modes(calc_rng *rng, const calc_app *app, calc_exec *e)
             coin(rng) ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     }
     e->pipeline_interleaving = e->pipeline_par == 1 ? 1 : random_divisor(rng, blocks_per_proc);
+    if (e->pipeline_interleaving > 1) { /* whole rounds */
+        int64_t round = e->data_par * e->microbatch_size * e->pipeline_par;
+        e->batch_size = (e->batch_size + round - 1) / round * round;
+    }
     e->optimizer_sharding = e->data_par > 1 && coin(rng);
     e->tensor_par_comm_type =
         (calc_tensor_par_comm_type)calc_rng_below(rng, CALC_TENSOR_PAR_COMM_TYPE_COUNT);

@@ -215,8 +215,11 @@ static void random_pipeline(calc_rng *rng, calc_app *a, calc_exec *e)
     }
     bool plain = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
     e->pipeline_interleaving = p > 1 && plain && coin(rng) ? between(rng, 1, 3) : 1;
-    e->batch_size =
-        e->data_par * e->microbatch_size * (plain ? between(rng, 1, 4 * p) : 2 * p * rounds);
+    int64_t microbatches = plain ? between(rng, 1, 4 * p) : 2 * p * rounds;
+    if (e->pipeline_interleaving > 1) { /* whole rounds */
+        microbatches = (microbatches + p - 1) / p * p;
+    }
+    e->batch_size = e->data_par * e->microbatch_size * microbatches;
     a->num_blocks = p * e->pipeline_interleaving * between(rng, 1, 6);
     e->pipeline_par_overlap = coin(rng);
     e->pipeline_balance = (calc_pipeline_balance)calc_rng_below(rng, CALC_PIPELINE_BALANCE_COUNT);

@@ -165,6 +165,30 @@ START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
 }
 END_TEST
 
+/* 4 blocks per stage make 2 chunks, but 6 micro-batches of 2 no whole rounds on 4 stages. */
+START_TEST(chunks_need_whole_rounds_but_by_rule)
+{
+    calc_app app = small_app();
+    calc_system system = small_system();
+    calc_exec exec = small_exec(1, 4, 1);
+    calc_stats stats = {0};
+    calc_reason reason[CALC_MAX_REASONS];
+    exec.pipeline_interleaving = 2;
+    exec.microbatch_size = 2;
+    exec.batch_size = 12;
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
+    ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_INTERLEAVING);
+    ck_assert_str_eq(reason[0].text, "interleaved chunks need a multiple of pipeline_par = 4 "
+                                     "micro-batches: there are 6");
+    ck_assert_str_eq(reason[0].hint,
+                     "use a batch_size that is a multiple of 8, or pipeline_interleaving 1");
+    calc_compat even = 1 << CALC_COMPAT_EVEN_STAGES;
+    ck_assert_uint_eq(calc_reasons(&app, &system, &exec, even, &stats, reason), 0);
+    exec.batch_size = 16;
+    ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 0);
+}
+END_TEST
+
 /* 3 chunks of the ceiling of 3 blocks that stages of 3, 3 and 2 have. */
 START_TEST(by_rule_chunks_divide_the_ceiling)
 {
@@ -174,6 +198,7 @@ START_TEST(by_rule_chunks_divide_the_ceiling)
     calc_stats stats = {0};
     calc_reason reason[CALC_MAX_REASONS];
     exec.pipeline_interleaving = 3;
+    exec.batch_size = 6;
     ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
     ck_assert_str_eq(reason[0].text, "pipeline_interleaving = 3 does not divide the blocks per "
                                      "stage: 3 on stages 0 to 1, 2 on stage 2");
@@ -197,6 +222,7 @@ int main(void)
     tcase_add_test(cases, tier_1_says_what_it_lacks_and_what_is_largest);
     tcase_add_test(cases, tier_2_says_what_it_lacks);
     tcase_add_test(cases, all_reasons_are_given_in_order_of_the_verdicts);
+    tcase_add_test(cases, chunks_need_whole_rounds_but_by_rule);
     tcase_add_test(cases, by_rule_chunks_divide_the_ceiling);
     return run_cases(cases);
 }

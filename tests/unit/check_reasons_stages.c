@@ -290,6 +290,7 @@ START_TEST(activations_are_advised_what_is_not_done_yet)
     c.exec.seq_par_ag_redo = false;
     c.exec.flash_attention = false;
     c.exec.microbatch_size = 2;
+    c.exec.batch_size *= 2;
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_GPIPE;
     ck_assert_str_eq(capacity(&c, &most).hint,
                      "set flash_attention, use sequence parallelism (tensor_par_comm_type "

@@ -139,6 +139,7 @@ START_TEST(dense_blocks_are_in_the_first_chunk)
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
     c.exec.pipeline_interleaving = 2;
+    c.exec.batch_size = 2 * c.exec.pipeline_par * c.exec.data_par * c.exec.microbatch_size;
     timeline_of(&c, &t);
     calc_stage_class first = calc_timeline_chunk_class(&t, 0, 0);
     calc_stage_class second = calc_timeline_chunk_class(&t, 0, 1);

@@ -131,6 +131,12 @@ static void add_even(calc_stages *s, double blocks)
     s->item[0].last = 1 / s->stages;
 }
 
+bool calc_stages_rounds_fit(const calc_exec *exec)
+{
+    int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
+    return exec->pipeline_interleaving == 1 || microbatches % exec->pipeline_par == 0;
+}
+
 /* The first class is one stage, so that it may have the embedding; so is the last. */
 calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat)
 {
@@ -186,6 +192,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
         s.item[0].first = 1;
         s.item[s.count - 1].last = 1;
     }
+    s.fit = s.fit && calc_stages_rounds_fit(exec);
     set_kinds(&s, shape);
     merge(&s, exec);
     return s;

@@ -17,8 +17,13 @@ typedef struct calc_stages {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES]; /**< those in use first, then empty ones */
     double most_blocks, fewest_blocks;             /**< of a stage */
     bool ends_spread; /**< embedding and head are spread over all stages, too */
-    bool fit;         /**< whether there is a block for every stage and chunks divide them */
+    bool fit;         /**< whether there is a block for every stage, chunks divide them and
+                                   calc_stages_rounds_fit() */
 } calc_stages;
+
+/** Whether interleaved chunks come in whole rounds of a micro-batch per stage, as Megatron-LM asks
+ *  for (schedules.py: the micro-batches must be a multiple of the pipeline's size). */
+bool calc_stages_rounds_fit(const calc_exec *exec);
 
 /** Spread the blocks of a model over the stages of an execution. */
 calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat);
