@@ -13,24 +13,21 @@
 #include "spec/field.h"
 #include "spec/value_text.h"
 
-enum { OPT_SET, COLUMN = 14 };
+enum { COLUMN = 14 };
 
-static const calc_opt opts[] = {[OPT_SET] = {.name = "set",
-                                             .value = "FIELD=VALUE",
-                                             .repeated = true,
-                                             .doc = "override a field of the three documents"},
-                                {0}};
+#define OPTIONS(X)                                                                                 \
+    X(SET, "set", "FIELD=VALUE", .doc = "override a field of the three documents", .repeated = true)
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
      .doc = "a field or a statistic: tensor_par, networks[0].bandwidth, total_time; kinds that "
             "share a name are told apart by app., sys., exe., stats., layer., stage."},
-    {.name = "APP",
-     .names_document = true,
-     .kind = CALC_KIND_APP,
-     .optional = true,
-     .doc = "with a model, a system and an execution: the numbers too"},
-    {.name = "SYS", .names_document = true, .kind = CALC_KIND_SYSTEM, .optional = true, .doc = ""},
-    {.name = "EXE", .names_document = true, .kind = CALC_KIND_EXEC, .optional = true, .doc = ""},
+    CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
+                      .doc = "with a model, a system and an execution: the numbers too"),
+    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .optional = true, .doc = ""),
+    CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true, .doc = ""),
     {0}};
 static const char *const examples[] = {
     "calc explain sample_rate gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",

@@ -11,27 +11,23 @@
 #include "io/text.h"
 #include "io/utf8.h"
 
-enum { OPT_FROM, OPT_APP, OPT_EXE, OPT_PROCS };
 enum { SHOWN = 20 /* ignored keys that are named */ };
 
 static const char *const sources[] = {"megatron",    "mindspeed", "nemo", "megatron-bridge",
                                       "mindformers", "paddle",    NULL};
-static const calc_opt opts[] = {
-    [OPT_FROM] = {.name = "from",
-                  .value = "FRAMEWORK",
-                  .choices = sources,
-                  .preset = "megatron",
-                  .doc = "whose options or file"},
-    [OPT_APP] = {.name = "app",
-                 .value = "FILE",
-                 .doc = "write the model too; the sequence length is then part of it, not of the "
-                        "layout"},
-    [OPT_EXE] = {.name = "exe", .value = "FILE", .preset = "-", .doc = "where to write the layout"},
-    [OPT_PROCS] = {.name = "procs",
-                   .value = "N",
-                   .doc = "processors, instead of nodes times processors of a node; one replica if "
-                          "neither is known"},
-    {0}};
+
+#define OPTIONS(X)                                                                                 \
+    X(FROM, "from", "FRAMEWORK", .doc = "whose options or file", .choices = sources,               \
+      .preset = "megatron")                                                                        \
+    X(APP, "app", "FILE",                                                                          \
+      .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
+    X(EXE, "exe", "FILE", .doc = "where to write the layout", .preset = "-")                       \
+    X(PROCS, "procs", "N",                                                                         \
+      .doc = "processors, instead of nodes times processors of a node; one replica if neither is " \
+             "known")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "FILE",
      .optional = true,
