@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "show.h"
 #include "spec/choice_set.h"
@@ -40,11 +41,9 @@ calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors
     char pointer[sizeof errors->item->pointer] = "";
     char message[sizeof errors->item->text];
     if (text->pointer) {
-        bool element = text->list && item != CALC_AXIS_KEY;
-        snprintf(pointer, sizeof pointer, "%s", text->pointer);
-        if (element) {
-            size_t used = strlen(pointer);
-            snprintf(pointer + used, sizeof pointer - used, "/%zu", item);
+        calc_append(pointer, sizeof pointer, "%s", text->pointer);
+        if (text->list && item != CALC_AXIS_KEY) {
+            calc_append(pointer, sizeof pointer, "/%zu", item);
         }
     } else if (item != CALC_AXIS_KEY) {
         pointer_of_key(text->key, pointer, sizeof pointer);
@@ -101,16 +100,12 @@ static bool add(reader *r, double value, const char *from)
     if (!has_room(r, 1, from)) {
         return false;
     }
-    if (r->count == r->capacity) {
-        size_t capacity = r->capacity > 0 ? 2 * r->capacity : 16;
-        double *grown = realloc(r->value, capacity * sizeof *grown);
-        if (!grown) {
-            r->full = true;
-            return FAIL(r, CALC_ERR_NOMEM, NULL, "out of memory");
-        }
-        r->value = grown;
-        r->capacity = capacity;
+    double *grown = calc_grown(r->value, r->count, &r->capacity, sizeof *grown);
+    if (!grown) {
+        r->full = true;
+        return FAIL(r, CALC_ERR_NOMEM, NULL, "out of memory");
     }
+    r->value = grown;
     r->value[r->count++] = value;
     return true;
 }

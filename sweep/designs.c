@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 
@@ -187,11 +188,11 @@ char *calc_designs_describe(const calc_designs_builder *builder, uint64_t index,
                             size_t size)
 {
     calc_design_parts parts = calc_designs_parts(builder, index);
-    int used = snprintf(buffer, size, "%s %s", parts.app->name, parts.system->name);
-    for (size_t i = 0; i < builder->axes && (size_t)used < size; i++) {
+    snprintf(buffer, size, "%s %s", parts.app->name, parts.system->name);
+    for (size_t i = 0; i < builder->axes; i++) {
         char text[32];
-        used += snprintf(buffer + used, size - (size_t)used, " %s=%s", builder->axis[i].path,
-                         calc_designs_value_text(builder, index, i, text));
+        calc_append(buffer, size, " %s=%s", builder->axis[i].path,
+                    calc_designs_value_text(builder, index, i, text));
     }
     return buffer;
 }

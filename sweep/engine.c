@@ -2,10 +2,10 @@
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "kernel.h"
 #include "sweep.h"
@@ -288,8 +288,7 @@ static calc_status choose_kernel(const char *cpu, calc_kernel_level *out, calc_e
             *out = level[i];
             return CALC_OK;
         }
-        size_t used = strlen(hint);
-        snprintf(hint + used, sizeof hint - used, "%s %s", i > 0 ? " or" : "", level[i].name);
+        calc_append(hint, sizeof hint, "%s %s", i > 0 ? " or" : "", level[i].name);
     }
     return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, hint,
                            "this machine has no CPU level \"%s\"", cpu);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "variants.h"
@@ -25,15 +26,11 @@ typedef struct numbers {
 
 static bool add_number(numbers *list, int64_t value)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        int64_t *grown = realloc(list->value, capacity * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        list->value = grown;
-        list->capacity = capacity;
+    int64_t *grown = calc_grown(list->value, list->count, &list->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
     }
+    list->value = grown;
     list->value[list->count++] = value;
     return true;
 }
@@ -173,15 +170,11 @@ calc_datatype calc_units_datatype(const calc_system *system)
 
 static bool add_unit(calc_units *units, const calc_exec *base, size_t begin, size_t end)
 {
-    if (units->count == units->capacity) {
-        size_t capacity = units->capacity > 0 ? 2 * units->capacity : 256;
-        calc_unit *grown = realloc(units->unit, capacity * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        units->unit = grown;
-        units->capacity = capacity;
+    calc_unit *grown = calc_grown(units->unit, units->count, &units->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
     }
+    units->unit = grown;
     units->unit[units->count++] = (calc_unit){*base, begin, end};
     return true;
 }

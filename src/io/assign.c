@@ -1,6 +1,7 @@
 /* calc_set(): one field by name. The value is JSON, or a bare word where JSON would need quotes. */
 #include "io/assign.h"
 
+#include "base/buffer.h"
 #include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/utf8.h"
@@ -141,10 +142,8 @@ static void ambiguous_field(const assignment *set, const calc_field_ref *refs, i
         const char *name = calc_kind_name(refs[i].kind);
         const char *comma = i == 0 ? "" : i + 1 < count ? "," : " and";
         const char * or = i == 0 ? "" : i + 1 < count ? "," : " or";
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s %s", comma, name);
-        used = strlen(hint);
-        snprintf(hint + used, sizeof hint - used, "%s %s.%s", or, name, set->path);
+        calc_append(list, sizeof list, "%s %s", comma, name);
+        calc_append(hint, sizeof hint, "%s %s.%s", or, name, set->path);
     }
     calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "\"%s\" is in%s", set->path,
                          list);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "spec/alias.h"
 
 /* ---- Words ---------------------------------------------------------------------------------- */
@@ -250,11 +251,9 @@ int calc_choice_index(const char *const *choices, const char *text)
 
 char *calc_choices_text(const char *const *choices, char *buffer, size_t size)
 {
-    size_t used = 0;
     buffer[0] = '\0';
-    for (size_t i = 0; choices[i] && used < size; i++) {
-        int n = snprintf(buffer + used, size - used, "%s%s", i > 0 ? ", " : "", choices[i]);
-        used += (size_t)n;
+    for (size_t i = 0; choices[i]; i++) {
+        calc_append(buffer, size, "%s%s", i > 0 ? ", " : "", choices[i]);
     }
     return buffer;
 }

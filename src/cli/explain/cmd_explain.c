@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/field_text.h"
@@ -236,8 +237,7 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     char list[1024] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < table->count && used < sizeof list; i++) {
+    for (size_t i = 0; i < table->count; i++) {
         const char *text = table->rows[i].equation;
         char word[64];
         bool names = false;
@@ -246,11 +246,10 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
             names = resolve(word, CALC_KIND_STATS, &ref) && ref.field == wanted->field;
         }
         if (names && wanted->field != &table->rows[i]) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-                                     table->rows[i].key);
+            calc_append(list, sizeof list, "%s%s", *list ? ", " : "", table->rows[i].key);
         }
     }
-    if (used > 0) {
+    if (*list) {
         write_line(out, "used by", list);
     }
 }
