@@ -119,24 +119,6 @@ calc_design_parts calc_designs_parts(const calc_designs_builder *builder, uint64
     return (calc_design_parts){&builder->app[digit(&index, builder->apps)], system};
 }
 
-/* Set a member from a number in file units. */
-static void put(const calc_field *field, void *member, double number)
-{
-    switch (field->type) {
-    case CALC_TYPE_INT:
-        *(int64_t *)member = (int64_t)number;
-        break;
-    case CALC_TYPE_REAL:
-        *(double *)member = number * calc_field_scale(field);
-        break;
-    case CALC_TYPE_BOOL:
-        *(bool *)member = number != 0;
-        break;
-    default:
-        *(int *)member = (int)number;
-    }
-}
-
 static void get(const void *context, uint64_t index, calc_app *app, calc_system *system)
 {
     const calc_designs_builder *builder = context;
@@ -146,7 +128,7 @@ static void get(const void *context, uint64_t index, calc_app *app, calc_system 
     for (size_t i = 0; i < builder->axes; i++) {
         const calc_field_ref *ref = &builder->axis[i].ref;
         char *object = ref->kind == CALC_KIND_APP ? (char *)app : (char *)system;
-        put(ref->field, object + ref->offset, calc_designs_value(builder, index, i));
+        calc_member_set(ref->field, object + ref->offset, calc_designs_value(builder, index, i));
     }
 }
 

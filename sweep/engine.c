@@ -316,9 +316,7 @@ static calc_status report(const shared *s, calc_status status, calc_errors *erro
                                "overlap of messages they make more than %d combinations",
                                CALC_KERNEL_LANES);
     }
-    return status == CALC_OK ? status
-                             : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                                               calc_status_text(status));
+    return calc_errors_status(errors, status);
 }
 
 /* Memory for the result and the threads. */

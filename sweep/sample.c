@@ -99,7 +99,5 @@ calc_status calc_sample(const calc_space *space, const calc_designs *designs, ca
         status = walk(space, designs, compat, &s);
         *total = counts.total;
     }
-    return status == CALC_OK ? status
-                             : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                                               calc_status_text(status));
+    return calc_errors_status(errors, status);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "spec/absent.h"
+#include "spec/field.h"
 
 static const calc_field *row_of(calc_axis axis)
 {
@@ -115,22 +116,10 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
 {
     const calc_field *field = row_of(axis);
     void *member = (char *)exec + field->offset;
-    switch (field->type) {
-    case CALC_TYPE_INT:
-    case CALC_TYPE_SET:
-        *(int64_t *)member = value;
-        break;
-    case CALC_TYPE_REAL:
-        *(double *)member = calc_axis_number(axis, value);
-        break;
-    case CALC_TYPE_BOOL:
-        *(bool *)member = value != 0;
-        break;
-    case CALC_TYPE_ENUM:
-        *(int *)member = (int)value;
-        break;
-    default:
-        break;
+    if (field->type == CALC_TYPE_REAL) {
+        *(double *)member = calc_axis_number(axis, value); /* as it is, not in file units */
+    } else {
+        calc_member_set(field, member, (double)value);
     }
 }
 

@@ -28,14 +28,7 @@ typedef struct assignment {
 /* Take `[app.|sys.|exe.]path` apart, which ends at `end`. */
 static bool split_path(assignment *set, const char *text, const char *end, calc_json_report *report)
 {
-    set->only = CALC_KIND_NONE;
-    for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
-        const char *name = calc_kind_name(kinds[i]);
-        if (strncmp(text, name, strlen(name)) == 0 && text[strlen(name)] == '.') {
-            set->only = kinds[i];
-            text += strlen(name) + 1;
-        }
-    }
+    set->only = calc_kind_split(&text, CALC_KIND_EXEC);
     if (end - text >= PATH_SIZE) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "no field has so long a name");

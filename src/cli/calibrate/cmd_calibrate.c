@@ -291,11 +291,7 @@ static calc_status write_machine(const task *t, const calc_calibration *c, size_
     }
     if (status == CALC_OK) {
         status = calc_system_text_write(out, &input.text, c, machine, t->date, errors);
-        if (status == CALC_OK) {
-            status = calc_output_close(out, errors);
-        } else {
-            calc_output_discard(out);
-        }
+        status = calc_output_end(out, status, errors);
     }
     calc_text_free(&input.text);
     return status;
@@ -320,10 +316,7 @@ static calc_status write_residuals(task *t, calc_errors *errors)
     calc_status status = calc_output_open(&out, calc_opt_value(t->args, OPT_RESIDUALS), errors);
     if (status == CALC_OK) {
         status = calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors);
-        if (status == CALC_OK) {
-            return calc_output_close(out, errors);
-        }
-        calc_output_discard(out);
+        status = calc_output_end(out, status, errors);
     }
     return status;
 }

@@ -58,23 +58,10 @@ static const void *object_of(const numbers *n, calc_kind kind)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Split "exe.tensor_par"; CALC_KIND_NONE without prefix. */
-static calc_kind kind_of(const char **path)
-{
-    for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
-        size_t length = strlen(calc_kind_name(kind));
-        if (strncmp(*path, calc_kind_name(kind), length) == 0 && (*path)[length] == '.') {
-            *path += length + 1;
-            return kind;
-        }
-    }
-    return CALC_KIND_NONE;
-}
-
 /* The other name that a path is in its kind; NULL if it is none. */
 static const calc_alias *alias_of(calc_kind kind, const char *path)
 {
-    (void)kind_of(&path);
+    (void)calc_kind_split(&path, CALC_KIND_STAGE);
     return calc_alias_find(calc_table_of(kind), path);
 }
 
@@ -88,7 +75,7 @@ static bool find_in(calc_kind kind, const char *name, calc_field_ref *ref)
 /* What the name means in any kind from `kind` on; CALC_KIND_NONE if nothing. */
 static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref)
 {
-    calc_kind only = kind_of(&name);
+    calc_kind only = calc_kind_split(&name, CALC_KIND_STAGE);
     for (; kind < CALC_KIND_COUNT; kind++) {
         if ((only == CALC_KIND_NONE || only == kind) && find_in(kind, name, ref)) {
             return kind;
@@ -178,7 +165,7 @@ static bool next_name(const char **text, char *word, size_t size)
 static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
 {
     const char *path = word;
-    calc_kind only = kind_of(&path);
+    calc_kind only = calc_kind_split(&path, CALC_KIND_STAGE);
     if (only != CALC_KIND_NONE) {
         return calc_field_find(only, path, ref) == CALC_OK;
     }

@@ -118,8 +118,7 @@ static calc_exit import_settings(const calc_args *args, const calc_import *impor
         status = convert(args, import, &errors);
     }
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_add(&errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                        calc_status_text(status));
+        calc_errors_no_memory(&errors);
     }
     size_t ignored = *(const size_t *)import->context;
     if (ignored > 0) {

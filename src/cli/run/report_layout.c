@@ -196,8 +196,7 @@ static void write_sharding(calc_output *out, const calc_report *r)
     write_note(out, "", text);
 }
 
-/* ---- The section ------------------------------------------------------------------------------
- */
+/* ---- The section ----------------------------------------------------------------------------- */
 
 /* What the layout does to need less memory. */
 static void write_saving(calc_output *out, const calc_report *r)

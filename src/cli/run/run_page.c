@@ -104,11 +104,7 @@ calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, con
     status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
     if (status == CALC_OK) {
         status = write_page(out, o, json, &timeline, errors);
-        if (status == CALC_OK) {
-            status = calc_output_close(out, errors);
-        } else {
-            calc_output_discard(out);
-        }
+        status = calc_output_end(out, status, errors);
     }
     calc_page_timeline_free(&timeline);
     return status;

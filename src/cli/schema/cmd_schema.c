@@ -26,8 +26,7 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};
 
-/* ---- Parts that the tables of fields make ------------------------------------------------------
- */
+/* ---- Parts that the tables of fields make ---------------------------------------------------- */
 
 static void write_object(calc_output *out, int kind)
 {
@@ -79,8 +78,7 @@ static void write_version(calc_output *out, int kind)
     calc_output_text(out, CALC_VERSION);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static const calc_fill_place places[] = {{"@version", write_version, CALC_KIND_NONE},
                                          {"\"@axes\": null", write_axes, CALC_KIND_NONE},

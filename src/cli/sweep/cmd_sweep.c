@@ -153,11 +153,7 @@ static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_
 {
     calc_output *out;
     if (calc_output_open(&out, "-", errors) == CALC_OK) {
-        if (write(out, t, errors) == CALC_OK) {
-            (void)!calc_output_close(out, errors);
-        } else {
-            calc_output_discard(out);
-        }
+        (void)!calc_output_end(out, write(out, t, errors), errors);
     }
 }
 

@@ -211,8 +211,7 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
         status = count_units(study, &t);
     }
     if (status != CALC_OK) {
-        return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(status));
+        return calc_errors_status(errors, status);
     }
     double left = (double)counts.total;
     calc_output_text(out, "\n");

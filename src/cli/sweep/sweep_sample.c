@@ -97,7 +97,7 @@ calc_status calc_sweep_sample_write(calc_output *out, const calc_sweep_study *st
     uint64_t total;
     calc_status status = CALC_ERR_NOMEM;
     if (!point || !value) {
-        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
+        calc_errors_no_memory(errors);
         goto done;
     }
     status = calc_sample(&study->space, &study->designs, study->options.compat,
