@@ -379,28 +379,5 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
 calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
                              calc_compat compat, calc_sweep_counts *out)
 {
-    const calc_sweep_options options = {.compat = compat};
-    calc_worker *w = calc_worker_create(space, &options, NULL, 1);
-    calc_units units = {0};
-    calc_status status = w ? CALC_OK : CALC_ERR_NOMEM;
-    for (uint64_t d = 0; d < designs->count && status == CALC_OK; d++) {
-        calc_app app;
-        calc_system system;
-        designs->get(designs->context, d, &app, &system);
-        w->app = &app;
-        w->system = &system;
-        w->counts_only = true;
-        status = calc_cell_lanes_fit(space, &app) ? CALC_OK : CALC_ERR_RANGE;
-        status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system, compat);
-        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
-            calc_units_run(w, &units, i);
-            status = w->status;
-        }
-    }
-    if (status == CALC_OK) {
-        *out = w->counts;
-    }
-    calc_units_free(&units);
-    calc_worker_free(w, 1);
-    return status;
+    return calc_units_walk(space, designs, compat, NULL, NULL, out);
 }

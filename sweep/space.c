@@ -24,6 +24,20 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+size_t calc_space_sort(int64_t *value, size_t count)
+{
+    size_t kept = 0;
+    if (count > 0) {
+        qsort(value, count, sizeof *value, compare_values);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || value[kept - 1] != value[i]) {
+            value[kept++] = value[i];
+        }
+    }
+    return kept;
+}
+
 calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values, size_t count)
 {
     int64_t *own = malloc((count > 0 ? count : 1) * sizeof *own);
@@ -32,16 +46,9 @@ calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *val
     }
     if (count > 0) {
         memcpy(own, values, count * sizeof *own);
-        qsort(own, count, sizeof *own, compare_values);
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || own[kept - 1] != own[i]) {
-            own[kept++] = own[i];
-        }
     }
     free(space->axis[axis].value);
-    space->axis[axis] = (calc_values){.count = kept, .value = own};
+    space->axis[axis] = (calc_values){.count = calc_space_sort(own, count), .value = own};
     return CALC_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "cell.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "variants.h"
@@ -35,28 +36,6 @@ static bool add_number(numbers *list, int64_t value)
     return true;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort_unique(numbers *list)
-{
-    if (list->count == 0) {
-        return;
-    }
-    qsort(list->value, list->count, sizeof *list->value, compare_numbers);
-    size_t kept = 1;
-    for (size_t i = 1; i < list->count; i++) {
-        if (list->value[i] != list->value[kept - 1]) {
-            list->value[kept++] = list->value[i];
-        }
-    }
-    list->count = kept;
-}
-
 /* Add the divisors of n. */
 static bool add_divisors(numbers *list, int64_t n)
 {
@@ -86,7 +65,7 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
         fine = add_number(&list, p);
     }
-    sort_unique(&list);
+    list.count = calc_space_sort(list.value, list.count);
     free(units->pipeline);
     units->pipeline = list.value;
     units->pipelines = list.count;
@@ -132,16 +111,16 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
         }
         /* Many processor counts have the same few batches. */
         if (local.count > 4096) {
-            sort_unique(&local);
+            local.count = calc_space_sort(local.value, local.count);
         }
     }
-    sort_unique(&local);
+    local.count = calc_space_sort(local.value, local.count);
     const calc_values *axis = &space->axis[CALC_AXIS_microbatch_size];
     out->count = 0;
     for (size_t i = 0; i < local.count && fine; i++) {
         fine = add_divisors(out, local.value[i]);
     }
-    sort_unique(out);
+    out->count = calc_space_sort(out->value, out->count);
     free(local.value);
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {
@@ -332,4 +311,37 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
             run_cells(worker, units, unit, n, batches->value[b], &filled);
         }
     }
+}
+
+calc_status calc_units_walk(const calc_space *space, const calc_designs *designs,
+                            calc_compat compat, calc_worker_visit *visit, void *context,
+                            calc_sweep_counts *out)
+{
+    const calc_sweep_options options = {.compat = compat};
+    calc_worker *w = calc_worker_create(space, &options, NULL, 1);
+    calc_units units = {0};
+    calc_status status = w ? CALC_OK : CALC_ERR_NOMEM;
+    for (uint64_t d = 0; d < designs->count && status == CALC_OK; d++) {
+        calc_app app;
+        calc_system system;
+        designs->get(designs->context, d, &app, &system);
+        w->app = &app;
+        w->system = &system;
+        w->design = d;
+        w->counts_only = true;
+        w->visit = visit;
+        w->visit_context = context;
+        status = calc_cell_lanes_fit(space, &app) ? CALC_OK : CALC_ERR_RANGE;
+        status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system, compat);
+        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
+            calc_units_run(w, &units, i);
+            status = w->status;
+        }
+    }
+    if (status == CALC_OK) {
+        *out = w->counts;
+    }
+    calc_units_free(&units);
+    calc_worker_free(w, 1);
+    return status;
 }
