@@ -156,12 +156,6 @@ static calc_status check_held_out(const task *t, calc_errors *errors)
     return CALC_OK;
 }
 
-static bool flag(const calc_args *args, int opt)
-{
-    size_t cursor = 0;
-    return calc_opt_next(args, opt, &cursor) != NULL;
-}
-
 /* What belongs to runs only, or to operators only. */
 static const char *check_operators(const task *t)
 {
@@ -193,12 +187,12 @@ static const char *read_options(task *t)
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
     t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
-    const char *most = calc_opt_value(t->args, OPT_MOST);
-    t->plan.most = strtoul(most, NULL, 10);
-    if (!complaint && (strspn(most, "0123456789") != strlen(most) || !*most)) {
+    double most = 0;
+    if (!calc_opt_number(calc_opt_value(t->args, OPT_MOST), true, 0, 1e9, &most) && !complaint) {
         complaint = "--most: a number of constants, 0 or more";
     }
-    t->plan.all = flag(t->args, OPT_ALL);
+    t->plan.most = (size_t)most;
+    t->plan.all = calc_opt_value(t->args, OPT_ALL) != NULL;
     calc_date_of(calc_opt_value(t->args, OPT_DATE), t->date);
     const char *date = calc_opt_value(t->args, OPT_DATE);
     if (!complaint && date && (strlen(date) >= CALC_DATE_SIZE || strpbrk(date, "\"\\"))) {

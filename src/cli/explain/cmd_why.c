@@ -198,9 +198,8 @@ static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
     calc_inputs inputs = {0};
-    char *end;
-    long top = strtol(calc_opt_value(args, OPT_TOP), &end, 10);
-    if (*end || end == calc_opt_value(args, OPT_TOP) || top < 0 || top > CALC_WHY_CHANGES) {
+    double top;
+    if (!calc_opt_number(calc_opt_value(args, OPT_TOP), true, 0, CALC_WHY_CHANGES, &top)) {
         return calc_complain_usage(args->command, "--top takes a number from 0 to 512");
     }
     if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {

@@ -1,7 +1,5 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
@@ -161,10 +159,8 @@ static calc_exit run(const calc_args *args)
     if (calc_opt_value(args, OPT_KEYS)) {
         return list_keys(args, framework);
     }
-    char *end;
-    const char *text = calc_opt_value(args, OPT_PER_NODE);
-    long per_node = strtol(text, &end, 10);
-    if (end == text || *end || per_node < 1 || per_node > 1000000) {
+    double per_node;
+    if (!calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 1e6, &per_node)) {
         return calc_complain_usage(args->command, "--per-node takes a number from 1 to 1000000");
     }
     if (args->argument_count != 2) {
@@ -174,7 +170,7 @@ static calc_exit run(const calc_args *args)
     calc_exec exec = {0};
     calc_errors errors = {0};
     if (load(args, &app, &exec, &errors) == CALC_OK) {
-        (void)!export_documents(args, framework, &app, &exec, per_node, &errors);
+        (void)!export_documents(args, framework, &app, &exec, (int64_t)per_node, &errors);
     }
     return calc_complain_errors(&errors);
 }

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -136,11 +135,11 @@ static calc_exit run(const calc_args *args)
                           .settings = &settings,
                           .ignored = tell_ignored,
                           .context = &ignored};
-    char *end = NULL;
-    import.procs = procs ? strtol(procs, &end, 10) : 0;
-    if (procs && (end == procs || *end || import.procs < 1 || import.procs > 1000000000)) {
+    double count = 0;
+    if (procs && !calc_opt_number(procs, true, 1, 1e9, &count)) {
         return calc_complain_usage(args->command, "--procs takes a number from 1 to 1000000000");
     }
+    import.procs = (int64_t)count;
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
     }

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "cli/run/trace.h"
@@ -45,12 +44,11 @@ static calc_status write_trace(const calc_args *args, const calc_trace *trace, c
 static int64_t shown(const calc_args *args)
 {
     const char *text = calc_opt_value(args, OPT_MICROBATCHES);
-    char *end;
+    double value;
     if (!text) {
         return INT64_MAX;
     }
-    long value = strtol(text, &end, 10);
-    return end == text || *end || value < 1 ? 0 : value;
+    return calc_opt_number(text, true, 1, 1e15, &value) ? (int64_t)value : 0;
 }
 
 static calc_status trace(const calc_args *args, int64_t microbatches, const calc_inputs *inputs,

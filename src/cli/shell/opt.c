@@ -1,5 +1,6 @@
 #include "cli/shell/opt.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +178,18 @@ const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor)
         }
     }
     return NULL;
+}
+
+bool calc_opt_number(const char *text, bool whole, double lo, double hi, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    bool fine = end != text && *end == '\0' && value >= lo && value <= hi &&
+                (!whole || value == floor(value));
+    if (fine) {
+        *out = value;
+    }
+    return fine;
 }
 
 bool calc_opt_is_stdout(const calc_args *args, int opt)

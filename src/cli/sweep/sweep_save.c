@@ -1,5 +1,6 @@
 #include "cli/sweep/sweep_save.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,9 +73,8 @@ static size_t put_words(char *out, const calc_args *args)
 static double every_s(const calc_args *args)
 {
     const char *text = calc_opt_value(args, CALC_SWEEP_OPT_EVERY);
-    char *end;
-    double seconds = strtod(text, &end);
-    return end != text && *end == '\0' && seconds >= 0 ? seconds : -1;
+    double seconds;
+    return calc_opt_number(text, false, 0, HUGE_VAL, &seconds) ? seconds : -1;
 }
 
 const char *calc_sweep_save_complaint(const calc_args *args, int ranks)

@@ -1,6 +1,6 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
@@ -77,23 +77,21 @@ static const char *read_options(task *t)
                 calc_opt_is_stdout(t->args, OPT_PLOT_ERRORS) +
                 calc_opt_is_stdout(t->args, OPT_HTML);
     t->stdout_is_taken = taken > 0;
-    const char *tolerance = calc_opt_value(t->args, OPT_TOLERANCE);
-    const char *worst = calc_opt_value(t->args, OPT_ROWS);
-    char *end;
-    t->tolerance = strtod(tolerance, &end) / 100;
-    if (end == tolerance || *end != '\0' || !(t->tolerance >= 0)) {
+    double points, worst;
+    if (!calc_opt_number(calc_opt_value(t->args, OPT_TOLERANCE), false, 0, HUGE_VAL, &points)) {
         return "--tolerance: a number of percentage points, 0 or more";
     }
-    if (worst[strspn(worst, "0123456789")] != '\0' || *worst == '\0' || strlen(worst) > 9) {
+    if (!calc_opt_number(calc_opt_value(t->args, OPT_ROWS), true, 0, 999999999, &worst)) {
         return "--rows: a number of measurements, 0 or more";
     }
+    t->tolerance = points / 100;
     t->found = (calc_validation){.results = &t->results,
                                  .groups = &t->groups,
                                  .features = &t->features,
                                  .peers = &t->peers,
                                  .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
                                  .systems = &t->measured.systems,
-                                 .worst = strtoul(worst, NULL, 10),
+                                 .worst = (size_t)worst,
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
                                  .options = calc_opt_value(t->args, OPT_FEATURES) != NULL};
     return taken > 1 ? "only one of the files can be standard output"
