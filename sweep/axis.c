@@ -92,8 +92,8 @@ static void consider_table(nearest *best, const calc_table *table, char path[PAT
 
 /* ---- Finding the field ---------------------------------------------------------------------- */
 
-static calc_status unknown(const calc_axis_text *text, calc_kind only, const char *path,
-                           calc_errors *errors)
+static void unknown(const calc_axis_text *text, calc_kind only, const char *path,
+                    calc_errors *errors)
 {
     nearest best = {.word = path, .distance = INT_MAX};
     char at[PATH_SIZE] = "";
@@ -111,10 +111,9 @@ static calc_status unknown(const calc_axis_text *text, calc_kind only, const cha
         snprintf(hint, sizeof hint, "did you mean \"%s%s%s\"?", calc_kind_name(only),
                  only == CALC_KIND_NONE ? "" : ".", best.path);
     }
-    return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint,
-                           "unknown %s \"%s\"%s%s", text->name ? "field" : "key",
-                           calc_show(shown, path), only == CALC_KIND_NONE ? "" : " in ",
-                           calc_kind_name(only));
+    calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint, "unknown %s \"%s\"%s%s",
+                    text->name ? "field" : "key", calc_show(shown, path),
+                    only == CALC_KIND_NONE ? "" : " in ", calc_kind_name(only));
 }
 
 static calc_status find(const calc_axis_text *text, const char **path, calc_field_ref *ref,
@@ -128,7 +127,8 @@ static calc_status find(const calc_axis_text *text, const char **path, calc_fiel
             return CALC_OK;
         }
     }
-    return unknown(text, only, *path, errors);
+    unknown(text, only, *path, errors);
+    return CALC_ERR_FIELD;
 }
 
 /* ---- Fields of the application and the system ------------------------------------------------ */

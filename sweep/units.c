@@ -36,6 +36,13 @@ static bool add_number(numbers *list, int64_t value)
     return true;
 }
 
+static void sort_unique(numbers *list)
+{
+    if (list->count > 0) {
+        list->count = calc_space_sort(list->value, list->count);
+    }
+}
+
 /* Add the divisors of n. */
 static bool add_divisors(numbers *list, int64_t n)
 {
@@ -65,7 +72,7 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     for (int64_t p = 1; p <= app->num_blocks && any && fine; p++) {
         fine = add_number(&list, p);
     }
-    list.count = calc_space_sort(list.value, list.count);
+    sort_unique(&list);
     free(units->pipeline);
     units->pipeline = list.value;
     units->pipelines = list.count;
@@ -111,16 +118,16 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
         }
         /* Many processor counts have the same few batches. */
         if (local.count > 4096) {
-            local.count = calc_space_sort(local.value, local.count);
+            sort_unique(&local);
         }
     }
-    local.count = calc_space_sort(local.value, local.count);
+    sort_unique(&local);
     const calc_values *axis = &space->axis[CALC_AXIS_microbatch_size];
     out->count = 0;
     for (size_t i = 0; i < local.count && fine; i++) {
         fine = add_divisors(out, local.value[i]);
     }
-    out->count = calc_space_sort(out->value, out->count);
+    sort_unique(out);
     free(local.value);
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {
