@@ -92,22 +92,8 @@ static void consider_table(nearest *best, const calc_table *table, char path[PAT
 
 /* ---- Finding the field ---------------------------------------------------------------------- */
 
-/* The kind that a prefix names, and the path behind it; CALC_KIND_NONE if there is no prefix. */
-static calc_kind split_prefix(const char **path)
-{
-    for (int i = 0; i < KINDS; i++) {
-        const char *name = calc_kind_name(kinds[i]);
-        size_t length = strlen(name);
-        if (strncmp(*path, name, length) == 0 && (*path)[length] == '.') {
-            *path += length + 1;
-            return kinds[i];
-        }
-    }
-    return CALC_KIND_NONE;
-}
-
-static calc_status unknown(const calc_axis_text *text, calc_kind only, const char *path,
-                           calc_errors *errors)
+static void unknown(const calc_axis_text *text, calc_kind only, const char *path,
+                    calc_errors *errors)
 {
     nearest best = {.word = path, .distance = INT_MAX};
     char at[PATH_SIZE] = "";
@@ -125,24 +111,24 @@ static calc_status unknown(const calc_axis_text *text, calc_kind only, const cha
         snprintf(hint, sizeof hint, "did you mean \"%s%s%s\"?", calc_kind_name(only),
                  only == CALC_KIND_NONE ? "" : ".", best.path);
     }
-    return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint,
-                           "unknown %s \"%s\"%s%s", text->name ? "field" : "key",
-                           calc_show(shown, path), only == CALC_KIND_NONE ? "" : " in ",
-                           calc_kind_name(only));
+    calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint, "unknown %s \"%s\"%s%s",
+                    text->name ? "field" : "key", calc_show(shown, path),
+                    only == CALC_KIND_NONE ? "" : " in ", calc_kind_name(only));
 }
 
 static calc_status find(const calc_axis_text *text, const char **path, calc_field_ref *ref,
                         calc_errors *errors)
 {
     *path = text->key;
-    calc_kind only = split_prefix(path);
+    calc_kind only = calc_kind_split(path, CALC_KIND_EXEC);
     for (int i = 0; i < KINDS; i++) {
         if ((only == CALC_KIND_NONE || only == kinds[i]) &&
             calc_field_find(kinds[i], *path, ref) == CALC_OK) {
             return CALC_OK;
         }
     }
-    return unknown(text, only, *path, errors);
+    unknown(text, only, *path, errors);
+    return CALC_ERR_FIELD;
 }
 
 /* ---- Fields of the application and the system ------------------------------------------------ */
@@ -276,16 +262,7 @@ static calc_status set_served(calc_space *space, const calc_axis_text *text,
     }
     size_t start = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].offset;
     void *member = (char *)&space->inference + (ref->offset - start);
-    switch (ref->field->type) {
-    case CALC_TYPE_INT:
-        *(int64_t *)member = (int64_t)first;
-        break;
-    case CALC_TYPE_REAL:
-        *(double *)member = first * calc_field_scale(ref->field);
-        break;
-    default:
-        *(int *)member = (int)first;
-    }
+    calc_member_set(ref->field, member, first);
     return CALC_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "show.h"
 #include "spec/choice_set.h"
@@ -13,41 +14,20 @@
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-/* "sys.networks[0].size" as the pointer "/networks/0/size". */
-static void pointer_of_key(const char *key, char *pointer, size_t size)
-{
-    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
-        const char *name = calc_kind_name(kind);
-        size_t length = strlen(name);
-        if (strncmp(key, name, length) == 0 && key[length] == '.') {
-            key += length + 1;
-            break;
-        }
-    }
-    size_t used = 0;
-    while (*key && used + 2 < size) {
-        size_t length = strcspn(key, ".[]");
-        int n = snprintf(pointer + used, size - used, "/%.*s", (int)length, key);
-        used += (size_t)n;
-        key += length;
-        key += strspn(key, ".[]");
-    }
-}
-
 calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors *errors,
                             calc_status status, const char *hint, const char *fmt, ...)
 {
     char pointer[sizeof errors->item->pointer] = "";
     char message[sizeof errors->item->text];
     if (text->pointer) {
-        bool element = text->list && item != CALC_AXIS_KEY;
-        snprintf(pointer, sizeof pointer, "%s", text->pointer);
-        if (element) {
-            size_t used = strlen(pointer);
-            snprintf(pointer + used, sizeof pointer - used, "/%zu", item);
+        calc_append(pointer, sizeof pointer, "%s", text->pointer);
+        if (text->list && item != CALC_AXIS_KEY) {
+            calc_append(pointer, sizeof pointer, "/%zu", item);
         }
     } else if (item != CALC_AXIS_KEY) {
-        pointer_of_key(text->key, pointer, sizeof pointer);
+        const char *path = text->key;
+        (void)calc_kind_split(&path, CALC_KIND_EXEC);
+        calc_path_pointer(path, pointer, sizeof pointer);
     }
     va_list args;
     va_start(args, fmt);
@@ -101,16 +81,12 @@ static bool add(reader *r, double value, const char *from)
     if (!has_room(r, 1, from)) {
         return false;
     }
-    if (r->count == r->capacity) {
-        size_t capacity = r->capacity > 0 ? 2 * r->capacity : 16;
-        double *grown = realloc(r->value, capacity * sizeof *grown);
-        if (!grown) {
-            r->full = true;
-            return FAIL(r, CALC_ERR_NOMEM, NULL, "out of memory");
-        }
-        r->value = grown;
-        r->capacity = capacity;
+    double *grown = calc_grown(r->value, r->count, &r->capacity, sizeof *grown);
+    if (!grown) {
+        r->full = true;
+        return FAIL(r, CALC_ERR_NOMEM, NULL, "out of memory");
     }
+    r->value = grown;
     r->value[r->count++] = value;
     return true;
 }
@@ -190,14 +166,10 @@ static bool not_a_choice(reader *r, const char *word)
 {
     char shown[CALC_SHOW_SIZE];
     char choices[CALC_CHOICE_SET_SIZE];
-    char hint[96] = "";
-    const char *nearest = calc_nearest(word, r->field->choices);
-    if (strcmp(word, "*") == 0) {
-        snprintf(hint, sizeof hint, "%s", STAR_HINT);
-    } else if (nearest) {
-        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-    }
-    return FAIL(r, CALC_ERR_RANGE, hint, "\"%s\" is not one of %s", calc_show(shown, word),
+    char hint[CALC_HINT_SIZE];
+    calc_did_you_mean(calc_nearest(word, r->field->choices), hint);
+    return FAIL(r, CALC_ERR_RANGE, strcmp(word, "*") == 0 ? STAR_HINT : hint,
+                "\"%s\" is not one of %s", calc_show(shown, word),
                 calc_choices_text(r->field->choices, choices, sizeof choices));
 }
 

@@ -20,12 +20,7 @@ enum { HEAD_SIZE = sizeof magic + 16 };
 static calc_status fail(calc_errors *errors, calc_status status, const char *path, const char *hint,
                         const char *text)
 {
-    int before = errors->count;
-    calc_errors_add(errors, status, CALC_KIND_NONE, NULL, hint, "%s", text);
-    if (errors->count > before) {
-        calc_error_place(&errors->item[before], path, 0, 0);
-    }
-    return status;
+    return calc_errors_at(errors, status, path, 0, 0, hint, "%s", text);
 }
 
 static calc_status fail_to(const char *verb, int code, const char *path, calc_errors *errors)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 
@@ -118,24 +119,6 @@ calc_design_parts calc_designs_parts(const calc_designs_builder *builder, uint64
     return (calc_design_parts){&builder->app[digit(&index, builder->apps)], system};
 }
 
-/* Set a member from a number in file units. */
-static void put(const calc_field *field, void *member, double number)
-{
-    switch (field->type) {
-    case CALC_TYPE_INT:
-        *(int64_t *)member = (int64_t)number;
-        break;
-    case CALC_TYPE_REAL:
-        *(double *)member = number * calc_field_scale(field);
-        break;
-    case CALC_TYPE_BOOL:
-        *(bool *)member = number != 0;
-        break;
-    default:
-        *(int *)member = (int)number;
-    }
-}
-
 static void get(const void *context, uint64_t index, calc_app *app, calc_system *system)
 {
     const calc_designs_builder *builder = context;
@@ -145,7 +128,7 @@ static void get(const void *context, uint64_t index, calc_app *app, calc_system 
     for (size_t i = 0; i < builder->axes; i++) {
         const calc_field_ref *ref = &builder->axis[i].ref;
         char *object = ref->kind == CALC_KIND_APP ? (char *)app : (char *)system;
-        put(ref->field, object + ref->offset, calc_designs_value(builder, index, i));
+        calc_member_set(ref->field, object + ref->offset, calc_designs_value(builder, index, i));
     }
 }
 
@@ -187,11 +170,11 @@ char *calc_designs_describe(const calc_designs_builder *builder, uint64_t index,
                             size_t size)
 {
     calc_design_parts parts = calc_designs_parts(builder, index);
-    int used = snprintf(buffer, size, "%s %s", parts.app->name, parts.system->name);
-    for (size_t i = 0; i < builder->axes && (size_t)used < size; i++) {
+    snprintf(buffer, size, "%s %s", parts.app->name, parts.system->name);
+    for (size_t i = 0; i < builder->axes; i++) {
         char text[32];
-        used += snprintf(buffer + used, size - (size_t)used, " %s=%s", builder->axis[i].path,
-                         calc_designs_value_text(builder, index, i, text));
+        calc_append(buffer, size, " %s=%s", builder->axis[i].path,
+                    calc_designs_value_text(builder, index, i, text));
     }
     return buffer;
 }

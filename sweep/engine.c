@@ -2,10 +2,10 @@
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "kernel.h"
 #include "sweep.h"
@@ -288,8 +288,7 @@ static calc_status choose_kernel(const char *cpu, calc_kernel_level *out, calc_e
             *out = level[i];
             return CALC_OK;
         }
-        size_t used = strlen(hint);
-        snprintf(hint + used, sizeof hint - used, "%s %s", i > 0 ? " or" : "", level[i].name);
+        calc_append(hint, sizeof hint, "%s %s", i > 0 ? " or" : "", level[i].name);
     }
     return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, hint,
                            "this machine has no CPU level \"%s\"", cpu);
@@ -317,9 +316,7 @@ static calc_status report(const shared *s, calc_status status, calc_errors *erro
                                "overlap of messages they make more than %d combinations",
                                CALC_KERNEL_LANES);
     }
-    return status == CALC_OK ? status
-                             : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                                               calc_status_text(status));
+    return calc_errors_status(errors, status);
 }
 
 /* Memory for the result and the threads. */
@@ -382,28 +379,5 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
 calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
                              calc_compat compat, calc_sweep_counts *out)
 {
-    const calc_sweep_options options = {.compat = compat};
-    calc_worker *w = calc_worker_create(space, &options, NULL, 1);
-    calc_units units = {0};
-    calc_status status = w ? CALC_OK : CALC_ERR_NOMEM;
-    for (uint64_t d = 0; d < designs->count && status == CALC_OK; d++) {
-        calc_app app;
-        calc_system system;
-        designs->get(designs->context, d, &app, &system);
-        w->app = &app;
-        w->system = &system;
-        w->counts_only = true;
-        status = calc_cell_lanes_fit(space, &app) ? CALC_OK : CALC_ERR_RANGE;
-        status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system, compat);
-        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
-            calc_units_run(w, &units, i);
-            status = w->status;
-        }
-    }
-    if (status == CALC_OK) {
-        *out = w->counts;
-    }
-    calc_units_free(&units);
-    calc_worker_free(w, 1);
-    return status;
+    return calc_units_walk(space, designs, compat, NULL, NULL, out);
 }

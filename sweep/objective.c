@@ -58,7 +58,7 @@ static void consider(const char *word, const char *name, int *distance, const ch
 static calc_status unknown_name(const char *word, bool or_field, calc_errors *errors)
 {
     char shown[CALC_SHOW_SIZE];
-    char hint[96] = "";
+    char hint[CALC_HINT_SIZE];
     const char *nearest = NULL;
     int distance = WORD_SIZE;
     for (size_t i = 0; i < sizeof alias / sizeof *alias; i++) {
@@ -72,12 +72,9 @@ static calc_status unknown_name(const char *word, bool or_field, calc_errors *er
             }
         }
     }
-    if (nearest) {
-        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-    }
-    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
-                           "unknown statistic%s \"%s\"", or_field ? " or field" : "",
-                           calc_show(shown, word));
+    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                           calc_did_you_mean(nearest, hint), "unknown statistic%s \"%s\"",
+                           or_field ? " or field" : "", calc_show(shown, word));
 }
 
 /* ---- Objectives ----------------------------------------------------------------------------- */
@@ -234,14 +231,11 @@ static calc_status parse_word(calc_constraint *out, const char *word, calc_error
     const calc_field *field = out->field;
     const char *const *words = field->choices ? field->choices : booleans;
     if (!number_of(field, words, word, &out->value, bad)) {
-        char hint[96] = "";
-        const char *nearest = calc_nearest(bad, words);
-        if (nearest) {
-            snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-        }
+        char hint[CALC_HINT_SIZE];
         snprintf(expected, sizeof expected, "one of %s",
                  calc_choices_text(words, choices, sizeof choices));
-        return wrong_value(field, expected, bad, hint, errors);
+        return wrong_value(field, expected, bad, calc_did_you_mean(calc_nearest(bad, words), hint),
+                           errors);
     }
     if (out->relation != CALC_RELATION_EQ && out->relation != CALC_RELATION_NE) {
         return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL,

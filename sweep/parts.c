@@ -1,27 +1,12 @@
 #include "parts.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "checkpoint.h"
 
-CALC_PRINTF(3, 4)
-static calc_status refuse(calc_errors *errors, const char *path, const char *fmt, ...)
-{
-    char text[300];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    int before = errors->count;
-    calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL, "%s", text);
-    if (errors->count > before && path) {
-        calc_error_place(&errors->item[before], path, 0, 0);
-    }
-    return CALC_ERR_RANGE;
-}
+#define REFUSE(errors, path, ...)                                                                  \
+    calc_errors_at(errors, CALC_ERR_RANGE, path, 0, 0, NULL, __VA_ARGS__)
 
 /* Take the place of a shard among those that were there before. */
 static calc_status place(const calc_shard *shard, const char *path, const char **taken,
@@ -30,15 +15,15 @@ static calc_status place(const calc_shard *shard, const char *path, const char *
     unsigned long long index = shard->index;
     unsigned long long shards = shard->count;
     if (shard->next != CALC_SHARD_DONE) {
-        return refuse(errors, path, "shard %llu/%llu is not finished; go on with --resume", index,
+        return REFUSE(errors, path, "shard %llu/%llu is not finished; go on with --resume", index,
                       shards);
     }
     if (shard->count != count) {
-        return refuse(errors, path, "shard %llu/%llu, but %zu %s given", index, shards, count,
+        return REFUSE(errors, path, "shard %llu/%llu, but %zu %s given", index, shards, count,
                       count == 1 ? "part is" : "parts are");
     }
     if (taken[index - 1]) {
-        return refuse(errors, path, "shard %llu/%llu, as is %s", index, shards, taken[index - 1]);
+        return REFUSE(errors, path, "shard %llu/%llu, as is %s", index, shards, taken[index - 1]);
     }
     taken[index - 1] = path;
     return CALC_OK;
@@ -71,8 +56,5 @@ calc_status calc_parts_merge(const char *const *path, size_t count, uint64_t fin
     free(taken);
     result->threads = 1;
     result->cpu = "merged";
-    return status == CALC_ERR_NOMEM && errors->count == 0
-               ? calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                                 calc_status_text(status))
-               : status;
+    return status == CALC_ERR_NOMEM && errors->count == 0 ? calc_errors_no_memory(errors) : status;
 }

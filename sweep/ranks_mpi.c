@@ -167,8 +167,7 @@ static calc_status sweep_shard(const calc_ranks *ranks, const calc_space *space,
     size_t size = strlen(saving->path) + 16;
     char *path = malloc(size);
     if (!path) {
-        return calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(CALC_ERR_NOMEM));
+        return calc_errors_no_memory(errors);
     }
     snprintf(path, size, "%s.%d", saving->path, ranks->rank + 1);
     calc_saving own = *saving;
@@ -288,8 +287,7 @@ calc_status calc_ranks_sweep(calc_ranks *ranks, const calc_space *space,
     if (status == CALC_OK && ranks->rank > 0) {
         calc_pack_result(&pack, result);
         if (pack.failed) {
-            status = calc_errors_add(errors, CALC_ERR_NOMEM, CALC_KIND_NONE, NULL, NULL, "%s",
-                                     calc_status_text(CALC_ERR_NOMEM));
+            status = calc_errors_no_memory(errors);
         }
     }
     status = calc_ranks_agree(ranks, status, errors);

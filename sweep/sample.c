@@ -49,35 +49,6 @@ static void visit_row(void *context, const calc_worker_place *place)
     }
 }
 
-/* Walk through the space and evaluate the points on the way. */
-static calc_status walk(const calc_space *space, const calc_designs *designs, calc_compat compat,
-                        sampler *s)
-{
-    const calc_sweep_options options = {.compat = compat};
-    calc_units units = {0};
-    calc_worker *w = calc_worker_create(space, &options, NULL, 1);
-    calc_status status = w ? CALC_OK : CALC_ERR_NOMEM;
-    for (uint64_t d = 0; d < designs->count && status == CALC_OK && s->next < s->count; d++) {
-        calc_app app;
-        calc_system system;
-        designs->get(designs->context, d, &app, &system);
-        w->app = &app;
-        w->system = &system;
-        w->design = d;
-        w->counts_only = true;
-        w->visit = visit_row;
-        w->visit_context = s;
-        status = calc_units_list(&units, space, &app, &system, compat);
-        for (size_t i = 0; i < units.count && status == CALC_OK && s->next < s->count; i++) {
-            calc_units_run(w, &units, i);
-            status = w->status;
-        }
-    }
-    calc_units_free(&units);
-    calc_worker_free(w, 1);
-    return status;
-}
-
 calc_status calc_sample(const calc_space *space, const calc_designs *designs, calc_compat compat,
                         uint64_t seed, size_t count, calc_sample_point *out, uint64_t *total,
                         calc_errors *errors)
@@ -96,10 +67,8 @@ calc_status calc_sample(const calc_space *space, const calc_designs *designs, ca
         }
         qsort(out, count, sizeof *out, compare_points);
         sampler s = {out, count, 0};
-        status = walk(space, designs, compat, &s);
+        status = calc_units_walk(space, designs, compat, visit_row, &s, &counts);
         *total = counts.total;
     }
-    return status == CALC_OK ? status
-                             : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                                               calc_status_text(status));
+    return calc_errors_status(errors, status);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "spec/absent.h"
+#include "spec/field.h"
 
 static const calc_field *row_of(calc_axis axis)
 {
@@ -23,6 +24,20 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+size_t calc_space_sort(int64_t *value, size_t count)
+{
+    size_t kept = 0;
+    if (count > 0) {
+        qsort(value, count, sizeof *value, compare_values);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || value[kept - 1] != value[i]) {
+            value[kept++] = value[i];
+        }
+    }
+    return kept;
+}
+
 calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values, size_t count)
 {
     int64_t *own = malloc((count > 0 ? count : 1) * sizeof *own);
@@ -31,16 +46,9 @@ calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *val
     }
     if (count > 0) {
         memcpy(own, values, count * sizeof *own);
-        qsort(own, count, sizeof *own, compare_values);
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || own[kept - 1] != own[i]) {
-            own[kept++] = own[i];
-        }
     }
     free(space->axis[axis].value);
-    space->axis[axis] = (calc_values){.count = kept, .value = own};
+    space->axis[axis] = (calc_values){.count = calc_space_sort(own, count), .value = own};
     return CALC_OK;
 }
 
@@ -115,22 +123,10 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
 {
     const calc_field *field = row_of(axis);
     void *member = (char *)exec + field->offset;
-    switch (field->type) {
-    case CALC_TYPE_INT:
-    case CALC_TYPE_SET:
-        *(int64_t *)member = value;
-        break;
-    case CALC_TYPE_REAL:
-        *(double *)member = calc_axis_number(axis, value);
-        break;
-    case CALC_TYPE_BOOL:
-        *(bool *)member = value != 0;
-        break;
-    case CALC_TYPE_ENUM:
-        *(int *)member = (int)value;
-        break;
-    default:
-        break;
+    if (field->type == CALC_TYPE_REAL) {
+        *(double *)member = calc_axis_number(axis, value); /* as it is, not in file units */
+    } else {
+        calc_member_set(field, member, (double)value);
     }
 }
 

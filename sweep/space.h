@@ -33,6 +33,9 @@ typedef struct calc_space {
  *  optional field; no processors, batch size or datatype yet. */
 CALC_MUST_USE calc_status calc_space_init(calc_space *space);
 
+/** Sort numbers and drop repetitions. @return how many are left */
+size_t calc_space_sort(int64_t *value, size_t count);
+
 /** Set the values of an axis (copied, sorted, repetitions dropped). CALC_ERR_NOMEM or CALC_OK. */
 CALC_MUST_USE calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values,
                                          size_t count);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/buffer.h"
+#include "cell.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "variants.h"
@@ -25,39 +27,20 @@ typedef struct numbers {
 
 static bool add_number(numbers *list, int64_t value)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        int64_t *grown = realloc(list->value, capacity * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        list->value = grown;
-        list->capacity = capacity;
+    int64_t *grown = calc_grown(list->value, list->count, &list->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
     }
+    list->value = grown;
     list->value[list->count++] = value;
     return true;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void sort_unique(numbers *list)
 {
-    if (list->count == 0) {
-        return;
+    if (list->count > 0) {
+        list->count = calc_space_sort(list->value, list->count);
     }
-    qsort(list->value, list->count, sizeof *list->value, compare_numbers);
-    size_t kept = 1;
-    for (size_t i = 1; i < list->count; i++) {
-        if (list->value[i] != list->value[kept - 1]) {
-            list->value[kept++] = list->value[i];
-        }
-    }
-    list->count = kept;
 }
 
 /* Add the divisors of n. */
@@ -173,15 +156,11 @@ calc_datatype calc_units_datatype(const calc_system *system)
 
 static bool add_unit(calc_units *units, const calc_exec *base, size_t begin, size_t end)
 {
-    if (units->count == units->capacity) {
-        size_t capacity = units->capacity > 0 ? 2 * units->capacity : 256;
-        calc_unit *grown = realloc(units->unit, capacity * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        units->unit = grown;
-        units->capacity = capacity;
+    calc_unit *grown = calc_grown(units->unit, units->count, &units->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
     }
+    units->unit = grown;
     units->unit[units->count++] = (calc_unit){*base, begin, end};
     return true;
 }
@@ -351,4 +330,37 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
             run_cells(worker, units, unit, n, batches->value[b], &filled);
         }
     }
+}
+
+calc_status calc_units_walk(const calc_space *space, const calc_designs *designs,
+                            calc_compat compat, calc_worker_visit *visit, void *context,
+                            calc_sweep_counts *out)
+{
+    const calc_sweep_options options = {.compat = compat};
+    calc_worker *w = calc_worker_create(space, &options, NULL, 1);
+    calc_units units = {0};
+    calc_status status = w ? CALC_OK : CALC_ERR_NOMEM;
+    for (uint64_t d = 0; d < designs->count && status == CALC_OK; d++) {
+        calc_app app;
+        calc_system system;
+        designs->get(designs->context, d, &app, &system);
+        w->app = &app;
+        w->system = &system;
+        w->design = d;
+        w->counts_only = true;
+        w->visit = visit;
+        w->visit_context = context;
+        status = calc_cell_lanes_fit(space, &app) ? CALC_OK : CALC_ERR_RANGE;
+        status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system, compat);
+        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
+            calc_units_run(w, &units, i);
+            status = w->status;
+        }
+    }
+    if (status == CALC_OK) {
+        *out = w->counts;
+    }
+    calc_units_free(&units);
+    calc_worker_free(w, 1);
+    return status;
 }

@@ -4,6 +4,7 @@
 #define CALC_SWEEP_UNITS_H
 
 #include "calc.h"
+#include "designs.h"
 #include "space.h"
 #include "worker.h"
 
@@ -32,6 +33,14 @@ void calc_units_free(calc_units *units);
 
 /** Evaluate the unit at a position. */
 void calc_units_run(calc_worker *worker, const calc_units *units, size_t position);
+
+/** Visit the rows of a space in order; nothing is evaluated.
+ *  @param visit  may be NULL
+ *  @param out    filled with the points there are, if the status is CALC_OK
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RANGE for more interleavings than a tile has lanes */
+CALC_MUST_USE calc_status calc_units_walk(const calc_space *space, const calc_designs *designs,
+                                          calc_compat compat, calc_worker_visit *visit,
+                                          void *context, calc_sweep_counts *out);
 
 /** The datatype a sweep takes if none is given: the first 16-bit one both engines offer, else the
  *  first they offer. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/buffer.h"
 #include "model/operators/calculon.h"
 #include "spec/absent.h"
 #include "spec/format.h"
@@ -15,15 +16,11 @@ void calc_variants_free(calc_variants *variants)
 
 static bool add(calc_variants *v, const calc_exec *exec)
 {
-    if (v->count == v->capacity) {
-        size_t capacity = v->capacity > 0 ? 2 * v->capacity : 16;
-        calc_exec *grown = realloc(v->exec, capacity * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        v->exec = grown;
-        v->capacity = capacity;
+    calc_exec *grown = calc_grown(v->exec, v->count, &v->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
     }
+    v->exec = grown;
     v->exec[v->count++] = *exec;
     return true;
 }

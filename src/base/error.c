@@ -62,10 +62,25 @@ calc_status calc_errors_at(calc_errors *errors, calc_status status, const char *
     return status;
 }
 
+calc_status calc_errors_status(calc_errors *errors, calc_status status)
+{
+    return status == CALC_OK
+               ? status
+               : calc_errors_at(errors, status, NULL, 0, 0, NULL, "%s", calc_status_text(status));
+}
+
 calc_status calc_errors_no_memory(calc_errors *errors)
 {
-    return calc_errors_at(errors, CALC_ERR_NOMEM, NULL, 0, 0, NULL, "%s",
-                          calc_status_text(CALC_ERR_NOMEM));
+    return calc_errors_status(errors, CALC_ERR_NOMEM);
+}
+
+const char *calc_did_you_mean(const char *nearest, char hint[CALC_HINT_SIZE])
+{
+    hint[0] = '\0';
+    if (nearest) {
+        snprintf(hint, CALC_HINT_SIZE, "did you mean \"%s\"?", nearest);
+    }
+    return hint;
 }
 
 void calc_error_place(calc_error *error, const char *file, int line, int column)

@@ -4,6 +4,8 @@
 
 #include "calc.h"
 
+enum { CALC_HINT_SIZE = 96 };
+
 /** Add an error without a place. `pointer` and `hint` may be NULL.
  *  @return status, so that callers can `return calc_errors_add(...)` */
 calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind kind,
@@ -16,8 +18,14 @@ calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind k
 calc_status calc_errors_at(calc_errors *errors, calc_status status, const char *file, int line,
                            int column, const char *hint, const char *fmt, ...) CALC_PRINTF(7, 8);
 
+/** Add what a status says of itself; nothing for CALC_OK. @return status */
+calc_status calc_errors_status(calc_errors *errors, calc_status status);
+
 /** Add "out of memory". @return CALC_ERR_NOMEM */
 calc_status calc_errors_no_memory(calc_errors *errors);
+
+/** A hint that names the word that was meant; "" if `nearest` is NULL. @return hint */
+const char *calc_did_you_mean(const char *nearest, char hint[CALC_HINT_SIZE]);
 
 /** Give `error` a place. A file name that is too long loses its beginning. line = 0: unknown;
  *  so is a column. */

@@ -36,21 +36,3 @@ double calc_rng_real(calc_rng *rng)
 {
     return calc_rng_next(rng) * 0x1p-32;
 }
-
-void calc_rng_advance(calc_rng *rng, uint64_t delta)
-{
-    /* n steps are one affine map; compose it by repeated squaring. */
-    uint64_t multiplier = PCG_MULTIPLIER;
-    uint64_t increment = rng->increment;
-    uint64_t total_multiplier = 1;
-    uint64_t total_increment = 0;
-    for (; delta > 0; delta >>= 1) {
-        if (delta & 1) {
-            total_multiplier *= multiplier;
-            total_increment = total_increment * multiplier + increment;
-        }
-        increment *= multiplier + 1;
-        multiplier *= multiplier;
-    }
-    rng->state = total_multiplier * rng->state + total_increment;
-}

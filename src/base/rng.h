@@ -26,7 +26,4 @@ uint32_t calc_rng_below(calc_rng *rng, uint32_t bound);
 /** Uniform real in [0, 1), with 32 random bits. */
 double calc_rng_real(calc_rng *rng);
 
-/** Skip `delta` numbers in O(log delta). */
-void calc_rng_advance(calc_rng *rng, uint64_t delta);
-
 #endif

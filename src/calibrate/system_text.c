@@ -23,19 +23,6 @@ typedef struct edits {
     size_t count;
 } edits;
 
-/* networks[0].efficiency to /networks/0/efficiency */
-static void pointer_of(const char *path, char pointer[POINTER_SIZE])
-{
-    size_t used = 0;
-    pointer[used++] = '/';
-    for (; *path && used + 1 < POINTER_SIZE; path++) {
-        if (*path != ']') {
-            pointer[used++] = *path == '.' || *path == '[' ? '/' : *path;
-        }
-    }
-    pointer[used] = '\0';
-}
-
 static void replace(edits *e, const char *pointer, const char *value)
 {
     edit *at = &e->item[e->count];
@@ -67,7 +54,7 @@ static void replace_unknown(edits *e, const calc_unknown *p, const calc_system *
             continue;
         }
         const void *member = (const char *)system + ref.offset;
-        pointer_of(p->constant->path[i], pointer);
+        calc_path_pointer(p->constant->path[i], pointer, sizeof pointer);
         if (ref.field->type == CALC_TYPE_CURVE) {
             replace_curve(e, pointer, member);
         } else {

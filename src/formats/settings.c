@@ -3,17 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+
 calc_setting *calc_settings_add(calc_settings *settings, const char *key, size_t key_length)
 {
-    if (settings->count == settings->capacity) {
-        size_t capacity = settings->capacity ? 2 * settings->capacity : 64;
-        calc_setting *item = realloc(settings->item, capacity * sizeof *item);
-        if (!item) {
-            return NULL;
-        }
-        settings->item = item;
-        settings->capacity = capacity;
+    calc_setting *item =
+        calc_grown(settings->item, settings->count, &settings->capacity, sizeof *item);
+    if (!item) {
+        return NULL;
     }
+    settings->item = item;
     calc_setting setting = {.key = calloc(key_length + 1, 1), .value = calloc(1, 1)};
     if (!setting.key || !setting.value) {
         free(setting.key);

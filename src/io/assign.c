@@ -1,6 +1,7 @@
 /* calc_set(): one field by name. The value is JSON, or a bare word where JSON would need quotes. */
 #include "io/assign.h"
 
+#include "base/buffer.h"
 #include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/utf8.h"
@@ -27,14 +28,7 @@ typedef struct assignment {
 /* Take `[app.|sys.|exe.]path` apart, which ends at `end`. */
 static bool split_path(assignment *set, const char *text, const char *end, calc_json_report *report)
 {
-    set->only = CALC_KIND_NONE;
-    for (int i = 0; i < KINDS && set->only == CALC_KIND_NONE; i++) {
-        const char *name = calc_kind_name(kinds[i]);
-        if (strncmp(text, name, strlen(name)) == 0 && text[strlen(name)] == '.') {
-            set->only = kinds[i];
-            text += strlen(name) + 1;
-        }
-    }
+    set->only = calc_kind_split(&text, CALC_KIND_EXEC);
     if (end - text >= PATH_SIZE) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "no field has so long a name");
@@ -141,10 +135,8 @@ static void ambiguous_field(const assignment *set, const calc_field_ref *refs, i
         const char *name = calc_kind_name(refs[i].kind);
         const char *comma = i == 0 ? "" : i + 1 < count ? "," : " and";
         const char * or = i == 0 ? "" : i + 1 < count ? "," : " or";
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s %s", comma, name);
-        used = strlen(hint);
-        snprintf(hint + used, sizeof hint - used, "%s %s.%s", or, name, set->path);
+        calc_append(list, sizeof list, "%s %s", comma, name);
+        calc_append(hint, sizeof hint, "%s %s.%s", or, name, set->path);
     }
     calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint, "\"%s\" is in%s", set->path,
                          list);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/csv_read.h"
 #include "io/utf8.h"
@@ -95,11 +96,8 @@ static calc_status read_head(reading *r)
 static const char *expected(const calc_csv_column *c, char *buffer, size_t size)
 {
     const char *kind = c->type == CALC_CSV_WHOLE ? "a whole number" : "a number";
-    size_t used = 0;
-    for (const char *const *word = c->words; word && *word && used < size; word++) {
-        const char *between = word == c->words ? "" : word[1] ? ", " : " or ";
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s", between, *word);
-    }
+    buffer[0] = '\0';
+    calc_append_choices(buffer, size, c->words);
     if (!c->words && c->lo == 0 && c->hi == 0) {
         return kind;
     }
@@ -200,15 +198,12 @@ static calc_status read_rows(reading *r, calc_csv_rows *out)
     size_t capacity = 0;
     calc_status status = CALC_OK;
     while ((r->count = calc_csv_read_row(&r->csv, r->cell, CELLS_MAX, &r->line, r->errors)) > 0) {
-        if (out->count == capacity) {
-            capacity = capacity ? 2 * capacity : 256;
-            void *grown = realloc(out->item, capacity * r->table->row_bytes);
-            if (!grown) {
-                return calc_errors_at(r->errors, CALC_ERR_NOMEM, r->csv.name, r->line, 0, NULL,
-                                      "%s", calc_status_text(CALC_ERR_NOMEM));
-            }
-            out->item = grown;
+        void *grown = calc_grown(out->item, out->count, &capacity, r->table->row_bytes);
+        if (!grown) {
+            return calc_errors_at(r->errors, CALC_ERR_NOMEM, r->csv.name, r->line, 0, NULL, "%s",
+                                  calc_status_text(CALC_ERR_NOMEM));
         }
+        out->item = grown;
         calc_status one = fill_row(r, (char *)out->item + out->count * r->table->row_bytes);
         out->count += one == CALC_OK;
         status = status == CALC_OK ? one : status;

@@ -1,5 +1,6 @@
 #include "io/json_bind.h"
 
+#include "base/error.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
@@ -25,15 +26,14 @@ const char *calc_json_bind_nearest(const calc_table *table, const char *word)
     return alias ? alias->field : calc_nearest(word, keys);
 }
 
-static void unknown_key(calc_json_report *report, const char *key, int member, const char *nearest)
+void calc_json_bind_unknown(calc_json_report *report, const char *key, int member,
+                            const char *nearest)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
-    char hint[CALC_UTF8_SHOW_SIZE + 20] = "";
-    if (nearest) {
-        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-    }
+    char hint[CALC_HINT_SIZE];
     size_t mark = calc_json_report_enter(report, calc_utf8_show(shown, key, strlen(key)));
-    calc_json_report_add(report, CALC_ERR_FIELD, member, hint, "unknown key \"%s\"", shown);
+    calc_json_report_add(report, CALC_ERR_FIELD, member, calc_did_you_mean(nearest, hint),
+                         "unknown key \"%s\"", shown);
     calc_json_report_leave(report, mark);
 }
 
@@ -213,8 +213,8 @@ static void bind_map(calc_json_report *report, const calc_field *field, json_t *
     json_object_foreach (value, key, element) {
         int index = calc_choice_index(field->choices, key);
         if (index < 0) {
-            unknown_key(report, key, position,
-                        is_full(report) ? NULL : calc_nearest(key, field->choices));
+            calc_json_bind_unknown(report, key, position,
+                                   is_full(report) ? NULL : calc_nearest(key, field->choices));
         } else {
             size_t mark = calc_json_report_enter(report, key);
             calc_json_bind_table(report, field->table, element,
@@ -321,8 +321,8 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
     int position = 0;
     json_object_foreach (value, key, member) {
         if (!calc_table_find(table, key) && !calc_alias_find(table, key)) {
-            unknown_key(report, key, position,
-                        is_full(report) ? NULL : calc_json_bind_nearest(table, key));
+            calc_json_bind_unknown(report, key, position,
+                                   is_full(report) ? NULL : calc_json_bind_nearest(table, key));
         }
         position++;
     }

@@ -18,4 +18,10 @@ void calc_json_bind_field(calc_json_report *report, const calc_field *field, jso
  */
 const char *calc_json_bind_nearest(const calc_table *table, const char *word);
 
+/** Report a key that nothing knows.
+ *  @param member   its number in the object
+ *  @param nearest  the key that may be meant, or NULL */
+void calc_json_bind_unknown(calc_json_report *report, const char *key, int member,
+                            const char *nearest);
+
 #endif

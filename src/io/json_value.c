@@ -1,5 +1,6 @@
 #include "io/json_value.h"
 
+#include "base/error.h"
 #include "io/utf8.h"
 #include "spec/choice_set.h"
 #include "spec/compat.h"
@@ -154,11 +155,8 @@ static void not_a_choice(calc_json_report *report, const calc_field *field, cons
 {
     char choices[CALC_CHOICE_SET_SIZE];
     char shown[CALC_UTF8_SHOW_SIZE];
-    char hint[96] = "";
-    const char *nearest = calc_nearest(word, field->choices);
-    if (nearest) {
-        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-    }
+    char hint[CALC_HINT_SIZE];
+    calc_did_you_mean(calc_nearest(word, field->choices), hint);
     calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint, "\"%s\" is not one of %s",
                          calc_utf8_show(shown, word, strlen(word)),
                          calc_choices_text(field->choices, choices, sizeof choices));

@@ -260,3 +260,12 @@ void calc_output_discard(calc_output *out)
         release(out);
     }
 }
+
+calc_status calc_output_end(calc_output *out, calc_status status, calc_errors *errors)
+{
+    if (status == CALC_OK) {
+        return calc_output_close(out, errors);
+    }
+    calc_output_discard(out);
+    return status;
+}

@@ -33,6 +33,10 @@ void calc_output_in_markup(calc_output *out, bool in_markup);
  *  failure too. NULL is fine. */
 CALC_MUST_USE calc_status calc_output_close(calc_output *out, calc_errors *errors);
 
+/** Close it if `status` is CALC_OK, else discard it. @return the status, or that of closing */
+CALC_MUST_USE calc_status calc_output_end(calc_output *out, calc_status status,
+                                          calc_errors *errors);
+
 /** Give up: remove the temporary file and free `out`. NULL is fine. */
 void calc_output_discard(calc_output *out);
 

@@ -1,5 +1,6 @@
 #include "io/request.h"
 
+#include "base/error.h"
 #include "io/assign.h"
 #include "io/json_bind.h"
 #include "io/json_load.h"
@@ -118,11 +119,8 @@ static void read_stat(reading *r, const json_t *value)
         calc_json_value_type_error(r->report, "the name of a statistic", value, NULL);
     } else if (!field) {
         char shown[CALC_UTF8_SHOW_SIZE];
-        char hint[CALC_UTF8_SHOW_SIZE + 20] = "";
-        const char *nearest = calc_json_bind_nearest(table, name);
-        if (nearest) {
-            snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-        }
+        char hint[CALC_HINT_SIZE];
+        calc_did_you_mean(calc_json_bind_nearest(table, name), hint);
         calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint,
                              "no statistic \"%s\"", calc_utf8_show(shown, name, strlen(name)));
     } else {
@@ -192,17 +190,7 @@ static void check_keys(reading *r, json_t *object)
     int position = 0;
     json_object_foreach (object, key, value) {
         if (calc_choice_index(names, key) < 0) {
-            char shown[CALC_UTF8_SHOW_SIZE];
-            char hint[64] = "";
-            const char *nearest = calc_nearest(key, names);
-            if (nearest) {
-                snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-            }
-            size_t mark =
-                calc_json_report_enter(r->report, calc_utf8_show(shown, key, strlen(key)));
-            calc_json_report_add(r->report, CALC_ERR_FIELD, position, hint, "unknown key \"%s\"",
-                                 shown);
-            calc_json_report_leave(r->report, mark);
+            calc_json_bind_unknown(r->report, key, position, calc_nearest(key, names));
         }
         position++;
     }

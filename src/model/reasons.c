@@ -1,7 +1,7 @@
 /* calc_reasons(): why a layout is infeasible, in words, with the numbers and what would fix it. */
-#include <stdarg.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "calc.h"
 #include "model/reasons_stages.h"
 #include "model/verdict.h"
@@ -23,14 +23,6 @@ static calc_reason *add(reasons *r, calc_verdict verdict)
     return reason;
 }
 
-CALC_PRINTF(2, 3) static void say(char text[256], const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, 256, fmt, args);
-    va_end(args);
-}
-
 static void network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
 {
     for (int64_t i = 0; i < system->networks_count; i++) {
@@ -42,15 +34,18 @@ static void network_reasons(reasons *r, const calc_system *system, const calc_ex
             continue;
         }
         if (verdict == CALC_VERDICT_NETWORK_SIZE) {
-            say(reason->text, "network %lld connects %lld processors, the layout puts %.0f on it",
-                (long long)i, (long long)network->size, ranks);
-            say(reason->hint, "lower the parallel sizes on it or assign one to another network");
+            calc_append(reason->text, sizeof reason->text,
+                        "network %lld connects %lld processors, the layout puts %.0f on it",
+                        (long long)i, (long long)network->size, ranks);
+            calc_append(reason->hint, sizeof reason->hint,
+                        "lower the parallel sizes on it or assign one to another network");
         } else {
             char divisors[160];
             calc_divisors_text(network->size, divisors, sizeof divisors);
-            say(reason->text, "network %lld must be filled: %.0f ranks do not divide its size %lld",
-                (long long)i, ranks, (long long)network->size);
-            say(reason->hint, "put %s ranks on it", divisors);
+            calc_append(reason->text, sizeof reason->text,
+                        "network %lld must be filled: %.0f ranks do not divide its size %lld",
+                        (long long)i, ranks, (long long)network->size);
+            calc_append(reason->hint, sizeof reason->hint, "put %s ranks on it", divisors);
         }
     }
 }
@@ -65,9 +60,11 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     calc_reason *reason = add(r, verdict);
     if (reason) {
         const double gib = 1073741824.0;
-        say(reason->text, "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little%s", tier,
-            need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib, more);
-        say(reason->hint, "%s", hint);
+        calc_append(reason->text, sizeof reason->text,
+                    "tier %d needs %.2f GiB and has %.2f GiB: %.2f GiB too little%s", tier,
+                    need_bytes / gib, capacity_bytes / gib, (need_bytes - capacity_bytes) / gib,
+                    more);
+        calc_append(reason->hint, sizeof reason->hint, "%s", hint);
     }
 }
 
@@ -79,8 +76,8 @@ static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
     if (s->max_batch >= 1) {
         snprintf(fewer, sizeof fewer, "lower the batch to at most %.0f, ", s->max_batch);
     }
-    say(hint, "%s%sraise tensor_par or pipeline_par", fewer,
-        i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
+    snprintf(hint, 256, "%s%sraise tensor_par or pipeline_par", fewer,
+             i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
 }
 
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,

@@ -1,23 +1,11 @@
 #include "model/reasons_stages.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "base/buffer.h"
 #include "model/stages/stages.h"
 #include "model/verdict.h"
 #include "spec/rules.h"
-
-/* Append to a text of `size` bytes; what does not fit is cut off. */
-CALC_PRINTF(3, 4) static void append(char *text, size_t size, const char *fmt, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text + used, size - used, fmt, args);
-    va_end(args);
-}
 
 bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exec,
                                  calc_reason *reason)
@@ -28,11 +16,11 @@ bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exe
         return false;
     }
     *reason = (calc_reason){.verdict = CALC_VERDICT_NETWORK_SIZE};
-    append(reason->text, sizeof reason->text,
-           "network %lld, the last, connects %lld processors, rank_order lays out %lld",
-           (long long)last, (long long)size, (long long)exec->num_procs);
-    append(reason->hint, sizeof reason->hint,
-           "use %lld processors or fewer, or a system with a larger network", (long long)size);
+    calc_append(reason->text, sizeof reason->text,
+                "network %lld, the last, connects %lld processors, rank_order lays out %lld",
+                (long long)last, (long long)size, (long long)exec->num_procs);
+    calc_append(reason->hint, sizeof reason->hint,
+                "use %lld processors or fewer, or a system with a larger network", (long long)size);
     return true;
 }
 
@@ -51,16 +39,17 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
     if (between > 0 ? rest > 0 && rest % between == 0 : rest == 0) {
         return false;
     }
-    append(reason->text, sizeof reason->text,
-           "the %lld blocks beside first_stage_blocks = %lld and last_stage_blocks = %lld do not "
-           "split over %lld other stages",
-           (long long)rest, (long long)first, (long long)last, (long long)between);
+    calc_append(
+        reason->text, sizeof reason->text,
+        "the %lld blocks beside first_stage_blocks = %lld and last_stage_blocks = %lld do not "
+        "split over %lld other stages",
+        (long long)rest, (long long)first, (long long)last, (long long)between);
     /* The nearest number of blocks that leaves a multiple. */
     const char *field = first > 0 ? "first_stage_blocks" : "last_stage_blocks";
     int64_t given = first > 0 ? first : last;
     int64_t all = rest + given;
     if (between <= 0) {
-        append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)all);
+        calc_append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)all);
         return true;
     }
     int64_t below = rest > 0 ? rest / between * between : 0;
@@ -68,9 +57,9 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
     bool more = above < all && (below == 0 || above - rest < rest - below);
     int64_t nearest = more ? all - above : below > 0 ? all - below : 0;
     if (nearest > 0) {
-        append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)nearest);
+        calc_append(reason->hint, sizeof reason->hint, "use %s %lld", field, (long long)nearest);
     } else {
-        append(reason->hint, sizeof reason->hint, "lower pipeline_par");
+        calc_append(reason->hint, sizeof reason->hint, "lower pipeline_par");
     }
     return true;
 }
@@ -86,9 +75,9 @@ static int64_t counted(const calc_exec *e, const calc_stage_class *class)
 static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_reason *reason)
 {
     int64_t common = 0;
-    append(reason->text, sizeof reason->text,
-           "pipeline_interleaving = %lld does not divide the blocks per stage:",
-           (long long)e->pipeline_interleaving);
+    calc_append(reason->text, sizeof reason->text,
+                "pipeline_interleaving = %lld does not divide the blocks per stage:",
+                (long long)e->pipeline_interleaving);
     for (size_t i = 0, end; i < stages->count; i = end) {
         int64_t blocks = counted(e, &stages->item[i]);
         double to = stages->item[i].position + stages->item[i].stages - 1;
@@ -97,18 +86,18 @@ static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_rea
         }
         bool one = to == stages->item[i].position;
         common = calc_gcd(blocks, common);
-        append(reason->text, sizeof reason->text, "%s %lld on stage%s %.0f", i > 0 ? "," : "",
-               (long long)blocks, one ? "" : "s", stages->item[i].position);
+        calc_append(reason->text, sizeof reason->text, "%s %lld on stage%s %.0f", i > 0 ? "," : "",
+                    (long long)blocks, one ? "" : "s", stages->item[i].position);
         if (!one) {
-            append(reason->text, sizeof reason->text, " to %.0f", to);
+            calc_append(reason->text, sizeof reason->text, " to %.0f", to);
         }
     }
     if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS) {
-        append(reason->text, sizeof reason->text, " (embedding and head count as one each)");
+        calc_append(reason->text, sizeof reason->text, " (embedding and head count as one each)");
     }
     char divisors[160];
-    append(reason->hint, sizeof reason->hint, "use %s",
-           calc_divisors_text(common, divisors, sizeof divisors));
+    calc_append(reason->hint, sizeof reason->hint, "use %s",
+                calc_divisors_text(common, divisors, sizeof divisors));
 }
 
 static bool split_rounds(const calc_exec *e, calc_reason *reason)
@@ -149,11 +138,11 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
         return true;
     }
     bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    append(reason->text, sizeof reason->text, "%lld blocks do not give each of %lld stages one%s",
-           (long long)app->num_blocks, (long long)exec->pipeline_par,
-           ends ? " beside the embedding and the head" : "");
-    append(reason->hint, sizeof reason->hint, "use pipeline_par %lld or less",
-           (long long)(ends ? (app->num_blocks + 2) / 2 : app->num_blocks));
+    calc_append(reason->text, sizeof reason->text,
+                "%lld blocks do not give each of %lld stages one%s", (long long)app->num_blocks,
+                (long long)exec->pipeline_par, ends ? " beside the embedding and the head" : "");
+    calc_append(reason->hint, sizeof reason->hint, "use pipeline_par %lld or less",
+                (long long)(ends ? (app->num_blocks + 2) / 2 : app->num_blocks));
     return true;
 }
 
@@ -166,11 +155,11 @@ bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, cal
         return false;
     }
     *reason = (calc_reason){.verdict = CALC_VERDICT_OFFLOAD_BLOCKS};
-    append(reason->text, sizeof reason->text,
-           "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
-           stages.fewest_blocks);
-    append(reason->hint, sizeof reason->hint, "%skeep everything in tier 1",
-           exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
+    calc_append(reason->text, sizeof reason->text,
+                "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
+                stages.fewest_blocks);
+    calc_append(reason->hint, sizeof reason->hint, "%skeep everything in tier 1",
+                exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
     return true;
 }
 
@@ -232,9 +221,9 @@ void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, ch
     double bytes;
     part most = largest(stats, &bytes);
     text[0] = '\0';
-    append(text, 128, "; largest: %s, %.2f GiB", names[most], bytes / 1073741824.0);
+    calc_append(text, 128, "; largest: %s, %.2f GiB", names[most], bytes / 1073741824.0);
     if (exec->pipeline_par > 1) {
-        append(text, 128, ", on stage %.0f", stats->peak_stage);
+        calc_append(text, 128, ", on stage %.0f", stats->peak_stage);
     }
 }
 
@@ -242,7 +231,7 @@ void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, ch
 static void advise(char hint[256], bool applies, const char *what)
 {
     if (applies) {
-        append(hint, 256, "%s%s", hint[0] ? ", " : "", what);
+        calc_append(hint, 256, "%s%s", hint[0] ? ", " : "", what);
     }
 }
 

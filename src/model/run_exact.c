@@ -52,7 +52,7 @@ calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, cons
 {
     calc_timeline t;
     calc_run(app, system, exec, CALC_COMPAT_NONE, s);
-    calc_timeline_of(app, system, exec, &t);
+    calc_timeline_of(app, system, exec, CALC_COMPAT_NONE, &t);
     if (!t.fits) {
         return s->verdict;
     }

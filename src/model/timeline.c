@@ -1,5 +1,9 @@
 #include "model/timeline.h"
 
+#include <math.h>
+
+#include "model/operators/processor.h"
+
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 int64_t calc_timeline_held(const calc_schedule_shape *s)
@@ -56,10 +60,10 @@ calc_schedule_shape calc_timeline_shape(const calc_exec *e)
 }
 
 void calc_timeline_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                      calc_timeline *out)
+                      calc_compat compat, calc_timeline *out)
 {
     calc_layout *l = &out->layout;
-    calc_layout_of(app, system, exec, CALC_COMPAT_NONE, NULL, l);
+    calc_layout_of(app, system, exec, compat, NULL, l);
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         pass[i] = calc_stage_pass_of(&l->terms, &l->links, &l->stages.item[i], l->stages.chunks,
@@ -94,12 +98,24 @@ calc_stage_class calc_timeline_chunk_class(const calc_timeline *t, int64_t stage
     return c;
 }
 
+/* The rule even-stages charges every stage as the first, but the last ones have fewer blocks: the
+ * share of its blocks that a stage does have. */
+static double blocks_left(const calc_timeline *t, int64_t stage)
+{
+    const calc_stage_class *c = calc_timeline_class(t, stage);
+    double each = floor(c->missing / c->stages);
+    double more = c->missing - each * c->stages;
+    double lacks = each + ((double)(t->shape.stages - stage) <= more ? 1 : 0);
+    return 1 - lacks / calc_max(1, c->dense + c->moe);
+}
+
 static calc_schedule_pass chunk_pass(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
     const calc_layout *l = &t->layout;
     calc_stage_pass p = calc_stage_chunk_pass(&l->terms, &l->links, calc_timeline_class(t, stage),
                                               l->stages.chunks, t->shape.chunks, chunk, l->exposed);
-    return (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
+    double left = blocks_left(t, stage);
+    return (calc_schedule_pass){p.fw_s * left, p.agrad_s * left, p.wgrad_s * left};
 }
 
 calc_schedule_pass calc_timeline_pass_of(const calc_timeline *t, int64_t stage, int64_t chunk)
@@ -113,7 +129,8 @@ calc_schedule_pass calc_timeline_pass_of(const calc_timeline *t, int64_t stage, 
 /* Whether a stage takes as long as the one before it. */
 static bool as_before(const calc_timeline *t, int64_t stage)
 {
-    return stage > 0 && calc_timeline_class(t, stage) == calc_timeline_class(t, stage - 1);
+    return stage > 0 && calc_timeline_class(t, stage) == calc_timeline_class(t, stage - 1) &&
+           blocks_left(t, stage) == blocks_left(t, stage - 1);
 }
 
 void calc_timeline_passes(const calc_timeline *t, calc_schedule_pass *pass)

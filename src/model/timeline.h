@@ -27,7 +27,7 @@ calc_schedule_shape calc_timeline_shape(const calc_exec *exec);
 
 /** Fill it. The inputs must have passed calc_check(). */
 void calc_timeline_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                      calc_timeline *out);
+                      calc_compat compat, calc_timeline *out);
 
 /** Times of all parts of the model, for calc_schedule_sim.pass.
  *  @param pass  [shape.stages * shape.chunks] */

@@ -25,8 +25,8 @@ static void put_rest(double *parts, calc_timeline_part part, double all_s)
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-static void add_blocks(const calc_timeline *t, const calc_cost *b, double blocks, double recompute,
-                       calc_timeline_spent *out)
+static void add_some(const calc_timeline *t, const calc_cost *b, double blocks,
+                     calc_timeline_spent *out)
 {
     if (blocks <= 0) {
         return;
@@ -42,15 +42,24 @@ static void add_blocks(const calc_timeline *t, const calc_cost *b, double blocks
     out->fw_s[CALC_TIMELINE_CONTEXT] += n * b->context.fw_exposed_s;
     out->fw_s[CALC_TIMELINE_EXPERT] += n * b->expert.fw_exposed_s;
     out->fw_s[CALC_TIMELINE_SHARDED] += n * s.fw_s;
-    out->bw_s[CALC_TIMELINE_RECOMPUTE] += n * recompute * b->re_s;
+    out->bw_s[CALC_TIMELINE_RECOMPUTE] += n * b->re_s;
     out->bw_s[CALC_TIMELINE_REPEATED] +=
-        n * recompute * (b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s);
+        n * (b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s);
     out->bw_s[CALC_TIMELINE_COMPUTE] += n * b->agrad_s;
     out->bw_s[CALC_TIMELINE_TENSOR] += n * b->tensor.bw_exposed_s;
     out->bw_s[CALC_TIMELINE_CONTEXT] += n * b->context.bw_exposed_s;
     out->bw_s[CALC_TIMELINE_EXPERT] += n * b->expert.bw_exposed_s;
     out->bw_s[CALC_TIMELINE_SHARDED] += n * s.bw_s;
     out->wgrad_s[CALC_TIMELINE_COMPUTE] += n * b->wgrad_s;
+}
+
+/* Of a chunk's blocks of a kind, a share recomputes. */
+static void add_blocks(const calc_timeline *t, const calc_cost *b, double blocks, double recompute,
+                       calc_timeline_spent *out)
+{
+    const calc_cost once = calc_stage_once(b);
+    add_some(t, b, blocks * recompute, out);
+    add_some(t, &once, blocks * (1 - recompute), out);
 }
 
 static void add_ends(const calc_timeline *t, const calc_stage_class *c, calc_timeline_spent *out)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "plan/sweep_found.h"
 
 /* Layouts up to which everything is counted exactly. */
 #define COUNTED_LAYOUTS 20000000
@@ -48,29 +49,12 @@ static void fix(calc_space *space, calc_axis axis, int64_t *value)
 static calc_status sweep_cell(calc_sweep_cell *cell, const calc_sweep_study *study, bool counted,
                               calc_errors *errors)
 {
-    calc_space space = study->space;
-    fix(&space, CALC_AXIS_tensor_par, &cell->tensor_par);
-    fix(&space, CALC_AXIS_pipeline_par, &cell->pipeline_par);
-    fix(&space, CALC_AXIS_num_procs, &cell->num_procs);
-    calc_sweep_options options = {.compat = study->options.compat,
-                                  .top = 1,
-                                  .top_by = study->options.top_by,
-                                  .constraints = study->options.constraints,
-                                  .constraint = study->options.constraint,
-                                  .no_prune = counted,
-                                  .threads = study->options.threads,
-                                  .cpu = study->options.cpu};
-    calc_sweep_result result = {0};
-    calc_status status = calc_sweep(&space, &study->designs, &options, &result, errors);
-    if (status == CALC_OK) {
-        cell->counts = result.counts;
-        cell->found = result.group[0].top.count > 0;
-        if (cell->found) {
-            cell->best = result.group[0].top.item[0];
-        }
-    }
-    calc_sweep_result_free(&result);
-    return status;
+    calc_sweep_study of_cell = *study;
+    fix(&of_cell.space, CALC_AXIS_tensor_par, &cell->tensor_par);
+    fix(&of_cell.space, CALC_AXIS_pipeline_par, &cell->pipeline_par);
+    fix(&of_cell.space, CALC_AXIS_num_procs, &cell->num_procs);
+    return calc_sweep_found_search(&of_cell, counted, &cell->counts, &cell->found, &cell->best,
+                                   errors);
 }
 
 static calc_status sweep_cells(calc_sweep_cells *cells, const calc_sweep_study *study,

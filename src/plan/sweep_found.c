@@ -11,6 +11,31 @@ void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found
     calc_run(&app, &system, &found->exec, study->options.compat, &out->stats);
 }
 
+calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune,
+                                    calc_sweep_counts *counts, bool *found, calc_found *best,
+                                    calc_errors *errors)
+{
+    const calc_sweep_options options = {.compat = study->options.compat,
+                                        .top = 1,
+                                        .top_by = study->options.top_by,
+                                        .constraints = study->options.constraints,
+                                        .constraint = study->options.constraint,
+                                        .no_prune = no_prune,
+                                        .threads = study->options.threads,
+                                        .cpu = study->options.cpu};
+    calc_sweep_result result = {0};
+    calc_status status = calc_sweep(&study->space, &study->designs, &options, &result, errors);
+    *found = status == CALC_OK && result.group[0].top.count > 0;
+    if (*found) {
+        *best = result.group[0].top.item[0];
+    }
+    if (counts) {
+        *counts = result.counts;
+    }
+    calc_sweep_result_free(&result);
+    return status;
+}
+
 static bool list_agrees(const calc_sweep_study *study, const calc_front *list,
                         const calc_objective *objective, size_t count)
 {

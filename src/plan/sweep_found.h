@@ -15,6 +15,15 @@ typedef struct calc_sweep_found {
 void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
                           calc_sweep_found *out);
 
+/** Sweep a study for its best layout alone.
+ *  @param no_prune  skip nothing, so that the counts of verdicts are whole
+ *  @param counts    filled with what was counted, if not NULL
+ *  @param found     whether there is one; then *best is filled
+ *  @return as calc_sweep() */
+CALC_MUST_USE calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune,
+                                                  calc_sweep_counts *counts, bool *found,
+                                                  calc_found *best, calc_errors *errors);
+
 /** Whether calc_run() gives every layout the objectives that the sweep found, to the bit. If not,
  *  that is a bug in calc. */
 bool calc_sweep_found_agree(const calc_sweep_study *study, const calc_sweep_result *result);

@@ -19,23 +19,13 @@ static void get_larger(const void *context, uint64_t index, calc_app *app, calc_
 static calc_status sweep_again(calc_sweep_more_item *item, const calc_sweep_study *study,
                                calc_errors *errors)
 {
-    calc_sweep_options options = {.compat = study->options.compat,
-                                  .top = 1,
-                                  .top_by = study->options.top_by,
-                                  .constraints = study->options.constraints,
-                                  .constraint = study->options.constraint,
-                                  .threads = study->options.threads,
-                                  .cpu = study->options.cpu};
-    calc_sweep_result result = {0};
-    calc_status status = calc_sweep(&study->space, &study->designs, &options, &result, errors);
-    item->found = status == CALC_OK && result.group[0].top.count > 0;
+    calc_status status =
+        calc_sweep_found_search(study, false, NULL, &item->found, &item->best, errors);
     if (item->found) {
         calc_sweep_found found;
-        item->best = result.group[0].top.item[0];
         calc_sweep_found_run(study, &item->best, &found);
         item->stats = found.stats;
     }
-    calc_sweep_result_free(&result);
     return status;
 }
 

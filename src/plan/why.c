@@ -1,10 +1,10 @@
 #include "plan/why.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "plan/resources.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
@@ -23,9 +23,8 @@ typedef struct search {
 static void describe(const calc_exec *from, const calc_exec *to, char *text, size_t size)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < table->count && used < size; i++) {
+    for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         char a[CALC_VALUE_TEXT], b[CALC_VALUE_TEXT];
         if (field->type == CALC_TYPE_NOTE) {
@@ -34,8 +33,8 @@ static void describe(const calc_exec *from, const calc_exec *to, char *text, siz
         calc_value_text(field, (const char *)from + field->offset, a);
         calc_value_text(field, (const char *)to + field->offset, b);
         if (strcmp(a, b) != 0) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s %s -> %s", used ? ", " : "",
-                                     field->key, *a ? a : "none", *b ? b : "none");
+            calc_append(text, size, "%s%s %s -> %s", *text ? ", " : "", field->key, *a ? a : "none",
+                        *b ? b : "none");
         }
     }
 }

@@ -21,15 +21,13 @@ typedef struct calc_page_timeline {
     const char *reason; /**< why there is nothing; NULL if there is */
 } calc_page_timeline;
 
-/** Run the schedule of a layout, with the times of its stages: exposed messages are part of them,
- *  and the chunks of a stage take equal shares, but for embedding and head, of which a third each
- *  is forward, activation gradient and weight gradient. Where stages of Calculon's have fewer
- * blocks than the first, those are the last ones.
- *  @param stage  [exec->pipeline_par], of calc_each_stage(); NULL: not known
+/** Run a schedule.
+ *  @param pass  [shape->stages * shape->chunks] as in calc_schedule_sim, with exposed messages in
+ *               them; NULL: not known
  *  @return CALC_OK, or CALC_ERR_NOMEM with an error; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_exec *exec,
-                                                  const calc_stats *stats,
-                                                  const calc_stage_stats *stage,
+CALC_MUST_USE calc_status calc_page_timeline_make(calc_page_timeline *out,
+                                                  const calc_schedule_shape *shape,
+                                                  const calc_schedule_pass *pass,
                                                   calc_errors *errors);
 
 /** The member "timeline" of the object that is open: shape, and arrays of equal length; or the

@@ -3,16 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "spec/field.h"
 
 char *calc_choice_set_text(const char *const *choices, int64_t set, char *buffer)
 {
-    size_t used = 0;
     buffer[0] = '\0';
-    for (size_t i = 0; choices[i] && used < CALC_CHOICE_SET_SIZE; i++) {
+    for (size_t i = 0; choices[i]; i++) {
         if (set >> i & 1) {
-            used += (size_t)snprintf(buffer + used, CALC_CHOICE_SET_SIZE - used, "%s%s",
-                                     used > 0 ? "+" : "", choices[i]);
+            calc_append(buffer, CALC_CHOICE_SET_SIZE, "%s%s", *buffer ? "+" : "", choices[i]);
         }
     }
     return buffer;

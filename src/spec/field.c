@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "spec/alias.h"
 
 /* ---- Words ---------------------------------------------------------------------------------- */
@@ -224,6 +225,29 @@ const char *calc_kind_name(calc_kind kind)
     return table ? table->name : "";
 }
 
+calc_kind calc_kind_split(const char **path, calc_kind last)
+{
+    for (calc_kind kind = CALC_KIND_APP; kind <= last; kind++) {
+        size_t length = strlen(calc_kind_name(kind));
+        if (strncmp(*path, calc_kind_name(kind), length) == 0 && (*path)[length] == '.') {
+            *path += length + 1;
+            return kind;
+        }
+    }
+    return CALC_KIND_NONE;
+}
+
+void calc_path_pointer(const char *path, char *pointer, size_t size)
+{
+    pointer[0] = '\0';
+    while (*path) {
+        size_t length = strcspn(path, ".[]");
+        calc_append(pointer, size, "/%.*s", (int)length, path);
+        path += length;
+        path += strspn(path, ".[]");
+    }
+}
+
 /* ---- Fields by name ------------------------------------------------------------------------- */
 
 const calc_field *calc_table_find(const calc_table *table, const char *key)
@@ -250,11 +274,9 @@ int calc_choice_index(const char *const *choices, const char *text)
 
 char *calc_choices_text(const char *const *choices, char *buffer, size_t size)
 {
-    size_t used = 0;
     buffer[0] = '\0';
-    for (size_t i = 0; choices[i] && used < size; i++) {
-        int n = snprintf(buffer + used, size - used, "%s%s", i > 0 ? ", " : "", choices[i]);
-        used += (size_t)n;
+    for (size_t i = 0; choices[i]; i++) {
+        calc_append(buffer, size, "%s%s", i > 0 ? ", " : "", choices[i]);
     }
     return buffer;
 }
@@ -374,6 +396,27 @@ double calc_member_number(const calc_field *field, const void *member)
         return (double)*(const int64_t *)member;
     default:
         return NAN;
+    }
+}
+
+void calc_member_set(const calc_field *field, void *member, double number)
+{
+    switch (field->type) {
+    case CALC_TYPE_INT:
+    case CALC_TYPE_SET:
+        *(int64_t *)member = (int64_t)number;
+        break;
+    case CALC_TYPE_REAL:
+        *(double *)member = number * calc_field_scale(field);
+        break;
+    case CALC_TYPE_BOOL:
+        *(bool *)member = number != 0;
+        break;
+    case CALC_TYPE_ENUM:
+        *(int *)member = (int)number;
+        break;
+    default:
+        break;
     }
 }
 

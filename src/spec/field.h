@@ -32,6 +32,16 @@ double calc_field_scale(const calc_field *field);
 /** Number of an INT, REAL, BOOL, ENUM or SET member, in file units; NaN for other types. */
 double calc_member_number(const calc_field *field, const void *member);
 
+/** Set such a member from a number in file units; others stay as they are. */
+void calc_member_set(const calc_field *field, void *member, double number);
+
+/** The kind up to `last` that a name like "exe.tensor_par" begins with, and *path behind it;
+ *  CALC_KIND_NONE if there is no such prefix. */
+calc_kind calc_kind_split(const char **path, calc_kind last);
+
+/** "networks[0].size" as the JSON pointer "/networks/0/size"; what does not fit is cut off. */
+void calc_path_pointer(const char *path, char *pointer, size_t size);
+
 /** Shortest text of 15 to 17 digits that reads back to exactly `value` (as strtod(text) * scale;
  * pass 1 for none). Integral values below 2^53 have no point or exponent. Infinite and NaN give
  * "null".

@@ -1,8 +1,8 @@
 #include "spec/rules.h"
 
 #include <stdio.h>
-#include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/format.h"
@@ -44,16 +44,12 @@ char *calc_divisors_text(int64_t n, char *buffer, size_t size)
     }
     bool cut = count > SHOWN || n > 1000000;
     count = cut ? SHOWN : count;
-    size_t used = 0;
     buffer[0] = '\0';
-    for (size_t i = 0; i < count && used < size; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *join = i == 0 ? "" : i + 1 == count && !cut ? " or " : ", ";
-        used += (size_t)snprintf(buffer + used, size - used, "%s%lld", join, (long long)divisor[i]);
+        calc_append(buffer, size, "%s%lld", join, (long long)divisor[i]);
     }
-    if (cut && used < size) {
-        snprintf(buffer + used, size - used, ", ...");
-    }
-    return buffer;
+    return calc_append(buffer, size, "%s", cut ? ", ..." : "");
 }
 
 void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
@@ -291,9 +287,7 @@ static void check_engine(rules *r, const char *pointer, const char *name,
     char hint[96] = "";
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
         if (engines[i].flop_per_s > 0 && engines[i].efficiency.count > 0) {
-            size_t used = strlen(hint);
-            snprintf(hint + used, sizeof hint - used, "%s %s", used > 0 ? " or" : "use",
-                     calc_datatype_names[i]);
+            calc_append(hint, sizeof hint, "%s %s", *hint ? " or" : "use", calc_datatype_names[i]);
         }
     }
     calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,

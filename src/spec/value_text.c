@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
 
@@ -9,16 +10,14 @@
 static void pairs_text(const double *first, const double *second, size_t count, double scale,
                        char *buffer, size_t size)
 {
-    size_t used = (size_t)snprintf(buffer, size, "[");
-    for (size_t i = 0; i < count && used < size; i++) {
+    snprintf(buffer, size, "[");
+    for (size_t i = 0; i < count; i++) {
         char a[32], b[32];
         calc_number_text(first[i], scale, a);
         calc_number_text(second[i], 1, b);
-        used += (size_t)snprintf(buffer + used, size - used, "%s[%s, %s]", i ? ", " : "", a, b);
+        calc_append(buffer, size, "%s[%s, %s]", i ? ", " : "", a, b);
     }
-    if (used < size) {
-        snprintf(buffer + used, size - used, "]");
-    }
+    calc_append(buffer, size, "]");
 }
 
 char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT])

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "validate/spread.h"
 
 enum { TABLES_MAX = 512, CLASSES = 5 };
@@ -152,16 +153,11 @@ char *calc_band_class(const calc_traits *traits, unsigned alike, char *text)
                  {CALC_ALIKE_KIND, traits->experts ? "MoE" : "dense"},
                  {CALC_ALIKE_BITS, bits},
                  {CALC_ALIKE_SCALE, scales[scale_of(traits->processors)]}};
-    size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (alike & parts[i].alike) {
-            used += (size_t)snprintf(text + used, CALC_BAND_TEXT - used, "%s%.60s",
-                                     used ? ", " : "", parts[i].text);
+            calc_append(text, CALC_BAND_TEXT, "%s%.60s", *text ? ", " : "", parts[i].text);
         }
     }
-    if (used == 0) {
-        snprintf(text, CALC_BAND_TEXT, "all");
-    }
-    return text;
+    return *text ? text : calc_append(text, CALC_BAND_TEXT, "all");
 }

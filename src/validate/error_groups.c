@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "validate/sets.h"
 
@@ -78,14 +79,11 @@ static bool add_group(maker *m, const char *by, const char *name, calc_quantity 
     if (m->members == 0) {
         return true;
     }
-    if (m->out->count == m->capacity) {
-        m->capacity = m->capacity ? 2 * m->capacity : 128;
-        calc_error_group *grown = realloc(m->out->item, m->capacity * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        m->out->item = grown;
+    calc_error_group *grown = calc_grown(m->out->item, m->out->count, &m->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
     }
+    m->out->item = grown;
     calc_error_group *group = &m->out->item[m->out->count++];
     *group = (calc_error_group){.by = by, .name = name, .quantity = quantity};
     for (size_t i = 0; i < m->members; i++) {

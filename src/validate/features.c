@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "validate/run_arguments.h"
 #include "validate/spread.h"
@@ -184,14 +185,11 @@ static bool find_pairs(calc_features *f)
                 differing(f->cell[a].first, f->cell[b].first, &option) != 1) {
                 continue;
             }
-            if (f->pairs == capacity) {
-                capacity = capacity ? 2 * capacity : 64;
-                calc_features_pair *grown = realloc(f->pair, capacity * sizeof *grown);
-                if (!grown) {
-                    return false;
-                }
-                f->pair = grown;
+            calc_features_pair *grown = calc_grown(f->pair, f->pairs, &capacity, sizeof *grown);
+            if (!grown) {
+                return false;
             }
+            f->pair = grown;
             f->pair[f->pairs++] = pair_of(f, option, a, b);
         }
     }

@@ -168,6 +168,19 @@ START_TEST(arguments_may_be_limited_to_choices)
 }
 END_TEST
 
+START_TEST(numbers_are_whole_texts_in_their_range)
+{
+    static const char *const wrong[] = {"", "x", "3x", "-1", "11", "2.5", "nan"};
+    double number = 7;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert_msg(!calc_opt_number(wrong[i], true, 0, 10, &number), "%s", wrong[i]);
+    }
+    ck_assert_double_eq(number, 7);
+    ck_assert(calc_opt_number("10", true, 0, 10, &number) && number == 10);
+    ck_assert(calc_opt_number("2.5", false, 0, 10, &number) && number == 2.5);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("opt");
@@ -182,6 +195,7 @@ int main(void)
     tcase_add_test(tcase, wrong_options_are_named);
     tcase_add_test(tcase, arguments_are_counted);
     tcase_add_test(tcase, arguments_may_be_limited_to_choices);
+    tcase_add_test(tcase, numbers_are_whole_texts_in_their_range);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

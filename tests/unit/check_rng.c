@@ -42,32 +42,6 @@ START_TEST(a_copy_continues_alike)
 }
 END_TEST
 
-START_TEST(advancing_skips_as_many_numbers)
-{
-    for (uint64_t delta = 0; delta < 300; delta++) {
-        calc_rng stepped;
-        calc_rng jumped;
-        calc_rng_init(&stepped, 99, delta);
-        jumped = stepped;
-        for (uint64_t i = 0; i < delta; i++) {
-            calc_rng_next(&stepped);
-        }
-        calc_rng_advance(&jumped, delta);
-        ck_assert_uint_eq(jumped.state, stepped.state);
-    }
-}
-END_TEST
-
-START_TEST(advancing_by_the_period_less_one_steps_back)
-{
-    calc_rng rng;
-    calc_rng_init(&rng, 5, 6);
-    uint32_t first = calc_rng_next(&rng);
-    calc_rng_advance(&rng, UINT64_MAX);
-    ck_assert_uint_eq(calc_rng_next(&rng), first);
-}
-END_TEST
-
 START_TEST(integers_stay_below_their_bound)
 {
     calc_rng rng;
@@ -121,8 +95,6 @@ int main(void)
     tcase_add_test(cases, the_first_numbers_are_the_published_ones);
     tcase_add_test(cases, streams_of_one_seed_differ);
     tcase_add_test(cases, a_copy_continues_alike);
-    tcase_add_test(cases, advancing_skips_as_many_numbers);
-    tcase_add_test(cases, advancing_by_the_period_less_one_steps_back);
     tcase_add_test(cases, integers_stay_below_their_bound);
     tcase_add_test(cases, integers_are_without_bias);
     tcase_add_test(cases, reals_fill_the_unit_interval_without_one);

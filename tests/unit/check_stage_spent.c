@@ -300,6 +300,33 @@ START_TEST(sharded_weights_hide_only_where_overlap_is_asked_for)
 }
 END_TEST
 
+/* A backward pass waits for a slow link as long whether its block recomputes or not: what it does
+   not spend on recomputation it waits more. */
+START_TEST(blocks_that_do_not_recompute_hide_less)
+{
+    for (int sharded = 0; sharded < 2; sharded++) {
+        stage_case s;
+        build(&s, without_ends(), modern_exec(1, 1, 4));
+        recompute_all(&s);
+        s.c.exec.zero_stage = sharded ? 3 : 0;
+        s.c.exec.data_par_overlap = true;
+        s.c.exec.weight_offload = !sharded;
+        s.c.system.overlap.data_par = 1;
+        s.c.system.mem2.bytes_per_s = 0x1p30;        /* slower than any kernel, */
+        s.c.system.networks[0].bytes_per_s = 0x1p30; /* both of them */
+        calc_stage_spent all = checked(&s, 0);
+        s.c.exec.recompute_blocks = 2; /* of 8 */
+        calc_stage_spent some = checked(&s, 0);
+        ck_assert_double_gt(all.re_s, 0);
+        assert_near(some.re_s, all.re_s / 4);
+        assert_near(some.all_s, all.all_s);
+        double waits_s = all.sharded_s + all.bw_offload_s;
+        assert_near(some.sharded_s + some.bw_offload_s, waits_s + 0.75 * all.re_s);
+        ck_assert_double_eq(some.host_s, 0);
+    }
+}
+END_TEST
+
 /* Embedding and head are gathered and scattered as blocks are: every weight of the stage three
    times. They stay what they are, and take as long as without. */
 START_TEST(sharded_ends_are_gathered_in_every_pass_too)
@@ -369,6 +396,7 @@ int main(void)
     tcase_add_test(cases, sharded_experts_are_gathered_over_their_own_replicas);
     tcase_add_test(cases, the_link_carries_what_is_hidden_too);
     tcase_add_test(cases, sharded_weights_hide_only_where_overlap_is_asked_for);
+    tcase_add_test(cases, blocks_that_do_not_recompute_hide_less);
     tcase_add_test(cases, sharded_ends_are_gathered_in_every_pass_too);
     tcase_add_test(cases, traffic_of_the_second_tier_is_of_every_block);
     return run_cases(cases);

@@ -8,7 +8,7 @@ enum { MAX_STAGES = 64 };
 
 static void timeline_of(const shipped_case *c, calc_timeline *out)
 {
-    calc_timeline_of(&c->app, &c->system, &c->exec, out);
+    calc_timeline_of(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, out);
     ck_assert(out->fits);
 }
 
@@ -90,7 +90,7 @@ START_TEST(chunks_of_calculon_add_up_too)
 END_TEST
 
 /* 8 blocks on 3 stages are 3, 3 and 2; without tensor parallelism or messages all take as long. */
-START_TEST(later_stages_of_calculon_have_a_block_less)
+START_TEST(later_stages_have_a_block_less)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
     calc_timeline t;
@@ -103,6 +103,25 @@ START_TEST(later_stages_of_calculon_have_a_block_less)
     assert_near(less.fw_s, full.fw_s * 2 / 3);
     assert_near(less.bw_s, full.bw_s * 2 / 3);
     assert_near(less.wgrad_s, full.wgrad_s * 2 / 3);
+}
+END_TEST
+
+/* By rule every stage is charged as the first: 6 blocks on 4 stages are 2, 2, 1 and 1. */
+START_TEST(the_last_stages_may_have_fewer_blocks)
+{
+    shipped_case c = {small_app(), small_system(), small_exec(1, 4, 1)};
+    c.app.num_blocks = 6;
+    calc_timeline t;
+    calc_timeline_of(&c.app, &c.system, &c.exec, CALC_COMPAT_CALCULON, &t);
+    double fw_s = calc_timeline_pass_of(&t, 0, 0).fw_s;
+    ck_assert_double_gt(fw_s, 0);
+    assert_close(calc_timeline_pass_of(&t, 1, 0).fw_s, fw_s);
+    assert_close(calc_timeline_pass_of(&t, 2, 0).fw_s, fw_s / 2);
+    assert_close(calc_timeline_pass_of(&t, 3, 0).fw_s, fw_s / 2);
+    calc_schedule_pass pass[4];
+    calc_timeline_passes(&t, pass);
+    assert_close(pass[1].bw_s, pass[0].bw_s);
+    assert_close(pass[2].bw_s, pass[0].bw_s / 2);
 }
 END_TEST
 
@@ -215,8 +234,9 @@ int main(void)
     TCase *cases = tcase_create("timeline");
     tcase_add_test(cases, chunks_add_up_to_their_stage_and_parts_to_their_chunk);
     tcase_add_test(cases, chunks_of_calculon_add_up_too);
-    tcase_add_test(cases, later_stages_of_calculon_have_a_block_less);
+    tcase_add_test(cases, later_stages_have_a_block_less);
     tcase_add_test(cases, ends_take_the_place_of_a_block_in_their_chunk);
+    tcase_add_test(cases, the_last_stages_may_have_fewer_blocks);
     tcase_add_test(cases, dense_blocks_are_in_the_first_chunk);
     tcase_add_test(cases, a_micro_batch_goes_round_down_and_up_or_both_ways);
     tcase_add_test(cases, forward_passes_alone_are_in_the_order_of_1f1b);

@@ -38,16 +38,12 @@ static calc_status write_machine(const calc_calibrate_operators_task *t, const j
     calc_output *out;
     calc_calibrate_out_path(t->out, t->machines == 1, j->calibration.machine, path);
     calc_status status = calc_output_open(&out, path, errors);
-    if (status != CALC_OK) {
-        return status;
+    if (status == CALC_OK) {
+        status = calc_point_calibration_write(out, &j->calibration, &j->points, &j->input.text,
+                                              t->date, errors);
+        status = calc_output_end(out, status, errors);
     }
-    status = calc_point_calibration_write(out, &j->calibration, &j->points, &j->input.text, t->date,
-                                          errors);
-    if (status != CALC_OK) {
-        calc_output_discard(out);
-        return status;
-    }
-    return calc_output_close(out, errors);
+    return status;
 }
 
 static calc_status calibrate(const calc_calibrate_operators_task *t, const char *machine, job *j,
@@ -337,8 +333,7 @@ calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *t)
     }
     free(jobs);
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_add(&errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                        calc_status_text(status));
+        calc_errors_no_memory(&errors);
     }
     return status == CALC_OK ? CALC_EXIT_OK : calc_complain_errors(&errors);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "calibrate/evidence.h"
 #include "cli/validate/put_spread.h"
 
@@ -93,15 +94,13 @@ static bool is_first(const calc_calibrate_report *report, size_t index)
 
 static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
 {
-    size_t used = 0;
     bool all = true;
     text[0] = '\0';
     for (size_t m = 0; m < c->family.machines; m++) {
         bool has = machines >> m & 1;
         all = all && has;
-        if (has && used < size) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                     c->family.machine[m]);
+        if (has) {
+            calc_append(text, size, "%s%s", *text ? ", " : "", c->family.machine[m]);
         }
     }
     if (all && c->family.machines > 1) {

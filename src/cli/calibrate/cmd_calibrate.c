@@ -15,85 +15,49 @@
 #include "cli/shell/list.h"
 #include "cli/validate/measured.h"
 
-enum {
-    OPT_SYSTEM,
-    OPT_OPERATORS,
-    OPT_ROWS,
-    OPT_FIELDS,
-    OPT_START,
-    OPT_CROSS,
-    OPT_HOLD_OUT,
-    OPT_MOST,
-    OPT_ALL,
-    OPT_OUT,
-    OPT_RESIDUALS,
-    OPT_JSON,
-    OPT_DATE
-};
-
 static const char *const starts[] = {"file", "documented", NULL};
 static const char *const crosses[] = {"none", "width", "source", NULL};
-static const calc_opt opts[] = {
-    [OPT_SYSTEM] = {.name = "system",
-                    .value = "NAME[,NAME...]",
-                    .repeated = true,
-                    .doc = "machines of one family, which share what their files give the same "
-                           "value; again for another family"},
-    [OPT_OPERATORS] = {.name = "operators",
-                       .value = "FILE",
-                       .doc = "calibrate to measured kernels and collectives instead of runs "
-                              "(docs/operators.md)"},
-    [OPT_ROWS] = {.name = "rows",
-                  .value = "NAME[,NAME...]",
-                  .doc = "of the operators, those of these machines, as their column \"system\" "
-                         "names them"},
-    [OPT_FIELDS] = {.name = "fields",
-                    .value = "NAME[,NAME...]",
-                    .doc = "the constants that may change; all if not given"},
-    [OPT_START] = {.name = "start",
-                   .value = "WHERE",
-                   .choices = starts,
-                   .preset = "file",
-                   .doc = "what is assumed before: the files' values, or those of "
-                          "docs/validation.md"},
-    [OPT_CROSS] = {.name = "cross",
-                   .value = "BY",
-                   .choices = crosses,
-                   .preset = "none",
-                   .doc = "cross-validation: predict each sixth of the models' widths, or each "
-                          "publisher's runs, by a fit without them"},
-    [OPT_HOLD_OUT] = {.name = "hold-out",
-                      .value = "SOURCE[,SOURCE...]",
-                      .doc = "predict the runs of these tables or publishers (the first word of a "
-                             "table's name), but do not fit to them"},
-    [OPT_MOST] = {.name = "most",
-                  .value = "N",
-                  .preset = "15",
-                  .doc = "change no more than N constants of a family"},
-    [OPT_ALL] = {.name = "all", .doc = "also change constants that the runs do not determine"},
-    [OPT_OUT] = {.name = "out",
-                 .value = "DIR",
-                 .doc = "write the calibrated files there, NAME.json; one machine: or to a file "
-                        "ending in .json"},
-    [OPT_RESIDUALS] = {.name = "residuals",
-                       .value = "FILE",
-                       .doc = "write how far each run is from predictions by fits without its "
-                              "width, and without its publisher, as CSV: what --band of calc run "
-                              "reads from measured/residuals.csv"},
-    [OPT_JSON] = {.name = "json",
-                  .value = "FILE",
-                  .doc = "write constants, groups and every run as JSON"},
-    [OPT_DATE] = {.name = "date",
-                  .value = "TEXT",
-                  .doc = "the date in the files; today if not given"},
-    {0}};
-static const calc_arg rows[] = {
-    {.name = "RUNS",
-     .optional = true,
-     .repeated = true,
-     .doc = "CSV files of measured runs, \"-\" for standard input; the published runs that calc "
-            "ships if none is given"},
-    {0}};
+
+#define OPTIONS(X)                                                                                 \
+    X(SYSTEM, "system", "NAME[,NAME...]",                                                          \
+      .doc = "machines of one family, which share what their files give the same value; again "    \
+             "for another family",                                                                 \
+      .repeated = true)                                                                            \
+    X(OPERATORS, "operators", "FILE",                                                              \
+      .doc = "calibrate to measured kernels and collectives instead of runs (docs/operators.md)")  \
+    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
+      .doc = "of the operators, those of these machines, as their column \"system\" names them")   \
+    X(FIELDS, "fields", "NAME[,NAME...]",                                                          \
+      .doc = "the constants that may change; all if not given")                                    \
+    X(START, "start", "WHERE",                                                                     \
+      .doc = "what is assumed before: the files' values, or those of docs/validation.md",          \
+      .choices = starts, .preset = "file")                                                         \
+    X(CROSS, "cross", "BY",                                                                        \
+      .doc = "cross-validation: predict each sixth of the models' widths, or each publisher's "    \
+             "runs, by a fit without them",                                                        \
+      .choices = crosses, .preset = "none")                                                        \
+    X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
+      .doc = "predict the runs of these tables or publishers (the first word of a table's name), " \
+             "but do not fit to them")                                                             \
+    X(MOST, "most", "N", .doc = "change no more than N constants of a family", .preset = "15")     \
+    X(ALL, "all", NULL, .doc = "also change constants that the runs do not determine")             \
+    X(OUT, "out", "DIR",                                                                           \
+      .doc = "write the calibrated files there, NAME.json; one machine: or to a file ending in "   \
+             ".json")                                                                              \
+    X(RESIDUALS, "residuals", "FILE",                                                              \
+      .doc = "write how far each run is from predictions by fits without its width, and without "  \
+             "its publisher, as CSV: what --band of calc run reads from measured/residuals.csv")   \
+    X(JSON, "json", "FILE", .doc = "write constants, groups and every run as JSON")                \
+    X(DATE, "date", "TEXT", .doc = "the date in the files; today if not given")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+static const calc_arg rows[] = {{.name = "RUNS",
+                                 .optional = true,
+                                 .repeated = true,
+                                 .doc = "CSV files of measured runs, \"-\" for standard input; the "
+                                        "published runs that calc ships if none is given"},
+                                {0}};
 static const char *const examples[] = {
     "calc calibrate my_runs.csv --system h100_sxm --fields matrix.bfloat16,host.block",
     "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
@@ -192,12 +156,6 @@ static calc_status check_held_out(const task *t, calc_errors *errors)
     return CALC_OK;
 }
 
-static bool flag(const calc_args *args, int opt)
-{
-    size_t cursor = 0;
-    return calc_opt_next(args, opt, &cursor) != NULL;
-}
-
 /* What belongs to runs only, or to operators only. */
 static const char *check_operators(const task *t)
 {
@@ -229,12 +187,12 @@ static const char *read_options(task *t)
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
     t->plan.documented = strcmp(calc_opt_value(t->args, OPT_START), "documented") == 0;
-    const char *most = calc_opt_value(t->args, OPT_MOST);
-    t->plan.most = strtoul(most, NULL, 10);
-    if (!complaint && (strspn(most, "0123456789") != strlen(most) || !*most)) {
+    double most = 0;
+    if (!calc_opt_number(calc_opt_value(t->args, OPT_MOST), true, 0, 1e9, &most) && !complaint) {
         complaint = "--most: a number of constants, 0 or more";
     }
-    t->plan.all = flag(t->args, OPT_ALL);
+    t->plan.most = (size_t)most;
+    t->plan.all = calc_opt_value(t->args, OPT_ALL) != NULL;
     calc_date_of(calc_opt_value(t->args, OPT_DATE), t->date);
     const char *date = calc_opt_value(t->args, OPT_DATE);
     if (!complaint && date && (strlen(date) >= CALC_DATE_SIZE || strpbrk(date, "\"\\"))) {
@@ -327,11 +285,7 @@ static calc_status write_machine(const task *t, const calc_calibration *c, size_
     }
     if (status == CALC_OK) {
         status = calc_system_text_write(out, &input.text, c, machine, t->date, errors);
-        if (status == CALC_OK) {
-            status = calc_output_close(out, errors);
-        } else {
-            calc_output_discard(out);
-        }
+        status = calc_output_end(out, status, errors);
     }
     calc_text_free(&input.text);
     return status;
@@ -356,10 +310,7 @@ static calc_status write_residuals(task *t, calc_errors *errors)
     calc_status status = calc_output_open(&out, calc_opt_value(t->args, OPT_RESIDUALS), errors);
     if (status == CALC_OK) {
         status = calc_unseen_write(out, t->family, t->families, &runs, &t->results, errors);
-        if (status == CALC_OK) {
-            return calc_output_close(out, errors);
-        }
-        calc_output_discard(out);
+        status = calc_output_end(out, status, errors);
     }
     return status;
 }

@@ -14,13 +14,13 @@
 
 enum { COLUMN = 30, WIDTH = 22 };
 
-enum { OPT_COMPAT };
+#define OPTIONS(X)                                                                                 \
+    X(COMPAT, "compat", NULL,                                                                      \
+      .doc = "what each of Calculon's rules is worth on a layout, which is given as APP SYS EXE "  \
+             "instead of A B")
 
-static const calc_opt opts[] = {
-    [OPT_COMPAT] = {.name = "compat",
-                    .doc = "what each of Calculon's rules is worth on a layout, which is given as "
-                           "APP SYS EXE instead of A B"},
-    {0}};
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "A", .doc = "an execution, a system or a model: a path or a bare name"},
     {.name = "B", .doc = "another one of the same kind"},

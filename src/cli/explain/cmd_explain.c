@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/field_text.h"
@@ -13,24 +14,21 @@
 #include "spec/field.h"
 #include "spec/value_text.h"
 
-enum { OPT_SET, COLUMN = 14 };
+enum { COLUMN = 14 };
 
-static const calc_opt opts[] = {[OPT_SET] = {.name = "set",
-                                             .value = "FIELD=VALUE",
-                                             .repeated = true,
-                                             .doc = "override a field of the three documents"},
-                                {0}};
+#define OPTIONS(X)                                                                                 \
+    X(SET, "set", "FIELD=VALUE", .doc = "override a field of the three documents", .repeated = true)
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
      .doc = "a field or a statistic: tensor_par, networks[0].bandwidth, total_time; kinds that "
             "share a name are told apart by app., sys., exe., stats., layer., stage."},
-    {.name = "APP",
-     .names_document = true,
-     .kind = CALC_KIND_APP,
-     .optional = true,
-     .doc = "with a model, a system and an execution: the numbers too"},
-    {.name = "SYS", .names_document = true, .kind = CALC_KIND_SYSTEM, .optional = true, .doc = ""},
-    {.name = "EXE", .names_document = true, .kind = CALC_KIND_EXEC, .optional = true, .doc = ""},
+    CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
+                      .doc = "with a model, a system and an execution: the numbers too"),
+    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .optional = true, .doc = ""),
+    CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true, .doc = ""),
     {0}};
 static const char *const examples[] = {
     "calc explain sample_rate gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
@@ -60,23 +58,10 @@ static const void *object_of(const numbers *n, calc_kind kind)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Split "exe.tensor_par"; CALC_KIND_NONE without prefix. */
-static calc_kind kind_of(const char **path)
-{
-    for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
-        size_t length = strlen(calc_kind_name(kind));
-        if (strncmp(*path, calc_kind_name(kind), length) == 0 && (*path)[length] == '.') {
-            *path += length + 1;
-            return kind;
-        }
-    }
-    return CALC_KIND_NONE;
-}
-
 /* The other name that a path is in its kind; NULL if it is none. */
 static const calc_alias *alias_of(calc_kind kind, const char *path)
 {
-    (void)kind_of(&path);
+    (void)calc_kind_split(&path, CALC_KIND_STAGE);
     return calc_alias_find(calc_table_of(kind), path);
 }
 
@@ -90,7 +75,7 @@ static bool find_in(calc_kind kind, const char *name, calc_field_ref *ref)
 /* What the name means in any kind from `kind` on; CALC_KIND_NONE if nothing. */
 static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref)
 {
-    calc_kind only = kind_of(&name);
+    calc_kind only = calc_kind_split(&name, CALC_KIND_STAGE);
     for (; kind < CALC_KIND_COUNT; kind++) {
         if ((only == CALC_KIND_NONE || only == kind) && find_in(kind, name, ref)) {
             return kind;
@@ -180,7 +165,7 @@ static bool next_name(const char **text, char *word, size_t size)
 static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
 {
     const char *path = word;
-    calc_kind only = kind_of(&path);
+    calc_kind only = calc_kind_split(&path, CALC_KIND_STAGE);
     if (only != CALC_KIND_NONE) {
         return calc_field_find(only, path, ref) == CALC_OK;
     }
@@ -239,8 +224,7 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     char list[1024] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < table->count && used < sizeof list; i++) {
+    for (size_t i = 0; i < table->count; i++) {
         const char *text = table->rows[i].equation;
         char word[64];
         bool names = false;
@@ -249,11 +233,10 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
             names = resolve(word, CALC_KIND_STATS, &ref) && ref.field == wanted->field;
         }
         if (names && wanted->field != &table->rows[i]) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-                                     table->rows[i].key);
+            calc_append(list, sizeof list, "%s%s", *list ? ", " : "", table->rows[i].key);
         }
     }
-    if (used > 0) {
+    if (*list) {
         write_line(out, "used by", list);
     }
 }

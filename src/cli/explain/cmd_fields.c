@@ -8,18 +8,20 @@
 #include "io/output.h"
 #include "spec/field.h"
 
-enum { OPT_MARKDOWN };
 enum { INDENT = 6, VALUE_COLUMN = 39 };
 
 static const char *const kinds[] = {"app", "sys", "exe", "stats", "layer", "stage", NULL};
-static const calc_opt opts[] = {
-    [OPT_MARKDOWN] = {.name = "markdown", .doc = "write Markdown tables"}, {0}};
+
+#define OPTIONS(X) X(MARKDOWN, "markdown", NULL, .doc = "write Markdown tables")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "KIND",
      .choices = kinds,
      .optional = true,
-     .doc = "app, sys, exe: the fields of a model, a system, an execution; stats, layer, "
-            "stage: the statistics of a run, of a layer, of a pipeline stage; none: all"},
+     .doc = "app, sys, exe: the fields of a model, a system, an execution; stats, layer, stage: "
+            "the statistics of a run, of a layer, of a pipeline stage; none: all"},
     {0}};
 static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
 

@@ -8,16 +8,14 @@
 #include "cli/shell/opt.h"
 #include "io/json_put.h"
 
-enum { OPT_JSON };
+#define OPTIONS(X) X(JSON, "json", "FILE", .doc = "write the counts as JSON")
 
-static const calc_opt opts[] = {
-    [OPT_JSON] = {.name = "json", .value = "FILE", .doc = "write the counts as JSON"}, {0}};
-static const calc_arg rows[] = {{.name = "MODEL",
-                                 .names_document = true,
-                                 .kind = CALC_KIND_APP,
-                                 .repeated = true,
-                                 .doc = "a path, \"-\" for standard input, or a name in models/"},
-                                {0}};
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+static const calc_arg rows[] = {
+    CALC_ARG_DOCUMENT("MODEL", CALC_KIND_APP, .repeated = true,
+                      .doc = "a path, \"-\" for standard input, or a name in models/"),
+    {0}};
 static const char *const examples[] = {"calc params gpt3-175B megatron-1T",
                                        "calc params models/*.json --json params.json", NULL};
 

@@ -12,25 +12,20 @@
 #include "io/json_put.h"
 #include "plan/why.h"
 
-enum { OPT_SET, OPT_TOP, OPT_JSON };
 enum { WIDTH = 46 };
 
-static const calc_opt opts[] = {
-    [OPT_SET] = {.name = "set",
-                 .value = "FIELD=VALUE",
-                 .repeated = true,
-                 .doc = "override a field of the three documents"},
-    [OPT_TOP] = {.name = "top",
-                 .value = "N",
-                 .preset = "10",
-                 .doc = "how many changes to list at most"},
-    [OPT_JSON] = {.name = "json", .value = "FILE", .doc = "write the answer as JSON instead"},
-    {0}};
-static const calc_arg rows[] = {
-    {.name = "APP", .names_document = true, .kind = CALC_KIND_APP, .doc = "the model"},
-    {.name = "SYS", .names_document = true, .kind = CALC_KIND_SYSTEM, .doc = "the machine"},
-    {.name = "EXE", .names_document = true, .kind = CALC_KIND_EXEC, .doc = "the layout"},
-    {0}};
+#define OPTIONS(X)                                                                                 \
+    X(SET, "set", "FIELD=VALUE", .doc = "override a field of the three documents",                 \
+      .repeated = true)                                                                            \
+    X(TOP, "top", "N", .doc = "how many changes to list at most", .preset = "10")                  \
+    X(JSON, "json", "FILE", .doc = "write the answer as JSON instead")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+static const calc_arg rows[] = {CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),
+                                CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .doc = "the machine"),
+                                CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .doc = "the layout"),
+                                {0}};
 static const char *const examples[] = {
     "calc why gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc why llama3-405B h100_sxm llama3-405B_16384 --top 3 --json -", NULL};
@@ -203,9 +198,8 @@ static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
     calc_inputs inputs = {0};
-    char *end;
-    long top = strtol(calc_opt_value(args, OPT_TOP), &end, 10);
-    if (*end || end == calc_opt_value(args, OPT_TOP) || top < 0 || top > CALC_WHY_CHANGES) {
+    double top;
+    if (!calc_opt_number(calc_opt_value(args, OPT_TOP), true, 0, CALC_WHY_CHANGES, &top)) {
         return calc_complain_usage(args->command, "--top takes a number from 0 to 512");
     }
     if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {

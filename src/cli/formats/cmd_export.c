@@ -1,7 +1,5 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
@@ -12,36 +10,25 @@
 #include "formats/write.h"
 #include "io/json_save.h"
 
-enum { OPT_TO, OPT_PER_NODE, OPT_OUT, OPT_KEYS };
-
 static const char *const targets[] = {"megatron",   "nemo",      "megatron-bridge", "deepspeed",
                                       "torchtitan", "mindspeed", "mindformers",     "paddle",
                                       "json",       NULL};
-static const calc_opt opts[] = {
-    [OPT_TO] = {.name = "to",
-                .value = "FRAMEWORK",
-                .choices = targets,
-                .preset = "megatron",
-                .doc = "whose options or file"},
-    [OPT_PER_NODE] = {.name = "per-node",
-                      .value = "N",
-                      .preset = "8",
-                      .doc = "processors of one node, for the launcher"},
-    [OPT_OUT] = {.name = "out", .value = "FILE", .preset = "-", .doc = "where to write"},
-    [OPT_KEYS] = {.name = "keys",
-                  .doc = "list the keys and the fields they stand for, as Markdown, instead"},
-    {0}};
+
+#define OPTIONS(X)                                                                                 \
+    X(TO, "to", "FRAMEWORK", .doc = "whose options or file", .choices = targets,                   \
+      .preset = "megatron")                                                                        \
+    X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
+    X(OUT, "out", "FILE", .doc = "where to write", .preset = "-")                                  \
+    X(KEYS, "keys", NULL,                                                                          \
+      .doc = "list the keys and the fields they stand for, as Markdown, instead")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
-    {.name = "APP",
-     .names_document = true,
-     .kind = CALC_KIND_APP,
-     .optional = true,
-     .doc = "the model: a path, \"-\" for standard input, or a name in models/"},
-    {.name = "EXE",
-     .names_document = true,
-     .kind = CALC_KIND_EXEC,
-     .optional = true,
-     .doc = "how it is laid out: likewise, or a name in executions/"},
+    CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
+                      .doc = "the model: a path, \"-\" for standard input, or a name in models/"),
+    CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true,
+                      .doc = "how it is laid out: likewise, or a name in executions/"),
     {0}};
 static const char *const examples[] = {
     "calc export --to megatron gpt3-175B 3072_t4_p64_d12_mbs4_full",
@@ -172,10 +159,8 @@ static calc_exit run(const calc_args *args)
     if (calc_opt_value(args, OPT_KEYS)) {
         return list_keys(args, framework);
     }
-    char *end;
-    const char *text = calc_opt_value(args, OPT_PER_NODE);
-    long per_node = strtol(text, &end, 10);
-    if (end == text || *end || per_node < 1 || per_node > 1000000) {
+    double per_node;
+    if (!calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 1e6, &per_node)) {
         return calc_complain_usage(args->command, "--per-node takes a number from 1 to 1000000");
     }
     if (args->argument_count != 2) {
@@ -185,7 +170,7 @@ static calc_exit run(const calc_args *args)
     calc_exec exec = {0};
     calc_errors errors = {0};
     if (load(args, &app, &exec, &errors) == CALC_OK) {
-        (void)!export_documents(args, framework, &app, &exec, per_node, &errors);
+        (void)!export_documents(args, framework, &app, &exec, (int64_t)per_node, &errors);
     }
     return calc_complain_errors(&errors);
 }

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,27 +10,23 @@
 #include "io/text.h"
 #include "io/utf8.h"
 
-enum { OPT_FROM, OPT_APP, OPT_EXE, OPT_PROCS };
 enum { SHOWN = 20 /* ignored keys that are named */ };
 
 static const char *const sources[] = {"megatron",    "mindspeed", "nemo", "megatron-bridge",
                                       "mindformers", "paddle",    NULL};
-static const calc_opt opts[] = {
-    [OPT_FROM] = {.name = "from",
-                  .value = "FRAMEWORK",
-                  .choices = sources,
-                  .preset = "megatron",
-                  .doc = "whose options or file"},
-    [OPT_APP] = {.name = "app",
-                 .value = "FILE",
-                 .doc = "write the model too; the sequence length is then part of it, not of the "
-                        "layout"},
-    [OPT_EXE] = {.name = "exe", .value = "FILE", .preset = "-", .doc = "where to write the layout"},
-    [OPT_PROCS] = {.name = "procs",
-                   .value = "N",
-                   .doc = "processors, instead of nodes times processors of a node; one replica if "
-                          "neither is known"},
-    {0}};
+
+#define OPTIONS(X)                                                                                 \
+    X(FROM, "from", "FRAMEWORK", .doc = "whose options or file", .choices = sources,               \
+      .preset = "megatron")                                                                        \
+    X(APP, "app", "FILE",                                                                          \
+      .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
+    X(EXE, "exe", "FILE", .doc = "where to write the layout", .preset = "-")                       \
+    X(PROCS, "procs", "N",                                                                         \
+      .doc = "processors, instead of nodes times processors of a node; one replica if neither is " \
+             "known")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "FILE",
      .optional = true,
@@ -122,8 +117,7 @@ static calc_exit import_settings(const calc_args *args, const calc_import *impor
         status = convert(args, import, &errors);
     }
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_add(&errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                        calc_status_text(status));
+        calc_errors_no_memory(&errors);
     }
     size_t ignored = *(const size_t *)import->context;
     if (ignored > 0) {
@@ -141,11 +135,11 @@ static calc_exit run(const calc_args *args)
                           .settings = &settings,
                           .ignored = tell_ignored,
                           .context = &ignored};
-    char *end = NULL;
-    import.procs = procs ? strtol(procs, &end, 10) : 0;
-    if (procs && (end == procs || *end || import.procs < 1 || import.procs > 1000000000)) {
+    double count = 0;
+    if (procs && !calc_opt_number(procs, true, 1, 1e9, &count)) {
         return calc_complain_usage(args->command, "--procs takes a number from 1 to 1000000000");
     }
+    import.procs = (int64_t)count;
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
     }

@@ -13,25 +13,20 @@
 #include "report/page.h"
 #include "spec/field.h"
 
-enum { OPT_OUT, OPT_SET };
+#define OPTIONS(X)                                                                                 \
+    X(OUT, "out", "FILE", .doc = "write the page to a file; \"-\" is standard output",             \
+      .preset = "-")                                                                               \
+    X(SET, "set", "FIELD=VALUE", .doc = "with APP SYS EXE: override a field, as for calc run",     \
+      .repeated = true)
 
-static const calc_opt opts[] = {
-    [OPT_OUT] = {.name = "out",
-                 .value = "FILE",
-                 .preset = "-",
-                 .doc = "write the page to a file; \"-\" is standard output"},
-    [OPT_SET] = {.name = "set",
-                 .value = "FIELD=VALUE",
-                 .repeated = true,
-                 .doc = "with APP SYS EXE: override a field, as for calc run"},
-    {0}};
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "RESULT",
      .repeated = true,
-     .doc =
-         "what calc run --json, calc sweep --out or calc validate --json wrote; beside that of a "
-         "sweep also what --summary wrote, in any order; \"-\" for standard input. Or APP SYS "
-         "EXE, as for calc run"},
+     .doc = "what calc run --json, calc sweep --out or calc validate --json wrote; beside that of "
+            "a sweep also what --summary wrote, in any order; \"-\" for standard input. Or APP SYS "
+            "EXE, as for calc run"},
     {0}};
 static const char *const examples[] = {
     "calc report best.json summary.json --out front.html", "calc report run.json --out run.html",

@@ -17,97 +17,46 @@
 #include "spec/compat.h"
 #include "spec/field.h"
 
-enum {
-    OPT_SET,
-    OPT_JSON,
-    OPT_CSV,
-    OPT_LAYERS,
-    OPT_STAGES,
-    OPT_BAND,
-    OPT_PEERS,
-    OPT_SCHEDULE,
-    OPT_PLOT,
-    OPT_HTML,
-    OPT_OPERATORS,
-    OPT_ROWS,
-    OPT_COMPAT,
-    OPT_COLOR
-};
-
 static const char *const schedules[] = {"closed", "exact", NULL};
 static const char *const when[] = {"auto", "always", "never", NULL};
-static const calc_opt opts[] = {
-    [OPT_SET] = {.name = "set",
-                 .value = "FIELD=VALUE",
-                 .repeated = true,
-                 .doc = "override a field of the three documents: tensor_par=8, mem1.GiB=141, "
-                        "networks[0].size=16; names that two of them have are written app.X, sys.X "
-                        "or exe.X"},
-    [OPT_JSON] = {.name = "json",
-                  .value = "FILE",
-                  .doc = "write inputs, verdict and statistics as one JSON object"},
-    [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write a header and one row of CSV"},
-    [OPT_LAYERS] = {.name = "layers",
-                    .doc = "add each layer of the blocks, embedding and head to the summary and to "
-                           "JSON"},
-    [OPT_STAGES] = {.name = "stages",
-                    .value = "FILE",
-                    .doc = "write a header and one row of CSV per pipeline stage, and add the "
-                           "stages to JSON"},
-    [OPT_BAND] = {.name = "band",
-                  .doc = "add within what nine of ten measured runs like this one would be, to the "
-                         "summary and to JSON (docs/validation.md)"},
-    [OPT_PEERS] = {.name = "peers",
-                   .value = "FILE",
-                   .doc = "write which ranks talk to which, as JSON"},
-    [OPT_SCHEDULE] = {.name = "schedule",
-                      .value = "HOW",
-                      .choices = schedules,
-                      .preset = "closed",
-                      .doc = "time of the pipeline: in closed form, or simulated operation by "
-                             "operation (docs/schedules.md)"},
-    [OPT_PLOT] = {.name = "plot",
-                  .doc = "draw the simulated pipeline below the summary, a row per stage"},
-    [OPT_HTML] = {.name = "html",
-                  .value = "FILE",
-                  .doc = "write a page for a browser: where time and memory go, the pipeline, the "
-                         "roofline; one file that needs no network"},
-    [OPT_OPERATORS] = {.name = "operators",
-                       .value = "FILE",
-                       .doc = "look kernels and collectives up among measured ones before the "
-                              "model is asked, and say where each time comes from "
-                              "(docs/operators.md)"},
-    [OPT_ROWS] = {.name = "rows",
-                  .value = "NAME[,NAME...]",
-                  .doc = "of the operators, those of these machines, as their column \"system\" "
-                         "names them"},
-    [OPT_COMPAT] = {.name = "compat",
-                    .value = "RULES",
-                    .choices = calc_compat_words,
-                    .list = true,
-                    .preset = "none",
-                    .doc = "rules of Calculon's to follow, with commas between them; repaired: all "
-                           "but its three known defects; calculon: all (docs/calculon.md)"},
-    [OPT_COLOR] = {.name = "color",
-                   .value = "WHEN",
-                   .choices = when,
-                   .preset = "auto",
-                   .doc = "colour the summary"},
-    {0}};
-static const calc_arg rows[] = {
-    {.name = "APP",
-     .names_document = true,
-     .kind = CALC_KIND_APP,
-     .doc = "the model: a path, \"-\" for standard input, or a name in models/"},
-    {.name = "SYS",
-     .names_document = true,
-     .kind = CALC_KIND_SYSTEM,
-     .doc = "the machine: likewise, or a name in systems/"},
-    {.name = "EXE",
-     .names_document = true,
-     .kind = CALC_KIND_EXEC,
-     .doc = "how the model is laid out on the machine: likewise, or a name in executions/"},
-    {0}};
+
+#define OPTIONS(X)                                                                                 \
+    X(SET, "set", "FIELD=VALUE",                                                                   \
+      .doc = "override a field of the three documents: tensor_par=8, mem1.GiB=141, "               \
+             "networks[0].size=16; names that two of them have are written app.X, sys.X or exe.X", \
+      .repeated = true)                                                                            \
+    X(JSON, "json", "FILE", .doc = "write inputs, verdict and statistics as one JSON object")      \
+    X(CSV, "csv", "FILE", .doc = "write a header and one row of CSV")                              \
+    X(LAYERS, "layers", NULL,                                                                      \
+      .doc = "add each layer of the blocks, embedding and head to the summary and to JSON")        \
+    X(STAGES, "stages", "FILE",                                                                    \
+      .doc = "write a header and one row of CSV per pipeline stage, and add the stages to JSON")   \
+    X(BAND, "band", NULL,                                                                          \
+      .doc = "add within what nine of ten measured runs like this one would be, to the summary "   \
+             "and to JSON (docs/validation.md)")                                                   \
+    X(PEERS, "peers", "FILE", .doc = "write which ranks talk to which, as JSON")                   \
+    X(SCHEDULE, "schedule", "HOW",                                                                 \
+      .doc = "time of the pipeline: in closed form, or simulated operation by operation "          \
+             "(docs/schedules.md)",                                                                \
+      .choices = schedules, .preset = "closed")                                                    \
+    X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc = "write a page for a browser: where time and memory go, the pipeline, the roofline; "  \
+             "one file that needs no network")                                                     \
+    X(OPERATORS, "operators", "FILE",                                                              \
+      .doc = "look kernels and collectives up among measured ones before the model is asked, and " \
+             "say where each time comes from (docs/operators.md)")                                 \
+    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
+      .doc = "of the operators, those of these machines, as their column \"system\" names them")   \
+    X(COMPAT, "compat", "RULES",                                                                   \
+      .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
+             "three known defects; calculon: all (docs/calculon.md)",                              \
+      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = when, .preset = "auto")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+static const calc_arg rows[] = {CALC_ARGS_RUN, {0}};
 static const char *const examples[] = {
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",

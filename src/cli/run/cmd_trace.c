@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "cli/run/trace.h"
@@ -7,37 +6,17 @@
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 
-enum { OPT_SET, OPT_OUT, OPT_MICROBATCHES };
+#define OPTIONS(X)                                                                                 \
+    X(SET, "set", "FIELD=VALUE",                                                                   \
+      .doc = "override a field of the three documents, as `calc run` does", .repeated = true)      \
+    X(OUT, "out", "FILE", .doc = "where the trace goes; names ending in .gz are compressed",       \
+      .preset = "-")                                                                               \
+    X(MICROBATCHES, "microbatches", "N",                                                           \
+      .doc = "show the first N micro-batches only; the step is still simulated with all of them")
 
-static const calc_opt opts[] = {
-    [OPT_SET] = {.name = "set",
-                 .value = "FIELD=VALUE",
-                 .repeated = true,
-                 .doc = "override a field of the three documents, as `calc run` does"},
-    [OPT_OUT] = {.name = "out",
-                 .value = "FILE",
-                 .preset = "-",
-                 .doc = "where the trace goes; names ending in .gz are compressed"},
-    [OPT_MICROBATCHES] = {.name = "microbatches",
-                          .value = "N",
-                          .doc = "show the first N micro-batches only; the step is still simulated "
-                                 "with all of them"},
-    {0}};
-static const calc_arg rows[] = {{.name = "APP",
-                                 .names_document = true,
-                                 .kind = CALC_KIND_APP,
-                                 .doc = "the model: a path, \"-\" for standard input, or a name in "
-                                        "models/"},
-                                {.name = "SYS",
-                                 .names_document = true,
-                                 .kind = CALC_KIND_SYSTEM,
-                                 .doc = "the machine: likewise, or a name in systems/"},
-                                {.name = "EXE",
-                                 .names_document = true,
-                                 .kind = CALC_KIND_EXEC,
-                                 .doc = "how the model is laid out on the machine: likewise, or a "
-                                        "name in executions/"},
-                                {0}};
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+static const calc_arg rows[] = {CALC_ARGS_RUN, {0}};
 static const char *const examples[] = {
     "calc trace llama3-405B h100_sxm llama3-405B_16384 --out step.json",
     "calc trace deepseek-v3-671B h800 deepseek-v3_2048 --microbatches 16 --out step.json.gz", NULL};
@@ -65,12 +44,11 @@ static calc_status write_trace(const calc_args *args, const calc_trace *trace, c
 static int64_t shown(const calc_args *args)
 {
     const char *text = calc_opt_value(args, OPT_MICROBATCHES);
-    char *end;
+    double value;
     if (!text) {
         return INT64_MAX;
     }
-    long value = strtol(text, &end, 10);
-    return end == text || *end || value < 1 ? 0 : value;
+    return calc_opt_number(text, true, 1, 1e15, &value) ? (int64_t)value : 0;
 }
 
 static calc_status trace(const calc_args *args, int64_t microbatches, const calc_inputs *inputs,

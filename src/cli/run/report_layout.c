@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "model/stages/stages.h"
 #include "spec/choice_set.h"
@@ -85,17 +85,15 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
     }
     write_dimension(out, r, "replicas", groups->expert_data.ranks, &groups->expert_data,
                     "of every expert");
-    int used = snprintf(text, sizeof text, "%.24s of %.24s on a rank",
-                        calc_human_integer(experts / groups->expert.ranks, number[0]),
-                        calc_human_integer(experts, number[1]));
+    snprintf(text, sizeof text, "%.24s of %.24s on a rank",
+             calc_human_integer(experts / groups->expert.ranks, number[0]),
+             calc_human_integer(experts, number[1]));
     if (groups->expert.ranks > 1) {
-        used +=
-            snprintf(text + used, sizeof text - (size_t)used, ", overlap %s, sent in %s",
-                     choice(e, "expert_par_overlap"),
-                     calc_datatype_names[calc_format_datatype(e->dispatch_datatype, e->datatype)]);
+        calc_append(text, sizeof text, ", overlap %s, sent in %s", choice(e, "expert_par_overlap"),
+                    calc_datatype_names[calc_format_datatype(e->dispatch_datatype, e->datatype)]);
     }
     if (e->capacity_factor > 0) {
-        snprintf(text + used, sizeof text - (size_t)used, ", capacity %.4g", e->capacity_factor);
+        calc_append(text, sizeof text, ", capacity %.4g", e->capacity_factor);
     }
     write_note(out, "experts", text);
 }
@@ -111,20 +109,17 @@ static void write_schedule(calc_output *out, const calc_report *r)
     char text[256];
     calc_shape shape = calc_shape_of(&r->inputs->app, e);
     calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
-    int used = snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
-                        e->pipeline_par_overlap ? ", messages overlapped" : "",
-                        choice(e, "pipeline_balance"));
+    snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
+             e->pipeline_par_overlap ? ", messages overlapped" : "", choice(e, "pipeline_balance"));
     double before = -1;
-    for (size_t i = 0; i < stages.count && used < (int)sizeof text; i++) {
+    for (size_t i = 0; i < stages.count; i++) {
         double blocks = stages.item[i].dense + stages.item[i].moe;
         if (blocks != before) {
-            used += snprintf(text + used, sizeof text - (size_t)used, "%s %.4g", i > 0 ? "," : "",
-                             blocks);
+            calc_append(text, sizeof text, "%s %.4g", i > 0 ? "," : "", blocks);
         }
         before = blocks;
     }
-    snprintf(text + used, sizeof text - (size_t)used, " blocks");
-    write_note(out, "schedule", text);
+    write_note(out, "schedule", calc_append(text, sizeof text, " blocks"));
 }
 
 static void write_attention(calc_output *out, const calc_report *r)
@@ -133,22 +128,20 @@ static void write_attention(calc_output *out, const calc_report *r)
     const calc_exec *e = &r->inputs->exec;
     calc_shape s = calc_shape_of(a, e);
     char text[256], number[2][CALC_HUMAN_MAX];
-    int used = snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head", number[0]));
+    bool generic = s.flash && e->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC;
+    snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head", number[0]));
     if (s.latent) {
-        used += snprintf(text + used, sizeof text - (size_t)used, ", latents of %.24s and %.24s",
-                         calc_human_integer(s.q_rank, number[0]),
-                         calc_human_integer(s.kv_rank, number[1]));
+        calc_append(text, sizeof text, ", latents of %.24s and %.24s",
+                    calc_human_integer(s.q_rank, number[0]),
+                    calc_human_integer(s.kv_rank, number[1]));
     } else if (s.kv_heads != s.heads) {
-        used += snprintf(text + used, sizeof text - (size_t)used, ", %.24s key-value",
-                         calc_human_integer(s.kv_heads, number[0]));
+        calc_append(text, sizeof text, ", %.24s key-value",
+                    calc_human_integer(s.kv_heads, number[0]));
     }
-    used += snprintf(
-        text + used, sizeof text - (size_t)used, ", %s%s, %s", s.flash ? "flash" : "stored scores",
-        s.flash && e->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC ? " (generic)" : "",
-        s.causal ? "causal" : "full square");
+    calc_append(text, sizeof text, ", %s%s, %s", s.flash ? "flash" : "stored scores",
+                generic ? " (generic)" : "", s.causal ? "causal" : "full square");
     if (s.window > 0) {
-        snprintf(text + used, sizeof text - (size_t)used, ", window %.24s",
-                 calc_human_integer(s.window, number[0]));
+        calc_append(text, sizeof text, ", window %.24s", calc_human_integer(s.window, number[0]));
     }
     write_note(out, "attention", text);
 }
@@ -181,30 +174,29 @@ static void write_sharding(calc_output *out, const calc_report *r)
                                        "all state sharded (ZeRO 3)"};
     const calc_exec *e = &r->inputs->exec;
     char text[256], number[CALC_HUMAN_MAX], modules[CALC_CHOICE_SET_SIZE];
-    int used = snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
+    snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
     if (e->recompute_modules) {
         const calc_field *field =
             calc_table_find(calc_table_of(CALC_KIND_EXEC), "recompute_modules");
-        used += snprintf(text + used, sizeof text - (size_t)used, " %s",
-                         calc_choice_set_text(field->choices, e->recompute_modules, modules));
+        calc_append(text, sizeof text, " %s",
+                    calc_choice_set_text(field->choices, e->recompute_modules, modules));
     }
     if (e->recompute_blocks > 0) {
-        snprintf(text + used, sizeof text - (size_t)used, " in %.40s of a stage",
-                 calc_human_counted((double)e->recompute_blocks, "block", number));
+        calc_append(text, sizeof text, " in %.40s of a stage",
+                    calc_human_counted((double)e->recompute_blocks, "block", number));
     }
     write_note(out, "memory", text);
-    used = snprintf(text, sizeof text, "%s", what[calc_zero_stage(e)]);
+    snprintf(text, sizeof text, "%s", what[calc_zero_stage(e)]);
     if (e->fsdp_par > 0) {
-        used += snprintf(text + used, sizeof text - (size_t)used, " over %.40s ranks",
-                         calc_human_integer((double)e->fsdp_par, number));
+        calc_append(text, sizeof text, " over %.40s ranks",
+                    calc_human_integer((double)e->fsdp_par, number));
     }
-    snprintf(text + used, sizeof text - (size_t)used, "; %s count",
-             e->memory_model == CALC_MEMORY_MODEL_MEGATRON ? "Megatron-LM's" : "Calculon's");
+    bool megatron = e->memory_model == CALC_MEMORY_MODEL_MEGATRON;
+    calc_append(text, sizeof text, "; %s count", megatron ? "Megatron-LM's" : "Calculon's");
     write_note(out, "", text);
 }
 
-/* ---- The section ------------------------------------------------------------------------------
- */
+/* ---- The section ----------------------------------------------------------------------------- */
 
 /* What the layout does to need less memory. */
 static void write_saving(calc_output *out, const calc_report *r)

@@ -11,8 +11,7 @@
 #include "spec/compat.h"
 #include "spec/field.h"
 
-/* ---- The run ----------------------------------------------------------------------------------
- */
+/* ---- The run --------------------------------------------------------------------------------- */
 
 calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers, calc_errors *errors)
 {
@@ -49,8 +48,7 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- The command that gives it again -----------------------------------------------------------
- */
+/* ---- The command that gives it again --------------------------------------------------------- */
 
 static void put_words(calc_put *put, const char *option, const char *value)
 {

@@ -1,7 +1,11 @@
 #include "cli/run/run_page.h"
 
+#include <stdlib.h>
+
+#include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "io/put_answer.h"
+#include "model/timeline.h"
 #include "plan/resources.h"
 #include "report/page.h"
 #include "report/page_timeline.h"
@@ -66,21 +70,41 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     return status;
 }
 
+/* What the stages do when. Without backward passes there is nothing to order. */
+static calc_status make_timeline(calc_page_timeline *out, const calc_run_outcome *o,
+                                 calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    calc_timeline t;
+    calc_timeline_of(&in->app, &in->system, &in->exec, o->compat, &t);
+    if (!in->exec.training) {
+        t.shape.kind = CALC_PIPELINE_SCHEDULE_GPIPE;
+        t.shape.chunks = 1;
+    }
+    if (o->stage_known == 0) {
+        t.shape.microbatches = (int64_t)o->stats.num_microbatches;
+        return calc_page_timeline_make(out, &t.shape, NULL, errors);
+    }
+    calc_schedule_pass *pass = calloc((size_t)(t.shape.stages * t.shape.chunks), sizeof *pass);
+    if (!pass) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_timeline_passes(&t, pass);
+    calc_status status = calc_page_timeline_make(out, &t.shape, pass, errors);
+    free(pass);
+    return status;
+}
+
 calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, const calc_text *json,
                                 calc_errors *errors)
 {
     calc_output *out = NULL;
     calc_page_timeline timeline = {0};
-    calc_status status =
-        calc_page_timeline_make(&timeline, &o->inputs.exec, &o->stats, o->stage, errors);
+    calc_status status = make_timeline(&timeline, o, errors);
     status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
     if (status == CALC_OK) {
         status = write_page(out, o, json, &timeline, errors);
-        if (status == CALC_OK) {
-            status = calc_output_close(out, errors);
-        } else {
-            calc_output_discard(out);
-        }
+        status = calc_output_end(out, status, errors);
     }
     calc_page_timeline_free(&timeline);
     return status;

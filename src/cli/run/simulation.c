@@ -23,7 +23,7 @@ calc_status calc_simulation_run(calc_simulation *s, const calc_inputs *inputs, c
     if (status != CALC_OK) {
         return status;
     }
-    calc_timeline_of(&inputs->app, &inputs->system, &inputs->exec, &s->timeline);
+    calc_timeline_of(&inputs->app, &inputs->system, &inputs->exec, CALC_COMPAT_NONE, &s->timeline);
     const calc_schedule_shape *shape = &s->timeline.shape;
     if (!s->timeline.fits) {
         return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,

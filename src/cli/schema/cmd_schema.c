@@ -4,30 +4,29 @@
 #include "io/schema.h"
 #include "spec/field.h"
 
-enum { OPT_OUT };
-
 /* The kinds of tables come first, as calc_kind counts them; then those of files. */
 static const char *const names[] = {"app",    "sys",   "exe",  "stats",     "layer",      "stage",
                                     "result", "space", "runs", "operators", "validation", NULL};
 static const calc_fill_file *const files[] = {&calc_schema_result, &calc_schema_space,
                                               &calc_schema_runs, &calc_schema_operators,
                                               &calc_schema_validation};
-static const calc_opt opts[] = {
-    [OPT_OUT] = {.name = "out", .value = "FILE", .preset = "-", .doc = "write to a file"}, {0}};
+
+#define OPTIONS(X) X(OUT, "out", "FILE", .doc = "write to a file", .preset = "-")
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
      .choices = names,
-     .doc =
-         "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
-         "calc run --json writes; stats, layer, stage: parts of it; runs, operators: the rows of "
-         "files of measured runs and operators, as objects; validation: what calc "
-         "validate --json writes"},
+     .doc = "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
+            "calc run --json writes; stats, layer, stage: parts of it; runs, operators: the rows "
+            "of files of measured runs and operators, as objects; validation: what calc validate "
+            "--json writes"},
     {0}};
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};
 
-/* ---- Parts that the tables of fields make ------------------------------------------------------
- */
+/* ---- Parts that the tables of fields make ---------------------------------------------------- */
 
 static void write_object(calc_output *out, int kind)
 {
@@ -79,8 +78,7 @@ static void write_version(calc_output *out, int kind)
     calc_output_text(out, CALC_VERSION);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static const calc_fill_place places[] = {{"@version", write_version, CALC_KIND_NONE},
                                          {"\"@axes\": null", write_axes, CALC_KIND_NONE},

@@ -5,16 +5,15 @@
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 
-enum { OPT_MAN, OPT_COMPLETION };
-
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-static const calc_opt opts[] = {
-    [OPT_MAN] = {.name = "man", .doc = "write the manual page instead, in roff"},
-    [OPT_COMPLETION] = {.name = "completion",
-                        .value = "SHELL",
-                        .choices = shells,
-                        .doc = "write a completion script for a shell instead"},
-    {0}};
+
+#define OPTIONS(X)                                                                                 \
+    X(MAN, "man", NULL, .doc = "write the manual page instead, in roff")                           \
+    X(COMPLETION, "completion", "SHELL", .doc = "write a completion script for a shell instead",   \
+      .choices = shells)
+
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "COMMAND", .optional = true, .doc = "a command; none: calc itself"}, {0}};
 static const char *const examples[] = {"calc help run", "calc help --man run | man -l -",

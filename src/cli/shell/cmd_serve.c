@@ -11,10 +11,10 @@
 #include "io/request.h"
 #include "session/session.h"
 
-enum { OPT_STDIO };
+#define OPTIONS(X) X(STDIO, "stdio", NULL, .doc = "read standard input and write standard output")
 
-static const calc_opt opts[] = {
-    [OPT_STDIO] = {.name = "stdio", .doc = "read standard input and write standard output"}, {0}};
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {{0}};
 static const char *const examples[] = {
     "echo '{\"app\": \"gpt3-175B\", \"sys\": \"a100_80g\", \"exe\": "

@@ -32,6 +32,11 @@ typedef struct calc_opt {
     const char *doc;
 } calc_opt;
 
+/** Options are listed once, X(NAME, name, value, .doc = "...", other members); the list makes their
+ *  numbers and their rows. */
+#define CALC_OPT_NUMBER(id, ...) OPT_##id,
+#define CALC_OPT_ROW(id, opt, what, ...) {.name = (opt), .value = (what), __VA_ARGS__},
+
 /** One argument. Lists of them end with a row without a name. */
 typedef struct calc_arg {
     const char *name;    /**< "APP" */
@@ -42,6 +47,22 @@ typedef struct calc_arg {
     bool repeated; /**< takes all further arguments; only the last row may */
     const char *doc;
 } calc_arg;
+
+/** The row of one that names a document. */
+#define CALC_ARG_DOCUMENT(arg, of, ...)                                                            \
+    {                                                                                              \
+        .name = (arg), .names_document = true, .kind = (of), __VA_ARGS__                           \
+    }
+
+/** The rows of the three documents of a run. */
+#define CALC_ARGS_RUN                                                                              \
+    CALC_ARG_DOCUMENT("APP", CALC_KIND_APP,                                                        \
+                      .doc = "the model: a path, \"-\" for standard input, or a name in models/"), \
+        CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM,                                                 \
+                          .doc = "the machine: likewise, or a name in systems/"),                  \
+        CALC_ARG_DOCUMENT(                                                                         \
+            "EXE", CALC_KIND_EXEC,                                                                 \
+            .doc = "how the model is laid out on the machine: likewise, or a name in executions/")
 
 typedef struct calc_args calc_args;
 

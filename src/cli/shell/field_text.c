@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "spec/alias.h"
 #include "spec/choice_set.h"
@@ -33,11 +34,7 @@ void calc_field_text_range(const calc_field *field, char *buffer, size_t size)
 {
     buffer[0] = '\0';
     if (field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET) {
-        size_t length = 0;
-        for (size_t i = 0; field->choices[i] && length < size; i++) {
-            length += (size_t)snprintf(buffer + length, size - length, "%s%s", i ? ", " : "",
-                                       field->choices[i]);
-        }
+        calc_choices_text(field->choices, buffer, size);
     } else if (field->lo < field->hi) {
         const char *from = field->flags & CALC_OR_ZERO ? "0, or " : "";
         const char *to = field->flags & CALC_BELOW_HI ? " to below " : " to ";
@@ -53,17 +50,16 @@ const char *calc_field_text_meaning(const calc_table *table, const calc_field *f
                                     char buffer[CALC_FIELD_TEXT_MEANING])
 {
     const calc_alias *alias = calc_alias_of(table, field->key);
-    int used = snprintf(buffer, CALC_FIELD_TEXT_MEANING, "%s", field->doc);
+    snprintf(buffer, CALC_FIELD_TEXT_MEANING, "%s", field->doc);
     if (alias) {
-        used += snprintf(buffer + used, CALC_FIELD_TEXT_MEANING - (size_t)used, "; also %s%s%s",
-                         alias->key, alias->times[0] ? " times " : "",
-                         alias->times[0] ? alias->times[0] : "");
+        calc_append(buffer, CALC_FIELD_TEXT_MEANING, "; also %s%s%s", alias->key,
+                    alias->times[0] ? " times " : "", alias->times[0] ? alias->times[0] : "");
     }
     for (size_t i = 0; field->choices && field->choices[i]; i++) {
         const char *word = calc_alias_of_choice(field->choices[i]);
         if (word) {
-            used += snprintf(buffer + used, CALC_FIELD_TEXT_MEANING - (size_t)used,
-                             "; also %s for %s", word, field->choices[i]);
+            calc_append(buffer, CALC_FIELD_TEXT_MEANING, "; also %s for %s", word,
+                        field->choices[i]);
         }
     }
     return buffer;

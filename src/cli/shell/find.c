@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 static const struct {
@@ -50,15 +51,11 @@ char *calc_find_name(const char *path, char *buffer, size_t size)
 
 static bool add_entry(calc_find_list *list, const char *path, const char *folder, int place)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        calc_find_entry *entry = realloc(list->entry, capacity * sizeof *entry);
-        if (!entry) {
-            return false;
-        }
-        list->entry = entry;
-        list->capacity = capacity;
+    calc_find_entry *grown = calc_grown(list->entry, list->count, &list->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
     }
+    list->entry = grown;
     char file[256], name[600];
     calc_find_name(path, file, sizeof file);
     snprintf(name, sizeof name, "%s%s%s", folder, *folder ? "/" : "", file);
@@ -108,8 +105,7 @@ static bool add_place(calc_find_list *list, calc_kind kind, const char *place, s
 {
     char directory[CALC_FIND_PATH_MAX];
     snprintf(directory, sizeof directory, "%.*s/%s", (int)length, place, kinds[kind].folder);
-    size_t used = strlen(list->places);
-    snprintf(list->places + used, sizeof list->places - used, "%s%s", used ? ", " : "", directory);
+    calc_append(list->places, sizeof list->places, "%s%s", *list->places ? ", " : "", directory);
     return add_directory(list, directory, "", index);
 }
 

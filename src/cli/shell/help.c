@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "calibrate/least_squares.h"
 #include "cli/shell/complain.h"
 #include "formats/read.h"
@@ -83,18 +84,12 @@ static void write_pairs(calc_output *out, const char *title, const calc_help_pai
 
 const char *calc_help_opt_doc(const calc_opt *opt, char *buffer, size_t size)
 {
-    int length = snprintf(buffer, size, "%s", opt->doc);
-    for (size_t i = 0; opt->choices && opt->choices[i]; i++) {
-        const char *glue = i == 0 ? "; " : opt->choices[i + 1] ? ", " : " or ";
-        length += snprintf(buffer + length, size - (size_t)length, "%s%s", glue, opt->choices[i]);
-    }
+    snprintf(buffer, size, "%s%s", opt->doc, opt->choices ? "; " : "");
+    calc_append_choices(buffer, size, opt->choices);
     if (opt->preset) {
-        length += snprintf(buffer + length, size - (size_t)length, " [%s]", opt->preset);
+        calc_append(buffer, size, " [%s]", opt->preset);
     }
-    if (opt->repeated) {
-        snprintf(buffer + length, size - (size_t)length, "; may be repeated");
-    }
-    return buffer;
+    return calc_append(buffer, size, "%s", opt->repeated ? "; may be repeated" : "");
 }
 
 void calc_help_synopsis(calc_output *out, const calc_command *command)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 /* Room for any of the three structs. */
@@ -59,16 +60,12 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
 /* "/networks/0/size" as calc_field_find() wants it: "networks[0].size". */
 static void path_of_pointer(const char *pointer, char *path, size_t size)
 {
-    size_t length = 0;
     path[0] = '\0';
-    while (*pointer == '/' && length < size) {
+    while (*pointer == '/') {
         size_t word = strcspn(pointer + 1, "/");
         bool index = pointer[1] >= '0' && pointer[1] <= '9';
-        length += (size_t)snprintf(path + length, size - length, "%s%.*s%s",
-                                   index    ? "["
-                                   : length ? "."
-                                            : "",
-                                   (int)word, pointer + 1, index ? "]" : "");
+        const char *before = index ? "[" : *path ? "." : "";
+        calc_append(path, size, "%s%.*s%s", before, (int)word, pointer + 1, index ? "]" : "");
         pointer += 1 + word;
     }
 }

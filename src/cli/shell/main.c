@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
@@ -45,9 +46,9 @@ static calc_exit unknown_word(const char *word)
     const char *what = word[0] == '-' ? "option" : "command";
     static const char *const options[] = {"--help", "--version", NULL};
     const char *nearest = word[0] == '-' ? calc_nearest(word, options) : calc_command_nearest(word);
-    int length = snprintf(text, sizeof text, "unknown %s \"%.100s\"", what, word);
+    snprintf(text, sizeof text, "unknown %s \"%.100s\"", what, word);
     if (nearest) {
-        snprintf(text + length, sizeof text - (size_t)length, ", did you mean \"%s\"?", nearest);
+        calc_append(text, sizeof text, ", did you mean \"%s\"?", nearest);
     }
     return calc_complain_usage(NULL, text);
 }

@@ -1,10 +1,12 @@
 #include "cli/shell/opt.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 
@@ -18,23 +20,12 @@ static calc_exit complain(calc_args *args, const char *fmt, ...)
     return CALC_EXIT_USAGE;
 }
 
-/* "a, b or c" */
-static const char *join(const char *const *words, char *buffer, size_t size)
-{
-    size_t length = 0;
-    buffer[0] = '\0';
-    for (; *words && length < size; words++) {
-        const char *glue = length == 0 ? "" : words[1] ? ", " : " or ";
-        length += (size_t)snprintf(buffer + length, size - length, "%s%s", glue, *words);
-    }
-    return buffer;
-}
-
 static calc_exit complain_choice(calc_args *args, const char *what, const char *value,
                                  const char *const *choices)
 {
-    char list[384];
-    return complain(args, "%s: \"%.60s\" is not %s", what, value, join(choices, list, sizeof list));
+    char list[384] = "";
+    return complain(args, "%s: \"%.60s\" is not %s", what, value,
+                    calc_append_choices(list, sizeof list, choices));
 }
 
 static calc_exit complain_unknown(calc_args *args, const char *word, size_t length)
@@ -187,6 +178,18 @@ const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor)
         }
     }
     return NULL;
+}
+
+bool calc_opt_number(const char *text, bool whole, double lo, double hi, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    bool fine = end != text && *end == '\0' && value >= lo && value <= hi &&
+                (!whole || value == floor(value));
+    if (fine) {
+        *out = value;
+    }
+    return fine;
 }
 
 bool calc_opt_is_stdout(const calc_args *args, int opt)

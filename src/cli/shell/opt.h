@@ -37,6 +37,10 @@ const char *calc_opt_value(const calc_args *args, int opt);
  *  @param cursor  0 before the first call */
 const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor);
 
+/** Read a number from `lo` to `hi`.
+ *  @return false if the text is anything else; then *out stays */
+bool calc_opt_number(const char *text, bool whole, double lo, double hi, double *out);
+
 /** Whether a value of that row is "-": standard output. */
 bool calc_opt_is_stdout(const calc_args *args, int opt);
 

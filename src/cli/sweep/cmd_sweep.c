@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -72,12 +71,9 @@ static const char *check_options(task *t)
 static double time_limit_s(const calc_args *args)
 {
     const char *text = calc_opt_value(args, CALC_SWEEP_OPT_TIME_LIMIT);
-    char *end;
-    if (!text) {
-        return HUGE_VAL;
-    }
-    double limit_s = strtod(text, &end);
-    return end != text && *end == '\0' && limit_s > 0 ? limit_s : -1;
+    double limit_s = HUGE_VAL;
+    bool fine = !text || (calc_opt_number(text, false, 0, HUGE_VAL, &limit_s) && limit_s > 0);
+    return fine ? limit_s : -1;
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -153,11 +149,7 @@ static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_
 {
     calc_output *out;
     if (calc_output_open(&out, "-", errors) == CALC_OK) {
-        if (write(out, t, errors) == CALC_OK) {
-            (void)!calc_output_close(out, errors);
-        } else {
-            calc_output_discard(out);
-        }
+        (void)!calc_output_end(out, write(out, t, errors), errors);
     }
 }
 

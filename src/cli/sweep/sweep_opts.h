@@ -5,37 +5,76 @@
 #include "cli/shell/command.h"
 
 /** Rows of calc_sweep_opts. */
-typedef enum calc_sweep_opt {
-    CALC_SWEEP_OPT_AXIS,
-    CALC_SWEEP_OPT_PROCS,
-    CALC_SWEEP_OPT_BATCH,
-    CALC_SWEEP_OPT_OBJECTIVES,
-    CALC_SWEEP_OPT_TOP,
-    CALC_SWEEP_OPT_TOP_BY,
-    CALC_SWEEP_OPT_PER,
-    CALC_SWEEP_OPT_WHERE,
-    CALC_SWEEP_OPT_COMPAT,
-    CALC_SWEEP_OPT_OUT,
-    CALC_SWEEP_OPT_SUMMARY,
-    CALC_SWEEP_OPT_SAVE_BEST,
-    CALC_SWEEP_OPT_ALL,
-    CALC_SWEEP_OPT_HTML,
-    CALC_SWEEP_OPT_PLOT,
-    CALC_SWEEP_OPT_PLAN,
-    CALC_SWEEP_OPT_SAMPLE,
-    CALC_SWEEP_OPT_SEED,
-    CALC_SWEEP_OPT_NO_PRUNE,
-    CALC_SWEEP_OPT_VERIFY,
-    CALC_SWEEP_OPT_THREADS,
-    CALC_SWEEP_OPT_CPU,
-    CALC_SWEEP_OPT_TIME_LIMIT,
-    CALC_SWEEP_OPT_PROGRESS,
-    CALC_SWEEP_OPT_CHECKPOINT,
-    CALC_SWEEP_OPT_EVERY,
-    CALC_SWEEP_OPT_RESUME,
-    CALC_SWEEP_OPT_SHARD,
-    CALC_SWEEP_OPT_MERGE
-} calc_sweep_opt;
+#define CALC_SWEEP_OPT_LIST(X)                                                                     \
+    X(AXIS, "axis", "FIELD=VALUES",                                                                \
+      .doc = "sweep a field over a,b,c, lo:hi:step, lo:hi:xFACTOR or * (every legal value); "      \
+             "fields of model and machine too: sys.mem1.GiB=40,80",                                \
+      .repeated = true)                                                                            \
+    X(PROCS, "procs", "VALUES", .doc = "numbers of processors: 512 or 8:8192:8")                   \
+    X(BATCH, "batch", "MAX",                                                                       \
+      .doc = "largest global batch: each layout takes the largest multiple of its data "           \
+             "parallelism; --axis batch_size=N is exact")                                          \
+    X(OBJECTIVES, "objectives", "LIST",                                                            \
+      .doc = "1 to 4 statistics of the Pareto front: mem1 and mem2 are the needs of the tiers; "   \
+             ":up or :down turns one [sample_rate,mem1,mem2]")                                     \
+    X(TOP, "top", "N", .doc = "how many best to list besides the front [10]")                      \
+    X(TOP_BY, "top-by", "STAT", .doc = "what they are the best by", .preset = "sample_rate")       \
+    X(PER, "per", "LIST",                                                                          \
+      .doc = "one front and one list of best for each num_procs, each design (model, machine and " \
+             "their swept fields), or both")                                                       \
+    X(WHERE, "where", "COND",                                                                      \
+      .doc = "only layouts that meet a condition on a statistic or a field: 'mem1 <= 60GiB', "     \
+             "'tensor_par != 3'",                                                                  \
+      .repeated = true)                                                                            \
+    X(COMPAT, "compat", "RULES",                                                                   \
+      .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
+             "three known defects; calculon: all (docs/calculon.md)",                              \
+      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    X(OUT, "out", "FILE",                                                                          \
+      .doc = "write front and best with all fields and statistics, as .json or .csv")              \
+    X(SUMMARY, "summary", "FILE", .doc = "write counts, times and rates as JSON")                  \
+    X(SAVE_BEST, "save-best", "FILE", .doc = "write the best layout as an execution for calc run") \
+    X(ALL, "all", "FILE",                                                                          \
+      .doc = "write every feasible layout as a row of CSV; slower, as every layout needs all its " \
+             "statistics")                                                                         \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc = "write a page for a browser: the front, the best, what they spend, every split; one " \
+             "file that needs no network")                                                         \
+    X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
+    X(PLAN, "plan", NULL,                                                                          \
+      .doc = "show the axes, how many layouts there are and about how long it takes; do nothing "  \
+             "else")                                                                               \
+    X(SAMPLE, "sample", "N",                                                                       \
+      .doc =                                                                                       \
+          "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
+    X(SEED, "seed", "S", .doc = "another seed draws other layouts", .preset = "0")                 \
+    X(NO_PRUNE, "no-prune", NULL,                                                                  \
+      .doc =                                                                                       \
+          "evaluate also what bounds prove to be dominated or too large; the result is the same")  \
+    X(VERIFY, "verify", "FRAC",                                                                    \
+      .doc = "share of the work to do again as calc run does, from 0 to 1; a difference ends the " \
+             "sweep")                                                                              \
+    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
+    X(CPU, "cpu", "LEVEL",                                                                         \
+      .doc =                                                                                       \
+          "instructions to use: generic, x86-64-v3 or x86-64-v4 [the best that the machine has]")  \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known")       \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = progress, .preset = "auto")                                                       \
+    X(CHECKPOINT, "checkpoint", "FILE",                                                            \
+      .doc = "save what is found so far, so that a sweep that was killed can go on")               \
+    X(EVERY, "checkpoint-every", "SECONDS", .doc = "how often", .preset = "5")                     \
+    X(RESUME, "resume", NULL, .doc = "go on from the checkpoint; from the start if there is none") \
+    X(SHARD, "shard", "I/N",                                                                       \
+      .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge, and a "  \
+             "checkpoint")                                                                         \
+    X(MERGE, "merge", "PART",                                                                      \
+      .doc = "put the parts of shards together instead of sweeping, as calc merge does",           \
+      .repeated = true)
+
+#define CALC_SWEEP_OPT_NUMBER(id, ...) CALC_SWEEP_OPT_##id,
+typedef enum calc_sweep_opt { CALC_SWEEP_OPT_LIST(CALC_SWEEP_OPT_NUMBER) } calc_sweep_opt;
+#undef CALC_SWEEP_OPT_NUMBER
 
 extern const calc_opt calc_sweep_opts[];
 extern const calc_arg calc_sweep_args[];

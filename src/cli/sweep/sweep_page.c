@@ -10,8 +10,7 @@
 #include "report/page.h"
 #include "spec/field.h"
 
-/* ---- Statistics that the page shows ------------------------------------------------------------
- */
+/* ---- Statistics that the page shows ---------------------------------------------------------- */
 
 enum { COLUMNS = 24 };
 
@@ -256,8 +255,7 @@ static void put_cells(calc_put *put, const calc_sweep_study *study, const column
     calc_put_close(put);
 }
 
-/* ---- More of each resource ---------------------------------------------------------------------
- */
+/* ---- More of each resource ------------------------------------------------------------------- */
 
 static void put_more(calc_put *put, const calc_sweep_study *study, const columns *c,
                      const calc_sweep_more *more, const calc_sweep_result *result)

@@ -1,11 +1,10 @@
 #include "cli/sweep/sweep_plan.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
@@ -23,66 +22,51 @@ enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
 
-/* Text that grows; what does not fit is cut. */
-typedef struct line {
-    char text[TEXT_SIZE];
-    size_t used;
-} line;
-
-CALC_PRINTF(2, 3)
-static void add(line *out, const char *fmt, ...)
-{
-    va_list list;
-    va_start(list, fmt);
-    size_t room = sizeof out->text - out->used;
-    int length = vsnprintf(out->text + out->used, room, fmt, list);
-    va_end(list);
-    out->used += (size_t)length < room ? (size_t)length : room - 1;
-}
-
 /* Whether value `i` of many is shown: the first few and the last. */
 static bool is_shown(size_t i, size_t count)
 {
     return count <= VALUES_SHOWN + 1 || i < VALUES_SHOWN - 1 || i == count - 1;
 }
 
-static void add_exec_value(line *out, calc_axis axis, int64_t value)
+static void add_exec_value(char *out, calc_axis axis, int64_t value)
 {
     const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
     char number[32];
     if (field->type == CALC_TYPE_ENUM) {
-        add(out, "%s", field->choices[value]);
+        calc_append(out, TEXT_SIZE, "%s", field->choices[value]);
     } else if (field->type == CALC_TYPE_REAL) {
-        add(out, "%s", calc_number_text(calc_axis_number(axis, value), 1, number));
+        calc_append(out, TEXT_SIZE, "%s",
+                    calc_number_text(calc_axis_number(axis, value), 1, number));
     } else if (field->type == CALC_TYPE_SET) {
         char set[CALC_CHOICE_SET_SIZE];
-        add(out, "%s", value ? calc_choice_set_text(field->choices, value, set) : "none");
+        calc_append(out, TEXT_SIZE, "%s",
+                    value ? calc_choice_set_text(field->choices, value, set) : "none");
     } else if (field->type == CALC_TYPE_BOOL) {
-        add(out, "%s", value ? "true" : "false");
+        calc_append(out, TEXT_SIZE, "%s", value ? "true" : "false");
     } else {
-        add(out, "%" PRId64, value);
+        calc_append(out, TEXT_SIZE, "%" PRId64, value);
     }
 }
 
-static void add_gap(line *out, size_t i, size_t count)
+static void add_gap(char *out, size_t i, size_t count)
 {
     bool gap = i > 0 && !is_shown(i - 1, count);
-    add(out, "%s", i == 0 ? " " : gap ? ",...," : ",");
+    calc_append(out, TEXT_SIZE, "%s", i == 0 ? " " : gap ? ",...," : ",");
 }
 
-static void add_exec_axis(line *out, const calc_space *space, calc_axis axis)
+static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
     bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
-    add(out, "%s%s%s", out->used ? "; " : "", calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
-        maximum ? " up to" : "");
+    calc_append(out, TEXT_SIZE, "%s%s%s", *out ? "; " : "",
+                calc_table_of(CALC_KIND_EXEC)->rows[axis].key, maximum ? " up to" : "");
     if (values->all) {
-        add(out, " *");
+        calc_append(out, TEXT_SIZE, " *");
     }
     if (values->last) {
-        add(out, " ");
+        calc_append(out, TEXT_SIZE, " ");
         add_exec_value(out, axis, values->value[values->count - 1]);
-        add(out, " where it can be");
+        calc_append(out, TEXT_SIZE, " where it can be");
         return;
     }
     for (size_t i = 0; i < values->count; i++) {
@@ -92,7 +76,7 @@ static void add_exec_axis(line *out, const calc_space *space, calc_axis axis)
         }
     }
     if (!is_shown(VALUES_SHOWN, values->count)) {
-        add(out, " (%zu)", values->count);
+        calc_append(out, TEXT_SIZE, " (%zu)", values->count);
     }
 }
 
@@ -108,9 +92,9 @@ static bool is_silent(const calc_space *space, calc_axis axis)
     return values->value[0] == calc_axis_get(&exec, axis);
 }
 
-static void add_design_axis(line *out, const calc_design_axis *axis)
+static void add_design_axis(char *out, const calc_design_axis *axis)
 {
-    add(out, "%s%s", out->used ? "; " : "", axis->path);
+    calc_append(out, TEXT_SIZE, "%s%s", *out ? "; " : "", axis->path);
     for (size_t i = 0; i < axis->count; i++) {
         char number[32];
         const calc_field *field = axis->ref.field;
@@ -119,18 +103,18 @@ static void add_design_axis(line *out, const calc_design_axis *axis)
         }
         add_gap(out, i, axis->count);
         if (field->type == CALC_TYPE_ENUM) {
-            add(out, "%s", field->choices[(size_t)axis->value[i]]);
+            calc_append(out, TEXT_SIZE, "%s", field->choices[(size_t)axis->value[i]]);
         } else {
-            add(out, "%s", calc_number_text(axis->value[i], 1, number));
+            calc_append(out, TEXT_SIZE, "%s", calc_number_text(axis->value[i], 1, number));
         }
     }
     if (!is_shown(VALUES_SHOWN, axis->count)) {
-        add(out, " (%zu)", axis->count);
+        calc_append(out, TEXT_SIZE, " (%zu)", axis->count);
     }
 }
 
 /* What is served, where something is. */
-static void add_inference(line *out, const calc_inference *inference)
+static void add_inference(char *out, const calc_inference *inference)
 {
     const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference");
     for (size_t i = 0; i < row->table->count; i++) {
@@ -139,9 +123,9 @@ static void add_inference(line *out, const calc_inference *inference)
         const char *member = (const char *)inference + field->offset;
         double value = calc_member_number(field, member);
         if (!calc_absent_is(field, member)) {
-            add(out, "%sinference.%s %s", out->used ? "; " : "", field->key,
-                field->type == CALC_TYPE_ENUM ? field->choices[(size_t)value]
-                                              : calc_number_text(value, 1, number));
+            calc_append(out, TEXT_SIZE, "%sinference.%s %s", *out ? "; " : "", field->key,
+                        field->type == CALC_TYPE_ENUM ? field->choices[(size_t)value]
+                                                      : calc_number_text(value, 1, number));
         }
     }
 }
@@ -149,27 +133,27 @@ static void add_inference(line *out, const calc_inference *inference)
 void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
 {
     const calc_designs_builder *b = &study->builder;
-    line names = {0};
-    line axes = {0};
+    char names[TEXT_SIZE] = "";
+    char axes[TEXT_SIZE] = "";
     for (size_t i = 0; i < b->apps; i++) {
-        add(&names, "%s%s", i ? ", " : "", b->app[i].name);
+        calc_append(names, TEXT_SIZE, "%s%s", i ? ", " : "", b->app[i].name);
     }
     for (size_t i = 0; i < b->systems; i++) {
-        add(&names, "%s%s", i ? ", " : " on ", b->system[i].name);
+        calc_append(names, TEXT_SIZE, "%s%s", i ? ", " : " on ", b->system[i].name);
     }
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         if (!is_silent(&study->space, (calc_axis)axis)) {
-            add_exec_axis(&axes, &study->space, (calc_axis)axis);
+            add_exec_axis(axes, &study->space, (calc_axis)axis);
         }
     }
-    add_inference(&axes, &study->space.inference);
+    add_inference(axes, &study->space.inference);
     for (size_t i = 0; i < b->axes; i++) {
-        add_design_axis(&axes, &b->axis[i]);
+        add_design_axis(axes, &b->axis[i]);
     }
-    add(&axes, "; every legal value of the rest");
-    calc_help_wrapped(out, names.text, 0);
+    calc_append(axes, TEXT_SIZE, "; every legal value of the rest");
+    calc_help_wrapped(out, names, 0);
     calc_output_text(out, "  ");
-    calc_help_wrapped(out, axes.text, 2);
+    calc_help_wrapped(out, axes, 2);
 }
 
 /* ---- Work ------------------------------------------------------------------------------------ */
@@ -227,8 +211,7 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
         status = count_units(study, &t);
     }
     if (status != CALC_OK) {
-        return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s",
-                               calc_status_text(status));
+        return calc_errors_status(errors, status);
     }
     double left = (double)counts.total;
     calc_output_text(out, "\n");

@@ -210,7 +210,7 @@ calc_status calc_sweep_plot_write(calc_output *out, const calc_paint *paint,
                            paint->utf8 ? "●" : "*");
         status = draw(out, paint, study, &p, groups, columns, errors);
     } else {
-        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
+        calc_errors_no_memory(errors);
     }
     if (status == CALC_OK && !groups) {
         write_bars(out, paint, study, &result->group[0].top, columns);

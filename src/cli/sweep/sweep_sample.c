@@ -6,6 +6,7 @@
 #include "cli/draw/human.h"
 #include "cli/sweep/sweep_opts.h"
 #include "sample.h"
+#include "validate/spread.h"
 
 /** Points that may be drawn: they are kept. */
 #define MOST_POINTS 1000000
@@ -26,13 +27,6 @@ const char *calc_sweep_sample_complaint(const calc_args *args)
         return "--sample: expected a number of points from 1 to 1000000";
     }
     return seed && whole(seed) < 0 ? "--seed: expected a whole number, at least 0" : NULL;
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The share of points with a verdict. */
@@ -82,7 +76,7 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
         }
     }
     if (count > 0) {
-        qsort(value, count, sizeof *value, compare_values);
+        calc_spread_sort(value, count);
         write_quantiles(out, objective->field->key, value, count);
     }
 }
@@ -97,7 +91,7 @@ calc_status calc_sweep_sample_write(calc_output *out, const calc_sweep_study *st
     uint64_t total;
     calc_status status = CALC_ERR_NOMEM;
     if (!point || !value) {
-        calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL, "%s", calc_status_text(status));
+        calc_errors_no_memory(errors);
         goto done;
     }
     status = calc_sample(&study->space, &study->designs, study->options.compat,

@@ -1,5 +1,6 @@
 #include "cli/sweep/sweep_save.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,7 @@
 #include "fingerprint.h"
 #include "parts.h"
 
-/* ---- The command line of a part: what calc merge needs to know the sweep ----------------------
- */
+/* ---- The command line of a part: what calc merge needs to know the sweep --------------------- */
 
 /* Whether an option says what is swept, and not only how or where to. */
 static bool says_what(int opt)
@@ -67,16 +67,14 @@ static size_t put_words(char *out, const calc_args *args)
     return size;
 }
 
-/* ---- Options ----------------------------------------------------------------------------------
- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 /* Seconds of --checkpoint-every; negative if it is no time. */
 static double every_s(const calc_args *args)
 {
     const char *text = calc_opt_value(args, CALC_SWEEP_OPT_EVERY);
-    char *end;
-    double seconds = strtod(text, &end);
-    return end != text && *end == '\0' && seconds >= 0 ? seconds : -1;
+    double seconds;
+    return calc_opt_number(text, false, 0, HUGE_VAL, &seconds) ? seconds : -1;
 }
 
 const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
@@ -143,8 +141,7 @@ void calc_sweep_save_free(calc_sweep_save *save)
     *save = (calc_sweep_save){0};
 }
 
-/* ---- Sweeping and merging ---------------------------------------------------------------------
- */
+/* ---- Sweeping and merging -------------------------------------------------------------------- */
 
 calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_study *study,
                                 const calc_sweep_options *options, calc_ranks *ranks,

@@ -1,6 +1,6 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
@@ -13,62 +13,36 @@
 #include "validate/errors_svg.h"
 #include "validate/parity_svg.h"
 
-enum {
-    OPT_JSON,
-    OPT_CSV,
-    OPT_PLOT,
-    OPT_PLOT_ERRORS,
-    OPT_HTML,
-    OPT_BASELINE,
-    OPT_TOLERANCE,
-    OPT_ROWS,
-    OPT_BAND,
-    OPT_BREAKDOWN,
-    OPT_FEATURES
-};
+#define OPTIONS(X)                                                                                 \
+    X(JSON, "json", "FILE", .doc = "write every measurement and every group as JSON")              \
+    X(CSV, "csv", "FILE", .doc = "write every measurement as CSV")                                 \
+    X(PLOT, "plot", "FILE", .doc = "write predicted over measured times as an SVG picture")        \
+    X(PLOT_ERRORS, "plot-errors", "FILE",                                                          \
+      .doc = "write the errors of times by published table as an SVG picture")                     \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc = "write a page for a browser: parity, errors by group, every row; one file that "      \
+             "needs no network")                                                                   \
+    X(BASELINE, "baseline", "FILE",                                                                \
+      .doc = "what --csv wrote before: end with 1 if the mean error of a group grew")              \
+    X(TOLERANCE, "tolerance", "X", .doc = "by how many percentage points it may grow",             \
+      .preset = "0.5")                                                                             \
+    X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10") \
+    X(BAND, "band", NULL,                                                                          \
+      .doc =                                                                                       \
+          "show how many runs are inside the bands of calc run --band, those made without them")   \
+    X(BREAKDOWN, "breakdown", NULL, .doc = "show what their predictions consist of")               \
+    X(FEATURES, "features", NULL,                                                                  \
+      .doc = "show whether options move memory as measured: pairs of runs that differ in one "     \
+             "option only")
 
-static const calc_opt opts[] = {
-    [OPT_JSON] = {.name = "json",
-                  .value = "FILE",
-                  .doc = "write every measurement and every group as JSON"},
-    [OPT_CSV] = {.name = "csv", .value = "FILE", .doc = "write every measurement as CSV"},
-    [OPT_PLOT] = {.name = "plot",
-                  .value = "FILE",
-                  .doc = "write predicted over measured times as an SVG picture"},
-    [OPT_PLOT_ERRORS] = {.name = "plot-errors",
-                         .value = "FILE",
-                         .doc = "write the errors of times by published table as an SVG picture"},
-    [OPT_HTML] = {.name = "html",
-                  .value = "FILE",
-                  .doc = "write a page for a browser: parity, errors by group, every row; one file "
-                         "that needs no network"},
-    [OPT_BASELINE] = {.name = "baseline",
-                      .value = "FILE",
-                      .doc = "what --csv wrote before: end with 1 if the mean error of a group "
-                             "grew"},
-    [OPT_TOLERANCE] = {.name = "tolerance",
-                       .value = "X",
-                       .preset = "0.5",
-                       .doc = "by how many percentage points it may grow"},
-    [OPT_ROWS] = {.name = "rows",
-                  .value = "N",
-                  .preset = "10",
-                  .doc = "show the N measurements with the largest errors"},
-    [OPT_BAND] = {.name = "band",
-                  .doc = "show how many runs are inside the bands of calc run --band, those made "
-                         "without them"},
-    [OPT_BREAKDOWN] = {.name = "breakdown", .doc = "show what their predictions consist of"},
-    [OPT_FEATURES] = {.name = "features",
-                      .doc = "show whether options move memory as measured: pairs of runs that "
-                             "differ in one option only"},
-    {0}};
-static const calc_arg rows[] = {
-    {.name = "RUNS",
-     .optional = true,
-     .repeated = true,
-     .doc = "CSV files of measured runs, \"-\" for standard input; the published runs that calc "
-            "ships if none is given"},
-    {0}};
+enum { OPTIONS(CALC_OPT_NUMBER) };
+static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+static const calc_arg rows[] = {{.name = "RUNS",
+                                 .optional = true,
+                                 .repeated = true,
+                                 .doc = "CSV files of measured runs, \"-\" for standard input; the "
+                                        "published runs that calc ships if none is given"},
+                                {0}};
 static const char *const examples[] = {"calc validate",
                                        "calc validate --csv now.csv --baseline before.csv",
                                        "calc validate my_runs.csv --json - --plot parity.svg",
@@ -103,23 +77,21 @@ static const char *read_options(task *t)
                 calc_opt_is_stdout(t->args, OPT_PLOT_ERRORS) +
                 calc_opt_is_stdout(t->args, OPT_HTML);
     t->stdout_is_taken = taken > 0;
-    const char *tolerance = calc_opt_value(t->args, OPT_TOLERANCE);
-    const char *worst = calc_opt_value(t->args, OPT_ROWS);
-    char *end;
-    t->tolerance = strtod(tolerance, &end) / 100;
-    if (end == tolerance || *end != '\0' || !(t->tolerance >= 0)) {
+    double points, worst;
+    if (!calc_opt_number(calc_opt_value(t->args, OPT_TOLERANCE), false, 0, HUGE_VAL, &points)) {
         return "--tolerance: a number of percentage points, 0 or more";
     }
-    if (worst[strspn(worst, "0123456789")] != '\0' || *worst == '\0' || strlen(worst) > 9) {
+    if (!calc_opt_number(calc_opt_value(t->args, OPT_ROWS), true, 0, 999999999, &worst)) {
         return "--rows: a number of measurements, 0 or more";
     }
+    t->tolerance = points / 100;
     t->found = (calc_validation){.results = &t->results,
                                  .groups = &t->groups,
                                  .features = &t->features,
                                  .peers = &t->peers,
                                  .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
                                  .systems = &t->measured.systems,
-                                 .worst = strtoul(worst, NULL, 10),
+                                 .worst = (size_t)worst,
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
                                  .options = calc_opt_value(t->args, OPT_FEATURES) != NULL};
     return taken > 1 ? "only one of the files can be standard output"

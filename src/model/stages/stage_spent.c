@@ -1,9 +1,7 @@
 #include "model/stages/stage_spent.h"
 
-/* Add blocks of a kind.
- * @param re  share of them that recompute */
-static void add_blocks(const calc_cost_context *c, const calc_cost *b,
-                       const calc_stage_lines *lines, double blocks, double re, calc_stage_spent *t)
+static void add_some(const calc_cost_context *c, const calc_cost *b, const calc_stage_lines *lines,
+                     double blocks, calc_stage_spent *t)
 {
     if (blocks <= 0) {
         return;
@@ -13,8 +11,8 @@ static void add_blocks(const calc_cost_context *c, const calc_cost *b,
     double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
     t->fw_s += n * b->fw_s;
     t->bw_s += n * (b->agrad_s + b->wgrad_s);
-    t->re_s += n * b->re_s * re;
-    t->repeated_s += n * repeated_s * re;
+    t->re_s += n * b->re_s;
+    t->repeated_s += n * repeated_s;
     t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
     t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
     t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);
@@ -22,6 +20,16 @@ static void add_blocks(const calc_cost_context *c, const calc_cost *b,
     t->sharded_s += n * (s.fw_s + s.bw_s);
     t->fw_offload_s += n * o.fw_s;
     t->bw_offload_s += n * o.bw_s;
+}
+
+/* Add blocks of a kind.
+ * @param re  share of them that recompute */
+static void add_blocks(const calc_cost_context *c, const calc_cost *b,
+                       const calc_stage_lines *lines, double blocks, double re, calc_stage_spent *t)
+{
+    const calc_cost once = calc_stage_once(b);
+    add_some(c, b, lines, blocks * re, t);
+    add_some(c, &once, lines, blocks * (1 - re), t);
 }
 
 /* What the last block of each chunk exposes more than the others. */

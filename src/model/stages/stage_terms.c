@@ -236,27 +236,47 @@ static double beside_host(double s, double host_s)
     return s > 0 ? s * host_wait(host_s / s) : 0;
 }
 
-/* A block: its passes with what sharded weights expose, none shorter than the host issues it; every
- * pass waits in proportion. */
+calc_cost calc_stage_once(const calc_cost *block)
+{
+    calc_cost once = *block;
+    calc_cost_comm *const comm[] = {&once.tensor, &once.context, &once.expert};
+    once.re_s = 0;
+    for (size_t i = 0; i < sizeof comm / sizeof *comm; i++) {
+        comm[i]->re_exposed_s = 0;
+    }
+    return once;
+}
+
+/* Passes over a block with what sharded weights and offload expose beside it. */
+static calc_stage_pass passes_of(const calc_cost_context *c, const calc_exec *exec,
+                                 const calc_cost *b, const calc_stage_lines *l)
+{
+    calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
+    calc_stage_offload o = calc_stage_offload_of(c, exec, b, &s);
+    return (calc_stage_pass){.fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s,
+                             .agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s,
+                             .wgrad_s = b->wgrad_s};
+}
+
+/* A block: its passes, none shorter than the host issues it; every pass waits in proportion. */
 static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_stage_parts *p,
                       calc_block_kind kind, const calc_stage_lines *l, double speed,
                       calc_stage_part *out)
 {
     const calc_cost *b = &p->block[kind];
-    calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
-    calc_stage_offload o = calc_stage_offload_of(c, exec, b, &s);
-    double fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s;
-    double agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s;
+    const calc_cost once = calc_stage_once(b);
+    calc_stage_pass pass = passes_of(c, exec, b, l);
+    calc_stage_pass without = passes_of(c, exec, &once, l);
     double away = calc_stage_away_of(exec).activation;
-    double all_s = fw_s + agrad_s + b->wgrad_s;
+    double all_s = calc_stage_pass_s(&pass);
     double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
-    double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
-    /* A block that does not recompute waits for the host, too, which launches it once. */
-    double without_s = beside_host(all_s - b->re_s - repeated_s, p->host_once_s[kind]);
+    /* A block that does not recompute hides less behind its passes; it waits for the host, too,
+     * which launches it once. */
+    double without_s = beside_host(calc_stage_pass_s(&without), p->host_once_s[kind]);
     *out = (calc_stage_part){
-        .fw_s = fw_s * factor,
-        .agrad_s = agrad_s * factor,
-        .wgrad_s = b->wgrad_s * factor,
+        .fw_s = pass.fw_s * factor,
+        .agrad_s = pass.agrad_s * factor,
+        .wgrad_s = pass.wgrad_s * factor,
         .spared_s = all_s * factor - without_s * speed,
         .weights = {b->dense_weights, b->expert_weights},
         /* A forward pass alone keeps nothing: a block's activations live while it runs. */

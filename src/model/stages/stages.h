@@ -102,6 +102,10 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
 
+/** A block as it is where it does not recompute: its backward pass is shorter, and less hides
+ *  behind it. */
+calc_cost calc_stage_once(const calc_cost *block);
+
 /** What sharded weights expose in a block [s], forward and backward: gathered before both passes,
  *  beside them as calc_stage_gathers_beside() says; their gradients scattered after the backward
  *  pass, beside it with data_par_overlap. */

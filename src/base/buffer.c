@@ -1,0 +1,37 @@
+#include "base/buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *calc_append(char *text, size_t size, const char *fmt, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text + used, size - used, fmt, args);
+    va_end(args);
+    return text;
+}
+
+char *calc_append_choices(char *text, size_t size, const char *const *words)
+{
+    for (const char *const *word = words; word && *word; word++) {
+        const char *between = word == words ? "" : word[1] ? ", " : " or ";
+        calc_append(text, size, "%s%s", between, *word);
+    }
+    return text;
+}
+
+void *calc_grown(void *list, size_t count, size_t *capacity, size_t size)
+{
+    enum { FIRST = 16 };
+    if (count < *capacity) {
+        return list;
+    }
+    size_t larger = *capacity > 0 ? 2 * *capacity : FIRST;
+    void *grown = realloc(list, larger * size);
+    *capacity = grown ? larger : *capacity;
+    return grown;
+}

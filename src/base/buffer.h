@@ -1,0 +1,19 @@
+/** @file buffer.h  Texts in buffers of a fixed size, and lists that grow. */
+#ifndef CALC_BASE_BUFFER_H
+#define CALC_BASE_BUFFER_H
+
+#include "calc.h"
+
+/** Append to a text in a buffer of `size` bytes; what does not fit is cut off. @return the text */
+char *calc_append(char *text, size_t size, const char *fmt, ...) CALC_PRINTF(3, 4);
+
+/** Append words as choices: "a, b or c". @param words  NULL at the end; NULL: none */
+char *calc_append_choices(char *text, size_t size, const char *const *words);
+
+/** A list with room for one element more: itself, or moved to one of twice the capacity.
+ *  @param capacity  elements that it has room for, 0 at first
+ *  @param size      of an element
+ *  @return NULL if memory is short; the list is then as it was */
+CALC_MUST_USE void *calc_grown(void *list, size_t count, size_t *capacity, size_t size);
+
+#endif
