@@ -192,7 +192,7 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
                          const calc_exec *base)
 {
     const calc_values *axis = space->axis;
-    bool tier2 = system->mem2.capacity_bytes > 0;
+    bool tier2 = system->chip.mem2.capacity_bytes > 0;
     bool weights = tier2 || !axis[CALC_AXIS_weight_offload].all;
     bool activations = tier2 || !axis[CALC_AXIS_activations_offload].all;
     bool optimizers = base->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);

@@ -67,9 +67,9 @@ static bool offered(const calc_system *system, const calc_exec *e)
     const int64_t nets[] = {e->context_par_net, e->expert_par_net, e->expert_tensor_par_net,
                             e->expert_data_par_net};
     const calc_engine *engine =
-        &system->matrix[calc_format_datatype(e->matrix_datatype, e->datatype)];
+        &system->chip.matrix[calc_format_datatype(e->matrix_datatype, e->datatype)];
     const calc_engine *elements =
-        &system->vector[calc_format_datatype(e->vector_datatype, e->datatype)];
+        &system->chip.vector[calc_format_datatype(e->vector_datatype, e->datatype)];
     bool fine = engine->flop_per_s > 0 && engine->efficiency.count > 0 &&
                 elements->flop_per_s > 0 && elements->efficiency.count > 0;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
@@ -178,7 +178,7 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
     bool fine = true;
     v->count = 0;
     for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
-        bool has = system->matrix[d].flop_per_s > 0 && system->vector[d].flop_per_s > 0;
+        bool has = system->chip.matrix[d].flop_per_s > 0 && system->chip.vector[d].flop_per_s > 0;
         bool wanted = datatypes->all ? d == (int)calc_units_datatype(system)
                                      : calc_space_has(space, CALC_AXIS_datatype, d);
         for (int type = 0; type < CALC_ATTENTION_TYPE_COUNT && has && wanted; type++) {

@@ -368,8 +368,8 @@ void calc_worker_cell(calc_worker *w)
     calc_cell_fill(c, w->space, w->system, &w->rows, w->options->compat);
     w->tile.lanes = &c->lanes;
     w->tile.schedule = c->exec.pipeline_schedule;
-    w->tile.tier1_capacity_bytes = w->system->mem1.capacity_bytes;
-    w->tile.tier2_capacity_bytes = w->system->mem2.capacity_bytes;
+    w->tile.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
+    w->tile.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
     for (size_t i = 0; i < w->rows.count; i++) {
         count_row(w, &w->rows.row[i]);

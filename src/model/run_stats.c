@@ -228,8 +228,8 @@ static void put_memory(const calc_step *r, calc_stats *s)
     s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
     s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
     s->proc_mem_tier2_cap_req = r->step.tier2_bytes;
-    s->mem_tier1_capacity = l->system->mem1.capacity_bytes;
-    s->mem_tier2_capacity = l->system->mem2.capacity_bytes;
+    s->mem_tier1_capacity = l->system->chip.mem1.capacity_bytes;
+    s->mem_tier2_capacity = l->system->chip.mem2.capacity_bytes;
     s->peak_stage = r->peak_stage;
 }
 
@@ -399,7 +399,7 @@ static double hardware_flop(const calc_step *r)
 void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_stats *s)
 {
-    double peak = system->matrix[exec->datatype].flop_per_s;
+    double peak = system->chip.matrix[exec->datatype].flop_per_s;
     double procs = (double)exec->num_procs;
     double seq = (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
     double tokens = (double)exec->batch_size * seq;
@@ -413,16 +413,18 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
     s->hardware_flops_utilization = s->hardware_flops / could;
     s->days_per_trillion_tokens = trillion_s / 86400;
     s->proc_hours_per_trillion_tokens = trillion_s / 3600 * procs;
-    s->usd_per_trillion_tokens =
-        system->usd_per_hour > 0 ? s->proc_hours_per_trillion_tokens * system->usd_per_hour : NAN;
-    s->energy_per_token = system->watts > 0 ? system->watts * procs * s->total_time / tokens : NAN;
+    s->usd_per_trillion_tokens = system->chip.usd_per_hour > 0
+                                     ? s->proc_hours_per_trillion_tokens * system->chip.usd_per_hour
+                                     : NAN;
+    s->energy_per_token =
+        system->chip.watts > 0 ? system->chip.watts * procs * s->total_time / tokens : NAN;
 }
 
 static void put_rates(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     double compute_s = s->fw_time + s->bw_time + s->optim_step_time;
-    double peak = l->system->matrix[l->exec->datatype].flop_per_s;
+    double peak = l->system->chip.matrix[l->exec->datatype].flop_per_s;
     s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
     s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
     s->hardware_flops = hardware_flop(r);

@@ -87,10 +87,10 @@ calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, b
     if (calc_verdict_offload_blocks(exec, blocks)) {
         return CALC_VERDICT_OFFLOAD_BLOCKS;
     }
-    if (tier1_bytes > system->mem1.capacity_bytes) {
+    if (tier1_bytes > system->chip.mem1.capacity_bytes) {
         return CALC_VERDICT_MEM1_CAPACITY;
     }
-    if (tier2_bytes > system->mem2.capacity_bytes) {
+    if (tier2_bytes > system->chip.mem2.capacity_bytes) {
         return CALC_VERDICT_MEM2_CAPACITY;
     }
     return CALC_VERDICT_OK;

@@ -309,13 +309,13 @@ static void check_engines(rules *r)
     calc_datatype rest = r->exec->datatype;
     calc_datatype blocks = calc_format_datatype(r->exec->matrix_datatype, rest);
     calc_datatype elements = calc_format_datatype(r->exec->vector_datatype, rest);
-    check_engine(r, "/datatype", "matrix", s->matrix, rest);
-    check_engine(r, "/datatype", "vector", s->vector, rest);
+    check_engine(r, "/datatype", "matrix", s->chip.matrix, rest);
+    check_engine(r, "/datatype", "vector", s->chip.vector, rest);
     if (blocks != rest) {
-        check_engine(r, "/matrix_datatype", "matrix", s->matrix, blocks);
+        check_engine(r, "/matrix_datatype", "matrix", s->chip.matrix, blocks);
     }
     if (elements != rest) {
-        check_engine(r, "/vector_datatype", "vector", s->vector, elements);
+        check_engine(r, "/vector_datatype", "vector", s->chip.vector, elements);
     }
 }
 

@@ -69,7 +69,7 @@ static bool searched_stages(const listing *l, const calc_exec *e)
 /* Rules of the search for axes that take every legal value, beyond calc_check(). */
 static bool searched(const listing *l, const calc_exec *e)
 {
-    bool tier2 = l->system->mem2.capacity_bytes > 0;
+    bool tier2 = l->system->chip.mem2.capacity_bytes > 0;
     bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     int64_t seq = l->app->seq_size / (e->context_par > 1 ? e->context_par : 1);
     if (!searched_fields(l, e) || !searched_stages(l, e)) {

@@ -118,11 +118,11 @@ static bool law_scales(const calc_random_layout *l)
 {
     calc_random_layout fast = *l;
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        fast.system.matrix[type].flop_per_s *= 2;
-        fast.system.vector[type].flop_per_s *= 2;
+        fast.system.chip.matrix[type].flop_per_s *= 2;
+        fast.system.chip.vector[type].flop_per_s *= 2;
     }
-    fast.system.mem1.bytes_per_s *= 2;
-    fast.system.mem2.bytes_per_s *= 2;
+    fast.system.chip.mem1.bytes_per_s *= 2;
+    fast.system.chip.mem2.bytes_per_s *= 2;
     for (int64_t i = 0; i < fast.system.networks_count; i++) {
         fast.system.networks[i].bytes_per_s *= 2;
         fast.system.networks[i].latency_s /= 2;

@@ -167,11 +167,11 @@ static void halve_rate(calc_op_rate *rate)
 static void speed_up(calc_system *s)
 {
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        s->matrix[type].flop_per_s *= 2;
-        s->vector[type].flop_per_s *= 2;
+        s->chip.matrix[type].flop_per_s *= 2;
+        s->chip.vector[type].flop_per_s *= 2;
     }
-    s->mem1.bytes_per_s *= 2;
-    s->mem2.bytes_per_s *= 2;
+    s->chip.mem1.bytes_per_s *= 2;
+    s->chip.mem2.bytes_per_s *= 2;
     for (int64_t i = 0; i < s->networks_count; i++) {
         calc_network *n = &s->networks[i];
         n->bytes_per_s *= 2;
@@ -183,12 +183,12 @@ static void speed_up(calc_system *s)
         halve_rate(&n->op_parameters.all_reduce);
         halve_rate(&n->op_parameters.all_to_all);
     }
-    halve(&s->attention.launch_s);
-    halve(&s->launch.matrix_s);
-    halve(&s->launch.vector_s);
-    halve(&s->host.block_s);
-    halve(&s->host.moe_block_s);
-    halve(&s->host.expert_s);
+    halve(&s->chip.attention.launch_s);
+    halve(&s->chip.launch.matrix_s);
+    halve(&s->chip.launch.vector_s);
+    halve(&s->chip.host.block_s);
+    halve(&s->chip.host.moe_block_s);
+    halve(&s->chip.host.expert_s);
     halve(&s->step_overhead_s);
 }
 
@@ -258,7 +258,7 @@ static bool law_faster(const calc_random_layout *l)
     }
     calc_random_layout fast = *l;
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        fast.system.matrix[type].flop_per_s *= 1.7;
+        fast.system.chip.matrix[type].flop_per_s *= 1.7;
     }
     must_not_be_slower(&fast, s.total_time, "total_time with faster matrices");
     for (int64_t i = 0; i < l->system.networks_count; i++) {
@@ -267,11 +267,12 @@ static bool law_faster(const calc_random_layout *l)
         must_not_be_slower(&fast, s.total_time, "total_time with more bandwidth");
     }
     fast = *l;
-    fast.system.mem1.bytes_per_s *= 1.7;
+    fast.system.chip.mem1.bytes_per_s *= 1.7;
     must_not_be_slower(&fast, s.total_time, "total_time with faster memory");
     fast = *l;
-    fast.system.launch.matrix_s = fast.system.launch.vector_s = fast.system.host.block_s = 0;
-    fast.system.attention.launch_s = 0;
+    fast.system.chip.launch.matrix_s = fast.system.chip.launch.vector_s =
+        fast.system.chip.host.block_s = 0;
+    fast.system.chip.attention.launch_s = 0;
     must_not_be_slower(&fast, s.total_time, "total_time without launches");
     return true;
 }
@@ -553,11 +554,11 @@ static bool law_memory(const calc_random_layout *l)
     if (s.verdict != CALC_VERDICT_OK) {
         return false;
     }
-    bounded.system.mem1.capacity_bytes = s.proc_mem_tier1_cap_req;
+    bounded.system.chip.mem1.capacity_bytes = s.proc_mem_tier1_cap_req;
     calc_stats exact = run(&bounded);
     must(exact.verdict == CALC_VERDICT_OK, "verdict with just enough", exact.verdict, 0);
     must(exact.total_time == s.total_time, "total_time", exact.total_time, s.total_time);
-    bounded.system.mem1.capacity_bytes = nextafter(s.proc_mem_tier1_cap_req, 0);
+    bounded.system.chip.mem1.capacity_bytes = nextafter(s.proc_mem_tier1_cap_req, 0);
     calc_stats little = run(&bounded);
     must(little.verdict == CALC_VERDICT_MEM1_CAPACITY, "verdict with too little", little.verdict,
          0);

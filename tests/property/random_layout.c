@@ -39,17 +39,17 @@ static calc_network_op random_op(calc_rng *rng)
 static void random_system(calc_rng *rng, calc_system *s)
 {
     for (int type = 0; type < CLASSIC_DATATYPES; type++) {
-        s->matrix[type].flop_per_s = real_between(rng, 1e13, 2e15);
-        s->matrix[type].efficiency = random_curve(rng, 1e12);
-        s->vector[type].flop_per_s = real_between(rng, 1e12, 2e14);
-        s->vector[type].efficiency = random_curve(rng, 1e11);
+        s->chip.matrix[type].flop_per_s = real_between(rng, 1e13, 2e15);
+        s->chip.matrix[type].efficiency = random_curve(rng, 1e12);
+        s->chip.vector[type].flop_per_s = real_between(rng, 1e12, 2e14);
+        s->chip.vector[type].efficiency = random_curve(rng, 1e11);
     }
-    s->mem1.bytes_per_s = real_between(rng, 1e11, 8e12);
-    s->mem2.bytes_per_s = real_between(rng, 1e9, 1e12);
-    s->mem1.efficiency = random_curve(rng, 1e9);
-    s->mem2.efficiency = random_curve(rng, 1e9);
-    s->mem1.capacity_bytes = s->mem2.capacity_bytes = 1e20;
-    s->processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
+    s->chip.mem1.bytes_per_s = real_between(rng, 1e11, 8e12);
+    s->chip.mem2.bytes_per_s = real_between(rng, 1e9, 1e12);
+    s->chip.mem1.efficiency = random_curve(rng, 1e9);
+    s->chip.mem2.efficiency = random_curve(rng, 1e9);
+    s->chip.mem1.capacity_bytes = s->chip.mem2.capacity_bytes = 1e20;
+    s->chip.processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
     s->networks_count = between(rng, 1, 3);
     for (int64_t i = 0; i < s->networks_count; i++) {
         calc_network *n = &s->networks[i];

@@ -70,46 +70,47 @@ static void random_network(calc_rng *rng, calc_network *n)
 
 static void random_constants(calc_rng *rng, calc_system *s)
 {
-    s->sustained = maybe(rng, 0.6, 1);
-    s->attention =
+    s->chip.sustained = maybe(rng, 0.6, 1);
+    s->chip.attention =
         (calc_attention_rates){maybe(rng, 0.2, 0.8), maybe(rng, 0.2, 0.7), maybe(rng, 1e-6, 1e-4),
                                maybe(rng, 1, 100),   maybe(rng, 0.5, 1),   maybe(rng, 0.2, 1)};
-    s->grouped = (calc_grouped_rates){maybe(rng, 0.5, 1.5),
-                                      (calc_grouped_mode)calc_rng_below(rng, 3), maybe(rng, 4, 12)};
-    s->launch = (calc_launch){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
-    s->host = (calc_host){maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-5, 1e-3),
-                          maybe(rng, 0, 0.5), maybe(rng, 0.1, 1)};
-    s->overlap = (calc_overlap_shares){maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0.1, 1),
-                                       maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0, 0.3)};
-    s->eager_traffic = maybe(rng, 1, 3);
-    s->expert_activation_traffic = maybe(rng, 1, 8);
-    s->quantize_bytes = maybe(rng, 1, 4);
-    s->block_scaled_efficiency = maybe(rng, 0.5, 1);
-    s->permute_efficiency = maybe(rng, 0.1, 1);
-    s->optimizer_efficiency = maybe(rng, 0.1, 1);
+    s->chip.grouped = (calc_grouped_rates){
+        maybe(rng, 0.5, 1.5), (calc_grouped_mode)calc_rng_below(rng, 3), maybe(rng, 4, 12)};
+    s->chip.launch = (calc_launch){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
+    s->chip.host = (calc_host){maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-4, 4e-3),
+                               maybe(rng, 1e-5, 1e-3), maybe(rng, 0, 0.5), maybe(rng, 0.1, 1)};
+    s->chip.overlap =
+        (calc_overlap_shares){maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0.1, 1),
+                              maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0, 0.3)};
+    s->chip.eager_traffic = maybe(rng, 1, 3);
+    s->chip.expert_activation_traffic = maybe(rng, 1, 8);
+    s->chip.quantize_bytes = maybe(rng, 1, 4);
+    s->chip.block_scaled_efficiency = maybe(rng, 0.5, 1);
+    s->chip.permute_efficiency = maybe(rng, 0.1, 1);
+    s->chip.optimizer_efficiency = maybe(rng, 0.1, 1);
     s->step_overhead_s = maybe(rng, 1e-3, 1e-1);
     s->straggler_growth = maybe(rng, 0.001, 0.05);
-    s->mem_reserved_bytes = maybe(rng, 1e8, 1e10);
-    s->mem_fragmentation = maybe(rng, 0.01, 0.2);
+    s->chip.mem_reserved_bytes = maybe(rng, 1e8, 1e10);
+    s->chip.mem_fragmentation = maybe(rng, 0.01, 0.2);
     s->ranks_per_node = coin(rng) ? 0 : 8;
-    s->watts = maybe(rng, 100, 1000);
-    s->usd_per_hour = maybe(rng, 1, 10);
+    s->chip.watts = maybe(rng, 100, 1000);
+    s->chip.usd_per_hour = maybe(rng, 1, 10);
 }
 
 static void random_system(calc_rng *rng, calc_system *s)
 {
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        s->matrix[type].flop_per_s = real_between(rng, 1e14, 4e15);
-        s->matrix[type].efficiency = random_curve(rng, 1e12);
-        s->vector[type].flop_per_s = real_between(rng, 1e13, 2e14);
-        s->vector[type].efficiency = random_curve(rng, 1e11);
+        s->chip.matrix[type].flop_per_s = real_between(rng, 1e14, 4e15);
+        s->chip.matrix[type].efficiency = random_curve(rng, 1e12);
+        s->chip.vector[type].flop_per_s = real_between(rng, 1e13, 2e14);
+        s->chip.vector[type].efficiency = random_curve(rng, 1e11);
     }
-    s->mem1.bytes_per_s = real_between(rng, 1e12, 8e12);
-    s->mem1.efficiency = random_curve(rng, 1e9);
-    s->mem2.bytes_per_s = 1e11;
-    s->mem2.efficiency = random_curve(rng, 1e9);
-    s->mem1.capacity_bytes = s->mem2.capacity_bytes = 1e20;
-    s->processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
+    s->chip.mem1.bytes_per_s = real_between(rng, 1e12, 8e12);
+    s->chip.mem1.efficiency = random_curve(rng, 1e9);
+    s->chip.mem2.bytes_per_s = 1e11;
+    s->chip.mem2.efficiency = random_curve(rng, 1e9);
+    s->chip.mem1.capacity_bytes = s->chip.mem2.capacity_bytes = 1e20;
+    s->chip.processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
     s->networks_count = 2;
     random_network(rng, &s->networks[0]);
     random_network(rng, &s->networks[1]);

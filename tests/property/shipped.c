@@ -115,8 +115,8 @@ static int64_t split_of(const calc_app *a, int64_t most)
 
 static calc_datatype offered(const calc_system *s)
 {
-    return s->matrix[CALC_DATATYPE_BFLOAT16].flop_per_s > 0 ? CALC_DATATYPE_BFLOAT16
-                                                            : CALC_DATATYPE_FLOAT16;
+    return s->chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s > 0 ? CALC_DATATYPE_BFLOAT16
+                                                                 : CALC_DATATYPE_FLOAT16;
 }
 
 /* Tensor, pipeline and data parallelism as far as the model goes; what else a framework of its time

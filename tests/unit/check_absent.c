@@ -73,7 +73,7 @@ START_TEST(an_object_is_absent_with_all_its_members)
     for (int i = 0; i < 3; i++) {
         ck_assert(is_absent(CALC_KIND_SYSTEM, paths[i], &sys));
     }
-    sys.launch.vector_s = 1e-6;
+    sys.chip.launch.vector_s = 1e-6;
     sys.networks[0].op_parameters.all_to_all.latency_step_s = 1e-6;
     sys.networks[0].bandwidth_curve.count = 1;
     for (int i = 0; i < 3; i++) {

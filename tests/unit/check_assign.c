@@ -54,7 +54,7 @@ START_TEST(bare_names_are_found_in_all_three)
     set("hidden=1024");
     ck_assert_int_eq(app.hidden, 1024);
     set("processing_mode=roofline");
-    ck_assert_int_eq(sys.processing_mode, CALC_PROCESSING_MODE_ROOFLINE);
+    ck_assert_int_eq(sys.chip.processing_mode, CALC_PROCESSING_MODE_ROOFLINE);
     set("tensor_par=8");
     ck_assert_int_eq(exec.tensor_par, 8);
     set("exe.tensor_par= 16 ");
@@ -113,8 +113,8 @@ START_TEST(optional_objects_can_be_set_whole_or_in_part)
 {
     set("sys.launch={\"matrix\": 8e-6}");
     set("launch.vector=4e-6");
-    ck_assert_double_eq(sys.launch.matrix_s, 8e-6);
-    ck_assert_double_eq(sys.launch.vector_s, 4e-6);
+    ck_assert_double_eq(sys.chip.launch.matrix_s, 8e-6);
+    ck_assert_double_eq(sys.chip.launch.vector_s, 4e-6);
     set("networks[0].op_parameters.all_to_all.latency_step=1e-6");
     ck_assert_double_eq(sys.networks[0].op_parameters.all_to_all.latency_step_s, 1e-6);
     set("networks[0].bandwidth_curve=[[1, 0.5], [0, 0.25]]");
@@ -144,22 +144,22 @@ END_TEST
 START_TEST(nested_fields_have_paths)
 {
     set("mem1.GiB=141");
-    ck_assert_double_eq(sys.mem1.capacity_bytes, 141 * 0x1p30);
+    ck_assert_double_eq(sys.chip.mem1.capacity_bytes, 141 * 0x1p30);
     set("sys.networks[0].size=72");
     ck_assert_int_eq(sys.networks[0].size, 72);
     set("networks[0].ops.all_reduce=[1.25,-1]");
     ck_assert_double_eq(sys.networks[0].ops.all_reduce.scalar, 1.25);
     ck_assert_double_eq(sys.networks[0].ops.all_reduce.offset, -1);
     set("mem2.MB_efficiency=[[10, 0.9], [0, 0.5]]");
-    ck_assert_int_eq(sys.mem2.efficiency.count, 2);
-    ck_assert_double_eq(sys.mem2.efficiency.threshold[0], 10e6);
+    ck_assert_int_eq(sys.chip.mem2.efficiency.count, 2);
+    ck_assert_double_eq(sys.chip.mem2.efficiency.threshold[0], 10e6);
 }
 END_TEST
 
 START_TEST(whole_objects_and_lists_can_be_set)
 {
     set("mem2={\"GiB\": 1, \"GBps\": 2, \"MB_efficiency\": [[0, 1]]}");
-    ck_assert_double_eq(sys.mem2.bytes_per_s, 2e9);
+    ck_assert_double_eq(sys.chip.mem2.bytes_per_s, 2e9);
     calc_network network = sys.networks[0];
     set("networks=[{\"bandwidth\": 1, \"efficiency\": 1, \"size\": 2, \"latency\": 0, \"ops\": "
         "{\"p2p\": [1, null], \"reduce_scatter\": [1, 0], \"all_gather\": [1, 0], "
@@ -173,8 +173,8 @@ START_TEST(a_datatype_that_is_not_there_can_be_added)
 {
     set("matrix.float8.tflops=1979");
     set("matrix.float8.gflops_efficiency=[[0,0.5]]");
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 1979e12);
-    ck_assert_int_eq(sys.matrix[CALC_DATATYPE_FLOAT8].efficiency.count, 1);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 1979e12);
+    ck_assert_int_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].efficiency.count, 1);
 }
 END_TEST
 

@@ -16,7 +16,7 @@ static void build(gathered *g, int64_t ranks, calc_format format)
 {
     g->c = case_of(modern_app(), modern_exec(ranks, 1, 1));
     g->c.exec.matrix_datatype = format;
-    g->c.system.quantize_bytes = 6;
+    g->c.system.chip.quantize_bytes = 6;
     resolve(&g->c);
     g->b =
         calc_build_start(&g->c.shape, &g->c.system, &g->c.exec, CALC_COMPAT_NONE, g->c.operators);

@@ -49,10 +49,10 @@ START_TEST(a_matrix_is_bound_by_the_systems_mode)
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 5);
-    c.system.launch.matrix_s = 7;
-    c.system.launch.vector_s = 1000;
+    c.system.chip.launch.matrix_s = 7;
+    c.system.chip.launch.vector_s = 1000;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 5 + 3 * 7);
     calc_operator o = kernel(CALC_OPERATOR_MATRIX);
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_AGRAD), 10 + 3 * 7);
@@ -62,8 +62,8 @@ END_TEST
 START_TEST(the_clock_slows_arithmetic_only)
 {
     modern_case c = start();
-    c.system.sustained = 0.5;
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.sustained = 0.5;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 9);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 9);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 9);
@@ -78,12 +78,12 @@ START_TEST(narrow_matrices_run_on_their_own_engine_and_the_head_does_not)
 {
     modern_case c = start();
     c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
-    c.system.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 2 * matrix;
+    c.system.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 2 * matrix;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 2);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 3);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 4);
-    c.system.block_scaled_efficiency = 0.5;
+    c.system.chip.block_scaled_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 2);
     c.exec.scaling = CALC_SCALING_BLOCK;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
@@ -97,8 +97,8 @@ START_TEST(grouped_matrices_read_their_weights_before_they_compute)
 {
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
-    c.system.grouped.efficiency = 0.5;
-    c.system.launch.matrix_s = 7;
+    c.system.chip.grouped.efficiency = 0.5;
+    c.system.chip.launch.matrix_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 9 + 3 * 7);
 }
 END_TEST
@@ -106,13 +106,13 @@ END_TEST
 START_TEST(grouped_matrices_may_be_bound_by_the_slower)
 {
     modern_case c = start();
-    c.system.grouped.processing_mode = CALC_GROUPED_MODE_NO_OVERLAP;
+    c.system.chip.grouped.processing_mode = CALC_GROUPED_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
-    c.system.grouped.processing_mode = CALC_GROUPED_MODE_ROOFLINE;
+    c.system.chip.grouped.processing_mode = CALC_GROUPED_MODE_ROOFLINE;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 4);
-    c.system.mem1.bytes_per_s /= 16;
+    c.system.chip.mem1.bytes_per_s /= 16;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP; /* that of other matrices */
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP; /* that of other matrices */
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
 }
 END_TEST
@@ -122,13 +122,13 @@ START_TEST(attention_runs_at_its_own_share_of_the_peak)
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_ATTENTION);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 4);
-    c.system.attention.fw_efficiency = 0.5;
-    c.system.attention.bw_efficiency = 0.25;
-    c.system.attention.launch_s = 7;
-    c.system.launch.matrix_s = c.system.launch.vector_s = 1000;
+    c.system.chip.attention.fw_efficiency = 0.5;
+    c.system.chip.attention.bw_efficiency = 0.25;
+    c.system.chip.attention.launch_s = 7;
+    c.system.chip.launch.matrix_s = c.system.chip.launch.vector_s = 1000;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7); /* its work */
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_AGRAD), 64 + 3 * 7);
-    c.system.attention.generic_efficiency = 0.5;
+    c.system.chip.attention.generic_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7);
     c.exec.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 32 + 3 * 7);
@@ -150,9 +150,9 @@ END_TEST
 START_TEST(stored_scores_take_arithmetic_and_memory)
 {
     modern_case c = start();
-    c.system.launch.vector_s = 7;
+    c.system.chip.launch.vector_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 5 + 3 * 7);
-    c.system.attention.unfused_efficiency = 0.5;
+    c.system.chip.attention.unfused_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 9 + 3 * 7);
 }
 END_TEST
@@ -162,11 +162,11 @@ START_TEST(elementwise_kernels_are_bound_by_memory)
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_VECTOR);
     o.flop[CALC_PASS_FW] = vector / 2;
-    c.system.launch.vector_s = 7;
+    c.system.chip.launch.vector_s = 7;
     resolve(&c);
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 1 + 3 * 7);
     o.flop[CALC_PASS_FW] = vector * 2;
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 2 + 3 * 7);
 }
 END_TEST
@@ -175,8 +175,8 @@ START_TEST(sorting_reaches_its_own_share_of_the_bandwidth)
 {
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 1);
-    c.system.permute_efficiency = 0.25;
-    c.system.launch.vector_s = 7;
+    c.system.chip.permute_efficiency = 0.25;
+    c.system.chip.launch.vector_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 4 + 3 * 7);
 }
 END_TEST
@@ -185,10 +185,10 @@ END_TEST
 START_TEST(what_processors_add_up_for_a_collective_is_a_kernel)
 {
     modern_case c = start();
-    c.system.launch.vector_s = c.system.launch.matrix_s = 7;
+    c.system.chip.launch.vector_s = c.system.chip.launch.matrix_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_COLLECTIVE), 64);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_LAYER), 64);
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_COLLECTIVE), 65);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_LAYER), 65);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_VECTOR), 64 + 3 * 7);
@@ -444,8 +444,8 @@ START_TEST(tensor_parallel_communication_hides_by_shares)
     exposed_is(&c.cost.tensor, 8 * 0.2, 8 * 0.2, 8 * 0.2);
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);
     exposed_is(&c.cost.tensor, 8, 4, 8);
-    c.system.overlap.tensor_par_fused = 0.25;
-    c.system.overlap.tensor_par_async = 0.75;
+    c.system.chip.overlap.tensor_par_fused = 0.25;
+    c.system.chip.overlap.tensor_par_async = 0.75;
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_FUSED, 4); /* backward by the better of the two */
     exposed_is(&c.cost.tensor, 6, 2, 6);
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);
@@ -501,7 +501,7 @@ START_TEST(no_more_is_hidden_than_was_measured)
     start_tiles(&c, o, 2);
     sum(&c, o, 2, 1);
     exposed_is(&c.cost.tensor, 0.4, 0.4, 0.4);
-    c.system.overlap.tensor_par_fused = 0.5;
+    c.system.chip.overlap.tensor_par_fused = 0.5;
     sum(&c, o, 2, 1);
     exposed_is(&c.cost.tensor, 1, 1, 1);
     c.context.compat = 1 << CALC_COMPAT_TILES;
@@ -536,7 +536,7 @@ START_TEST(time_is_continuous_where_tiles_are_just_hidden)
     calc_operator o[2];
     start_tiles(&c, o, 8);
     c.system.networks[0].processor_usage = 0.25;
-    c.system.overlap.tensor_par_fused = 1;
+    c.system.chip.overlap.tensor_par_fused = 1;
     resolve(&c);
     for (int rule = 0; rule < 2; rule++) {
         c.context.compat = rule << CALC_COMPAT_TILES;
@@ -559,7 +559,7 @@ START_TEST(by_rule_tiles_hide_behind_arithmetic_alone)
     calc_operator o[2];
     start_tiles(&c, o, 8);
     o[0].bytes[CALC_PASS_FW] = 8 * memory;
-    c.system.overlap.tensor_par_fused = 1;
+    c.system.chip.overlap.tensor_par_fused = 1;
     resolve(&c);
     calc_cost_tiles ours = calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 8);
     ck_assert_double_eq(ours.exposed_s, 0);
@@ -672,7 +672,7 @@ START_TEST(expert_exchange_hides_behind_shared_experts_or_another_batch)
     exposed_is(&c.cost.expert, 5, 2, 5);
     sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_BATCH);
     exposed_is(&c.cost.expert, 8 * 0.4, 8 * 0.4, 8 * 0.4);
-    c.system.overlap.expert_par = 0.25;
+    c.system.chip.overlap.expert_par = 0.25;
     sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_BATCH);
     exposed_is(&c.cost.expert, 6, 6, 6);
 }

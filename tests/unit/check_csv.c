@@ -102,8 +102,8 @@ START_TEST(values_are_in_file_units)
     cell_is(CALC_KIND_SYSTEM, &sys, "mem2.GBps", "32");
     cell_is(CALC_KIND_SYSTEM, &sys, "processing_mode", "no_overlap");
     cell_is(CALC_KIND_SYSTEM, &sys, "launch.matrix", "0");
-    sys.launch.matrix_s = 8e-6;
-    sys.mem_reserved_bytes = 3 * 0x1p30;
+    sys.chip.launch.matrix_s = 8e-6;
+    sys.chip.mem_reserved_bytes = 3 * 0x1p30;
     cell_is(CALC_KIND_SYSTEM, &sys, "launch.matrix", "8e-06");
     cell_is(CALC_KIND_SYSTEM, &sys, "mem_reserved_GiB", "3");
 }

@@ -92,7 +92,7 @@ START_TEST(bfloat16_is_taken_where_every_machine_has_it)
 {
     begin("llama3-405B", "h100_sxm");
     calc_system without = designs.system[0].system;
-    without.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    without.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_designs_add_system(&designs, "without", &without), CALC_OK);
     ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
     ck_assert(space.axis[CALC_AXIS_datatype].all);

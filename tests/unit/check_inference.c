@@ -600,9 +600,9 @@ START_TEST(random_layouts_obey_the_laws)
                                         "gemma3-27B"};
     calc_system system = shipped_system();
     calc_system faster = system;
-    faster.mem1.bytes_per_s *= 2;
+    faster.chip.mem1.bytes_per_s *= 2;
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        faster.matrix[type].flop_per_s *= 2;
+        faster.chip.matrix[type].flop_per_s *= 2;
     }
     calc_rng rng;
     calc_rng_init(&rng, 20, 7);
@@ -635,7 +635,7 @@ START_TEST(random_layouts_obey_the_laws)
         ck_assert(isfinite(a.output_tokens_per_s) && a.output_tokens_per_s > 0);
         ck_assert(a.model_flops_utilization > 0 && a.model_flops_utilization < 1);
         ck_assert_int_eq(a.verdict == CALC_VERDICT_OK,
-                         a.proc_mem_tier1_cap_req <= system.mem1.capacity_bytes);
+                         a.proc_mem_tier1_cap_req <= system.chip.mem1.capacity_bytes);
         calc_run(&app, &faster, &e, CALC_COMPAT_NONE, &b);
         ck_assert_double_le(b.total_time, a.total_time);
         ck_assert_double_ge(b.output_tokens_per_s, a.output_tokens_per_s);

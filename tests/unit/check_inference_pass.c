@@ -228,14 +228,14 @@ START_TEST(kernels_of_decoding_are_launched)
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
-    system.attention.launch_s = 1; /* of training's kernel: not in a decoding step */
-    system.host.block_s = 1;       /* a graph needs no host */
+    system.chip.attention.launch_s = 1; /* of training's kernel: not in a decoding step */
+    system.chip.host.block_s = 1;       /* a graph needs no host */
     double s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s;
-    system.launch.matrix_s = 1e-3;
+    system.chip.launch.matrix_s = 1e-3;
     double matrices_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s - s;
     ck_assert_double_eq_tol(matrices_s, (4 * 80 + 1) * 1e-3, 1e-9);
-    system.launch.matrix_s = 0;
-    system.launch.vector_s = 1e-3;
+    system.chip.launch.matrix_s = 0;
+    system.chip.launch.vector_s = 1e-3;
     /* Two norms, two sums, rotation, activation, attention and its sum; embedding, norm, sampling.
      */
     double vectors_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s - s;

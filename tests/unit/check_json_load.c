@@ -42,14 +42,14 @@ START_TEST(system_is_read_in_si_units)
         calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", &errors),
         CALC_OK);
     ck_assert_int_eq(errors.count, 0);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].flop_per_s, 312e12);
-    ck_assert_int_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.count, 2);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.threshold[0], 128e9);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0], 0.95);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 0);
-    ck_assert_double_eq(sys.mem1.capacity_bytes, 80 * 0x1p30);
-    ck_assert_double_eq(sys.mem2.bytes_per_s, 32e9);
-    ck_assert_int_eq(sys.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s, 312e12);
+    ck_assert_int_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.count, 2);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.threshold[0], 128e9);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0], 0.95);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 0);
+    ck_assert_double_eq(sys.chip.mem1.capacity_bytes, 80 * 0x1p30);
+    ck_assert_double_eq(sys.chip.mem2.bytes_per_s, 32e9);
+    ck_assert_int_eq(sys.chip.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
     ck_assert_int_eq(sys.networks_count, 1);
     ck_assert_int_eq(sys.networks[0].size, 8);
     ck_assert_double_eq(sys.networks[0].ops.p2p.scalar, 1);
@@ -115,7 +115,7 @@ START_TEST(what_is_absent_has_its_value)
     ck_assert_double_eq(sys.networks[0].ops.all_to_all.offset, -1);
     ck_assert_double_eq(sys.networks[1].ops.all_to_all.scalar, 0);
     ck_assert_int_eq(sys.networks[0].bandwidth_curve.count, 0);
-    ck_assert_double_eq(sys.launch.matrix_s, 0);
+    ck_assert_double_eq(sys.chip.launch.matrix_s, 0);
 }
 END_TEST
 
@@ -127,9 +127,9 @@ START_TEST(optional_objects_are_read_in_part)
                                 "\"host\": {}",
                                 NULL),
                      CALC_OK);
-    ck_assert_double_eq(sys.launch.vector_s, 4e-6);
-    ck_assert_double_eq(sys.launch.matrix_s, 0);
-    ck_assert_double_eq(sys.mem_reserved_bytes, 3 * 0x1p30);
+    ck_assert_double_eq(sys.chip.launch.vector_s, 4e-6);
+    ck_assert_double_eq(sys.chip.launch.matrix_s, 0);
+    ck_assert_double_eq(sys.chip.mem_reserved_bytes, 3 * 0x1p30);
     with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": {\"tensor\": 1}", CALC_ERR_FIELD,
                "x: /launch/tensor: unknown key \"tensor\"");
     with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": 4e-6", CALC_ERR_TYPE,

@@ -93,7 +93,7 @@ START_TEST(conversion_to_a_narrow_format_is_beside_the_measured_kernel)
     calc_exec exec = modern_exec(1, 1, 1);
     exec.matrix_datatype = CALC_FORMAT_FLOAT8;
     make(modern_app(), exec, CALC_DENSE_BLOCK);
-    c.system.quantize_bytes = 8;
+    c.system.chip.quantize_bytes = 8;
     make_block(&c, CALC_DENSE_BLOCK);
     c.context.measured = &table.table;
     ck_assert_double_eq_tol(kernel("feed-forward up", CALC_PASS_FW, CALC_KERNEL_EXACT),

@@ -148,8 +148,8 @@ START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
     system.networks[2].must_be_filled = true;
     exec.pipeline_interleaving = 3;
     exec.optimizer_offload = true;
-    system.mem1.capacity_bytes = 0;
-    system.mem2.capacity_bytes = 0;
+    system.chip.mem1.capacity_bytes = 0;
+    system.chip.mem2.capacity_bytes = 0;
     calc_verdict want[] = {
         CALC_VERDICT_NETWORK_SIZE, CALC_VERDICT_NETWORK_SIZE,  CALC_VERDICT_NETWORK_FILL,
         CALC_VERDICT_INTERLEAVING, CALC_VERDICT_MEM1_CAPACITY, CALC_VERDICT_MEM2_CAPACITY,

@@ -26,7 +26,7 @@ static void assert_only(const shipped_case *c, calc_verdict verdict, const char 
 static shipped_case roomy(void)
 {
     shipped_case c = modern_layout(0);
-    c.system.mem1.capacity_bytes = 1e15;
+    c.system.chip.mem1.capacity_bytes = 1e15;
     return c;
 }
 
@@ -151,8 +151,8 @@ static shipped_case offloading(int64_t stages)
     c.exec.data_par = c.exec.num_procs / stages;
     c.exec.zero_stage = 1;
     c.exec.weight_offload = true;
-    c.system.mem1.capacity_bytes = 1e15;
-    c.system.mem2 = (calc_memory_tier){
+    c.system.chip.mem1.capacity_bytes = 1e15;
+    c.system.chip.mem2 = (calc_memory_tier){
         .capacity_bytes = 1e15, .bytes_per_s = 1e11, .efficiency = {.count = 1, .efficiency = {1}}};
     return c;
 }
@@ -207,14 +207,14 @@ START_TEST(a_second_tier_that_is_too_small_is_named)
     shipped_case c = offloading(1);
     double block = 4096 * (2 * 4096.0 + 2 * 1024) + 3 * 4096.0 * 14336 + 2 * 4096;
     double weights = 32 * block + 2 * 128256 * 4096.0 + 4096;
-    c.system.mem2.capacity_bytes = 2 * weights;
+    c.system.chip.mem2.capacity_bytes = 2 * weights;
     ck_assert_uint_eq(reasons_of(&c, reason), 0);
-    c.system.mem2.capacity_bytes = 0x1p33;
+    c.system.chip.mem2.capacity_bytes = 0x1p33;
     char text[256];
     snprintf(text, sizeof text, "tier 2 needs %.2f GiB and has 8.00 GiB: %.2f GiB too little",
              2 * weights / 0x1p30, 2 * weights / 0x1p30 - 8);
     assert_only(&c, CALC_VERDICT_MEM2_CAPACITY, text, "offload less, or to a larger second tier");
-    c.system.mem1.capacity_bytes = 0x1p30; /* and after the first */
+    c.system.chip.mem1.capacity_bytes = 0x1p30; /* and after the first */
     ck_assert_uint_eq(reasons_of(&c, reason), 2);
     ck_assert_int_eq(reason[1].verdict, CALC_VERDICT_MEM2_CAPACITY);
 }

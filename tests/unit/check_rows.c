@@ -103,7 +103,7 @@ END_TEST
 START_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
 {
     begin();
-    sys.mem2.capacity_bytes = 0;
+    sys.chip.mem2.capacity_bytes = 0;
     filled(false);
     ck_assert_uint_eq(rows.choices, 2);
     set(CALC_AXIS_zero_stage, 0, 3);
@@ -145,7 +145,7 @@ START_TEST(choices_say_what_is_offloaded)
     set(CALC_AXIS_activations_offload, false, true);
     filled(false);
     ck_assert_uint_eq(rows.resident, rows.choices);
-    sys.mem2.capacity_bytes = 0;
+    sys.chip.mem2.capacity_bytes = 0;
     filled(false);
     ck_assert_uint_eq(rows.choices, 2 * 2);
     base.training = false;

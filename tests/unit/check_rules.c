@@ -378,14 +378,14 @@ END_TEST
 START_TEST(both_engines_offer_the_datatype)
 {
     documents d = valid(1, 1, 1);
-    d.system.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
     assert_valid(&d);
     d.exec.datatype = CALC_DATATYPE_FLOAT8;
     assert_broken(&d, "/datatype", "the system's matrix engine does not offer float8",
                   "use float16 or bfloat16 or float32");
     d = valid(1, 1, 1);
     for (int type = 0; type < CALC_DATATYPE_FLOAT32; type++) {
-        d.system.vector[type] = (calc_engine){0};
+        d.system.chip.vector[type] = (calc_engine){0};
     }
     assert_broken(&d, "/datatype", "the system's vector engine does not offer float16",
                   "use float32");
@@ -397,16 +397,16 @@ END_TEST
 START_TEST(blocks_multiply_in_a_datatype_of_the_matrix_engine)
 {
     documents d = valid(1, 1, 1);
-    d.system.vector[CALC_DATATYPE_FLOAT8] = (calc_engine){0}; /* not asked for */
+    d.system.chip.vector[CALC_DATATYPE_FLOAT8] = (calc_engine){0}; /* not asked for */
     d.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
     assert_valid(&d);
-    d.system.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
     assert_broken(&d, "/matrix_datatype", "the system's matrix engine does not offer float8",
                   "use float16 or bfloat16 or float32");
     /* The same format by another name is the same error, once. */
     d.exec.matrix_datatype = CALC_FORMAT_FLOAT16;
     assert_valid(&d);
-    d.system.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
     assert_broken(&d, "/datatype", "the system's matrix engine does not offer float16",
                   "use bfloat16 or float32");
     d.exec.matrix_datatype = CALC_FORMAT_BFLOAT16; /* head and router stay in datatype */
@@ -420,7 +420,7 @@ START_TEST(elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine)
     documents d = valid(1, 1, 1);
     d.exec.vector_datatype = CALC_FORMAT_BFLOAT16;
     assert_valid(&d);
-    d.system.vector[CALC_DATATYPE_BFLOAT16] = (calc_engine){0};
+    d.system.chip.vector[CALC_DATATYPE_BFLOAT16] = (calc_engine){0};
     assert_broken(&d, "/vector_datatype", "the system's vector engine does not offer bfloat16",
                   "use float8 or float16 or float32");
     d.exec.vector_datatype = CALC_FORMAT_AUTO;
@@ -971,8 +971,8 @@ static documents broken_everywhere(void)
     d.app.feedforward = 255;
     d.app.attn_heads = 5;
     d.app.seq_size = 31;
-    d.system.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
-    d.system.vector[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
+    d.system.chip.vector[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
     d.exec.num_procs = 7;
     d.exec.batch_size = 4;
     d.exec.microbatch_size = 3;

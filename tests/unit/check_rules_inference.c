@@ -12,7 +12,7 @@ static void check(const char *model, const calc_exec *exec, calc_errors *errors)
 {
     calc_app app = shipped_app(model);
     calc_system system = small_system();
-    system.matrix[CALC_DATATYPE_BFLOAT16] = system.matrix[CALC_DATATYPE_FLOAT16];
+    system.chip.matrix[CALC_DATATYPE_BFLOAT16] = system.chip.matrix[CALC_DATATYPE_FLOAT16];
     memset(errors, 0, sizeof *errors);
     calc_status status = calc_check(&app, &system, exec, errors);
     ck_assert_int_eq(status == CALC_OK, errors->count == 0);

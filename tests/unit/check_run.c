@@ -33,7 +33,7 @@ START_TEST(a_step_is_the_sum_of_its_parts)
     modern_case c = start();
     c.system.straggler_growth = 0.25;
     c.system.step_overhead_s = 1e-3;
-    c.system.host.block_s = 1e-5;
+    c.system.chip.host.block_s = 1e-5;
     calc_stats s = run(&c);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
     assert_near(sum_of_times(&s), s.total_time);
@@ -247,8 +247,8 @@ START_TEST(what_is_allocated_is_the_sum_of_its_parts)
     ck_assert_double_eq(s.mem_overhead, 0);
     ck_assert_double_eq(s.proc_mem_tier1_cap_req, s.mem_allocated);
     ck_assert_double_eq(s.proc_mem_tier2_cap_req, 0);
-    c.system.mem_fragmentation = 0.25;
-    c.system.mem_reserved_bytes = 100;
+    c.system.chip.mem_fragmentation = 0.25;
+    c.system.chip.mem_reserved_bytes = 100;
     calc_stats more = run(&c);
     ck_assert_double_eq(more.mem_allocated, s.mem_allocated);
     assert_near(more.mem_overhead, 0.25 * parts + 100);
@@ -306,11 +306,11 @@ START_TEST(the_second_tier_fits_to_the_byte)
     c.exec.optimizer_offload = true;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OFFLOAD_BLOCKS); /* 2 a stage */
     c.app.num_blocks = 12;
-    c.system.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
+    c.system.chip.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
-    c.system.mem2.capacity_bytes -= 1;
+    c.system.chip.mem2.capacity_bytes -= 1;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM2_CAPACITY);
-    c.system.mem1.capacity_bytes = 1; /* reported first */
+    c.system.chip.mem1.capacity_bytes = 1; /* reported first */
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM1_CAPACITY);
 }
 END_TEST
@@ -322,10 +322,10 @@ START_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
     c.app.vocab_size = 0;
     c.exec.weight_offload = c.exec.activations_offload = true;
     calc_stats s = run(&c);
-    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * (1 + 1e-12);
+    c.system.chip.mem2.bytes_per_s = s.offload_mem_bw_req * (1 + 1e-12);
     calc_stats hidden = run(&c);
     ck_assert_double_eq(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
-    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * 0.99;
+    c.system.chip.mem2.bytes_per_s = s.offload_mem_bw_req * 0.99;
     hidden = run(&c);
     ck_assert_double_gt(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
     assert_near(sum_of_times(&hidden), hidden.total_time);
@@ -339,9 +339,9 @@ END_TEST
 START_TEST(memory_fits_to_the_byte)
 {
     modern_case c = start();
-    c.system.mem1.capacity_bytes = run(&c).proc_mem_tier1_cap_req;
+    c.system.chip.mem1.capacity_bytes = run(&c).proc_mem_tier1_cap_req;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
-    c.system.mem1.capacity_bytes -= 1;
+    c.system.chip.mem1.capacity_bytes -= 1;
     calc_stats s = run(&c);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
     ck_assert(s.total_time > 0);
@@ -459,8 +459,8 @@ START_TEST(time_becomes_days_dollars_and_joules)
     assert_near(s.proc_hours_per_trillion_tokens, 1e12 / tokens * s.total_time / 3600 * 16);
     ck_assert(isnan(s.usd_per_trillion_tokens));
     ck_assert(isnan(s.energy_per_token));
-    c.system.usd_per_hour = 2.5;
-    c.system.watts = 700;
+    c.system.chip.usd_per_hour = 2.5;
+    c.system.chip.watts = 700;
     s = run(&c);
     assert_near(s.usd_per_trillion_tokens, 2.5 * s.proc_hours_per_trillion_tokens);
     assert_near(s.energy_per_token, 700.0 * 16 * s.total_time / tokens);

@@ -138,9 +138,9 @@ static calc_system ideal_system(void)
 {
     calc_system system = small_system();
     for (int type = 0; type < CLASSIC_DATATYPES; type++) {
-        system.vector[type].flop_per_s = 1e100;
+        system.chip.vector[type].flop_per_s = 1e100;
     }
-    system.mem1.bytes_per_s = 1e100;
+    system.chip.mem1.bytes_per_s = 1e100;
     system.networks[0].bytes_per_s = 1e100;
     system.networks[1].bytes_per_s = 1e100;
     return system;
@@ -255,7 +255,7 @@ START_TEST(defect_2_sends_a_message_without_a_pipeline)
     system.networks[1].latency_s = latency_s;
     calc_exec exec = small_exec(1, 1, 1);
     exec.weight_offload = true;
-    system.mem2.bytes_per_s = two_to(30);
+    system.chip.mem2.bytes_per_s = two_to(30);
     calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
     calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
     double hidden_s = 4 * latency_s;
@@ -311,7 +311,7 @@ START_TEST(a_layout_without_memory_still_has_all_its_numbers)
     calc_system system = small_system();
     calc_exec exec = busy_exec();
     calc_stats fits = run(&system, &exec, CALC_COMPAT_REPAIRED);
-    system.mem1.capacity_bytes = fits.proc_mem_tier1_cap_req - 1;
+    system.chip.mem1.capacity_bytes = fits.proc_mem_tier1_cap_req - 1;
     calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
     ck_assert_double_eq(s.mem_tier1_capacity, fits.proc_mem_tier1_cap_req - 1);
@@ -515,7 +515,7 @@ START_TEST(times_add_up_with_and_without_rules)
 {
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
-    system.mem2.bytes_per_s = two_to(30);
+    system.chip.mem2.bytes_per_s = two_to(30);
     calc_exec exec = varied(_i);
     const calc_compat sets[] = {CALC_COMPAT_NONE, CALC_COMPAT_REPAIRED, CALC_COMPAT_CALCULON};
     for (int i = 0; i < 3; i++) {
@@ -569,13 +569,13 @@ START_TEST(the_bandwidth_that_hides_offload_does_by_both_definitions)
         calc_system system = small_system();
         calc_exec exec = small_exec(1, 1, 1);
         exec.weight_offload = exec.activations_offload = true;
-        system.mem2.bytes_per_s = run(&system, &exec, compat).offload_mem_bw_req;
-        double needed = system.mem2.bytes_per_s;
-        system.mem2.bytes_per_s = needed * (1 + 1e-9);
+        system.chip.mem2.bytes_per_s = run(&system, &exec, compat).offload_mem_bw_req;
+        double needed = system.chip.mem2.bytes_per_s;
+        system.chip.mem2.bytes_per_s = needed * (1 + 1e-9);
         calc_stats s = run(&system, &exec, compat);
         ck_assert_double_eq_tol(
             (s.fw_offload_exposed_time + s.bw_offload_exposed_time) / s.total_time, 0, 1e-12);
-        system.mem2.bytes_per_s = needed * 0.99;
+        system.chip.mem2.bytes_per_s = needed * 0.99;
         s = run(&system, &exec, compat);
         ck_assert_double_gt((s.fw_offload_exposed_time + s.bw_offload_exposed_time) / s.total_time,
                             1e-6);

@@ -14,7 +14,7 @@ START_TEST(parts_that_a_model_does_not_have_cost_nothing)
     ck_assert_mem_eq(&s.parts.embedding, &nothing, sizeof nothing);
     ck_assert_mem_eq(&s.parts.head, &nothing, sizeof nothing);
     ck_assert_mem_eq(&s.parts.mtp, &nothing, sizeof nothing);
-    s.c.system.host.block_s = 1;
+    s.c.system.chip.host.block_s = 1;
     s.c.app = experts_only();
     s.c.app.vocab_size = 512;
     s.c.app.mtp_blocks = 1;
@@ -165,7 +165,7 @@ START_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 4));
-    s.c.system.host = (calc_host){.block_s = 16, .moe_block_s = 32, .expert_s = 3};
+    s.c.system.chip.host = (calc_host){.block_s = 16, .moe_block_s = 32, .expert_s = 3};
     s.c.exec.expert_par = 4;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
     ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 48);
@@ -180,7 +180,7 @@ START_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
     s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     s.c.exec.seq_par_ag_redo = false;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 24);
-    s.c.system.host.recompute_growth = 0.25;
+    s.c.system.chip.host.recompute_growth = 0.25;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 20);
     s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     s.c.exec.training = false;
@@ -205,7 +205,7 @@ START_TEST(the_host_launches_again_what_is_recomputed)
                 {1 << CALC_RECOMPUTE_MODULES_MOE | 1 << CALC_RECOMPUTE_MODULES_MLP, 3, 24}};
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 1));
-    s.c.system.host = (calc_host){.block_s = 16, .recompute_growth = 0.25};
+    s.c.system.chip.host = (calc_host){.block_s = 16, .recompute_growth = 0.25};
     s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         s.c.exec.recompute_modules = rows[i].modules;
@@ -225,7 +225,7 @@ START_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
     stage_case s;
     build(&s, without_ends(), modern_exec(4, 1, 1));
     s.c.app.attn_heads = 16;
-    s.c.system.host = (calc_host){.block_s = 16, .tensor_par_growth = 0.25};
+    s.c.system.chip.host = (calc_host){.block_s = 16, .tensor_par_growth = 0.25};
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
     s.c.exec.tensor_par = s.c.exec.num_procs = 8;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 20);
@@ -289,7 +289,7 @@ END_TEST
 START_TEST(calculons_layers_are_not_launched_again)
 {
     modern_case c = case_of(small_app(), small_exec(1, 1, 1));
-    c.system.host.block_s = 1e-3;
+    c.system.chip.host.block_s = 1e-3;
     calc_stage_parts parts;
     resolve(&c);
     c.context.compat = 1 << CALC_COMPAT_LAYERS;

@@ -83,7 +83,7 @@ START_TEST(messages_are_scattered_sent_per_chunk_and_may_hide)
     assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2);
     s.c.exec.pipeline_par_overlap = true;
     assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2 * 0.15);
-    s.c.system.overlap.pipeline_par = 0.5;
+    s.c.system.chip.overlap.pipeline_par = 0.5;
     assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2 * 0.5);
     s.c.exec.pipeline_par_overlap = false;
     s.c.exec.pipeline_interleaving = 1;
@@ -125,11 +125,11 @@ START_TEST(a_block_takes_no_less_than_the_host)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
-    s.c.system.host.block_s = 1;
+    s.c.system.chip.host.block_s = 1;
     calc_stage_spent t = checked(&s, 0);
     assert_near(t.all_s, 8);
     assert_near(sum_s(&t), 8);
-    s.c.system.host.block_s = 1e-9; /* and not where it is quicker */
+    s.c.system.chip.host.block_s = 1e-9; /* and not where it is quicker */
     t = checked(&s, 0);
     ck_assert_double_eq(t.host_s, 0);
 }
@@ -143,7 +143,7 @@ START_TEST(a_block_takes_longest_where_the_host_is_as_slow)
     double alone_s = checked(&s, 0).all_s;
     static const double host[] = {0.25, 0.5, 1, 2, 4};
     for (int i = 0; i < 5; i++) {
-        s.c.system.host.block_s = host[i] * alone_s / 8;
+        s.c.system.chip.host.block_s = host[i] * alone_s / 8;
         calc_stage_spent t = checked(&s, 0);
         assert_near(t.all_s, alone_s * pow(1 + pow(host[i], 4), 0.25));
         ck_assert_double_eq_tol(t.host_s, t.all_s - alone_s, 1e-9 * alone_s);
@@ -157,7 +157,7 @@ START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
-    s.c.system.host.block_s = 1;
+    s.c.system.chip.host.block_s = 1;
     s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     s.c.exec.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     for (int64_t blocks = 0; blocks <= 8; blocks += 2) {
@@ -272,7 +272,7 @@ START_TEST(the_link_carries_what_is_hidden_too)
                                                      &s.parts.block[CALC_DENSE_BLOCK], &s.lines);
         assert_near(x.link_s, 0.75 * (2 * 2 + 4) * block_weights / slow);
         s.c.system.networks[0].bytes_per_s = 0x1p50;
-        s.c.system.matrix[CALC_DATATYPE_FLOAT16].flop_per_s = 0x1p30; /* hides all */
+        s.c.system.chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s = 0x1p30; /* hides all */
     }
     ck_assert_double_eq(checked(&s, 0).sharded_s, 0);
 }
@@ -341,7 +341,7 @@ START_TEST(traffic_of_the_second_tier_is_of_every_block)
     build(&s, without_ends(), modern_exec(1, 2, 1));
     s.c.exec.weight_offload = s.c.exec.activations_offload = true;
     s.c.exec.software_efficiency = 0.5;
-    s.c.system.mem2.bytes_per_s = 0x1p30;
+    s.c.system.chip.mem2.bytes_per_s = 0x1p30;
     calc_stage_spent t = checked(&s, 0);
     const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
     double weight_s = 2 * block_weights / 0x1p30, activation_s = block_bytes / 0x1p30;

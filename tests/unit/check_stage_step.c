@@ -537,9 +537,9 @@ START_TEST(the_reduction_hides_behind_the_backward_pass)
     double window = p.agrad_s + p.wgrad_s;
     calc_stage_reduction r = reduction_of(&s, 0);
     assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * window);
-    s.c.system.overlap.data_par = 0.5;
+    s.c.system.chip.overlap.data_par = 0.5;
     assert_near(reduction_of(&s, 0).reduce_beside_s, r.reduce_s - 0.5 * window);
-    s.c.system.overlap.contention = 0.25; /* both run side by side for the whole window */
+    s.c.system.chip.overlap.contention = 0.25; /* both run side by side for the whole window */
     assert_near(reduction_of(&s, 0).reduce_beside_s, r.reduce_s - 0.5 * window + 0.25 * window);
     s.c.system.networks[1].bytes_per_s = 1e30;
     r = reduction_of(&s, 0); /* for the time of the reduction only */
@@ -604,8 +604,8 @@ START_TEST(a_step_is_the_pipeline_and_the_most_of_the_rest)
     s.c.system.straggler_growth = 0.25;
     s.c.system.ranks_per_node = 2;
     s.c.system.step_overhead_s = 1e-3;
-    s.c.system.mem_fragmentation = 0.5;
-    s.c.system.mem_reserved_bytes = 7;
+    s.c.system.chip.mem_fragmentation = 0.5;
+    s.c.system.chip.mem_reserved_bytes = 7;
     calc_stage_pass pass[CLASSES] = {pass_of(&s, 0), pass_of(&s, 1)};
     calc_stage_reduction r = reduction_of(&s, 0);
     double memory_bytes = memory_of(&s, 0).total, P = 6 * block_weights;

@@ -432,7 +432,7 @@ START_TEST(the_optimizer_reads_and_writes_its_state)
     s.c.exec.zero_stage = 1;
     assert_near(optimizer_of(&s), (2 * 4 + (3 * 4 + 2 * 12) / 4.0) * P / memory);
     s.c.exec.zero_stage = 2;
-    s.c.system.optimizer_efficiency = 0.25;
+    s.c.system.chip.optimizer_efficiency = 0.25;
     assert_near(optimizer_of(&s), 44 / 4.0 * P / memory / 0.25);
     s.c.exec.training = false;
     ck_assert_double_eq(optimizer_of(&s), 0);
@@ -558,7 +558,7 @@ START_TEST(what_a_pass_does_not_hide_is_exposed)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
-    s.c.system.mem2.bytes_per_s = 0x1p30; /* slower than any kernel */
+    s.c.system.chip.mem2.bytes_per_s = 0x1p30; /* slower than any kernel */
     double weight_s = 2 * block_weights / 0x1p30, activation_s = block_bytes / 0x1p30;
     calc_stage_offload o = offload_of(&s);
     ck_assert_double_eq(o.fw_s + o.bw_s, 0);
@@ -576,14 +576,14 @@ START_TEST(what_a_pass_does_not_hide_is_exposed)
     o = offload_of(&s);
     assert_near(o.fw_s, fmax(weight_s, activation_s) / 2 - fw_s);
     assert_near(o.bw_s, (weight_s + activation_s) / 2 - bw_s);
-    s.c.system.mem2.efficiency = flat_curve(0.5);
+    s.c.system.chip.mem2.efficiency = flat_curve(0.5);
     o = offload_of(&s);
     assert_near(o.bw_s, weight_s + activation_s - bw_s);
     s.c.exec.training = false; /* activations stay */
     o = offload_of(&s);
     assert_near(o.fw_s, weight_s - fw_s);
     ck_assert_double_eq(o.bw_s, 0);
-    s.c.system.mem2.bytes_per_s = 0x1p60;
+    s.c.system.chip.mem2.bytes_per_s = 0x1p60;
     ck_assert_double_eq(offload_of(&s).fw_s, 0);
 }
 END_TEST
@@ -594,7 +594,7 @@ START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
     s.c.exec.zero_stage = 3;
-    s.c.system.mem2.bytes_per_s = 0x1p30;
+    s.c.system.chip.mem2.bytes_per_s = 0x1p30;
     s.c.exec.weight_offload = true;
     double weight_s = 2 * block_weights / 0x1p30;
     for (int i = 0; i < 2; i++) {
@@ -608,7 +608,7 @@ START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
         assert_near(bw_s + o.bw_s, fmax(bw_s, weight_s));
         assert_near(s.terms.block[CALC_DENSE_BLOCK].fw_s, fmax(fw_s, weight_s));
         weight_s /= 0x1p30;
-        s.c.system.mem2.bytes_per_s *= 0x1p30; /* the network is the slower one */
+        s.c.system.chip.mem2.bytes_per_s *= 0x1p30; /* the network is the slower one */
     }
 }
 END_TEST

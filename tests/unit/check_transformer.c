@@ -50,7 +50,7 @@ START_TEST(a_matrix_moves_its_operands_once)
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * (out + weights + in));
     ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], 2 * (in + out) + 8 * weights);
     c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
-    c.system.quantize_bytes = 3;
+    c.system.chip.quantize_bytes = 3;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "feed-forward down");
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], in + weights + 2 * out + 3 * in);
@@ -177,7 +177,7 @@ START_TEST(exponentials_are_charged_relative_to_heads_of_128)
     const calc_operator *o = named(&c, "flash attention");
     ck_assert_double_eq(o->work[CALC_PASS_FW], o->flop[CALC_PASS_FW]);
     ck_assert_double_eq(o->work[CALC_PASS_AGRAD], o->flop[CALC_PASS_AGRAD]);
-    c.system.attention.softmax_size = 64;
+    c.system.chip.attention.softmax_size = 64;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "flash attention");
     double pairs = A * T * T;
@@ -206,7 +206,7 @@ START_TEST(eager_execution_moves_more)
     c.exec.eager = true;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 2 * norm);
-    c.system.eager_traffic = 3;
+    c.system.chip.eager_traffic = 3;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 3 * norm);
     ck_assert_double_eq(named(&c, "flash attention")->bytes[CALC_PASS_FW], flash);
@@ -393,7 +393,7 @@ START_TEST(grouped_weights_may_have_gradient_traffic_of_their_own)
     double in = K * T * FE, out = K * T * H, weights = FE * H * E;
     ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_PASS_WGRAD],
                         2 * (in + out) + 8 * weights);
-    c.system.grouped.wgrad_bytes = 5;
+    c.system.chip.grouped.wgrad_bytes = 5;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_PASS_WGRAD],
                         2 * (in + out) + 5 * weights);
@@ -414,7 +414,7 @@ START_TEST(unfused_experts_move_more_in_their_activation_only)
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 2.5 * fused);
     ck_assert_double_eq(named(&c, "shared expert activation")->bytes[CALC_PASS_FW], 3 * T * FS * 2);
-    c.system.expert_activation_traffic = 4;
+    c.system.chip.expert_activation_traffic = 4;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 4 * fused);
 }
@@ -918,7 +918,7 @@ START_TEST(what_is_gathered_is_narrowed_before)
     modern_case wide = case_of(modern_app(), modern_exec(4, 1, 1));
     modern_case c = wide;
     c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
-    c.system.quantize_bytes = wide.system.quantize_bytes = 4;
+    c.system.chip.quantize_bytes = wide.system.chip.quantize_bytes = 4;
     make_block(&wide, CALC_DENSE_BLOCK);
     make_block(&c, CALC_DENSE_BLOCK);
     for (int i = 0; i < 2; i++) {

@@ -155,11 +155,11 @@ END_TEST
 START_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)
 {
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT16);
-    sys.vector[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
+    sys.chip.vector[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_BFLOAT16);
-    sys.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    sys.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT8);
-    sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
+    sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT32);
 }
 END_TEST
@@ -171,7 +171,7 @@ START_TEST(datatype_that_is_not_offered_has_no_units)
     set(CALC_AXIS_datatype, CALC_DATATYPE_FLOAT8, 0, 1);
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_gt(units.count, 0);
-    sys.vector[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
+    sys.chip.vector[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(units.count, 0);
 }

@@ -111,8 +111,8 @@ static fit just_fits(void)
     f.system.networks[0].must_be_filled = true;
     f.system.networks[1].size = 3;
     f.system.networks[1].must_be_filled = true;
-    f.system.mem1.capacity_bytes = 1000;
-    f.system.mem2.capacity_bytes = 2000;
+    f.system.chip.mem1.capacity_bytes = 1000;
+    f.system.chip.mem2.capacity_bytes = 2000;
     f.exec.weight_offload = true;
     return f;
 }
@@ -185,10 +185,10 @@ START_TEST(exact_capacity_is_enough_and_one_byte_less_is_not)
 {
     fit f = just_fits();
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_OK);
-    f.system.mem1.capacity_bytes = 999;
+    f.system.chip.mem1.capacity_bytes = 999;
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_MEM1_CAPACITY);
-    f.system.mem1.capacity_bytes = 1000;
-    f.system.mem2.capacity_bytes = 1999;
+    f.system.chip.mem1.capacity_bytes = 1000;
+    f.system.chip.mem2.capacity_bytes = 1999;
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_MEM2_CAPACITY);
 }
 END_TEST

@@ -23,10 +23,10 @@ static inline calc_system memory_bound_system(void)
 {
     calc_system s = small_system();
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        s.matrix[type] = (calc_engine){1e100, flat_curve(1)};
-        s.vector[type] = (calc_engine){1e100, flat_curve(1)};
+        s.chip.matrix[type] = (calc_engine){1e100, flat_curve(1)};
+        s.chip.vector[type] = (calc_engine){1e100, flat_curve(1)};
     }
-    s.mem1 = (calc_memory_tier){1e13, 1e12, flat_curve(1)};
+    s.chip.mem1 = (calc_memory_tier){1e13, 1e12, flat_curve(1)};
     s.networks[0] = ring_network(1e100, 64);
     s.networks[1] = ring_network(1e100, 4096);
     return s;

@@ -94,7 +94,7 @@ static inline calc_app experts_only(void)
 /** Nothing hides behind the passes: a share of 0 would be the usual one. */
 static inline void hide_nothing(stage_case *s)
 {
-    s->c.system.overlap.data_par = 1e-300;
+    s->c.system.chip.overlap.data_par = 1e-300;
 }
 
 static inline void recompute_all(stage_case *s)

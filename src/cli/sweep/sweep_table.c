@@ -153,7 +153,7 @@ static columns choose_columns(const calc_sweep_study *study, const calc_sweep_re
         }
     }
     for (uint64_t i = 0; i < study->builder.systems; i++) {
-        c.mem2 |= study->builder.system[i].system.mem2.capacity_bytes > 0;
+        c.mem2 |= study->builder.system[i].system.chip.mem2.capacity_bytes > 0;
     }
     for (size_t i = 0; i < study->builder.axes; i++) {
         c.mem2 |= strncmp(study->builder.axis[i].path, "sys.mem2.", 9) == 0;

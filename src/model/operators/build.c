@@ -6,7 +6,7 @@ calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
                             const calc_exec *exec, calc_compat compat, calc_operator *out)
 {
     bool sequence_par = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    double eager = system && system->eager_traffic > 0 ? system->eager_traffic : 2;
+    double eager = system && system->chip.eager_traffic > 0 ? system->chip.eager_traffic : 2;
     return (calc_build){
         .shape = shape,
         .system = system,
@@ -84,12 +84,12 @@ calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_
     bool narrow = kind != CALC_OPERATOR_HEAD && s->matrix_bytes < s->element_bytes;
     double e = s->element_bytes;
     double m = narrow ? s->matrix_bytes : e;
-    double q = narrow && b->system ? b->system->quantize_bytes : 0;
+    double q = narrow && b->system ? b->system->chip.quantize_bytes : 0;
     double weights = inner * columns * copies;
     double grad_bytes = 2 * s->grad_bytes;
     calc_operator *o = calc_build_next(b, name, kind, repeated_by);
-    if (kind == CALC_OPERATOR_GROUPED && b->system && b->system->grouped.wgrad_bytes > 0) {
-        grad_bytes = b->system->grouped.wgrad_bytes;
+    if (kind == CALC_OPERATOR_GROUPED && b->system && b->system->chip.grouped.wgrad_bytes > 0) {
+        grad_bytes = b->system->chip.grouped.wgrad_bytes;
     }
     o->inputs = rows * inner;
     o->outputs = rows * columns;
@@ -184,7 +184,8 @@ void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_o
         gather->narrowed[CALC_PASS_WGRAD] = saved; /* the same input, gathered again */
     }
     if (b->system) {
-        matrix->bytes[pass] -= b->system->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
+        matrix->bytes[pass] -=
+            b->system->chip.quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
     }
 }
 

@@ -149,8 +149,8 @@ void calc_feedforward_experts(calc_build *b)
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
     double traffic = !x->unfused_experts ? 1
-                     : b->system->expert_activation_traffic > 0
-                         ? b->system->expert_activation_traffic
+                     : b->system->chip.expert_activation_traffic > 0
+                         ? b->system->chip.expert_activation_traffic
                          : 2.5;
     calc_operator *o =
         calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);

@@ -31,7 +31,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
 /* Arithmetic of attention on `pairs` of a query and a key, whose heads are so wide together. */
 static void set_pairs(calc_operator *o, const calc_system *system, double pairs, double width)
 {
-    double exponentials = system->attention.softmax_size;
+    double exponentials = system->chip.attention.softmax_size;
     double usual = exponentials > 0 ? 256 / (256 + exponentials) : 1; /* as transformer.c */
     o->flop[CALC_PASS_FW] = 2 * pairs * width;
     o->work[CALC_PASS_FW] = 2 * pairs * (width + exponentials) * usual;

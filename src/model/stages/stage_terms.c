@@ -73,7 +73,7 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 /* Seconds per byte to or from the second tier: transfers are large. */
 static double tier2_byte_s(const calc_system *system)
 {
-    const calc_memory_tier *tier = &system->mem2;
+    const calc_memory_tier *tier = &system->chip.mem2;
     return 1 / (tier->bytes_per_s * tier->efficiency.efficiency[0]);
 }
 
@@ -126,8 +126,8 @@ static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_s
     if (!e->training) {
         return;
     }
-    const calc_memory_tier *memory = &s->mem1;
-    double reached = calc_share_or(s->optimizer_efficiency, memory->efficiency.efficiency[0]);
+    const calc_memory_tier *memory = &s->chip.mem1;
+    double reached = calc_share_or(s->chip.optimizer_efficiency, memory->efficiency.efficiency[0]);
     double byte_s = 1 / (memory->bytes_per_s * reached);
     double cleared = 2 * b->grad * byte_s;
     double updated = (3 * b->grad + 2 * (b->master + 2 * b->moment)) * byte_s;
@@ -175,7 +175,7 @@ static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_ex
         return out;
     }
     calc_state_bytes b = calc_state_bytes_of(exec, c->shape);
-    const calc_overlap_shares *o = &c->system->overlap;
+    const calc_overlap_shares *o = &c->system->chip.overlap;
     calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
                           .contention = o->contention};
     bool gathers_beside = calc_stage_gathers_beside(exec);
@@ -370,7 +370,7 @@ double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exe
 void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
                           calc_stage_terms *t)
 {
-    const calc_overlap_shares *o = &c->system->overlap;
+    const calc_overlap_shares *o = &c->system->chip.overlap;
     static const calc_stage_lines alone = {0};
     double speed = 1 / calc_share_or(e->software_efficiency, 1);
     int64_t zero = calc_zero_stage(e);
@@ -384,8 +384,8 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
         .contention = o->contention,
         .overhead_s = c->system->step_overhead_s,
         .framework_head_bytes = p->framework_head_bytes * e->training,
-        .used_share = 1 + c->system->mem_fragmentation,
-        .reserved_bytes = c->system->mem_reserved_bytes,
+        .used_share = 1 + c->system->chip.mem_fragmentation,
+        .reserved_bytes = c->system->chip.mem_reserved_bytes,
     };
     for (int dense = 0; dense < 2; dense++) {
         for (int moe = 0; moe < 2; moe++) {
