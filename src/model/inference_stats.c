@@ -21,9 +21,9 @@ typedef struct pool {
 static pool pool_of(const calc_serving *r, const calc_inference_pass_model *m,
                     const calc_inference_pass *pass, double sequences, double context)
 {
-    const calc_system *s = r->system;
-    double usable = (s->chip.mem1.capacity_bytes - s->chip.mem_reserved_bytes) /
-                    (1 + s->chip.mem_fragmentation);
+    const calc_chip *chip = &r->system->chip;
+    double usable =
+        (chip->mem1.capacity_bytes - chip->mem_reserved_bytes) / (1 + chip->mem_fragmentation);
     pool out = {.room = {INFINITY, INFINITY}};
     for (size_t i = 0; i < m->stages.count; i++) {
         double blocks = calc_inference_pass_cached_blocks(m, i);
@@ -40,7 +40,7 @@ static pool pool_of(const calc_serving *r, const calc_inference_pass_model *m,
         }
     }
     double allocated = out.memory.total + out.cache_bytes;
-    out.need_bytes = allocated * (1 + s->chip.mem_fragmentation) + s->chip.mem_reserved_bytes;
+    out.need_bytes = allocated * (1 + chip->mem_fragmentation) + chip->mem_reserved_bytes;
     return out;
 }
 

@@ -16,7 +16,7 @@ static calc_system machine(double flop_per_s, double bytes_per_s)
 
 static calc_cost_context context_of(const calc_system *system)
 {
-    return (calc_cost_context){.system = system,
+    return (calc_cost_context){.chip = &system->chip,
                                .vector = &system->chip.vector[CALC_DATATYPE_FLOAT16]};
 }
 

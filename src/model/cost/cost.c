@@ -14,26 +14,31 @@
 calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
                                        const calc_shape *shape, calc_compat compat)
 {
+    const calc_chip *chip = &system->chip;
     calc_groups groups = calc_groups_of(exec);
     calc_datatype narrow = calc_format_datatype(exec->matrix_datatype, exec->datatype);
-    double sustained = calc_share_or(system->chip.sustained, 1);
     double scaled = exec->scaling == CALC_SCALING_BLOCK && narrow != exec->datatype
-                        ? calc_share_or(system->chip.block_scaled_efficiency, 1)
+                        ? calc_share_or(chip->block_scaled_efficiency, 1)
                         : 1;
     return (calc_cost_context){
         .system = system,
+        .chip = chip,
         .exec = exec,
         .shape = shape,
         .compat = compat,
         .groups = groups,
-        .matrix = &system->chip.matrix[narrow],
-        .wide = &system->chip.matrix[exec->datatype],
-        .vector = &system->chip.vector[calc_format_datatype(exec->vector_datatype, exec->datatype)],
-        .matrix_rate = sustained * scaled,
-        .sustained = sustained,
+        .matrix = &chip->matrix[narrow],
+        .wide = &chip->matrix[exec->datatype],
+        .vector = &chip->vector[calc_format_datatype(exec->vector_datatype, exec->datatype)],
+        .matrix_rate = calc_share_or(chip->sustained, 1) * scaled,
         .usage =
             system->networks[calc_collective_top_network(system, &groups.tensor)].processor_usage,
     };
+}
+
+static double sustained(const calc_cost_context *c)
+{
+    return calc_share_or(c->chip->sustained, 1);
 }
 
 /* A pass over a kernel: arithmetic and traffic alone, and together with the launch. */
@@ -44,32 +49,32 @@ typedef struct kernel {
 /* Flash attention: its own share of the peak, or the matrix engine's curve. */
 static kernel attention_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
-    const calc_attention_rates *rates = &c->system->chip.attention;
+    const calc_attention_rates *rates = &c->chip->attention;
     double own = pass == CALC_PASS_FW ? rates->fw_efficiency : rates->bw_efficiency;
     double generic = c->exec->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
                          ? calc_share_or(rates->generic_efficiency, 1)
                          : 1;
     double flop_s = own > 0 ? o->work[pass] / (c->wide->flop_per_s * own)
                             : calc_engine_s(c->wide, o->flop[pass]);
-    kernel k = {flop_s / (generic * c->sustained),
-                calc_memory_tier_s(&c->system->chip.mem1, o->bytes[pass]), 0};
+    kernel k = {flop_s / (generic * sustained(c)),
+                calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]), 0};
     k.all_s = calc_max(k.flop_s, k.mem_s) + rates->launch_s * o->launches[pass];
     return k;
 }
 
 static double permute_s(const calc_cost_context *c, double bytes)
 {
-    const calc_memory_tier *memory = &c->system->chip.mem1;
-    double own = c->system->chip.permute_efficiency;
+    const calc_memory_tier *memory = &c->chip->mem1;
+    double own = c->chip->permute_efficiency;
     return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
 }
 
 /* Without measured kernels. */
 static kernel model_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
-    const calc_launch *launch = &c->system->chip.launch;
-    calc_processing_mode mode = c->system->chip.processing_mode;
-    double unfused = c->system->chip.attention.unfused_efficiency;
+    const calc_launch *launch = &c->chip->launch;
+    calc_processing_mode mode = c->chip->processing_mode;
+    double unfused = c->chip->attention.unfused_efficiency;
     double flop = o->flop[pass];
     kernel k = {0, 0, 0};
     if (o->kind == CALC_OPERATOR_ATTENTION) {
@@ -80,35 +85,35 @@ static kernel model_of(const calc_cost_context *c, const calc_operator *o, calc_
         k.all_s = k.mem_s + launch->vector_s * o->launches[pass];
         return k;
     }
-    k.mem_s = calc_memory_tier_s(&c->system->chip.mem1, o->bytes[pass]);
+    k.mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
     switch (o->kind) {
     case CALC_OPERATOR_COLLECTIVE:
     case CALC_OPERATOR_LAYER:
-        k.flop_s = calc_engine_s(c->vector, flop) / c->sustained;
+        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
         k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s);
         break;
     case CALC_OPERATOR_VECTOR:
-        k.flop_s = calc_engine_s(c->vector, flop) / c->sustained;
+        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
         k.all_s = calc_max(k.flop_s, k.mem_s) + launch->vector_s * o->launches[pass];
         break;
     case CALC_OPERATOR_SCORES:
         k.flop_s =
             unfused > 0 ? flop / (c->wide->flop_per_s * unfused) : calc_engine_s(c->wide, flop);
-        k.flop_s /= c->sustained;
+        k.flop_s /= sustained(c);
         k.all_s = k.flop_s + k.mem_s + launch->vector_s * o->launches[pass];
         break;
     case CALC_OPERATOR_GROUPED:
         /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
          * larger (measured on 108 shapes, docs/model.md). */
         k.flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        k.flop_s /= calc_share_or(c->system->chip.grouped.efficiency, 1);
-        k.all_s = (c->system->chip.grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+        k.flop_s /= calc_share_or(c->chip->grouped.efficiency, 1);
+        k.all_s = (c->chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
                        ? calc_max(k.flop_s, k.mem_s)
                        : k.flop_s + k.mem_s) +
                   launch->matrix_s * o->launches[pass];
         break;
     default:
-        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(c->wide, flop) / c->sustained
+        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(c->wide, flop) / sustained(c)
                                                  : calc_engine_s(c->matrix, flop) / c->matrix_rate;
         k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s) + launch->matrix_s * o->launches[pass];
     }
@@ -225,7 +230,7 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
     bool pipe = c->exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
     double tiles = c->shape->tensor_par;
     double slowed_flop_s = k.flop_s / (1 - c->usage);
-    calc_processing_mode mode = c->system->chip.processing_mode;
+    calc_processing_mode mode = c->chip->processing_mode;
     double slowed_s = k.all_s + (calc_processing_s(mode, slowed_flop_s, k.mem_s) -
                                  calc_processing_s(mode, k.flop_s, k.mem_s));
     double link_tile_s = link_s / tiles;
@@ -244,7 +249,7 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
         out.time_s += pipe ? link_tile_s : 0;
         return out;
     }
-    double fused = calc_share_or(c->system->chip.overlap.tensor_par_fused, TENSOR_PAR_FUSED);
+    double fused = calc_share_or(c->chip->overlap.tensor_par_fused, TENSOR_PAR_FUSED);
     out.exposed_s = calc_max(out.exposed_s, link_s * (1 - fused));
     return out;
 }
@@ -252,7 +257,7 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
 /* Share of a pass's communication that is exposed, where it does not run in tiles. */
 static double exposed_share(const calc_cost_context *c, bool backward)
 {
-    const calc_overlap_shares *share = &c->system->chip.overlap;
+    const calc_overlap_shares *share = &c->chip->overlap;
     double fused = calc_share_or(share->tensor_par_fused, TENSOR_PAR_FUSED);
     double async = calc_share_or(share->tensor_par_async, TENSOR_PAR_ASYNC);
     switch (c->exec->tensor_par_overlap) {
@@ -459,7 +464,7 @@ static double over(double time_s, double window_s)
 static void hide_expert(const calc_cost_context *c, calc_cost *out)
 {
     calc_cost_comm *e = &out->expert;
-    double share = calc_share_or(c->system->chip.overlap.expert_par, EXPERT_PAR_HIDDEN);
+    double share = calc_share_or(c->chip->overlap.expert_par, EXPERT_PAR_HIDDEN);
     if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
         e->fw_exposed_s = over(e->fw_link_s, out->shared_fw_s);
         e->bw_exposed_s = over(e->bw_link_s, out->shared_bw_s);

@@ -104,8 +104,7 @@ static double quantize_s(const calc_cost_context *c, const calc_operator *o, cal
     product p = product_of(o);
     calc_build b = calc_build_start(c->shape, NULL, c->exec, CALC_COMPAT_NONE, &plain);
     calc_build_matrix(&b, o->name, o->kind, 0, p.rows, p.inner, p.columns, groups_of(c, o, &p));
-    return calc_memory_tier_s(&c->system->chip.mem1,
-                              calc_max(0, o->bytes[pass] - plain.bytes[pass]));
+    return calc_memory_tier_s(&c->chip->mem1, calc_max(0, o->bytes[pass] - plain.bytes[pass]));
 }
 
 double calc_kernel_lookup_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass,

@@ -6,10 +6,12 @@ calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
                             const calc_exec *exec, calc_compat compat, calc_operator *out)
 {
     bool sequence_par = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    double eager = system && system->chip.eager_traffic > 0 ? system->chip.eager_traffic : 2;
+    const calc_chip *chip = system ? &system->chip : NULL;
+    double eager = chip && chip->eager_traffic > 0 ? chip->eager_traffic : 2;
     return (calc_build){
         .shape = shape,
         .system = system,
+        .chip = chip,
         .exec = exec,
         .out = out,
         .tokens = shape->tokens,
@@ -84,12 +86,12 @@ calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_
     bool narrow = kind != CALC_OPERATOR_HEAD && s->matrix_bytes < s->element_bytes;
     double e = s->element_bytes;
     double m = narrow ? s->matrix_bytes : e;
-    double q = narrow && b->system ? b->system->chip.quantize_bytes : 0;
+    double q = narrow && b->chip ? b->chip->quantize_bytes : 0;
     double weights = inner * columns * copies;
     double grad_bytes = 2 * s->grad_bytes;
     calc_operator *o = calc_build_next(b, name, kind, repeated_by);
-    if (kind == CALC_OPERATOR_GROUPED && b->system && b->system->chip.grouped.wgrad_bytes > 0) {
-        grad_bytes = b->system->chip.grouped.wgrad_bytes;
+    if (kind == CALC_OPERATOR_GROUPED && b->chip && b->chip->grouped.wgrad_bytes > 0) {
+        grad_bytes = b->chip->grouped.wgrad_bytes;
     }
     o->inputs = rows * inner;
     o->outputs = rows * columns;
@@ -183,9 +185,8 @@ void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_o
     if (pass == CALC_PASS_FW) {
         gather->narrowed[CALC_PASS_WGRAD] = saved; /* the same input, gathered again */
     }
-    if (b->system) {
-        matrix->bytes[pass] -=
-            b->system->chip.quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
+    if (b->chip) {
+        matrix->bytes[pass] -= b->chip->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
     }
 }
 

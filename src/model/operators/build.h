@@ -8,7 +8,8 @@
 /** Operators under construction, with what they have in common. */
 typedef struct calc_build {
     const calc_shape *shape;
-    const calc_system *system; /**< NULL where no time depends on it */
+    const calc_system *system; /**< for its networks; NULL where no time depends on it */
+    const calc_chip *chip;     /**< NULL likewise */
     const calc_exec *exec;
     calc_operator *out; /**< CALC_MAX_OPERATORS */
     size_t count;

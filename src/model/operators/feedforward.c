@@ -148,10 +148,9 @@ void calc_feedforward_experts(calc_build *b)
     double local = s->experts / s->expert_par;
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
-    double traffic = !x->unfused_experts ? 1
-                     : b->system->chip.expert_activation_traffic > 0
-                         ? b->system->chip.expert_activation_traffic
-                         : 2.5;
+    double traffic = !x->unfused_experts                      ? 1
+                     : b->chip->expert_activation_traffic > 0 ? b->chip->expert_activation_traffic
+                                                              : 2.5;
     calc_operator *o =
         calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
     o->weights += (s->router_bias + s->bias) * s->experts;

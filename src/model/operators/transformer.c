@@ -124,7 +124,7 @@ static void add_flash(calc_build *b, double kept_bytes)
                     s->local_heads * s->v_size);
     double width = s->qk_size + s->v_size;
     double bw_width = 3 * s->qk_size + 2 * s->v_size;
-    double exponentials = b->system->chip.attention.softmax_size;
+    double exponentials = b->chip->attention.softmax_size;
     /* The rates are those of heads of 128, where the exponentials are part of them. */
     double usual = exponentials > 0 ? 256 / (256 + exponentials) : 1;
     calc_operator *o = calc_build_next(b, "flash attention", CALC_OPERATOR_ATTENTION, CORE_ATTN);

@@ -29,9 +29,9 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
 /* ---- Attention ------------------------------------------------------------------------------- */
 
 /* Arithmetic of attention on `pairs` of a query and a key, whose heads are so wide together. */
-static void set_pairs(calc_operator *o, const calc_system *system, double pairs, double width)
+static void set_pairs(calc_operator *o, const calc_chip *chip, double pairs, double width)
 {
-    double exponentials = system->chip.attention.softmax_size;
+    double exponentials = chip->attention.softmax_size;
     double usual = exponentials > 0 ? 256 / (256 + exponentials) : 1; /* as transformer.c */
     o->flop[CALC_PASS_FW] = 2 * pairs * width;
     o->work[CALC_PASS_FW] = 2 * pairs * (width + exponentials) * usual;
@@ -59,7 +59,7 @@ static void set_chunk(calc_operator *o, const calc_inference_pass_model *m, cons
     }
     double pairs = w->prompts * calc_kv_cache_pairs(&m->cache, w->cached, w->chunk) * heads;
     double key_bytes = s->latent ? s->local_heads * width * e : m->cache.rank_bytes;
-    set_pairs(o, m->system, pairs * share, width);
+    set_pairs(o, &m->system->chip, pairs * share, width);
     /* Queries in, outputs out; keys and values read; those of new tokens written to the cache. */
     o->bytes[CALC_PASS_FW] = fresh * s->local_heads * width * e + w->prompts * known * key_bytes +
                              fresh * m->cache.rank_bytes;
@@ -76,7 +76,7 @@ static void set_decoded(calc_operator *o, const calc_inference_pass_model *m, co
     /* What the absorbing products write and this reads is the width of the latent. */
     double ends = (s->latent ? 2 : 1) * tokens * s->local_heads * width * s->element_bytes;
     *o = (calc_operator){.name = "decode attention", .kind = CALC_OPERATOR_ATTENTION};
-    set_pairs(o, m->system, tokens * s->local_heads * read, width);
+    set_pairs(o, &m->system->chip, tokens * s->local_heads * read, width);
     o->bytes[CALC_PASS_FW] = (w->sequences * read + tokens) * m->cache.rank_bytes + ends;
 }
 

@@ -26,7 +26,7 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
  * of tensor parallelism meet at every collective, so the slowest host sets the pace. */
 static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
 {
-    const calc_host *h = &c->system->chip.host;
+    const calc_host *h = &c->chip->host;
     const calc_exec *e = c->exec;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
     double issued_s = h->block_s + (kind == CALC_MOE_BLOCK ? h->moe_block_s : 0);
@@ -101,7 +101,7 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     calc_cost *block = &out->block[kind];
     calc_cost_sum(c, operators, count, recompute, block);
     block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
-    double growth = calc_share_or(c->system->chip.host.recompute_growth, RECOMPUTE_GROWTH);
+    double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
     out->host_once_s[kind] = host_once_s(c, kind);
     out->host_s[kind] =
         out->host_once_s[kind] * (1 + growth * launched_again(operators, count, recompute));

@@ -65,8 +65,8 @@ void calc_stage_rules_of(const calc_cost_context *c, const calc_exec *e, const c
         }
         if (calc_compat_has(t->compat, CALC_COMPAT_OFFLOAD_EACH)) {
             calc_stage_travel travel = calc_stage_rules_travel(e, &m);
-            out->fw_away_s = calc_memory_tier_s(&c->system->chip.mem2, travel.fw_bytes);
-            out->bw_away_s = calc_memory_tier_s(&c->system->chip.mem2, travel.bw_bytes);
+            out->fw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.fw_bytes);
+            out->bw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.bw_bytes);
         }
         calc_block_memory_lines(e, &m, out);
     }

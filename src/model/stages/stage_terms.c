@@ -71,9 +71,9 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 /* ---- State ----------------------------------------------------------------------------------- */
 
 /* Seconds per byte to or from the second tier: transfers are large. */
-static double tier2_byte_s(const calc_system *system)
+static double tier2_byte_s(const calc_chip *chip)
 {
-    const calc_memory_tier *tier = &system->chip.mem2;
+    const calc_memory_tier *tier = &chip->mem2;
     return 1 / (tier->bytes_per_s * tier->efficiency.efficiency[0]);
 }
 
@@ -120,20 +120,20 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
 }
 
 /* Gradients are cleared and read for their norm, scaled, and read; state is read and written. */
-static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_state_bytes *b,
+static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_state_bytes *b,
                           int64_t zero, calc_stage_terms *t)
 {
     if (!e->training) {
         return;
     }
-    const calc_memory_tier *memory = &s->chip.mem1;
-    double reached = calc_share_or(s->chip.optimizer_efficiency, memory->efficiency.efficiency[0]);
+    const calc_memory_tier *memory = &chip->mem1;
+    double reached = calc_share_or(chip->optimizer_efficiency, memory->efficiency.efficiency[0]);
     double byte_s = 1 / (memory->bytes_per_s * reached);
     double cleared = 2 * b->grad * byte_s;
     double updated = (3 * b->grad + 2 * (b->master + 2 * b->moment)) * byte_s;
     /* State kept elsewhere comes and goes while the rest is updated. */
     double moved = 2 * (b->master + 2 * b->moment) * calc_stage_away_of(e).optimizer;
-    updated = calc_max(updated, moved * tier2_byte_s(s));
+    updated = calc_max(updated, moved * tier2_byte_s(chip));
     t->optimizer_s = (zero >= 2 ? 0 : cleared) + (zero >= 1 ? 0 : updated);
     t->optimizer_owned_s = (zero >= 2 ? cleared : 0) + (zero >= 1 ? updated : 0);
 }
@@ -175,7 +175,7 @@ static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_ex
         return out;
     }
     calc_state_bytes b = calc_state_bytes_of(exec, c->shape);
-    const calc_overlap_shares *o = &c->system->chip.overlap;
+    const calc_overlap_shares *o = &c->chip->overlap;
     calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
                           .contention = o->contention};
     bool gathers_beside = calc_stage_gathers_beside(exec);
@@ -222,7 +222,7 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
         return (calc_stage_offload){0};
     }
     calc_state_bytes bytes = calc_state_bytes_of(e, c->shape);
-    double byte_s = tier2_byte_s(c->system);
+    double byte_s = tier2_byte_s(c->chip);
     double weight_s = away.weight * bytes.weight * (b->dense_weights + b->expert_weights) * byte_s;
     double activation_s = e->training ? away.activation * b->kept_bytes * byte_s : 0;
     double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b) - sharded->fw_s;
@@ -370,7 +370,7 @@ double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exe
 void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
                           calc_stage_terms *t)
 {
-    const calc_overlap_shares *o = &c->system->chip.overlap;
+    const calc_overlap_shares *o = &c->chip->overlap;
     static const calc_stage_lines alone = {0};
     double speed = 1 / calc_share_or(e->software_efficiency, 1);
     int64_t zero = calc_zero_stage(e);
@@ -384,8 +384,8 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
         .contention = o->contention,
         .overhead_s = c->system->step_overhead_s,
         .framework_head_bytes = p->framework_head_bytes * e->training,
-        .used_share = 1 + c->system->chip.mem_fragmentation,
-        .reserved_bytes = c->system->chip.mem_reserved_bytes,
+        .used_share = 1 + c->chip->mem_fragmentation,
+        .reserved_bytes = c->chip->mem_reserved_bytes,
     };
     for (int dense = 0; dense < 2; dense++) {
         for (int moe = 0; moe < 2; moe++) {
@@ -397,7 +397,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     }
     set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
-    set_optimizer(c->system, e, &b, zero, t);
+    set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
     set_reduction(e, &b, zero, t);
     calc_stage_rules_of(c, e, p, 1, NULL, t);
