@@ -207,8 +207,19 @@ typedef struct calc_system {
 typedef struct calc_inference {
 #include "calc/inference.fields.h"
 } calc_inference;
-/** How the model is laid out and run. */
+#undef CALC_FIELD
+#define CALC_FIELD(name, type, arg, ...)
+#define CALC_STRATEGY_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+/** How a layer is split, computed, kept and sent. */
+typedef struct calc_strategy {
+#include "calc/exec.fields.h"
+} calc_strategy;
+#undef CALC_FIELD
+#define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+#define CALC_STRATEGY_FIELD(name, type, arg, ...)
+/** How the model is laid out and run: ranks, batch and pipeline, and the strategy of its layers. */
 typedef struct calc_exec {
+    calc_strategy strategy;
 #include "calc/exec.fields.h"
 } calc_exec;
 /** The answer. A statistic that cannot be computed for the layout is NaN (JSON null). */
@@ -256,7 +267,7 @@ typedef struct calc_table calc_table;
 
 /** One row of a table. */
 typedef struct calc_field {
-    const char *name; /**< member of the struct, or of a part of it (calc_system.chip) */
+    const char *name; /**< member of the struct, or of a part of it (calc_exec.strategy) */
     const char *key;  /**< key in JSON and CSV, and name for people */
     calc_field_type type;
     unsigned flags;             /**< CALC_OPTIONAL ... */

@@ -79,7 +79,7 @@ static calc_exec exec_of(const calc_worker *w, const calc_row *row)
     calc_exec e = row->exec;
     e.num_procs = cell->num_procs;
     e.pipeline_par = cell->pipeline_par;
-    e.data_par = cell->data_par;
+    e.strategy.data_par = cell->strategy.data_par;
     e.batch_size = cell->batch_size;
     e.pipeline_interleaving = 1;
     return e;
@@ -96,11 +96,11 @@ static void put_point(const calc_cell *c, size_t pair, const calc_cell_chunking 
                       size_t flag, calc_exec *e)
 {
     e->pipeline_par_net = c->pair[pair].pipeline;
-    e->data_par_net = c->pair[pair].data;
+    e->strategy.data_par_net = c->pair[pair].data;
     e->pipeline_interleaving = chunking->interleaving;
-    e->pipeline_par_overlap = chunking->overlapped;
-    e->data_par_overlap = c->reduce[flag / c->gathers] != 0;
-    e->param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
+    e->strategy.pipeline_par_overlap = chunking->overlapped;
+    e->strategy.data_par_overlap = c->reduce[flag / c->gathers] != 0;
+    e->strategy.param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
 }
 
 /* Pairs of networks of a row's points. */

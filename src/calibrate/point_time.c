@@ -8,15 +8,15 @@ static calc_exec exec_of(const calc_point *p)
 {
     bool narrow = p->datatype == CALC_DATATYPE_FLOAT8 || p->datatype == CALC_DATATYPE_FLOAT4;
     calc_exec exec = {.num_procs = 1,
-                      .tensor_par = 1,
+                      .strategy.tensor_par = 1,
                       .pipeline_par = 1,
-                      .data_par = 1,
+                      .strategy.data_par = 1,
                       .microbatch_size = 1,
-                      .datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype,
-                      .flash_attention = true,
+                      .strategy.datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype,
+                      .strategy.flash_attention = true,
                       .training = true};
     if (narrow) {
-        exec.matrix_datatype =
+        exec.strategy.matrix_datatype =
             p->datatype == CALC_DATATYPE_FLOAT8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
     }
     return exec;

@@ -213,7 +213,7 @@ static void put_throughput(const calc_serving *r, calc_stats *s)
 
 static void put_efficiency(const calc_serving *r, calc_stats *s)
 {
-    double peak = r->system->chip.matrix[r->exec->datatype].flop_per_s;
+    double peak = r->system->chip.matrix[r->exec->strategy.datatype].flop_per_s;
     s->hardware_flops = 0;
     for (size_t i = 0; i < r->parts; i++) {
         s->hardware_flops += r->part[i].times * r->batches * r->part[i].pass->flop * r->replicas;

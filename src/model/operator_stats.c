@@ -202,10 +202,11 @@ static void add(rows *r, const calc_operator *operators, size_t count, unsigned 
 static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capacity)
 {
     int64_t zero = calc_zero_stage(c->exec);
-    double limit = c->exec->fsdp_par > 0 ? (double)c->exec->fsdp_par : INFINITY;
+    double limit = c->exec->strategy.fsdp_par > 0 ? (double)c->exec->strategy.fsdp_par : INFINITY;
     double dense = fmin(c->groups.dense_data.ranks, limit);
     double expert = fmin(c->groups.expert_data.ranks, limit);
-    bool grads = zero >= 2 || (zero >= 1 && c->exec->memory_model == CALC_MEMORY_MODEL_CALCULON);
+    bool grads =
+        zero >= 2 || (zero >= 1 && c->exec->strategy.memory_model == CALC_MEMORY_MODEL_CALCULON);
     return (rows){.context = c,
                   .bytes = calc_state_bytes_of(c->exec, c->shape),
                   .dense = zero >= 1 ? dense : 1,

@@ -231,15 +231,16 @@ static void advise(char hint[256], bool applies, const char *what)
 
 static void advise_activations(const calc_exec *e, char hint[256])
 {
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    bool flash = e->flash_attention || e->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool flash =
+        e->strategy.flash_attention || e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH;
     bool more = e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B;
-    bool gathers = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    bool gathers = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     advise(hint, e->training && !full, "recompute more (activation_recompute, recompute_modules)");
     advise(hint, !flash, "set flash_attention");
-    advise(hint, e->tensor_par > 1 && !gathers,
+    advise(hint, e->strategy.tensor_par > 1 && !gathers,
            "use sequence parallelism (tensor_par_comm_type \"rs_ag\")");
-    advise(hint, e->tensor_par > 1 && gathers && !e->seq_par_ag_redo && !full,
+    advise(hint, e->strategy.tensor_par > 1 && gathers && !e->strategy.seq_par_ag_redo && !full,
            "set seq_par_ag_redo");
     advise(hint, e->training && more && e->pipeline_par > 1, "use pipeline_schedule \"1f1b\"");
     advise(hint, e->microbatch_size > 1, "lower microbatch_size");
@@ -252,7 +253,7 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
     double bytes;
     part most = largest(stats, &bytes);
     int64_t zero = calc_zero_stage(e);
-    bool replicas = e->data_par > 1 || e->context_par > 1;
+    bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
     calc_shape shape = calc_shape_of(app, e);
     calc_state_bytes state = calc_state_bytes_of(e, &shape);
     hint[0] = '\0';
@@ -269,7 +270,7 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
         advise(hint, replicas && zero < 3, "shard them (zero_stage 3)");
         break;
     case HEAD:
-        advise(hint, e->training && !e->fused_cross_entropy, "set fused_cross_entropy");
+        advise(hint, e->training && !e->strategy.fused_cross_entropy, "set fused_cross_entropy");
         advise(hint, e->microbatch_size > 1, "lower microbatch_size");
         advise(hint, true, "raise tensor_par or context_par");
         return;

@@ -9,7 +9,7 @@
 /* Exposed time of a stage's reduction with the flags of the execution. */
 static double reduction_s(const calc_exec *e, const calc_stage_reduction *x)
 {
-    return (e->data_par_overlap ? x->reduce_beside_s : x->reduce_s) +
+    return (e->strategy.data_par_overlap ? x->reduce_beside_s : x->reduce_s) +
            (calc_stage_gathers_beside(e) ? x->gather_beside_s : x->gather_s);
 }
 
@@ -112,7 +112,8 @@ void calc_step_of(const calc_app *app, const calc_system *system, const calc_exe
                                       l->stages.item, l->stages.chunks, l->exposed, !l->stages.fit);
     r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
     bool beside = calc_stage_gathers_beside(exec);
-    r->total_s = l->stages.fit ? r->step.total_s[exec->data_par_overlap][beside] : (double)NAN;
+    r->total_s =
+        l->stages.fit ? r->step.total_s[exec->strategy.data_par_overlap][beside] : (double)NAN;
 }
 
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,

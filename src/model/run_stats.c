@@ -189,8 +189,8 @@ static void put_parts(const calc_step *r, calc_stats *s)
     const calc_exec *e = l->exec;
     const calc_stage_memory *m = &r->memory;
     calc_stage_state state = calc_stage_state_of(&l->context, &l->terms, &l->stages, r->fullest);
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    double share = calc_share_or(e->offload_share, 1);
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->strategy.offload_share, 1);
     calc_stage_tier2 away = most_away(r);
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
@@ -199,15 +199,15 @@ static void put_parts(const calc_step *r, calc_stats *s)
     s->act_space = full ? 0 : m->activation;
     s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
-    if (e->weight_offload) {
+    if (e->strategy.weight_offload) {
         put_away(&s->weight_space, &s->weight_space_with_offload, away.weight, share);
     }
-    if (e->activations_offload) {
+    if (e->strategy.activations_offload) {
         put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away.activation, share);
         put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
                  full ? away.activation : 0, share);
     }
-    if (e->optimizer_offload) {
+    if (e->strategy.optimizer_offload) {
         s->weight_grad_space_with_offload = state.grad;
         put_away(&s->optimizer_space, &s->optimizer_space_with_offload, away.optimizer, share);
     }
@@ -346,7 +346,7 @@ static void put_time(const calc_step *r, calc_stats *s)
 static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double window_s)
 {
     const calc_layout *l = &r->layout;
-    const calc_network_ops *ops = &l->system->networks[l->exec->data_par_net].ops;
+    const calc_network_ops *ops = &l->system->networks[l->exec->strategy.data_par_net].ops;
     double scalar = calc_zero_stage(l->exec) >= 1
                         ? ops->reduce_scatter.scalar + ops->all_gather.scalar
                         : ops->all_reduce.scalar;
@@ -362,7 +362,7 @@ static void put_windows(const calc_step *r, calc_stats *s)
     if (!rule(r, CALC_COMPAT_REDUCE_BY_BLOCK)) {
         return;
     }
-    if (s->block_dp_size > 0 && l->exec->data_par_overlap) {
+    if (s->block_dp_size > 0 && l->exec->strategy.data_par_overlap) {
         double block_s = r->reduction.reduce_s / (c->dense + c->moe);
         x = calc_stage_reduce_by_block(&l->terms, &l->links, c, &r->pass[0], l->stages.chunks,
                                        block_s);
@@ -393,13 +393,13 @@ static double hardware_flop(const calc_step *r)
         sum += c->stages * (c->dense * dense_flop + c->moe * moe_flop) - c->missing * dense_flop;
     }
     return sum * l->stages.microbatches * l->shape.tensor_par * l->shape.context_par *
-           (double)l->exec->data_par;
+           (double)l->exec->strategy.data_par;
 }
 
 void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_stats *s)
 {
-    double peak = system->chip.matrix[exec->datatype].flop_per_s;
+    double peak = system->chip.matrix[exec->strategy.datatype].flop_per_s;
     double procs = (double)exec->num_procs;
     double seq = (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
     double tokens = (double)exec->batch_size * seq;
@@ -424,7 +424,7 @@ static void put_rates(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     double compute_s = s->fw_time + s->bw_time + s->optim_step_time;
-    double peak = l->system->chip.matrix[l->exec->datatype].flop_per_s;
+    double peak = l->system->chip.matrix[l->exec->strategy.datatype].flop_per_s;
     s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
     s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
     s->hardware_flops = hardware_flop(r);

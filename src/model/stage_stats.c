@@ -41,10 +41,10 @@ static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
     calc_block_memory b = calc_block_memory_of(&l->context, e, calc_layout_block(l), shards);
     calc_block_memory all = calc_block_memory_whole(e, &b, out->blocks, out->in_flight);
     calc_block_memory kept = calc_block_memory_offloaded(e, &b);
-    const calc_block_memory *activations = e->activations_offload ? &kept : &all;
-    out->weight_space = e->weight_offload ? kept.weight : all.weight;
-    out->weight_grad_space = e->optimizer_offload ? kept.grad : all.grad;
-    out->optimizer_space = e->optimizer_offload ? kept.optimizer : all.optimizer;
+    const calc_block_memory *activations = e->strategy.activations_offload ? &kept : &all;
+    out->weight_space = e->strategy.weight_offload ? kept.weight : all.weight;
+    out->weight_grad_space = e->strategy.optimizer_offload ? kept.grad : all.grad;
+    out->optimizer_space = e->strategy.optimizer_offload ? kept.optimizer : all.optimizer;
     out->act_space = activations->stored + activations->checkpoint;
     out->working_space = all.activation_grad;
 }

@@ -184,6 +184,8 @@ static const calc_field inference_rows[] = {
 TABLE(inference, "inference", calc_inference)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_exec, name, type, arg, __VA_ARGS__)
+#define CALC_STRATEGY_FIELD(name, type, arg, ...)                                                  \
+    PART_ROW(calc_exec, strategy, name, type, arg, __VA_ARGS__)
 static const calc_field exec_rows[] = {
 #include "calc/exec.fields.h"
 };

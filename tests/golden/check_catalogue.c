@@ -304,10 +304,13 @@ START_TEST(sizes_of_a_layout_multiply_to_its_processors)
 {
     calc_exec e;
     load(CALC_KIND_EXEC, &e, layouts[_i].execution);
-    int64_t replica = e.tensor_par * at_least_one(e.context_par) * e.data_par;
+    int64_t replica =
+        e.strategy.tensor_par * at_least_one(e.strategy.context_par) * e.strategy.data_par;
     ck_assert_int_eq(replica * e.pipeline_par, e.num_procs);
-    ck_assert_int_eq(e.batch_size % (e.data_par * e.microbatch_size), 0);
-    ck_assert_int_eq(replica % (at_least_one(e.expert_par) * at_least_one(e.expert_tensor_par)), 0);
+    ck_assert_int_eq(e.batch_size % (e.strategy.data_par * e.microbatch_size), 0);
+    ck_assert_int_eq(replica % (at_least_one(e.strategy.expert_par) *
+                                at_least_one(e.strategy.expert_tensor_par)),
+                     0);
 }
 END_TEST
 
@@ -319,19 +322,21 @@ START_TEST(a_layout_suits_its_model_and_system)
     load(CALC_KIND_APP, &app, layouts[_i].model);
     load(CALC_KIND_SYSTEM, &s, layouts[_i].system);
     load(CALC_KIND_EXEC, &e, layouts[_i].execution);
-    ck_assert_int_eq(app.hidden % e.tensor_par, 0);
-    ck_assert_int_eq(app.attn_heads % e.tensor_par, 0);
+    ck_assert_int_eq(app.hidden % e.strategy.tensor_par, 0);
+    ck_assert_int_eq(app.attn_heads % e.strategy.tensor_par, 0);
     ck_assert_int_ge(app.num_blocks + 2, e.pipeline_par * e.pipeline_interleaving);
-    ck_assert(s.chip.matrix[e.datatype].flop_per_s > 0);
-    if (e.expert_par > 1) {
-        ck_assert_int_eq(app.num_experts % e.expert_par, 0);
+    ck_assert(s.chip.matrix[e.strategy.datatype].flop_per_s > 0);
+    if (e.strategy.expert_par > 1) {
+        ck_assert_int_eq(app.num_experts % e.strategy.expert_par, 0);
     }
-    ck_assert_int_eq(e.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT, app.kv_lora_rank > 0);
-    ck_assert_int_eq(e.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY, app.kv_heads > 0);
-    if (e.matrix_datatype == CALC_FORMAT_FLOAT8) {
+    ck_assert_int_eq(e.strategy.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT,
+                     app.kv_lora_rank > 0);
+    ck_assert_int_eq(e.strategy.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY,
+                     app.kv_heads > 0);
+    if (e.strategy.matrix_datatype == CALC_FORMAT_FLOAT8) {
         ck_assert(s.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0);
     }
-    if (e.matrix_datatype == CALC_FORMAT_FLOAT4) {
+    if (e.strategy.matrix_datatype == CALC_FORMAT_FLOAT4) {
         ck_assert(s.chip.matrix[CALC_DATATYPE_FLOAT4].flop_per_s > 0);
     }
 }

@@ -75,17 +75,17 @@ static void set_up(layout *l, const expected *r)
     load(CALC_KIND_SYSTEM, &l->system, "systems", "b200");
     l->exec = (calc_exec){CLASSIC_EXEC,
                           .num_procs = 1,
-                          .tensor_par = 1,
+                          .strategy.tensor_par = 1,
                           .pipeline_par = 1,
-                          .data_par = 1,
+                          .strategy.data_par = 1,
                           .batch_size = 1,
                           .microbatch_size = 1,
-                          .datatype = CALC_DATATYPE_BFLOAT16,
-                          .fused_activation = true,
+                          .strategy.datatype = CALC_DATATYPE_BFLOAT16,
+                          .strategy.fused_activation = true,
                           .pipeline_interleaving = 1,
                           .training = true,
                           .seq_size = SEQ,
-                          .flash_attention = true};
+                          .strategy.flash_attention = true};
     l->shape = calc_shape_of(&l->app, &l->exec);
     l->context = calc_cost_context_of(&l->system, &l->exec, &l->shape, CALC_COMPAT_NONE);
 }

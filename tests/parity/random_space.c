@@ -92,12 +92,12 @@ static void size_memories(calc_rng *rng, const calc_app *app, calc_system *syste
 {
     calc_exec one = {CLASSIC_EXEC,
                      .num_procs = 1,
-                     .tensor_par = 1,
+                     .strategy.tensor_par = 1,
                      .pipeline_par = 1,
-                     .data_par = 1,
+                     .strategy.data_par = 1,
                      .batch_size = 2,
                      .microbatch_size = 1,
-                     .datatype = calc_units_datatype(system),
+                     .strategy.datatype = calc_units_datatype(system),
                      .pipeline_interleaving = 1,
                      .training = true};
     calc_stats stats;

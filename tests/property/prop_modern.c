@@ -101,7 +101,8 @@ static void holds_for_all_layouts(law *holds)
 static calc_verdict expected(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
-    bool offloads = e->weight_offload || e->activations_offload || e->optimizer_offload;
+    bool offloads = e->strategy.weight_offload || e->strategy.activations_offload ||
+                    e->strategy.optimizer_offload;
     calc_stage_stats stage[8]; /* pipelines are no longer */
     size_t count = calc_each_stage(&l->app, &l->system, e, CALC_COMPAT_NONE, stage, 8);
     bool few = false;
@@ -246,7 +247,8 @@ static bool may_be_slower(const calc_exec *e, const calc_stats *s)
 {
     bool filled = e->pipeline_schedule > CALC_PIPELINE_SCHEDULE_GPIPE;
     bool few = s->num_microbatches < (double)e->pipeline_par;
-    bool hides = e->data_par_overlap || e->param_gather_overlap == CALC_CHOICE_TRUE;
+    bool hides =
+        e->strategy.data_par_overlap || e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
     return filled || few || hides || host_shapes_bubble(e, s) || round_is_incomplete(e, s);
 }
 
@@ -288,20 +290,20 @@ END_TEST
 static bool law_ones(const calc_random_layout *l)
 {
     calc_random_layout ones = *l, none = *l;
-    if (l->exec.context_par > 1 && l->exec.expert_par > 1) {
+    if (l->exec.strategy.context_par > 1 && l->exec.strategy.expert_par > 1) {
         return false;
     }
-    if (l->exec.context_par <= 1) {
-        ones.exec.context_par = 1;
-        none.exec.context_par = 0;
+    if (l->exec.strategy.context_par <= 1) {
+        ones.exec.strategy.context_par = 1;
+        none.exec.strategy.context_par = 0;
     }
-    if (l->exec.expert_par <= 1) {
-        ones.exec.expert_par = 1;
-        none.exec.expert_par = 0;
+    if (l->exec.strategy.expert_par <= 1) {
+        ones.exec.strategy.expert_par = 1;
+        none.exec.strategy.expert_par = 0;
     }
-    if (l->exec.expert_tensor_par <= 1) {
-        ones.exec.expert_tensor_par = 1;
-        none.exec.expert_tensor_par = 0;
+    if (l->exec.strategy.expert_tensor_par <= 1) {
+        ones.exec.strategy.expert_tensor_par = 1;
+        none.exec.strategy.expert_tensor_par = 0;
     }
     must_be_same_stats(&ones, &none);
     return true;
@@ -316,7 +318,8 @@ END_TEST
 static bool law_classic_ones(const calc_random_layout *l)
 {
     calc_random_layout ones = *l;
-    ones.exec.context_par = ones.exec.expert_par = ones.exec.expert_tensor_par = 1;
+    ones.exec.strategy.context_par = ones.exec.strategy.expert_par =
+        ones.exec.strategy.expert_tensor_par = 1;
     must_be_same_stats(&ones, l);
     return true;
 }
@@ -332,11 +335,16 @@ static bool law_networks(const calc_random_layout *l)
 {
     calc_random_layout named = *l;
     calc_exec *e = &named.exec;
-    e->context_par_net = e->context_par_net < 0 ? e->tensor_par_net : e->context_par_net;
-    e->expert_par_net = e->expert_par_net < 0 ? e->data_par_net : e->expert_par_net;
-    e->expert_tensor_par_net =
-        e->expert_tensor_par_net < 0 ? e->tensor_par_net : e->expert_tensor_par_net;
-    e->expert_data_par_net = e->expert_data_par_net < 0 ? e->data_par_net : e->expert_data_par_net;
+    e->strategy.context_par_net =
+        e->strategy.context_par_net < 0 ? e->strategy.tensor_par_net : e->strategy.context_par_net;
+    e->strategy.expert_par_net =
+        e->strategy.expert_par_net < 0 ? e->strategy.data_par_net : e->strategy.expert_par_net;
+    e->strategy.expert_tensor_par_net = e->strategy.expert_tensor_par_net < 0
+                                            ? e->strategy.tensor_par_net
+                                            : e->strategy.expert_tensor_par_net;
+    e->strategy.expert_data_par_net = e->strategy.expert_data_par_net < 0
+                                          ? e->strategy.data_par_net
+                                          : e->strategy.expert_data_par_net;
     must_be_same_stats(&named, l);
     return l->exec.rank_order == CALC_RANK_ORDER_NETWORKS;
 }
@@ -357,7 +365,7 @@ static bool law_folding(const calc_random_layout *l)
          procs);
     must(g.expert.ranks * g.expert_tensor.ranks * g.expert_data.ranks * p == procs, "expert ranks",
          g.expert_data.ranks, procs);
-    must(g.context.ranks * (double)l->exec.data_par == g.dense_data.ranks, "context ranks",
+    must(g.context.ranks * (double)l->exec.strategy.data_par == g.dense_data.ranks, "context ranks",
          g.context.ranks, g.dense_data.ranks);
     bool placed = l->exec.rank_order != CALC_RANK_ORDER_NETWORKS;
     must(placed == (g.tensor.stride > 0), "stride", g.tensor.stride, placed);
@@ -410,21 +418,21 @@ static bool law_context_bytes(const calc_random_layout *l)
 {
     calc_shape s = calc_shape_of(&l->app, &l->exec);
     double c = s.context_par;
-    if (c <= 1 || l->exec.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL) {
+    if (c <= 1 || l->exec.strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL) {
         return false;
     }
     const calc_app *a = &l->app;
     bool latent = a->kv_lora_rank > 0;
-    double t = (double)l->exec.tensor_par;
+    double t = (double)l->exec.strategy.tensor_par;
     double qk = (double)(latent ? a->qk_nope_size + a->qk_rope_size : a->attn_size);
     double v = (double)(latent ? a->v_size : a->attn_size);
     double heads = (double)a->attn_heads / t;
     double groups = latent || a->kv_heads == 0 ? heads : fmax(1, (double)a->kv_heads / t);
-    double bytes = l->exec.datatype == CALC_DATATYPE_FLOAT32 ? 4 : 2;
+    double bytes = l->exec.strategy.datatype == CALC_DATATYPE_FLOAT32 ? 4 : 2;
     double tokens = (double)l->exec.microbatch_size * (double)a->seq_size / c;
     double keys = tokens * groups * (qk + v) * bytes;
     double fw = (c - 1) * keys, bw = 2 * (c - 1) * keys;
-    if (l->exec.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
+    if (l->exec.strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
         fw = bw = (c - 1) / c * (keys + tokens * heads * (qk + v) * bytes);
     }
     must_be_close("forward context bytes", context_bytes(l, &s, true), fw);
@@ -582,7 +590,7 @@ static void any_schedule(calc_rng *rng, calc_random_layout *l)
     e->training = true;
     if (!dual) {
         uint32_t most = (uint32_t)(4 * e->pipeline_par);
-        e->batch_size = e->data_par * e->microbatch_size * (1 + calc_rng_below(rng, most));
+        e->batch_size = e->strategy.data_par * e->microbatch_size * (1 + calc_rng_below(rng, most));
     }
 }
 
@@ -612,14 +620,17 @@ END_TEST
 static bool law_offload(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
-    if (!e->weight_offload && !e->activations_offload && !e->optimizer_offload) {
+    if (!e->strategy.weight_offload && !e->strategy.activations_offload &&
+        !e->strategy.optimizer_offload) {
         return false;
     }
     calc_random_layout none = *l;
-    none.exec.weight_offload = none.exec.activations_offload = none.exec.optimizer_offload = false;
+    none.exec.strategy.weight_offload = none.exec.strategy.activations_offload =
+        none.exec.strategy.optimizer_offload = false;
     calc_stats with = run(l), without = run(&none);
     double slack = rounding * without.total_time;
-    bool hides = e->data_par_overlap || e->param_gather_overlap || e->zero_stage == 3;
+    bool hides = e->strategy.data_par_overlap || e->strategy.param_gather_overlap ||
+                 e->strategy.zero_stage == 3;
     must(hides || !(with.total_time < without.total_time - slack), "total_time", with.total_time,
          without.total_time);
     must(with.proc_mem_tier1_cap_req + with.proc_mem_tier2_cap_req * 1.2 >=
@@ -640,18 +651,19 @@ END_TEST
 static bool law_recompute(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
-    if (e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
+    if (e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
         return false;
     }
     calc_random_layout none = *l;
-    none.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    none.exec.recompute_modules = 0;
+    none.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    none.exec.strategy.recompute_modules = 0;
     calc_stats with = run(l), without = run(&none);
     must(with.block_act_storage_space <= without.block_act_storage_space, "block_act_storage_space",
          with.block_act_storage_space, without.block_act_storage_space);
     must(without.recompute_time == 0, "recompute_time", without.recompute_time, 0);
-    bool hides = e->data_par_overlap || e->param_gather_overlap || e->zero_stage == 3 ||
-                 e->activations_offload || e->weight_offload || host_shapes_bubble(e, &without);
+    bool hides = e->strategy.data_par_overlap || e->strategy.param_gather_overlap ||
+                 e->strategy.zero_stage == 3 || e->strategy.activations_offload ||
+                 e->strategy.weight_offload || host_shapes_bubble(e, &without);
     must(hides || !(with.total_time < without.total_time * (1 - rounding)), "total_time",
          with.total_time, without.total_time);
     return true;

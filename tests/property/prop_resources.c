@@ -99,16 +99,16 @@ static bool fills_bubble(const calc_random_layout *l, const calc_stats *s)
 static bool hides_behind_a_stage(const calc_random_layout *l, const calc_stats *s)
 {
     (void)s;
-    bool sharded = l->exec.zero_stage > 0 || l->exec.optimizer_sharding;
-    return l->exec.data_par_overlap ||
-           (sharded && l->exec.param_gather_overlap == CALC_CHOICE_TRUE);
+    bool sharded = l->exec.strategy.zero_stage > 0 || l->exec.strategy.optimizer_sharding;
+    return l->exec.strategy.data_par_overlap ||
+           (sharded && l->exec.strategy.param_gather_overlap == CALC_CHOICE_TRUE);
 }
 
 /* Computation loses time by the communication beside it. */
 static bool contends(const calc_random_layout *l, const calc_stats *s)
 {
     return l->system.chip.overlap.contention > 0 &&
-           (l->exec.zero_stage == 3 || hides_behind_a_stage(l, s));
+           (l->exec.strategy.zero_stage == 3 || hides_behind_a_stage(l, s));
 }
 
 /* A block that does not recompute is charged what one that does exposes, and waits for the host
@@ -116,8 +116,10 @@ static bool contends(const calc_random_layout *l, const calc_stats *s)
 static bool recomputes_some(const calc_random_layout *l, const calc_stats *s)
 {
     const calc_exec *e = &l->exec;
-    return e->recompute_blocks > 0 && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE &&
-           (e->zero_stage == 3 || e->weight_offload || e->activations_offload || s->host_time > 0);
+    return e->recompute_blocks > 0 &&
+           e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE &&
+           (e->strategy.zero_stage == 3 || e->strategy.weight_offload ||
+            e->strategy.activations_offload || s->host_time > 0);
 }
 
 /* The bubble of chunks, of an incomplete round or of passes that share the wait for the host

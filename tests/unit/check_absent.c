@@ -47,13 +47,13 @@ START_TEST(each_type_has_one_absent_value)
     calc_exec exec = {CLASSIC_EXEC};
     calc_app app = {.hidden = 0};
     ck_assert(is_absent(CALC_KIND_EXEC, "context_par_net", &exec));
-    exec.context_par_net = 0;
+    exec.strategy.context_par_net = 0;
     ck_assert(!is_absent(CALC_KIND_EXEC, "context_par_net", &exec));
     ck_assert(is_absent(CALC_KIND_EXEC, "recompute_modules", &exec));
-    exec.recompute_modules = 1;
+    exec.strategy.recompute_modules = 1;
     ck_assert(!is_absent(CALC_KIND_EXEC, "recompute_modules", &exec));
     ck_assert(is_absent(CALC_KIND_EXEC, "capacity_factor", &exec));
-    exec.capacity_factor = 1e-300;
+    exec.strategy.capacity_factor = 1e-300;
     ck_assert(!is_absent(CALC_KIND_EXEC, "capacity_factor", &exec));
     ck_assert(is_absent(CALC_KIND_APP, "bias", &app));
     app.bias = CALC_CHOICE_FALSE;

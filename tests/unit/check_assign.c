@@ -56,35 +56,35 @@ START_TEST(bare_names_are_found_in_all_three)
     set("processing_mode=roofline");
     ck_assert_int_eq(sys.chip.processing_mode, CALC_PROCESSING_MODE_ROOFLINE);
     set("tensor_par=8");
-    ck_assert_int_eq(exec.tensor_par, 8);
+    ck_assert_int_eq(exec.strategy.tensor_par, 8);
     set("exe.tensor_par= 16 ");
-    ck_assert_int_eq(exec.tensor_par, 16);
+    ck_assert_int_eq(exec.strategy.tensor_par, 16);
     set("weight_offload=true");
-    ck_assert(exec.weight_offload);
+    ck_assert(exec.strategy.weight_offload);
 }
 END_TEST
 
 START_TEST(words_may_have_quotes_or_not)
 {
     set("tensor_par_comm_type=ar");
-    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
+    ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
     set("tensor_par_comm_type=\"p2p_rs_ag\"");
-    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG);
+    ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG);
 }
 END_TEST
 
 START_TEST(sets_are_words_with_plus_or_arrays)
 {
     set("recompute_modules=core_attn+mlp");
-    ck_assert_int_eq(exec.recompute_modules,
+    ck_assert_int_eq(exec.strategy.recompute_modules,
                      1 << CALC_RECOMPUTE_MODULES_CORE_ATTN | 1 << CALC_RECOMPUTE_MODULES_MLP);
     set("recompute_modules=[\"moe\"]");
-    ck_assert_int_eq(exec.recompute_modules, 1 << CALC_RECOMPUTE_MODULES_MOE);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 1 << CALC_RECOMPUTE_MODULES_MOE);
     set("recompute_modules=");
-    ck_assert_int_eq(exec.recompute_modules, 0);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 0);
     set("exe.recompute_modules=moe_act");
     set("recompute_modules=none");
-    ck_assert_int_eq(exec.recompute_modules, 0);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 0);
     refuse(
         "recompute_modules=core_attn,mlp", CALC_ERR_RANGE,
         "--set recompute_modules=core_attn,mlp: /recompute_modules: \"core_attn,mlp\" is not one "
@@ -132,9 +132,9 @@ START_TEST(fields_and_choices_may_have_their_other_names)
     set("moe_topk=4");
     ck_assert_int_eq(app.experts_per_token, 4);
     set("exe.matrix_dtype=float8");
-    ck_assert_int_eq(exec.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
     set("attention_type=groupquery");
-    ck_assert_int_eq(exec.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
+    ck_assert_int_eq(exec.strategy.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
     refuse("num_shared_experts=2", CALC_ERR_FIELD,
            "--set num_shared_experts=2: unknown field \"num_shared_experts\"\n"
            "  hint: did you mean \"shared_feedforward\"?");
@@ -195,7 +195,7 @@ START_TEST(a_name_in_two_documents_must_be_qualified)
            "  hint: qualify it: app.structure_type or exe.structure_type");
     set("app.structure_type=llama");
     ck_assert_int_eq(app.structure_type, CALC_STRUCTURE_TYPE_LLAMA);
-    ck_assert_int_eq(exec.structure_type, CALC_STRUCTURE_TYPE_GPT);
+    ck_assert_int_eq(exec.strategy.structure_type, CALC_STRUCTURE_TYPE_GPT);
 }
 END_TEST
 

@@ -66,7 +66,7 @@ static calc_block_memory memory_of(const calc_exec *exec, double shards)
 START_TEST(a_block_holds_weights_gradients_state_and_activations)
 {
     calc_exec exec = small_exec(1, 1, 4);
-    exec.grad_datatype = CALC_FORMAT_FLOAT16;
+    exec.strategy.grad_datatype = CALC_FORMAT_FLOAT16;
     calc_block_memory m = memory_of(&exec, 1);
     ck_assert_mem_eq(&m, &block, sizeof m);
     m = memory_of(&exec, 4);
@@ -75,7 +75,7 @@ START_TEST(a_block_holds_weights_gradients_state_and_activations)
     ck_assert_double_eq(m.grad, 50);
     ck_assert_double_eq(m.optimizer, 300);
     ck_assert_double_eq(calc_block_memory_kept(&exec, &m), 50);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     m = memory_of(&exec, 1);
     ck_assert_double_eq(m.stored, 0);
     ck_assert_double_eq(m.checkpoint, 50);
@@ -125,7 +125,7 @@ END_TEST
 START_TEST(full_recomputation_keeps_checkpoints_instead)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true,
-                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+                      .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block_memory b = checkpointed();
     calc_block_memory p = calc_block_memory_whole(&exec, &b, 5, 3);
     ck_assert_double_eq(p.stored, 70);
@@ -154,7 +154,7 @@ START_TEST(without_offload_all_of_it_is_in_tier_1)
         ck_assert_double_eq(tier_bytes(&training, &block, 5, in_flight, 2), 0);
     }
     calc_exec full = {CLASSIC_EXEC, .training = true,
-                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+                      .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block_memory b = checkpointed();
     calc_block_memory p = calc_block_memory_whole(&full, &b, 5, 3);
     ck_assert_double_eq(tier_bytes(&full, &b, 5, 3, 1), sum(&p));
@@ -178,7 +178,7 @@ static const double activation_grad = 9;
 
 START_TEST(offloaded_weights_leave_two_blocks)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .weight_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.weight_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         2 * 200 + activation + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), weight);
@@ -187,7 +187,7 @@ END_TEST
 
 START_TEST(offloaded_activations_leave_the_block_at_hand_and_the_next)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .activations_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.activations_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + (70 + 50) + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), activation);
@@ -196,8 +196,8 @@ END_TEST
 
 START_TEST(offloaded_checkpoints_leave_two)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .activations_offload = true,
-                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.activations_offload = true,
+                      .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block_memory b = checkpointed();
     ck_assert_double_eq(tier_bytes(&exec, &b, 5, 3, 1),
                         weight + 70 + 2 * 8 + state + activation_grad);
@@ -208,7 +208,7 @@ END_TEST
 /* Gradients of one block as they come and of one more as they go; in tier 2 all are reduced. */
 START_TEST(offloaded_optimizers_leave_two_blocks_of_state)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .optimizer_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.optimizer_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + activation + (400 + 200 + 2 * 1200) + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), 5 * 200 + 5 * 1200);
@@ -217,8 +217,8 @@ END_TEST
 
 START_TEST(offloading_everything_makes_tier_1_independent_of_the_depth)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .weight_offload = true,
-                      .activations_offload = true, .optimizer_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.weight_offload = true,
+                      .strategy.activations_offload = true, .strategy.optimizer_offload = true};
     double kept = 2 * 200 + (70 + 50) + (400 + 200 + 2 * 1200) + activation_grad;
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1), kept);
     ck_assert_double_eq(tier_bytes(&exec, &block, 50, 8, 1), kept);

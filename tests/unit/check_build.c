@@ -15,7 +15,7 @@ typedef struct gathered {
 static void build(gathered *g, int64_t ranks, calc_format format)
 {
     g->c = case_of(modern_app(), modern_exec(ranks, 1, 1));
-    g->c.exec.matrix_datatype = format;
+    g->c.exec.strategy.matrix_datatype = format;
     g->c.system.chip.quantize_bytes = 6;
     resolve(&g->c);
     g->b =

@@ -116,10 +116,10 @@ START_TEST(sets_and_choices_are_words)
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules", "");
     cell_is(CALC_KIND_EXEC, &exec, "expert_par_net", "-1");
-    exec.recompute_modules =
+    exec.strategy.recompute_modules =
         1 << CALC_RECOMPUTE_MODULES_MLP | 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules", "core_attn+mlp");
-    exec.recompute_modules = (1 << CALC_RECOMPUTE_MODULES_COUNT) - 1;
+    exec.strategy.recompute_modules = (1 << CALC_RECOMPUTE_MODULES_COUNT) - 1;
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules",
             "core_attn+layernorm+mla_up_proj+mlp+moe_act+shared_experts+moe");
     cell_is(CALC_KIND_APP, &app, "bias", "auto");

@@ -127,7 +127,7 @@ START_TEST(paths_lead_to_members_of_every_type)
         {CALC_KIND_APP, "hidden", CALC_TYPE_INT, offsetof(calc_app, hidden)},
         {CALC_KIND_APP, "source", CALC_TYPE_NOTE, 0},
         {CALC_KIND_EXEC, "training", CALC_TYPE_BOOL, offsetof(calc_exec, training)},
-        {CALC_KIND_EXEC, "datatype", CALC_TYPE_ENUM, offsetof(calc_exec, datatype)},
+        {CALC_KIND_EXEC, "datatype", CALC_TYPE_ENUM, offsetof(calc_exec, strategy.datatype)},
         {CALC_KIND_STATS, "total_time", CALC_TYPE_REAL, offsetof(calc_stats, total_time)},
         {CALC_KIND_LAYER, "weight", CALC_TYPE_REAL, offsetof(calc_layer_stats, weight)},
         {CALC_KIND_SYSTEM, "mem2", CALC_TYPE_OBJECT, offsetof(calc_system, chip.mem2)},
@@ -199,7 +199,8 @@ END_TEST
 
 START_TEST(numbers_are_read_in_file_units)
 {
-    calc_exec exec = {.tensor_par = 8, .training = true, .datatype = CALC_DATATYPE_BFLOAT16};
+    calc_exec exec = {
+        .strategy.tensor_par = 8, .training = true, .strategy.datatype = CALC_DATATYPE_BFLOAT16};
     calc_system system = {.chip.mem1.capacity_bytes = 80.0 * (1 << 30)};
     calc_field_ref ref = found(CALC_KIND_EXEC, "tensor_par");
     ck_assert_double_eq(calc_field_number(&ref, &exec), 8);

@@ -64,10 +64,10 @@ START_TEST(execution_is_read)
     calc_exec exec;
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL),
                      CALC_OK);
-    ck_assert_int_eq(exec.data_par, 12);
-    ck_assert_int_eq(exec.datatype, CALC_DATATYPE_FLOAT16);
-    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
-    ck_assert(exec.training && !exec.weight_offload);
+    ck_assert_int_eq(exec.strategy.data_par, 12);
+    ck_assert_int_eq(exec.strategy.datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    ck_assert(exec.training && !exec.strategy.weight_offload);
 }
 END_TEST
 
@@ -104,11 +104,11 @@ START_TEST(what_is_absent_has_its_value)
     calc_exec exec;
     calc_system sys;
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
-    ck_assert_int_eq(exec.expert_par_net, -1);
-    ck_assert_int_eq(exec.context_par_net, -1);
-    ck_assert_int_eq(exec.context_par, 0);
-    ck_assert_int_eq(exec.recompute_modules, 0);
-    ck_assert_int_eq(exec.param_gather_overlap, CALC_CHOICE_AUTO);
+    ck_assert_int_eq(exec.strategy.expert_par_net, -1);
+    ck_assert_int_eq(exec.strategy.context_par_net, -1);
+    ck_assert_int_eq(exec.strategy.context_par, 0);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 0);
+    ck_assert_int_eq(exec.strategy.param_gather_overlap, CALC_CHOICE_AUTO);
     ck_assert_int_eq(
         calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", NULL), 0);
     ck_assert_double_eq(sys.networks[0].ops.all_to_all.scalar, 1);
@@ -149,7 +149,7 @@ static int64_t modules(const char *value)
     snprintf(more, sizeof more, "\"recompute_modules\": %s", value);
     calc_status status = parse_with(CALC_KIND_EXEC, &exec, EXEC_TEXT, more, &errors);
     ck_assert_msg(status == CALC_OK, "%s: %s", value, errors.item[0].text);
-    return exec.recompute_modules;
+    return exec.strategy.recompute_modules;
 }
 
 START_TEST(a_set_is_an_array_or_a_word)
@@ -231,7 +231,7 @@ START_TEST(fields_may_have_their_other_names)
     ck_assert_int_eq(
         parse_with(CALC_KIND_EXEC, &exec, EXEC_TEXT, "\"matrix_dtype\": \"float8\"", NULL),
         CALC_OK);
-    ck_assert_int_eq(exec.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
     with_fails(CALC_KIND_APP, APP_TEXT, "\"moe_topk\": \"2\"", CALC_ERR_TYPE,
                "x: /moe_topk: expected an integer, found string \"2\"\n  hint: write 2");
     with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"moe_topk\": 2", CALC_ERR_FIELD,
@@ -283,7 +283,7 @@ START_TEST(choices_may_have_their_other_words)
     char text[] = EXEC_TEXT;
     memcpy(strstr(text, "\"multihead\""), "\"mla\"      ", 11);
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, text, strlen(text), "e", NULL), CALC_OK);
-    ck_assert_int_eq(exec.attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
+    ck_assert_int_eq(exec.strategy.attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
 }
 END_TEST
 

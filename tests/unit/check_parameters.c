@@ -241,7 +241,7 @@ START_TEST(the_matrix_layers_of_the_block_agree)
             exec.microbatch_size = 2;
             exec.training = training;
             assert_near(token_flop(&apps[i], &exec), token_flop_of_layers(&apps[i], &exec));
-            exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+            exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
             assert_near(token_flop(&apps[i], &exec), token_flop_of_layers(&apps[i], &exec));
         }
     }
@@ -253,7 +253,7 @@ START_TEST(recomputation_is_not_work_of_the_model)
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
     double flop = token_flop(&app, &exec);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     ck_assert_double_eq(token_flop(&app, &exec), flop);
 }
 END_TEST

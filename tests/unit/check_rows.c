@@ -18,11 +18,11 @@ static void begin(void)
     app = small_app();
     sys = small_system();
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &base);
-    base.tensor_par = 2;
+    base.strategy.tensor_par = 2;
     base.microbatch_size = 1;
-    base.datatype = CALC_DATATYPE_FLOAT16;
+    base.strategy.datatype = CALC_DATATYPE_FLOAT16;
     base.training = true;
-    base.flash_attention = true;
+    base.strategy.flash_attention = true;
     ck_assert_int_eq(calc_space_init(&space), CALC_OK);
 }
 
@@ -51,10 +51,10 @@ START_TEST(rows_are_the_legal_combinations)
      * of which the last may gather again unless everything is recomputed; 5 overlaps; 2 networks.
      */
     ck_assert_uint_eq(filled(false), (4 + 3) * 5 * 2);
-    base.tensor_par = 1;
+    base.strategy.tensor_par = 1;
     ck_assert_uint_eq(filled(false), 4 + 3); /* nothing to overlap, no network */
     base.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    base.tensor_par = 2;
+    base.strategy.tensor_par = 2;
     ck_assert_uint_eq(filled(false), (4 + 3) * 5);
     base.training = false;
     ck_assert_uint_eq(filled(false), 4 * 5);
@@ -69,12 +69,14 @@ START_TEST(modules_go_with_a_list_of_them)
         CALC_ACTIVATION_RECOMPUTE_MODULES);
     filled(false);
     for (size_t i = 0; i < rows.count; i++) {
-        ck_assert_int_eq(rows.row[i].exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+        ck_assert_int_eq(rows.row[i].exec.strategy.activation_recompute,
+                         CALC_ACTIVATION_RECOMPUTE_NONE);
     }
-    base.recompute_modules = 1;
+    base.strategy.recompute_modules = 1;
     ck_assert_uint_gt(filled(false), 0);
     for (size_t i = 0; i < rows.count; i++) {
-        ck_assert_int_eq(rows.row[i].exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+        ck_assert_int_eq(rows.row[i].exec.strategy.activation_recompute,
+                         CALC_ACTIVATION_RECOMPUTE_MODULES);
     }
     end();
 }
@@ -87,13 +89,13 @@ START_TEST(experts_on_the_network_of_data_parallelism_have_rows_for_each)
     app.experts_per_token = 1;
     size_t alone = filled(false);
     ck_assert_int_eq(rows.row[0].data_network, -1);
-    base.expert_par = 2;
+    base.strategy.expert_par = 2;
     size_t without = filled(false); /* rs_ag only, as tensor_par is 2 */
     ck_assert_uint_lt(without, 2 * alone);
     ck_assert_int_eq(rows.row[0].data_network, 0);
     ck_assert_int_eq(rows.row[1].data_network, 1);
-    ck_assert_int_eq(rows.row[1].exec.data_par_net, 1);
-    base.expert_par_net = 1;
+    ck_assert_int_eq(rows.row[1].exec.strategy.data_par_net, 1);
+    base.strategy.expert_par_net = 1;
     ck_assert_uint_eq(2 * filled(false), without);
     ck_assert_int_eq(rows.row[0].data_network, -1);
     end();
@@ -134,12 +136,14 @@ START_TEST(choices_say_what_is_offloaded)
     for (size_t i = 0; i < rows.choices; i++) {
         calc_exec e = base;
         calc_row_choice_put(&rows.choice[i], &e);
-        ck_assert(e.activations_offload == (i >= 8));
-        ck_assert(e.optimizer_sharding == (i / 4 % 2 > 0));
-        ck_assert(e.weight_offload == (i / 2 % 2 > 0) && e.optimizer_offload == (i % 2 > 0));
+        ck_assert(e.strategy.activations_offload == (i >= 8));
+        ck_assert(e.strategy.optimizer_sharding == (i / 4 % 2 > 0));
+        ck_assert(e.strategy.weight_offload == (i / 2 % 2 > 0) &&
+                  e.strategy.optimizer_offload == (i % 2 > 0));
     }
     for (size_t i = 0; i < rows.count; i++) {
-        bool full = rows.row[i].exec.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+        bool full =
+            rows.row[i].exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
         ck_assert_uint_eq(rows.row[i].choices, full ? rows.resident : rows.choices);
     }
     set(CALC_AXIS_activations_offload, false, true);
@@ -168,11 +172,11 @@ START_TEST(terms_are_those_of_the_layout)
         calc_row_choice_put(&rows.choice[s], &e);
         e.num_procs = 16;
         e.pipeline_par = 2;
-        e.data_par = 4;
+        e.strategy.data_par = 4;
         e.batch_size = 32;
         e.pipeline_interleaving = 1;
         e.pipeline_par_net = 1;
-        e.data_par_net = 1;
+        e.strategy.data_par_net = 1;
         calc_shape shape = calc_shape_of(&app, &e);
         calc_cost_context context = calc_cost_context_of(&sys, &e, &shape, compat);
         calc_stage_lines lines =

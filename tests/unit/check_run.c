@@ -131,7 +131,7 @@ START_TEST(communication_on_the_link_is_all_of_it)
     c.exec.pipeline_interleaving = 2;
     assert_near(run(&c).pp_comm_link_time, 2 * s.pp_comm_link_time);
     c.exec.pipeline_interleaving = 1;
-    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
+    c.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
     calc_stats hidden = run(&c);
     ck_assert_double_eq(hidden.tp_comm_link_time, s.tp_comm_link_time);
     assert_near(hidden.tp_comm_exposed_time, 0.2 * s.tp_comm_link_time);
@@ -142,13 +142,13 @@ END_TEST
 START_TEST(links_of_all_groups_add_up)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
-    c.exec.context_par = 2;
+    c.exec.strategy.context_par = 2;
     c.exec.num_procs = 8;
-    c.exec.expert_par = 2;
+    c.exec.strategy.expert_par = 2;
     c.exec.software_efficiency = 0.5;
-    c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
-    c.exec.seq_par_ag_redo = false;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
+    c.exec.strategy.seq_par_ag_redo = false;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stats s = run(&c);
     double gather_s = 0.5 * 16 * 64 * 2 / 0x1p36;      /* of two tensor-parallel ranks */
     double keys_s = 16 * 2 * 16 * 2 / 0x1p36;          /* one key head, from one to the other */
@@ -168,8 +168,8 @@ START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 4));
     c.app.vocab_size = 0;
-    c.exec.zero_stage = 3;
-    c.exec.data_par_overlap = true;
+    c.exec.strategy.zero_stage = 3;
+    c.exec.strategy.data_par_overlap = true;
     double weights = 8 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64);
     calc_stats s = run(&c);
     assert_near(s.dp_comm_link_time, 4 * 0.75 * (2 + 2 + 4) * weights / 0x1p33);
@@ -194,8 +194,8 @@ START_TEST(all_parameters_are_gathered_twice_and_reduced)
     c.app.attn_size = 128;
     c.app.num_blocks = 32;
     c.app.vocab_size = 128256;
-    c.exec.zero_stage = 3;
-    c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    c.exec.strategy.zero_stage = 3;
+    c.exec.strategy.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
     for (int64_t i = 0; i < c.system.networks_count; i++) {
         c.system.networks[i].size = 64;
     }
@@ -205,7 +205,7 @@ START_TEST(all_parameters_are_gathered_twice_and_reduced)
     assert_near(s.dp_comm_link_time, 4 * bytes / 0x1p33);
     assert_near(s.dp_comm_exposed_time, s.dp_comm_link_time);
     assert_near(sum_of_times(&s), s.total_time);
-    c.exec.data_par_overlap = true;
+    c.exec.strategy.data_par_overlap = true;
     calc_stats beside = run(&c);
     ck_assert_double_eq(beside.dp_comm_link_time, s.dp_comm_link_time);
     ck_assert_double_lt(beside.total_time, s.total_time);
@@ -216,8 +216,8 @@ END_TEST
 START_TEST(recomputation_repeats_the_forward_pass)
 {
     modern_case c = start();
-    c.exec.seq_par_ag_redo = false;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.seq_par_ag_redo = false;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stats s = run(&c);
     ck_assert_double_eq(s.recompute_time, s.fw_time);
     ck_assert_double_eq(s.recomm_link_time, 4 * 2 * 4 * 0.5 * 32 * 64 * 2 / 0x1p36);
@@ -232,9 +232,9 @@ END_TEST
 START_TEST(what_is_allocated_is_the_sum_of_its_parts)
 {
     modern_case c = start();
-    c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    c.exec.seq_par_ag_redo = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.seq_par_ag_redo = false;
     calc_stats s = run(&c);
     ck_assert_double_gt(s.act_grad_space, 0);
     ck_assert_double_gt(s.framework_space, 0);
@@ -275,10 +275,10 @@ START_TEST(both_tiers_are_the_sum_of_their_parts)
     for (int i = 0; i < 3; i++) {
         for (int flags = 1; flags < 8; flags++) {
             modern_case c = case_of(modern_app(), modern_exec(1, 2, 2));
-            c.exec.weight_offload = flags & 1;
-            c.exec.activations_offload = flags & 2;
-            c.exec.optimizer_offload = flags & 4;
-            c.exec.offload_share = shares[i];
+            c.exec.strategy.weight_offload = flags & 1;
+            c.exec.strategy.activations_offload = flags & 2;
+            c.exec.strategy.optimizer_offload = flags & 4;
+            c.exec.strategy.offload_share = shares[i];
             calc_stats s = run(&c);
             double away = shares[i] > 0 ? shares[i] : 1;
             double here = s.act_grad_space + s.weight_grad_space + s.head_space;
@@ -303,7 +303,7 @@ END_TEST
 START_TEST(the_second_tier_fits_to_the_byte)
 {
     modern_case c = start();
-    c.exec.optimizer_offload = true;
+    c.exec.strategy.optimizer_offload = true;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OFFLOAD_BLOCKS); /* 2 a stage */
     c.app.num_blocks = 12;
     c.system.chip.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
@@ -320,7 +320,7 @@ START_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.app.vocab_size = 0;
-    c.exec.weight_offload = c.exec.activations_offload = true;
+    c.exec.strategy.weight_offload = c.exec.strategy.activations_offload = true;
     calc_stats s = run(&c);
     c.system.chip.mem2.bytes_per_s = s.offload_mem_bw_req * (1 + 1e-12);
     calc_stats hidden = run(&c);
@@ -358,7 +358,7 @@ START_TEST(ranks_fit_their_network)
     c.system.networks[1].size = 12;
     c.system.networks[1].must_be_filled = true;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_FILL);
-    c.exec.context_par = 2; /* beside the tensor-parallel ranks on network 0 */
+    c.exec.strategy.context_par = 2; /* beside the tensor-parallel ranks on network 0 */
     c.exec.num_procs = 32;
     c.system.networks[1].must_be_filled = false;
     c.system.networks[0].size = 4;
@@ -372,8 +372,8 @@ START_TEST(experts_fit_their_network)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
     c.app.num_experts = 16;
-    c.exec.expert_par = 16;
-    c.exec.expert_par_net = 0;
+    c.exec.strategy.expert_par = 16;
+    c.exec.strategy.expert_par_net = 0;
     c.system.networks[0].size = 16;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
     c.system.networks[0].size = 15;
@@ -429,7 +429,7 @@ START_TEST(utilization_counts_what_the_model_needs)
     assert_near(s.total_efficiency, s.model_flops_utilization);
     assert_near(s.compute_efficiency * s.system_efficiency, s.total_efficiency);
     assert_near(s.system_efficiency, (s.fw_time + s.bw_time + s.optim_step_time) / s.total_time);
-    c.exec.context_par = 2; /* the same work on twice the processors */
+    c.exec.strategy.context_par = 2; /* the same work on twice the processors */
     c.exec.num_procs = 32;
     assert_near(run(&c).hardware_flops, s.hardware_flops);
 }

@@ -61,7 +61,7 @@ START_TEST(unequal_stages_are_simulated_already)
         shipped_case c = modern_layout(0);
         c.exec.pipeline_interleaving = i == CALC_PIPELINE_SCHEDULE_1F1B ? 8 : 1;
         c.exec.pipeline_schedule = (calc_pipeline_schedule)i;
-        c.exec.batch_size = c.exec.data_par * c.exec.microbatch_size * 150;
+        c.exec.batch_size = c.exec.strategy.data_par * c.exec.microbatch_size * 150;
         calc_stats closed = closed_of(&c);
         calc_stats exact = exact_of(&c);
         ck_assert_double_eq_tol(exact.pipeline_closed_form_error, 0, 1e-12);
@@ -78,7 +78,7 @@ START_TEST(the_parts_of_the_time_still_add_up)
     shipped_case c = modern_layout(0);
     c.exec.pipeline_interleaving = 2;
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
-    c.exec.batch_size = c.exec.data_par * c.exec.microbatch_size * 18;
+    c.exec.batch_size = c.exec.strategy.data_par * c.exec.microbatch_size * 18;
     calc_stats closed = closed_of(&c);
     calc_stats s = exact_of(&c);
     double part_s[CALC_BREAKDOWN_TIMES];

@@ -54,14 +54,14 @@ START_TEST(messages_are_the_residual_stream)
     settle(&s);
     ck_assert_double_eq(calc_stage_message_bytes(&s.c.shape), 3 * 32 * 64 * 2);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2 / 2);
-    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
-    s.c.exec.seq_par_ag_redo = false;
+    s.c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+    s.c.exec.strategy.seq_par_ag_redo = false;
     settle(&s);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2 / 2);
-    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    s.c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     settle(&s);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2);
-    s.c.exec.context_par = 4;
+    s.c.exec.strategy.context_par = 4;
     s.c.exec.num_procs = 16;
     settle(&s);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 8 * 64 * 2);
@@ -77,21 +77,21 @@ START_TEST(dummy_gradients_are_one_of_each_shape)
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
     ck_assert_double_eq(memory_of(&s, 0).framework, 0);
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     double shapes = 64 * 128 + 64 * 64 + 64 * 512 + 256 * 64;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
     ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64));
-    s.c.exec.tensor_par = 2;
+    s.c.exec.strategy.tensor_par = 2;
     ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64) / 2);
-    s.c.exec.tensor_par = 1;
+    s.c.exec.strategy.tensor_par = 1;
     /* as many weights as another: shared experts, and the first matrix of experts */
     s.c.app = moe_app();
     s.c.app.dense_blocks = 0;
     shapes = 64 * 128 + 64 * 64 + 64 * 32;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
     s.c.exec = modern_exec(1, 2, 2); /* of one expert, however many are here */
-    s.c.exec.expert_par = 2;
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    s.c.exec.strategy.expert_par = 2;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
 }
 END_TEST
@@ -102,7 +102,7 @@ START_TEST(workspaces_are_of_the_library_not_of_the_model)
     const double mib = 1024 * 1024;
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
     ck_assert_double_eq(memory_of(&s, 0).framework, 64 * mib);
     ck_assert_double_eq(memory_of(&s, 1).framework, 64 * mib);
     s.c.app = moe_app(); /* its first block is dense */
@@ -122,7 +122,7 @@ START_TEST(logits_and_the_block_at_hand_take_turns)
     calc_stage_memory plain = memory_of(&s, 1);
     ck_assert_double_eq(plain.working, block_passing);
     ck_assert_double_eq(plain.working + plain.ends, s.terms.head.kept_bytes);
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stage_memory full = memory_of(&s, 1);
     ck_assert_double_gt(full.working, block_passing);
     double larger = fmax(full.working, s.terms.head.kept_bytes);
@@ -138,7 +138,7 @@ START_TEST(dummy_gradients_of_both_kinds_share_shapes)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 2, 1));
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     settle(&s);
     double attention = 64 * 128 + 64 * 64;
     double dense = attention + 64 * 512 + 256 * 64;
@@ -166,23 +166,23 @@ START_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 4));
     s.c.system.chip.host = (calc_host){.block_s = 16, .moe_block_s = 32, .expert_s = 3};
-    s.c.exec.expert_par = 4;
+    s.c.exec.strategy.expert_par = 4;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
     ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 48);
-    s.c.exec.matrix_datatype = CALC_FORMAT_FLOAT8; /* 2 local experts are converted */
+    s.c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8; /* 2 local experts are converted */
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
     ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 54);
-    s.c.exec.cuda_graph = 1; /* a tenth of issuing is left, conversion included */
+    s.c.exec.strategy.cuda_graph = 1; /* a tenth of issuing is left, conversion included */
     assert_near(host_s(&s, CALC_MOE_BLOCK), 5.4);
-    s.c.exec.cuda_graph = 0.5;
+    s.c.exec.strategy.cuda_graph = 0.5;
     assert_near(host_s(&s, CALC_MOE_BLOCK), 54 * 0.55);
-    s.c.exec.cuda_graph = 0;
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    s.c.exec.seq_par_ag_redo = false;
+    s.c.exec.strategy.cuda_graph = 0;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.strategy.seq_par_ag_redo = false;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 24);
     s.c.system.chip.host.recompute_growth = 0.25;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 20);
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     s.c.exec.training = false;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 16.0 / 3);
 }
@@ -206,13 +206,13 @@ START_TEST(the_host_launches_again_what_is_recomputed)
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 1));
     s.c.system.chip.host = (calc_host){.block_s = 16, .recompute_growth = 0.25};
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        s.c.exec.recompute_modules = rows[i].modules;
+        s.c.exec.strategy.recompute_modules = rows[i].modules;
         assert_near(host_s(&s, CALC_DENSE_BLOCK), 16 * (1 + 0.25 * rows[i].dense / 11));
         assert_near(host_s(&s, CALC_MOE_BLOCK), 16 * (1 + 0.25 * rows[i].moe / 32));
     }
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 16 * (1 + 0.25 / 11));
     recompute_all(&s);
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 20);
@@ -227,9 +227,9 @@ START_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
     s.c.app.attn_heads = 16;
     s.c.system.chip.host = (calc_host){.block_s = 16, .tensor_par_growth = 0.25};
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
-    s.c.exec.tensor_par = s.c.exec.num_procs = 8;
+    s.c.exec.strategy.tensor_par = s.c.exec.num_procs = 8;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 20);
-    s.c.exec.tensor_par = s.c.exec.num_procs = 16;
+    s.c.exec.strategy.tensor_par = s.c.exec.num_procs = 16;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 24);
 }
 END_TEST
@@ -252,9 +252,9 @@ START_TEST(checkpoints_are_a_ranks_share_and_whole_by_rule)
 {
     calc_compat whole = 1 << CALC_COMPAT_WHOLE_CHECKPOINTS;
     calc_exec e = small_exec(4, 1, 1);
-    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     for (int type = 0; type < CALC_TENSOR_PAR_COMM_TYPE_COUNT; type++) {
-        e.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
+        e.strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
         double ranks = type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG ? 4 : 1;
         double input = 32 * 64 * 2;
         ck_assert_double_eq(parts_by_rule(e, CALC_COMPAT_NONE).block[0].kept_bytes, input / ranks);
@@ -293,7 +293,7 @@ START_TEST(calculons_layers_are_not_launched_again)
     calc_stage_parts parts;
     resolve(&c);
     c.context.compat = 1 << CALC_COMPAT_LAYERS;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stage_parts_of(&c.context, &parts);
     ck_assert_double_eq(parts.host_s[0], parts.host_once_s[0]);
     ck_assert_double_eq(parts.embedding.fw_s + parts.head.fw_s, 0);

@@ -17,11 +17,11 @@ START_TEST(mixed_precision_has_master_weights_and_single_precision_none)
     ck_assert_double_eq(b.weight, 2);
     ck_assert_double_eq(b.master, 4);
     ck_assert_double_eq(b.moment, 4);
-    exec.datatype = CALC_DATATYPE_FLOAT8;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT8;
     b = bytes_of(&exec);
     ck_assert_double_eq(b.weight, 1);
     ck_assert_double_eq(b.master, 4);
-    exec.datatype = CALC_DATATYPE_FLOAT32;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     b = bytes_of(&exec);
     ck_assert_double_eq(b.weight, 4);
     ck_assert_double_eq(b.master, 0);
@@ -33,19 +33,19 @@ END_TEST
 START_TEST(every_format_may_be_given)
 {
     calc_exec exec = small_exec(1, 1, 1);
-    exec.grad_datatype = CALC_FORMAT_BFLOAT16;
+    exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
     ck_assert_double_eq(bytes_of(&exec).grad, 2);
     ck_assert_double_eq(bytes_of(&exec).reduced, 2);
-    exec.grad_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.grad_datatype = CALC_FORMAT_FLOAT32;
     ck_assert_double_eq(bytes_of(&exec).grad, 4);
     ck_assert_double_eq(bytes_of(&exec).reduced, 4);
-    exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    exec.strategy.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
     ck_assert_double_eq(bytes_of(&exec).grad, 4);
     ck_assert_double_eq(bytes_of(&exec).reduced, 2);
-    exec.weight_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
     ck_assert_double_eq(bytes_of(&exec).master, 0);
-    exec.master_datatype = CALC_FORMAT_FLOAT16;
-    exec.optimizer_moment_datatype = CALC_FORMAT_FLOAT8;
+    exec.strategy.master_datatype = CALC_FORMAT_FLOAT16;
+    exec.strategy.optimizer_moment_datatype = CALC_FORMAT_FLOAT8;
     ck_assert_double_eq(bytes_of(&exec).weight, 4);
     ck_assert_double_eq(bytes_of(&exec).master, 2);
     ck_assert_double_eq(bytes_of(&exec).moment, 1);
@@ -56,13 +56,13 @@ START_TEST(a_sharded_optimizer_is_the_first_stage_of_zero)
 {
     calc_exec exec = small_exec(1, 1, 2);
     ck_assert_int_eq(calc_zero_stage(&exec), 0);
-    exec.optimizer_sharding = true;
+    exec.strategy.optimizer_sharding = true;
     ck_assert_int_eq(calc_zero_stage(&exec), 1);
     for (int64_t stage = 1; stage <= 3; stage++) {
-        exec.zero_stage = stage;
+        exec.strategy.zero_stage = stage;
         ck_assert_int_eq(calc_zero_stage(&exec), stage);
     }
-    exec.optimizer_sharding = false;
+    exec.strategy.optimizer_sharding = false;
     ck_assert_int_eq(calc_zero_stage(&exec), 3);
 }
 END_TEST

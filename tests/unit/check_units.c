@@ -71,8 +71,8 @@ static void assert_covered(int64_t batch)
     for (size_t n = 0; n < procs->count; n++) {
         for (int64_t t = 1; t <= app.attn_heads; t++) {
             for (int64_t m = 1; m <= batch && app.attn_heads % t == 0; m++) {
-                calc_exec base = {CLASSIC_EXEC, .tensor_par = t, .microbatch_size = m,
-                                  .datatype = CALC_DATATYPE_FLOAT16, .training = true};
+                calc_exec base = {CLASSIC_EXEC, .strategy.tensor_par = t, .microbatch_size = m,
+                                  .strategy.datatype = CALC_DATATYPE_FLOAT16, .training = true};
                 size_t found = units_with(&base, n);
                 ck_assert_uint_le(found, 1);
                 bool wanted = calc_space_has(&space, CALC_AXIS_microbatch_size, m) &&

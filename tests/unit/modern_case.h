@@ -51,12 +51,12 @@ static inline calc_app latent_app(void)
 static inline calc_exec modern_exec(int64_t tensor_par, int64_t pipeline_par, int64_t data_par)
 {
     calc_exec exec = small_exec(tensor_par, pipeline_par, data_par);
-    exec.flash_attention = true;
-    exec.fused_activation = true;
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    exec.seq_par_ag_redo = true;
-    exec.fused_cross_entropy = true;
-    exec.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    exec.strategy.flash_attention = true;
+    exec.strategy.fused_activation = true;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.seq_par_ag_redo = true;
+    exec.strategy.fused_cross_entropy = true;
+    exec.strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
     return exec;
 }
 

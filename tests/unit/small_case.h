@@ -83,14 +83,14 @@ static inline calc_exec small_exec(int64_t tensor_par, int64_t pipeline_par, int
 {
     return (calc_exec){CLASSIC_EXEC,
                        .num_procs = tensor_par * pipeline_par * data_par,
-                       .tensor_par = tensor_par,
+                       .strategy.tensor_par = tensor_par,
                        .pipeline_par = pipeline_par,
-                       .data_par = data_par,
+                       .strategy.data_par = data_par,
                        .pipeline_par_net = 1,
-                       .data_par_net = 1,
+                       .strategy.data_par_net = 1,
                        .batch_size = 4 * data_par,
                        .microbatch_size = 1,
-                       .datatype = CALC_DATATYPE_FLOAT16,
+                       .strategy.datatype = CALC_DATATYPE_FLOAT16,
                        .pipeline_interleaving = 1,
                        .training = true};
 }

@@ -99,8 +99,8 @@ static inline void hide_nothing(stage_case *s)
 
 static inline void recompute_all(stage_case *s)
 {
-    s->c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    s->c.exec.seq_par_ag_redo = false;
+    s->c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s->c.exec.strategy.seq_par_ag_redo = false;
 }
 
 /** Weights of a block of modern_app(), and the bytes it keeps for its 32 tokens. */

@@ -43,7 +43,7 @@ static void write_head(calc_output *out, const calc_report *r)
              in->input[CALC_KIND_SYSTEM].name);
     calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
     calc_output_printf(out, ", %s in %s\n", in->exec.training ? "training" : "inference",
-                       calc_datatype_names[in->exec.datatype]);
+                       calc_datatype_names[in->exec.strategy.datatype]);
     calc_output_printf(out, "%s parameters in %s of width %s, %s tokens per sequence\n",
                        calc_human_count(parameters.total, number),
                        calc_human_counted((double)in->app.num_blocks, "block", blocks),
@@ -128,7 +128,8 @@ static void write_rates(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
     double processors = (double)r->inputs->exec.num_procs;
-    double peak_flop_per_s = r->inputs->system.chip.matrix[r->inputs->exec.datatype].flop_per_s;
+    double peak_flop_per_s =
+        r->inputs->system.chip.matrix[r->inputs->exec.strategy.datatype].flop_per_s;
     const rate_row rows[] = {
         {"time per step", s->total_time, calc_human_seconds, "model FLOPs utilisation",
          s->model_flops_utilization, calc_human_percent},

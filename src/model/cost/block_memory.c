@@ -6,7 +6,7 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_ex
                                        const calc_cost *b, double shards)
 {
     calc_state_bytes bytes = calc_state_bytes_of(exec, c->shape);
-    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double weights = b->dense_weights + b->expert_weights;
     calc_block_memory m = {
         .weight = weights * bytes.weight,
@@ -25,7 +25,7 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_ex
 
 void calc_block_memory_lines(const calc_exec *e, const calc_block_memory *b, calc_rule_part *out)
 {
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_block_memory stays = calc_block_memory_offloaded(e, b);
     double once = b->working - (e->training ? b->stored : 0);
     double flight = e->training ? b->stored + b->checkpoint : 0;
@@ -36,13 +36,13 @@ void calc_block_memory_lines(const calc_exec *e, const calc_block_memory *b, cal
     /* Gradients of the block at hand are not reduced yet. */
     out->fixed_bytes = b->activation_grad;
     out->fixed_away_bytes = 0;
-    if (e->weight_offload) {
+    if (e->strategy.weight_offload) {
         out->fixed_bytes += stays.weight;
         out->tier2.block_bytes += b->weight;
     } else {
         out->tier1.block_bytes += b->weight;
     }
-    if (e->activations_offload) {
+    if (e->strategy.activations_offload) {
         out->fixed_bytes += stays.stored + stays.checkpoint;
         /* The working activations of full recomputation are never offloaded. */
         out->fixed_away_bytes += full ? 0 : once;
@@ -51,7 +51,7 @@ void calc_block_memory_lines(const calc_exec *e, const calc_block_memory *b, cal
         out->fixed_bytes += once;
         out->tier1.flight_bytes += flight;
     }
-    if (e->optimizer_offload) {
+    if (e->strategy.optimizer_offload) {
         out->fixed_bytes += stays.grad + stays.optimizer;
         out->tier2.block_bytes += reduced;
     } else {
@@ -74,7 +74,7 @@ calc_block_memory calc_block_memory_offloaded(const calc_exec *exec, const calc_
 calc_block_memory calc_block_memory_whole(const calc_exec *exec, const calc_block_memory *b,
                                           double blocks, double in_flight)
 {
-    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_block_memory m = {.weight = b->weight * blocks, .stored = b->working};
     if (!exec->training) {
         return m;

@@ -30,8 +30,8 @@ void calc_block_memory_lines(const calc_exec *exec, const calc_block_memory *blo
 /** Bytes that can travel to the second tier: what is stored, or the checkpoint. */
 static inline double calc_block_memory_kept(const calc_exec *exec, const calc_block_memory *block)
 {
-    return exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? block->checkpoint
-                                                                        : block->stored;
+    return exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? block->checkpoint
+                                                                                 : block->stored;
 }
 
 /** What stays in the first tier of a kind that is offloaded: the block at hand, and the next. */

@@ -16,10 +16,12 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
 {
     const calc_chip *chip = &system->chip;
     calc_groups groups = calc_groups_of(exec);
-    calc_datatype narrow = calc_format_datatype(exec->matrix_datatype, exec->datatype);
-    double scaled = exec->scaling == CALC_SCALING_BLOCK && narrow != exec->datatype
-                        ? calc_share_or(chip->block_scaled_efficiency, 1)
-                        : 1;
+    calc_datatype narrow =
+        calc_format_datatype(exec->strategy.matrix_datatype, exec->strategy.datatype);
+    double scaled =
+        exec->strategy.scaling == CALC_SCALING_BLOCK && narrow != exec->strategy.datatype
+            ? calc_share_or(chip->block_scaled_efficiency, 1)
+            : 1;
     return (calc_cost_context){
         .system = system,
         .chip = chip,
@@ -28,8 +30,9 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
         .compat = compat,
         .groups = groups,
         .matrix = &chip->matrix[narrow],
-        .wide = &chip->matrix[exec->datatype],
-        .vector = &chip->vector[calc_format_datatype(exec->vector_datatype, exec->datatype)],
+        .wide = &chip->matrix[exec->strategy.datatype],
+        .vector = &chip->vector[calc_format_datatype(exec->strategy.vector_datatype,
+                                                     exec->strategy.datatype)],
         .matrix_rate = calc_share_or(chip->sustained, 1) * scaled,
         .usage =
             system->networks[calc_collective_top_network(system, &groups.tensor)].processor_usage,
@@ -51,7 +54,7 @@ static kernel attention_of(const calc_cost_context *c, const calc_operator *o, c
 {
     const calc_attention_rates *rates = &c->chip->attention;
     double own = pass == CALC_PASS_FW ? rates->fw_efficiency : rates->bw_efficiency;
-    double generic = c->exec->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
+    double generic = c->exec->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
                          ? calc_share_or(rates->generic_efficiency, 1)
                          : 1;
     double flop_s = own > 0 ? o->work[pass] / (c->wide->flop_per_s * own)
@@ -153,7 +156,7 @@ typedef struct copies {
 static copies copies_per_token(const calc_cost_context *c, const calc_group *group)
 {
     double k = c->shape->experts_per_token;
-    if (c->exec->dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED || k <= 1) {
+    if (c->exec->strategy.dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED || k <= 1) {
         return (copies){1, 1};
     }
     double sent = calc_shape_reached(c->shape, group->ranks) / k;
@@ -227,7 +230,7 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
         return out;
     }
     bool theirs = calc_compat_has(c->compat, CALC_COMPAT_TILES);
-    bool pipe = c->exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+    bool pipe = c->exec->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
     double tiles = c->shape->tensor_par;
     double slowed_flop_s = k.flop_s / (1 - c->usage);
     calc_processing_mode mode = c->chip->processing_mode;
@@ -260,7 +263,7 @@ static double exposed_share(const calc_cost_context *c, bool backward)
     const calc_overlap_shares *share = &c->chip->overlap;
     double fused = calc_share_or(share->tensor_par_fused, TENSOR_PAR_FUSED);
     double async = calc_share_or(share->tensor_par_async, TENSOR_PAR_ASYNC);
-    switch (c->exec->tensor_par_overlap) {
+    switch (c->exec->strategy.tensor_par_overlap) {
     case CALC_TENSOR_PAR_OVERLAP_FUSED:
         return 1 - (backward ? calc_max(fused, async) : fused);
     case CALC_TENSOR_PAR_OVERLAP_ASYNC:
@@ -273,7 +276,7 @@ static double exposed_share(const calc_cost_context *c, bool backward)
 static bool in_tiles(const calc_cost_context *c, const calc_operator *o)
 {
     /* Shared experts hide the exchange of experts or tiles: not both. */
-    bool exchange = c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
+    bool exchange = c->exec->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
     return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 && calc_operator_tiled(c->exec) &&
            !(o->shared_expert && exchange) && o[o->beside].kind == CALC_OPERATOR_MATRIX &&
            c->shape->tensor_par > 1;
@@ -465,11 +468,11 @@ static void hide_expert(const calc_cost_context *c, calc_cost *out)
 {
     calc_cost_comm *e = &out->expert;
     double share = calc_share_or(c->chip->overlap.expert_par, EXPERT_PAR_HIDDEN);
-    if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
+    if (c->exec->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
         e->fw_exposed_s = over(e->fw_link_s, out->shared_fw_s);
         e->bw_exposed_s = over(e->bw_link_s, out->shared_bw_s);
         e->re_exposed_s = over(e->re_link_s, out->shared_re_s);
-    } else if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
+    } else if (c->exec->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
         e->fw_exposed_s *= 1 - share;
         e->bw_exposed_s *= 1 - share;
         e->re_exposed_s *= 1 - share;

@@ -21,8 +21,9 @@ static product product_of(const calc_operator *o)
 static calc_datatype datatype_of(const calc_cost_context *c, const calc_operator *o)
 {
     return o->kind == CALC_OPERATOR_HEAD || o->kind == CALC_OPERATOR_ATTENTION
-               ? c->exec->datatype
-               : calc_format_datatype(c->exec->matrix_datatype, c->exec->datatype);
+               ? c->exec->strategy.datatype
+               : calc_format_datatype(c->exec->strategy.matrix_datatype,
+                                      c->exec->strategy.datatype);
 }
 
 /* Sizes of the multiplication that the pass itself is. */
@@ -54,7 +55,7 @@ static void attention_key(const calc_cost_context *c, calc_kernel_key *key)
 {
     const calc_shape *s = c->shape;
     bool whole = s->context_par <= 1 && s->window <= 0 &&
-                 c->exec->attention_kernel != CALC_ATTENTION_KERNEL_GENERIC;
+                 c->exec->strategy.attention_kernel != CALC_ATTENTION_KERNEL_GENERIC;
     key->kind = CALC_KERNEL_ATTENTION;
     key->variant = s->causal;
     /* An infinite size is near nothing. */

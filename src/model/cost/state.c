@@ -4,7 +4,8 @@
 
 int64_t calc_zero_stage(const calc_exec *exec)
 {
-    return exec->zero_stage > 0 ? exec->zero_stage : exec->optimizer_sharding;
+    return exec->strategy.zero_stage > 0 ? exec->strategy.zero_stage
+                                         : exec->strategy.optimizer_sharding;
 }
 
 calc_state_bytes calc_state_bytes_of(const calc_exec *e, const calc_shape *shape)
@@ -13,8 +14,8 @@ calc_state_bytes calc_state_bytes_of(const calc_exec *e, const calc_shape *shape
     return (calc_state_bytes){
         .weight = shape->weight_bytes,
         .grad = shape->grad_bytes,
-        .reduced = calc_format_bytes_or(e->grad_reduce_datatype, shape->grad_bytes),
-        .master = calc_format_bytes_or(e->master_datatype, master),
-        .moment = calc_format_bytes_or(e->optimizer_moment_datatype, 4),
+        .reduced = calc_format_bytes_or(e->strategy.grad_reduce_datatype, shape->grad_bytes),
+        .master = calc_format_bytes_or(e->strategy.master_datatype, master),
+        .moment = calc_format_bytes_or(e->strategy.optimizer_moment_datatype, 4),
     };
 }

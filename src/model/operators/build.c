@@ -5,7 +5,7 @@
 calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
                             const calc_exec *exec, calc_compat compat, calc_operator *out)
 {
-    bool sequence_par = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    bool sequence_par = exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     const calc_chip *chip = system ? &system->chip : NULL;
     double eager = chip && chip->eager_traffic > 0 ? chip->eager_traffic : 2;
     return (calc_build){
@@ -18,7 +18,7 @@ calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
         .kept = sequence_par ? shape->tokens / shape->tensor_par : shape->tokens,
         .sequence_par = sequence_par,
         .adds = system && calc_collective_adds(system, exec, compat),
-        .traffic = exec->eager ? eager : 1,
+        .traffic = exec->strategy.eager ? eager : 1,
     };
 }
 
@@ -54,7 +54,7 @@ static double gathered(const calc_build *b)
 
 void calc_build_pass_open(const calc_build *b, calc_operator *o, double elements)
 {
-    double again = b->exec->seq_par_ag_redo ? gathered(b) : 0;
+    double again = b->exec->strategy.seq_par_ag_redo ? gathered(b) : 0;
     calc_build_pass(b, o, elements + b->tokens * b->shape->hidden + again);
 }
 
@@ -135,7 +135,7 @@ static void add_up(const calc_build *b, calc_operator *o, calc_pass pass)
  */
 static bool keeps_gathered(const calc_build *b)
 {
-    return !b->exec->seq_par_ag_redo && !calc_operator_tiled(b->exec);
+    return !b->exec->strategy.seq_par_ag_redo && !calc_operator_tiled(b->exec);
 }
 
 calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,

@@ -308,7 +308,7 @@ size_t calc_calculon_block(const calc_shape *shape, const calc_system *system,
                            const calc_exec *exec, calc_compat compat, calc_operator *out)
 {
     double elements = shape->tokens * shape->hidden;
-    bool scattered = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    bool scattered = exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     builder b = {
         .out = out,
         .element_bytes = shape->element_bytes,
@@ -320,13 +320,13 @@ size_t calc_calculon_block(const calc_shape *shape, const calc_system *system,
         .elements = elements,
         .kept_elements = scattered ? elements / shape->tensor_par : elements,
         .scattered = scattered,
-        .edge = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
+        .edge = exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
         .tiled = calc_operator_tiled(exec),
         .adds = calc_collective_adds(system, exec, compat),
         .multiquery = shape->kv_heads < shape->heads,
     };
     add_attention(&b, shape);
-    add_mlp(&b, shape->feedforward, exec->fused_activation);
+    add_mlp(&b, shape->feedforward, exec->strategy.fused_activation);
     return b.count;
 }
 
@@ -336,7 +336,7 @@ const char *calc_calculon_lacks(const calc_app *app, const calc_exec *exec)
     bool several = s.kv_heads > 1 && s.kv_heads < s.heads;
     bool narrow = s.matrix_bytes != s.element_bytes || s.weight_bytes != s.element_bytes ||
                   s.kept_bytes != s.element_bytes;
-    bool modules = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
+    bool modules = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
     return s.experts > 0         ? "experts"
            : s.latent            ? "latent attention"
            : several             ? "grouped keys and values"

@@ -13,19 +13,21 @@ static int64_t net_or(int64_t net, int64_t otherwise)
 
 static calc_groups networked(const calc_exec *e)
 {
-    double dense = (double)e->data_par * calc_par_size(e->context_par);
-    double expert = calc_par_size(e->expert_par);
-    double expert_tensor = calc_par_size(e->expert_tensor_par);
+    double dense = (double)e->strategy.data_par * calc_par_size(e->strategy.context_par);
+    double expert = calc_par_size(e->strategy.expert_par);
+    double expert_tensor = calc_par_size(e->strategy.expert_tensor_par);
     double replicas = (double)e->num_procs / ((double)e->pipeline_par * expert * expert_tensor);
     return (calc_groups){
-        .tensor = {(double)e->tensor_par, 0, e->tensor_par_net},
-        .context = {calc_par_size(e->context_par), 0,
-                    net_or(e->context_par_net, e->tensor_par_net)},
-        .expert = {expert, 0, net_or(e->expert_par_net, e->data_par_net)},
-        .expert_tensor = {expert_tensor, 0, net_or(e->expert_tensor_par_net, e->tensor_par_net)},
+        .tensor = {(double)e->strategy.tensor_par, 0, e->strategy.tensor_par_net},
+        .context = {calc_par_size(e->strategy.context_par), 0,
+                    net_or(e->strategy.context_par_net, e->strategy.tensor_par_net)},
+        .expert = {expert, 0, net_or(e->strategy.expert_par_net, e->strategy.data_par_net)},
+        .expert_tensor = {expert_tensor, 0,
+                          net_or(e->strategy.expert_tensor_par_net, e->strategy.tensor_par_net)},
         .pipeline = {(double)e->pipeline_par, 0, e->pipeline_par_net},
-        .dense_data = {dense, 0, e->data_par_net},
-        .expert_data = {calc_max(1, replicas), 0, net_or(e->expert_data_par_net, e->data_par_net)},
+        .dense_data = {dense, 0, e->strategy.data_par_net},
+        .expert_data = {calc_max(1, replicas), 0,
+                        net_or(e->strategy.expert_data_par_net, e->strategy.data_par_net)},
     };
 }
 
@@ -46,7 +48,7 @@ calc_groups calc_groups_of(const calc_exec *e)
     g.expert.stride = g.expert_tensor.ranks;
     g.dense_data.stride = g.tensor.ranks;
     g.expert_data.stride = g.expert_tensor.ranks * g.expert.ranks * spread;
-    g.pipeline.stride = stages_inside ? replica : replica * (double)e->data_par;
+    g.pipeline.stride = stages_inside ? replica : replica * (double)e->strategy.data_par;
     if (stages_inside && g.dense_data.ranks > g.context.ranks) {
         g.dense_data.stride *= spread;
     }

@@ -9,17 +9,18 @@ double calc_operator_sent_bytes(const calc_operator *o, calc_pass pass, bool edg
 
 unsigned calc_operator_recompute(const calc_exec *exec)
 {
-    unsigned always = (exec->seq_par_ag_redo ? CALC_RECOMPUTE_GATHER : 0U) | CALC_RECOMPUTE_HELD;
+    unsigned always =
+        (exec->strategy.seq_par_ag_redo ? CALC_RECOMPUTE_GATHER : 0U) | CALC_RECOMPUTE_HELD;
     if (!exec->training) {
         return 0; /* nothing is kept that could be dropped */
     }
-    switch (exec->activation_recompute) {
+    switch (exec->strategy.activation_recompute) {
     case CALC_ACTIVATION_RECOMPUTE_FULL:
         return always | CALC_RECOMPUTE_ALL;
     case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
         return always | 1U << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     case CALC_ACTIVATION_RECOMPUTE_MODULES:
-        return always | (unsigned)exec->recompute_modules;
+        return always | (unsigned)exec->strategy.recompute_modules;
     default:
         return always;
     }

@@ -109,8 +109,8 @@ static inline bool calc_operator_runs(const calc_operator *o, calc_pass pass)
 /** Whether tensor-parallel communication runs in tiles beside the matrices. */
 static inline bool calc_operator_tiled(const calc_exec *exec)
 {
-    return exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
-           exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+    return exec->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
+           exec->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
 }
 
 /** What an execution recomputes: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the bits beside

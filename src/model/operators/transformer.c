@@ -64,7 +64,7 @@ static void add_query_key_value(calc_build *b)
         o->weights = 2 * s->qk_size;
     }
     if (s->rope) {
-        double passes = b->exec->unfused_rope ? 2 : 1;
+        double passes = b->exec->strategy.unfused_rope ? 2 : 1;
         o = calc_build_vector(b, "rotary embedding", 0, heads, passes * bytes, passes * bytes);
         o->flop[CALC_PASS_FW] = 3 * heads;
         o->flop[CALC_PASS_AGRAD] = 3 * heads;
@@ -115,7 +115,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     double pairs = s->microbatch * s->local_heads * s->seq * s->seq / s->context_par;
     /* Without the halves swapped, the last rank of a causal ring has nearly twice the mean. */
     if (s->causal && s->context_par > 1 &&
-        b->exec->context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
+        b->exec->strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
         share *= (2 * s->context_par - 1) / s->context_par;
     }
     double e = s->element_bytes;
@@ -136,7 +136,8 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->work[CALC_PASS_AGRAD] = 2 * pairs * (bw_width + 2.5 * exponentials) * share * usual;
     o->bytes[CALC_PASS_FW] = moved + 4 * b->tokens * s->local_heads;
     o->bytes[CALC_PASS_AGRAD] = 2 * moved + 4 * b->tokens * s->local_heads;
-    bool ring = b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
+    bool ring =
+        b->exec->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
     o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
     o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
@@ -178,13 +179,13 @@ static void context_sizes(const calc_build *b, double *inner, double *outer)
 {
     double ranks = b->shape->context_par;
     *inner = 1;
-    switch (b->exec->context_par_type) {
+    switch (b->exec->strategy.context_par_type) {
     case CALC_CONTEXT_PAR_TYPE_ULYSSES:
         *inner = ranks;
         break;
     case CALC_CONTEXT_PAR_TYPE_HIERARCHICAL:
-        *inner = calc_par_size(b->exec->context_par_inner);
-        if (b->exec->context_par_inner == 0) {
+        *inner = calc_par_size(b->exec->strategy.context_par_inner);
+        if (b->exec->strategy.context_par_inner == 0) {
             calc_groups groups = calc_groups_of(b->exec);
             *inner = calc_collective_inner_ranks(b->system, &groups.context);
         }
@@ -222,7 +223,7 @@ static void add_context_exchange(calc_build *b)
         o->sub_stride = 1;
         calc_build_vector(b, "context reorder", CORE_ATTN, bytes / e, 2 * bytes, 2 * bytes);
     }
-    if (outer > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ALL_GATHER) {
+    if (outer > 1 && b->exec->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ALL_GATHER) {
         calc_operator *o = calc_build_collective(b, "context all-gather", CORE_ATTN,
                                                  CALC_IN_CONTEXT, b->tokens * key_value * outer,
                                                  CALC_OP_ALL_GATHER, CALC_OP_REDUCE_SCATTER);
@@ -261,7 +262,9 @@ static void add_attention(calc_build *b)
     calc_build_bias(b, o, s->hidden);
     calc_build_pass_close(b, o, b->tokens * output);
     double copies =
-        s->context_par > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2 : 1;
+        s->context_par > 1 && b->exec->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES
+            ? 2
+            : 1;
     calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);
     calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
@@ -319,7 +322,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
         calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
     double input_bytes = b.kept * shape->hidden * shape->element_bytes;
     calc_build_keep(o, input_bytes, 0);
-    if (exec->training && exec->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
+    if (exec->training && exec->strategy.memory_model == CALC_MEMORY_MODEL_MEGATRON) {
         /* At the peak, when its backward pass ends: the gradient of the input, of all tokens; that
          * input, gathered again; and the rank's share of the gradient. */
         double ranks = shape->tensor_par;
@@ -327,7 +330,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
         bool gathered = b.sequence_par && ranks > 1;
         calc_build_keep(o, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
     }
-    bool fused = exec->fused_cross_entropy;
+    bool fused = exec->strategy.fused_cross_entropy;
     b.traffic = 1;
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
     o = calc_build_vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits,
@@ -336,7 +339,8 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
     o->flop[CALC_PASS_AGRAD] = 2 * logits;
     /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
      * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
-    bool copies = exec->eager || (exec->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
+    bool copies = exec->strategy.eager ||
+                  (exec->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
     double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits, 0);
     return b.count;

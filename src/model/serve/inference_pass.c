@@ -54,7 +54,8 @@ static void set_chunk(calc_operator *o, const calc_inference_pass_model *m, cons
         return;
     }
     double share = 1;
-    if (s->context_par > 1 && m->exec.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
+    if (s->context_par > 1 &&
+        m->exec.strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
         share = (2 * s->context_par - 1) / s->context_par; /* the last rank, as transformer.c */
     }
     double pairs = w->prompts * calc_kv_cache_pairs(&m->cache, w->cached, w->chunk) * heads;
@@ -246,7 +247,7 @@ static void fill_parts(const calc_inference_pass_model *m, const calc_inference_
         count = calc_transformer_mtp(&s, &m->exec, operators);
         calc_cost_sum(&context, operators, count, 0, &out->mtp);
     }
-    bool whole = m->exec.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    bool whole = m->exec.strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes = calc_stage_message_bytes(&s) / (whole ? 1 : s.tensor_par);
 }
 

@@ -36,7 +36,8 @@ static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
     double once = e->training ? 1 : 1.0 / 3;
-    return (issued_s + quantized_s) * (1 - (1 - GRAPH_LEAVES) * e->cuda_graph) * meet * once;
+    return (issued_s + quantized_s) * (1 - (1 - GRAPH_LEAVES) * e->strategy.cuda_graph) * meet *
+           once;
 }
 
 /* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
@@ -70,7 +71,7 @@ static void add_shapes(const calc_cost_context *c, const calc_operator *operator
 
 static bool takes(const calc_exec *exec, int memory)
 {
-    return exec->framework_mem >> memory & 1;
+    return exec->strategy.framework_mem >> memory & 1;
 }
 
 /* Workspaces of cuBLAS on Hopper and later: PyTorch's handle has one, TransformerEngine another,
@@ -90,7 +91,7 @@ double calc_stage_message_bytes(const calc_shape *shape)
  * parallelism; whole by rule. */
 static double checkpoint_bytes(const calc_cost_context *c)
 {
-    bool split = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+    bool split = c->exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
                  !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS);
     return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
 }
@@ -149,7 +150,7 @@ void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
         count = calc_transformer_mtp(shape, c->exec, operators);
         calc_cost_sum(c, operators, count, 0, &out->mtp);
     }
-    bool whole = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    bool whole = c->exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes =
         shape->tokens * shape->hidden * shape->element_bytes / (whole ? 1 : shape->tensor_par);
 }

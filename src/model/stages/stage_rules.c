@@ -16,9 +16,9 @@ calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const
 
 calc_stage_travel calc_stage_rules_travel(const calc_exec *e, const calc_block_memory *m)
 {
-    double weight = e->weight_offload ? m->weight : 0;
-    double activation = e->activations_offload ? calc_block_memory_kept(e, m) : 0;
-    double optimizer = e->optimizer_offload ? m->optimizer : 0;
+    double weight = e->strategy.weight_offload ? m->weight : 0;
+    double activation = e->strategy.activations_offload ? calc_block_memory_kept(e, m) : 0;
+    double optimizer = e->strategy.optimizer_offload ? m->optimizer : 0;
     return (calc_stage_travel){
         .fw_bytes = calc_max(weight, activation),
         .bw_bytes = e->training ? weight + activation + optimizer : 0,

@@ -42,7 +42,7 @@ static calc_collective_line shard_gather(const calc_system *system, const calc_g
 calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
                                      const calc_groups *g, double bytes)
 {
-    double limit = exec->fsdp_par > 0 ? (double)exec->fsdp_par : INFINITY;
+    double limit = exec->strategy.fsdp_par > 0 ? (double)exec->strategy.fsdp_par : INFINITY;
     double node = s->ranks_per_node > 0 ? (double)s->ranks_per_node : (double)s->networks[0].size;
     double nodes = (double)exec->num_procs / calc_max(1, node);
     const calc_group *dense = &g->dense_data;
@@ -79,16 +79,17 @@ static double tier2_byte_s(const calc_chip *chip)
 
 calc_stage_away calc_stage_away_of(const calc_exec *e)
 {
-    double share = calc_share_or(e->offload_share, 1);
-    return (calc_stage_away){e->weight_offload ? share : 0, e->activations_offload ? share : 0,
-                             e->optimizer_offload ? share : 0};
+    double share = calc_share_or(e->strategy.offload_share, 1);
+    return (calc_stage_away){e->strategy.weight_offload ? share : 0,
+                             e->strategy.activations_offload ? share : 0,
+                             e->strategy.optimizer_offload ? share : 0};
 }
 
 /* Bytes per element: what every rank holds, and what is split over the ranks that share it. */
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
 {
-    bool calculon = e->memory_model == CALC_MEMORY_MODEL_CALCULON;
+    bool calculon = e->strategy.memory_model == CALC_MEMORY_MODEL_CALCULON;
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
     calc_stage_away away = calc_stage_away_of(e);
     double weight = b->weight * (1 - away.weight);
@@ -186,7 +187,8 @@ static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_ex
     out.fw_s = gathers_beside ? calc_stage_exposed_s(&t, gather_s, fw_pass_s, 0) : gather_s;
     out.link_s = gather_s;
     if (exec->training) {
-        double beside_s = (gathers_beside ? gather_s : 0) + (exec->data_par_overlap ? reduce_s : 0);
+        double beside_s =
+            (gathers_beside ? gather_s : 0) + (exec->strategy.data_par_overlap ? reduce_s : 0);
         out.bw_s =
             calc_stage_exposed_s(&t, beside_s, bw_pass_s, 0) + gather_s + reduce_s - beside_s;
         out.link_s += gather_s + reduce_s;
@@ -331,9 +333,9 @@ static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_pa
 
 bool calc_stage_gathers_beside(const calc_exec *exec)
 {
-    return exec->param_gather_overlap == CALC_CHOICE_AUTO
-               ? exec->data_par_overlap
-               : exec->param_gather_overlap == CALC_CHOICE_TRUE;
+    return exec->strategy.param_gather_overlap == CALC_CHOICE_AUTO
+               ? exec->strategy.data_par_overlap
+               : exec->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
 }
 
 calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_stage_terms *t,
@@ -364,7 +366,7 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_stag
 
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec)
 {
-    return exec->pipeline_par_overlap ? 1 - terms->message_hidden : 1;
+    return exec->strategy.pipeline_par_overlap ? 1 - terms->message_hidden : 1;
 }
 
 void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
@@ -408,7 +410,7 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
                            const calc_optimizer_step *optimizer, calc_stage_terms *t)
 {
     int64_t zero = calc_zero_stage(e);
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     int64_t rest = microbatches % e->pipeline_par;
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
@@ -471,9 +473,9 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec
     const calc_network *message = &c->system->networks[e->pipeline_par_net];
     bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
     bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
-    out.usage = c->system->networks[e->data_par_net].processor_usage;
-    out.collides = e->data_par_net == e->pipeline_par_net;
-    out.same_link = e->data_par_net == e->tensor_par_net;
+    out.usage = c->system->networks[e->strategy.data_par_net].processor_usage;
+    out.collides = e->strategy.data_par_net == e->pipeline_par_net;
+    out.same_link = e->strategy.data_par_net == e->strategy.tensor_par_net;
     if (e->pipeline_par > 1) {
         calc_state_bytes b = calc_state_bytes_of(e, c->shape);
         out.message_s = calc_collective_line_s(&l->message, message_bytes);

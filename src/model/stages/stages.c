@@ -136,7 +136,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
 {
     double p = (double)exec->pipeline_par;
     double blocks = shape->blocks;
-    int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
+    int64_t microbatches = exec->batch_size / exec->strategy.data_par / exec->microbatch_size;
     calc_stages s = {
         .stages = p,
         .chunks = (double)exec->pipeline_interleaving,
