@@ -246,9 +246,9 @@ const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
         calc_exec e = k->exec;
         e.pipeline_par_net = pair->pipeline;
         e.strategy.data_par_net = pair->data;
-        calc_groups groups = calc_groups_of(&e);
-        pair->lines =
-            calc_stage_lines_of(system, &e, &groups, calc_stage_message_bytes(&rows->shape));
+        calc_groups groups = calc_groups_of(&e, &e.strategy);
+        pair->lines = calc_stage_lines_of(system, &e, &e.strategy, &groups,
+                                          calc_stage_message_bytes(&rows->shape));
         pair->known = true;
     }
     return &pair->lines;
@@ -259,7 +259,7 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *
                                                   const calc_stage_lines *lines)
 {
     bool asked = calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE);
-    if (!asked || row->weights >= CALC_ROW_WEIGHTS || calc_zero_stage(exec) < 1) {
+    if (!asked || row->weights >= CALC_ROW_WEIGHTS || calc_zero_stage(&exec->strategy) < 1) {
         return NULL;
     }
     calc_cell_optimizer *o = &k->optimizer[row->weights];
@@ -281,7 +281,7 @@ static void put_links(calc_kernel_links *to, size_t lane, const calc_stage_links
 const calc_kernel_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,
                                          const calc_exec *exec)
 {
-    int64_t zero = calc_zero_stage(exec);
+    int64_t zero = calc_zero_stage(&exec->strategy);
     size_t i = 0;
     while (i + 1 < CALC_CELL_LINKS && k->known[i].known &&
            (k->known[i].message_bytes != row->parts.message_bytes || k->known[i].zero != zero)) {

@@ -104,7 +104,7 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
     calc_exec plain;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
     for (size_t i = 0; i < designs->apps; i++) {
-        if (!calc_calculon_lacks(&designs->app[i].app, &plain)) {
+        if (!calc_calculon_lacks(&designs->app[i].app, &plain.strategy)) {
             return CALC_OK;
         }
     }

@@ -274,7 +274,7 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
     int64_t recompute[4];
     calc_exec e = *base;
     rows->count = 0;
-    rows->shape = calc_shape_of(app, base);
+    rows->shape = calc_shape_of(app, &base->strategy, base->microbatch_size, base->seq_size);
     bool placed = base->rank_order != CALC_RANK_ORDER_NETWORKS;
     rows->networks_count =
         calc_space_networks(space, CALC_AXIS_tensor_par_net, placed ? 1 : base->strategy.tensor_par,

@@ -121,7 +121,7 @@ static bool legal(const calc_app *app, const calc_system *system, const calc_exe
     if (e->strategy.recompute_modules) {
         known.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     }
-    if (calc_compat_has(compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(app, &known)) {
+    if (calc_compat_has(compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(app, &known.strategy)) {
         return false;
     }
     bool experts = app->num_experts > 0;

@@ -274,7 +274,7 @@ static void run_choice(calc_worker *w, const calc_row *row, size_t choice, calc_
     const calc_cell *c = &w->cell;
     calc_stage_terms *terms = &w->rows.terms[row->terms + c->choice[choice]];
     put_choice(w, choice, &w->exec);
-    bool each = calc_zero_stage(&w->exec) >= 3;
+    bool each = calc_zero_stage(&w->exec.strategy) >= 3;
     size_t flags = c->reduces * c->gathers;
     if (calc_verdict_offload_blocks(&w->exec, c->fewest_blocks)) {
         w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += c->lanes.count * flags;

@@ -114,7 +114,7 @@ static void split_chunks(const calc_exec *e, const calc_stages *stages, calc_rea
 bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                calc_reason *reason)
 {
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
     if (stages.fit) {
         return false;
@@ -143,7 +143,7 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
 bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                  calc_reason *reason)
 {
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
     if (!stages.fit || !calc_verdict_offload_blocks(exec, stages.fewest_blocks)) {
         return false;
@@ -252,10 +252,10 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
 {
     double bytes;
     part most = largest(stats, &bytes);
-    int64_t zero = calc_zero_stage(e);
+    int64_t zero = calc_zero_stage(&e->strategy);
     bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
-    calc_shape shape = calc_shape_of(app, e);
-    calc_state_bytes state = calc_state_bytes_of(e, &shape);
+    calc_shape shape = calc_shape_of(app, &e->strategy, e->microbatch_size, e->seq_size);
+    calc_state_bytes state = calc_state_bytes_of(&e->strategy, &shape);
     hint[0] = '\0';
     switch (most) {
     case OPTIMIZER:

@@ -25,7 +25,7 @@ static bool rule(const calc_step *r, int which)
 /* Ranks that share the state of a block. */
 static double shards_of(const calc_step *r)
 {
-    return calc_zero_stage(r->layout.exec) >= 1 ? r->layout.lines.dense_shards : 1;
+    return calc_zero_stage(&r->layout.exec->strategy) >= 1 ? r->layout.lines.dense_shards : 1;
 }
 
 /* ---- One block ------------------------------------------------------------------------------- */
@@ -109,8 +109,8 @@ static void put_block(const calc_step *r, calc_stats *s)
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
-    calc_state_bytes bytes = calc_state_bytes_of(e, &l->shape);
-    calc_block_memory m = calc_block_memory_of(&l->context, e, b, shards_of(r));
+    calc_state_bytes bytes = calc_state_bytes_of(&e->strategy, &l->shape);
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
     double weights = b->dense_weights + b->expert_weights;
     bool whole = e->training && !rule(r, CALC_COMPAT_BLOCK_MEMORY);
     put_work(b, s);
@@ -137,10 +137,11 @@ static void put_memory_by_rule(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
-    calc_block_memory b = calc_block_memory_of(&l->context, e, calc_layout_block(l), shards_of(r));
-    calc_block_memory all =
-        calc_block_memory_whole(e, &b, l->stages.most_blocks, r->memory.in_flight);
-    calc_block_memory kept = calc_block_memory_offloaded(e, &b);
+    calc_block_memory b =
+        calc_block_memory_of(&l->context, &e->strategy, calc_layout_block(l), shards_of(r));
+    calc_block_memory all = calc_block_memory_whole(&e->strategy, e->training, &b,
+                                                    l->stages.most_blocks, r->memory.in_flight);
+    calc_block_memory kept = calc_block_memory_offloaded(e->training, &b);
     s->weight_space = all.weight;
     s->act_space = all.stored;
     s->act_checkpoint_size = all.checkpoint;
@@ -188,7 +189,8 @@ static void put_parts(const calc_step *r, calc_stats *s)
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
     const calc_stage_memory *m = &r->memory;
-    calc_stage_state state = calc_stage_state_of(&l->context, &l->terms, &l->stages, r->fullest);
+    calc_stage_state state =
+        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages, r->fullest);
     bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = calc_share_or(e->strategy.offload_share, 1);
     calc_stage_tier2 away = most_away(r);
@@ -240,14 +242,15 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
-    calc_block_memory m = calc_block_memory_of(&l->context, e, b, shards_of(r));
-    double kept =
-        e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY) ? calc_block_memory_kept(e, &m) : 0;
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
+    double kept = e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY)
+                      ? calc_block_memory_kept(&e->strategy, &m)
+                      : 0;
     double fw_s = calc_cost_fw_s(b);
     double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
     if (rule(r, CALC_COMPAT_OFFLOAD_EACH)) {
         const calc_rule_part *x = &l->terms.rule[CALC_DENSE_BLOCK];
-        calc_stage_travel travel = calc_stage_rules_travel(e, &m);
+        calc_stage_travel travel = calc_stage_rules_travel(&e->strategy, e->training, &m);
         fw_s = fmin(fw_s, fw_s + x->edge_fw_s + l->links.message_s) - x->fw_mem_s;
         bw_s = fmin(bw_s, bw_s + x->edge_bw_s + l->links.back_message_s) - x->bw_mem_s;
         s->optim_offload_bw_req = e->training ? (m.grad + m.optimizer) / bw_s : 0;
@@ -256,7 +259,7 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
             s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, travel.bw_bytes / bw_s);
         }
     } else {
-        calc_stage_away away = calc_stage_away_of(e);
+        calc_stage_away away = calc_stage_away_of(&e->strategy);
         double weight = away.weight * m.weight;
         double activation = away.activation * kept;
         s->offload_mem_bw_req = calc_max(weight, activation) / fw_s;
@@ -296,8 +299,8 @@ static void put_links(const calc_step *r, calc_stats *s)
     s->ep_comm_link_time = moe * (x->expert.fw_link_s + x->expert.bw_link_s);
     s->pp_comm_link_time = l->stages.microbatches * l->stages.chunks *
                            calc_stage_spent_message_s(&l->terms, &l->links);
-    calc_stage_sharded sd = calc_stage_sharded_of(&l->context, l->exec, d, &l->lines);
-    calc_stage_sharded sx = calc_stage_sharded_of(&l->context, l->exec, x, &l->lines);
+    calc_stage_sharded sd = calc_stage_sharded_of(&l->context, &l->exec->strategy, d, &l->lines);
+    calc_stage_sharded sx = calc_stage_sharded_of(&l->context, &l->exec->strategy, x, &l->lines);
     calc_stage_sharded_ends ends =
         calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
     s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + l->links.tied_s +
@@ -307,7 +310,7 @@ static void put_links(const calc_step *r, calc_stats *s)
 
 static calc_stage_spent spent_of(const calc_layout *l, size_t class)
 {
-    return calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, &l->links,
+    return calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &l->terms, &l->links,
                                &l->stages.item[class], l->stages.chunks);
 }
 
@@ -347,7 +350,7 @@ static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double 
 {
     const calc_layout *l = &r->layout;
     const calc_network_ops *ops = &l->system->networks[l->exec->strategy.data_par_net].ops;
-    double scalar = calc_zero_stage(l->exec) >= 1
+    double scalar = calc_zero_stage(&l->exec->strategy) >= 1
                         ? ops->reduce_scatter.scalar + ops->all_gather.scalar
                         : ops->all_reduce.scalar;
     return window_s > 0 ? chunk_bytes / window_s * scalar : 0;

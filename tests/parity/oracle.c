@@ -46,7 +46,8 @@ static bool searched_fields(const listing *l, const calc_exec *e)
     if (hidden && calculon && is_all(l, CALC_AXIS_tensor_par_overlap)) {
         return false;
     }
-    if (calc_compat_has(l->compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(l->app, e)) {
+    if (calc_compat_has(l->compat, CALC_COMPAT_LAYERS) &&
+        calc_calculon_lacks(l->app, &e->strategy)) {
         return false;
     }
     return e->pipeline_par > 1 ||
@@ -61,7 +62,7 @@ static bool searched_stages(const listing *l, const calc_exec *e)
         l->app->num_blocks % e->pipeline_par != 0) {
         return false;
     }
-    calc_shape shape = calc_shape_of(l->app, e);
+    calc_shape shape = calc_shape_of(l->app, &e->strategy, e->microbatch_size, e->seq_size);
     return !is_all(l, CALC_AXIS_pipeline_interleaving) ||
            calc_stages_split(&shape, e, l->compat).fit;
 }

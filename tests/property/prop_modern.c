@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "calc.h"
 #include "cli/draw/breakdown.h"
-#include "model/cost/cost.h"
+#include "model/cost/block.h"
 #include "model/stages/stages.h"
 #include "random_modern.h"
 
@@ -55,7 +55,8 @@ static calc_stats run(const calc_random_layout *l)
 
 static bool fits(const calc_random_layout *l)
 {
-    calc_shape shape = calc_shape_of(&l->app, &l->exec);
+    calc_shape shape =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     return calc_stages_split(&shape, &l->exec, CALC_COMPAT_NONE).fit;
 }
 
@@ -359,7 +360,7 @@ END_TEST
 
 static bool law_folding(const calc_random_layout *l)
 {
-    calc_groups g = calc_groups_of(&l->exec);
+    calc_groups g = calc_groups_of(&l->exec, &l->exec.strategy);
     double procs = (double)l->exec.num_procs, p = (double)l->exec.pipeline_par;
     must(g.tensor.ranks * g.dense_data.ranks * p == procs, "dense ranks", g.dense_data.ranks,
          procs);
@@ -392,7 +393,8 @@ static double context_bytes(const calc_random_layout *l, const calc_shape *shape
 {
     calc_operator o[CALC_MAX_OPERATORS];
     calc_block_kind kind = calc_shape_moe_blocks(shape) > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
-    size_t count = calc_transformer_block(shape, &l->system, &l->exec, CALC_COMPAT_NONE, kind, o);
+    calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, shape, CALC_COMPAT_NONE);
+    size_t count = calc_block_operators(&context, kind, o);
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         if (o[i].kind != CALC_OPERATOR_COLLECTIVE || o[i].group != CALC_IN_CONTEXT) {
@@ -416,7 +418,8 @@ static double context_bytes(const calc_random_layout *l, const calc_shape *shape
    keys, values and outputs, both ways. */
 static bool law_context_bytes(const calc_random_layout *l)
 {
-    calc_shape s = calc_shape_of(&l->app, &l->exec);
+    calc_shape s =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     double c = s.context_par;
     if (c <= 1 || l->exec.strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL) {
         return false;
@@ -466,7 +469,8 @@ static double replicated_weights(const calc_shape *s, bool moe)
 
 static bool law_weights(const calc_random_layout *l)
 {
-    calc_shape s = calc_shape_of(&l->app, &l->exec);
+    calc_shape s =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
     if (!stages.fit) {
         return false;
@@ -474,8 +478,8 @@ static bool law_weights(const calc_random_layout *l)
     calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, &s, CALC_COMPAT_NONE);
     calc_stage_parts parts;
     calc_stage_parts_of(&context, &parts);
-    calc_stage_lines lines =
-        calc_stage_lines_of(&l->system, &l->exec, &context.groups, calc_stage_message_bytes(&s));
+    calc_stage_lines lines = calc_stage_lines_of(&l->system, &l->exec, &l->exec.strategy,
+                                                 &context.groups, calc_stage_message_bytes(&s));
     calc_stage_terms terms;
     calc_stage_links links;
     calc_stage_terms_of(&context, &l->exec, &parts, &lines, &terms, &links);
@@ -509,7 +513,8 @@ END_TEST
 
 static bool law_blocks(const calc_random_layout *l)
 {
-    calc_shape s = calc_shape_of(&l->app, &l->exec);
+    calc_shape s =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
     double blocks = 0, moe = 0, count = 0;
     bool ends =

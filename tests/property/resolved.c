@@ -59,7 +59,7 @@ static bool has_pool(const calc_exec *e)
 
 static double inner_context(const calc_system *s, const calc_exec *e)
 {
-    calc_groups groups = calc_groups_of(e);
+    calc_groups groups = calc_groups_of(e, &e->strategy);
     double ranks = calc_collective_inner_ranks(s, &groups.context);
     return fmod(groups.context.ranks, ranks) == 0 ? ranks : NONE;
 }

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "model/cost/cost.h"
 #include "modern_case.h"
 
 /* The symbols of the papers, for the small case: sequence, micro-batch, hidden, heads. Two
@@ -23,8 +22,10 @@ static size_t layers_of(const calc_exec *exec, calc_compat compat,
 {
     calc_app app = small_app();
     calc_system system = small_system();
-    calc_shape shape = calc_shape_of(&app, exec);
-    return calc_calculon_block(&shape, &system, exec, compat, out);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
+    calc_cost_context context = calc_cost_context_of(&system, exec, &shape, compat);
+    calc_recipe recipe = calc_block_recipe(&context, CALC_DENSE_BLOCK);
+    return calc_calculon_block(&recipe, out);
 }
 
 static calc_cost profile_compat(const calc_exec *exec, calc_compat compat)
@@ -33,10 +34,11 @@ static calc_cost profile_compat(const calc_exec *exec, calc_compat compat)
     calc_system system = small_system();
     calc_operator layers[CALC_MAX_OPERATORS];
     size_t count = layers_of(exec, compat, layers);
-    calc_shape shape = calc_shape_of(&app, exec);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_cost_context context = calc_cost_context_of(&system, exec, &shape, compat);
     calc_cost block;
-    calc_cost_sum(&context, layers, count, calc_operator_recompute(exec), &block);
+    calc_cost_sum(&context, layers, count, calc_operator_recompute(&exec->strategy, exec->training),
+                  &block);
     return block;
 }
 
@@ -379,7 +381,7 @@ START_TEST(calculon_recomputes_prefixes)
     exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     calc_operator layers[CALC_MAX_OPERATORS];
     size_t count = layers_of(&exec, CALC_COMPAT_REPAIRED, layers);
-    unsigned recompute = calc_operator_recompute(&exec);
+    unsigned recompute = calc_operator_recompute(&exec.strategy, exec.training);
     double flop = 0;
     double bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -612,7 +614,7 @@ START_TEST(what_the_list_lacks_is_named_and_neutral_spellings_are_not)
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
     changes[_i].make(&app, &exec);
-    const char *lacks = calc_calculon_lacks(&app, &exec);
+    const char *lacks = calc_calculon_lacks(&app, &exec.strategy);
     if (changes[_i].lacks) {
         ck_assert_ptr_nonnull(lacks);
         ck_assert_str_eq(lacks, changes[_i].lacks);

@@ -322,7 +322,7 @@ START_TEST(groups_are_on_the_networks_that_the_execution_names)
     e.strategy.tensor_par_net = 0;
     e.pipeline_par_net = 2;
     e.strategy.data_par_net = 1;
-    calc_groups g = calc_groups_of(&e);
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     group_is(&g.tensor, 2, 0, 0);
     group_is(&g.context, 2, 0, 0);
     group_is(&g.expert, 4, 0, 1);
@@ -334,13 +334,13 @@ START_TEST(groups_are_on_the_networks_that_the_execution_names)
     e.strategy.expert_par_net = 4;
     e.strategy.expert_tensor_par_net = 5;
     e.strategy.expert_data_par_net = 6;
-    g = calc_groups_of(&e);
+    g = calc_groups_of(&e, &e.strategy);
     group_is(&g.context, 2, 0, 3);
     group_is(&g.expert, 4, 0, 4);
     group_is(&g.expert_tensor, 2, 0, 5);
     group_is(&g.expert_data, 4, 0, 6);
     e.strategy.expert_data_par_net = 0;
-    g = calc_groups_of(&e);
+    g = calc_groups_of(&e, &e.strategy);
     group_is(&g.expert_data, 4, 0, 0);
 }
 END_TEST
@@ -349,12 +349,12 @@ START_TEST(experts_without_parallelism_have_a_replica_on_every_rank_of_a_stage)
 {
     calc_exec e = folded();
     e.strategy.expert_par = e.strategy.expert_tensor_par = 0;
-    calc_groups g = calc_groups_of(&e);
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     ck_assert_double_eq(g.expert.ranks, 1);
     ck_assert_double_eq(g.expert_tensor.ranks, 1);
     ck_assert_double_eq(g.expert_data.ranks, 32);
     e.strategy.expert_par = 32;
-    ck_assert_double_eq(calc_groups_of(&e).expert_data.ranks, 1);
+    ck_assert_double_eq(calc_groups_of(&e, &e.strategy).expert_data.ranks, 1);
 }
 END_TEST
 
@@ -362,7 +362,7 @@ START_TEST(ranks_are_laid_out_fastest_first)
 {
     calc_exec e = folded();
     e.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    calc_groups g = calc_groups_of(&e);
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     group_is(&g.tensor, 2, 1, 0);
     group_is(&g.context, 2, 2, 0);
     group_is(&g.expert_tensor, 2, 1, 0);
@@ -377,7 +377,7 @@ START_TEST(stages_may_be_nearer_than_replicas)
 {
     calc_exec e = folded();
     e.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP;
-    calc_groups g = calc_groups_of(&e);
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     group_is(&g.tensor, 2, 1, 0);
     group_is(&g.context, 2, 2, 0);
     group_is(&g.pipeline, 4, 4, 0);
@@ -385,7 +385,7 @@ START_TEST(stages_may_be_nearer_than_replicas)
     group_is(&g.expert_data, 4, 32, 0);
     e.strategy.data_par = 1;
     e.num_procs = 16;
-    g = calc_groups_of(&e);
+    g = calc_groups_of(&e, &e.strategy);
     group_is(&g.dense_data, 2, 2, 0); /* the context ranks: side by side */
 }
 END_TEST

@@ -166,7 +166,7 @@ START_TEST(terms_are_those_of_the_layout)
     filled(true);
     const calc_row *row = &rows.row[0];
     ck_assert_ptr_eq(row->context.shape, &rows.shape);
-    ck_assert_ptr_eq(row->context.exec, &row->exec);
+    ck_assert_ptr_eq(row->context.strategy, &row->exec.strategy);
     for (size_t s = 0; s < rows.choices; s++) {
         calc_exec e = row->exec;
         calc_row_choice_put(&rows.choice[s], &e);
@@ -177,10 +177,10 @@ START_TEST(terms_are_those_of_the_layout)
         e.pipeline_interleaving = 1;
         e.pipeline_par_net = 1;
         e.strategy.data_par_net = 1;
-        calc_shape shape = calc_shape_of(&app, &e);
+        calc_shape shape = calc_shape_of(&app, &e.strategy, e.microbatch_size, e.seq_size);
         calc_cost_context context = calc_cost_context_of(&sys, &e, &shape, compat);
-        calc_stage_lines lines =
-            calc_stage_lines_of(&sys, &e, &context.groups, calc_stage_message_bytes(&shape));
+        calc_stage_lines lines = calc_stage_lines_of(&sys, &e, &e.strategy, &context.groups,
+                                                     calc_stage_message_bytes(&shape));
         calc_stage_parts parts;
         calc_stage_terms want = {0};
         calc_stage_terms got = rows.terms[row->terms + s];

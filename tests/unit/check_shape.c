@@ -4,7 +4,7 @@
 
 static calc_shape shape_of(const calc_app *app, const calc_exec *exec)
 {
-    return calc_shape_of(app, exec);
+    return calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
 }
 
 START_TEST(a_gpt_has_what_calculon_assumes)

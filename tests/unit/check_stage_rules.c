@@ -13,7 +13,7 @@ static calc_stage_travel travel(bool weight, bool activations, bool state, bool 
                       .strategy.activations_offload = activations,
                       .strategy.optimizer_offload = state,
                       .training = training};
-    return calc_stage_rules_travel(&exec, &block);
+    return calc_stage_rules_travel(&exec.strategy, exec.training, &block);
 }
 
 static void assert_bytes(calc_stage_travel got, double fw_bytes, double bw_bytes)
@@ -40,9 +40,9 @@ START_TEST(full_recomputation_offloads_checkpoints)
     calc_exec exec = {.strategy.activations_offload = true,
                       .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
                       .training = true};
-    assert_bytes(calc_stage_rules_travel(&exec, &block), 30, 30);
+    assert_bytes(calc_stage_rules_travel(&exec.strategy, exec.training, &block), 30, 30);
     exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-    assert_bytes(calc_stage_rules_travel(&exec, &block), 60, 60);
+    assert_bytes(calc_stage_rules_travel(&exec.strategy, exec.training, &block), 60, 60);
 }
 END_TEST
 
@@ -55,7 +55,7 @@ static calc_stage_terms terms_of(calc_compat compat, const calc_exec *exec, doub
 {
     calc_app app = small_app();
     calc_system system = small_system();
-    calc_shape shape = calc_shape_of(&app, exec);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_cost_context context = calc_cost_context_of(&system, exec, &shape, compat);
     calc_stage_parts parts = {.layers = {2}, .weights = {{60, 40}}};
     calc_cost *b = &parts.block[CALC_DENSE_BLOCK];

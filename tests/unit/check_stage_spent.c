@@ -268,7 +268,7 @@ START_TEST(the_link_carries_what_is_hidden_too)
     s.c.exec.strategy.data_par_overlap = true;
     for (int i = 0; i < 2; i++) {
         settle(&s);
-        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec,
+        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec.strategy,
                                                      &s.parts.block[CALC_DENSE_BLOCK], &s.lines);
         assert_near(x.link_s, 0.75 * (2 * 2 + 4) * block_weights / slow);
         s.c.system.networks[0].bytes_per_s = 0x1p50;

@@ -7,7 +7,8 @@
 static calc_stage_state state_of(stage_case *s)
 {
     calc_stage_memory m = memory_of(s, 0);
-    calc_stage_state state = calc_stage_state_of(&s->c.context, &s->terms, &s->stages, 0);
+    calc_stage_state state =
+        calc_stage_state_of(&s->c.context, &s->c.exec, &s->terms, &s->stages, 0);
     assert_near(m.state, state.weight + state.grad + state.optimizer);
     return state;
 }
@@ -180,11 +181,11 @@ END_TEST
 START_TEST(zero_stage_overrules_optimizer_sharding)
 {
     calc_exec e = modern_exec(1, 1, 4);
-    ck_assert_int_eq(calc_zero_stage(&e), 0);
+    ck_assert_int_eq(calc_zero_stage(&e.strategy), 0);
     e.strategy.optimizer_sharding = true;
-    ck_assert_int_eq(calc_zero_stage(&e), 1);
+    ck_assert_int_eq(calc_zero_stage(&e.strategy), 1);
     e.strategy.zero_stage = 3;
-    ck_assert_int_eq(calc_zero_stage(&e), 3);
+    ck_assert_int_eq(calc_zero_stage(&e.strategy), 3);
 }
 END_TEST
 
@@ -406,14 +407,14 @@ END_TEST
 START_TEST(weights_are_gathered_beside_the_pass_as_gradients_unless_said)
 {
     calc_exec e = modern_exec(1, 1, 4);
-    ck_assert(!calc_stage_gathers_beside(&e));
+    ck_assert(!calc_stage_gathers_beside(&e.strategy));
     e.strategy.data_par_overlap = true;
-    ck_assert(calc_stage_gathers_beside(&e));
+    ck_assert(calc_stage_gathers_beside(&e.strategy));
     e.strategy.param_gather_overlap = CALC_CHOICE_FALSE;
-    ck_assert(!calc_stage_gathers_beside(&e));
+    ck_assert(!calc_stage_gathers_beside(&e.strategy));
     e.strategy.data_par_overlap = false;
     e.strategy.param_gather_overlap = CALC_CHOICE_TRUE;
-    ck_assert(calc_stage_gathers_beside(&e));
+    ck_assert(calc_stage_gathers_beside(&e.strategy));
 }
 END_TEST
 
@@ -549,8 +550,9 @@ static calc_stage_offload offload_of(stage_case *s)
 {
     settle(s);
     const calc_cost *block = &s->parts.block[CALC_DENSE_BLOCK];
-    calc_stage_sharded sharded = calc_stage_sharded_of(&s->c.context, &s->c.exec, block, &s->lines);
-    return calc_stage_offload_of(&s->c.context, &s->c.exec, block, &sharded);
+    calc_stage_sharded sharded =
+        calc_stage_sharded_of(&s->c.context, &s->c.exec.strategy, block, &s->lines);
+    return calc_stage_offload_of(&s->c.context, &s->c.exec.strategy, block, &sharded);
 }
 
 /* Forward, weights come while activations go; backward, both come. */
@@ -600,7 +602,7 @@ START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
     for (int i = 0; i < 2; i++) {
         settle(&s);
         const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
-        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec, b, &s.lines);
+        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec.strategy, b, &s.lines);
         ck_assert(x.fw_s > 0 && x.bw_s > 0);
         double fw_s = b->fw_s + x.fw_s, bw_s = b->agrad_s + b->wgrad_s + x.bw_s;
         calc_stage_offload o = offload_of(&s);

@@ -56,7 +56,8 @@ START_TEST(a_matrix_moves_its_operands_once)
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], in + weights + 2 * out + 3 * in);
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], out + weights + 2 * in + 3 * out);
     ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], in + out + 8 * weights);
-    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators); /* never narrow */
+    c.count = calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training,
+                                    c.operators); /* never narrow */
     ck_assert_double_eq(named(&c, "head")->bytes[CALC_PASS_FW], 2 * (T * H + 512 * H + T * 512));
 }
 END_TEST
@@ -529,13 +530,13 @@ START_TEST(elementwise_kernels_of_the_ends)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     resolve(&c);
-    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training, c.operators);
     kernel_is(&c, "loss", 4 * T * 512, 4 * T * 512, 5 * T * 512, 2 * T * 512);
-    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec.strategy, c.operators);
     kernel_is(&c, "prediction norms", 2 * 2 * 2 * T * H, 3 * 2 * 2 * T * H, 0, 0);
     c.app.norm_type = CALC_NORM_TYPE_LAYER;
     resolve(&c);
-    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec.strategy, c.operators);
     ck_assert_double_eq(named(&c, "prediction norms")->weights, 6 * H);
 }
 END_TEST
@@ -712,7 +713,7 @@ static void recompute_is(modern_case *c, calc_block_kind kind, double dropped_by
 {
     char names[1024] = "";
     make_block(c, kind);
-    unsigned bits = calc_operator_recompute(&c->exec);
+    unsigned bits = calc_operator_recompute(&c->exec.strategy, c->exec.training);
     for (size_t i = 0; i < c->count; i++) {
         if (c->operators[i].repeated_by & bits) {
             strcat(strcat(names, names[0] ? ", " : ""), c->operators[i].name);
@@ -957,7 +958,7 @@ END_TEST
 static void make_head(modern_case *c)
 {
     resolve(c);
-    c->count = calc_transformer_head(&c->shape, &c->exec, c->operators);
+    c->count = calc_transformer_head(&c->shape, &c->exec.strategy, c->exec.training, c->operators);
     calc_cost_sum(&c->context, c->operators, c->count, 0, &c->cost);
 }
 
@@ -1032,7 +1033,7 @@ START_TEST(an_embedding_touches_the_rows_of_its_tokens)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     resolve(&c);
-    c.count = calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators);
     const calc_operator *o = named(&c, "embedding");
     ck_assert_double_eq(o->weights, 512 / 2 * H);
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], 2 * 2 * T * H + 8 * T);
@@ -1047,11 +1048,11 @@ START_TEST(learned_positions_are_a_table_beside_that_of_words)
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.app.position_type = CALC_POSITION_TYPE_LEARNED;
     resolve(&c);
-    ck_assert_uint_gt(calc_transformer_embedding(&c.shape, &c.exec, c.operators), 0);
+    ck_assert_uint_gt(calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators), 0);
     ck_assert_double_eq(c.operators[0].weights, (512 / 2 + 32) * H);
     c.app.position_type = CALC_POSITION_TYPE_NONE;
     resolve(&c);
-    calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+    calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators);
     ck_assert_double_eq(c.operators[0].weights, 512 / 2 * H);
 }
 END_TEST
@@ -1061,8 +1062,9 @@ START_TEST(without_a_vocabulary_there_are_no_ends)
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.app.vocab_size = 0;
     resolve(&c);
-    ck_assert_uint_eq(calc_transformer_embedding(&c.shape, &c.exec, c.operators), 0);
-    ck_assert_uint_eq(calc_transformer_head(&c.shape, &c.exec, c.operators), 0);
+    ck_assert_uint_eq(calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators), 0);
+    ck_assert_uint_eq(
+        calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training, c.operators), 0);
 }
 END_TEST
 
@@ -1070,7 +1072,7 @@ START_TEST(a_predicted_token_adds_norms_and_a_projection)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     resolve(&c);
-    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec.strategy, c.operators);
     calc_cost_sum(&c.context, c.operators, c.count, 0, &c.cost);
     ck_assert_double_eq(c.cost.dense_weights, 3 * H + 2 * H * H);
     ck_assert_double_eq(flop_of(&c, "prediction projection", CALC_PASS_FW), 2 * T / 2 * 2 * H * H);

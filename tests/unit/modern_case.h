@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#include "model/cost/cost.h"
-#include "model/operators/transformer.h"
+#include "model/cost/block.h"
 #include "model/stages/stages.h"
 #include "small_case.h"
 
@@ -76,7 +75,7 @@ typedef struct modern_case {
 /** Fill what follows from app, system and exec. */
 static inline void resolve(modern_case *c)
 {
-    c->shape = calc_shape_of(&c->app, &c->exec);
+    c->shape = calc_shape_of(&c->app, &c->exec.strategy, c->exec.microbatch_size, c->exec.seq_size);
     c->context = calc_cost_context_of(&c->system, &c->exec, &c->shape, CALC_COMPAT_NONE);
 }
 
@@ -84,9 +83,9 @@ static inline void resolve(modern_case *c)
 static inline void make_block(modern_case *c, calc_block_kind kind)
 {
     resolve(c);
-    c->count = calc_transformer_block(&c->shape, &c->system, &c->exec, CALC_COMPAT_NONE, kind,
-                                      c->operators);
-    calc_cost_sum(&c->context, c->operators, c->count, calc_operator_recompute(&c->exec), &c->cost);
+    c->count = calc_block_operators(&c->context, kind, c->operators);
+    calc_cost_sum(&c->context, c->operators, c->count,
+                  calc_operator_recompute(&c->exec.strategy, c->exec.training), &c->cost);
 }
 
 static inline modern_case case_of(calc_app app, calc_exec exec)

@@ -111,7 +111,8 @@ static void write_schedule(calc_output *out, const calc_report *r)
         return;
     }
     char text[256];
-    calc_shape shape = calc_shape_of(&r->inputs->app, e);
+    calc_shape shape =
+        calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
     calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
     int used = snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
                         e->strategy.pipeline_par_overlap ? ", messages overlapped" : "",
@@ -133,7 +134,7 @@ static void write_attention(calc_output *out, const calc_report *r)
 {
     const calc_app *a = &r->inputs->app;
     const calc_exec *e = &r->inputs->exec;
-    calc_shape s = calc_shape_of(a, e);
+    calc_shape s = calc_shape_of(a, &e->strategy, e->microbatch_size, e->seq_size);
     char text[256], number[2][CALC_HUMAN_MAX];
     int used = snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head", number[0]));
     if (s.latent) {
@@ -160,8 +161,8 @@ static void write_attention(calc_output *out, const calc_report *r)
 static void write_numbers(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
-    calc_shape s = calc_shape_of(&r->inputs->app, e);
-    calc_state_bytes b = calc_state_bytes_of(e, &s);
+    calc_shape s = calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, &s);
     bool narrow = s.matrix_bytes < s.element_bytes;
     char text[256];
     snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
@@ -199,7 +200,7 @@ static void write_sharding(calc_output *out, const calc_report *r)
                  calc_human_counted((double)e->recompute_blocks, "block", number));
     }
     write_note(out, "memory", text);
-    used = snprintf(text, sizeof text, "%s", what[calc_zero_stage(e)]);
+    used = snprintf(text, sizeof text, "%s", what[calc_zero_stage(&e->strategy)]);
     if (e->strategy.fsdp_par > 0) {
         used += snprintf(text + used, sizeof text - (size_t)used, " over %.40s ranks",
                          calc_human_integer((double)e->strategy.fsdp_par, number));
@@ -272,7 +273,7 @@ static const char *hidden(bool overlapped)
 void calc_report_layout_write(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
-    calc_groups groups = calc_groups_of(e);
+    calc_groups groups = calc_groups_of(e, &e->strategy);
     char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX], chunks[CALC_HUMAN_MAX];
     write_title(out, r);
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),

@@ -2,23 +2,24 @@
 
 #include <assert.h>
 
-calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
-                            const calc_exec *exec, calc_compat compat, calc_operator *out)
+calc_build calc_build_start(const calc_recipe *recipe, calc_operator *out)
 {
-    bool sequence_par = exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    const calc_chip *chip = system ? &system->chip : NULL;
+    const calc_shape *shape = recipe->shape;
+    const calc_chip *chip = recipe->chip;
+    const calc_strategy *strategy = recipe->strategy;
+    bool sequence_par = strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     double eager = chip && chip->eager_traffic > 0 ? chip->eager_traffic : 2;
     return (calc_build){
         .shape = shape,
-        .system = system,
         .chip = chip,
-        .exec = exec,
+        .strategy = strategy,
+        .context_inner = recipe->context_inner,
         .out = out,
         .tokens = shape->tokens,
         .kept = sequence_par ? shape->tokens / shape->tensor_par : shape->tokens,
         .sequence_par = sequence_par,
-        .adds = system && calc_collective_adds(system, exec, compat),
-        .traffic = exec->strategy.eager ? eager : 1,
+        .adds = recipe->adds,
+        .traffic = strategy->eager ? eager : 1,
     };
 }
 
@@ -54,7 +55,7 @@ static double gathered(const calc_build *b)
 
 void calc_build_pass_open(const calc_build *b, calc_operator *o, double elements)
 {
-    double again = b->exec->strategy.seq_par_ag_redo ? gathered(b) : 0;
+    double again = b->strategy->seq_par_ag_redo ? gathered(b) : 0;
     calc_build_pass(b, o, elements + b->tokens * b->shape->hidden + again);
 }
 
@@ -135,7 +136,7 @@ static void add_up(const calc_build *b, calc_operator *o, calc_pass pass)
  */
 static bool keeps_gathered(const calc_build *b)
 {
-    return !b->exec->strategy.seq_par_ag_redo && !calc_operator_tiled(b->exec);
+    return !b->strategy->seq_par_ag_redo && !calc_operator_tiled(b->strategy);
 }
 
 calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,

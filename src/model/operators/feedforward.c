@@ -20,7 +20,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
     double elements = b->tokens * columns;
-    double unfused = b->exec->strategy.fused_activation ? 1 : 2;
+    double unfused = b->strategy->fused_activation ? 1 : 2;
     calc_operator *gather = calc_build_open_tensor_par(
         b, shared ? "shared expert gather" : "feed-forward gather", module, s->hidden);
     calc_operator *o =
@@ -61,8 +61,7 @@ static void add_sort(calc_build *b, const char *name, double routed)
     const calc_shape *s = b->shape;
     double tokens = calc_transformer_routed_tokens(s);
     double copies = s->experts_per_token * tokens;
-    bool once =
-        b->exec->strategy.dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
+    bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
     double moved =
         once ? calc_shape_reached(s, s->expert_par) * tokens + copies : tokens / 2 + 3.5 * copies;
     double bytes = moved * s->hidden * s->element_bytes;
@@ -84,7 +83,7 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
     if (s->expert_par <= 1) {
         return;
     }
-    if (b->exec->strategy.dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+    if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
         double bytes = calc_transformer_routed_tokens(s) * s->expert_par * s->hidden * e;
         calc_build_collective(b, name, MOE, CALC_IN_EXPERT, bytes,
                               back ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER,
@@ -106,10 +105,10 @@ static void add_way_back(calc_build *b, double routed)
     double tokens = calc_transformer_routed_tokens(s);
     double sent = routed;
     double back = routed;
-    if (b->exec->strategy.dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+    if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
         sent = tokens * s->expert_par;
         back = tokens;
-    } else if (b->exec->strategy.dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
+    } else if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
         sent = tokens * calc_shape_reached(s, s->expert_par);
         back = tokens;
     }
@@ -139,17 +138,17 @@ void calc_feedforward_dense(calc_build *b)
 void calc_feedforward_experts(calc_build *b)
 {
     const calc_shape *s = b->shape;
-    const calc_exec *x = b->exec;
+    const calc_strategy *x = b->strategy;
     double tokens = calc_transformer_routed_tokens(s);
-    double capacity = x->strategy.capacity_factor > 0 ? x->strategy.capacity_factor : 1;
-    double routed = s->experts_per_token * tokens * capacity * (1 + x->strategy.moe_imbalance);
+    double capacity = x->capacity_factor > 0 ? x->capacity_factor : 1;
+    double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance);
     /* The ranks that split an expert compute the tokens of all of them. */
     double rows = routed * s->expert_tensor_par;
     double width = s->expert_feedforward / s->expert_tensor_par;
     double local = s->experts / s->expert_par;
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
-    double traffic = !x->strategy.unfused_experts             ? 1
+    double traffic = !x->unfused_experts                      ? 1
                      : b->chip->expert_activation_traffic > 0 ? b->chip->expert_activation_traffic
                                                               : 2.5;
     calc_operator *o =
@@ -167,7 +166,7 @@ void calc_feedforward_experts(calc_build *b)
         }
     }
     add_sort(b, "permute", routed);
-    add_exchange(b, "dispatch", routed, x->strategy.dispatch_datatype, false);
+    add_exchange(b, "dispatch", routed, x->dispatch_datatype, false);
     add_expert_gather(b, "expert gather", routed, true);
     o = calc_build_matrix(b, "experts up", CALC_OPERATOR_GROUPED, MOE, rows, s->hidden,
                           gates * width, local);
@@ -186,7 +185,7 @@ void calc_feedforward_experts(calc_build *b)
     calc_build_bias(b, o, local * s->hidden);
     calc_build_keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
     add_expert_gather(b, "expert reduction", routed, false);
-    add_exchange(b, "combine", routed, x->strategy.combine_datatype, true);
+    add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
     add_way_back(b, routed);
 }

@@ -7,21 +7,22 @@ calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const
                                                const calc_stage_parts *p, calc_block_kind kind,
                                                double shards)
 {
-    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
     calc_optimizer_step none = {0};
     return e->training ? calc_optimizer_block(c, b.master + 2 * b.moment, p->weights[kind],
                                               p->layers[kind], shards)
                        : none;
 }
 
-calc_stage_travel calc_stage_rules_travel(const calc_exec *e, const calc_block_memory *m)
+calc_stage_travel calc_stage_rules_travel(const calc_strategy *s, bool training,
+                                          const calc_block_memory *m)
 {
-    double weight = e->strategy.weight_offload ? m->weight : 0;
-    double activation = e->strategy.activations_offload ? calc_block_memory_kept(e, m) : 0;
-    double optimizer = e->strategy.optimizer_offload ? m->optimizer : 0;
+    double weight = s->weight_offload ? m->weight : 0;
+    double activation = s->activations_offload ? calc_block_memory_kept(s, m) : 0;
+    double optimizer = s->optimizer_offload ? m->optimizer : 0;
     return (calc_stage_travel){
         .fw_bytes = calc_max(weight, activation),
-        .bw_bytes = e->training ? weight + activation + optimizer : 0,
+        .bw_bytes = training ? weight + activation + optimizer : 0,
     };
 }
 
@@ -45,7 +46,7 @@ void calc_stage_rules_of(const calc_cost_context *c, const calc_exec *e, const c
                          double dense_shards, const calc_optimizer_step *optimizer,
                          calc_stage_terms *t)
 {
-    bool sharded = calc_zero_stage(e) >= 1;
+    bool sharded = calc_zero_stage(&e->strategy) >= 1;
     double shards = sharded ? dense_shards : 1;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && t->compat; kind++) {
         calc_rule_part *out = &t->rule[kind];
@@ -53,7 +54,7 @@ void calc_stage_rules_of(const calc_cost_context *c, const calc_exec *e, const c
         if (b->dense_weights + b->expert_weights <= 0) {
             continue; /* there are no such blocks */
         }
-        calc_block_memory m = calc_block_memory_of(c, e, b, shards);
+        calc_block_memory m = calc_block_memory_of(c, &e->strategy, b, shards);
         set_times(b, out);
         if (calc_compat_has(t->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
             /* Unless it is sharded, and so waits for all gradients, it starts block by block. */
@@ -64,10 +65,10 @@ void calc_stage_rules_of(const calc_cost_context *c, const calc_exec *e, const c
             out->compute_s += sharded ? 0 : s.flop_s;
         }
         if (calc_compat_has(t->compat, CALC_COMPAT_OFFLOAD_EACH)) {
-            calc_stage_travel travel = calc_stage_rules_travel(e, &m);
+            calc_stage_travel travel = calc_stage_rules_travel(&e->strategy, e->training, &m);
             out->fw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.fw_bytes);
             out->bw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.bw_bytes);
         }
-        calc_block_memory_lines(e, &m, out);
+        calc_block_memory_lines(&e->strategy, e->training, &m, out);
     }
 }

@@ -26,6 +26,7 @@ typedef struct calc_stage_travel {
     double fw_bytes, bw_bytes;
 } calc_stage_travel;
 
-calc_stage_travel calc_stage_rules_travel(const calc_exec *exec, const calc_block_memory *block);
+calc_stage_travel calc_stage_rules_travel(const calc_strategy *strategy, bool training,
+                                          const calc_block_memory *block);
 
 #endif
