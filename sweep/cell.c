@@ -264,8 +264,8 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *
     }
     calc_cell_optimizer *o = &k->optimizer[row->weights];
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !o->known; kind++) {
-        o->step[kind] =
-            calc_stage_rules_optimizer(&row->context, exec, &row->parts, kind, lines->dense_shards);
+        o->step[kind] = calc_stage_rules_optimizer(&row->context, &exec->strategy, &row->parts,
+                                                   kind, lines->dense_shards);
     }
     o->known = true;
     return o->step;

@@ -88,8 +88,8 @@ static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     if (rule(r, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
-        calc_optimizer_step o = calc_stage_rules_optimizer(&l->context, l->exec, &l->parts,
-                                                           CALC_DENSE_BLOCK, shards_of(r));
+        calc_optimizer_step o = calc_stage_rules_optimizer(
+            &l->context, &l->exec->strategy, &l->parts, CALC_DENSE_BLOCK, shards_of(r));
         s->block_optim_flops = o.flop;
         s->block_optim_flops_time = o.flop_s;
         s->block_optim_mem_accessed = o.bytes;

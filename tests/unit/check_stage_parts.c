@@ -300,6 +300,63 @@ START_TEST(calculons_layers_are_not_launched_again)
 }
 END_TEST
 
+/* ---- Layers of their own chip and strategy ----------------------------------------------------
+ */
+
+/* A system and an execution that say nothing of the chip and the strategy, which are handed beside
+ * them: all that layers cost is as if they were the layout's own. */
+static void costs_as_its_own(const stage_case *whole)
+{
+    const modern_case *w = &whole->c;
+    const calc_strategy *strategy = &w->exec.strategy;
+    calc_system system = w->system;
+    calc_exec exec = w->exec;
+    memset(&system.chip, 0, sizeof system.chip);
+    memset(&exec.strategy, 0, sizeof exec.strategy);
+    calc_shape shape = calc_shape_of(&w->app, strategy, exec.microbatch_size, exec.seq_size);
+    calc_cost_context context =
+        calc_cost_context_for(&system, &w->system.chip, &exec, strategy, &shape, w->context.compat);
+    calc_stage_parts parts;
+    calc_stage_parts_of(&context, &parts);
+    ck_assert_mem_eq(&parts, &whole->parts, sizeof parts);
+    calc_stage_lines lines = calc_stage_lines_of(&system, &exec, strategy, &context.groups,
+                                                 calc_stage_message_bytes(&shape));
+    ck_assert_mem_eq(&lines, &whole->lines, sizeof lines);
+    const calc_cost *block = &parts.block[CALC_MOE_BLOCK];
+    calc_stage_sharded got = calc_stage_sharded_of(&context, strategy, block, &lines);
+    calc_stage_sharded want = calc_stage_sharded_of(&w->context, strategy, block, &whole->lines);
+    ck_assert_double_gt(want.link_s, 0);
+    ck_assert_mem_eq(&got, &want, sizeof got);
+}
+
+START_TEST(layers_may_have_a_chip_and_a_strategy_of_their_own)
+{
+    static const calc_rank_order orders[] = {
+        CALC_RANK_ORDER_NETWORKS, CALC_RANK_ORDER_TP_CP_EP_DP_PP, CALC_RANK_ORDER_TP_CP_EP_PP_DP};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        stage_case s;
+        build(&s, moe_app(), modern_exec(2, 2, 4));
+        s.c.app.mtp_blocks = 1;
+        s.c.exec.rank_order = orders[i];
+        s.c.exec.num_procs *= 2;
+        s.c.exec.strategy.context_par = 2;
+        s.c.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+        s.c.exec.strategy.expert_par = 4;
+        s.c.exec.strategy.zero_stage = 3;
+        s.c.exec.strategy.fsdp_par = 2;
+        s.c.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+        s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
+        s.c.system.chip.host.block_s = 1e-3;
+        s.c.system.chip.launch.matrix_s = 1e-6;
+        s.c.system.chip.sustained = 0.75;
+        s.c.system.networks[0].processor_usage = 0.125;
+        settle(&s);
+        costs_as_its_own(&s);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stage_parts");
@@ -316,5 +373,6 @@ int main(void)
     tcase_add_test(cases, checkpoints_are_a_ranks_share_and_whole_by_rule);
     tcase_add_test(cases, the_optimizer_is_told_each_layer_by_rule);
     tcase_add_test(cases, calculons_layers_are_not_launched_again);
+    tcase_add_test(cases, layers_may_have_a_chip_and_a_strategy_of_their_own);
     return run_cases(cases);
 }

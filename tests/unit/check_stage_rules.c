@@ -73,7 +73,7 @@ static calc_stage_terms terms_of(calc_compat compat, const calc_exec *exec, doub
     b->work[CALC_PASS_WGRAD] = (calc_cost_work){.flop_s = 800, .mem_s = 1600};
     b->re = (calc_cost_work){.flop_s = 3200, .mem_s = 6400};
     calc_stage_terms t = {.compat = compat};
-    calc_stage_rules_of(&context, exec, &parts, shards, NULL, &t);
+    calc_stage_rules_of(&context, &exec->strategy, &parts, shards, NULL, &t);
     return t;
 }
 

@@ -11,11 +11,10 @@
 #define TENSOR_PAR_ASYNC 0.5
 #define EXPERT_PAR_HIDDEN 0.6
 
-calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
-                                       const calc_shape *shape, calc_compat compat)
+calc_cost_context calc_cost_context_for(const calc_system *system, const calc_chip *chip,
+                                        const calc_exec *exec, const calc_strategy *strategy,
+                                        const calc_shape *shape, calc_compat compat)
 {
-    const calc_chip *chip = &system->chip;
-    const calc_strategy *strategy = &exec->strategy;
     calc_groups groups = calc_groups_of(exec, strategy);
     calc_datatype narrow = calc_format_datatype(strategy->matrix_datatype, strategy->datatype);
     double scaled = strategy->scaling == CALC_SCALING_BLOCK && narrow != strategy->datatype
@@ -36,6 +35,12 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
         .usage =
             system->networks[calc_collective_top_network(system, &groups.tensor)].processor_usage,
     };
+}
+
+calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
+                                       const calc_shape *shape, calc_compat compat)
+{
+    return calc_cost_context_for(system, &system->chip, exec, &exec->strategy, shape, compat);
 }
 
 /* The matrix engine in the datatype of what is never narrow. */

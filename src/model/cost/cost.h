@@ -25,7 +25,13 @@ typedef struct calc_cost_context {
         *measured; /**< kernels to look up before anything is computed, or NULL */
 } calc_cost_context;
 
-/** Fill the context of a layout: its strategy on the chip of its system. */
+/** Fill the context of layers with a strategy on a chip: the networks are those of the system, the
+ *  ranks, stages and passes those of the execution. */
+calc_cost_context calc_cost_context_for(const calc_system *system, const calc_chip *chip,
+                                        const calc_exec *exec, const calc_strategy *strategy,
+                                        const calc_shape *shape, calc_compat compat);
+
+/** The same for the chip of the system and the strategy of the execution. */
 calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
                                        const calc_shape *shape, calc_compat compat);
 

@@ -402,7 +402,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
     set_reduction(e, &b, zero, t);
-    calc_stage_rules_of(c, e, p, 1, NULL, t);
+    calc_stage_rules_of(c, &e->strategy, p, 1, NULL, t);
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
@@ -436,7 +436,7 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     bool each = e->training && zero == 2;
     t->reductions = each ? t->microbatches : 1;
     if (zero >= 1) {
-        calc_stage_rules_of(c, e, p, l->dense_shards, optimizer, t);
+        calc_stage_rules_of(c, &e->strategy, p, l->dense_shards, optimizer, t);
     }
 }
 
