@@ -186,16 +186,40 @@ typedef struct calc_network_ops {
 typedef struct calc_network {
 #include "calc/network.fields.h"
 } calc_network;
-/** The machine: one kind of processor, its memory tiers and its networks. */
+#undef CALC_FIELD
+
+/* A row of a part of a struct is a member of that part, not of the struct itself. */
+#define CALC_FIELD(name, type, arg, ...)
+#define CALC_CHIP_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+/** One processor: its engines, its memory tiers and the host that issues its kernels. */
+typedef struct calc_chip {
+#include "calc/system.fields.h"
+} calc_chip;
+#undef CALC_FIELD
+#define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+#define CALC_CHIP_FIELD(name, type, arg, ...)
+/** The machine: one kind of processor, and the networks between them. */
 typedef struct calc_system {
+    calc_chip chip;
 #include "calc/system.fields.h"
 } calc_system;
 /** What is served, where the model is not trained. */
 typedef struct calc_inference {
 #include "calc/inference.fields.h"
 } calc_inference;
-/** How the model is laid out and run. */
+#undef CALC_FIELD
+#define CALC_FIELD(name, type, arg, ...)
+#define CALC_STRATEGY_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+/** How a layer is split, computed, kept and sent. */
+typedef struct calc_strategy {
+#include "calc/exec.fields.h"
+} calc_strategy;
+#undef CALC_FIELD
+#define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+#define CALC_STRATEGY_FIELD(name, type, arg, ...)
+/** How the model is laid out and run: ranks, batch and pipeline, and the strategy of its layers. */
 typedef struct calc_exec {
+    calc_strategy strategy;
 #include "calc/exec.fields.h"
 } calc_exec;
 /** The answer. A statistic that cannot be computed for the layout is NaN (JSON null). */
@@ -243,7 +267,7 @@ typedef struct calc_table calc_table;
 
 /** One row of a table. */
 typedef struct calc_field {
-    const char *name; /**< member of the struct */
+    const char *name; /**< member of the struct, or of a part of it (calc_exec.strategy) */
     const char *key;  /**< key in JSON and CSV, and name for people */
     calc_field_type type;
     unsigned flags;             /**< CALC_OPTIONAL ... */

@@ -21,8 +21,8 @@ static int64_t value_before(const calc_values *axis, int64_t value)
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par)
 {
-    int64_t replica = base->tensor_par * pipeline_par;
-    replica *= base->context_par > 1 ? base->context_par : 1;
+    int64_t replica = base->strategy.tensor_par * pipeline_par;
+    replica *= base->strategy.context_par > 1 ? base->strategy.context_par : 1;
     if (num_procs % replica != 0 || pipeline_par > app->num_blocks) {
         return false;
     }
@@ -46,7 +46,7 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
     cell->exec = *base;
     cell->exec.num_procs = num_procs;
     cell->exec.pipeline_par = pipeline_par;
-    cell->exec.data_par = data_par;
+    cell->exec.strategy.data_par = data_par;
     cell->exec.batch_size = batch;
     cell->rounds = false;
     return true;
@@ -55,7 +55,7 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
 bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t batch)
 {
     const calc_exec *e = &cell->exec;
-    int64_t micro = e->data_par * e->microbatch_size;
+    int64_t micro = e->strategy.data_par * e->microbatch_size;
     if (!space->batch_is_maximum || e->batch_size / micro % e->pipeline_par == 0) {
         return false;
     }
@@ -161,13 +161,14 @@ static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system 
     int64_t data[CALC_MAX_NETWORKS];
     k->pipelines = calc_space_networks(space, CALC_AXIS_pipeline_par_net,
                                        placed ? 1 : e.pipeline_par, s, pipeline);
-    k->datas = calc_space_networks(space, CALC_AXIS_data_par_net, placed ? 1 : e.data_par, s, data);
+    k->datas = calc_space_networks(space, CALC_AXIS_data_par_net, placed ? 1 : e.strategy.data_par,
+                                   s, data);
     for (size_t i = 0; i < k->pipelines * k->datas; i++) {
         k->pair[i].pipeline = e.pipeline_par_net = pipeline[i / k->datas];
-        k->pair[i].data = e.data_par_net = data[i % k->datas];
+        k->pair[i].data = e.strategy.data_par_net = data[i % k->datas];
         k->pair[i].known = false;
         for (size_t n = 0; n < rows->networks_count; n++) {
-            e.tensor_par_net = rows->networks[n];
+            e.strategy.tensor_par_net = rows->networks[n];
             k->verdict[n][i] = calc_verdict_networks(s, &e);
         }
     }
@@ -176,7 +177,7 @@ static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system 
 void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *system,
                     const calc_rows *rows, calc_compat compat)
 {
-    k->alone = k->exec.data_par == 1 && k->exec.context_par <= 1;
+    k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
     fill_chunkings(k, space, rows, compat);
     fill_flags(k, space);
     fill_choices(k, rows);
@@ -261,10 +262,10 @@ const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
     if (!pair->known) {
         calc_exec e = k->exec;
         e.pipeline_par_net = pair->pipeline;
-        e.data_par_net = pair->data;
-        calc_groups groups = calc_groups_of(&e);
-        pair->lines =
-            calc_stage_lines_of(system, &e, &groups, calc_stage_message_bytes(&rows->shape));
+        e.strategy.data_par_net = pair->data;
+        calc_groups groups = calc_groups_of(&e, &e.strategy);
+        pair->lines = calc_stage_lines_of(system, &e, &e.strategy, &groups,
+                                          calc_stage_message_bytes(&rows->shape));
         pair->known = true;
     }
     return &pair->lines;
@@ -275,13 +276,13 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *
                                                   const calc_stage_lines *lines)
 {
     bool asked = calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE);
-    if (!asked || row->weights >= CALC_ROW_WEIGHTS || calc_zero_stage(exec) < 1) {
+    if (!asked || row->weights >= CALC_ROW_WEIGHTS || calc_zero_stage(&exec->strategy) < 1) {
         return NULL;
     }
     calc_cell_optimizer *o = &k->optimizer[row->weights];
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !o->known; kind++) {
-        o->step[kind] =
-            calc_stage_rules_optimizer(&row->context, exec, &row->parts, kind, lines->dense_shards);
+        o->step[kind] = calc_stage_rules_optimizer(&row->context, &exec->strategy, &row->parts,
+                                                   kind, lines->dense_shards);
     }
     o->known = true;
     return o->step;
@@ -297,7 +298,7 @@ static void put_links(calc_kernel_links *to, size_t lane, const calc_stage_links
 const calc_kernel_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,
                                          const calc_exec *exec)
 {
-    int64_t zero = calc_zero_stage(exec);
+    int64_t zero = calc_zero_stage(&exec->strategy);
     size_t i = 0;
     while (i + 1 < CALC_CELL_LINKS && k->known[i].known &&
            (k->known[i].message_bytes != row->parts.message_bytes || k->known[i].zero != zero)) {
@@ -315,7 +316,7 @@ const calc_kernel_links *calc_cell_links(calc_cell *k, const calc_rows *rows, co
     for (size_t p = 0; p < k->lane_pairs; p++) {
         size_t index = k->lane_pair[p];
         e.pipeline_par_net = k->pair[index].pipeline;
-        e.data_par_net = k->pair[index].data;
+        e.strategy.data_par_net = k->pair[index].data;
         links = calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
                                     calc_cell_lines(k, row->context.system, rows, index));
         for (size_t c = 0; c < k->fitting; c++) {

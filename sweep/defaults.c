@@ -104,14 +104,14 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
     calc_exec plain;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
     for (size_t i = 0; i < designs->apps; i++) {
-        if (!calc_calculon_lacks(&designs->app[i].app, &plain)) {
+        if (!calc_calculon_lacks(&designs->app[i].app, &plain.strategy)) {
             return CALC_OK;
         }
     }
     for (size_t i = 0; i < designs->systems; i++) {
         const calc_system *s = &designs->system[i].system;
-        offered =
-            offered && s->matrix[bfloat16].flop_per_s > 0 && s->vector[bfloat16].flop_per_s > 0;
+        offered = offered && s->chip.matrix[bfloat16].flop_per_s > 0 &&
+                  s->chip.vector[bfloat16].flop_per_s > 0;
     }
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults && status == CALC_OK; i++) {

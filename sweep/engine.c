@@ -305,8 +305,9 @@ static calc_status report(const shared *s, calc_status status, calc_errors *erro
                     "verification failed: calc run gives other numbers for num_procs %lld, "
                     "tensor_par %lld, pipeline_par %lld, microbatch_size %lld, "
                     "pipeline_interleaving %lld",
-                    (long long)e->num_procs, (long long)e->tensor_par, (long long)e->pipeline_par,
-                    (long long)e->microbatch_size, (long long)e->pipeline_interleaving);
+                    (long long)e->num_procs, (long long)e->strategy.tensor_par,
+                    (long long)e->pipeline_par, (long long)e->microbatch_size,
+                    (long long)e->pipeline_interleaving);
             }
         }
     }

@@ -44,10 +44,10 @@ bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const cal
 
 calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
 {
-    if (p->tier1_bytes > w->system->mem1.capacity_bytes) {
+    if (p->tier1_bytes > w->system->chip.mem1.capacity_bytes) {
         return CALC_VERDICT_MEM1_CAPACITY;
     }
-    bool fine = p->tier2_bytes <= w->system->mem2.capacity_bytes;
+    bool fine = p->tier2_bytes <= w->system->chip.mem2.capacity_bytes;
     return fine ? CALC_VERDICT_OK : CALC_VERDICT_MEM2_CAPACITY;
 }
 

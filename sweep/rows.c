@@ -11,11 +11,11 @@ void calc_rows_free(calc_rows *rows)
 
 void calc_row_choice_put(const calc_row_choice *c, calc_exec *e)
 {
-    e->optimizer_sharding = c->sharding;
-    e->zero_stage = c->zero;
-    e->weight_offload = c->weights;
-    e->activations_offload = c->activations;
-    e->optimizer_offload = c->optimizer;
+    e->strategy.optimizer_sharding = c->sharding;
+    e->strategy.zero_stage = c->zero;
+    e->strategy.weight_offload = c->weights;
+    e->strategy.activations_offload = c->activations;
+    e->strategy.optimizer_offload = c->optimizer;
 }
 
 static calc_row *next(calc_rows *rows)
@@ -103,23 +103,23 @@ static void list_data_networks(calc_rows *rows, const calc_space *space, const c
 {
     rows->datas = 1;
     rows->data[0] = -1;
-    if (base->expert_par > 1 && base->expert_par_net < 0 &&
+    if (base->strategy.expert_par > 1 && base->strategy.expert_par_net < 0 &&
         base->rank_order == CALC_RANK_ORDER_NETWORKS) {
-        rows->datas = calc_space_networks(space, CALC_AXIS_data_par_net, base->expert_par, system,
-                                          rows->data);
+        rows->datas = calc_space_networks(space, CALC_AXIS_data_par_net, base->strategy.expert_par,
+                                          system, rows->data);
     }
 }
 
 /* A row for each tensor-parallel network. */
 static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
 {
-    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
         size_t n = i / rows->datas;
         int64_t data = rows->data[i % rows->datas];
         calc_exec e = *exec;
-        e.tensor_par_net = rows->networks[n];
-        e.data_par_net = data < 0 ? e.data_par_net : data;
+        e.strategy.tensor_par_net = rows->networks[n];
+        e.strategy.data_par_net = data < 0 ? e.strategy.data_par_net : data;
         calc_row *row = next(rows);
         if (!row) {
             return CALC_ERR_NOMEM;
@@ -149,15 +149,15 @@ static size_t pick_recompute(const calc_space *space, const calc_exec *base, int
                                     CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY,
                                     CALC_ACTIVATION_RECOMPUTE_FULL};
     const calc_axis axis = CALC_AXIS_activation_recompute;
-    if (base->recompute_modules) {
+    if (base->strategy.recompute_modules) {
         return pick(space, axis, with_modules, 1, out);
     }
     if (!base->training) {
         return pick(space, axis, plain, 1, out);
     }
     bool all = space->axis[axis].all;
-    return base->flash_attention && all ? pick(space, axis, flash, 2, out)
-                                        : pick(space, axis, every, 3, out);
+    return base->strategy.flash_attention && all ? pick(space, axis, flash, 2, out)
+                                                 : pick(space, axis, every, 3, out);
 }
 
 /* Ways to keep the state, of which replicas there may be one only. */
@@ -192,7 +192,7 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
                          const calc_exec *base)
 {
     const calc_values *axis = space->axis;
-    bool tier2 = system->mem2.capacity_bytes > 0;
+    bool tier2 = system->chip.mem2.capacity_bytes > 0;
     bool weights = tier2 || !axis[CALC_AXIS_weight_offload].all;
     bool activations = tier2 || !axis[CALC_AXIS_activations_offload].all;
     bool optimizers = base->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);
@@ -233,30 +233,31 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
     int64_t type[3];
     int64_t overlap[5];
     int64_t redo[2];
-    bool scatters = (int64_t)rows->shape.tokens % e->tensor_par == 0;
+    bool scatters = (int64_t)rows->shape.tokens % e->strategy.tensor_par == 0;
     bool prefill_split = e->inference.prefill_tensor_par > 1 &&
-                         (e->expert_par > 1 || e->inference.prefill_expert_par > 1);
-    bool experts_split = (e->expert_par > 1 && e->tensor_par > 1) || prefill_split;
+                         (e->strategy.expert_par > 1 || e->inference.prefill_expert_par > 1);
+    bool experts_split =
+        (e->strategy.expert_par > 1 && e->strategy.tensor_par > 1) || prefill_split;
     /* Where one type is preferred, it is that of several ranks. */
-    bool single = e->tensor_par == 1 && space->axis[CALC_AXIS_tensor_par_comm_type].last;
+    bool single = e->strategy.tensor_par == 1 && space->axis[CALC_AXIS_tensor_par_comm_type].last;
     /* `*` stands for those that Calculon knows. */
     bool known = space->axis[CALC_AXIS_tensor_par_overlap].all && calc_space_calculon(compat);
     size_t kinds = known ? CALC_TENSOR_PAR_OVERLAP_PIPE + 1 : 5;
     size_t type_count =
         pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
-    size_t overlap_count =
-        pick(space, CALC_AXIS_tensor_par_overlap, overlaps, e->tensor_par > 1 ? kinds : 1, overlap);
+    size_t overlap_count = pick(space, CALC_AXIS_tensor_par_overlap, overlaps,
+                                e->strategy.tensor_par > 1 ? kinds : 1, overlap);
     for (size_t k = 0; k < type_count; k++) {
-        e->tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
-        bool split = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        e->strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
+        bool split = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
         if (experts_split && !split) {
             continue;
         }
-        bool can_redo = split && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+        bool can_redo = split && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
         size_t redo_count = calc_space_pick_bool(space, CALC_AXIS_seq_par_ag_redo, can_redo, redo);
         for (size_t l = 0; l < redo_count * overlap_count; l++) {
-            e->seq_par_ag_redo = redo[l / overlap_count] != 0;
-            e->tensor_par_overlap = (calc_tensor_par_overlap)overlap[l % overlap_count];
+            e->strategy.seq_par_ag_redo = redo[l / overlap_count] != 0;
+            e->strategy.tensor_par_overlap = (calc_tensor_par_overlap)overlap[l % overlap_count];
             if (add_rows(rows, e) != CALC_OK) {
                 return CALC_ERR_NOMEM;
             }
@@ -273,18 +274,19 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
     int64_t recompute[4];
     calc_exec e = *base;
     rows->count = 0;
-    rows->shape = calc_shape_of(app, base);
+    rows->shape = calc_shape_of(app, &base->strategy, base->microbatch_size, base->seq_size);
     bool placed = base->rank_order != CALC_RANK_ORDER_NETWORKS;
-    rows->networks_count = calc_space_networks(
-        space, CALC_AXIS_tensor_par_net, placed ? 1 : base->tensor_par, system, rows->networks);
+    rows->networks_count =
+        calc_space_networks(space, CALC_AXIS_tensor_par_net, placed ? 1 : base->strategy.tensor_par,
+                            system, rows->networks);
     list_data_networks(rows, space, system, base);
     list_choices(rows, space, system, base);
     size_t fused_count = calc_space_pick_bool(space, CALC_AXIS_fused_activation, true, fused);
     size_t recompute_count = pick_recompute(space, base, recompute);
     for (size_t i = 0; i < fused_count; i++) {
-        e.fused_activation = fused[i] != 0;
+        e.strategy.fused_activation = fused[i] != 0;
         for (size_t j = 0; j < recompute_count; j++) {
-            e.activation_recompute = (calc_activation_recompute)recompute[j];
+            e.strategy.activation_recompute = (calc_activation_recompute)recompute[j];
             if (add_communications(rows, space, compat, &e) != CALC_OK) {
                 return CALC_ERR_NOMEM;
             }

@@ -100,8 +100,8 @@ static bool add_local_batches(numbers *local, const calc_units *units, const cal
 static bool list_microbatches(numbers *out, const calc_units *units, const calc_space *space,
                               const calc_app *app, const calc_exec *base)
 {
-    int64_t context_par = base->context_par > 1 ? base->context_par : 1;
-    int64_t tensor_par = base->tensor_par;
+    int64_t context_par = base->strategy.context_par > 1 ? base->strategy.context_par : 1;
+    int64_t tensor_par = base->strategy.tensor_par;
     int64_t replica = tensor_par * context_par;
     int64_t seq_size = base->seq_size > 0 ? base->seq_size : app->seq_size;
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
@@ -147,7 +147,8 @@ calc_datatype calc_units_datatype(const calc_system *system)
     static const calc_datatype order[] = {CALC_DATATYPE_FLOAT16, CALC_DATATYPE_BFLOAT16,
                                           CALC_DATATYPE_FLOAT8, CALC_DATATYPE_FLOAT32};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        if (system->matrix[order[i]].flop_per_s > 0 && system->vector[order[i]].flop_per_s > 0) {
+        if (system->chip.matrix[order[i]].flop_per_s > 0 &&
+            system->chip.vector[order[i]].flop_per_s > 0) {
             return order[i];
         }
     }
@@ -201,12 +202,12 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
         if (common % t != 0 || !(axis->all || calc_space_has(space, CALC_AXIS_tensor_par, t))) {
             continue;
         }
-        base->tensor_par = t;
+        base->strategy.tensor_par = t;
         fine = add_tensor_par(units, space, app, base, microbatches);
         if (split && t > 1 && fine) {
-            base->expert_tensor_par = t;
+            base->strategy.expert_tensor_par = t;
             fine = add_tensor_par(units, space, app, base, microbatches);
-            base->expert_tensor_par = 1;
+            base->strategy.expert_tensor_par = 1;
         }
     }
     return fine;
@@ -259,14 +260,14 @@ static bool stages_legal(const calc_space *space, const calc_exec *e)
         e->pipeline_balance != space->axis[CALC_AXIS_pipeline_balance].value[0]) {
         return false;
     }
-    int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
-    int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
+    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
     bool twice = dual || e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     bool paired = (!dual || (e->pipeline_par % 2 == 0 && microbatches % 2 == 0)) &&
                   (!twice || microbatches >= 2 * e->pipeline_par);
-    bool shards = e->fsdp_par <= 0 || e->num_procs % e->fsdp_par == 0;
+    bool shards = e->strategy.fsdp_par <= 0 || e->num_procs % e->strategy.fsdp_par == 0;
     return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
 }
 
@@ -278,7 +279,7 @@ static bool served_legal(const calc_worker *w)
     if (e.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         return true;
     }
-    e.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
+    e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
     calc_rules_inference(w->app, &e, &errors);
     return errors.count == 0;
 }
@@ -325,8 +326,8 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
     for (size_t n = unit->procs_begin; n < unit->procs_end; n++) {
-        for (size_t b = 0; b < batches->count && procs->value[n] % unit->base.tensor_par == 0;
-             b++) {
+        for (size_t b = 0;
+             b < batches->count && procs->value[n] % unit->base.strategy.tensor_par == 0; b++) {
             run_cells(worker, units, unit, n, batches->value[b], &filled);
         }
     }

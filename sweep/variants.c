@@ -61,12 +61,14 @@ static int64_t next_known(const calc_app *app, const calc_exec *e, calc_axis axi
 /* Whether the machine has the networks and the engines that a variant names. */
 static bool offered(const calc_system *system, const calc_exec *e)
 {
-    const int64_t nets[] = {e->context_par_net, e->expert_par_net, e->expert_tensor_par_net,
-                            e->expert_data_par_net};
+    const int64_t nets[] = {e->strategy.context_par_net, e->strategy.expert_par_net,
+                            e->strategy.expert_tensor_par_net, e->strategy.expert_data_par_net};
     const calc_engine *engine =
-        &system->matrix[calc_format_datatype(e->matrix_datatype, e->datatype)];
+        &system->chip
+             .matrix[calc_format_datatype(e->strategy.matrix_datatype, e->strategy.datatype)];
     const calc_engine *elements =
-        &system->vector[calc_format_datatype(e->vector_datatype, e->datatype)];
+        &system->chip
+             .vector[calc_format_datatype(e->strategy.vector_datatype, e->strategy.datatype)];
     bool fine = engine->flop_per_s > 0 && engine->efficiency.count > 0 &&
                 elements->flop_per_s > 0 && elements->efficiency.count > 0;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
@@ -90,9 +92,10 @@ static bool legal(const calc_app *app, const calc_system *system, const calc_exe
     if (!offered(system, e) || !ends_legal(app, e)) {
         return false;
     }
-    bool flash = e->flash_attention || e->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    bool flash =
+        e->strategy.flash_attention || e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH;
     bool several = app->kv_heads > 1 || app->kv_lora_rank > 0;
-    switch (e->attention_type) {
+    switch (e->strategy.attention_type) {
     case CALC_ATTENTION_TYPE_MULTI_LATENT:
         if (app->kv_lora_rank == 0) {
             return false;
@@ -112,18 +115,19 @@ static bool legal(const calc_app *app, const calc_system *system, const calc_exe
         break;
     }
     calc_exec known = *e;
-    if (e->recompute_modules) {
-        known.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    if (e->strategy.recompute_modules) {
+        known.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     }
-    if (calc_compat_has(compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(app, &known)) {
+    if (calc_compat_has(compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(app, &known.strategy)) {
         return false;
     }
     bool experts = app->num_experts > 0;
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && e->training) {
         return false;
     }
-    return (flash || e->context_par <= 1) && (e->training || !e->recompute_modules) &&
-           (experts || (e->expert_par <= 1 && e->expert_tensor_par <= 1));
+    return (flash || e->strategy.context_par <= 1) &&
+           (e->training || !e->strategy.recompute_modules) &&
+           (experts || (e->strategy.expert_par <= 1 && e->strategy.expert_tensor_par <= 1));
 }
 
 /* Whether a space asks for an attention type. Every one stands for those of Calculon, or for the
@@ -175,15 +179,15 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
     bool fine = true;
     v->count = 0;
     for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
-        bool has = system->matrix[d].flop_per_s > 0 && system->vector[d].flop_per_s > 0;
+        bool has = system->chip.matrix[d].flop_per_s > 0 && system->chip.vector[d].flop_per_s > 0;
         bool wanted = datatypes->all ? d == (int)calc_units_datatype(system)
                                      : calc_space_has(space, CALC_AXIS_datatype, d);
         for (int type = 0; type < CALC_ATTENTION_TYPE_COUNT && has && wanted; type++) {
             for (int training = 0; training < 2 && fine; training++) {
                 calc_exec e;
                 calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e);
-                e.datatype = (calc_datatype)d;
-                e.attention_type = (calc_attention_type)type;
+                e.strategy.datatype = (calc_datatype)d;
+                e.strategy.attention_type = (calc_attention_type)type;
                 e.training = training != 0;
                 e.inference = space->inference;
                 if (wants(space, app, (calc_attention_type)type) &&
@@ -198,23 +202,23 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
 
 bool calc_variant_legal(const calc_app *app, const calc_exec *e)
 {
-    int64_t c = e->context_par > 1 ? e->context_par : 1;
-    int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
-    int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    int64_t c = e->strategy.context_par > 1 ? e->strategy.context_par : 1;
+    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
+    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     int64_t seq = e->seq_size > 0 ? e->seq_size : app->seq_size;
-    bool ulysses = e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    bool zigzag =
-        app->causal && e->context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG && !ulysses;
+    bool ulysses = e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    bool zigzag = app->causal &&
+                  e->strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG && !ulysses;
     int64_t width = app->expert_feedforward > 0 ? app->expert_feedforward : app->feedforward;
-    if (c > 1 &&
-        (seq % (zigzag ? 2 * c : c) != 0 || (ulysses && app->attn_heads / e->tensor_par % c != 0) ||
-         (e->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL && e->context_par_inner > 0 &&
-          c % e->context_par_inner != 0))) {
+    if (c > 1 && (seq % (zigzag ? 2 * c : c) != 0 ||
+                  (ulysses && app->attn_heads / e->strategy.tensor_par % c != 0) ||
+                  (e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL &&
+                   e->strategy.context_par_inner > 0 && c % e->strategy.context_par_inner != 0))) {
         return false;
     }
     if (app->num_experts == 0) {
         return true;
     }
     return app->num_experts % ep == 0 && width % etp == 0 &&
-           app->shared_feedforward % e->tensor_par == 0;
+           app->shared_feedforward % e->strategy.tensor_par == 0;
 }

@@ -79,7 +79,7 @@ static calc_exec exec_of(const calc_worker *w, const calc_row *row)
     calc_exec e = row->exec;
     e.num_procs = cell->num_procs;
     e.pipeline_par = cell->pipeline_par;
-    e.data_par = cell->data_par;
+    e.strategy.data_par = cell->strategy.data_par;
     e.batch_size = cell->batch_size;
     e.pipeline_interleaving = 1;
     return e;
@@ -96,11 +96,11 @@ static void put_point(const calc_cell *c, size_t pair, const calc_cell_chunking 
                       size_t flag, calc_exec *e)
 {
     e->pipeline_par_net = c->pair[pair].pipeline;
-    e->data_par_net = c->pair[pair].data;
+    e->strategy.data_par_net = c->pair[pair].data;
     e->pipeline_interleaving = chunking->interleaving;
-    e->pipeline_par_overlap = chunking->overlapped;
-    e->data_par_overlap = c->reduce[flag / c->gathers] != 0;
-    e->param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
+    e->strategy.pipeline_par_overlap = chunking->overlapped;
+    e->strategy.data_par_overlap = c->reduce[flag / c->gathers] != 0;
+    e->strategy.param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
 }
 
 /* Pairs of networks of a row's points. */
@@ -274,7 +274,7 @@ static void run_choice(calc_worker *w, const calc_row *row, size_t choice, calc_
     const calc_cell *c = &w->cell;
     calc_stage_terms *terms = &w->rows.terms[row->terms + c->choice[choice]];
     put_choice(w, choice, &w->exec);
-    bool each = calc_zero_stage(&w->exec) >= 3;
+    bool each = calc_zero_stage(&w->exec.strategy) >= 3;
     size_t flags = c->reduces * c->gathers;
     if (calc_verdict_offload_blocks(&w->exec, c->fewest_blocks)) {
         w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += c->lanes.count * flags;
@@ -368,8 +368,8 @@ void calc_worker_cell(calc_worker *w)
     calc_cell_fill(c, w->space, w->system, &w->rows, w->options->compat);
     w->tile.lanes = &c->lanes;
     w->tile.schedule = c->exec.pipeline_schedule;
-    w->tile.tier1_capacity_bytes = w->system->mem1.capacity_bytes;
-    w->tile.tier2_capacity_bytes = w->system->mem2.capacity_bytes;
+    w->tile.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
+    w->tile.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
     for (size_t i = 0; i < w->rows.count; i++) {
         count_row(w, &w->rows.row[i]);

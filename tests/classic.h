@@ -13,7 +13,7 @@ enum {
 
 /* First in the braces of an execution: optional fields that are not 0 when they are absent. */
 #define CLASSIC_EXEC                                                                               \
-    .context_par_net = -1, .expert_par_net = -1, .expert_tensor_par_net = -1,                      \
-    .expert_data_par_net = -1
+    .strategy.context_par_net = -1, .strategy.expert_par_net = -1,                                 \
+    .strategy.expert_tensor_par_net = -1, .strategy.expert_data_par_net = -1
 
 #endif

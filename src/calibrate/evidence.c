@@ -60,8 +60,8 @@ static void assign_folds_by_source(calc_evidence *evidence)
         for (size_t j = 0; j < i && row->source_fold < 0; j++) {
             const calc_evidence_row *other = &evidence->row[j];
             bool alike =
-                one ? other->result->prediction->map.exec.tensor_par ==
-                          row->result->prediction->map.exec.tensor_par
+                one ? other->result->prediction->map.exec.strategy.tensor_par ==
+                          row->result->prediction->map.exec.strategy.tensor_par
                     : other->publisher_length == row->publisher_length &&
                           strncmp(other->publisher, row->publisher, row->publisher_length) == 0;
             row->source_fold = alike ? other->source_fold : -1;

@@ -19,7 +19,7 @@ static calc_status fit(calc_point_fit *out, const calc_points *points, const boo
     calc_status status =
         calc_point_fit_make(out, points->item, points->count, skip, system, errors);
     for (int i = 0; i < CALC_DATATYPE_COUNT && status == CALC_OK; i++) {
-        if (system->matrix[i].flop_per_s > 0) {
+        if (system->chip.matrix[i].flop_per_s > 0) {
             status = calc_point_curve_matrix(&out->system, (calc_datatype)i, points->item,
                                              points->count, skip, &out->curve[i], errors);
         }

@@ -73,7 +73,7 @@ static calc_point_constant *add(calc_point_fit *fit, const char *unit, calc_cons
 
 static void add_matrix(const source *s, calc_datatype datatype)
 {
-    if (!has_matrix(s, datatype) || !(s->fit->system.matrix[datatype].flop_per_s > 0)) {
+    if (!has_matrix(s, datatype) || !(s->fit->system.chip.matrix[datatype].flop_per_s > 0)) {
         return;
     }
     calc_point_constant *c = add(s->fit, "", CALC_CONSTANT_LOGIT, 0.5,
@@ -83,7 +83,7 @@ static void add_matrix(const source *s, calc_datatype datatype)
                           : datatype == CALC_DATATYPE_FLOAT16 ? CALC_DATATYPE_BFLOAT16
                                                               : datatype;
     if (c && other != datatype && !has_matrix(s, other) &&
-        s->fit->system.matrix[other].flop_per_s > 0) {
+        s->fit->system.chip.matrix[other].flop_per_s > 0) {
         snprintf(c->path[1], sizeof c->path[1], "matrix.%s.gflops_efficiency",
                  calc_datatype_names[other]);
         c->constant.path[1] = c->path[1];

@@ -179,7 +179,7 @@ calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
                                     const calc_point *points, size_t count, const bool *skip,
                                     bool *changed, calc_errors *errors)
 {
-    calc_curve *curve = &system->matrix[datatype].efficiency;
+    calc_curve *curve = &system->chip.matrix[datatype].efficiency;
     const calc_curve before = *curve;
     sample *samples = calloc(count + 1, sizeof *samples);
     *changed = false;

@@ -1,22 +1,20 @@
 #include "calibrate/point_time.h"
 
-#include "model/cost/cost.h"
-#include "model/operators/build.h"
-#include "model/operators/transformer.h"
+#include "model/cost/block.h"
 
 static calc_exec exec_of(const calc_point *p)
 {
     bool narrow = p->datatype == CALC_DATATYPE_FLOAT8 || p->datatype == CALC_DATATYPE_FLOAT4;
     calc_exec exec = {.num_procs = 1,
-                      .tensor_par = 1,
+                      .strategy.tensor_par = 1,
                       .pipeline_par = 1,
-                      .data_par = 1,
+                      .strategy.data_par = 1,
                       .microbatch_size = 1,
-                      .datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype,
-                      .flash_attention = true,
+                      .strategy.datatype = narrow ? CALC_DATATYPE_BFLOAT16 : p->datatype,
+                      .strategy.flash_attention = true,
                       .training = true};
     if (narrow) {
-        exec.matrix_datatype =
+        exec.strategy.matrix_datatype =
             p->datatype == CALC_DATATYPE_FLOAT8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
     }
     return exec;
@@ -53,12 +51,13 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     calc_shape shape = shape_of(p);
-    calc_build b = calc_build_start(&shape, NULL, exec, CALC_COMPAT_NONE, operators);
+    const calc_recipe recipe = {.shape = &shape, .strategy = &exec->strategy};
+    calc_build b = calc_build_start(&recipe, operators);
     const double *n = p->size;
     calc_operator *o;
     double batch = 1;
     if (p->class == CALC_POINT_GROUPED) {
-        b.system = shape.matrix_bytes < shape.element_bytes ? NULL : system;
+        b.chip = shape.matrix_bytes < shape.element_bytes ? NULL : &system->chip;
         o = calc_build_matrix(&b, "", CALC_OPERATOR_GROUPED, 0, n[0] * n[1], n[3], n[2], n[0]);
     } else if (p->pass == CALC_PASS_WGRAD) {
         o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[1], n[0], n[2], 1);
@@ -88,13 +87,12 @@ static double attention_s(const calc_point *p, const calc_system *system, const 
     s.kv_heads = s.local_kv_heads = p->size[3];
     s.qk_size = p->size[4];
     s.v_size = p->size[5];
-    size_t count =
-        calc_transformer_block(&s, system, exec, CALC_COMPAT_NONE, CALC_DENSE_BLOCK, operators);
+    calc_cost_context context = calc_cost_context_of(system, exec, &s, CALC_COMPAT_NONE);
+    size_t count = calc_block_operators(&context, CALC_DENSE_BLOCK, operators);
     size_t i = 0;
     while (i + 1 < count && operators[i].kind != CALC_OPERATOR_ATTENTION) {
         i++;
     }
-    calc_cost_context context = calc_cost_context_of(system, exec, &s, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, &operators[i],
                               p->class == CALC_POINT_ATTENTION_BW ? CALC_PASS_AGRAD : CALC_PASS_FW);
 }
@@ -103,7 +101,8 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
 {
     calc_shape shape = shape_of(p);
     calc_operator operators[CALC_MAX_OPERATORS];
-    calc_build b = calc_build_start(&shape, NULL, exec, CALC_COMPAT_NONE, operators);
+    const calc_recipe recipe = {.shape = &shape, .strategy = &exec->strategy};
+    calc_build b = calc_build_start(&recipe, operators);
     calc_operator *o = calc_build_vector(&b, "", 0, 0, p->size[0], p->size[0]);
     calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
     return calc_cost_kernel_s(&context, o, CALC_PASS_FW);
@@ -112,13 +111,14 @@ static double memory_s(const calc_point *p, const calc_system *system, const cal
 /* The norm before the attention of a block of that width; `operators` has room for a block. */
 static calc_shape build_norm(const calc_point *p, const calc_exec *exec, calc_operator *operators)
 {
-    static const calc_system none;
+    static const calc_chip none;
     calc_shape s = shape_of(p);
     s.tokens = p->size[0];
     s.hidden = p->size[1];
     s.rms = p->rms;
     s.heads = s.local_heads = s.kv_heads = s.local_kv_heads = s.seq = s.qk_size = s.v_size = 1;
-    calc_transformer_block(&s, &none, exec, CALC_COMPAT_NONE, CALC_DENSE_BLOCK, operators);
+    const calc_recipe recipe = {.shape = &s, .chip = &none, .strategy = &exec->strategy};
+    calc_transformer_block(&recipe, operators);
     return s;
 }
 

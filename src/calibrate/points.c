@@ -109,7 +109,7 @@ static size_t list_machines(const calc_points *points, char names[NAMES_SIZE])
 static bool can_run(const calc_system *system, const calc_point *p)
 {
     bool computes = p->class <= CALC_POINT_ATTENTION_BW;
-    return !computes || system->matrix[p->datatype].flop_per_s > 0;
+    return !computes || system->chip.matrix[p->datatype].flop_per_s > 0;
 }
 
 calc_status calc_points_select(calc_points *points, const char *rows, const calc_system *system,

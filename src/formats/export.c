@@ -17,10 +17,10 @@ static calc_status broken(calc_errors *errors, const char *pointer, const char *
 /* Sizes of which frameworks take quotients. */
 static calc_status check(const calc_exec *e, calc_errors *errors)
 {
-    double context = e->context_par > 0 ? (double)e->context_par : 1;
-    double product =
-        (double)e->tensor_par * (double)e->pipeline_par * (double)e->data_par * context;
-    double each = (double)e->data_par * (double)e->microbatch_size;
+    double context = e->strategy.context_par > 0 ? (double)e->strategy.context_par : 1;
+    double product = (double)e->strategy.tensor_par * (double)e->pipeline_par *
+                     (double)e->strategy.data_par * context;
+    double each = (double)e->strategy.data_par * (double)e->microbatch_size;
     if (product != (double)e->num_procs) {
         return broken(errors, "/num_procs",
                       "is not the product of the tensor, pipeline, data and context parallelism");
@@ -28,7 +28,8 @@ static calc_status check(const calc_exec *e, calc_errors *errors)
     if (fmod((double)e->batch_size, each) != 0) {
         return broken(errors, "/batch_size", "is not a multiple of microbatch_size * data_par");
     }
-    if (e->fsdp_par > 0 && fmod((double)e->data_par * context, (double)e->fsdp_par) != 0) {
+    if (e->strategy.fsdp_par > 0 &&
+        fmod((double)e->strategy.data_par * context, (double)e->strategy.fsdp_par) != 0) {
         return broken(errors, "/fsdp_par", "does not divide data_par * context_par");
     }
     return CALC_OK;

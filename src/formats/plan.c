@@ -47,13 +47,13 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     SET(PROCS, e->num_procs);
     SET(NODE_PROCS, node);
     SET(NODES, nodes);
-    SET(TENSOR, e->tensor_par);
+    SET(TENSOR, e->strategy.tensor_par);
     SET(PIPELINE, e->pipeline_par);
-    SET(DATA, e->data_par);
-    SET_ABOVE(CONTEXT, e->context_par);
-    if (e->context_par > 1) {
-        SET(CONTEXT_TYPE, e->context_par_type);
-        SET_ABOVE(CONTEXT_INNER, e->context_par_inner);
+    SET(DATA, e->strategy.data_par);
+    SET_ABOVE(CONTEXT, e->strategy.context_par);
+    if (e->strategy.context_par > 1) {
+        SET(CONTEXT_TYPE, e->strategy.context_par_type);
+        SET_ABOVE(CONTEXT_INNER, e->strategy.context_par_inner);
     }
     int64_t stages = e->pipeline_par * e->pipeline_interleaving;
     SET_ABOVE(CHUNKS, e->pipeline_interleaving);
@@ -61,7 +61,7 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
         int64_t blocks = a->num_blocks / stages;
         SET(CHUNK_BLOCKS, blocks);
     }
-    int64_t local = e->batch_size / e->data_par;
+    int64_t local = e->batch_size / e->strategy.data_par;
     int64_t microbatches = local / e->microbatch_size;
     SET(BATCH, e->batch_size);
     SET(MICROBATCH, e->microbatch_size);
@@ -71,7 +71,7 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
 
 static void set_recompute(calc_plan *plan, const calc_exec *e)
 {
-    switch (e->activation_recompute) {
+    switch (e->strategy.activation_recompute) {
     case CALC_ACTIVATION_RECOMPUTE_FULL:
         SET(RECOMPUTE, 2);
         SET(RECOMPUTE_METHOD, e->recompute_blocks > 0);
@@ -83,7 +83,7 @@ static void set_recompute(calc_plan *plan, const calc_exec *e)
         break;
     case CALC_ACTIVATION_RECOMPUTE_MODULES:
         SET(RECOMPUTE, 1);
-        SET(RECOMPUTE_MODULES, e->recompute_modules);
+        SET(RECOMPUTE_MODULES, e->strategy.recompute_modules);
         break;
     default:
         SET(RECOMPUTE, 0);
@@ -92,45 +92,46 @@ static void set_recompute(calc_plan *plan, const calc_exec *e)
 
 static void set_sharding(calc_plan *plan, const calc_exec *e)
 {
-    SET(DIST_OPT, e->optimizer_sharding);
-    SET(SHARDED, e->zero_stage);
-    SET(FSDP, e->zero_stage >= 2);
-    int64_t ranks = e->data_par * e->context_par;
-    SET(SHARD_RANKS, e->zero_stage > 0 ? e->fsdp_par : 1);
-    int64_t instances = e->zero_stage > 0 ? ranks / e->fsdp_par : ranks;
+    SET(DIST_OPT, e->strategy.optimizer_sharding);
+    SET(SHARDED, e->strategy.zero_stage);
+    SET(FSDP, e->strategy.zero_stage >= 2);
+    int64_t ranks = e->strategy.data_par * e->strategy.context_par;
+    SET(SHARD_RANKS, e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1);
+    int64_t instances = e->strategy.zero_stage > 0 ? ranks / e->strategy.fsdp_par : ranks;
     SET(INSTANCES, instances);
-    SET(GRAD_OVERLAP, e->data_par_overlap);
-    bool gather = e->param_gather_overlap == CALC_CHOICE_TRUE;
-    SET(GATHER_OVERLAP, gather && e->data_par_overlap); /* Megatron-LM wants both */
-    SET(OPT_OFFLOAD, e->optimizer_offload);
-    SET(WEIGHT_OFFLOAD, e->weight_offload);
-    SET(ACT_OFFLOAD, e->activations_offload);
+    SET(GRAD_OVERLAP, e->strategy.data_par_overlap);
+    bool gather = e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
+    SET(GATHER_OVERLAP, gather && e->strategy.data_par_overlap); /* Megatron-LM wants both */
+    SET(OPT_OFFLOAD, e->strategy.optimizer_offload);
+    SET(WEIGHT_OFFLOAD, e->strategy.weight_offload);
+    SET(ACT_OFFLOAD, e->strategy.activations_offload);
 }
 
 static void set_formats(calc_plan *plan, const calc_exec *e)
 {
-    bool low = e->datatype == CALC_DATATYPE_FLOAT8 || e->datatype == CALC_DATATYPE_FLOAT4;
-    SET(PRECISION, low ? CALC_DATATYPE_BFLOAT16 : e->datatype);
-    if (e->matrix_datatype == CALC_FORMAT_FLOAT8) {
+    bool low = e->strategy.datatype == CALC_DATATYPE_FLOAT8 ||
+               e->strategy.datatype == CALC_DATATYPE_FLOAT4;
+    SET(PRECISION, low ? CALC_DATATYPE_BFLOAT16 : e->strategy.datatype);
+    if (e->strategy.matrix_datatype == CALC_FORMAT_FLOAT8) {
         SET(FP8, 1);
-        SET(FP8_RECIPE, e->scaling);
+        SET(FP8_RECIPE, e->strategy.scaling);
     }
-    if (e->matrix_datatype == CALC_FORMAT_FLOAT4) {
+    if (e->strategy.matrix_datatype == CALC_FORMAT_FLOAT4) {
         SET(FP4, 1);
     }
-    SET(LOW_WEIGHTS, e->weight_datatype == CALC_FORMAT_FLOAT8);
+    SET(LOW_WEIGHTS, e->strategy.weight_datatype == CALC_FORMAT_FLOAT8);
     calc_format usual =
-        e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32;
-    if (e->grad_datatype != usual) {
-        SET(GRAD, e->grad_datatype);
+        e->strategy.datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32;
+    if (e->strategy.grad_datatype != usual) {
+        SET(GRAD, e->strategy.grad_datatype);
     }
-    if (e->master_datatype != CALC_FORMAT_FLOAT32) {
-        SET(MASTER, e->master_datatype);
+    if (e->strategy.master_datatype != CALC_FORMAT_FLOAT32) {
+        SET(MASTER, e->strategy.master_datatype);
     }
-    if (e->optimizer_moment_datatype != CALC_FORMAT_FLOAT32) {
-        SET(MOMENTS, e->optimizer_moment_datatype);
+    if (e->strategy.optimizer_moment_datatype != CALC_FORMAT_FLOAT32) {
+        SET(MOMENTS, e->strategy.optimizer_moment_datatype);
     }
-    SET(PRECISE, e->optimizer_offload || calc_plan_says(plan, CALC_PLAN_MASTER) ||
+    SET(PRECISE, e->strategy.optimizer_offload || calc_plan_says(plan, CALC_PLAN_MASTER) ||
                      calc_plan_says(plan, CALC_PLAN_MOMENTS));
 }
 
@@ -144,35 +145,35 @@ static void set_pipeline(calc_plan *plan, const calc_exec *e)
     SET_ABOVE(FIRST_BLOCKS, e->first_stage_blocks);
     SET_ABOVE(LAST_BLOCKS, e->last_stage_blocks);
     if (e->pipeline_interleaving > 1) {
-        SET(STAGE_OVERLAP, e->pipeline_par_overlap);
+        SET(STAGE_OVERLAP, e->strategy.pipeline_par_overlap);
     }
     SET(STAGES_FIRST, e->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP);
 }
 
 static void set_kernels(calc_plan *plan, const calc_exec *e)
 {
-    SET(SEQ_PAR, e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
-    SET(TENSOR_OVERLAP, e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
-                            e->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC);
-    SET(FUSED_ACT, e->fused_activation);
-    SET(FLASH, e->flash_attention);
-    SET(FUSED_LOSS, e->fused_cross_entropy);
-    SET(EAGER, e->eager);
-    SET(GRAPHS, e->cuda_graph > 0);
+    SET(SEQ_PAR, e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    SET(TENSOR_OVERLAP, e->strategy.tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
+                            e->strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    SET(FUSED_ACT, e->strategy.fused_activation);
+    SET(FLASH, e->strategy.flash_attention);
+    SET(FUSED_LOSS, e->strategy.fused_cross_entropy);
+    SET(EAGER, e->strategy.eager);
+    SET(GRAPHS, e->strategy.cuda_graph > 0);
 }
 
 static void set_dispatch(calc_plan *plan, const calc_exec *e)
 {
-    SET(EXPERT, e->expert_par);
-    SET(EXPERT_TENSOR, e->expert_tensor_par);
-    SET(DISPATCH, e->dispatch_type);
-    SET(DEEPEP, e->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED);
-    if (e->capacity_factor > 0) {
-        SET(CAPACITY, e->capacity_factor);
+    SET(EXPERT, e->strategy.expert_par);
+    SET(EXPERT_TENSOR, e->strategy.expert_tensor_par);
+    SET(DISPATCH, e->strategy.dispatch_type);
+    SET(DEEPEP, e->strategy.dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED);
+    if (e->strategy.capacity_factor > 0) {
+        SET(CAPACITY, e->strategy.capacity_factor);
         SET(PADDED, 1);
     }
-    SET(SHARED_OVERLAP, e->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED);
-    SET(BATCH_OVERLAP, e->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH);
+    SET(SHARED_OVERLAP, e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED);
+    SET(BATCH_OVERLAP, e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH);
 }
 
 static void set_experts(calc_plan *plan, const calc_app *a)
@@ -195,7 +196,7 @@ static void set_experts(calc_plan *plan, const calc_app *a)
 
 static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e)
 {
-    bool latent = e->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    bool latent = e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
     SET(LATENT, latent);
     if (latent) {
         SET_ABOVE(Q_LORA, a->q_lora_rank);
@@ -215,7 +216,7 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
         SET_ABOVE(GLOBAL_EVERY, a->global_every);
     }
     if (a->position_type == CALC_POSITION_TYPE_ROPE) {
-        SET(UNFUSED_ROPE, e->unfused_rope);
+        SET(UNFUSED_ROPE, e->strategy.unfused_rope);
     }
 }
 

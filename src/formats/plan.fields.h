@@ -1,7 +1,7 @@
 /* Members of calc_plan: what a framework can be told, resolved. CALC_PLAN(name, field, absent,
  * meaning): `field` is the one of ours it stands for, by its path; NULL: it follows from others.
- * `absent` is what Megatron-LM 0.20 does without the option (megatron/training/arguments.py); 0 also
- * where that follows from other members, which plan_apply.c says. */
+ * `absent` is what Megatron-LM 0.20 does without the option (megatron/training/arguments.py); 0
+ * also where that follows from other members, which plan_apply.c says. */
 /* clang-format off */
 CALC_PLAN(PROCS,             "exe.num_procs",              0, "processors")
 CALC_PLAN(NODE_PROCS,        NULL,                         1, "processors of one node")

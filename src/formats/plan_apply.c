@@ -35,10 +35,11 @@ static double procs_said(const calc_plan *plan)
 static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
     enum { MAX_PROCS = 1000000000 };
-    e->tensor_par = COUNT(TENSOR);
+    e->strategy.tensor_par = COUNT(TENSOR);
     e->pipeline_par = COUNT(PIPELINE);
-    e->context_par = COUNT(CONTEXT);
-    double each = (double)e->tensor_par * (double)e->pipeline_par * (double)e->context_par;
+    e->strategy.context_par = COUNT(CONTEXT);
+    double each =
+        (double)e->strategy.tensor_par * (double)e->pipeline_par * (double)e->strategy.context_par;
     double procs = procs_said(plan);
     double replicas = VALUE(DATA);
     if (SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA)) {
@@ -46,7 +47,7 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
                          plan->value[CALC_PLAN_MICROBATCHES]);
     }
     if (SAYS(SHARD_RANKS) && !SAYS(DATA)) {
-        replicas = VALUE(SHARD_RANKS) * VALUE(INSTANCES) / (double)e->context_par;
+        replicas = VALUE(SHARD_RANKS) * VALUE(INSTANCES) / (double)e->strategy.context_par;
     }
     procs = procs > 0 ? procs : each * replicas;
     if (procs > MAX_PROCS || each > MAX_PROCS || procs < 1) {
@@ -60,11 +61,11 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
                              "parallelism = %lld",
                              e->num_procs, (int64_t)each);
     }
-    e->data_par = e->num_procs / (int64_t)each;
-    if (SAYS(DATA) && COUNT(DATA) != e->data_par) {
+    e->strategy.data_par = e->num_procs / (int64_t)each;
+    if (SAYS(DATA) && COUNT(DATA) != e->strategy.data_par) {
         return contradiction(errors, NULL,
                              "data parallelism %lld contradicts the other sizes: they leave %lld",
-                             COUNT(DATA), e->data_par);
+                             COUNT(DATA), e->strategy.data_par);
     }
     return CALC_OK;
 }
@@ -72,7 +73,7 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
 static calc_status apply_batch(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
     e->microbatch_size = COUNT(MICROBATCH);
-    double each = (double)e->microbatch_size * (double)e->data_par;
+    double each = (double)e->microbatch_size * (double)e->strategy.data_par;
     double batch = calc_plan_get(plan, CALC_PLAN_BATCH, each * VALUE(MICROBATCHES));
     if (batch > 1e12 || each > 1e12) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
@@ -111,22 +112,23 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
 
 static void apply_tensor(const calc_plan *plan, calc_exec *e)
 {
-    bool sequence = YES(SEQ_PAR) && e->tensor_par > 1;
-    e->tensor_par_comm_type =
+    bool sequence = YES(SEQ_PAR) && e->strategy.tensor_par > 1;
+    e->strategy.tensor_par_comm_type =
         sequence ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
-    e->seq_par_ag_redo = sequence && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    e->strategy.seq_par_ag_redo =
+        sequence && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
     /* Without user buffers Megatron-LM still overlaps in the backward pass; others have a switch.
      */
     bool silent = SAYS(TENSOR_SWITCHES) && COUNT(TENSOR_SWITCHES) == 0;
-    e->tensor_par_overlap = e->tensor_par == 1    ? CALC_TENSOR_PAR_OVERLAP_NONE
-                            : YES(TENSOR_OVERLAP) ? CALC_TENSOR_PAR_OVERLAP_FUSED
-                            : silent              ? CALC_TENSOR_PAR_OVERLAP_NONE
-                                                  : CALC_TENSOR_PAR_OVERLAP_ASYNC;
-    if (e->context_par > 1) {
-        e->context_par_type = (calc_context_par_type)COUNT(CONTEXT_TYPE);
-        e->context_par_inner = COUNT(CONTEXT_INNER);
+    e->strategy.tensor_par_overlap = e->strategy.tensor_par == 1 ? CALC_TENSOR_PAR_OVERLAP_NONE
+                                     : YES(TENSOR_OVERLAP)       ? CALC_TENSOR_PAR_OVERLAP_FUSED
+                                     : silent                    ? CALC_TENSOR_PAR_OVERLAP_NONE
+                                                                 : CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    if (e->strategy.context_par > 1) {
+        e->strategy.context_par_type = (calc_context_par_type)COUNT(CONTEXT_TYPE);
+        e->strategy.context_par_inner = COUNT(CONTEXT_INNER);
     } else {
-        e->context_par = 0;
+        e->strategy.context_par = 0;
     }
 }
 
@@ -135,56 +137,57 @@ static void apply_recompute(const calc_plan *plan, calc_exec *e)
     const int64_t core = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     int64_t granularity = COUNT(RECOMPUTE);
     if (granularity == 2) {
-        e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
         e->recompute_blocks = COUNT(RECOMPUTE_METHOD) == 1 ? COUNT(RECOMPUTE_BLOCKS) : 0;
     } else if (granularity == 1) {
         int64_t modules = COUNT(RECOMPUTE_MODULES);
-        e->activation_recompute = modules == core ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
-                                                  : CALC_ACTIVATION_RECOMPUTE_MODULES;
-        e->recompute_modules = modules == core ? 0 : modules;
+        e->strategy.activation_recompute = modules == core ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
+                                                           : CALC_ACTIVATION_RECOMPUTE_MODULES;
+        e->strategy.recompute_modules = modules == core ? 0 : modules;
     }
 }
 
 static void apply_sharding(const calc_plan *plan, calc_exec *e)
 {
-    int64_t ranks = e->data_par * COUNT(CONTEXT);
+    int64_t ranks = e->strategy.data_par * COUNT(CONTEXT);
     int64_t stage = COUNT_OR(SHARDED, YES(DIST_OPT) ? 1 : 0);
-    e->optimizer_sharding = ranks > 1 && stage > 0;
-    e->zero_stage = e->optimizer_sharding ? stage : 0;
-    if (e->optimizer_sharding) {
+    e->strategy.optimizer_sharding = ranks > 1 && stage > 0;
+    e->strategy.zero_stage = e->strategy.optimizer_sharding ? stage : 0;
+    if (e->strategy.optimizer_sharding) {
         int64_t instances = COUNT(INSTANCES);
         int64_t shard = COUNT_OR(SHARD_RANKS, instances > 0 ? ranks / instances : ranks);
-        e->fsdp_par = shard < ranks ? shard : 0;
+        e->strategy.fsdp_par = shard < ranks ? shard : 0;
     }
-    e->data_par_overlap = ranks > 1 && YES(GRAD_OVERLAP);
-    bool gather = YES_OR(GATHER_OVERLAP, e->data_par_overlap);
-    if (e->optimizer_sharding && gather != e->data_par_overlap) {
-        e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    e->strategy.data_par_overlap = ranks > 1 && YES(GRAD_OVERLAP);
+    bool gather = YES_OR(GATHER_OVERLAP, e->strategy.data_par_overlap);
+    if (e->strategy.optimizer_sharding && gather != e->strategy.data_par_overlap) {
+        e->strategy.param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     }
-    e->optimizer_offload = YES(OPT_OFFLOAD);
-    e->weight_offload = YES(WEIGHT_OFFLOAD);
-    e->activations_offload = YES(ACT_OFFLOAD);
+    e->strategy.optimizer_offload = YES(OPT_OFFLOAD);
+    e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
+    e->strategy.activations_offload = YES(ACT_OFFLOAD);
 }
 
 static void apply_formats(const calc_plan *plan, calc_exec *e)
 {
-    e->datatype = (calc_datatype)COUNT(PRECISION);
+    e->strategy.datatype = (calc_datatype)COUNT(PRECISION);
     if (YES(FP8)) {
-        e->matrix_datatype = CALC_FORMAT_FLOAT8;
-        e->activation_datatype = CALC_FORMAT_FLOAT8; /* what a multiplication keeps of its input */
-        e->scaling = (calc_scaling)COUNT(FP8_RECIPE);
+        e->strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+        e->strategy.activation_datatype =
+            CALC_FORMAT_FLOAT8; /* what a multiplication keeps of its input */
+        e->strategy.scaling = (calc_scaling)COUNT(FP8_RECIPE);
     }
     if (YES(FP4)) {
-        e->matrix_datatype = CALC_FORMAT_FLOAT4;
-        e->activation_datatype = CALC_FORMAT_FLOAT4;
-        e->scaling = CALC_SCALING_BLOCK;
+        e->strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
+        e->strategy.activation_datatype = CALC_FORMAT_FLOAT4;
+        e->strategy.scaling = CALC_SCALING_BLOCK;
     }
-    e->weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
-    bool half = e->datatype == CALC_DATATYPE_FLOAT16;
+    e->strategy.weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    bool half = e->strategy.datatype == CALC_DATATYPE_FLOAT16;
     int64_t grad = COUNT_OR(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
-    e->grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
-    e->master_datatype = (calc_format)COUNT(MASTER);
-    e->optimizer_moment_datatype = (calc_format)COUNT(MOMENTS);
+    e->strategy.grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
+    e->strategy.master_datatype = (calc_format)COUNT(MASTER);
+    e->strategy.optimizer_moment_datatype = (calc_format)COUNT(MOMENTS);
 }
 
 static void apply_pipeline(const calc_plan *plan, calc_exec *e)
@@ -195,23 +198,23 @@ static void apply_pipeline(const calc_plan *plan, calc_exec *e)
     e->pipeline_balance = YES(ENDS) ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
     e->first_stage_blocks = COUNT(FIRST_BLOCKS);
     e->last_stage_blocks = COUNT(LAST_BLOCKS);
-    e->pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP);
+    e->strategy.pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP);
     e->rank_order =
         YES(STAGES_FIRST) ? CALC_RANK_ORDER_TP_CP_EP_PP_DP : CALC_RANK_ORDER_TP_CP_EP_DP_PP;
 }
 
 static void apply_kernels(const calc_plan *plan, calc_exec *e)
 {
-    e->fused_activation = YES(FUSED_ACT);
-    e->flash_attention = YES(FLASH);
-    e->unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
-    e->fused_cross_entropy = YES(FUSED_LOSS);
-    e->eager = YES(EAGER);
-    e->cuda_graph = YES(GRAPHS) ? 1 : 0;
-    e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    e->strategy.fused_activation = YES(FUSED_ACT);
+    e->strategy.flash_attention = YES(FLASH);
+    e->strategy.unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
+    e->strategy.fused_cross_entropy = YES(FUSED_LOSS);
+    e->strategy.eager = YES(EAGER);
+    e->strategy.cuda_graph = YES(GRAPHS) ? 1 : 0;
+    e->strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
     e->training = true;
     e->pipeline_par_net = 1;
-    e->data_par_net = 1;
+    e->strategy.data_par_net = 1;
 }
 
 static void apply_dispatch(const calc_plan *plan, calc_exec *e)
@@ -222,15 +225,15 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
     if (!experts) {
         return;
     }
-    int64_t tensor = COUNT_OR(EXPERT_TENSOR, e->tensor_par);
-    e->expert_par = expert > 1 ? expert : 0;
-    e->expert_tensor_par = tensor > 1 ? tensor : 0;
-    e->dispatch_type =
+    int64_t tensor = COUNT_OR(EXPERT_TENSOR, e->strategy.tensor_par);
+    e->strategy.expert_par = expert > 1 ? expert : 0;
+    e->strategy.expert_tensor_par = tensor > 1 ? tensor : 0;
+    e->strategy.dispatch_type =
         YES(DEEPEP) ? CALC_DISPATCH_TYPE_NODE_LIMITED : (calc_dispatch_type)COUNT(DISPATCH);
-    e->capacity_factor = VALUE(CAPACITY);
-    e->expert_par_overlap = YES(BATCH_OVERLAP)    ? CALC_EXPERT_PAR_OVERLAP_BATCH
-                            : YES(SHARED_OVERLAP) ? CALC_EXPERT_PAR_OVERLAP_SHARED
-                                                  : CALC_EXPERT_PAR_OVERLAP_NONE;
+    e->strategy.capacity_factor = VALUE(CAPACITY);
+    e->strategy.expert_par_overlap = YES(BATCH_OVERLAP)    ? CALC_EXPERT_PAR_OVERLAP_BATCH
+                                     : YES(SHARED_OVERLAP) ? CALC_EXPERT_PAR_OVERLAP_SHARED
+                                                           : CALC_EXPERT_PAR_OVERLAP_NONE;
 }
 
 /* ---- The model ------------------------------------------------------------------------------- */
@@ -270,7 +273,7 @@ static void apply_attention(const calc_plan *plan, calc_app *a, calc_exec *e)
     a->window_size = COUNT(WINDOW);
     a->global_every = a->window_size > 0 ? COUNT(GLOBAL_EVERY) : 0;
     if (YES_OR(LATENT, SAYS(KV_LORA))) {
-        e->attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+        e->strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
         a->q_lora_rank = COUNT(Q_LORA);
         a->kv_lora_rank = COUNT(KV_LORA);
         a->qk_nope_size = COUNT(QK_NOPE);
@@ -281,9 +284,9 @@ static void apply_attention(const calc_plan *plan, calc_app *a, calc_exec *e)
     int64_t kv = YES_OR(GROUPED, SAYS(KV_HEADS)) ? COUNT(KV_HEADS) : 0;
     bool grouped = kv > 0 && (kv < a->attn_heads || a->attn_heads == 0);
     a->kv_heads = grouped ? kv : 0;
-    e->attention_type = !grouped  ? CALC_ATTENTION_TYPE_MULTIHEAD
-                        : kv == 1 ? CALC_ATTENTION_TYPE_MULTIQUERY
-                                  : CALC_ATTENTION_TYPE_GROUPED_QUERY;
+    e->strategy.attention_type = !grouped  ? CALC_ATTENTION_TYPE_MULTIHEAD
+                                 : kv == 1 ? CALC_ATTENTION_TYPE_MULTIQUERY
+                                           : CALC_ATTENTION_TYPE_GROUPED_QUERY;
 }
 
 static void apply_experts(const calc_plan *plan, calc_app *a)
@@ -344,8 +347,9 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     calc_plan_join(&joined);
     memset(app, 0, sizeof *app);
     memset(exec, 0, sizeof *exec);
-    exec->context_par_net = exec->expert_par_net = exec->expert_tensor_par_net = -1;
-    exec->expert_data_par_net = -1;
+    exec->strategy.context_par_net = exec->strategy.expert_par_net =
+        exec->strategy.expert_tensor_par_net = -1;
+    exec->strategy.expert_data_par_net = -1;
     calc_status status = apply_sizes(plan, exec, errors);
     status = status == CALC_OK ? apply_batch(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_chunks(plan, exec, errors) : status;

@@ -4,7 +4,7 @@
 static bool is_llama(const calc_app *app, const calc_exec *exec)
 {
     return app->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
-           exec->structure_type == CALC_STRUCTURE_TYPE_LLAMA;
+           exec->strategy.structure_type == CALC_STRUCTURE_TYPE_LLAMA;
 }
 
 static void resolve_choice(calc_choice *choice, bool preset)
@@ -38,27 +38,27 @@ static int64_t or_else(int64_t value, int64_t absent)
 
 static void resolve_attention(calc_app *app, calc_exec *exec)
 {
-    if (exec->attention_type == CALC_ATTENTION_TYPE_FLASH) {
-        exec->attention_type = CALC_ATTENTION_TYPE_MULTIHEAD;
-        exec->flash_attention = true;
+    if (exec->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH) {
+        exec->strategy.attention_type = CALC_ATTENTION_TYPE_MULTIHEAD;
+        exec->strategy.flash_attention = true;
     }
     if (app->kv_lora_rank > 0) {
-        exec->attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+        exec->strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
     }
-    if (exec->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT) {
+    if (exec->strategy.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT) {
         return;
     }
-    bool one = exec->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY;
+    bool one = exec->strategy.attention_type == CALC_ATTENTION_TYPE_MULTIQUERY;
     app->kv_heads = or_else(app->kv_heads, one ? 1 : app->attn_heads);
-    exec->attention_type = app->kv_heads == app->attn_heads ? CALC_ATTENTION_TYPE_MULTIHEAD
-                           : app->kv_heads == 1             ? CALC_ATTENTION_TYPE_MULTIQUERY
-                                                            : CALC_ATTENTION_TYPE_GROUPED_QUERY;
+    exec->strategy.attention_type = app->kv_heads == app->attn_heads ? CALC_ATTENTION_TYPE_MULTIHEAD
+                                    : app->kv_heads == 1 ? CALC_ATTENTION_TYPE_MULTIQUERY
+                                                         : CALC_ATTENTION_TYPE_GROUPED_QUERY;
 }
 
 static void resolve_experts(calc_app *app, calc_exec *exec)
 {
-    exec->expert_par = or_else(exec->expert_par, 1);
-    exec->expert_tensor_par = or_else(exec->expert_tensor_par, 1);
+    exec->strategy.expert_par = or_else(exec->strategy.expert_par, 1);
+    exec->strategy.expert_tensor_par = or_else(exec->strategy.expert_tensor_par, 1);
     app->moe_every = or_else(app->moe_every, 1);
     app->expert_groups = or_else(app->expert_groups, 1);
     app->groups_per_token = or_else(app->groups_per_token, app->expert_groups);
@@ -90,52 +90,54 @@ static void resolve_format(calc_format *format, calc_format absent)
 
 static void resolve_formats(calc_exec *exec)
 {
-    calc_format own = format_of(exec->datatype);
-    resolve_format(&exec->matrix_datatype, own);
-    resolve_format(&exec->weight_datatype, own);
-    resolve_format(&exec->activation_datatype, own);
-    resolve_format(&exec->dispatch_datatype, own);
-    resolve_format(&exec->combine_datatype, own);
-    resolve_format(&exec->grad_datatype, CALC_FORMAT_FLOAT32);
-    resolve_format(&exec->grad_reduce_datatype, exec->grad_datatype);
-    resolve_format(&exec->master_datatype, CALC_FORMAT_FLOAT32);
-    resolve_format(&exec->optimizer_moment_datatype, CALC_FORMAT_FLOAT32);
+    calc_format own = format_of(exec->strategy.datatype);
+    resolve_format(&exec->strategy.matrix_datatype, own);
+    resolve_format(&exec->strategy.weight_datatype, own);
+    resolve_format(&exec->strategy.activation_datatype, own);
+    resolve_format(&exec->strategy.dispatch_datatype, own);
+    resolve_format(&exec->strategy.combine_datatype, own);
+    resolve_format(&exec->strategy.grad_datatype, CALC_FORMAT_FLOAT32);
+    resolve_format(&exec->strategy.grad_reduce_datatype, exec->strategy.grad_datatype);
+    resolve_format(&exec->strategy.master_datatype, CALC_FORMAT_FLOAT32);
+    resolve_format(&exec->strategy.optimizer_moment_datatype, CALC_FORMAT_FLOAT32);
 }
 
 static void resolve_sharding(calc_exec *exec)
 {
-    if (exec->zero_stage == 0) {
-        exec->zero_stage = exec->optimizer_sharding ? 1 : 0;
+    if (exec->strategy.zero_stage == 0) {
+        exec->strategy.zero_stage = exec->strategy.optimizer_sharding ? 1 : 0;
     }
-    exec->optimizer_sharding = exec->zero_stage > 0;
-    exec->fsdp_par =
-        exec->optimizer_sharding ? or_else(exec->fsdp_par, exec->data_par * exec->context_par) : 0;
-    if (!exec->optimizer_sharding) {
-        exec->param_gather_overlap = CALC_CHOICE_AUTO;
+    exec->strategy.optimizer_sharding = exec->strategy.zero_stage > 0;
+    exec->strategy.fsdp_par =
+        exec->strategy.optimizer_sharding
+            ? or_else(exec->strategy.fsdp_par, exec->strategy.data_par * exec->strategy.context_par)
+            : 0;
+    if (!exec->strategy.optimizer_sharding) {
+        exec->strategy.param_gather_overlap = CALC_CHOICE_AUTO;
     } else {
-        resolve_choice(&exec->param_gather_overlap, exec->data_par_overlap);
+        resolve_choice(&exec->strategy.param_gather_overlap, exec->strategy.data_par_overlap);
     }
 }
 
 static void resolve_recompute(calc_exec *exec)
 {
-    if (exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES &&
-        exec->recompute_modules == 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN) {
-        exec->activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    if (exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES &&
+        exec->strategy.recompute_modules == 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN) {
+        exec->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     }
-    if (exec->activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES) {
-        exec->recompute_modules = 0;
+    if (exec->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES) {
+        exec->strategy.recompute_modules = 0;
     }
 }
 
 void calc_plan_resolve(calc_app *app, calc_exec *exec)
 {
     resolve_structure(app, is_llama(app, exec));
-    exec->structure_type = CALC_STRUCTURE_TYPE_GPT;
+    exec->strategy.structure_type = CALC_STRUCTURE_TYPE_GPT;
     app->seq_size = or_else(exec->seq_size, app->seq_size);
     exec->seq_size = 0;
     app->vocab_multiple = or_else(app->vocab_multiple, 128);
-    exec->context_par = or_else(exec->context_par, 1);
+    exec->strategy.context_par = or_else(exec->strategy.context_par, 1);
     resolve_attention(app, exec);
     resolve_experts(app, exec);
     resolve_formats(exec);

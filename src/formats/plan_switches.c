@@ -15,8 +15,9 @@
 
 static int64_t tensor_switches(const calc_exec *e)
 {
-    bool overlaps = e->tensor_par > 1 && e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC;
-    bool scatter = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    bool overlaps = e->strategy.tensor_par > 1 &&
+                    e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    bool scatter = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     return !overlaps ? 0 : scatter ? CALC_PLAN_TENSOR_SCATTER : CALC_PLAN_TENSOR_REDUCE;
 }
 
@@ -27,33 +28,35 @@ static int64_t pipeline_switches(const calc_exec *e)
     }
     bool chunks = e->pipeline_interleaving > 1;
     bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    return (e->data_par_overlap && e->zero_stage == 1 ? CALC_PLAN_PIPELINE_REDUCE : 0) |
-           (e->pipeline_par_overlap && chunks ? CALC_PLAN_PIPELINE_MESSAGE : 0) |
+    return (e->strategy.data_par_overlap && e->strategy.zero_stage == 1 ? CALC_PLAN_PIPELINE_REDUCE
+                                                                        : 0) |
+           (e->strategy.pipeline_par_overlap && chunks ? CALC_PLAN_PIPELINE_MESSAGE : 0) |
            (v ? CALC_PLAN_PIPELINE_DUALPIPE_V : 0);
 }
 
 static int64_t sharding_switches(const calc_exec *e)
 {
-    bool reduce = e->data_par_overlap && e->pipeline_par == 1;
-    bool gather = e->zero_stage == 1 && e->param_gather_overlap == CALC_CHOICE_TRUE;
-    return (reduce && e->zero_stage == 1 ? CALC_PLAN_SHARDING_REDUCE : 0) |
-           (reduce && e->zero_stage == 2 ? CALC_PLAN_SHARDING_REDUCE_GRAD : 0) |
+    bool reduce = e->strategy.data_par_overlap && e->pipeline_par == 1;
+    bool gather =
+        e->strategy.zero_stage == 1 && e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
+    return (reduce && e->strategy.zero_stage == 1 ? CALC_PLAN_SHARDING_REDUCE : 0) |
+           (reduce && e->strategy.zero_stage == 2 ? CALC_PLAN_SHARDING_REDUCE_GRAD : 0) |
            (gather ? CALC_PLAN_SHARDING_SPLIT | CALC_PLAN_SHARDING_GATHER : 0);
 }
 
 void calc_plan_split(calc_plan *plan, const calc_exec *e)
 {
-    bool heads = e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    if (e->context_par > 1 && heads) {
-        SET(HEADS_RANKS, e->context_par);
-    } else if (e->context_par > 1) {
-        SET(RING_RANKS, e->context_par);
+    bool heads = e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    if (e->strategy.context_par > 1 && heads) {
+        SET(HEADS_RANKS, e->strategy.context_par);
+    } else if (e->strategy.context_par > 1) {
+        SET(RING_RANKS, e->strategy.context_par);
     }
-    if (e->zero_stage > 0 && e->data_par > 1) {
-        SET(SHARD_REPLICAS, calc_gcd(e->data_par, e->fsdp_par));
+    if (e->strategy.zero_stage > 0 && e->strategy.data_par > 1) {
+        SET(SHARD_REPLICAS, calc_gcd(e->strategy.data_par, e->strategy.fsdp_par));
     }
-    SET(RECOMPUTES, e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
-    SET(WIDE_GRAD, e->grad_datatype == CALC_FORMAT_FLOAT32);
+    SET(RECOMPUTES, e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
+    SET(WIDE_GRAD, e->strategy.grad_datatype == CALC_FORMAT_FLOAT32);
     SET(TENSOR_SWITCHES, tensor_switches(e));
     SET(PIPELINE_SWITCHES, pipeline_switches(e));
     SET(SHARDING_SWITCHES, sharding_switches(e));

@@ -13,7 +13,8 @@ typedef struct resolved {
 
 static bool batch_overlap(const resolved *r)
 {
-    return r->app.num_experts > 0 && r->exec.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+    return r->app.num_experts > 0 &&
+           r->exec.strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
 }
 
 static bool overlaps_without_chunks(const resolved *r)
@@ -23,12 +24,13 @@ static bool overlaps_without_chunks(const resolved *r)
 
 static bool overlaps_and_recomputes(const resolved *r)
 {
-    return batch_overlap(r) && r->exec.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    return batch_overlap(r) &&
+           r->exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
 }
 
 static bool overlaps_without_expert_ranks(const resolved *r)
 {
-    return batch_overlap(r) && r->exec.expert_par <= 1;
+    return batch_overlap(r) && r->exec.strategy.expert_par <= 1;
 }
 
 /* Stages hold equally many blocks, but for the first and the last where they are given. */
@@ -52,16 +54,16 @@ static bool blocks_are_spread_freely(const resolved *r)
 
 static bool experts_without_sequence_par(const resolved *r)
 {
-    return r->app.num_experts > 0 && r->exec.tensor_par > 1 &&
-           r->exec.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    return r->app.num_experts > 0 && r->exec.strategy.tensor_par > 1 &&
+           r->exec.strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
 }
 
 static bool fused_without_sequence_par(const resolved *r)
 {
-    int overlap = (int)r->exec.tensor_par_overlap;
-    return r->exec.tensor_par > 1 && overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
+    int overlap = (int)r->exec.strategy.tensor_par_overlap;
+    return r->exec.strategy.tensor_par > 1 && overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
            overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC &&
-           r->exec.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+           r->exec.strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
 }
 
 static bool ends_and_lengths(const resolved *r)
@@ -74,7 +76,7 @@ static bool ends_and_lengths(const resolved *r)
 
 static bool stages_and_sharded_gradients(const resolved *r)
 {
-    return r->exec.pipeline_par > 1 && r->exec.zero_stage >= 2;
+    return r->exec.pipeline_par > 1 && r->exec.strategy.zero_stage >= 2;
 }
 
 /* ---------------------------------------------------------------------------------------------- */

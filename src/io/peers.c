@@ -20,9 +20,9 @@ static void put_group(calc_put *put, const char *key, int64_t first, int64_t str
 
 void calc_peers_save(calc_output *out, const calc_exec *exec)
 {
-    int64_t tensor_par = exec->tensor_par;
+    int64_t tensor_par = exec->strategy.tensor_par;
     int64_t replica = tensor_par * exec->pipeline_par; /* ranks of one replica */
-    int64_t ranks = replica * exec->data_par;
+    int64_t ranks = replica * exec->strategy.data_par;
     calc_put put = calc_put_to(out);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
     for (int64_t rank = 0; rank < ranks; rank++) {
@@ -35,7 +35,7 @@ void calc_peers_save(calc_output *out, const calc_exec *exec)
             calc_put_count(&put, "pipeline",
                            rank - in_replica + (in_replica + tensor_par) % replica);
         }
-        put_group(&put, "data", in_replica, replica, exec->data_par);
+        put_group(&put, "data", in_replica, replica, exec->strategy.data_par);
         calc_put_close(&put);
     }
     calc_put_end(&put);

@@ -21,8 +21,9 @@ typedef struct pool {
 static pool pool_of(const calc_serving *r, const calc_inference_pass_model *m,
                     const calc_inference_pass *pass, double sequences, double context)
 {
-    const calc_system *s = r->system;
-    double usable = (s->mem1.capacity_bytes - s->mem_reserved_bytes) / (1 + s->mem_fragmentation);
+    const calc_chip *chip = &r->system->chip;
+    double usable =
+        (chip->mem1.capacity_bytes - chip->mem_reserved_bytes) / (1 + chip->mem_fragmentation);
     pool out = {.room = {INFINITY, INFINITY}};
     for (size_t i = 0; i < m->stages.count; i++) {
         double blocks = calc_inference_pass_cached_blocks(m, i);
@@ -39,7 +40,7 @@ static pool pool_of(const calc_serving *r, const calc_inference_pass_model *m,
         }
     }
     double allocated = out.memory.total + out.cache_bytes;
-    out.need_bytes = allocated * (1 + s->mem_fragmentation) + s->mem_reserved_bytes;
+    out.need_bytes = allocated * (1 + chip->mem_fragmentation) + chip->mem_reserved_bytes;
     return out;
 }
 
@@ -203,16 +204,16 @@ static void put_throughput(const calc_serving *r, calc_stats *s)
                                 : r->requests_per_s * (r->prompt + r->generate);
     s->tokens_per_s_per_proc = s->tokens_per_s / procs;
     double billed = prompts ? s->tokens_per_s : s->output_tokens_per_s;
-    s->energy_per_token = system->watts > 0 ? system->watts * procs / billed : NAN;
+    s->energy_per_token = system->chip.watts > 0 ? system->chip.watts * procs / billed : NAN;
     s->usd_per_million_output_tokens =
-        system->usd_per_hour > 0
-            ? system->usd_per_hour / 3600 * procs / s->output_tokens_per_s * 1e6
+        system->chip.usd_per_hour > 0
+            ? system->chip.usd_per_hour / 3600 * procs / s->output_tokens_per_s * 1e6
             : NAN;
 }
 
 static void put_efficiency(const calc_serving *r, calc_stats *s)
 {
-    double peak = r->system->matrix[r->exec->datatype].flop_per_s;
+    double peak = r->system->chip.matrix[r->exec->strategy.datatype].flop_per_s;
     s->hardware_flops = 0;
     for (size_t i = 0; i < r->parts; i++) {
         s->hardware_flops += r->part[i].times * r->batches * r->part[i].pass->flop * r->replicas;
@@ -245,8 +246,8 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
     stats->num_microbatches = r.batches;
     stats->blocks_per_proc = r.model.stages.most_blocks;
     stats->blocks_per_chunk = r.model.stages.most_blocks / r.model.stages.chunks;
-    stats->mem_tier1_capacity = system->mem1.capacity_bytes;
-    stats->mem_tier2_capacity = system->mem2.capacity_bytes;
+    stats->mem_tier1_capacity = system->chip.mem1.capacity_bytes;
+    stats->mem_tier2_capacity = system->chip.mem2.capacity_bytes;
     const calc_stages *stages = &r.model.stages;
     stats->verdict =
         calc_verdict_of(system, exec, stages->fit, stages->fewest_blocks, most.need_bytes, 0);

@@ -28,7 +28,7 @@ static double intensity(double flop, double bytes)
 
 static bool runs(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
-    return (pass == CALC_PASS_FW || c->exec->training) && calc_operator_runs(o, pass);
+    return (pass == CALC_PASS_FW || c->training) && calc_operator_runs(o, pass);
 }
 
 /* A pass over a kernel, slowed down by communication in tiles beside it; collectives have none. */
@@ -73,7 +73,7 @@ static void put_kernel(const calc_cost_context *c, const calc_operator *o,
     s->fw_mem_accessed = o->bytes[CALC_PASS_FW];
     s->fw_processing_time = pass_s(c, o, tiles, recompute, CALC_PASS_FW);
     s->fw_arithmetic_intensity = intensity(s->fw_flops, s->fw_mem_accessed);
-    if (!c->exec->training) {
+    if (!c->training) {
         return;
     }
     s->agrad_flops = o->flop[CALC_PASS_AGRAD];
@@ -132,7 +132,7 @@ static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
     const calc_cost_context *c = r->context;
     bool listed = calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
     s->weight = o->weights * b->weight;
-    if (!c->exec->training) {
+    if (!c->training) {
         return;
     }
     s->activation = o->dropped_by & recompute && !listed ? 0 : o->kept_bytes;
@@ -191,7 +191,7 @@ static void add(rows *r, const calc_operator *operators, size_t count, unsigned 
             if (r->source) {
                 put_source(r->context, o, &r->source[r->count]);
             }
-            if (i + 1 < count && is_note(o + 1) && r->context->exec->training) {
+            if (i + 1 < count && is_note(o + 1) && r->context->training) {
                 s->activation += o[1].dropped_by & recompute ? 0 : o[1].kept_bytes;
             }
         }
@@ -201,13 +201,14 @@ static void add(rows *r, const calc_operator *operators, size_t count, unsigned 
 
 static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capacity)
 {
-    int64_t zero = calc_zero_stage(c->exec);
-    double limit = c->exec->fsdp_par > 0 ? (double)c->exec->fsdp_par : INFINITY;
+    int64_t zero = calc_zero_stage(c->strategy);
+    double limit = c->strategy->fsdp_par > 0 ? (double)c->strategy->fsdp_par : INFINITY;
     double dense = fmin(c->groups.dense_data.ranks, limit);
     double expert = fmin(c->groups.expert_data.ranks, limit);
-    bool grads = zero >= 2 || (zero >= 1 && c->exec->memory_model == CALC_MEMORY_MODEL_CALCULON);
+    bool grads =
+        zero >= 2 || (zero >= 1 && c->strategy->memory_model == CALC_MEMORY_MODEL_CALCULON);
     return (rows){.context = c,
-                  .bytes = calc_state_bytes_of(c->exec, c->shape),
+                  .bytes = calc_state_bytes_of(c->strategy, c->shape),
                   .dense = zero >= 1 ? dense : 1,
                   .expert = zero >= 1 ? expert : 1,
                   .dense_grad = grads ? dense : 1,
@@ -231,13 +232,13 @@ static size_t served_stats(const calc_app *app, const calc_system *system, const
     double moe = calc_shape_moe_blocks(&shape);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {
-            add(&r, operators, calc_inference_pass_block(m, &shape, w, kind, operators), 0);
+            add(&r, operators, calc_inference_pass_block(m, &context, w, kind, operators), 0);
         }
     }
-    add(&r, operators, calc_transformer_embedding(&shape, &m->exec, operators), 0);
+    add(&r, operators, calc_transformer_embedding(&shape, &m->exec.strategy, operators), 0);
     add(&r, operators, calc_inference_pass_head(m, &shape, w, operators), 0);
     if (shape.mtp_blocks > 0) {
-        add(&r, operators, calc_transformer_mtp(&shape, &m->exec, operators), 0);
+        add(&r, operators, calc_transformer_mtp(&shape, &m->exec.strategy, operators), 0);
     }
     return r.count;
 }
@@ -259,10 +260,10 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
     calc_exec e = *exec;
     /* Calculon's rows have all passes, whatever is run. */
     e.training = e.training || calc_compat_has(compat, CALC_COMPAT_LAYERS);
-    calc_shape shape = calc_shape_of(app, &e);
+    calc_shape shape = calc_shape_of(app, &e.strategy, e.microbatch_size, e.seq_size);
     calc_cost_context context = calc_cost_context_of(system, &e, &shape, compat);
     context.measured = measured;
-    unsigned recompute = calc_operator_recompute(&e);
+    unsigned recompute = calc_operator_recompute(&e.strategy, e.training);
     rows r = start(&context, out, capacity);
     r.source = source;
     double moe = calc_shape_moe_blocks(&shape);
@@ -275,7 +276,7 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
     add(&r, operators, calc_block_embedding(&context, operators), 0);
     add(&r, operators, calc_block_head(&context, operators), 0);
     if (shape.mtp_blocks > 0) {
-        add(&r, operators, calc_transformer_mtp(&shape, &e, operators), 0);
+        add(&r, operators, calc_transformer_mtp(&shape, &e.strategy, operators), 0);
     }
     return r.count;
 }

@@ -105,21 +105,22 @@ static bool split_rounds(const calc_exec *e, calc_reason *reason)
     if (calc_stages_rounds_fit(e)) {
         return false;
     }
-    int64_t replicas = e->data_par * e->microbatch_size;
-    append(reason->text, sizeof reason->text,
-           "interleaved chunks need a multiple of pipeline_par = %lld micro-batches: there are "
-           "%lld",
-           (long long)e->pipeline_par, (long long)(e->batch_size / replicas));
-    append(reason->hint, sizeof reason->hint,
-           "use a batch_size that is a multiple of %lld, or pipeline_interleaving 1",
-           (long long)(replicas * e->pipeline_par));
+    int64_t replicas = e->strategy.data_par * e->microbatch_size;
+    calc_append(
+        reason->text, sizeof reason->text,
+        "interleaved chunks need a multiple of pipeline_par = %lld micro-batches: there are "
+        "%lld",
+        (long long)e->pipeline_par, (long long)(e->batch_size / replicas));
+    calc_append(reason->hint, sizeof reason->hint,
+                "use a batch_size that is a multiple of %lld, or pipeline_interleaving 1",
+                (long long)(replicas * e->pipeline_par));
     return true;
 }
 
 bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                calc_reason *reason)
 {
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
     if (stages.fit) {
         return false;
@@ -149,7 +150,7 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
 bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                  calc_reason *reason)
 {
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
     if (!stages.fit || !calc_verdict_offload_blocks(exec, stages.fewest_blocks)) {
         return false;
@@ -237,15 +238,16 @@ static void advise(char hint[256], bool applies, const char *what)
 
 static void advise_activations(const calc_exec *e, char hint[256])
 {
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    bool flash = e->flash_attention || e->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool flash =
+        e->strategy.flash_attention || e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH;
     bool more = e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B;
-    bool gathers = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    bool gathers = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     advise(hint, e->training && !full, "recompute more (activation_recompute, recompute_modules)");
     advise(hint, !flash, "set flash_attention");
-    advise(hint, e->tensor_par > 1 && !gathers,
+    advise(hint, e->strategy.tensor_par > 1 && !gathers,
            "use sequence parallelism (tensor_par_comm_type \"rs_ag\")");
-    advise(hint, e->tensor_par > 1 && gathers && !e->seq_par_ag_redo && !full,
+    advise(hint, e->strategy.tensor_par > 1 && gathers && !e->strategy.seq_par_ag_redo && !full,
            "set seq_par_ag_redo");
     advise(hint, e->training && more && e->pipeline_par > 1, "use pipeline_schedule \"1f1b\"");
     advise(hint, e->microbatch_size > 1, "lower microbatch_size");
@@ -257,10 +259,10 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
 {
     double bytes;
     part most = largest(stats, &bytes);
-    int64_t zero = calc_zero_stage(e);
-    bool replicas = e->data_par > 1 || e->context_par > 1;
-    calc_shape shape = calc_shape_of(app, e);
-    calc_state_bytes state = calc_state_bytes_of(e, &shape);
+    int64_t zero = calc_zero_stage(&e->strategy);
+    bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
+    calc_shape shape = calc_shape_of(app, &e->strategy, e->microbatch_size, e->seq_size);
+    calc_state_bytes state = calc_state_bytes_of(&e->strategy, &shape);
     hint[0] = '\0';
     switch (most) {
     case OPTIMIZER:
@@ -275,7 +277,7 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
         advise(hint, replicas && zero < 3, "shard them (zero_stage 3)");
         break;
     case HEAD:
-        advise(hint, e->training && !e->fused_cross_entropy, "set fused_cross_entropy");
+        advise(hint, e->training && !e->strategy.fused_cross_entropy, "set fused_cross_entropy");
         advise(hint, e->microbatch_size > 1, "lower microbatch_size");
         advise(hint, true, "raise tensor_par or context_par");
         return;

@@ -9,8 +9,8 @@
 /* Exposed time of a stage's reduction with the flags of the execution. */
 static double reduction_s(const calc_exec *e, const calc_stage_reduction *x)
 {
-    return (e->data_par_overlap ? x->reduce_beside_s : x->reduce_s) +
-           (calc_stage_gathers_beside(e) ? x->gather_beside_s : x->gather_s);
+    return (e->strategy.data_par_overlap ? x->reduce_beside_s : x->reduce_s) +
+           (calc_stage_gathers_beside(&e->strategy) ? x->gather_beside_s : x->gather_s);
 }
 
 /* With DualPipe half of the work of a stage is that of the opposite one: which two do most. */
@@ -111,8 +111,9 @@ void calc_step_of(const calc_app *app, const calc_system *system, const calc_exe
     r->step = calc_stage_step_or_less(&l->terms, &l->links, exec->pipeline_schedule, classes,
                                       l->stages.item, l->stages.chunks, l->exposed, !l->stages.fit);
     r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
-    bool beside = calc_stage_gathers_beside(exec);
-    r->total_s = l->stages.fit ? r->step.total_s[exec->data_par_overlap][beside] : (double)NAN;
+    bool beside = calc_stage_gathers_beside(&exec->strategy);
+    r->total_s =
+        l->stages.fit ? r->step.total_s[exec->strategy.data_par_overlap][beside] : (double)NAN;
 }
 
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,

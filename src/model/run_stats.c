@@ -25,7 +25,7 @@ static bool rule(const calc_step *r, int which)
 /* Ranks that share the state of a block. */
 static double shards_of(const calc_step *r)
 {
-    return calc_zero_stage(r->layout.exec) >= 1 ? r->layout.lines.dense_shards : 1;
+    return calc_zero_stage(&r->layout.exec->strategy) >= 1 ? r->layout.lines.dense_shards : 1;
 }
 
 /* ---- One block ------------------------------------------------------------------------------- */
@@ -88,8 +88,8 @@ static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     if (rule(r, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
-        calc_optimizer_step o = calc_stage_rules_optimizer(&l->context, l->exec, &l->parts,
-                                                           CALC_DENSE_BLOCK, shards_of(r));
+        calc_optimizer_step o = calc_stage_rules_optimizer(
+            &l->context, &l->exec->strategy, &l->parts, CALC_DENSE_BLOCK, shards_of(r));
         s->block_optim_flops = o.flop;
         s->block_optim_flops_time = o.flop_s;
         s->block_optim_mem_accessed = o.bytes;
@@ -109,8 +109,8 @@ static void put_block(const calc_step *r, calc_stats *s)
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
-    calc_state_bytes bytes = calc_state_bytes_of(e, &l->shape);
-    calc_block_memory m = calc_block_memory_of(&l->context, e, b, shards_of(r));
+    calc_state_bytes bytes = calc_state_bytes_of(&e->strategy, &l->shape);
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
     double weights = b->dense_weights + b->expert_weights;
     bool whole = e->training && !rule(r, CALC_COMPAT_BLOCK_MEMORY);
     put_work(b, s);
@@ -137,10 +137,11 @@ static void put_memory_by_rule(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
-    calc_block_memory b = calc_block_memory_of(&l->context, e, calc_layout_block(l), shards_of(r));
-    calc_block_memory all =
-        calc_block_memory_whole(e, &b, l->stages.most_blocks, r->memory.in_flight);
-    calc_block_memory kept = calc_block_memory_offloaded(e, &b);
+    calc_block_memory b =
+        calc_block_memory_of(&l->context, &e->strategy, calc_layout_block(l), shards_of(r));
+    calc_block_memory all = calc_block_memory_whole(&e->strategy, e->training, &b,
+                                                    l->stages.most_blocks, r->memory.in_flight);
+    calc_block_memory kept = calc_block_memory_offloaded(e->training, &b);
     s->weight_space = all.weight;
     s->act_space = all.stored;
     s->act_checkpoint_size = all.checkpoint;
@@ -188,9 +189,10 @@ static void put_parts(const calc_step *r, calc_stats *s)
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
     const calc_stage_memory *m = &r->memory;
-    calc_stage_state state = calc_stage_state_of(&l->context, &l->terms, &l->stages, r->fullest);
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    double share = calc_share_or(e->offload_share, 1);
+    calc_stage_state state =
+        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages, r->fullest);
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = calc_share_or(e->strategy.offload_share, 1);
     calc_stage_tier2 away = most_away(r);
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
@@ -199,15 +201,15 @@ static void put_parts(const calc_step *r, calc_stats *s)
     s->act_space = full ? 0 : m->activation;
     s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
-    if (e->weight_offload) {
+    if (e->strategy.weight_offload) {
         put_away(&s->weight_space, &s->weight_space_with_offload, away.weight, share);
     }
-    if (e->activations_offload) {
+    if (e->strategy.activations_offload) {
         put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away.activation, share);
         put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
                  full ? away.activation : 0, share);
     }
-    if (e->optimizer_offload) {
+    if (e->strategy.optimizer_offload) {
         s->weight_grad_space_with_offload = state.grad;
         put_away(&s->optimizer_space, &s->optimizer_space_with_offload, away.optimizer, share);
     }
@@ -228,8 +230,8 @@ static void put_memory(const calc_step *r, calc_stats *s)
     s->mem_overhead = r->step.tier1_bytes - r->step.allocated_bytes;
     s->proc_mem_tier1_cap_req = r->step.tier1_bytes;
     s->proc_mem_tier2_cap_req = r->step.tier2_bytes;
-    s->mem_tier1_capacity = l->system->mem1.capacity_bytes;
-    s->mem_tier2_capacity = l->system->mem2.capacity_bytes;
+    s->mem_tier1_capacity = l->system->chip.mem1.capacity_bytes;
+    s->mem_tier2_capacity = l->system->chip.mem2.capacity_bytes;
     s->peak_stage = r->peak_stage;
 }
 
@@ -240,14 +242,15 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
     const calc_layout *l = &r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
-    calc_block_memory m = calc_block_memory_of(&l->context, e, b, shards_of(r));
-    double kept =
-        e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY) ? calc_block_memory_kept(e, &m) : 0;
+    calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
+    double kept = e->training || rule(r, CALC_COMPAT_BLOCK_MEMORY)
+                      ? calc_block_memory_kept(&e->strategy, &m)
+                      : 0;
     double fw_s = calc_cost_fw_s(b);
     double bw_s = calc_cost_agrad_s(b) + b->wgrad_s;
     if (rule(r, CALC_COMPAT_OFFLOAD_EACH)) {
         const calc_rule_part *x = &l->terms.rule[CALC_DENSE_BLOCK];
-        calc_stage_travel travel = calc_stage_rules_travel(e, &m);
+        calc_stage_travel travel = calc_stage_rules_travel(&e->strategy, e->training, &m);
         fw_s = fmin(fw_s, fw_s + x->edge_fw_s + l->links.message_s) - x->fw_mem_s;
         bw_s = fmin(bw_s, bw_s + x->edge_bw_s + l->links.back_message_s) - x->bw_mem_s;
         s->optim_offload_bw_req = e->training ? (m.grad + m.optimizer) / bw_s : 0;
@@ -256,7 +259,7 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
             s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, travel.bw_bytes / bw_s);
         }
     } else {
-        calc_stage_away away = calc_stage_away_of(e);
+        calc_stage_away away = calc_stage_away_of(&e->strategy);
         double weight = away.weight * m.weight;
         double activation = away.activation * kept;
         s->offload_mem_bw_req = calc_max(weight, activation) / fw_s;
@@ -296,8 +299,8 @@ static void put_links(const calc_step *r, calc_stats *s)
     s->ep_comm_link_time = moe * (x->expert.fw_link_s + x->expert.bw_link_s);
     s->pp_comm_link_time = l->stages.microbatches * l->stages.chunks *
                            calc_stage_spent_message_s(&l->terms, &l->links);
-    calc_stage_sharded sd = calc_stage_sharded_of(&l->context, l->exec, d, &l->lines);
-    calc_stage_sharded sx = calc_stage_sharded_of(&l->context, l->exec, x, &l->lines);
+    calc_stage_sharded sd = calc_stage_sharded_of(&l->context, &l->exec->strategy, d, &l->lines);
+    calc_stage_sharded sx = calc_stage_sharded_of(&l->context, &l->exec->strategy, x, &l->lines);
     calc_stage_sharded_ends ends =
         calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
     s->dp_comm_link_time = r->reduction.reduce_s + r->reduction.gather_s + l->links.tied_s +
@@ -307,7 +310,7 @@ static void put_links(const calc_step *r, calc_stats *s)
 
 static calc_stage_spent spent_of(const calc_layout *l, size_t class)
 {
-    return calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, &l->links,
+    return calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &l->terms, &l->links,
                                &l->stages.item[class], l->stages.chunks);
 }
 
@@ -346,8 +349,8 @@ static void put_time(const calc_step *r, calc_stats *s)
 static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double window_s)
 {
     const calc_layout *l = &r->layout;
-    const calc_network_ops *ops = &l->system->networks[l->exec->data_par_net].ops;
-    double scalar = calc_zero_stage(l->exec) >= 1
+    const calc_network_ops *ops = &l->system->networks[l->exec->strategy.data_par_net].ops;
+    double scalar = calc_zero_stage(&l->exec->strategy) >= 1
                         ? ops->reduce_scatter.scalar + ops->all_gather.scalar
                         : ops->all_reduce.scalar;
     return window_s > 0 ? chunk_bytes / window_s * scalar : 0;
@@ -362,7 +365,7 @@ static void put_windows(const calc_step *r, calc_stats *s)
     if (!rule(r, CALC_COMPAT_REDUCE_BY_BLOCK)) {
         return;
     }
-    if (s->block_dp_size > 0 && l->exec->data_par_overlap) {
+    if (s->block_dp_size > 0 && l->exec->strategy.data_par_overlap) {
         double block_s = r->reduction.reduce_s / (c->dense + c->moe);
         x = calc_stage_reduce_by_block(&l->terms, &l->links, c, &r->pass[0], l->stages.chunks,
                                        block_s);
@@ -393,13 +396,13 @@ static double hardware_flop(const calc_step *r)
         sum += c->stages * (c->dense * dense_flop + c->moe * moe_flop) - c->missing * dense_flop;
     }
     return sum * l->stages.microbatches * l->shape.tensor_par * l->shape.context_par *
-           (double)l->exec->data_par;
+           (double)l->exec->strategy.data_par;
 }
 
 void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_stats *s)
 {
-    double peak = system->matrix[exec->datatype].flop_per_s;
+    double peak = system->chip.matrix[exec->strategy.datatype].flop_per_s;
     double procs = (double)exec->num_procs;
     double seq = (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
     double tokens = (double)exec->batch_size * seq;
@@ -413,16 +416,18 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
     s->hardware_flops_utilization = s->hardware_flops / could;
     s->days_per_trillion_tokens = trillion_s / 86400;
     s->proc_hours_per_trillion_tokens = trillion_s / 3600 * procs;
-    s->usd_per_trillion_tokens =
-        system->usd_per_hour > 0 ? s->proc_hours_per_trillion_tokens * system->usd_per_hour : NAN;
-    s->energy_per_token = system->watts > 0 ? system->watts * procs * s->total_time / tokens : NAN;
+    s->usd_per_trillion_tokens = system->chip.usd_per_hour > 0
+                                     ? s->proc_hours_per_trillion_tokens * system->chip.usd_per_hour
+                                     : NAN;
+    s->energy_per_token =
+        system->chip.watts > 0 ? system->chip.watts * procs * s->total_time / tokens : NAN;
 }
 
 static void put_rates(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = &r->layout;
     double compute_s = s->fw_time + s->bw_time + s->optim_step_time;
-    double peak = l->system->matrix[l->exec->datatype].flop_per_s;
+    double peak = l->system->chip.matrix[l->exec->strategy.datatype].flop_per_s;
     s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
     s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
     s->hardware_flops = hardware_flop(r);

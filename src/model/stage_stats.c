@@ -7,8 +7,8 @@
 static void put_time(const calc_layout *l, const calc_stage_class *class, calc_stage_stats *out)
 {
     double chunks = l->stages.chunks;
-    calc_stage_spent t =
-        calc_stage_spent_of(&l->context, &l->parts, &l->lines, &l->terms, &l->links, class, chunks);
+    calc_stage_spent t = calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &l->terms,
+                                             &l->links, class, chunks);
     calc_stage_pass pass = calc_stage_pass_of(&l->terms, &l->links, class, chunks, l->exposed);
     out->fw_time = pass.fw_s;
     out->bw_time = pass.agrad_s + pass.wgrad_s;
@@ -37,14 +37,16 @@ static void put_memory(const calc_layout *l, const calc_stage_class *class, calc
 static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
 {
     const calc_exec *e = l->exec;
-    double shards = calc_zero_stage(e) >= 1 ? l->lines.dense_shards : 1;
-    calc_block_memory b = calc_block_memory_of(&l->context, e, calc_layout_block(l), shards);
-    calc_block_memory all = calc_block_memory_whole(e, &b, out->blocks, out->in_flight);
-    calc_block_memory kept = calc_block_memory_offloaded(e, &b);
-    const calc_block_memory *activations = e->activations_offload ? &kept : &all;
-    out->weight_space = e->weight_offload ? kept.weight : all.weight;
-    out->weight_grad_space = e->optimizer_offload ? kept.grad : all.grad;
-    out->optimizer_space = e->optimizer_offload ? kept.optimizer : all.optimizer;
+    double shards = calc_zero_stage(&e->strategy) >= 1 ? l->lines.dense_shards : 1;
+    calc_block_memory b =
+        calc_block_memory_of(&l->context, &e->strategy, calc_layout_block(l), shards);
+    calc_block_memory all =
+        calc_block_memory_whole(&e->strategy, e->training, &b, out->blocks, out->in_flight);
+    calc_block_memory kept = calc_block_memory_offloaded(e->training, &b);
+    const calc_block_memory *activations = e->strategy.activations_offload ? &kept : &all;
+    out->weight_space = e->strategy.weight_offload ? kept.weight : all.weight;
+    out->weight_grad_space = e->strategy.optimizer_offload ? kept.grad : all.grad;
+    out->optimizer_space = e->strategy.optimizer_offload ? kept.optimizer : all.optimizer;
     out->act_space = activations->stored + activations->checkpoint;
     out->working_space = all.activation_grad;
 }
@@ -53,7 +55,8 @@ static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
 static void put_class(const calc_layout *l, size_t index, calc_stage_stats *out, size_t capacity)
 {
     calc_stage_class class = l->stages.item[index];
-    calc_stage_state state = calc_stage_state_of(&l->context, &l->terms, &l->stages, index);
+    calc_stage_state state =
+        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages, index);
     calc_stage_stats row = {
         .blocks = class.dense + class.moe,
         .moe_blocks = class.moe,
@@ -78,7 +81,7 @@ static void put_class(const calc_layout *l, size_t index, calc_stage_stats *out,
 size_t calc_each_stage(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_compat compat, calc_stage_stats *out, size_t capacity)
 {
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
     bool empty = stages.fewest_blocks < 1 || stages.stages > shape.blocks;

@@ -55,7 +55,7 @@ calc_schedule_shape calc_timeline_shape(const calc_exec *e)
         .kind = kind,
         .stages = e->pipeline_par,
         .chunks = two ? 2 : e->pipeline_interleaving,
-        .microbatches = e->batch_size / e->data_par / e->microbatch_size,
+        .microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size,
     };
 }
 

@@ -13,12 +13,12 @@ calc_timeline_end calc_timeline_end_of(const calc_timeline *t, int64_t stage)
     bool end = stage == 0 || stage == t->shape.stages - 1;
     return (calc_timeline_end){
         .reduce_link_s = r.reduce_s,
-        .reduce_s = e->data_par_overlap ? r.reduce_beside_s : r.reduce_s,
+        .reduce_s = e->strategy.data_par_overlap ? r.reduce_beside_s : r.reduce_s,
         .gather_link_s = r.gather_s,
-        .gather_s = calc_stage_gathers_beside(e) ? r.gather_beside_s : r.gather_s,
+        .gather_s = calc_stage_gathers_beside(&e->strategy) ? r.gather_beside_s : r.gather_s,
         .tied_s = end ? t->layout.links.tied_s : 0,
         .optimizer_s = calc_stage_optimizer_sum(&t->layout.terms, c, &w),
-        .scatters = calc_zero_stage(e) >= 1,
+        .scatters = calc_zero_stage(&e->strategy) >= 1,
     };
 }
 

@@ -33,8 +33,9 @@ static void add_some(const calc_timeline *t, const calc_cost *b, double blocks,
     }
     double n = blocks / calc_share_or(t->layout.exec->software_efficiency, 1);
     calc_stage_sharded s =
-        calc_stage_sharded_of(&t->layout.context, t->layout.exec, b, &t->layout.lines);
-    calc_stage_offload o = calc_stage_offload_of(&t->layout.context, t->layout.exec, b, &s);
+        calc_stage_sharded_of(&t->layout.context, &t->layout.exec->strategy, b, &t->layout.lines);
+    calc_stage_offload o =
+        calc_stage_offload_of(&t->layout.context, &t->layout.exec->strategy, b, &s);
     out->fw_s[CALC_TIMELINE_OFFLOAD] += n * o.fw_s;
     out->bw_s[CALC_TIMELINE_OFFLOAD] += n * o.bw_s;
     out->fw_s[CALC_TIMELINE_COMPUTE] += n * b->fw_s;

@@ -8,14 +8,17 @@
 /* The same of the experts' own split of the ranks. */
 static double expert_ranks(const calc_exec *e, int64_t index)
 {
-    if (e->expert_par <= 1 && e->expert_tensor_par <= 1) {
+    if (e->strategy.expert_par <= 1 && e->strategy.expert_tensor_par <= 1) {
         return 1;
     }
-    int64_t expert = e->expert_par_net < 0 ? e->data_par_net : e->expert_par_net;
-    int64_t split = e->expert_tensor_par_net < 0 ? e->tensor_par_net : e->expert_tensor_par_net;
-    int64_t replica = e->expert_data_par_net < 0 ? e->data_par_net : e->expert_data_par_net;
-    double ep = e->expert_par > 1 ? (double)e->expert_par : 1;
-    double etp = e->expert_tensor_par > 1 ? (double)e->expert_tensor_par : 1;
+    int64_t expert =
+        e->strategy.expert_par_net < 0 ? e->strategy.data_par_net : e->strategy.expert_par_net;
+    int64_t split = e->strategy.expert_tensor_par_net < 0 ? e->strategy.tensor_par_net
+                                                          : e->strategy.expert_tensor_par_net;
+    int64_t replica = e->strategy.expert_data_par_net < 0 ? e->strategy.data_par_net
+                                                          : e->strategy.expert_data_par_net;
+    double ep = e->strategy.expert_par > 1 ? (double)e->strategy.expert_par : 1;
+    double etp = e->strategy.expert_tensor_par > 1 ? (double)e->strategy.expert_tensor_par : 1;
     double replicas = (double)e->num_procs / ((double)e->pipeline_par * ep * etp);
     double ranks = 1;
     ranks *= expert == index ? ep : 1;
@@ -28,12 +31,13 @@ static double expert_ranks(const calc_exec *e, int64_t index)
 double calc_verdict_network_ranks(const calc_exec *exec, int64_t index)
 {
     double ranks = 1;
-    ranks *= exec->tensor_par_net == index ? (double)exec->tensor_par : 1;
+    ranks *= exec->strategy.tensor_par_net == index ? (double)exec->strategy.tensor_par : 1;
     ranks *= exec->pipeline_par_net == index ? (double)exec->pipeline_par : 1;
-    ranks *= exec->data_par_net == index ? (double)exec->data_par : 1;
-    if (exec->context_par > 1) {
-        int64_t net = exec->context_par_net < 0 ? exec->tensor_par_net : exec->context_par_net;
-        ranks *= net == index ? (double)exec->context_par : 1;
+    ranks *= exec->strategy.data_par_net == index ? (double)exec->strategy.data_par : 1;
+    if (exec->strategy.context_par > 1) {
+        int64_t net = exec->strategy.context_par_net < 0 ? exec->strategy.tensor_par_net
+                                                         : exec->strategy.context_par_net;
+        ranks *= net == index ? (double)exec->strategy.context_par : 1;
     }
     double experts = expert_ranks(exec, index);
     return ranks > experts ? ranks : experts;
@@ -70,7 +74,8 @@ calc_verdict calc_verdict_networks(const calc_system *system, const calc_exec *e
 
 bool calc_verdict_offload_blocks(const calc_exec *exec, double blocks_per_proc)
 {
-    bool offloads = exec->weight_offload || exec->activations_offload || exec->optimizer_offload;
+    bool offloads = exec->strategy.weight_offload || exec->strategy.activations_offload ||
+                    exec->strategy.optimizer_offload;
     return offloads && blocks_per_proc < OFFLOAD_BLOCKS;
 }
 
@@ -87,10 +92,10 @@ calc_verdict calc_verdict_of(const calc_system *system, const calc_exec *exec, b
     if (calc_verdict_offload_blocks(exec, blocks)) {
         return CALC_VERDICT_OFFLOAD_BLOCKS;
     }
-    if (tier1_bytes > system->mem1.capacity_bytes) {
+    if (tier1_bytes > system->chip.mem1.capacity_bytes) {
         return CALC_VERDICT_MEM1_CAPACITY;
     }
-    if (tier2_bytes > system->mem2.capacity_bytes) {
+    if (tier2_bytes > system->chip.mem2.capacity_bytes) {
         return CALC_VERDICT_MEM2_CAPACITY;
     }
     return CALC_VERDICT_OK;

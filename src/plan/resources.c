@@ -25,7 +25,7 @@ bool calc_resource_there(const calc_system *system, size_t which)
 {
     bool second = which == MEM2 || (which >= calc_resources_rates(system) &&
                                     capacity_index(system, which) == CAPACITY2);
-    return !second || system->mem2.capacity_bytes > 0;
+    return !second || system->chip.mem2.capacity_bytes > 0;
 }
 
 static void grow_engine(calc_engine *engine)
@@ -39,16 +39,16 @@ void calc_resource_grow(calc_system *system, size_t which)
 {
     switch (which) {
     case MATRIX:
-        grow_engine(system->matrix);
+        grow_engine(system->chip.matrix);
         return;
     case VECTOR:
-        grow_engine(system->vector);
+        grow_engine(system->chip.vector);
         return;
     case MEM1:
-        system->mem1.bytes_per_s *= CALC_RESOURCE_MORE;
+        system->chip.mem1.bytes_per_s *= CALC_RESOURCE_MORE;
         return;
     case MEM2:
-        system->mem2.bytes_per_s *= CALC_RESOURCE_MORE;
+        system->chip.mem2.bytes_per_s *= CALC_RESOURCE_MORE;
         return;
     default:
         break;
@@ -56,9 +56,9 @@ void calc_resource_grow(calc_system *system, size_t which)
     if (which < calc_resources_rates(system)) {
         system->networks[which - NETWORKS].bytes_per_s *= CALC_RESOURCE_MORE;
     } else if (capacity_index(system, which) == CAPACITY1) {
-        system->mem1.capacity_bytes *= CALC_RESOURCE_MORE;
+        system->chip.mem1.capacity_bytes *= CALC_RESOURCE_MORE;
     } else {
-        system->mem2.capacity_bytes *= CALC_RESOURCE_MORE;
+        system->chip.mem2.capacity_bytes *= CALC_RESOURCE_MORE;
     }
 }
 

@@ -33,7 +33,7 @@ static void note(values *v, int64_t value)
 static void note_list(values *tensor, values *pipeline, const calc_front *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        note(tensor, list->item[i].exec.tensor_par);
+        note(tensor, list->item[i].exec.strategy.tensor_par);
         note(pipeline, list->item[i].exec.pipeline_par);
     }
 }
@@ -89,7 +89,7 @@ calc_status calc_sweep_cells_splits(calc_sweep_cells *out, const calc_sweep_stud
         note_list(&tensor, &pipeline, &result->group[g].front);
     }
     for (size_t i = 0; i < cloud->count; i++) {
-        note(&tensor, cloud->point[i].exec.tensor_par);
+        note(&tensor, cloud->point[i].exec.strategy.tensor_par);
         note(&pipeline, cloud->point[i].exec.pipeline_par);
     }
     if (too_long(result) || make_room(out, tensor.count * pipeline.count, errors) != CALC_OK) {

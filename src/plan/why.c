@@ -52,7 +52,8 @@ static void try(search *s, const calc_exec *exec)
             return;
         }
     }
-    bool twin = exec->zero_stage == 1 && s->exec->zero_stage == 0; /* says optimizer_sharding */
+    bool twin = exec->strategy.zero_stage == 1 &&
+                s->exec->strategy.zero_stage == 0; /* says optimizer_sharding */
     if (!change.text[0] || twin || out->count == CALC_WHY_CHANGES) {
         return;
     }

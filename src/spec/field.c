@@ -78,6 +78,9 @@ const char *calc_verdict_text(calc_verdict verdict)
 
 #define ROW(S, n, t, arg, ...)                                                                     \
     {.name = #n, .key = #n, .type = CALC_TYPE_##t, COLUMNS_##t(S, n, arg) __VA_ARGS__},
+/* A row that is a member of a part of the struct. */
+#define PART_ROW(S, part, n, t, arg, ...)                                                          \
+    {.name = #n, .key = #n, .type = CALC_TYPE_##t, COLUMNS_##t(S, part.n, arg) __VA_ARGS__},
 #define TABLE(stem, label, S)                                                                      \
     static const calc_table stem##_table = {label, sizeof(S), COUNT(stem##_rows), stem##_rows};
 
@@ -166,6 +169,8 @@ static const calc_field app_rows[] = {
 TABLE(app, "app", calc_app)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_system, name, type, arg, __VA_ARGS__)
+#define CALC_CHIP_FIELD(name, type, arg, ...)                                                      \
+    PART_ROW(calc_system, chip, name, type, arg, __VA_ARGS__)
 static const calc_field system_rows[] = {
 #include "calc/system.fields.h"
 };
@@ -180,6 +185,8 @@ static const calc_field inference_rows[] = {
 TABLE(inference, "inference", calc_inference)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_exec, name, type, arg, __VA_ARGS__)
+#define CALC_STRATEGY_FIELD(name, type, arg, ...)                                                  \
+    PART_ROW(calc_exec, strategy, name, type, arg, __VA_ARGS__)
 static const calc_field exec_rows[] = {
 #include "calc/exec.fields.h"
 };

@@ -71,22 +71,22 @@ static void check_parallel_sizes(rules *r)
     const calc_exec *e = r->exec;
     /* Dividing instead of multiplying cannot overflow. */
     int64_t left = e->num_procs;
-    bool exact = left % e->tensor_par == 0;
-    left /= e->tensor_par;
+    bool exact = left % e->strategy.tensor_par == 0;
+    left /= e->strategy.tensor_par;
     exact = exact && left % e->pipeline_par == 0;
     left /= e->pipeline_par;
-    int64_t context = e->context_par > 1 ? e->context_par : 1;
+    int64_t context = e->strategy.context_par > 1 ? e->strategy.context_par : 1;
     exact = exact && left % context == 0;
     left /= context;
-    if (exact && left == e->data_par) {
+    if (exact && left == e->strategy.data_par) {
         return;
     }
     char hint[160] = "";
     if (exact && left > 0) {
         snprintf(hint, sizeof hint, "data_par = %lld would fit", (long long)left);
     } else {
-        double product =
-            (double)e->tensor_par * (double)e->pipeline_par * (double)e->data_par * (double)context;
+        double product = (double)e->strategy.tensor_par * (double)e->pipeline_par *
+                         (double)e->strategy.data_par * (double)context;
         if (product <= 1e9) {
             snprintf(hint, sizeof hint, "num_procs = %.0f would fit", product);
         }
@@ -97,8 +97,9 @@ static void check_parallel_sizes(rules *r)
     }
     BROKEN(r, num_procs, hint,
            "tensor_par * pipeline_par * data_par%s = %lld * %lld * %lld%s is not num_procs = %lld",
-           context > 1 ? " * context_par" : "", (long long)e->tensor_par,
-           (long long)e->pipeline_par, (long long)e->data_par, factor, (long long)e->num_procs);
+           context > 1 ? " * context_par" : "", (long long)e->strategy.tensor_par,
+           (long long)e->pipeline_par, (long long)e->strategy.data_par, factor,
+           (long long)e->num_procs);
 }
 
 /* ---- Modern models --------------------------------------------------------------------------- */
@@ -147,22 +148,22 @@ static void check_attention_type(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_app *a = r->app;
-    bool latent = e->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    bool latent = e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
     if (latent && a->kv_lora_rank == 0) {
         BROKEN(r, attention_type, "use \"multihead\" or \"grouped_query\"",
                "the application has no latent attention (kv_lora_rank)");
     }
-    if (e->attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY && a->kv_heads == 0) {
+    if (e->strategy.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY && a->kv_heads == 0) {
         BROKEN(r, attention_type, "use \"multihead\", or give the application kv_heads",
                "the application does not say how many key and value heads it has (kv_heads)");
     }
-    if (e->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY &&
+    if (e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTIQUERY &&
         (a->kv_heads > 1 || a->kv_lora_rank > 0)) {
         BROKEN(r, attention_type, "use \"grouped_query\"",
                "the application has more than one key and value head");
     }
-    bool modules = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
-    if (e->recompute_modules && !modules) {
+    bool modules = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
+    if (e->strategy.recompute_modules && !modules) {
         BROKEN(r, recompute_modules, "use activation_recompute \"modules\", or leave them out",
                "modules are only recomputed with activation_recompute \"modules\"");
     }
@@ -171,20 +172,21 @@ static void check_attention_type(rules *r)
 static void check_batch(rules *r)
 {
     const calc_exec *e = r->exec;
-    if (e->batch_size % e->data_par != 0) {
-        int64_t below = e->batch_size / e->data_par * e->data_par;
+    if (e->batch_size % e->strategy.data_par != 0) {
+        int64_t below = e->batch_size / e->strategy.data_par * e->strategy.data_par;
         char hint[128];
         snprintf(hint, sizeof hint, "batch_size must be a multiple of data_par: %lld or %lld",
-                 (long long)(below > 0 ? below : e->data_par), (long long)(below + e->data_par));
+                 (long long)(below > 0 ? below : e->strategy.data_par),
+                 (long long)(below + e->strategy.data_par));
         if (below == 0) {
             snprintf(hint, sizeof hint, "batch_size must be a multiple of data_par: at least %lld",
-                     (long long)e->data_par);
+                     (long long)e->strategy.data_par);
         }
         BROKEN(r, batch_size, hint, "%lld is not a multiple of data_par = %lld",
-               (long long)e->batch_size, (long long)e->data_par);
+               (long long)e->batch_size, (long long)e->strategy.data_par);
         return;
     }
-    int64_t local = e->batch_size / e->data_par;
+    int64_t local = e->batch_size / e->strategy.data_par;
     calc_rules_must_divide(r->errors, "/microbatch_size", e->microbatch_size,
                            "batch_size / data_par", local, local);
 }
@@ -193,32 +195,38 @@ static void check_tensor_par(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_app *a = r->app;
-    bool scatters = e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR;
+    bool scatters = e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR;
     int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
-    int64_t tokens = e->microbatch_size * seq / (e->context_par > 1 ? e->context_par : 1);
+    int64_t tokens =
+        e->microbatch_size * seq / (e->strategy.context_par > 1 ? e->strategy.context_par : 1);
     int64_t common = calc_gcd(calc_gcd(a->hidden, a->feedforward), a->attn_heads);
     common = scatters ? calc_gcd(common, tokens) : common;
-    calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par, "hidden", a->hidden, common);
-    calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par, "feedforward", a->feedforward,
+    calc_rules_must_divide(r->errors, "/tensor_par", e->strategy.tensor_par, "hidden", a->hidden,
                            common);
-    calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par, "attn_heads", a->attn_heads,
-                           common);
+    calc_rules_must_divide(r->errors, "/tensor_par", e->strategy.tensor_par, "feedforward",
+                           a->feedforward, common);
+    calc_rules_must_divide(r->errors, "/tensor_par", e->strategy.tensor_par, "attn_heads",
+                           a->attn_heads, common);
     if (scatters) {
-        calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par,
-                               e->context_par > 1 ? "microbatch_size * seq_size / context_par"
-                                                  : "microbatch_size * seq_size",
+        calc_rules_must_divide(r->errors, "/tensor_par", e->strategy.tensor_par,
+                               e->strategy.context_par > 1
+                                   ? "microbatch_size * seq_size / context_par"
+                                   : "microbatch_size * seq_size",
                                tokens, common);
     }
-    if (e->tensor_par == 1 && e->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE) {
+    if (e->strategy.tensor_par == 1 &&
+        e->strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE) {
         BROKEN(r, tensor_par_overlap, "use \"none\", or tensor_par > 1",
                "nothing to overlap with tensor_par = 1");
     }
-    if (e->seq_par_ag_redo && e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+    if (e->strategy.seq_par_ag_redo &&
+        e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
         BROKEN(
             r, seq_par_ag_redo, "use false, or tensor_par_comm_type \"rs_ag\"",
             "only sequence parallelism (tensor_par_comm_type \"rs_ag\") has an all-gather to redo");
     }
-    if (e->seq_par_ag_redo && e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL) {
+    if (e->strategy.seq_par_ag_redo &&
+        e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL) {
         BROKEN(r, seq_par_ag_redo, "use false, or activation_recompute \"attn_only\" or \"none\"",
                "full recomputation already repeats the all-gather");
     }
@@ -232,11 +240,12 @@ static void check_pipeline_and_data_par(rules *r)
                "%lld chunks need a pipeline, but pipeline_par = 1",
                (long long)e->pipeline_interleaving);
     }
-    if (e->data_par == 1 && e->context_par <= 1 && e->optimizer_sharding) {
+    if (e->strategy.data_par == 1 && e->strategy.context_par <= 1 &&
+        e->strategy.optimizer_sharding) {
         BROKEN(r, optimizer_sharding, "use false, or data_par > 1",
                "nothing to shard over with data_par = 1");
     }
-    if (e->data_par == 1 && e->context_par <= 1 && e->data_par_overlap) {
+    if (e->strategy.data_par == 1 && e->strategy.context_par <= 1 && e->strategy.data_par_overlap) {
         BROKEN(r, data_par_overlap, "use false, or data_par > 1",
                "nothing to overlap with data_par = 1");
     }
@@ -248,15 +257,15 @@ static void check_inference(rules *r)
     if (e->training) {
         return;
     }
-    if (e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) {
+    if (e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) {
         BROKEN(r, activation_recompute, "use \"none\", or training true",
                "without training there is no backward pass to recompute for");
     }
-    if ((e->data_par > 1 || e->context_par > 1) && e->data_par_overlap) {
+    if ((e->strategy.data_par > 1 || e->strategy.context_par > 1) && e->strategy.data_par_overlap) {
         BROKEN(r, data_par_overlap, "use false, or training true",
                "without training there are no gradients to reduce");
     }
-    if (e->optimizer_offload) {
+    if (e->strategy.optimizer_offload) {
         BROKEN(r, optimizer_offload, "use false, or training true",
                "without training there is no optimizer");
     }
@@ -300,16 +309,16 @@ static void check_engine(rules *r, const char *pointer, const char *name,
 static void check_engines(rules *r)
 {
     const calc_system *s = r->system;
-    calc_datatype rest = r->exec->datatype;
-    calc_datatype blocks = calc_format_datatype(r->exec->matrix_datatype, rest);
-    calc_datatype elements = calc_format_datatype(r->exec->vector_datatype, rest);
-    check_engine(r, "/datatype", "matrix", s->matrix, rest);
-    check_engine(r, "/datatype", "vector", s->vector, rest);
+    calc_datatype rest = r->exec->strategy.datatype;
+    calc_datatype blocks = calc_format_datatype(r->exec->strategy.matrix_datatype, rest);
+    calc_datatype elements = calc_format_datatype(r->exec->strategy.vector_datatype, rest);
+    check_engine(r, "/datatype", "matrix", s->chip.matrix, rest);
+    check_engine(r, "/datatype", "vector", s->chip.vector, rest);
     if (blocks != rest) {
-        check_engine(r, "/matrix_datatype", "matrix", s->matrix, blocks);
+        check_engine(r, "/matrix_datatype", "matrix", s->chip.matrix, blocks);
     }
     if (elements != rest) {
-        check_engine(r, "/vector_datatype", "vector", s->vector, elements);
+        check_engine(r, "/vector_datatype", "vector", s->chip.vector, elements);
     }
 }
 
@@ -328,13 +337,13 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_pipeline_and_data_par(&r);
     check_inference(&r);
     calc_rules_inference(app, exec, r.errors);
-    check_network_index(&r, "/tensor_par_net", exec->tensor_par_net);
+    check_network_index(&r, "/tensor_par_net", exec->strategy.tensor_par_net);
     check_network_index(&r, "/pipeline_par_net", exec->pipeline_par_net);
-    check_network_index(&r, "/data_par_net", exec->data_par_net);
-    check_network_index(&r, "/context_par_net", exec->context_par_net);
-    check_network_index(&r, "/expert_par_net", exec->expert_par_net);
-    check_network_index(&r, "/expert_tensor_par_net", exec->expert_tensor_par_net);
-    check_network_index(&r, "/expert_data_par_net", exec->expert_data_par_net);
+    check_network_index(&r, "/data_par_net", exec->strategy.data_par_net);
+    check_network_index(&r, "/context_par_net", exec->strategy.context_par_net);
+    check_network_index(&r, "/expert_par_net", exec->strategy.expert_par_net);
+    check_network_index(&r, "/expert_tensor_par_net", exec->strategy.expert_tensor_par_net);
+    check_network_index(&r, "/expert_data_par_net", exec->strategy.expert_data_par_net);
     check_engines(&r);
     if (r.errors->count + r.errors->dropped == before) {
         return CALC_OK;

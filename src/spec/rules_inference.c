@@ -35,12 +35,12 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
                "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
                i->generate_size == 1 ? "" : "s");
     }
-    if (i->batch % e->data_par != 0) {
+    if (i->batch % e->strategy.data_par != 0) {
         char hint[96];
-        int64_t above = (i->batch / e->data_par + 1) * e->data_par;
+        int64_t above = (i->batch / e->strategy.data_par + 1) * e->strategy.data_par;
         snprintf(hint, sizeof hint, "use a multiple of data_par: %lld", (long long)above);
         BROKEN(errors, batch, hint, "%lld is not a multiple of data_par = %lld",
-               (long long)i->batch, (long long)e->data_par);
+               (long long)i->batch, (long long)e->strategy.data_par);
     }
     if (i->speculative_tokens == 0 && (i->speculative_accept > 0 || i->speculative_cost > 0)) {
         BROKEN(errors, speculative_tokens, "give speculative_tokens, or leave them out",
@@ -50,7 +50,7 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
 
 static void check_layout(const calc_exec *e, calc_errors *errors)
 {
-    if (e->context_par > 1 && e->inference.phase != CALC_INFERENCE_PHASE_PREFILL) {
+    if (e->strategy.context_par > 1 && e->inference.phase != CALC_INFERENCE_PHASE_PREFILL) {
         calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/context_par",
                         "use 1, or phase \"prefill\"",
                         "decoding with context parallelism is not modelled yet");
@@ -64,10 +64,10 @@ static void check_layout(const calc_exec *e, calc_errors *errors)
 
 static void check_offload(const calc_exec *e, calc_errors *errors)
 {
-    if (e->weight_offload || e->activations_offload) {
+    if (e->strategy.weight_offload || e->strategy.activations_offload) {
         calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC,
-                        e->weight_offload ? "/weight_offload" : "/activations_offload", "use false",
-                        "serving from the second memory tier is not modelled yet");
+                        e->strategy.weight_offload ? "/weight_offload" : "/activations_offload",
+                        "use false", "serving from the second memory tier is not modelled yet");
     }
 }
 
@@ -81,8 +81,8 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
         }
         return;
     }
-    int64_t tensor = i->prefill_tensor_par > 0 ? i->prefill_tensor_par : e->tensor_par;
-    int64_t expert = i->prefill_expert_par > 0 ? i->prefill_expert_par : e->expert_par;
+    int64_t tensor = i->prefill_tensor_par > 0 ? i->prefill_tensor_par : e->strategy.tensor_par;
+    int64_t expert = i->prefill_expert_par > 0 ? i->prefill_expert_par : e->strategy.expert_par;
     int64_t replica = tensor * e->pipeline_par;
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "attn_heads", a->attn_heads);
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "hidden", a->hidden);
@@ -100,13 +100,13 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
     if (expert <= 1) {
         return;
     }
-    int64_t split = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    int64_t split = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     if (a->num_experts > 0) {
         must_divide(errors, "/inference/prefill_expert_par", expert, "num_experts", a->num_experts);
         must_divide(errors, "/inference/prefill_expert_par", expert * split,
                     "the processors of a prefill stage", i->prefill_procs / e->pipeline_par);
     }
-    if (tensor > 1 && e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+    if (tensor > 1 && e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
         calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/tensor_par_comm_type",
                         "use \"rs_ag\"",
                         "experts with tensor parallelism need sequence parallelism");

@@ -19,7 +19,7 @@ typedef struct rules {
 /* Two pieces of the sequence per rank, one from each end. */
 static void check_zigzag(rules *r, int64_t seq)
 {
-    int64_t c = r->exec->context_par;
+    int64_t c = r->exec->strategy.context_par;
     char divisors[200];
     char hint[256];
     if (seq % (2 * c) == 0) {
@@ -35,32 +35,33 @@ static void check_context_par(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_app *a = r->app;
-    int64_t c = e->context_par;
+    int64_t c = e->strategy.context_par;
     if (c <= 1) {
         return;
     }
     int64_t seq = e->seq_size > 0 ? e->seq_size : a->seq_size;
-    bool zigzag = a->causal && e->context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG &&
-                  e->context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    bool zigzag = a->causal && e->strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_ZIGZAG &&
+                  e->strategy.context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
     if (zigzag) {
         check_zigzag(r, seq);
     } else {
         calc_rules_must_divide(r->errors, "/context_par", c, "seq_size", seq, seq);
     }
-    if (!e->flash_attention && e->attention_type != CALC_ATTENTION_TYPE_FLASH) {
+    if (!e->strategy.flash_attention && e->strategy.attention_type != CALC_ATTENTION_TYPE_FLASH) {
         BROKEN(r, context_par, "set flash_attention true",
                "context parallelism needs flash attention");
     }
-    if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
-        int64_t heads = a->attn_heads / e->tensor_par;
-        if (a->attn_heads % e->tensor_par == 0) {
+    if (e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
+        int64_t heads = a->attn_heads / e->strategy.tensor_par;
+        if (a->attn_heads % e->strategy.tensor_par == 0) {
             calc_rules_must_divide(r->errors, "/context_par", c, "attn_heads / tensor_par", heads,
                                    heads);
         }
     }
-    if (e->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL && e->context_par_inner > 0) {
-        calc_rules_must_divide(r->errors, "/context_par_inner", e->context_par_inner, "context_par",
-                               c, c);
+    if (e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL &&
+        e->strategy.context_par_inner > 0) {
+        calc_rules_must_divide(r->errors, "/context_par_inner", e->strategy.context_par_inner,
+                               "context_par", c, c);
     }
 }
 
@@ -68,8 +69,8 @@ static void check_expert_par(rules *r)
 {
     const calc_exec *e = r->exec;
     const calc_app *a = r->app;
-    int64_t ep = e->expert_par > 1 ? e->expert_par : 1;
-    int64_t etp = e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
+    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
+    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     if (a->num_experts == 0) {
         if (ep > 1 || etp > 1) {
             calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
@@ -100,11 +101,12 @@ static void check_expert_par(rules *r)
             (long long)(ep * etp), (long long)stage);
     }
     if (a->shared_feedforward > 0) {
-        calc_rules_must_divide(r->errors, "/tensor_par", e->tensor_par, "shared_feedforward",
-                               a->shared_feedforward,
+        calc_rules_must_divide(r->errors, "/tensor_par", e->strategy.tensor_par,
+                               "shared_feedforward", a->shared_feedforward,
                                calc_gcd(a->shared_feedforward, calc_gcd(a->hidden, a->attn_heads)));
     }
-    if (ep > 1 && e->tensor_par > 1 && e->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+    if (ep > 1 && e->strategy.tensor_par > 1 &&
+        e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
         BROKEN(r, tensor_par_comm_type, "use \"rs_ag\"",
                "experts with tensor parallelism need sequence parallelism");
     }
@@ -130,14 +132,14 @@ static void check_microbatches(rules *r, bool right, const char *needs)
 {
     const calc_exec *e = r->exec;
     int64_t least = 2 * e->pipeline_par;
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     double enough = microbatches < least ? (double)least : (double)microbatches + 1;
     char hint[96];
     if (right && microbatches >= least) {
         return;
     }
     snprintf(hint, sizeof hint, "use batch_size %.0f, or \"1f1b\"",
-             enough * (double)e->microbatch_size * (double)e->data_par);
+             enough * (double)e->microbatch_size * (double)e->strategy.data_par);
     BROKEN(r, pipeline_schedule, hint, "%s: %lld are not", needs, (long long)microbatches);
 }
 
@@ -146,7 +148,7 @@ static void check_schedule(rules *r)
     const calc_exec *e = r->exec;
     int64_t p = e->pipeline_par;
     bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     if (e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B && e->pipeline_interleaving > 1) {
         BROKEN(r, pipeline_interleaving, "use 1, or pipeline_schedule \"1f1b\"",
                "only the 1F1B schedule interleaves chunks");
@@ -169,11 +171,11 @@ static void check_schedule(rules *r)
                "use \"blocks\", or leave first_stage_blocks and last_stage_blocks out",
                "the blocks of the first or last stage are given");
     }
-    if (e->fsdp_par > 0) {
-        calc_rules_must_divide(r->errors, "/fsdp_par", e->fsdp_par, "num_procs", e->num_procs,
-                               e->num_procs);
+    if (e->strategy.fsdp_par > 0) {
+        calc_rules_must_divide(r->errors, "/fsdp_par", e->strategy.fsdp_par, "num_procs",
+                               e->num_procs, e->num_procs);
     }
-    if (e->zero_stage > 0 && e->data_par == 1 && e->context_par <= 1) {
+    if (e->strategy.zero_stage > 0 && e->strategy.data_par == 1 && e->strategy.context_par <= 1) {
         BROKEN(r, zero_stage, "leave it out, or data_par > 1",
                "nothing to shard over with data_par = 1");
     }

@@ -63,7 +63,7 @@ static double try_layout(calc_prediction *p, const calc_system *system, const ca
 static bool is_candidate(const calc_exec *e, int64_t blocks, int64_t batch, int64_t chunks)
 {
     int64_t stages = e->pipeline_par;
-    int64_t together = e->data_par * batch;
+    int64_t together = e->strategy.data_par * batch;
     if (e->batch_size % together != 0 || (stages >= 8 && batch > 2)) {
         return false;
     }
@@ -114,7 +114,7 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
     /* The order of ranks decides, but the indices must be there. */
     int64_t outer = entry->system.networks_count > 1 ? 1 : 0;
     map->exec.pipeline_par_net = outer;
-    map->exec.data_par_net = outer;
+    map->exec.strategy.data_par_net = outer;
     out->step_s =
         map->search ? search(out, &entry->system) : try_layout(out, &entry->system, &map->exec);
     if (!isnan(out->step_s)) {

@@ -12,8 +12,8 @@ static bool compete(const calc_result *a, const calc_result *b)
            left->app.seq_size == right->app.seq_size &&
            left->exec.num_procs == right->exec.num_procs &&
            left->exec.batch_size == right->exec.batch_size &&
-           left->exec.datatype == right->exec.datatype &&
-           left->exec.matrix_datatype == right->exec.matrix_datatype;
+           left->exec.strategy.datatype == right->exec.strategy.datatype &&
+           left->exec.strategy.matrix_datatype == right->exec.strategy.matrix_datatype;
 }
 
 /* Whether two competitors are the same layout, measured twice: on another release of the software,
@@ -22,9 +22,12 @@ static bool repeat(const calc_result *a, const calc_result *b)
 {
     const calc_exec *left = &a->prediction->map.exec;
     const calc_exec *right = &b->prediction->map.exec;
-    return a->predicted == b->predicted && left->tensor_par == right->tensor_par &&
-           left->pipeline_par == right->pipeline_par && left->data_par == right->data_par &&
-           left->context_par == right->context_par && left->expert_par == right->expert_par &&
+    return a->predicted == b->predicted &&
+           left->strategy.tensor_par == right->strategy.tensor_par &&
+           left->pipeline_par == right->pipeline_par &&
+           left->strategy.data_par == right->strategy.data_par &&
+           left->strategy.context_par == right->strategy.context_par &&
+           left->strategy.expert_par == right->strategy.expert_par &&
            left->microbatch_size == right->microbatch_size &&
            left->pipeline_interleaving == right->pipeline_interleaving;
 }

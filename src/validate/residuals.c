@@ -44,10 +44,11 @@ calc_traits calc_traits_of(const calc_app *app, const calc_exec *exec, const cha
                                [CALC_DATATYPE_FLOAT32] = 32,
                                [CALC_DATATYPE_BFLOAT16] = 16,
                                [CALC_DATATYPE_FLOAT4] = 4};
-    return (calc_traits){.family = family,
-                         .experts = app->num_experts > 0,
-                         .bits = bits[calc_format_datatype(exec->matrix_datatype, exec->datatype)],
-                         .processors = (double)exec->num_procs};
+    return (calc_traits){
+        .family = family,
+        .experts = app->num_experts > 0,
+        .bits = bits[calc_format_datatype(exec->strategy.matrix_datatype, exec->strategy.datatype)],
+        .processors = (double)exec->num_procs};
 }
 
 /* Sources and families get numbers, so that comparing many of them is cheap. */

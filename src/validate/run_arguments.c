@@ -88,19 +88,19 @@ static void fill_kernels(calc_run_map *map)
 {
     calc_exec *e = &map->exec;
     bool fused = given(map, "cross-entropy-loss-fusion");
-    e->fused_cross_entropy = fused && says(map, "cross-entropy-fusion-impl", "te");
-    e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
-    if (fused && !e->fused_cross_entropy) {
-        e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+    e->strategy.fused_cross_entropy = fused && says(map, "cross-entropy-fusion-impl", "te");
+    e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
+    if (fused && !e->strategy.fused_cross_entropy) {
+        e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
         calc_run_assume(map, "native fusion of the loss: TorchScript that makes copies");
     }
     if (map->app.num_experts == 0) {
-        e->expert_tensor_par = 1; /* given, but of no effect */
+        e->strategy.expert_tensor_par = 1; /* given, but of no effect */
     }
     /* The optimizer's state is split among the ranks of one instance of several. */
     int64_t instances = number(map, "num-distributed-optimizer-instances", 1);
-    if (instances > 1 && e->zero_stage > 0) {
-        e->fsdp_par = e->data_par * e->context_par / instances;
+    if (instances > 1 && e->strategy.zero_stage > 0) {
+        e->strategy.fsdp_par = e->strategy.data_par * e->strategy.context_par / instances;
     }
 }
 

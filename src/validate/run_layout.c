@@ -23,27 +23,27 @@ static const char *fill_sizes(calc_run_map *map)
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
     e->num_procs = whole(r->num_gpus);
-    e->tensor_par = size_of(r->tp);
+    e->strategy.tensor_par = size_of(r->tp);
     e->pipeline_par = size_of(r->pp);
-    e->context_par = size_of(r->cp);
-    int64_t model = e->tensor_par * e->pipeline_par * e->context_par;
+    e->strategy.context_par = size_of(r->cp);
+    int64_t model = e->strategy.tensor_par * e->pipeline_par * e->strategy.context_par;
     if (e->num_procs < 1 || e->num_procs % model != 0) {
         return "the parallel sizes do not divide the number of GPUs";
     }
-    e->data_par = e->num_procs / model;
-    if (r->dp > 0 && whole(r->dp) != e->data_par) {
+    e->strategy.data_par = e->num_procs / model;
+    if (r->dp > 0 && whole(r->dp) != e->strategy.data_par) {
         calc_run_assume(map, "data parallelism from the number of GPUs, not as printed");
     }
-    e->expert_par = size_of(r->ep);
+    e->strategy.expert_par = size_of(r->ep);
     if (calc_run_assume_trait(map, CALC_RUN_TRAIT_SPREAD_EXPERTS, true)) {
         int64_t experts = map->app.num_experts;
-        e->expert_par = e->num_procs < experts ? e->num_procs : experts;
+        e->strategy.expert_par = e->num_procs < experts ? e->num_procs : experts;
     }
     bool split = isnan(r->etp) && calc_run_assume_trait(map, CALC_RUN_TRAIT_SPLIT_EXPERTS, true);
-    e->expert_tensor_par = split ? e->tensor_par : size_of(r->etp);
+    e->strategy.expert_tensor_par = split ? e->strategy.tensor_par : size_of(r->etp);
     e->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    e->context_par_net = e->expert_par_net = -1;
-    e->expert_tensor_par_net = e->expert_data_par_net = -1;
+    e->strategy.context_par_net = e->strategy.expert_par_net = -1;
+    e->strategy.expert_tensor_par_net = e->strategy.expert_data_par_net = -1;
     return NULL;
 }
 
@@ -58,7 +58,7 @@ static const char *fill_batch(calc_run_map *map)
             return "micro-batch not published";
         }
     }
-    int64_t together = e->data_par * e->microbatch_size;
+    int64_t together = e->strategy.data_par * e->microbatch_size;
     int64_t batch = whole(r->global_batch);
     if (batch < together) {
         return "global batch smaller than data parallelism times micro-batch";
@@ -131,8 +131,9 @@ static void fill_pipeline(calc_run_map *map)
     }
     fill_listed_stages(map);
     /* Interleaving that is only assumed does not vouch for the overlap that goes with it. */
-    e->pipeline_par_overlap = several && chunks > 1 &&
-                              !calc_run_assume_trait(map, CALC_RUN_TRAIT_NO_MESSAGE_OVERLAP, true);
+    e->strategy.pipeline_par_overlap =
+        several && chunks > 1 &&
+        !calc_run_assume_trait(map, CALC_RUN_TRAIT_NO_MESSAGE_OVERLAP, true);
 }
 
 /* ---- Tensor and data parallelism ------------------------------------------------------------- */
@@ -141,11 +142,12 @@ static void fill_tensor_par(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
-    bool several = e->tensor_par > 1;
+    bool several = e->strategy.tensor_par > 1;
     bool scatter = several && r->sequence_parallel == 1;
-    e->tensor_par_comm_type =
+    e->strategy.tensor_par_comm_type =
         scatter ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
-    e->seq_par_ag_redo = scatter && e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    e->strategy.seq_par_ag_redo =
+        scatter && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
     if (!several) {
         return;
     }
@@ -156,9 +158,9 @@ static void fill_tensor_par(calc_run_map *map)
     bool fused =
         printed || (!off && calc_run_assume_trait(map, CALC_RUN_TRAIT_FUSED_TENSOR_OVERLAP, true));
     bool none = !fused && calc_run_assume_trait(map, CALC_RUN_TRAIT_NO_TENSOR_OVERLAP, true);
-    e->tensor_par_overlap = fused  ? CALC_TENSOR_PAR_OVERLAP_FUSED
-                            : none ? CALC_TENSOR_PAR_OVERLAP_NONE
-                                   : CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    e->strategy.tensor_par_overlap = fused  ? CALC_TENSOR_PAR_OVERLAP_FUSED
+                                     : none ? CALC_TENSOR_PAR_OVERLAP_NONE
+                                            : CALC_TENSOR_PAR_OVERLAP_ASYNC;
     if (!fused && !none) {
         calc_run_assume(map, "tensor-parallel communication asynchronous in backward");
     }
@@ -191,22 +193,23 @@ static void fill_data_par(calc_run_map *map)
     int64_t stage = sharding(map);
     bool distributed = calc_runs_has(r->zero_stage_fsdp, "distributed optimizer") ||
                        calc_runs_has(r->zero_stage_fsdp, "FSDP") || stage > 0;
-    bool replicas = e->data_par * e->context_par > 1;
-    e->zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
-    e->optimizer_sharding = e->data_par > 1 && e->zero_stage > 0;
+    bool replicas = e->strategy.data_par * e->strategy.context_par > 1;
+    e->strategy.zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
+    e->strategy.optimizer_sharding = e->strategy.data_par > 1 && e->strategy.zero_stage > 0;
     bool overlaps = calc_run_assume_trait(map, CALC_RUN_TRAIT_DATA_OVERLAP, replicas) || stage > 0;
-    e->data_par_overlap = replicas && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
+    e->strategy.data_par_overlap =
+        replicas && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
     bool gather = overlaps || calc_runs_has(r->overlap, "param_gather=True");
-    e->param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    e->strategy.param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     bool half = calc_runs_has(r->overlap, "grad_sync_dtype=bf16") ||
                 calc_runs_has(r->dtype, "PURE") ||
                 calc_run_assume_trait(map, CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
     calc_format two_bytes =
-        e->datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
-    e->grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
+        e->strategy.datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
+    e->strategy.grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
     /* Gradients are added up in the format they are sent in: Megatron Core allocates their buffer
      * in it, and so does apex's distributed optimizer. */
-    e->grad_datatype = e->grad_reduce_datatype;
+    e->strategy.grad_datatype = e->strategy.grad_reduce_datatype;
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -215,13 +218,15 @@ static void fill_formats(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
-    e->datatype =
+    e->strategy.datatype =
         calc_runs_starts(r->dtype, "fp16") ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
     bool four = calc_runs_has_any_case(r->dtype, "fp4");
     bool eight = calc_runs_has_any_case(r->dtype, "fp8");
-    e->matrix_datatype = four ? CALC_FORMAT_FLOAT4 : eight ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    e->strategy.matrix_datatype = four    ? CALC_FORMAT_FLOAT4
+                                  : eight ? CALC_FORMAT_FLOAT8
+                                          : CALC_FORMAT_AUTO;
     bool block = calc_runs_has_any_case(r->dtype, "mx") || calc_runs_has(r->id, "MX");
-    e->scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
+    e->strategy.scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
 }
 
 /* Share of a block that CUDA graphs launch. */
@@ -241,33 +246,36 @@ static void fill_kernels(calc_run_map *map)
     calc_exec *e = &map->exec;
     const calc_app *app = &map->app;
     e->training = true;
-    e->fused_activation = true;
-    e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
-    e->attention_type = app->kv_lora_rank > 0             ? CALC_ATTENTION_TYPE_MULTI_LATENT
-                        : app->kv_heads < app->attn_heads ? CALC_ATTENTION_TYPE_GROUPED_QUERY
-                                                          : CALC_ATTENTION_TYPE_MULTIHEAD;
+    e->strategy.fused_activation = true;
+    e->strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    e->strategy.attention_type = app->kv_lora_rank > 0 ? CALC_ATTENTION_TYPE_MULTI_LATENT
+                                 : app->kv_heads < app->attn_heads
+                                     ? CALC_ATTENTION_TYPE_GROUPED_QUERY
+                                     : CALC_ATTENTION_TYPE_MULTIHEAD;
     bool unfused = calc_run_assume_trait(map, CALC_RUN_TRAIT_UNFUSED_ATTENTION, true);
-    e->flash_attention = !unfused && r->flash_attention != 0;
+    e->strategy.flash_attention = !unfused && r->flash_attention != 0;
     if (!unfused && isnan(r->flash_attention)) {
         calc_run_assume(map, "attention kernel not printed: flash attention");
     }
     bool portable = calc_run_assume_trait(map, CALC_RUN_TRAIT_PORTABLE_ATTENTION, true);
-    e->attention_kernel = portable ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
+    e->strategy.attention_kernel =
+        portable ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
     bool compiled = calc_runs_has(r->overlap, "compile");
-    e->eager =
+    e->strategy.eager =
         calc_run_assume_trait(map, CALC_RUN_TRAIT_EAGER, true) ||
         (!compiled && calc_run_assume_trait(map, CALC_RUN_TRAIT_EAGER_UNLESS_COMPILED, true));
-    bool unfused_loss = calc_run_assume_trait(map, CALC_RUN_TRAIT_UNFUSED_LOSS, true) || e->eager;
-    e->fused_cross_entropy = !unfused_loss;
-    e->cuda_graph = graphed(r->overlap);
-    e->unfused_experts = calc_runs_has_any_case(r->id, "gpt-oss");
+    bool unfused_loss =
+        calc_run_assume_trait(map, CALC_RUN_TRAIT_UNFUSED_LOSS, true) || e->strategy.eager;
+    e->strategy.fused_cross_entropy = !unfused_loss;
+    e->strategy.cuda_graph = graphed(r->overlap);
+    e->strategy.unfused_experts = calc_runs_has_any_case(r->id, "gpt-oss");
     if (calc_run_assume_trait(map, CALC_RUN_TRAIT_ENGINE_BUFFERS, !isnan(map->memory_bytes))) {
-        e->framework_mem =
+        e->strategy.framework_mem =
             1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD | 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
     }
     /* Portable kernels and PyTorch's own loss go together. */
     if (unfused_loss && portable) {
-        e->framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+        e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
     }
 }
 
@@ -276,17 +284,18 @@ static void fill_exchanges(calc_run_map *map)
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
     bool ulysses = calc_runs_has(r->overlap, "ulysses") ||
-                   calc_run_assume_trait(map, CALC_RUN_TRAIT_ULYSSES, e->context_par > 1);
-    e->context_par_type = ulysses ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
+                   calc_run_assume_trait(map, CALC_RUN_TRAIT_ULYSSES, e->strategy.context_par > 1);
+    e->strategy.context_par_type =
+        ulysses ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
     bool printed =
         calc_runs_has_any_case(r->overlap, "deepep") || calc_runs_has(r->overlap, "hybridep");
     bool assumed = *r->overlap == '\0' &&
                    calc_run_assume_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
-    e->dispatch_type =
+    e->strategy.dispatch_type =
         printed || assumed ? CALC_DISPATCH_TYPE_NODE_LIMITED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
-    e->expert_par_overlap = calc_runs_has(r->overlap, "moe_a2a_overlap=True")
-                                ? CALC_EXPERT_PAR_OVERLAP_BATCH
-                                : CALC_EXPERT_PAR_OVERLAP_NONE;
+    e->strategy.expert_par_overlap = calc_runs_has(r->overlap, "moe_a2a_overlap=True")
+                                         ? CALC_EXPERT_PAR_OVERLAP_BATCH
+                                         : CALC_EXPERT_PAR_OVERLAP_NONE;
 }
 
 /* ---- Recomputation --------------------------------------------------------------------------- */
@@ -318,7 +327,7 @@ static void recompute_every_other_block(calc_run_map *map)
 {
     calc_exec *e = &map->exec;
     int64_t stage_blocks = map->app.num_blocks / e->pipeline_par;
-    e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     e->recompute_blocks = stage_blocks / 2;
     calc_run_assume(map, "selective recomputation by operation: every other block in full");
 }
@@ -334,14 +343,14 @@ static void fill_recompute(calc_run_map *map)
         calc_run_assume(map, "recomputation not printed: none");
     }
     if (calc_runs_starts(text, "full")) {
-        e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
         e->recompute_blocks = recomputed_blocks(map);
         return;
     }
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         if (calc_runs_has_any_case(text, modules[i].text)) {
-            e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
-            e->recompute_modules |= (int64_t)1 << modules[i].module;
+            e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+            e->strategy.recompute_modules |= (int64_t)1 << modules[i].module;
         }
     }
     if (calc_runs_has(text, "SAC")) {

@@ -86,9 +86,9 @@ int main(void)
     for (int i = 0; i < LAYOUTS; i++) {
         layout[i] = base;
         layout[i].microbatch_size = microbatch[i & 3];
-        layout[i].activation_recompute = (calc_activation_recompute)((i >> 2) % 3);
+        layout[i].strategy.activation_recompute = (calc_activation_recompute)((i >> 2) % 3);
         layout[i].pipeline_interleaving = 1 + ((i >> 4) & 1);
-        layout[i].tensor_par_overlap = (calc_tensor_par_overlap)((i >> 5) & 1);
+        layout[i].strategy.tensor_par_overlap = (calc_tensor_par_overlap)((i >> 5) & 1);
         calc_errors errors = {0};
         if (calc_check(&app, &system, &layout[i], &errors) != CALC_OK) {
             fprintf(stderr, "bench_run: %s\n", errors.item[0].text);

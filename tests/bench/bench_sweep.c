@@ -282,8 +282,8 @@ static void bench_scaling(bool no_prune)
     for (int i = 0; i < 6; i++) {
         bool offload = i % 2 == 1;
         load(models[i / 2].model, "h100_80g_nvl8");
-        sys.mem2.capacity_bytes = offload ? 0x1p39 : 0;
-        sys.mem2.bytes_per_s = offload ? 100e9 : 1e9;
+        sys.chip.mem2.capacity_bytes = offload ? 0x1p39 : 0;
+        sys.chip.mem2.bytes_per_s = offload ? 100e9 : 1e9;
         calc_space space = make_space(8, 8192, models[i / 2].batch);
         calc_sweep_result result;
         must(calc_sweep(&space, &designs, &options, &result, NULL), "sweep");

@@ -239,8 +239,8 @@ static const struct sheet {
 
 static void assert_rate(const calc_system *s, calc_datatype datatype, double tflops)
 {
-    ck_assert_double_eq_tol(s->matrix[datatype].flop_per_s, tflops * 1e12, 1e6);
-    ck_assert_int_eq(s->vector[datatype].flop_per_s > 0, tflops > 0);
+    ck_assert_double_eq_tol(s->chip.matrix[datatype].flop_per_s, tflops * 1e12, 1e6);
+    ck_assert_int_eq(s->chip.vector[datatype].flop_per_s > 0, tflops > 0);
 }
 
 START_TEST(peaks_are_those_of_the_data_sheet)
@@ -253,7 +253,7 @@ START_TEST(peaks_are_those_of_the_data_sheet)
     assert_rate(&s, CALC_DATATYPE_BFLOAT16, volta ? 0 : sheet->bits16);
     assert_rate(&s, CALC_DATATYPE_FLOAT8, sheet->bits8);
     assert_rate(&s, CALC_DATATYPE_FLOAT4, sheet->bits4);
-    ck_assert_double_eq_tol(s.mem1.bytes_per_s, sheet->memory * 1e9, 1);
+    ck_assert_double_eq_tol(s.chip.mem1.bytes_per_s, sheet->memory * 1e9, 1);
     ck_assert_int_eq(s.networks_count, 2);
     ck_assert_double_eq_tol(s.networks[0].bytes_per_s, sheet->network0 * 1e9, 1);
     ck_assert_double_eq_tol(s.networks[1].bytes_per_s, sheet->network1 * 1e9, 1);
@@ -268,7 +268,7 @@ START_TEST(capacities_are_those_of_the_driver)
     const struct sheet *sheet = &sheets[_i];
     calc_system s;
     load(CALC_KIND_SYSTEM, &s, sheet->name);
-    double gib = s.mem1.capacity_bytes / 1073741824.0;
+    double gib = s.chip.mem1.capacity_bytes / 1073741824.0;
     ck_assert_double_le(gib, sheet->gigabytes);
     ck_assert_double_ge(gib, 0.87 * sheet->gigabytes);
 }
@@ -280,15 +280,15 @@ START_TEST(constants_have_the_size_of_what_they_stand_for)
     const struct sheet *sheet = &sheets[_i];
     calc_system s;
     load(CALC_KIND_SYSTEM, &s, sheet->name);
-    ck_assert(s.launch.matrix_s > 1e-6 && s.launch.matrix_s < 2e-5);
-    ck_assert(s.attention.launch_s > 1e-5 && s.attention.launch_s < 5e-4);
-    ck_assert(s.host.block_s > 1e-3 && s.host.block_s < 5e-3);
-    ck_assert(s.host.moe_block_s > 1e-3 && s.host.moe_block_s < 1e-2);
+    ck_assert(s.chip.launch.matrix_s > 1e-6 && s.chip.launch.matrix_s < 2e-5);
+    ck_assert(s.chip.attention.launch_s > 1e-5 && s.chip.attention.launch_s < 5e-4);
+    ck_assert(s.chip.host.block_s > 1e-3 && s.chip.host.block_s < 5e-3);
+    ck_assert(s.chip.host.moe_block_s > 1e-3 && s.chip.host.moe_block_s < 1e-2);
     ck_assert(s.networks[0].latency_s > 1e-5 && s.networks[0].latency_s < 1e-4);
     ck_assert(s.networks[1].latency_log2_s > 1e-5 && s.networks[1].latency_log2_s < 1e-4);
     ck_assert(s.step_overhead_s > 1e-3 && s.step_overhead_s < 0.1);
-    ck_assert(s.attention.bw_efficiency < s.attention.fw_efficiency);
-    ck_assert_int_eq(s.quantize_bytes > 0, sheet->bits8 > 0);
+    ck_assert(s.chip.attention.bw_efficiency < s.chip.attention.fw_efficiency);
+    ck_assert_int_eq(s.chip.quantize_bytes > 0, sheet->bits8 > 0);
     ck_assert(s.ranks_per_node >= 8 && s.ranks_per_node <= sheet->domain);
 }
 END_TEST
@@ -304,10 +304,13 @@ START_TEST(sizes_of_a_layout_multiply_to_its_processors)
 {
     calc_exec e;
     load(CALC_KIND_EXEC, &e, layouts[_i].execution);
-    int64_t replica = e.tensor_par * at_least_one(e.context_par) * e.data_par;
+    int64_t replica =
+        e.strategy.tensor_par * at_least_one(e.strategy.context_par) * e.strategy.data_par;
     ck_assert_int_eq(replica * e.pipeline_par, e.num_procs);
-    ck_assert_int_eq(e.batch_size % (e.data_par * e.microbatch_size), 0);
-    ck_assert_int_eq(replica % (at_least_one(e.expert_par) * at_least_one(e.expert_tensor_par)), 0);
+    ck_assert_int_eq(e.batch_size % (e.strategy.data_par * e.microbatch_size), 0);
+    ck_assert_int_eq(replica % (at_least_one(e.strategy.expert_par) *
+                                at_least_one(e.strategy.expert_tensor_par)),
+                     0);
 }
 END_TEST
 
@@ -319,20 +322,22 @@ START_TEST(a_layout_suits_its_model_and_system)
     load(CALC_KIND_APP, &app, layouts[_i].model);
     load(CALC_KIND_SYSTEM, &s, layouts[_i].system);
     load(CALC_KIND_EXEC, &e, layouts[_i].execution);
-    ck_assert_int_eq(app.hidden % e.tensor_par, 0);
-    ck_assert_int_eq(app.attn_heads % e.tensor_par, 0);
+    ck_assert_int_eq(app.hidden % e.strategy.tensor_par, 0);
+    ck_assert_int_eq(app.attn_heads % e.strategy.tensor_par, 0);
     ck_assert_int_ge(app.num_blocks + 2, e.pipeline_par * e.pipeline_interleaving);
-    ck_assert(s.matrix[e.datatype].flop_per_s > 0);
-    if (e.expert_par > 1) {
-        ck_assert_int_eq(app.num_experts % e.expert_par, 0);
+    ck_assert(s.chip.matrix[e.strategy.datatype].flop_per_s > 0);
+    if (e.strategy.expert_par > 1) {
+        ck_assert_int_eq(app.num_experts % e.strategy.expert_par, 0);
     }
-    ck_assert_int_eq(e.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT, app.kv_lora_rank > 0);
-    ck_assert_int_eq(e.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY, app.kv_heads > 0);
-    if (e.matrix_datatype == CALC_FORMAT_FLOAT8) {
-        ck_assert(s.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0);
+    ck_assert_int_eq(e.strategy.attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT,
+                     app.kv_lora_rank > 0);
+    ck_assert_int_eq(e.strategy.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY,
+                     app.kv_heads > 0);
+    if (e.strategy.matrix_datatype == CALC_FORMAT_FLOAT8) {
+        ck_assert(s.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0);
     }
-    if (e.matrix_datatype == CALC_FORMAT_FLOAT4) {
-        ck_assert(s.matrix[CALC_DATATYPE_FLOAT4].flop_per_s > 0);
+    if (e.strategy.matrix_datatype == CALC_FORMAT_FLOAT4) {
+        ck_assert(s.chip.matrix[CALC_DATATYPE_FLOAT4].flop_per_s > 0);
     }
 }
 END_TEST

@@ -8,8 +8,7 @@
 
 #include "calc.h"
 #include "classic.h"
-#include "model/cost/cost.h"
-#include "model/operators/transformer.h"
+#include "model/cost/block.h"
 
 enum { MODELS = 5, NAME_SIZE = 64, SEQ = 4096 };
 
@@ -75,18 +74,18 @@ static void set_up(layout *l, const expected *r)
     load(CALC_KIND_SYSTEM, &l->system, "systems", "b200");
     l->exec = (calc_exec){CLASSIC_EXEC,
                           .num_procs = 1,
-                          .tensor_par = 1,
+                          .strategy.tensor_par = 1,
                           .pipeline_par = 1,
-                          .data_par = 1,
+                          .strategy.data_par = 1,
                           .batch_size = 1,
                           .microbatch_size = 1,
-                          .datatype = CALC_DATATYPE_BFLOAT16,
-                          .fused_activation = true,
+                          .strategy.datatype = CALC_DATATYPE_BFLOAT16,
+                          .strategy.fused_activation = true,
                           .pipeline_interleaving = 1,
                           .training = true,
                           .seq_size = SEQ,
-                          .flash_attention = true};
-    l->shape = calc_shape_of(&l->app, &l->exec);
+                          .strategy.flash_attention = true};
+    l->shape = calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     l->context = calc_cost_context_of(&l->system, &l->exec, &l->shape, CALC_COMPAT_NONE);
 }
 
@@ -121,8 +120,7 @@ static double attention_flop(const calc_operator *operators, size_t count, calc_
 static void block_is(layout *l, const expected *r, calc_block_kind kind)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
-    size_t count =
-        calc_transformer_block(&l->shape, &l->system, &l->exec, CALC_COMPAT_NONE, kind, operators);
+    size_t count = calc_block_operators(&l->context, kind, operators);
     calc_cost cost;
     calc_cost_sum(&l->context, operators, count, 0, &cost);
     assert_count(r->model, "parameters", cost.dense_weights + cost.expert_weights, r->params[kind]);
@@ -158,7 +156,7 @@ START_TEST(the_head_is_as_counted_elsewhere)
     layout l;
     set_up(&l, &rows[_i]);
     calc_operator operators[CALC_MAX_OPERATORS];
-    size_t count = calc_transformer_head(&l.shape, &l.exec, operators);
+    size_t count = calc_transformer_head(&l.shape, &l.exec.strategy, l.exec.training, operators);
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         assert_count(rows[_i].model, "head", linear_flop(operators, count, pass), rows[_i].fw_head);
     }

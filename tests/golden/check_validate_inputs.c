@@ -21,18 +21,19 @@ static double is(bool value)
 /* Vocabulary padded to a multiple of 128 times tensor parallelism. */
 static double padded_words(const calc_run_map *m)
 {
-    double unit = 128 * (double)m->exec.tensor_par;
+    double unit = 128 * (double)m->exec.strategy.tensor_par;
     return ceil((double)m->app.vocab_size / unit) * unit;
 }
 
 static double micro_batches(const calc_run_map *m)
 {
-    return (double)m->exec.batch_size / (double)(m->exec.data_par * m->exec.microbatch_size);
+    return (double)m->exec.batch_size /
+           (double)(m->exec.strategy.data_par * m->exec.microbatch_size);
 }
 
 static double recomputed_share(const calc_run_map *m)
 {
-    if (m->exec.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
+    if (m->exec.strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
         return 0;
     }
     double blocks = (double)(m->exec.recompute_blocks * m->exec.pipeline_par);
@@ -53,8 +54,8 @@ static double square_share(const calc_run_map *m)
 
 static bool recomputes(const calc_run_map *m, int module)
 {
-    return m->exec.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES &&
-           (m->exec.recompute_modules >> module & 1);
+    return m->exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES &&
+           (m->exec.strategy.recompute_modules >> module & 1);
 }
 
 /* X(column, what we make of it) */
@@ -75,33 +76,33 @@ static bool recomputes(const calc_run_map *m, int module)
     X(dr, (double)m->app.qk_rope_size)                                                             \
     X(gated, is(m->app.ffn_type == CALC_FFN_TYPE_SWIGLU))                                          \
     X(n, (double)m->exec.num_procs)                                                                \
-    X(t, (double)m->exec.tensor_par)                                                               \
+    X(t, (double)m->exec.strategy.tensor_par)                                                      \
     X(p, (double)m->exec.pipeline_par)                                                             \
-    X(D, (double)m->exec.data_par)                                                                 \
-    X(c, (double)m->exec.context_par)                                                              \
-    X(ep, (double)m->exec.expert_par)                                                              \
-    X(etp, (double)m->exec.expert_tensor_par)                                                      \
+    X(D, (double)m->exec.strategy.data_par)                                                        \
+    X(c, (double)m->exec.strategy.context_par)                                                     \
+    X(ep, (double)m->exec.strategy.expert_par)                                                     \
+    X(etp, (double)m->exec.strategy.expert_tensor_par)                                             \
     X(mbs, (double)m->exec.microbatch_size)                                                        \
     X(m, micro_batches(m))                                                                         \
-    X(sp, is(m->exec.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG))                     \
+    X(sp, is(m->exec.strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG))            \
     X(full, recomputed_share(m))                                                                   \
     X(sel, is(recomputes(m, CALC_RECOMPUTE_MODULES_CORE_ATTN)))                                    \
     X(mlaup, is(recomputes(m, CALC_RECOMPUTE_MODULES_MLA_UP_PROJ)))                                \
-    X(flash, is(m->exec.flash_attention))                                                          \
-    X(mx, is(m->exec.scaling == CALC_SCALING_BLOCK))                                               \
-    X(eager, is(m->exec.eager))                                                                    \
-    X(fa2, is(m->exec.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC))                          \
-    X(oldce, is(!m->exec.fused_cross_entropy))                                                     \
+    X(flash, is(m->exec.strategy.flash_attention))                                                 \
+    X(mx, is(m->exec.strategy.scaling == CALC_SCALING_BLOCK))                                      \
+    X(eager, is(m->exec.strategy.eager))                                                           \
+    X(fa2, is(m->exec.strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC))                 \
+    X(oldce, is(!m->exec.strategy.fused_cross_entropy))                                            \
     X(drop, is(m->app.dropout == CALC_CHOICE_TRUE))                                                \
-    X(ub, is(m->exec.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_FUSED))                         \
-    X(pov2p, is(m->exec.pipeline_par_overlap))                                                     \
-    X(gb, m->exec.grad_reduce_datatype == CALC_FORMAT_FLOAT32 ? 4 : 2)                             \
-    X(cg, m->exec.cuda_graph)                                                                      \
-    X(epov, is(m->exec.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH))                       \
-    X(deepep, is(m->exec.dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED))                        \
-    X(a2acp, is(m->exec.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES))                        \
+    X(ub, is(m->exec.strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_FUSED))                \
+    X(pov2p, is(m->exec.strategy.pipeline_par_overlap))                                            \
+    X(gb, m->exec.strategy.grad_reduce_datatype == CALC_FORMAT_FLOAT32 ? 4 : 2)                    \
+    X(cg, m->exec.strategy.cuda_graph)                                                             \
+    X(epov, is(m->exec.strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH))              \
+    X(deepep, is(m->exec.strategy.dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED))               \
+    X(a2acp, is(m->exec.strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES))               \
     X(ends, is(m->exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS))                            \
-    X(uact, is(m->exec.unfused_experts))                                                           \
+    X(uact, is(m->exec.strategy.unfused_experts))                                                  \
     X(tied, is(m->app.tied_embeddings == CALC_CHOICE_TRUE))                                        \
     X(rho, square_share(m))
 
@@ -112,19 +113,22 @@ static bool recomputes(const calc_run_map *m, int module)
     X(dv, m->app.kv_lora_rank > 0, (double)m->app.v_size)                                          \
     X(nd, m->app.num_experts > 0, (double)m->app.dense_blocks)                                     \
     X(fe, m->app.num_experts > 0, (double)m->app.expert_feedforward)                               \
-    X(gov, m->exec.data_par > 1, is(m->exec.data_par_overlap))                                     \
-    X(pov, true, is(m->exec.param_gather_overlap == CALC_CHOICE_TRUE))                             \
-    X(asyn, m->exec.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_FUSED && m->exec.tensor_par > 1, \
-      is(m->exec.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC))                             \
-    X(fsdp, m->exec.data_par * m->exec.context_par > 1,                                            \
-      m->exec.zero_stage >= 2 ? (double)m->exec.zero_stage : 0)                                    \
-    X(dopt, m->exec.data_par * m->exec.context_par > 1, is(m->exec.zero_stage > 0))                \
+    X(gov, m->exec.strategy.data_par > 1, is(m->exec.strategy.data_par_overlap))                   \
+    X(pov, true, is(m->exec.strategy.param_gather_overlap == CALC_CHOICE_TRUE))                    \
+    X(asyn,                                                                                        \
+      m->exec.strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_FUSED &&                      \
+          m->exec.strategy.tensor_par > 1,                                                         \
+      is(m->exec.strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC))                    \
+    X(fsdp, m->exec.strategy.data_par * m->exec.strategy.context_par > 1,                          \
+      m->exec.strategy.zero_stage >= 2 ? (double)m->exec.strategy.zero_stage : 0)                  \
+    X(dopt, m->exec.strategy.data_par * m->exec.strategy.context_par > 1,                          \
+      is(m->exec.strategy.zero_stage > 0))                                                         \
     X(bal, m->exec.first_stage_blocks == 0 && !calc_runs_has(m->row->overlap, "list=1"),           \
       is(m->exec.pipeline_balance == CALC_PIPELINE_BALANCE_FREE))                                  \
     X(fp, true,                                                                                    \
-      m->exec.matrix_datatype == CALC_FORMAT_FLOAT4   ? 2                                          \
-      : m->exec.matrix_datatype == CALC_FORMAT_FLOAT8 ? 1                                          \
-                                                      : 0)
+      m->exec.strategy.matrix_datatype == CALC_FORMAT_FLOAT4   ? 2                                 \
+      : m->exec.strategy.matrix_datatype == CALC_FORMAT_FLOAT8 ? 1                                 \
+                                                               : 0)
 
 /* Our value of a column; NaN if the row has none to compare. */
 static double ours(const calc_run_map *m, const char *column)

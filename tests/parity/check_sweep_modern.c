@@ -137,7 +137,7 @@ START_TEST(the_seeds_try_stages_and_mixtures_of_both_kinds)
                          CALC_OK);
         for (size_t i = 0; i < DRAWN; i++) {
             uint64_t design = point[i].design;
-            extended += calc_calculon_lacks(&space.app[design], &point[i].exec) != NULL;
+            extended += calc_calculon_lacks(&space.app[design], &point[i].exec.strategy) != NULL;
         }
         mixed += extended > 0 && extended < DRAWN;
         stages += extended > 0;

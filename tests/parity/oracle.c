@@ -34,19 +34,20 @@ static bool searched_fields(const listing *l, const calc_exec *e)
 {
     const calc_space *s = &l->s->space;
     bool calculon = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
-    bool modules = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
-    bool attention = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-    bool hidden = e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE;
-    if (modules && !e->recompute_modules) {
+    bool modules = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
+    bool attention = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    bool hidden = e->strategy.tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE;
+    if (modules && !e->strategy.recompute_modules) {
         return false;
     }
-    if (attention && e->flash_attention && is_all(l, CALC_AXIS_activation_recompute)) {
+    if (attention && e->strategy.flash_attention && is_all(l, CALC_AXIS_activation_recompute)) {
         return false;
     }
     if (hidden && calculon && is_all(l, CALC_AXIS_tensor_par_overlap)) {
         return false;
     }
-    if (calc_compat_has(l->compat, CALC_COMPAT_LAYERS) && calc_calculon_lacks(l->app, e)) {
+    if (calc_compat_has(l->compat, CALC_COMPAT_LAYERS) &&
+        calc_calculon_lacks(l->app, &e->strategy)) {
         return false;
     }
     return e->pipeline_par > 1 ||
@@ -61,7 +62,7 @@ static bool searched_stages(const listing *l, const calc_exec *e)
         l->app->num_blocks % e->pipeline_par != 0) {
         return false;
     }
-    calc_shape shape = calc_shape_of(l->app, e);
+    calc_shape shape = calc_shape_of(l->app, &e->strategy, e->microbatch_size, e->seq_size);
     return !is_all(l, CALC_AXIS_pipeline_interleaving) ||
            calc_stages_split(&shape, e, l->compat).fit;
 }
@@ -69,25 +70,26 @@ static bool searched_stages(const listing *l, const calc_exec *e)
 /* Rules of the search for axes that take every legal value, beyond calc_check(). */
 static bool searched(const listing *l, const calc_exec *e)
 {
-    bool tier2 = l->system->mem2.capacity_bytes > 0;
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    int64_t seq = l->app->seq_size / (e->context_par > 1 ? e->context_par : 1);
+    bool tier2 = l->system->chip.mem2.capacity_bytes > 0;
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    int64_t seq = l->app->seq_size / (e->strategy.context_par > 1 ? e->strategy.context_par : 1);
     if (!searched_fields(l, e) || !searched_stages(l, e)) {
         return false;
     }
-    if (is_all(l, CALC_AXIS_microbatch_size) && e->microbatch_size * seq % e->tensor_par != 0) {
+    if (is_all(l, CALC_AXIS_microbatch_size) &&
+        e->microbatch_size * seq % e->strategy.tensor_par != 0) {
         return false;
     }
-    if (is_all(l, CALC_AXIS_datatype) && e->datatype != calc_units_datatype(l->system)) {
+    if (is_all(l, CALC_AXIS_datatype) && e->strategy.datatype != calc_units_datatype(l->system)) {
         return false;
     }
-    if (is_all(l, CALC_AXIS_weight_offload) && e->weight_offload && !tier2) {
+    if (is_all(l, CALC_AXIS_weight_offload) && e->strategy.weight_offload && !tier2) {
         return false;
     }
-    if (is_all(l, CALC_AXIS_optimizer_offload) && e->optimizer_offload && !tier2) {
+    if (is_all(l, CALC_AXIS_optimizer_offload) && e->strategy.optimizer_offload && !tier2) {
         return false;
     }
-    return !(is_all(l, CALC_AXIS_activations_offload) && e->activations_offload &&
+    return !(is_all(l, CALC_AXIS_activations_offload) && e->strategy.activations_offload &&
              (!tier2 || full));
 }
 
@@ -113,7 +115,7 @@ static void add_one(const listing *l, const calc_exec *e)
 static void add_layout(const listing *l, const calc_exec *e)
 {
     add_one(l, e);
-    int64_t round = e->data_par * e->microbatch_size * e->pipeline_par;
+    int64_t round = e->strategy.data_par * e->microbatch_size * e->pipeline_par;
     bool even = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
     if (even || !l->s->space.batch_is_maximum || e->pipeline_interleaving == 1 ||
         e->batch_size % round == 0) {
@@ -121,7 +123,7 @@ static void add_layout(const listing *l, const calc_exec *e)
     }
     const calc_values *batches = &l->s->space.axis[CALC_AXIS_batch_size];
     size_t at = 0;
-    while (batches->value[at] - batches->value[at] % e->data_par != e->batch_size) {
+    while (batches->value[at] - batches->value[at] % e->strategy.data_par != e->batch_size) {
         at++;
     }
     calc_exec whole = *e;
@@ -138,7 +140,7 @@ static bool is_legal(const listing *l, calc_axis axis, const calc_exec *e, int64
     case CALC_AXIS_context_par:
         return (value & (value - 1)) == 0;
     case CALC_AXIS_expert_tensor_par:
-        return value == 1 || value == e->tensor_par;
+        return value == 1 || value == e->strategy.tensor_par;
     case CALC_AXIS_attention_type:
         return l->app->kv_lora_rank > 0 ? value == CALC_ATTENTION_TYPE_MULTI_LATENT
                : l->app->kv_heads > 0   ? value == CALC_ATTENTION_TYPE_GROUPED_QUERY
@@ -157,11 +159,11 @@ static int64_t last_value(const listing *l, calc_axis axis, const calc_exec *e)
     case CALC_AXIS_data_par:
         return e->num_procs;
     case CALC_AXIS_tensor_par_net:
-        return e->tensor_par > 1 ? l->system->networks_count - 1 : 0;
+        return e->strategy.tensor_par > 1 ? l->system->networks_count - 1 : 0;
     case CALC_AXIS_pipeline_par_net:
         return e->pipeline_par > 1 ? l->system->networks_count - 1 : 0;
     case CALC_AXIS_data_par_net:
-        return e->data_par > 1 ? l->system->networks_count - 1 : 0;
+        return e->strategy.data_par > 1 ? l->system->networks_count - 1 : 0;
     case CALC_AXIS_microbatch_size:
         return e->batch_size;
     case CALC_AXIS_pipeline_interleaving:
@@ -189,9 +191,9 @@ static int64_t last_value(const listing *l, calc_axis axis, const calc_exec *e)
 static bool is_idle_network(calc_axis axis, const calc_exec *e)
 {
     bool ordered = e->rank_order != CALC_RANK_ORDER_NETWORKS;
-    return (axis == CALC_AXIS_tensor_par_net && (e->tensor_par == 1 || ordered)) ||
+    return (axis == CALC_AXIS_tensor_par_net && (e->strategy.tensor_par == 1 || ordered)) ||
            (axis == CALC_AXIS_pipeline_par_net && (e->pipeline_par == 1 || ordered)) ||
-           (axis == CALC_AXIS_data_par_net && (e->data_par == 1 || ordered));
+           (axis == CALC_AXIS_data_par_net && (e->strategy.data_par == 1 || ordered));
 }
 
 /* Whether a layout may be legal once the axes from `axis` on have their values: what those decide
@@ -199,14 +201,14 @@ static bool is_idle_network(calc_axis axis, const calc_exec *e)
 static bool may_be_legal(const listing *l, calc_axis axis, calc_exec e)
 {
     if (axis < CALC_AXIS_attention_type) {
-        e.flash_attention = true;
+        e.strategy.flash_attention = true;
     }
     if (axis < CALC_AXIS_activation_recompute) {
-        e.recompute_modules = 0;
+        e.strategy.recompute_modules = 0;
     }
     if (axis < CALC_AXIS_tensor_par_comm_type) {
-        e.expert_par = 0;
-        e.expert_tensor_par = 0;
+        e.strategy.expert_par = 0;
+        e.strategy.expert_tensor_par = 0;
     }
     if (axis < CALC_AXIS_training) {
         e.training = true;
@@ -236,13 +238,13 @@ static void list_axis(const listing *l, int at, calc_exec e)
         return;
     }
     calc_axis axis = l->order[at];
-    int64_t context_par = e.context_par > 1 ? e.context_par : 1;
+    int64_t context_par = e.strategy.context_par > 1 ? e.strategy.context_par : 1;
     if (axis == CALC_AXIS_tensor_par_net &&
-        e.tensor_par * e.pipeline_par * e.data_par * context_par != e.num_procs) {
+        e.strategy.tensor_par * e.pipeline_par * e.strategy.data_par * context_par != e.num_procs) {
         return;
     }
     if (axis == CALC_AXIS_pipeline_par && is_all(l, CALC_AXIS_expert_tensor_par) &&
-        !is_legal(l, CALC_AXIS_expert_tensor_par, &e, e.expert_tensor_par)) {
+        !is_legal(l, CALC_AXIS_expert_tensor_par, &e, e.strategy.expert_tensor_par)) {
         return;
     }
     const calc_values *v = &l->s->space.axis[axis];
@@ -262,7 +264,7 @@ static void list_axis(const listing *l, int at, calc_exec e)
             continue;
         }
         if (axis == CALC_AXIS_batch_size && l->s->space.batch_is_maximum) {
-            value -= value % e.data_par;
+            value -= value % e.strategy.data_par;
             bool again = i > 0 && v->value[i - 1] >= value; /* the one before stands for it */
             if (value == 0 || again) {
                 continue;
@@ -286,7 +288,7 @@ void oracle_make(oracle *out, const random_space *s, calc_compat compat)
         calc_exec harmless;
         calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &harmless);
         harmless.pipeline_interleaving = 1;
-        harmless.datatype = calc_units_datatype(&s->system[d]);
+        harmless.strategy.datatype = calc_units_datatype(&s->system[d]);
         harmless.training = true;
         list_axis(&l, 0, harmless);
     }

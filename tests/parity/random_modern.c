@@ -68,24 +68,24 @@ void random_modern_app(calc_rng *rng, calc_app *app)
 
 void random_modern_system(calc_rng *rng, calc_system *s)
 {
-    s->sustained = maybe_between(rng, 0.5, 1);
-    s->attention = (calc_attention_rates){.fw_efficiency = maybe_between(rng, 0.2, 0.8),
-                                          .bw_efficiency = maybe_between(rng, 0.2, 0.8),
-                                          .launch_s = maybe_between(rng, 0, 1e-5)};
-    s->grouped.efficiency = maybe_between(rng, 0.2, 1);
-    s->launch.matrix_s = maybe_between(rng, 0, 1e-5);
-    s->host = (calc_host){.block_s = maybe_between(rng, 0, 1e-3),
-                          .moe_block_s = maybe_between(rng, 0, 1e-3),
-                          .tensor_par_growth = maybe_between(rng, 0, 1)};
-    s->overlap = (calc_overlap_shares){.tensor_par_fused = maybe_between(rng, 0, 1),
-                                       .tensor_par_async = maybe_between(rng, 0, 1),
-                                       .data_par = maybe_between(rng, 0, 1),
-                                       .expert_par = maybe_between(rng, 0, 1),
-                                       .pipeline_par = maybe_between(rng, 0, 1),
-                                       .contention = maybe_between(rng, 0, 0.5)};
+    s->chip.sustained = maybe_between(rng, 0.5, 1);
+    s->chip.attention = (calc_attention_rates){.fw_efficiency = maybe_between(rng, 0.2, 0.8),
+                                               .bw_efficiency = maybe_between(rng, 0.2, 0.8),
+                                               .launch_s = maybe_between(rng, 0, 1e-5)};
+    s->chip.grouped.efficiency = maybe_between(rng, 0.2, 1);
+    s->chip.launch.matrix_s = maybe_between(rng, 0, 1e-5);
+    s->chip.host = (calc_host){.block_s = maybe_between(rng, 0, 1e-3),
+                               .moe_block_s = maybe_between(rng, 0, 1e-3),
+                               .tensor_par_growth = maybe_between(rng, 0, 1)};
+    s->chip.overlap = (calc_overlap_shares){.tensor_par_fused = maybe_between(rng, 0, 1),
+                                            .tensor_par_async = maybe_between(rng, 0, 1),
+                                            .data_par = maybe_between(rng, 0, 1),
+                                            .expert_par = maybe_between(rng, 0, 1),
+                                            .pipeline_par = maybe_between(rng, 0, 1),
+                                            .contention = maybe_between(rng, 0, 0.5)};
     s->step_overhead_s = maybe_between(rng, 0, 0.01);
     s->straggler_growth = maybe_between(rng, 0, 0.1);
-    s->mem_fragmentation = maybe_between(rng, 0, 0.2);
+    s->chip.mem_fragmentation = maybe_between(rng, 0, 0.2);
     for (int64_t i = 0; i < s->networks_count; i++) {
         calc_network *n = &s->networks[i];
         n->latency_log2_s = maybe_between(rng, 0, 1e-5);

@@ -69,17 +69,17 @@ static calc_network random_network(calc_rng *rng)
 
 static calc_system random_system(calc_rng *rng)
 {
-    calc_system s = {.processing_mode = coin(rng) ? CALC_PROCESSING_MODE_ROOFLINE
-                                                  : CALC_PROCESSING_MODE_NO_OVERLAP};
+    calc_system s = {.chip.processing_mode = coin(rng) ? CALC_PROCESSING_MODE_ROOFLINE
+                                                       : CALC_PROCESSING_MODE_NO_OVERLAP};
     for (int type = 0; type < CLASSIC_DATATYPES; type++) {
-        s.matrix[type] = (calc_engine){real_between(rng, 1e13, 2e15), random_curve(rng, 1e10)};
-        s.vector[type] = (calc_engine){real_between(rng, 1e12, 2e14), random_curve(rng, 1e8)};
+        s.chip.matrix[type] = (calc_engine){real_between(rng, 1e13, 2e15), random_curve(rng, 1e10)};
+        s.chip.vector[type] = (calc_engine){real_between(rng, 1e12, 2e14), random_curve(rng, 1e8)};
     }
-    s.matrix[CALC_DATATYPE_FLOAT16].flop_per_s *= coin(rng);
-    s.mem1 = (calc_memory_tier){.bytes_per_s = real_between(rng, 1e11, 8e12),
-                                .efficiency = random_curve(rng, 1e8)};
-    s.mem2 = (calc_memory_tier){.bytes_per_s = real_between(rng, 1e9, 1e12),
-                                .efficiency = random_curve(rng, 1e8)};
+    s.chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s *= coin(rng);
+    s.chip.mem1 = (calc_memory_tier){.bytes_per_s = real_between(rng, 1e11, 8e12),
+                                     .efficiency = random_curve(rng, 1e8)};
+    s.chip.mem2 = (calc_memory_tier){.bytes_per_s = real_between(rng, 1e9, 1e12),
+                                     .efficiency = random_curve(rng, 1e8)};
     s.networks_count = 1 + calc_rng_below(rng, 3);
     for (int64_t i = 0; i < s.networks_count; i++) {
         s.networks[i] = random_network(rng);
@@ -92,18 +92,18 @@ static void size_memories(calc_rng *rng, const calc_app *app, calc_system *syste
 {
     calc_exec one = {CLASSIC_EXEC,
                      .num_procs = 1,
-                     .tensor_par = 1,
+                     .strategy.tensor_par = 1,
                      .pipeline_par = 1,
-                     .data_par = 1,
+                     .strategy.data_par = 1,
                      .batch_size = 2,
                      .microbatch_size = 1,
-                     .datatype = calc_units_datatype(system),
+                     .strategy.datatype = calc_units_datatype(system),
                      .pipeline_interleaving = 1,
                      .training = true};
     calc_stats stats;
     calc_run(app, system, &one, CALC_COMPAT_NONE, &stats);
-    system->mem1.capacity_bytes = stats.proc_mem_tier1_cap_req * real_between(rng, 0.2, 2);
-    system->mem2.capacity_bytes =
+    system->chip.mem1.capacity_bytes = stats.proc_mem_tier1_cap_req * real_between(rng, 0.2, 2);
+    system->chip.mem2.capacity_bytes =
         coin(rng) ? 0 : stats.proc_mem_tier1_cap_req * real_between(rng, 0.1, 1);
 }
 

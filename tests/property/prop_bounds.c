@@ -116,7 +116,7 @@ static void try_all(const char *name, const calc_random_layout *l)
 {
     current = name;
     layout = *l;
-    layout.system.mem1.capacity_bytes = layout.system.mem2.capacity_bytes = 1e15;
+    layout.system.chip.mem1.capacity_bytes = layout.system.chip.mem2.capacity_bytes = 1e15;
     ck_assert_msg(calc_run(&layout.app, &layout.system, &layout.exec, CALC_COMPAT_NONE, &usual) ==
                       CALC_VERDICT_OK,
                   "%s", name);

@@ -118,11 +118,11 @@ static bool law_scales(const calc_random_layout *l)
 {
     calc_random_layout fast = *l;
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        fast.system.matrix[type].flop_per_s *= 2;
-        fast.system.vector[type].flop_per_s *= 2;
+        fast.system.chip.matrix[type].flop_per_s *= 2;
+        fast.system.chip.vector[type].flop_per_s *= 2;
     }
-    fast.system.mem1.bytes_per_s *= 2;
-    fast.system.mem2.bytes_per_s *= 2;
+    fast.system.chip.mem1.bytes_per_s *= 2;
+    fast.system.chip.mem2.bytes_per_s *= 2;
     for (int64_t i = 0; i < fast.system.networks_count; i++) {
         fast.system.networks[i].bytes_per_s *= 2;
         fast.system.networks[i].latency_s /= 2;
@@ -150,7 +150,8 @@ END_TEST
    slowed computation, and a little more bandwidth may take longer. */
 static bool law_bandwidth(const calc_random_layout *l)
 {
-    if (l->exec.data_par_overlap || l->exec.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE) {
+    if (l->exec.strategy.data_par_overlap ||
+        l->exec.strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE) {
         return false;
     }
     double before = run(l, CALC_COMPAT_REPAIRED).total_time;
@@ -171,7 +172,7 @@ END_TEST
 
 static bool law_tensor_par_1(const calc_random_layout *l)
 {
-    if (l->exec.tensor_par > 1) {
+    if (l->exec.strategy.tensor_par > 1) {
         return false;
     }
     calc_stats s = run(l, CALC_COMPAT_REPAIRED);
@@ -212,7 +213,7 @@ END_TEST
 
 static bool law_data_par_1(const calc_random_layout *l)
 {
-    if (l->exec.data_par > 1 && l->exec.training) {
+    if (l->exec.strategy.data_par > 1 && l->exec.training) {
         return false;
     }
     calc_stats s = run(l, CALC_COMPAT_REPAIRED);
@@ -274,18 +275,18 @@ static bool law_tiers_add_up(const calc_random_layout *l)
 {
     calc_stats s = run(l, CALC_COMPAT_REPAIRED);
     const calc_exec *e = &l->exec;
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double tier1 = s.act_grad_space, tier2 = 0;
-    tier1 += e->weight_offload ? s.weight_space_with_offload : s.weight_space;
-    tier2 += e->weight_offload ? s.weight_space : 0;
-    tier1 += e->activations_offload ? s.act_space_with_offload : s.act_space;
-    tier2 += e->activations_offload && !full ? s.act_space : 0;
+    tier1 += e->strategy.weight_offload ? s.weight_space_with_offload : s.weight_space;
+    tier2 += e->strategy.weight_offload ? s.weight_space : 0;
+    tier1 += e->strategy.activations_offload ? s.act_space_with_offload : s.act_space;
+    tier2 += e->strategy.activations_offload && !full ? s.act_space : 0;
     if (full) {
-        tier1 +=
-            e->activations_offload ? s.act_checkpoint_size_with_offload : s.act_checkpoint_size;
-        tier2 += e->activations_offload ? s.act_checkpoint_size : 0;
+        tier1 += e->strategy.activations_offload ? s.act_checkpoint_size_with_offload
+                                                 : s.act_checkpoint_size;
+        tier2 += e->strategy.activations_offload ? s.act_checkpoint_size : 0;
     }
-    if (e->optimizer_offload) {
+    if (e->strategy.optimizer_offload) {
         tier1 += s.weight_grad_space_with_offload + s.optimizer_space_with_offload;
         tier2 += s.block_weight_grad_space * s.blocks_per_proc + s.optimizer_space;
     } else {
@@ -311,8 +312,10 @@ static bool law_offload_moves(const calc_random_layout *l)
     if (!l->exec.training || !fits) {
         return false;
     }
-    off.exec.weight_offload = off.exec.activations_offload = off.exec.optimizer_offload = false;
-    on.exec.weight_offload = on.exec.activations_offload = on.exec.optimizer_offload = true;
+    off.exec.strategy.weight_offload = off.exec.strategy.activations_offload =
+        off.exec.strategy.optimizer_offload = false;
+    on.exec.strategy.weight_offload = on.exec.strategy.activations_offload =
+        on.exec.strategy.optimizer_offload = true;
     calc_stats without = run(&off, CALC_COMPAT_REPAIRED), with = run(&on, CALC_COMPAT_REPAIRED);
     double tier1 = without.proc_mem_tier1_cap_req;
     must(without.proc_mem_tier2_cap_req == 0, "tier 2 unused", without.proc_mem_tier2_cap_req, 0);
@@ -335,12 +338,12 @@ static bool law_full_recompute_saves(const calc_random_layout *l)
 {
     calc_random_layout none = *l, full = *l;
     bool one_block = l->app.num_blocks <= l->exec.pipeline_par;
-    bool split = l->exec.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    if (!l->exec.training || one_block || split || l->exec.activations_offload) {
+    bool split = l->exec.strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    if (!l->exec.training || one_block || split || l->exec.strategy.activations_offload) {
         return false;
     }
-    none.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    full.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    none.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    full.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     double need = run(&none, CALC_COMPAT_REPAIRED).proc_mem_tier1_cap_req;
     double saved = run(&full, CALC_COMPAT_REPAIRED).proc_mem_tier1_cap_req;
     must(saved <= need, "tier 1 with full recomputation", saved, need);
@@ -430,7 +433,8 @@ END_TEST
 
 static bool recomputes(const calc_exec *e)
 {
-    return e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE || e->seq_par_ag_redo;
+    return e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE ||
+           e->strategy.seq_par_ag_redo;
 }
 
 static bool law_modes_agree(const calc_random_layout *l)
@@ -452,7 +456,8 @@ END_TEST
 /* Calculon counts the first layers of a block more than once, never too few times. */
 static bool law_modes_differ(const calc_random_layout *l)
 {
-    if (!l->exec.training || l->exec.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
+    if (!l->exec.training ||
+        l->exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
         return false;
     }
     calc_stats ours = run(l, CALC_COMPAT_REPAIRED), calculons = run(l, CALC_COMPAT_CALCULON);

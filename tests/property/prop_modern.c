@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "calc.h"
 #include "cli/draw/breakdown.h"
-#include "model/cost/cost.h"
+#include "model/cost/block.h"
 #include "model/stages/stages.h"
 #include "random_modern.h"
 
@@ -55,7 +55,8 @@ static calc_stats run(const calc_random_layout *l)
 
 static bool fits(const calc_random_layout *l)
 {
-    calc_shape shape = calc_shape_of(&l->app, &l->exec);
+    calc_shape shape =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     return calc_stages_split(&shape, &l->exec, CALC_COMPAT_NONE).fit;
 }
 
@@ -101,7 +102,8 @@ static void holds_for_all_layouts(law *holds)
 static calc_verdict expected(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
-    bool offloads = e->weight_offload || e->activations_offload || e->optimizer_offload;
+    bool offloads = e->strategy.weight_offload || e->strategy.activations_offload ||
+                    e->strategy.optimizer_offload;
     calc_stage_stats stage[8]; /* pipelines are no longer */
     size_t count = calc_each_stage(&l->app, &l->system, e, CALC_COMPAT_NONE, stage, 8);
     bool few = false;
@@ -167,11 +169,11 @@ static void halve_rate(calc_op_rate *rate)
 static void speed_up(calc_system *s)
 {
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        s->matrix[type].flop_per_s *= 2;
-        s->vector[type].flop_per_s *= 2;
+        s->chip.matrix[type].flop_per_s *= 2;
+        s->chip.vector[type].flop_per_s *= 2;
     }
-    s->mem1.bytes_per_s *= 2;
-    s->mem2.bytes_per_s *= 2;
+    s->chip.mem1.bytes_per_s *= 2;
+    s->chip.mem2.bytes_per_s *= 2;
     for (int64_t i = 0; i < s->networks_count; i++) {
         calc_network *n = &s->networks[i];
         n->bytes_per_s *= 2;
@@ -183,12 +185,12 @@ static void speed_up(calc_system *s)
         halve_rate(&n->op_parameters.all_reduce);
         halve_rate(&n->op_parameters.all_to_all);
     }
-    halve(&s->attention.launch_s);
-    halve(&s->launch.matrix_s);
-    halve(&s->launch.vector_s);
-    halve(&s->host.block_s);
-    halve(&s->host.moe_block_s);
-    halve(&s->host.expert_s);
+    halve(&s->chip.attention.launch_s);
+    halve(&s->chip.launch.matrix_s);
+    halve(&s->chip.launch.vector_s);
+    halve(&s->chip.host.block_s);
+    halve(&s->chip.host.moe_block_s);
+    halve(&s->chip.host.expert_s);
     halve(&s->step_overhead_s);
 }
 
@@ -240,7 +242,8 @@ static bool may_be_slower(const calc_exec *e, const calc_stats *s)
 {
     bool filled = e->pipeline_schedule > CALC_PIPELINE_SCHEDULE_GPIPE;
     bool few = s->num_microbatches < (double)e->pipeline_par;
-    bool hides = e->data_par_overlap || e->param_gather_overlap == CALC_CHOICE_TRUE;
+    bool hides =
+        e->strategy.data_par_overlap || e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
     return filled || few || hides || host_shapes_bubble(e, s);
 }
 
@@ -252,7 +255,7 @@ static bool law_faster(const calc_random_layout *l)
     }
     calc_random_layout fast = *l;
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        fast.system.matrix[type].flop_per_s *= 1.7;
+        fast.system.chip.matrix[type].flop_per_s *= 1.7;
     }
     must_not_be_slower(&fast, s.total_time, "total_time with faster matrices");
     for (int64_t i = 0; i < l->system.networks_count; i++) {
@@ -261,11 +264,12 @@ static bool law_faster(const calc_random_layout *l)
         must_not_be_slower(&fast, s.total_time, "total_time with more bandwidth");
     }
     fast = *l;
-    fast.system.mem1.bytes_per_s *= 1.7;
+    fast.system.chip.mem1.bytes_per_s *= 1.7;
     must_not_be_slower(&fast, s.total_time, "total_time with faster memory");
     fast = *l;
-    fast.system.launch.matrix_s = fast.system.launch.vector_s = fast.system.host.block_s = 0;
-    fast.system.attention.launch_s = 0;
+    fast.system.chip.launch.matrix_s = fast.system.chip.launch.vector_s =
+        fast.system.chip.host.block_s = 0;
+    fast.system.chip.attention.launch_s = 0;
     must_not_be_slower(&fast, s.total_time, "total_time without launches");
     return true;
 }
@@ -281,20 +285,20 @@ END_TEST
 static bool law_ones(const calc_random_layout *l)
 {
     calc_random_layout ones = *l, none = *l;
-    if (l->exec.context_par > 1 && l->exec.expert_par > 1) {
+    if (l->exec.strategy.context_par > 1 && l->exec.strategy.expert_par > 1) {
         return false;
     }
-    if (l->exec.context_par <= 1) {
-        ones.exec.context_par = 1;
-        none.exec.context_par = 0;
+    if (l->exec.strategy.context_par <= 1) {
+        ones.exec.strategy.context_par = 1;
+        none.exec.strategy.context_par = 0;
     }
-    if (l->exec.expert_par <= 1) {
-        ones.exec.expert_par = 1;
-        none.exec.expert_par = 0;
+    if (l->exec.strategy.expert_par <= 1) {
+        ones.exec.strategy.expert_par = 1;
+        none.exec.strategy.expert_par = 0;
     }
-    if (l->exec.expert_tensor_par <= 1) {
-        ones.exec.expert_tensor_par = 1;
-        none.exec.expert_tensor_par = 0;
+    if (l->exec.strategy.expert_tensor_par <= 1) {
+        ones.exec.strategy.expert_tensor_par = 1;
+        none.exec.strategy.expert_tensor_par = 0;
     }
     must_be_same_stats(&ones, &none);
     return true;
@@ -309,7 +313,8 @@ END_TEST
 static bool law_classic_ones(const calc_random_layout *l)
 {
     calc_random_layout ones = *l;
-    ones.exec.context_par = ones.exec.expert_par = ones.exec.expert_tensor_par = 1;
+    ones.exec.strategy.context_par = ones.exec.strategy.expert_par =
+        ones.exec.strategy.expert_tensor_par = 1;
     must_be_same_stats(&ones, l);
     return true;
 }
@@ -325,11 +330,16 @@ static bool law_networks(const calc_random_layout *l)
 {
     calc_random_layout named = *l;
     calc_exec *e = &named.exec;
-    e->context_par_net = e->context_par_net < 0 ? e->tensor_par_net : e->context_par_net;
-    e->expert_par_net = e->expert_par_net < 0 ? e->data_par_net : e->expert_par_net;
-    e->expert_tensor_par_net =
-        e->expert_tensor_par_net < 0 ? e->tensor_par_net : e->expert_tensor_par_net;
-    e->expert_data_par_net = e->expert_data_par_net < 0 ? e->data_par_net : e->expert_data_par_net;
+    e->strategy.context_par_net =
+        e->strategy.context_par_net < 0 ? e->strategy.tensor_par_net : e->strategy.context_par_net;
+    e->strategy.expert_par_net =
+        e->strategy.expert_par_net < 0 ? e->strategy.data_par_net : e->strategy.expert_par_net;
+    e->strategy.expert_tensor_par_net = e->strategy.expert_tensor_par_net < 0
+                                            ? e->strategy.tensor_par_net
+                                            : e->strategy.expert_tensor_par_net;
+    e->strategy.expert_data_par_net = e->strategy.expert_data_par_net < 0
+                                          ? e->strategy.data_par_net
+                                          : e->strategy.expert_data_par_net;
     must_be_same_stats(&named, l);
     return l->exec.rank_order == CALC_RANK_ORDER_NETWORKS;
 }
@@ -344,13 +354,13 @@ END_TEST
 
 static bool law_folding(const calc_random_layout *l)
 {
-    calc_groups g = calc_groups_of(&l->exec);
+    calc_groups g = calc_groups_of(&l->exec, &l->exec.strategy);
     double procs = (double)l->exec.num_procs, p = (double)l->exec.pipeline_par;
     must(g.tensor.ranks * g.dense_data.ranks * p == procs, "dense ranks", g.dense_data.ranks,
          procs);
     must(g.expert.ranks * g.expert_tensor.ranks * g.expert_data.ranks * p == procs, "expert ranks",
          g.expert_data.ranks, procs);
-    must(g.context.ranks * (double)l->exec.data_par == g.dense_data.ranks, "context ranks",
+    must(g.context.ranks * (double)l->exec.strategy.data_par == g.dense_data.ranks, "context ranks",
          g.context.ranks, g.dense_data.ranks);
     bool placed = l->exec.rank_order != CALC_RANK_ORDER_NETWORKS;
     must(placed == (g.tensor.stride > 0), "stride", g.tensor.stride, placed);
@@ -377,7 +387,8 @@ static double context_bytes(const calc_random_layout *l, const calc_shape *shape
 {
     calc_operator o[CALC_MAX_OPERATORS];
     calc_block_kind kind = calc_shape_moe_blocks(shape) > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
-    size_t count = calc_transformer_block(shape, &l->system, &l->exec, CALC_COMPAT_NONE, kind, o);
+    calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, shape, CALC_COMPAT_NONE);
+    size_t count = calc_block_operators(&context, kind, o);
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         if (o[i].kind != CALC_OPERATOR_COLLECTIVE || o[i].group != CALC_IN_CONTEXT) {
@@ -401,23 +412,24 @@ static double context_bytes(const calc_random_layout *l, const calc_shape *shape
    keys, values and outputs, both ways. */
 static bool law_context_bytes(const calc_random_layout *l)
 {
-    calc_shape s = calc_shape_of(&l->app, &l->exec);
+    calc_shape s =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     double c = s.context_par;
-    if (c <= 1 || l->exec.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL) {
+    if (c <= 1 || l->exec.strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL) {
         return false;
     }
     const calc_app *a = &l->app;
     bool latent = a->kv_lora_rank > 0;
-    double t = (double)l->exec.tensor_par;
+    double t = (double)l->exec.strategy.tensor_par;
     double qk = (double)(latent ? a->qk_nope_size + a->qk_rope_size : a->attn_size);
     double v = (double)(latent ? a->v_size : a->attn_size);
     double heads = (double)a->attn_heads / t;
     double groups = latent || a->kv_heads == 0 ? heads : fmax(1, (double)a->kv_heads / t);
-    double bytes = l->exec.datatype == CALC_DATATYPE_FLOAT32 ? 4 : 2;
+    double bytes = l->exec.strategy.datatype == CALC_DATATYPE_FLOAT32 ? 4 : 2;
     double tokens = (double)l->exec.microbatch_size * (double)a->seq_size / c;
     double keys = tokens * groups * (qk + v) * bytes;
     double fw = (c - 1) * keys, bw = 2 * (c - 1) * keys;
-    if (l->exec.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
+    if (l->exec.strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES) {
         fw = bw = (c - 1) / c * (keys + tokens * heads * (qk + v) * bytes);
     }
     must_be_close("forward context bytes", context_bytes(l, &s, true), fw);
@@ -451,7 +463,8 @@ static double replicated_weights(const calc_shape *s, bool moe)
 
 static bool law_weights(const calc_random_layout *l)
 {
-    calc_shape s = calc_shape_of(&l->app, &l->exec);
+    calc_shape s =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
     if (!stages.fit) {
         return false;
@@ -459,8 +472,8 @@ static bool law_weights(const calc_random_layout *l)
     calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, &s, CALC_COMPAT_NONE);
     calc_stage_parts parts;
     calc_stage_parts_of(&context, &parts);
-    calc_stage_lines lines =
-        calc_stage_lines_of(&l->system, &l->exec, &context.groups, calc_stage_message_bytes(&s));
+    calc_stage_lines lines = calc_stage_lines_of(&l->system, &l->exec, &l->exec.strategy,
+                                                 &context.groups, calc_stage_message_bytes(&s));
     calc_stage_terms terms;
     calc_stage_links links;
     calc_stage_terms_of(&context, &l->exec, &parts, &lines, &terms, &links);
@@ -494,7 +507,8 @@ END_TEST
 
 static bool law_blocks(const calc_random_layout *l)
 {
-    calc_shape s = calc_shape_of(&l->app, &l->exec);
+    calc_shape s =
+        calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
     double blocks = 0, moe = 0, count = 0;
     bool ends =
@@ -547,11 +561,11 @@ static bool law_memory(const calc_random_layout *l)
     if (s.verdict != CALC_VERDICT_OK) {
         return false;
     }
-    bounded.system.mem1.capacity_bytes = s.proc_mem_tier1_cap_req;
+    bounded.system.chip.mem1.capacity_bytes = s.proc_mem_tier1_cap_req;
     calc_stats exact = run(&bounded);
     must(exact.verdict == CALC_VERDICT_OK, "verdict with just enough", exact.verdict, 0);
     must(exact.total_time == s.total_time, "total_time", exact.total_time, s.total_time);
-    bounded.system.mem1.capacity_bytes = nextafter(s.proc_mem_tier1_cap_req, 0);
+    bounded.system.chip.mem1.capacity_bytes = nextafter(s.proc_mem_tier1_cap_req, 0);
     calc_stats little = run(&bounded);
     must(little.verdict == CALC_VERDICT_MEM1_CAPACITY, "verdict with too little", little.verdict,
          0);
@@ -575,7 +589,7 @@ static void any_schedule(calc_rng *rng, calc_random_layout *l)
     e->training = true;
     if (!dual) {
         uint32_t most = (uint32_t)(4 * e->pipeline_par);
-        e->batch_size = e->data_par * e->microbatch_size * (1 + calc_rng_below(rng, most));
+        e->batch_size = e->strategy.data_par * e->microbatch_size * (1 + calc_rng_below(rng, most));
     }
 }
 
@@ -605,14 +619,17 @@ END_TEST
 static bool law_offload(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
-    if (!e->weight_offload && !e->activations_offload && !e->optimizer_offload) {
+    if (!e->strategy.weight_offload && !e->strategy.activations_offload &&
+        !e->strategy.optimizer_offload) {
         return false;
     }
     calc_random_layout none = *l;
-    none.exec.weight_offload = none.exec.activations_offload = none.exec.optimizer_offload = false;
+    none.exec.strategy.weight_offload = none.exec.strategy.activations_offload =
+        none.exec.strategy.optimizer_offload = false;
     calc_stats with = run(l), without = run(&none);
     double slack = rounding * without.total_time;
-    bool hides = e->data_par_overlap || e->param_gather_overlap || e->zero_stage == 3;
+    bool hides = e->strategy.data_par_overlap || e->strategy.param_gather_overlap ||
+                 e->strategy.zero_stage == 3;
     must(hides || !(with.total_time < without.total_time - slack), "total_time", with.total_time,
          without.total_time);
     must(with.proc_mem_tier1_cap_req + with.proc_mem_tier2_cap_req * 1.2 >=
@@ -633,18 +650,19 @@ END_TEST
 static bool law_recompute(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
-    if (e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
+    if (e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
         return false;
     }
     calc_random_layout none = *l;
-    none.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    none.exec.recompute_modules = 0;
+    none.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    none.exec.strategy.recompute_modules = 0;
     calc_stats with = run(l), without = run(&none);
     must(with.block_act_storage_space <= without.block_act_storage_space, "block_act_storage_space",
          with.block_act_storage_space, without.block_act_storage_space);
     must(without.recompute_time == 0, "recompute_time", without.recompute_time, 0);
-    bool hides = e->data_par_overlap || e->param_gather_overlap || e->zero_stage == 3 ||
-                 e->activations_offload || e->weight_offload || host_shapes_bubble(e, &without);
+    bool hides = e->strategy.data_par_overlap || e->strategy.param_gather_overlap ||
+                 e->strategy.zero_stage == 3 || e->strategy.activations_offload ||
+                 e->strategy.weight_offload || host_shapes_bubble(e, &without);
     must(hides || !(with.total_time < without.total_time * (1 - rounding)), "total_time",
          with.total_time, without.total_time);
     return true;

@@ -49,16 +49,16 @@ static bool add(calc_system *s, int resource)
     int64_t network = (resource - ENGINES_AND_MEMORIES) / 2;
     switch (resource) {
     case MATRIX:
-        faster_engine(s->matrix);
+        faster_engine(s->chip.matrix);
         return true;
     case VECTOR:
-        faster_engine(s->vector);
+        faster_engine(s->chip.vector);
         return true;
     case MEM1:
-        s->mem1.bytes_per_s *= more;
+        s->chip.mem1.bytes_per_s *= more;
         return true;
     case MEM2:
-        s->mem2.bytes_per_s *= more;
+        s->chip.mem2.bytes_per_s *= more;
         return true;
     default:
         if (network >= s->networks_count) {
@@ -106,16 +106,16 @@ static bool fills_bubble(const calc_random_layout *l, const calc_stats *s)
 static bool hides_behind_a_stage(const calc_random_layout *l, const calc_stats *s)
 {
     (void)s;
-    bool sharded = l->exec.zero_stage > 0 || l->exec.optimizer_sharding;
-    return l->exec.data_par_overlap ||
-           (sharded && l->exec.param_gather_overlap == CALC_CHOICE_TRUE);
+    bool sharded = l->exec.strategy.zero_stage > 0 || l->exec.strategy.optimizer_sharding;
+    return l->exec.strategy.data_par_overlap ||
+           (sharded && l->exec.strategy.param_gather_overlap == CALC_CHOICE_TRUE);
 }
 
 /* Computation loses time by the communication beside it. */
 static bool contends(const calc_random_layout *l, const calc_stats *s)
 {
-    return l->system.overlap.contention > 0 &&
-           (l->exec.zero_stage == 3 || hides_behind_a_stage(l, s));
+    return l->system.chip.overlap.contention > 0 &&
+           (l->exec.strategy.zero_stage == 3 || hides_behind_a_stage(l, s));
 }
 
 /* The bubble of chunks, of an incomplete round or of passes that share the wait for the host

@@ -196,7 +196,7 @@ static void round_trip(framework_case *c, calc_random_layout before, bool exact,
     calc_plan_resolve(&before.app, &before.exec);
     if (!f->has_model) {
         after.app = before.app;
-        after.exec.attention_type = before.exec.attention_type;
+        after.exec.strategy.attention_type = before.exec.strategy.attention_type;
     }
     calc_plan_resolve(&after.app, &after.exec);
     restore(c, CALC_KIND_APP, &before.app, &after.app, names);

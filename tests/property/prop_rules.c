@@ -103,10 +103,10 @@ END_TEST
 static bool no_object(int rule)
 {
     const calc_exec *e = &layout.exec;
-    bool recomputes =
-        e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE || e->seq_par_ag_redo;
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    bool scattered = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    bool recomputes = e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE ||
+                      e->strategy.seq_par_ag_redo;
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool scattered = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     switch (rule) {
     case CALC_COMPAT_RECOMPUTE_SUMS:
         return !recomputes || !e->training;
@@ -115,19 +115,22 @@ static bool no_object(int rule)
     case CALC_COMPAT_INFERENCE_MESSAGE:
         return e->training;
     case CALC_COMPAT_TILES:
-        return e->tensor_par == 1 || e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_NONE;
+        return e->strategy.tensor_par == 1 ||
+               e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_NONE;
     case CALC_COMPAT_REDUCTION_FLOP:
-        return e->tensor_par == 1 || layout.system.networks[e->tensor_par_net].processor_usage > 0;
+        return e->strategy.tensor_par == 1 ||
+               layout.system.networks[e->strategy.tensor_par_net].processor_usage > 0;
     case CALC_COMPAT_MEAN_IN_FLIGHT:
         return e->pipeline_par == 1;
     case CALC_COMPAT_WHOLE_CHECKPOINTS:
-        return !full || !scattered || e->tensor_par == 1;
+        return !full || !scattered || e->strategy.tensor_par == 1;
     case CALC_COMPAT_OPTIMIZER_ROOFLINE:
         return !e->training;
     case CALC_COMPAT_OFFLOAD_EACH:
-        return !e->weight_offload && !e->activations_offload && !e->optimizer_offload;
+        return !e->strategy.weight_offload && !e->strategy.activations_offload &&
+               !e->strategy.optimizer_offload;
     case CALC_COMPAT_REDUCE_BY_BLOCK:
-        return e->data_par == 1 || !e->training;
+        return e->strategy.data_par == 1 || !e->training;
     case CALC_COMPAT_BLOCK_EFFICIENCY:
         return true;
     default:

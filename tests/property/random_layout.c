@@ -39,17 +39,17 @@ static calc_network_op random_op(calc_rng *rng)
 static void random_system(calc_rng *rng, calc_system *s)
 {
     for (int type = 0; type < CLASSIC_DATATYPES; type++) {
-        s->matrix[type].flop_per_s = real_between(rng, 1e13, 2e15);
-        s->matrix[type].efficiency = random_curve(rng, 1e12);
-        s->vector[type].flop_per_s = real_between(rng, 1e12, 2e14);
-        s->vector[type].efficiency = random_curve(rng, 1e11);
+        s->chip.matrix[type].flop_per_s = real_between(rng, 1e13, 2e15);
+        s->chip.matrix[type].efficiency = random_curve(rng, 1e12);
+        s->chip.vector[type].flop_per_s = real_between(rng, 1e12, 2e14);
+        s->chip.vector[type].efficiency = random_curve(rng, 1e11);
     }
-    s->mem1.bytes_per_s = real_between(rng, 1e11, 8e12);
-    s->mem2.bytes_per_s = real_between(rng, 1e9, 1e12);
-    s->mem1.efficiency = random_curve(rng, 1e9);
-    s->mem2.efficiency = random_curve(rng, 1e9);
-    s->mem1.capacity_bytes = s->mem2.capacity_bytes = 1e20;
-    s->processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
+    s->chip.mem1.bytes_per_s = real_between(rng, 1e11, 8e12);
+    s->chip.mem2.bytes_per_s = real_between(rng, 1e9, 1e12);
+    s->chip.mem1.efficiency = random_curve(rng, 1e9);
+    s->chip.mem2.efficiency = random_curve(rng, 1e9);
+    s->chip.mem1.capacity_bytes = s->chip.mem2.capacity_bytes = 1e20;
+    s->chip.processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
     s->networks_count = between(rng, 1, 3);
     for (int64_t i = 0; i < s->networks_count; i++) {
         calc_network *n = &s->networks[i];
@@ -68,16 +68,17 @@ static void random_system(calc_rng *rng, calc_system *s)
 static void random_parallel_sizes(calc_rng *rng, const calc_app *app, const calc_system *system,
                                   int64_t tensor_par, calc_exec *e)
 {
-    e->tensor_par = tensor_par;
+    e->strategy.tensor_par = tensor_par;
     e->pipeline_par = coin(rng) ? 1 : between(rng, 1, app->num_blocks);
-    e->data_par = coin(rng) ? 1 : between(rng, 2, 64);
-    e->num_procs = e->tensor_par * e->pipeline_par * e->data_par;
+    e->strategy.data_par = coin(rng) ? 1 : between(rng, 2, 64);
+    e->num_procs = e->strategy.tensor_par * e->pipeline_par * e->strategy.data_par;
     int64_t last = system->networks_count - 1;
-    e->tensor_par_net = between(rng, 0, last);
+    e->strategy.tensor_par_net = between(rng, 0, last);
     e->pipeline_par_net = between(rng, 0, last);
-    e->data_par_net = between(rng, 0, last);
+    e->strategy.data_par_net = between(rng, 0, last);
     e->microbatch_size = between(rng, 1, 8);
-    e->batch_size = e->data_par * e->microbatch_size * between(rng, 1, 3 * e->pipeline_par);
+    e->batch_size =
+        e->strategy.data_par * e->microbatch_size * between(rng, 1, 3 * e->pipeline_par);
 }
 
 /* A divisor of n, any of them as likely as another, or almost. */
@@ -94,31 +95,34 @@ static void random_modes(calc_rng *rng, const calc_app *app, calc_exec *e)
 {
     int64_t blocks_per_proc = (app->num_blocks + e->pipeline_par - 1) / e->pipeline_par;
     e->training = calc_rng_below(rng, 4) > 0;
-    e->datatype = (calc_datatype)calc_rng_below(rng, CLASSIC_DATATYPES);
-    e->fused_activation = coin(rng);
-    e->attention_type = coin(rng) ? CALC_ATTENTION_TYPE_MULTIHEAD : CALC_ATTENTION_TYPE_MULTIQUERY;
+    e->strategy.datatype = (calc_datatype)calc_rng_below(rng, CLASSIC_DATATYPES);
+    e->strategy.fused_activation = coin(rng);
+    e->strategy.attention_type =
+        coin(rng) ? CALC_ATTENTION_TYPE_MULTIHEAD : CALC_ATTENTION_TYPE_MULTIQUERY;
     if (e->training && calc_rng_below(rng, 3) == 0) {
-        e->activation_recompute =
+        e->strategy.activation_recompute =
             coin(rng) ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     }
     e->pipeline_interleaving = e->pipeline_par == 1 ? 1 : random_divisor(rng, blocks_per_proc);
     if (e->pipeline_interleaving > 1) { /* whole rounds */
-        int64_t round = e->data_par * e->microbatch_size * e->pipeline_par;
+        int64_t round = e->strategy.data_par * e->microbatch_size * e->pipeline_par;
         e->batch_size = (e->batch_size + round - 1) / round * round;
     }
-    e->optimizer_sharding = e->data_par > 1 && coin(rng);
-    e->tensor_par_comm_type =
+    e->strategy.optimizer_sharding = e->strategy.data_par > 1 && coin(rng);
+    e->strategy.tensor_par_comm_type =
         (calc_tensor_par_comm_type)calc_rng_below(rng, CALC_TENSOR_PAR_COMM_TYPE_COUNT);
-    if (e->tensor_par > 1) {
-        e->tensor_par_overlap = (calc_tensor_par_overlap)calc_rng_below(rng, CLASSIC_OVERLAPS);
+    if (e->strategy.tensor_par > 1) {
+        e->strategy.tensor_par_overlap =
+            (calc_tensor_par_overlap)calc_rng_below(rng, CLASSIC_OVERLAPS);
     }
-    e->seq_par_ag_redo = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-                         e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
-    e->data_par_overlap = e->data_par > 1 && e->training && coin(rng);
+    e->strategy.seq_par_ag_redo =
+        e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+        e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
+    e->strategy.data_par_overlap = e->strategy.data_par > 1 && e->training && coin(rng);
     if (blocks_per_proc >= 3) {
-        e->weight_offload = coin(rng);
-        e->activations_offload = coin(rng);
-        e->optimizer_offload = e->training && coin(rng);
+        e->strategy.weight_offload = coin(rng);
+        e->strategy.activations_offload = coin(rng);
+        e->strategy.optimizer_offload = e->training && coin(rng);
     }
 }
 

@@ -70,46 +70,47 @@ static void random_network(calc_rng *rng, calc_network *n)
 
 static void random_constants(calc_rng *rng, calc_system *s)
 {
-    s->sustained = maybe(rng, 0.6, 1);
-    s->attention =
+    s->chip.sustained = maybe(rng, 0.6, 1);
+    s->chip.attention =
         (calc_attention_rates){maybe(rng, 0.2, 0.8), maybe(rng, 0.2, 0.7), maybe(rng, 1e-6, 1e-4),
                                maybe(rng, 1, 100),   maybe(rng, 0.5, 1),   maybe(rng, 0.2, 1)};
-    s->grouped = (calc_grouped_rates){maybe(rng, 0.5, 1.5),
-                                      (calc_grouped_mode)calc_rng_below(rng, 3), maybe(rng, 4, 12)};
-    s->launch = (calc_launch){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
-    s->host = (calc_host){maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-5, 1e-3),
-                          maybe(rng, 0, 0.5), maybe(rng, 0.1, 1)};
-    s->overlap = (calc_overlap_shares){maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0.1, 1),
-                                       maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0, 0.3)};
-    s->eager_traffic = maybe(rng, 1, 3);
-    s->expert_activation_traffic = maybe(rng, 1, 8);
-    s->quantize_bytes = maybe(rng, 1, 4);
-    s->block_scaled_efficiency = maybe(rng, 0.5, 1);
-    s->permute_efficiency = maybe(rng, 0.1, 1);
-    s->optimizer_efficiency = maybe(rng, 0.1, 1);
+    s->chip.grouped = (calc_grouped_rates){
+        maybe(rng, 0.5, 1.5), (calc_grouped_mode)calc_rng_below(rng, 3), maybe(rng, 4, 12)};
+    s->chip.launch = (calc_launch){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
+    s->chip.host = (calc_host){maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-4, 4e-3),
+                               maybe(rng, 1e-5, 1e-3), maybe(rng, 0, 0.5), maybe(rng, 0.1, 1)};
+    s->chip.overlap =
+        (calc_overlap_shares){maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0.1, 1),
+                              maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0, 0.3)};
+    s->chip.eager_traffic = maybe(rng, 1, 3);
+    s->chip.expert_activation_traffic = maybe(rng, 1, 8);
+    s->chip.quantize_bytes = maybe(rng, 1, 4);
+    s->chip.block_scaled_efficiency = maybe(rng, 0.5, 1);
+    s->chip.permute_efficiency = maybe(rng, 0.1, 1);
+    s->chip.optimizer_efficiency = maybe(rng, 0.1, 1);
     s->step_overhead_s = maybe(rng, 1e-3, 1e-1);
     s->straggler_growth = maybe(rng, 0.001, 0.05);
-    s->mem_reserved_bytes = maybe(rng, 1e8, 1e10);
-    s->mem_fragmentation = maybe(rng, 0.01, 0.2);
+    s->chip.mem_reserved_bytes = maybe(rng, 1e8, 1e10);
+    s->chip.mem_fragmentation = maybe(rng, 0.01, 0.2);
     s->ranks_per_node = coin(rng) ? 0 : 8;
-    s->watts = maybe(rng, 100, 1000);
-    s->usd_per_hour = maybe(rng, 1, 10);
+    s->chip.watts = maybe(rng, 100, 1000);
+    s->chip.usd_per_hour = maybe(rng, 1, 10);
 }
 
 static void random_system(calc_rng *rng, calc_system *s)
 {
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        s->matrix[type].flop_per_s = real_between(rng, 1e14, 4e15);
-        s->matrix[type].efficiency = random_curve(rng, 1e12);
-        s->vector[type].flop_per_s = real_between(rng, 1e13, 2e14);
-        s->vector[type].efficiency = random_curve(rng, 1e11);
+        s->chip.matrix[type].flop_per_s = real_between(rng, 1e14, 4e15);
+        s->chip.matrix[type].efficiency = random_curve(rng, 1e12);
+        s->chip.vector[type].flop_per_s = real_between(rng, 1e13, 2e14);
+        s->chip.vector[type].efficiency = random_curve(rng, 1e11);
     }
-    s->mem1.bytes_per_s = real_between(rng, 1e12, 8e12);
-    s->mem1.efficiency = random_curve(rng, 1e9);
-    s->mem2.bytes_per_s = 1e11;
-    s->mem2.efficiency = random_curve(rng, 1e9);
-    s->mem1.capacity_bytes = s->mem2.capacity_bytes = 1e20;
-    s->processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
+    s->chip.mem1.bytes_per_s = real_between(rng, 1e12, 8e12);
+    s->chip.mem1.efficiency = random_curve(rng, 1e9);
+    s->chip.mem2.bytes_per_s = 1e11;
+    s->chip.mem2.efficiency = random_curve(rng, 1e9);
+    s->chip.mem1.capacity_bytes = s->chip.mem2.capacity_bytes = 1e20;
+    s->chip.processing_mode = (calc_processing_mode)calc_rng_below(rng, CALC_PROCESSING_MODE_COUNT);
     s->networks_count = 2;
     random_network(rng, &s->networks[0]);
     random_network(rng, &s->networks[1]);
@@ -159,10 +160,10 @@ static void random_model(calc_rng *rng, int64_t tensor_par, calc_app *a)
 
 static void random_experts(calc_rng *rng, const calc_exec *e, calc_app *a)
 {
-    a->num_experts = (e->expert_par > 1 ? e->expert_par : 1) * between(rng, 2, 8);
+    a->num_experts = (e->strategy.expert_par > 1 ? e->strategy.expert_par : 1) * between(rng, 2, 8);
     a->experts_per_token = between(rng, 1, a->num_experts < 8 ? a->num_experts : 8);
     a->expert_feedforward = 32 * between(rng, 1, 64);
-    a->shared_feedforward = coin(rng) ? 0 : e->tensor_par * 16 * between(rng, 1, 64);
+    a->shared_feedforward = coin(rng) ? 0 : e->strategy.tensor_par * 16 * between(rng, 1, 64);
     a->dense_blocks = coin(rng) ? 0 : between(rng, 0, (a->num_blocks - 1) / 3);
     a->moe_every = between(rng, 0, 2);
     a->router_bias = coin(rng);
@@ -172,19 +173,19 @@ static void random_experts(calc_rng *rng, const calc_exec *e, calc_app *a)
 
 static void random_sizes(calc_rng *rng, calc_exec *e)
 {
-    e->tensor_par = ONE_OF(rng, 1, 1, 2, 4, 8);
+    e->strategy.tensor_par = ONE_OF(rng, 1, 1, 2, 4, 8);
     e->pipeline_par = ONE_OF(rng, 1, 1, 2, 3, 4, 8);
-    e->data_par = ONE_OF(rng, 1, 2, 4, 16);
-    e->context_par = ONE_OF(rng, 0, 0, 1, 2, 4);
-    int64_t context = e->context_par > 1 ? e->context_par : 1;
-    e->num_procs = e->tensor_par * e->pipeline_par * e->data_par * context;
-    e->tensor_par_net = between(rng, 0, 1);
+    e->strategy.data_par = ONE_OF(rng, 1, 2, 4, 16);
+    e->strategy.context_par = ONE_OF(rng, 0, 0, 1, 2, 4);
+    int64_t context = e->strategy.context_par > 1 ? e->strategy.context_par : 1;
+    e->num_procs = e->strategy.tensor_par * e->pipeline_par * e->strategy.data_par * context;
+    e->strategy.tensor_par_net = between(rng, 0, 1);
     e->pipeline_par_net = between(rng, 0, 1);
-    e->data_par_net = between(rng, 0, 1);
-    e->context_par_net = between(rng, -1, 1);
-    e->expert_par_net = between(rng, -1, 1);
-    e->expert_tensor_par_net = between(rng, -1, 1);
-    e->expert_data_par_net = between(rng, -1, 1);
+    e->strategy.data_par_net = between(rng, 0, 1);
+    e->strategy.context_par_net = between(rng, -1, 1);
+    e->strategy.expert_par_net = between(rng, -1, 1);
+    e->strategy.expert_tensor_par_net = between(rng, -1, 1);
+    e->strategy.expert_data_par_net = between(rng, -1, 1);
     e->rank_order = (calc_rank_order)calc_rng_below(rng, CALC_RANK_ORDER_COUNT);
 }
 
@@ -192,11 +193,11 @@ static void random_sizes(calc_rng *rng, calc_exec *e)
 static void random_expert_sizes(calc_rng *rng, calc_exec *e)
 {
     int64_t ranks = e->num_procs / e->pipeline_par;
-    e->expert_tensor_par = coin(rng) ? 0 : ranks % 2 == 0 ? 2 : 1;
-    ranks /= e->expert_tensor_par > 1 ? e->expert_tensor_par : 1;
-    e->expert_par = 0;
+    e->strategy.expert_tensor_par = coin(rng) ? 0 : ranks % 2 == 0 ? 2 : 1;
+    ranks /= e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    e->strategy.expert_par = 0;
     for (int64_t size = 1; size <= ranks && size <= 16; size *= 2) {
-        e->expert_par = coin(rng) && ranks % size == 0 ? size : e->expert_par;
+        e->strategy.expert_par = coin(rng) && ranks % size == 0 ? size : e->strategy.expert_par;
     }
 }
 
@@ -219,9 +220,9 @@ static void random_pipeline(calc_rng *rng, calc_app *a, calc_exec *e)
     if (e->pipeline_interleaving > 1) { /* whole rounds */
         microbatches = (microbatches + p - 1) / p * p;
     }
-    e->batch_size = e->data_par * e->microbatch_size * microbatches;
+    e->batch_size = e->strategy.data_par * e->microbatch_size * microbatches;
     a->num_blocks = p * e->pipeline_interleaving * between(rng, 1, 6);
-    e->pipeline_par_overlap = coin(rng);
+    e->strategy.pipeline_par_overlap = coin(rng);
     e->pipeline_balance = (calc_pipeline_balance)calc_rng_below(rng, CALC_PIPELINE_BALANCE_COUNT);
     if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && p > 1) {
         a->num_blocks += a->num_blocks > 2 * p ? -2 : p * e->pipeline_interleaving * 2 - 2;
@@ -240,74 +241,77 @@ static calc_format random_format(calc_rng *rng)
 
 static void random_formats(calc_rng *rng, calc_exec *e)
 {
-    e->datatype = coin(rng) ? CALC_DATATYPE_BFLOAT16 : CALC_DATATYPE_FLOAT32;
-    e->matrix_datatype = random_format(rng);
-    e->weight_datatype = random_format(rng);
-    e->activation_datatype = random_format(rng);
-    e->grad_datatype = random_format(rng);
-    e->grad_reduce_datatype = random_format(rng);
-    e->master_datatype = random_format(rng);
-    e->optimizer_moment_datatype = random_format(rng);
-    e->dispatch_datatype = random_format(rng);
-    e->combine_datatype = random_format(rng);
-    e->scaling = (calc_scaling)calc_rng_below(rng, CALC_SCALING_COUNT);
+    e->strategy.datatype = coin(rng) ? CALC_DATATYPE_BFLOAT16 : CALC_DATATYPE_FLOAT32;
+    e->strategy.matrix_datatype = random_format(rng);
+    e->strategy.weight_datatype = random_format(rng);
+    e->strategy.activation_datatype = random_format(rng);
+    e->strategy.grad_datatype = random_format(rng);
+    e->strategy.grad_reduce_datatype = random_format(rng);
+    e->strategy.master_datatype = random_format(rng);
+    e->strategy.optimizer_moment_datatype = random_format(rng);
+    e->strategy.dispatch_datatype = random_format(rng);
+    e->strategy.combine_datatype = random_format(rng);
+    e->strategy.scaling = (calc_scaling)calc_rng_below(rng, CALC_SCALING_COUNT);
 }
 
 static void random_communication(calc_rng *rng, calc_exec *e)
 {
-    bool replicas = e->data_par > 1 || e->context_par > 1;
-    bool experts = e->expert_par > 1;
-    e->tensor_par_comm_type = (calc_tensor_par_comm_type)calc_rng_below(rng, 3);
+    bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
+    bool experts = e->strategy.expert_par > 1;
+    e->strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)calc_rng_below(rng, 3);
     if (experts) {
-        e->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        e->strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     }
-    if (e->tensor_par > 1) {
-        e->tensor_par_overlap =
+    if (e->strategy.tensor_par > 1) {
+        e->strategy.tensor_par_overlap =
             (calc_tensor_par_overlap)calc_rng_below(rng, CALC_TENSOR_PAR_OVERLAP_COUNT);
     }
-    e->seq_par_ag_redo = e->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-                         e->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
-    e->context_par_type = (calc_context_par_type)calc_rng_below(rng, CALC_CONTEXT_PAR_TYPE_COUNT);
-    e->context_par_inner = coin(rng) ? 0 : e->context_par > 1 ? 2 : 1;
-    e->context_par_balance = (calc_context_par_balance)calc_rng_below(rng, 2);
-    e->dispatch_type = (calc_dispatch_type)calc_rng_below(rng, CALC_DISPATCH_TYPE_COUNT);
-    e->expert_par_overlap = (calc_expert_par_overlap)calc_rng_below(rng, 3);
-    e->capacity_factor = maybe(rng, 1, 2);
-    e->moe_imbalance = maybe(rng, 0, 1);
-    e->optimizer_sharding = replicas && coin(rng);
-    e->zero_stage = replicas ? between(rng, 0, 3) : 0;
-    e->fsdp_par = e->zero_stage == 3 && e->data_par > 1 && coin(rng) ? 2 : 0;
-    e->data_par_overlap = replicas && e->training && coin(rng);
-    e->param_gather_overlap = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
+    e->strategy.seq_par_ag_redo =
+        e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+        e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
+    e->strategy.context_par_type =
+        (calc_context_par_type)calc_rng_below(rng, CALC_CONTEXT_PAR_TYPE_COUNT);
+    e->strategy.context_par_inner = coin(rng) ? 0 : e->strategy.context_par > 1 ? 2 : 1;
+    e->strategy.context_par_balance = (calc_context_par_balance)calc_rng_below(rng, 2);
+    e->strategy.dispatch_type = (calc_dispatch_type)calc_rng_below(rng, CALC_DISPATCH_TYPE_COUNT);
+    e->strategy.expert_par_overlap = (calc_expert_par_overlap)calc_rng_below(rng, 3);
+    e->strategy.capacity_factor = maybe(rng, 1, 2);
+    e->strategy.moe_imbalance = maybe(rng, 0, 1);
+    e->strategy.optimizer_sharding = replicas && coin(rng);
+    e->strategy.zero_stage = replicas ? between(rng, 0, 3) : 0;
+    e->strategy.fsdp_par =
+        e->strategy.zero_stage == 3 && e->strategy.data_par > 1 && coin(rng) ? 2 : 0;
+    e->strategy.data_par_overlap = replicas && e->training && coin(rng);
+    e->strategy.param_gather_overlap = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
 }
 
 static void random_software(calc_rng *rng, calc_exec *e)
 {
     e->training = calc_rng_below(rng, 5) > 0;
     if (e->training && coin(rng)) {
-        e->activation_recompute =
+        e->strategy.activation_recompute =
             (calc_activation_recompute)calc_rng_below(rng, CALC_ACTIVATION_RECOMPUTE_COUNT);
     }
-    if (e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES) {
-        e->recompute_modules = between(rng, 0, (1 << CALC_RECOMPUTE_MODULES_COUNT) - 1);
+    if (e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES) {
+        e->strategy.recompute_modules = between(rng, 0, (1 << CALC_RECOMPUTE_MODULES_COUNT) - 1);
     }
     e->recompute_blocks = coin(rng) ? 0 : between(rng, 0, 8);
-    e->flash_attention = e->context_par > 1 || coin(rng);
-    e->attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
-    e->memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
-    e->framework_mem = between(rng, 0, 3);
+    e->strategy.flash_attention = e->strategy.context_par > 1 || coin(rng);
+    e->strategy.attention_kernel = (calc_attention_kernel)calc_rng_below(rng, 2);
+    e->strategy.memory_model = (calc_memory_model)calc_rng_below(rng, CALC_MEMORY_MODEL_COUNT);
+    e->strategy.framework_mem = between(rng, 0, 3);
     if (calc_rng_below(rng, 4) == 0) {
-        e->weight_offload = coin(rng);
-        e->activations_offload = e->training && coin(rng);
-        e->optimizer_offload = e->training && coin(rng);
-        e->offload_share = maybe(rng, 0.1, 1);
+        e->strategy.weight_offload = coin(rng);
+        e->strategy.activations_offload = e->training && coin(rng);
+        e->strategy.optimizer_offload = e->training && coin(rng);
+        e->strategy.offload_share = maybe(rng, 0.1, 1);
     }
-    e->fused_activation = coin(rng);
-    e->fused_cross_entropy = coin(rng);
-    e->unfused_rope = coin(rng);
-    e->eager = coin(rng);
-    e->unfused_experts = coin(rng);
-    e->cuda_graph = maybe(rng, 0, 1);
+    e->strategy.fused_activation = coin(rng);
+    e->strategy.fused_cross_entropy = coin(rng);
+    e->strategy.unfused_rope = coin(rng);
+    e->strategy.eager = coin(rng);
+    e->strategy.unfused_experts = coin(rng);
+    e->strategy.cuda_graph = maybe(rng, 0, 1);
     e->software_efficiency = maybe(rng, 0.5, 1.5);
 }
 
@@ -317,7 +321,7 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     out->exec = (calc_exec){CLASSIC_EXEC};
     random_system(rng, &out->system);
     random_sizes(rng, &out->exec);
-    random_model(rng, out->exec.tensor_par, &out->app);
+    random_model(rng, out->exec.strategy.tensor_par, &out->app);
     random_pipeline(rng, &out->app, &out->exec);
     if (coin(rng)) {
         random_expert_sizes(rng, &out->exec);

@@ -24,7 +24,7 @@ typedef double value_of(const calc_app *a, const calc_system *s, const calc_exec
 static bool llama(const calc_app *a, const calc_exec *e)
 {
     return a->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
-           e->structure_type == CALC_STRUCTURE_TYPE_LLAMA;
+           e->strategy.structure_type == CALC_STRUCTURE_TYPE_LLAMA;
 }
 
 static double format_of(calc_datatype datatype)
@@ -41,10 +41,10 @@ static double format_of(calc_datatype datatype)
 
 static double grad_format(const calc_exec *e)
 {
-    bool megatron = e->memory_model == CALC_MEMORY_MODEL_MEGATRON;
-    return e->grad_datatype ? (double)e->grad_datatype
-           : megatron       ? CALC_FORMAT_FLOAT32
-                            : format_of(e->datatype);
+    bool megatron = e->strategy.memory_model == CALC_MEMORY_MODEL_MEGATRON;
+    return e->strategy.grad_datatype ? (double)e->strategy.grad_datatype
+           : megatron                ? CALC_FORMAT_FLOAT32
+                                     : format_of(e->strategy.datatype);
 }
 
 static bool serves(const calc_exec *e)
@@ -59,14 +59,15 @@ static bool has_pool(const calc_exec *e)
 
 static double inner_context(const calc_system *s, const calc_exec *e)
 {
-    calc_groups groups = calc_groups_of(e);
+    calc_groups groups = calc_groups_of(e, &e->strategy);
     double ranks = calc_collective_inner_ranks(s, &groups.context);
     return fmod(groups.context.ranks, ranks) == 0 ? ranks : NONE;
 }
 
 static bool is_wide(const calc_exec *e)
 {
-    return calc_format_bytes_or(e->weight_datatype, calc_datatype_bytes(e->datatype)) >= 4;
+    return calc_format_bytes_or(e->strategy.weight_datatype,
+                                calc_datatype_bytes(e->strategy.datatype)) >= 4;
 }
 
 /* Of a curve with one step, which is a number. */
@@ -85,40 +86,41 @@ static double blocks_if_even(const calc_app *a, const calc_exec *e)
 }
 
 VALUE(one, 1)
-VALUE(structure_of_exec, e->structure_type)
+VALUE(structure_of_exec, e->strategy.structure_type)
 VALUE(structure_of_app, a->structure_type)
 VALUE(ffn, llama(a, e) ? CALC_FFN_TYPE_SWIGLU : CALC_FFN_TYPE_GELU)
 VALUE(norm, llama(a, e) ? CALC_NORM_TYPE_RMS : CALC_NORM_TYPE_LAYER)
 VALUE(position, llama(a, e) ? CALC_POSITION_TYPE_ROPE : CALC_POSITION_TYPE_LEARNED)
 VALUE(unless_llama, llama(a, e) ? CALC_CHOICE_FALSE : CALC_CHOICE_TRUE)
-VALUE(kv_heads, e->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1 : a->attn_heads)
+VALUE(kv_heads, e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1 : a->attn_heads)
 VALUE(vocab_multiple, 128)
 VALUE(feedforward, a->feedforward)
 VALUE(expert_groups, a->expert_groups > 1 ? a->expert_groups : 1)
 VALUE(float32, CALC_FORMAT_FLOAT32)
 
 VALUE(seq_size, a->seq_size)
-VALUE(flash, e->attention_type == CALC_ATTENTION_TYPE_FLASH)
-VALUE(tensor_net, e->tensor_par_net)
-VALUE(data_net, e->data_par_net)
+VALUE(flash, e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH)
+VALUE(tensor_net, e->strategy.tensor_par_net)
+VALUE(data_net, e->strategy.data_par_net)
 VALUE(context_inner, inner_context(s, e))
-VALUE(datatype, format_of(e->datatype))
+VALUE(datatype, format_of(e->strategy.datatype))
 VALUE(grad, grad_format(e))
 VALUE(master, is_wide(e) ? NONE : CALC_FORMAT_FLOAT32)
 VALUE(blocks_of_a_stage, blocks_if_even(a, e))
-VALUE(zero_stage, e->optimizer_sharding ? 1 : NONE)
+VALUE(zero_stage, e->strategy.optimizer_sharding ? 1 : NONE)
 VALUE(ranks_of_a_stage, e->num_procs / e->pipeline_par)
-VALUE(as_reduction, e->data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE)
+VALUE(as_reduction, e->strategy.data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE)
 VALUE(all_blocks, a->num_blocks)
 
 VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
 VALUE(batch, serves(e) ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
-VALUE(cache, serves(e) ? format_of(e->datatype) : NONE)
-VALUE(pool_tensor, has_pool(e) ? (double)e->tensor_par : NONE)
-VALUE(pool_expert, has_pool(e) ? (double)(e->expert_par > 1 ? e->expert_par : 1) : NONE)
+VALUE(cache, serves(e) ? format_of(e->strategy.datatype) : NONE)
+VALUE(pool_tensor, has_pool(e) ? (double)e->strategy.tensor_par : NONE)
+VALUE(pool_expert,
+      has_pool(e) ? (double)(e->strategy.expert_par > 1 ? e->strategy.expert_par : 1) : NONE)
 
-VALUE(matrix_rate, only_step(&s->matrix[e->datatype].efficiency))
+VALUE(matrix_rate, only_step(&s->chip.matrix[e->strategy.datatype].efficiency))
 VALUE(grouped_mode, CALC_GROUPED_MODE_NO_OVERLAP)
 VALUE(wgrad, 2 * calc_format_bytes_or((calc_format)grad_format(e), NONE))
 VALUE(half, 0.5)
@@ -128,8 +130,8 @@ VALUE(expert_hidden, 0.6)
 VALUE(message_hidden, 0.85)
 VALUE(eager, 2)
 VALUE(unfused_experts, 2.5)
-VALUE(memory_rate, only_step(&s->mem1.efficiency))
-VALUE(memory_rate_of_large, s->mem1.efficiency.efficiency[0])
+VALUE(memory_rate, only_step(&s->chip.mem1.efficiency))
+VALUE(memory_rate_of_large, s->chip.mem1.efficiency.efficiency[0])
 VALUE(node, s->networks[0].size)
 VALUE(network_rate, s->networks[network].efficiency)
 

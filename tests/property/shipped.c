@@ -115,8 +115,8 @@ static int64_t split_of(const calc_app *a, int64_t most)
 
 static calc_datatype offered(const calc_system *s)
 {
-    return s->matrix[CALC_DATATYPE_BFLOAT16].flop_per_s > 0 ? CALC_DATATYPE_BFLOAT16
-                                                            : CALC_DATATYPE_FLOAT16;
+    return s->chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s > 0 ? CALC_DATATYPE_BFLOAT16
+                                                                 : CALC_DATATYPE_FLOAT16;
 }
 
 /* Tensor, pipeline and data parallelism as far as the model goes; what else a framework of its time
@@ -132,28 +132,28 @@ static void simple(const char *app, const char *system, bool modern, calc_shippe
     int64_t stages = l.app.num_blocks % 2 == 0 ? 2 : 1;
     calc_exec *e = &l.exec;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), e);
-    e->tensor_par = tensor;
+    e->strategy.tensor_par = tensor;
     e->pipeline_par = stages;
-    e->data_par = 8;
-    e->num_procs = tensor * stages * e->data_par;
-    e->data_par_net = l.system.networks_count - 1;
+    e->strategy.data_par = 8;
+    e->num_procs = tensor * stages * e->strategy.data_par;
+    e->strategy.data_par_net = l.system.networks_count - 1;
     e->batch_size = 64;
     e->microbatch_size = 1;
-    e->datatype = offered(&l.system);
+    e->strategy.datatype = offered(&l.system);
     e->pipeline_interleaving = 1;
-    e->optimizer_sharding = true;
-    e->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    e->data_par_overlap = true;
+    e->strategy.optimizer_sharding = true;
+    e->strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    e->strategy.data_par_overlap = true;
     e->training = true;
     if (modern) {
-        e->expert_par = l.app.num_experts % 4 == 0 && l.app.num_experts > 0 ? 4 : 0;
-        e->flash_attention = true;
-        e->memory_model = CALC_MEMORY_MODEL_MEGATRON;
-        e->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-        e->tensor_par_overlap =
+        e->strategy.expert_par = l.app.num_experts % 4 == 0 && l.app.num_experts > 0 ? 4 : 0;
+        e->strategy.flash_attention = true;
+        e->strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        e->strategy.tensor_par_overlap =
             tensor > 1 ? CALC_TENSOR_PAR_OVERLAP_FUSED : CALC_TENSOR_PAR_OVERLAP_NONE;
-        e->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
-        e->pipeline_par_overlap = true;
+        e->strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
+        e->strategy.pipeline_par_overlap = true;
     }
     ck_assert_msg(is_legal(&l), "%s", name);
     each(name, &l);
@@ -170,15 +170,15 @@ static void served(const char *app, const char *system, calc_shipped_visit *each
     calc_exec *e = &l.exec;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), e);
     e->num_procs = 8;
-    e->tensor_par = split_of(&l.app, 4);
-    e->data_par = 8 / e->tensor_par;
+    e->strategy.tensor_par = split_of(&l.app, 4);
+    e->strategy.data_par = 8 / e->strategy.tensor_par;
     e->pipeline_par = 1;
     e->batch_size = 64;
     e->microbatch_size = 1;
-    e->datatype = offered(&l.system);
+    e->strategy.datatype = offered(&l.system);
     e->pipeline_interleaving = 1;
-    e->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    e->flash_attention = true;
+    e->strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    e->strategy.flash_attention = true;
     e->inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
     e->inference.generate_size = 128;
     e->inference.prefill_procs = 8;

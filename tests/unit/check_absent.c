@@ -47,13 +47,13 @@ START_TEST(each_type_has_one_absent_value)
     calc_exec exec = {CLASSIC_EXEC};
     calc_app app = {.hidden = 0};
     ck_assert(is_absent(CALC_KIND_EXEC, "context_par_net", &exec));
-    exec.context_par_net = 0;
+    exec.strategy.context_par_net = 0;
     ck_assert(!is_absent(CALC_KIND_EXEC, "context_par_net", &exec));
     ck_assert(is_absent(CALC_KIND_EXEC, "recompute_modules", &exec));
-    exec.recompute_modules = 1;
+    exec.strategy.recompute_modules = 1;
     ck_assert(!is_absent(CALC_KIND_EXEC, "recompute_modules", &exec));
     ck_assert(is_absent(CALC_KIND_EXEC, "capacity_factor", &exec));
-    exec.capacity_factor = 1e-300;
+    exec.strategy.capacity_factor = 1e-300;
     ck_assert(!is_absent(CALC_KIND_EXEC, "capacity_factor", &exec));
     ck_assert(is_absent(CALC_KIND_APP, "bias", &app));
     app.bias = CALC_CHOICE_FALSE;
@@ -73,7 +73,7 @@ START_TEST(an_object_is_absent_with_all_its_members)
     for (int i = 0; i < 3; i++) {
         ck_assert(is_absent(CALC_KIND_SYSTEM, paths[i], &sys));
     }
-    sys.launch.vector_s = 1e-6;
+    sys.chip.launch.vector_s = 1e-6;
     sys.networks[0].op_parameters.all_to_all.latency_step_s = 1e-6;
     sys.networks[0].bandwidth_curve.count = 1;
     for (int i = 0; i < 3; i++) {

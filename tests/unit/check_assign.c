@@ -54,37 +54,37 @@ START_TEST(bare_names_are_found_in_all_three)
     set("hidden=1024");
     ck_assert_int_eq(app.hidden, 1024);
     set("processing_mode=roofline");
-    ck_assert_int_eq(sys.processing_mode, CALC_PROCESSING_MODE_ROOFLINE);
+    ck_assert_int_eq(sys.chip.processing_mode, CALC_PROCESSING_MODE_ROOFLINE);
     set("tensor_par=8");
-    ck_assert_int_eq(exec.tensor_par, 8);
+    ck_assert_int_eq(exec.strategy.tensor_par, 8);
     set("exe.tensor_par= 16 ");
-    ck_assert_int_eq(exec.tensor_par, 16);
+    ck_assert_int_eq(exec.strategy.tensor_par, 16);
     set("weight_offload=true");
-    ck_assert(exec.weight_offload);
+    ck_assert(exec.strategy.weight_offload);
 }
 END_TEST
 
 START_TEST(words_may_have_quotes_or_not)
 {
     set("tensor_par_comm_type=ar");
-    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
+    ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
     set("tensor_par_comm_type=\"p2p_rs_ag\"");
-    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG);
+    ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG);
 }
 END_TEST
 
 START_TEST(sets_are_words_with_plus_or_arrays)
 {
     set("recompute_modules=core_attn+mlp");
-    ck_assert_int_eq(exec.recompute_modules,
+    ck_assert_int_eq(exec.strategy.recompute_modules,
                      1 << CALC_RECOMPUTE_MODULES_CORE_ATTN | 1 << CALC_RECOMPUTE_MODULES_MLP);
     set("recompute_modules=[\"moe\"]");
-    ck_assert_int_eq(exec.recompute_modules, 1 << CALC_RECOMPUTE_MODULES_MOE);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 1 << CALC_RECOMPUTE_MODULES_MOE);
     set("recompute_modules=");
-    ck_assert_int_eq(exec.recompute_modules, 0);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 0);
     set("exe.recompute_modules=moe_act");
     set("recompute_modules=none");
-    ck_assert_int_eq(exec.recompute_modules, 0);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 0);
     refuse(
         "recompute_modules=core_attn,mlp", CALC_ERR_RANGE,
         "--set recompute_modules=core_attn,mlp: /recompute_modules: \"core_attn,mlp\" is not one "
@@ -113,8 +113,8 @@ START_TEST(optional_objects_can_be_set_whole_or_in_part)
 {
     set("sys.launch={\"matrix\": 8e-6}");
     set("launch.vector=4e-6");
-    ck_assert_double_eq(sys.launch.matrix_s, 8e-6);
-    ck_assert_double_eq(sys.launch.vector_s, 4e-6);
+    ck_assert_double_eq(sys.chip.launch.matrix_s, 8e-6);
+    ck_assert_double_eq(sys.chip.launch.vector_s, 4e-6);
     set("networks[0].op_parameters.all_to_all.latency_step=1e-6");
     ck_assert_double_eq(sys.networks[0].op_parameters.all_to_all.latency_step_s, 1e-6);
     set("networks[0].bandwidth_curve=[[1, 0.5], [0, 0.25]]");
@@ -132,9 +132,9 @@ START_TEST(fields_and_choices_may_have_their_other_names)
     set("moe_topk=4");
     ck_assert_int_eq(app.experts_per_token, 4);
     set("exe.matrix_dtype=float8");
-    ck_assert_int_eq(exec.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
     set("attention_type=groupquery");
-    ck_assert_int_eq(exec.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
+    ck_assert_int_eq(exec.strategy.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
     refuse("num_shared_experts=2", CALC_ERR_FIELD,
            "--set num_shared_experts=2: unknown field \"num_shared_experts\"\n"
            "  hint: did you mean \"shared_feedforward\"?");
@@ -144,22 +144,22 @@ END_TEST
 START_TEST(nested_fields_have_paths)
 {
     set("mem1.GiB=141");
-    ck_assert_double_eq(sys.mem1.capacity_bytes, 141 * 0x1p30);
+    ck_assert_double_eq(sys.chip.mem1.capacity_bytes, 141 * 0x1p30);
     set("sys.networks[0].size=72");
     ck_assert_int_eq(sys.networks[0].size, 72);
     set("networks[0].ops.all_reduce=[1.25,-1]");
     ck_assert_double_eq(sys.networks[0].ops.all_reduce.scalar, 1.25);
     ck_assert_double_eq(sys.networks[0].ops.all_reduce.offset, -1);
     set("mem2.MB_efficiency=[[10, 0.9], [0, 0.5]]");
-    ck_assert_int_eq(sys.mem2.efficiency.count, 2);
-    ck_assert_double_eq(sys.mem2.efficiency.threshold[0], 10e6);
+    ck_assert_int_eq(sys.chip.mem2.efficiency.count, 2);
+    ck_assert_double_eq(sys.chip.mem2.efficiency.threshold[0], 10e6);
 }
 END_TEST
 
 START_TEST(whole_objects_and_lists_can_be_set)
 {
     set("mem2={\"GiB\": 1, \"GBps\": 2, \"MB_efficiency\": [[0, 1]]}");
-    ck_assert_double_eq(sys.mem2.bytes_per_s, 2e9);
+    ck_assert_double_eq(sys.chip.mem2.bytes_per_s, 2e9);
     calc_network network = sys.networks[0];
     set("networks=[{\"bandwidth\": 1, \"efficiency\": 1, \"size\": 2, \"latency\": 0, \"ops\": "
         "{\"p2p\": [1, null], \"reduce_scatter\": [1, 0], \"all_gather\": [1, 0], "
@@ -173,8 +173,8 @@ START_TEST(a_datatype_that_is_not_there_can_be_added)
 {
     set("matrix.float8.tflops=1979");
     set("matrix.float8.gflops_efficiency=[[0,0.5]]");
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 1979e12);
-    ck_assert_int_eq(sys.matrix[CALC_DATATYPE_FLOAT8].efficiency.count, 1);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 1979e12);
+    ck_assert_int_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].efficiency.count, 1);
 }
 END_TEST
 
@@ -195,7 +195,7 @@ START_TEST(a_name_in_two_documents_must_be_qualified)
            "  hint: qualify it: app.structure_type or exe.structure_type");
     set("app.structure_type=llama");
     ck_assert_int_eq(app.structure_type, CALC_STRUCTURE_TYPE_LLAMA);
-    ck_assert_int_eq(exec.structure_type, CALC_STRUCTURE_TYPE_GPT);
+    ck_assert_int_eq(exec.strategy.structure_type, CALC_STRUCTURE_TYPE_GPT);
 }
 END_TEST
 

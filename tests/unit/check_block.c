@@ -44,16 +44,17 @@ START_TEST(dense_blocks_are_calculons_by_rule)
     calc_operator want[CALC_MAX_OPERATORS];
     modern_case c = start(small_app(), CALC_COMPAT_NONE);
     settle(&c);
-    size_t count = calc_transformer_block(&c.shape, &c.system, &c.exec, CALC_COMPAT_NONE,
-                                          CALC_DENSE_BLOCK, want);
+    calc_recipe recipe = calc_block_recipe(&c.context, CALC_DENSE_BLOCK);
+    size_t count = calc_transformer_block(&recipe, want);
     assert_block(&c, CALC_DENSE_BLOCK, want, count);
     ck_assert(has_operator(&c, "attention norm"));
     c.context.compat = CALC_COMPAT_CALCULON & ~layers;
-    count = calc_transformer_block(&c.shape, &c.system, &c.exec, c.context.compat, CALC_DENSE_BLOCK,
-                                   want);
+    recipe.adds = true; /* reduction-flop */
+    count = calc_transformer_block(&recipe, want);
     assert_block(&c, CALC_DENSE_BLOCK, want, count);
     c.context.compat = layers;
-    count = calc_calculon_block(&c.shape, &c.system, &c.exec, layers, want);
+    recipe.adds = false;
+    count = calc_calculon_block(&recipe, want);
     assert_block(&c, CALC_DENSE_BLOCK, want, count);
     ck_assert(has_operator(&c, "AttnBlock_Fork"));
 }
@@ -64,9 +65,31 @@ START_TEST(blocks_with_experts_are_the_transformers_in_any_case)
     calc_operator want[CALC_MAX_OPERATORS];
     modern_case c = start(moe_app(), layers);
     settle(&c);
-    size_t count =
-        calc_transformer_block(&c.shape, &c.system, &c.exec, layers, CALC_MOE_BLOCK, want);
+    const calc_recipe recipe = calc_block_recipe(&c.context, CALC_MOE_BLOCK);
+    size_t count = calc_transformer_block(&recipe, want);
     assert_block(&c, CALC_MOE_BLOCK, want, count);
+}
+END_TEST
+
+START_TEST(a_recipe_has_what_blocks_ask_of_the_networks)
+{
+    modern_case c = start(small_app(), CALC_COMPAT_NONE);
+    c.exec.strategy.context_par = 4;
+    c.exec.strategy.context_par_net = 0;
+    settle(&c);
+    calc_recipe r = calc_block_recipe(&c.context, CALC_MOE_BLOCK);
+    ck_assert_int_eq(r.kind, CALC_MOE_BLOCK);
+    ck_assert_ptr_eq(r.shape, &c.shape);
+    ck_assert_ptr_eq(r.chip, &c.system.chip);
+    ck_assert_ptr_eq(r.strategy, &c.exec.strategy);
+    ck_assert_double_eq(r.context_inner, 4);
+    ck_assert(!r.adds);
+    c.exec.strategy.context_par_net = 1; /* a network between nodes */
+    c.system.networks[c.exec.strategy.tensor_par_net].processor_usage = 0.25;
+    settle(&c);
+    r = calc_block_recipe(&c.context, CALC_MOE_BLOCK);
+    ck_assert_double_eq(r.context_inner, 1);
+    ck_assert(r.adds);
 }
 END_TEST
 
@@ -78,8 +101,9 @@ START_TEST(calculons_list_has_no_ends)
         app.vocab_size = words * 512;
         modern_case c = start(app, CALC_COMPAT_CALCULON & ~layers);
         settle(&c);
-        size_t embedding = calc_transformer_embedding(&c.shape, &c.exec, c.operators);
-        size_t head = calc_transformer_head(&c.shape, &c.exec, c.operators);
+        size_t embedding = calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators);
+        size_t head =
+            calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training, c.operators);
         ck_assert((embedding > 0) == words);
         ck_assert((head > 0) == words);
         ck_assert_uint_eq(calc_block_embedding(&c.context, c.operators), embedding);
@@ -96,6 +120,7 @@ int main(void)
     TCase *cases = tcase_create("block");
     tcase_add_test(cases, dense_blocks_are_calculons_by_rule);
     tcase_add_test(cases, blocks_with_experts_are_the_transformers_in_any_case);
+    tcase_add_test(cases, a_recipe_has_what_blocks_ask_of_the_networks);
     tcase_add_test(cases, calculons_list_has_no_ends);
     return run_cases(cases);
 }

@@ -33,7 +33,7 @@ static double tier_bytes(const calc_exec *exec, const calc_block_memory *b, doub
                          double in_flight, int tier)
 {
     calc_rule_part part = {0};
-    calc_block_memory_lines(exec, b, &part);
+    calc_block_memory_lines(&exec->strategy, exec->training, b, &part);
     const calc_rule_line *line = tier == 1 ? &part.tier1 : &part.tier2;
     double once = tier == 1 ? part.fixed_bytes : part.fixed_away_bytes;
     return blocks * (line->block_bytes + line->flight_bytes * in_flight) + once;
@@ -51,7 +51,7 @@ static calc_block_memory memory_of(const calc_exec *exec, double shards)
 {
     calc_app app = small_app();
     calc_system system = small_system();
-    calc_shape shape = calc_shape_of(&app, exec);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_cost_context context =
         calc_cost_context_of(&system, exec, &shape, 1 << CALC_COMPAT_BLOCK_MEMORY);
     calc_cost cost = {.dense_weights = 90,
@@ -59,14 +59,14 @@ static calc_block_memory memory_of(const calc_exec *exec, double shards)
                       .kept_bytes = 50,
                       .working_bytes = 70,
                       .grad_bytes = 9};
-    return calc_block_memory_of(&context, exec, &cost, shards);
+    return calc_block_memory_of(&context, &exec->strategy, &cost, shards);
 }
 
 /* Gradients of the block at hand have 4 bytes, whatever they are reduced in. */
 START_TEST(a_block_holds_weights_gradients_state_and_activations)
 {
     calc_exec exec = small_exec(1, 1, 4);
-    exec.grad_datatype = CALC_FORMAT_FLOAT16;
+    exec.strategy.grad_datatype = CALC_FORMAT_FLOAT16;
     calc_block_memory m = memory_of(&exec, 1);
     ck_assert_mem_eq(&m, &block, sizeof m);
     m = memory_of(&exec, 4);
@@ -74,12 +74,12 @@ START_TEST(a_block_holds_weights_gradients_state_and_activations)
     ck_assert_double_eq(m.whole_grad, 400);
     ck_assert_double_eq(m.grad, 50);
     ck_assert_double_eq(m.optimizer, 300);
-    ck_assert_double_eq(calc_block_memory_kept(&exec, &m), 50);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_double_eq(calc_block_memory_kept(&exec.strategy, &m), 50);
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     m = memory_of(&exec, 1);
     ck_assert_double_eq(m.stored, 0);
     ck_assert_double_eq(m.checkpoint, 50);
-    ck_assert_double_eq(calc_block_memory_kept(&exec, &m), 50);
+    ck_assert_double_eq(calc_block_memory_kept(&exec.strategy, &m), 50);
     exec = small_exec(1, 1, 4);
     exec.training = false;
     calc_block_memory want = forward();
@@ -94,7 +94,8 @@ END_TEST
  * until they are reduced. */
 START_TEST(model_states_take_eighteen_bytes_per_parameter)
 {
-    calc_block_memory p = calc_block_memory_whole(&training, &block, 1, 1);
+    calc_block_memory p =
+        calc_block_memory_whole(&training.strategy, training.training, &block, 1, 1);
     ck_assert_double_eq(p.weight, 2 * 100);
     ck_assert_double_eq(p.grad, 4 * 100);
     ck_assert_double_eq(p.optimizer, 12 * 100);
@@ -103,7 +104,8 @@ END_TEST
 
 START_TEST(only_the_block_at_hand_has_gradients_that_are_not_reduced)
 {
-    calc_block_memory p = calc_block_memory_whole(&training, &block, 5, 1);
+    calc_block_memory p =
+        calc_block_memory_whole(&training.strategy, training.training, &block, 5, 1);
     ck_assert_double_eq(p.weight, 5 * 200);
     ck_assert_double_eq(p.grad, 400 + 4 * 200);
     ck_assert_double_eq(p.optimizer, 5 * 1200);
@@ -114,10 +116,11 @@ END_TEST
 /* 5 blocks of 3 micro-batches: one of the 15 is being worked on. */
 START_TEST(all_micro_batches_in_flight_keep_their_activations)
 {
-    calc_block_memory p = calc_block_memory_whole(&training, &block, 5, 3);
+    calc_block_memory p =
+        calc_block_memory_whole(&training.strategy, training.training, &block, 5, 3);
     ck_assert_double_eq(p.stored, 70 + 14 * 50);
     ck_assert_double_eq(p.checkpoint, 0);
-    p = calc_block_memory_whole(&training, &block, 1, 1);
+    p = calc_block_memory_whole(&training.strategy, training.training, &block, 1, 1);
     ck_assert_double_eq(p.stored, 70);
 }
 END_TEST
@@ -125,9 +128,9 @@ END_TEST
 START_TEST(full_recomputation_keeps_checkpoints_instead)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true,
-                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+                      .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block_memory b = checkpointed();
-    calc_block_memory p = calc_block_memory_whole(&exec, &b, 5, 3);
+    calc_block_memory p = calc_block_memory_whole(&exec.strategy, exec.training, &b, 5, 3);
     ck_assert_double_eq(p.stored, 70);
     ck_assert_double_eq(p.checkpoint, 15 * 8);
 }
@@ -137,7 +140,8 @@ START_TEST(inference_holds_weights_and_one_block_of_activations)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = false};
     calc_block_memory block_forward = forward();
-    calc_block_memory p = calc_block_memory_whole(&exec, &block_forward, 5, 3);
+    calc_block_memory p =
+        calc_block_memory_whole(&exec.strategy, exec.training, &block_forward, 5, 3);
     ck_assert_double_eq(p.weight, 5 * 200);
     ck_assert_double_eq(p.stored, 70);
     ck_assert_double_eq(sum(&p), 5 * 200 + 70);
@@ -149,14 +153,15 @@ END_TEST
 START_TEST(without_offload_all_of_it_is_in_tier_1)
 {
     for (double in_flight = 1; in_flight <= 4; in_flight += 0.75) {
-        calc_block_memory p = calc_block_memory_whole(&training, &block, 5, in_flight);
+        calc_block_memory p =
+            calc_block_memory_whole(&training.strategy, training.training, &block, 5, in_flight);
         ck_assert_double_eq(tier_bytes(&training, &block, 5, in_flight, 1), sum(&p));
         ck_assert_double_eq(tier_bytes(&training, &block, 5, in_flight, 2), 0);
     }
     calc_exec full = {CLASSIC_EXEC, .training = true,
-                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+                      .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block_memory b = checkpointed();
-    calc_block_memory p = calc_block_memory_whole(&full, &b, 5, 3);
+    calc_block_memory p = calc_block_memory_whole(&full.strategy, full.training, &b, 5, 3);
     ck_assert_double_eq(tier_bytes(&full, &b, 5, 3, 1), sum(&p));
 }
 END_TEST
@@ -178,7 +183,7 @@ static const double activation_grad = 9;
 
 START_TEST(offloaded_weights_leave_two_blocks)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .weight_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.weight_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         2 * 200 + activation + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), weight);
@@ -187,7 +192,7 @@ END_TEST
 
 START_TEST(offloaded_activations_leave_the_block_at_hand_and_the_next)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .activations_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.activations_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + (70 + 50) + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), activation);
@@ -196,8 +201,8 @@ END_TEST
 
 START_TEST(offloaded_checkpoints_leave_two)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .activations_offload = true,
-                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.activations_offload = true,
+                      .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
     calc_block_memory b = checkpointed();
     ck_assert_double_eq(tier_bytes(&exec, &b, 5, 3, 1),
                         weight + 70 + 2 * 8 + state + activation_grad);
@@ -208,7 +213,7 @@ END_TEST
 /* Gradients of one block as they come and of one more as they go; in tier 2 all are reduced. */
 START_TEST(offloaded_optimizers_leave_two_blocks_of_state)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .optimizer_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.optimizer_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + activation + (400 + 200 + 2 * 1200) + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), 5 * 200 + 5 * 1200);
@@ -217,8 +222,8 @@ END_TEST
 
 START_TEST(offloading_everything_makes_tier_1_independent_of_the_depth)
 {
-    calc_exec exec = {CLASSIC_EXEC, .training = true, .weight_offload = true,
-                      .activations_offload = true, .optimizer_offload = true};
+    calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.weight_offload = true,
+                      .strategy.activations_offload = true, .strategy.optimizer_offload = true};
     double kept = 2 * 200 + (70 + 50) + (400 + 200 + 2 * 1200) + activation_grad;
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1), kept);
     ck_assert_double_eq(tier_bytes(&exec, &block, 50, 8, 1), kept);
@@ -229,7 +234,7 @@ END_TEST
 
 START_TEST(what_stays_is_listed_part_by_part)
 {
-    calc_block_memory p = calc_block_memory_offloaded(&training, &block);
+    calc_block_memory p = calc_block_memory_offloaded(training.training, &block);
     ck_assert_double_eq(p.weight, 2 * 200);
     ck_assert_double_eq(p.stored, 70 + 50);
     ck_assert_double_eq(p.checkpoint, 0);
@@ -238,7 +243,7 @@ START_TEST(what_stays_is_listed_part_by_part)
     ck_assert_double_eq(p.optimizer, 2 * 1200);
     calc_exec inference = {CLASSIC_EXEC, .training = false};
     calc_block_memory b = forward();
-    p = calc_block_memory_offloaded(&inference, &b);
+    p = calc_block_memory_offloaded(inference.training, &b);
     ck_assert_double_eq(sum(&p), 2 * 200 + (70 + 50));
 }
 END_TEST

@@ -40,8 +40,9 @@ static void assert_sum(const double *part, size_t count, double whole, const cha
     }
     ck_assert_msg(fabs(sum - whole) <= 1e-12 * whole,
                   "%s: the parts sum to %.17g, the whole is %.17g; recompute %d, offload %d %d %d",
-                  what, sum, whole, (int)exec->activation_recompute, exec->weight_offload,
-                  exec->activations_offload, exec->optimizer_offload);
+                  what, sum, whole, (int)exec->strategy.activation_recompute,
+                  exec->strategy.weight_offload, exec->strategy.activations_offload,
+                  exec->strategy.optimizer_offload);
 }
 
 /* All ways to offload and recompute, in training (and inference, which recomputes nothing). */
@@ -55,13 +56,14 @@ START_TEST(the_parts_add_up_in_every_layout)
         calc_stats stats;
         calc_errors errors = {0};
         exec.pipeline_par = 16;
-        exec.data_par = 48;
-        exec.weight_offload = i & 1;
-        exec.activations_offload = i & 2;
-        exec.optimizer_offload = i & 4;
-        exec.activation_recompute = (calc_activation_recompute)(i / OFFLOADS % CLASSIC_RECOMPUTES);
+        exec.strategy.data_par = 48;
+        exec.strategy.weight_offload = i & 1;
+        exec.strategy.activations_offload = i & 2;
+        exec.strategy.optimizer_offload = i & 4;
+        exec.strategy.activation_recompute =
+            (calc_activation_recompute)(i / OFFLOADS % CLASSIC_RECOMPUTES);
         exec.training = i / (OFFLOADS * CLASSIC_RECOMPUTES) == 0;
-        exec.optimizer_sharding = exec.training;
+        exec.strategy.optimizer_sharding = exec.training;
         if (calc_check(&app, &machine, &exec, &errors) != CALC_OK) {
             continue;
         }

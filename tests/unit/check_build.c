@@ -15,11 +15,11 @@ typedef struct gathered {
 static void build(gathered *g, int64_t ranks, calc_format format)
 {
     g->c = case_of(modern_app(), modern_exec(ranks, 1, 1));
-    g->c.exec.matrix_datatype = format;
-    g->c.system.quantize_bytes = 6;
+    g->c.exec.strategy.matrix_datatype = format;
+    g->c.system.chip.quantize_bytes = 6;
     resolve(&g->c);
-    g->b =
-        calc_build_start(&g->c.shape, &g->c.system, &g->c.exec, CALC_COMPAT_NONE, g->c.operators);
+    calc_recipe recipe = calc_block_recipe(&g->c.context, CALC_DENSE_BLOCK);
+    g->b = calc_build_start(&recipe, g->c.operators);
     g->gather = calc_build_open_tensor_par(&g->b, "gather", 0, WIDTH);
     g->matrix = calc_build_matrix(&g->b, "matrix", CALC_OPERATOR_MATRIX, 0, 32, WIDTH, 16, 1);
 }

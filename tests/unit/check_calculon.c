@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "model/cost/cost.h"
 #include "modern_case.h"
 
 /* The symbols of the papers, for the small case: sequence, micro-batch, hidden, heads. Two
@@ -23,8 +22,10 @@ static size_t layers_of(const calc_exec *exec, calc_compat compat,
 {
     calc_app app = small_app();
     calc_system system = small_system();
-    calc_shape shape = calc_shape_of(&app, exec);
-    return calc_calculon_block(&shape, &system, exec, compat, out);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
+    calc_cost_context context = calc_cost_context_of(&system, exec, &shape, compat);
+    calc_recipe recipe = calc_block_recipe(&context, CALC_DENSE_BLOCK);
+    return calc_calculon_block(&recipe, out);
 }
 
 static calc_cost profile_compat(const calc_exec *exec, calc_compat compat)
@@ -33,10 +34,11 @@ static calc_cost profile_compat(const calc_exec *exec, calc_compat compat)
     calc_system system = small_system();
     calc_operator layers[CALC_MAX_OPERATORS];
     size_t count = layers_of(exec, compat, layers);
-    calc_shape shape = calc_shape_of(&app, exec);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_cost_context context = calc_cost_context_of(&system, exec, &shape, compat);
     calc_cost block;
-    calc_cost_sum(&context, layers, count, calc_operator_recompute(exec), &block);
+    calc_cost_sum(&context, layers, count, calc_operator_recompute(&exec->strategy, exec->training),
+                  &block);
     return block;
 }
 
@@ -90,18 +92,18 @@ START_TEST(the_layers_depend_on_attention_and_overlap_alone)
     for (int recompute = 0; recompute < CLASSIC_RECOMPUTES; recompute++) {
         for (int type = 0; type < CALC_TENSOR_PAR_COMM_TYPE_COUNT; type++) {
             calc_exec exec = layout(4);
-            exec.activation_recompute = (calc_activation_recompute)recompute;
-            exec.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
+            exec.strategy.activation_recompute = (calc_activation_recompute)recompute;
+            exec.strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
             assert_layers(exec, 24, PLAIN);
-            exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+            exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
             assert_layers(exec, 17, OVERLAPPED("AttnBlock_QKV_AG "));
-            exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE;
+            exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE;
             assert_layers(exec, 17, OVERLAPPED("AttnBlock_QKV_AG "));
-            exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+            exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
             assert_layers(exec, 20,
                           OVERLAPPED("AttnBlock_Query_AG AttnBlock_KV_Fork AttnBlock_Key "
                                      "AttnBlock_Value "));
-            exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
+            exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
             assert_layers(exec, 24, PLAIN);
         }
     }
@@ -119,7 +121,7 @@ START_TEST(the_weights_are_those_of_the_parameter_formula)
         calc_exec exec = layout(t);
         calc_cost block = profile(&exec);
         ck_assert_double_eq(block.dense_weights, weights);
-        exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+        exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
         ck_assert_double_eq(profile(&exec).dense_weights, weights);
     }
 }
@@ -131,9 +133,9 @@ START_TEST(multiquery_has_one_key_and_value_on_every_rank)
     for (int t = 1; t <= 4; t *= 2) {
         double weights = 10.0 * H * H / t + 2 * H * 16 + 4 * H;
         calc_exec exec = layout(t);
-        exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+        exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
         ck_assert_double_eq(profile(&exec).dense_weights, weights);
-        exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE;
+        exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE;
         ck_assert_double_eq(profile(&exec).dense_weights, weights);
     }
 }
@@ -156,7 +158,7 @@ START_TEST(tensor_parallelism_stores_what_equation_2_says)
         calc_exec exec = layout(t);
         double paper = 10 * sbh + 24 * sbh / t + 5 * as2b / t;
         ck_assert_double_eq(profile(&exec).kept_bytes, paper);
-        exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+        exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
         ck_assert_double_eq(profile(&exec).kept_bytes, paper);
     }
 }
@@ -170,9 +172,9 @@ START_TEST(sequence_parallelism_stores_what_equation_4_says)
     for (int t = 2; t <= 4; t *= 2) {
         calc_exec exec = layout(t);
         double paper = (34 * sbh + 5 * as2b) / t;
-        exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
         ck_assert_double_eq(profile(&exec).kept_bytes, paper + 4 * sbh);
-        exec.seq_par_ag_redo = true;
+        exec.strategy.seq_par_ag_redo = true;
         ck_assert_double_eq(profile(&exec).kept_bytes, paper);
     }
 }
@@ -183,10 +185,10 @@ START_TEST(selective_recomputation_stores_what_equation_6_says)
 {
     for (int t = 2; t <= 4; t *= 2) {
         calc_exec exec = layout(t);
-        exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-        exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+        exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
         ck_assert_double_eq(profile(&exec).kept_bytes, 34 * sbh / t + 2 * sbh);
-        exec.seq_par_ag_redo = true;
+        exec.strategy.seq_par_ag_redo = true;
         ck_assert_double_eq(profile(&exec).kept_bytes, 34 * sbh / t);
     }
 }
@@ -198,7 +200,7 @@ START_TEST(selective_recomputation_without_sequence_parallelism_drops_one_input_
 {
     for (int t = 1; t <= 4; t *= 2) {
         calc_exec exec = layout(t);
-        exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+        exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
         ck_assert_double_eq(profile(&exec).kept_bytes, 10 * sbh + 24 * sbh / t - 2 * sbh);
     }
 }
@@ -208,7 +210,7 @@ END_TEST
 START_TEST(a_fused_activation_stores_eight_bytes_less)
 {
     calc_exec exec = layout(1);
-    exec.fused_activation = true;
+    exec.strategy.fused_activation = true;
     ck_assert_double_eq(profile(&exec).kept_bytes, 26 * sbh + 5 * as2b);
 }
 END_TEST
@@ -223,7 +225,7 @@ START_TEST(masks_do_not_grow_with_the_datatype)
         {CALC_DATATYPE_FLOAT8, 1}, {CALC_DATATYPE_BFLOAT16, 2}, {CALC_DATATYPE_FLOAT32, 4}};
     for (int i = 0; i < 3; i++) {
         calc_exec exec = layout(1);
-        exec.datatype = formats[i].datatype;
+        exec.strategy.datatype = formats[i].datatype;
         double size = formats[i].size;
         ck_assert_double_eq(profile(&exec).kept_bytes,
                             (16 * size + 2) * sbh + (2 * size + 1) * as2b);
@@ -236,9 +238,9 @@ END_TEST
 START_TEST(overlapped_layers_store_a_tile_of_what_they_gather)
 {
     calc_exec exec = layout(4);
-    exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
     ck_assert_double_eq(profile(&exec).kept_bytes, 10 * sbh + (24 - 10) * sbh / 4 + 5 * as2b / 4);
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     ck_assert_double_eq(profile(&exec).kept_bytes, (34 * sbh + 5 * as2b) / 4);
 }
 END_TEST
@@ -248,7 +250,7 @@ START_TEST(the_working_space_does_not_depend_on_recomputation)
 {
     for (int recompute = 0; recompute < CLASSIC_RECOMPUTES; recompute++) {
         calc_exec exec = layout(1);
-        exec.activation_recompute = (calc_activation_recompute)recompute;
+        exec.strategy.activation_recompute = (calc_activation_recompute)recompute;
         ck_assert_double_eq(profile(&exec).working_bytes, 34 * sbh + 5 * as2b);
     }
 }
@@ -288,7 +290,7 @@ START_TEST(matrix_arithmetic_is_that_of_the_paper)
     for (int t = 1; t <= 4; t *= 2) {
         for (int overlap = 0; overlap < CLASSIC_OVERLAPS; overlap++) {
             calc_exec exec = layout(t);
-            exec.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
+            exec.strategy.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
             ck_assert_double_eq(matrix_flop(&exec, CALC_PASS_FW), paper_flop() / t);
             ck_assert_double_eq(matrix_flop(&exec, CALC_PASS_AGRAD) +
                                     matrix_flop(&exec, CALC_PASS_WGRAD),
@@ -350,7 +352,7 @@ END_TEST
 START_TEST(full_recomputation_is_one_more_forward_pass)
 {
     calc_exec exec = layout(1);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_cost block = profile(&exec);
     ck_assert_double_eq(block.re.flop, block.work[CALC_PASS_FW].flop);
     ck_assert_double_eq(block.re.flop_s, block.work[CALC_PASS_FW].flop_s);
@@ -364,9 +366,9 @@ END_TEST
 START_TEST(selective_recomputation_repeats_the_scores)
 {
     calc_exec exec = layout(1);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     ck_assert_double_eq(profile(&exec).re.flop, 2.0 * B * S * S * H + 6 * as2b);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     ck_assert_double_eq(profile(&exec).re.flop, 0);
     ck_assert_double_eq(profile(&exec).re_s, 0);
 }
@@ -376,10 +378,10 @@ END_TEST
 START_TEST(calculon_recomputes_prefixes)
 {
     calc_exec exec = layout(1);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     calc_operator layers[CALC_MAX_OPERATORS];
     size_t count = layers_of(&exec, CALC_COMPAT_REPAIRED, layers);
-    unsigned recompute = calc_operator_recompute(&exec);
+    unsigned recompute = calc_operator_recompute(&exec.strategy, exec.training);
     double flop = 0;
     double bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -418,10 +420,10 @@ START_TEST(each_half_of_a_block_communicates_once_per_pass)
     calc_exec exec = layout(4);
     calc_cost block = profile(&exec);
     assert_messages(&block, 2, 2);
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
     block = profile(&exec);
     assert_messages(&block, 2, 4);
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     block = profile(&exec);
     assert_messages(&block, 4, 4);
     ck_assert_double_eq(block.tensor.re_bytes, 0);
@@ -451,18 +453,18 @@ START_TEST(recomputation_repeats_the_forward_messages)
 {
     calc_exec exec = layout(4);
     double bytes = 2 * sbh;
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_cost block = profile(&exec);
     ck_assert_double_eq(block.tensor.re_bytes, 2 * bytes);
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     block = profile(&exec);
     ck_assert_double_eq(block.tensor.re_bytes, 4 * bytes);
     /* Attention alone gathers its input again; with redo so does the other half. */
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     block = profile(&exec);
     ck_assert_double_eq(block.tensor.re_bytes, bytes);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    exec.seq_par_ag_redo = true;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    exec.strategy.seq_par_ag_redo = true;
     block = profile(&exec);
     ck_assert_double_eq(block.tensor.re_bytes, 2 * bytes);
     ck_assert_double_eq(block.re.flop, 0);
@@ -474,8 +476,8 @@ END_TEST
 START_TEST(the_required_bandwidth_is_that_of_the_shortest_overlapped_layer)
 {
     calc_exec exec = layout(4);
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
     double projection_s = 2 * sbh * H / 4 / two_to(40);
     assert_near(profile(&exec).required_bytes_per_s, 2 * sbh / projection_s);
 }
@@ -486,10 +488,10 @@ END_TEST
 START_TEST(a_repeated_message_of_an_overlapped_layer_hides_as_much_as_forward)
 {
     calc_exec exec = layout(4);
-    exec.tensor_par_net = 1;
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.tensor_par_net = 1;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_cost block = profile(&exec);
     const calc_cost_comm *const places[] = {&block.tensor, &block.edge};
     for (int i = 0; i < 2; i++) {
@@ -521,8 +523,8 @@ END_TEST
 START_TEST(inference_repeats_nothing_even_if_asked_to)
 {
     calc_exec exec = layout(4);
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    exec.seq_par_ag_redo = true;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.seq_par_ag_redo = true;
     exec.training = false;
     calc_cost block = profile(&exec);
     ck_assert_double_eq(block.tensor.re_bytes, 0);
@@ -553,26 +555,26 @@ CHANGE(norm, app->norm_type = CALC_NORM_TYPE_LAYER)
 CHANGE(learned, app->position_type = CALC_POSITION_TYPE_LEARNED)
 CHANGE(dropout, app->dropout = CALC_CHOICE_TRUE)
 CHANGE(words, app->vocab_size = 512)
-CHANGE(one_context, exec->context_par = 1)
-CHANGE(same_format, exec->matrix_datatype = CALC_FORMAT_FLOAT16)
-CHANGE(same_weights, exec->weight_datatype = CALC_FORMAT_FLOAT16)
-CHANGE(attention_only, exec->activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY)
+CHANGE(one_context, exec->strategy.context_par = 1)
+CHANGE(same_format, exec->strategy.matrix_datatype = CALC_FORMAT_FLOAT16)
+CHANGE(same_weights, exec->strategy.weight_datatype = CALC_FORMAT_FLOAT16)
+CHANGE(attention_only, exec->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY)
 CHANGE(no_position, app->position_type = CALC_POSITION_TYPE_NONE)
 CHANGE(experts, app->num_experts = 8; app->experts_per_token = 2)
 CHANGE(latent, *app = latent_app(); app->structure_type = CALC_STRUCTURE_TYPE_GPT)
 CHANGE(two_heads, app->kv_heads = 2)
-CHANGE(flash, exec->flash_attention = true)
-CHANGE(flash_type, exec->attention_type = CALC_ATTENTION_TYPE_FLASH)
+CHANGE(flash, exec->strategy.flash_attention = true)
+CHANGE(flash_type, exec->strategy.attention_type = CALC_ATTENTION_TYPE_FLASH)
 CHANGE(gate, app->ffn_type = CALC_FFN_TYPE_SWIGLU)
 CHANGE(rms, app->norm_type = CALC_NORM_TYPE_RMS)
 CHANGE(rope, app->position_type = CALC_POSITION_TYPE_ROPE)
 CHANGE(qk_norm, app->qk_norm = true)
 CHANGE(no_dropout, app->dropout = CALC_CHOICE_FALSE)
 CHANGE(prediction, app->vocab_size = 512; app->mtp_blocks = 1)
-CHANGE(context, exec->context_par = 2)
-CHANGE(narrow_matrix, exec->matrix_datatype = CALC_FORMAT_FLOAT8)
-CHANGE(wide_weights, exec->weight_datatype = CALC_FORMAT_FLOAT32)
-CHANGE(modules, exec->activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES)
+CHANGE(context, exec->strategy.context_par = 2)
+CHANGE(narrow_matrix, exec->strategy.matrix_datatype = CALC_FORMAT_FLOAT8)
+CHANGE(wide_weights, exec->strategy.weight_datatype = CALC_FORMAT_FLOAT32)
+CHANGE(modules, exec->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES)
 
 static const change changes[] = {
     {NULL, nothing},
@@ -612,7 +614,7 @@ START_TEST(what_the_list_lacks_is_named_and_neutral_spellings_are_not)
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
     changes[_i].make(&app, &exec);
-    const char *lacks = calc_calculon_lacks(&app, &exec);
+    const char *lacks = calc_calculon_lacks(&app, &exec.strategy);
     if (changes[_i].lacks) {
         ck_assert_ptr_nonnull(lacks);
         ck_assert_str_eq(lacks, changes[_i].lacks);

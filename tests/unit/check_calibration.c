@@ -80,7 +80,7 @@ START_TEST(what_no_run_determines_stays_as_assumed)
     const calc_unknown *moe = unknown("host.moe_block"); /* no run has experts */
     ck_assert(!moe->determined && isnan(moe->error));
     ck_assert(moe->value == moe->start && moe->start == 3e-3);
-    ck_assert(c->family.system[0].host.moe_block_s == 3e-3);
+    ck_assert(c->family.system[0].chip.host.moe_block_s == 3e-3);
 }
 END_TEST
 
@@ -112,7 +112,7 @@ START_TEST(a_start_is_documented_or_that_of_the_files)
     ck_assert_int_eq(calibrate(plan), CALC_OK);
     calc_system file;
     ck_assert_int_eq(case_load("a100_sxm_80g", &file, NULL), CALC_OK);
-    ck_assert(unknown("host.block")->start == file.host.block_s);
+    ck_assert(unknown("host.block")->start == file.chip.host.block_s);
 }
 END_TEST
 

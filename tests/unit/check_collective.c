@@ -309,20 +309,20 @@ static void group_is(const calc_group *group, double ranks, double stride, int64
 static calc_exec folded(void)
 {
     calc_exec e = modern_exec(2, 4, 8);
-    e.context_par = 2;
+    e.strategy.context_par = 2;
     e.num_procs = 128;
-    e.expert_par = 4;
-    e.expert_tensor_par = 2;
+    e.strategy.expert_par = 4;
+    e.strategy.expert_tensor_par = 2;
     return e;
 }
 
 START_TEST(groups_are_on_the_networks_that_the_execution_names)
 {
     calc_exec e = folded();
-    e.tensor_par_net = 0;
+    e.strategy.tensor_par_net = 0;
     e.pipeline_par_net = 2;
-    e.data_par_net = 1;
-    calc_groups g = calc_groups_of(&e);
+    e.strategy.data_par_net = 1;
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     group_is(&g.tensor, 2, 0, 0);
     group_is(&g.context, 2, 0, 0);
     group_is(&g.expert, 4, 0, 1);
@@ -330,17 +330,17 @@ START_TEST(groups_are_on_the_networks_that_the_execution_names)
     group_is(&g.pipeline, 4, 0, 2);
     group_is(&g.dense_data, 16, 0, 1);
     group_is(&g.expert_data, 4, 0, 1);
-    e.context_par_net = 3;
-    e.expert_par_net = 4;
-    e.expert_tensor_par_net = 5;
-    e.expert_data_par_net = 6;
-    g = calc_groups_of(&e);
+    e.strategy.context_par_net = 3;
+    e.strategy.expert_par_net = 4;
+    e.strategy.expert_tensor_par_net = 5;
+    e.strategy.expert_data_par_net = 6;
+    g = calc_groups_of(&e, &e.strategy);
     group_is(&g.context, 2, 0, 3);
     group_is(&g.expert, 4, 0, 4);
     group_is(&g.expert_tensor, 2, 0, 5);
     group_is(&g.expert_data, 4, 0, 6);
-    e.expert_data_par_net = 0;
-    g = calc_groups_of(&e);
+    e.strategy.expert_data_par_net = 0;
+    g = calc_groups_of(&e, &e.strategy);
     group_is(&g.expert_data, 4, 0, 0);
 }
 END_TEST
@@ -348,13 +348,13 @@ END_TEST
 START_TEST(experts_without_parallelism_have_a_replica_on_every_rank_of_a_stage)
 {
     calc_exec e = folded();
-    e.expert_par = e.expert_tensor_par = 0;
-    calc_groups g = calc_groups_of(&e);
+    e.strategy.expert_par = e.strategy.expert_tensor_par = 0;
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     ck_assert_double_eq(g.expert.ranks, 1);
     ck_assert_double_eq(g.expert_tensor.ranks, 1);
     ck_assert_double_eq(g.expert_data.ranks, 32);
-    e.expert_par = 32;
-    ck_assert_double_eq(calc_groups_of(&e).expert_data.ranks, 1);
+    e.strategy.expert_par = 32;
+    ck_assert_double_eq(calc_groups_of(&e, &e.strategy).expert_data.ranks, 1);
 }
 END_TEST
 
@@ -362,7 +362,7 @@ START_TEST(ranks_are_laid_out_fastest_first)
 {
     calc_exec e = folded();
     e.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    calc_groups g = calc_groups_of(&e);
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     group_is(&g.tensor, 2, 1, 0);
     group_is(&g.context, 2, 2, 0);
     group_is(&g.expert_tensor, 2, 1, 0);
@@ -377,15 +377,15 @@ START_TEST(stages_may_be_nearer_than_replicas)
 {
     calc_exec e = folded();
     e.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP;
-    calc_groups g = calc_groups_of(&e);
+    calc_groups g = calc_groups_of(&e, &e.strategy);
     group_is(&g.tensor, 2, 1, 0);
     group_is(&g.context, 2, 2, 0);
     group_is(&g.pipeline, 4, 4, 0);
     group_is(&g.dense_data, 16, 8, 0);
     group_is(&g.expert_data, 4, 32, 0);
-    e.data_par = 1;
+    e.strategy.data_par = 1;
     e.num_procs = 16;
-    g = calc_groups_of(&e);
+    g = calc_groups_of(&e, &e.strategy);
     group_is(&g.dense_data, 2, 2, 0); /* the context ranks: side by side */
 }
 END_TEST

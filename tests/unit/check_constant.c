@@ -63,26 +63,26 @@ START_TEST(what_a_file_does_not_give_stays_absent)
     const calc_constant *block = calc_constant_find("host.block");
     ck_assert(calc_constant_get(block, &system) == 0);
     calc_constant_set(block, &system, 1e-3);
-    ck_assert(system.host.block_s == 0);
+    ck_assert(system.chip.host.block_s == 0);
     /* One of three data types is offered: the others stay empty. */
     const calc_constant *matrix = calc_constant_find("matrix.bfloat16");
     calc_constant_set(matrix, &system, 0.5);
-    ck_assert(system.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0] == 0.5);
-    ck_assert_int_eq(system.matrix[CALC_DATATYPE_BFLOAT16].efficiency.count, 0);
+    ck_assert(system.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0] == 0.5);
+    ck_assert_int_eq(system.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.count, 0);
 }
 END_TEST
 
 START_TEST(a_curve_keeps_its_shape_up_to_one)
 {
     calc_system system = {0};
-    system.mem1.efficiency =
+    system.chip.mem1.efficiency =
         (calc_curve){.count = 3, .threshold = {100, 10, 0}, .efficiency = {0.8, 0.4, 0.9}};
     const calc_constant *memory = calc_constant_find("mem1.efficiency");
     ck_assert(calc_constant_get(memory, &system) == 0.8);
     calc_constant_set(memory, &system, 0.9);
-    ck_assert(system.mem1.efficiency.efficiency[0] == 0.9);
-    ck_assert_double_eq_tol(system.mem1.efficiency.efficiency[1], 0.45, 1e-15);
-    ck_assert(system.mem1.efficiency.efficiency[2] == 1);
+    ck_assert(system.chip.mem1.efficiency.efficiency[0] == 0.9);
+    ck_assert_double_eq_tol(system.chip.mem1.efficiency.efficiency[1], 0.45, 1e-15);
+    ck_assert(system.chip.mem1.efficiency.efficiency[2] == 1);
 }
 END_TEST
 

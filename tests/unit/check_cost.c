@@ -49,10 +49,10 @@ START_TEST(a_matrix_is_bound_by_the_systems_mode)
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 5);
-    c.system.launch.matrix_s = 7;
-    c.system.launch.vector_s = 1000;
+    c.system.chip.launch.matrix_s = 7;
+    c.system.chip.launch.vector_s = 1000;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 5 + 3 * 7);
     calc_operator o = kernel(CALC_OPERATOR_MATRIX);
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_AGRAD), 10 + 3 * 7);
@@ -62,8 +62,8 @@ END_TEST
 START_TEST(the_clock_slows_arithmetic_only)
 {
     modern_case c = start();
-    c.system.sustained = 0.5;
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.sustained = 0.5;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 9);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 9);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 9);
@@ -77,18 +77,18 @@ END_TEST
 START_TEST(narrow_matrices_run_on_their_own_engine_and_the_head_does_not)
 {
     modern_case c = start();
-    c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
-    c.system.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 2 * matrix;
+    c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+    c.system.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 2 * matrix;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 2);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 3);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 4);
-    c.system.block_scaled_efficiency = 0.5;
+    c.system.chip.block_scaled_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 2);
-    c.exec.scaling = CALC_SCALING_BLOCK;
+    c.exec.strategy.scaling = CALC_SCALING_BLOCK;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
-    c.exec.matrix_datatype = CALC_FORMAT_AUTO; /* nothing is scaled */
+    c.exec.strategy.matrix_datatype = CALC_FORMAT_AUTO; /* nothing is scaled */
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
 }
 END_TEST
@@ -97,8 +97,8 @@ START_TEST(grouped_matrices_read_their_weights_before_they_compute)
 {
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
-    c.system.grouped.efficiency = 0.5;
-    c.system.launch.matrix_s = 7;
+    c.system.chip.grouped.efficiency = 0.5;
+    c.system.chip.launch.matrix_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 9 + 3 * 7);
 }
 END_TEST
@@ -106,13 +106,13 @@ END_TEST
 START_TEST(grouped_matrices_may_be_bound_by_the_slower)
 {
     modern_case c = start();
-    c.system.grouped.processing_mode = CALC_GROUPED_MODE_NO_OVERLAP;
+    c.system.chip.grouped.processing_mode = CALC_GROUPED_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
-    c.system.grouped.processing_mode = CALC_GROUPED_MODE_ROOFLINE;
+    c.system.chip.grouped.processing_mode = CALC_GROUPED_MODE_ROOFLINE;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 4);
-    c.system.mem1.bytes_per_s /= 16;
+    c.system.chip.mem1.bytes_per_s /= 16;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP; /* that of other matrices */
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP; /* that of other matrices */
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
 }
 END_TEST
@@ -122,15 +122,15 @@ START_TEST(attention_runs_at_its_own_share_of_the_peak)
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_ATTENTION);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 4);
-    c.system.attention.fw_efficiency = 0.5;
-    c.system.attention.bw_efficiency = 0.25;
-    c.system.attention.launch_s = 7;
-    c.system.launch.matrix_s = c.system.launch.vector_s = 1000;
+    c.system.chip.attention.fw_efficiency = 0.5;
+    c.system.chip.attention.bw_efficiency = 0.25;
+    c.system.chip.attention.launch_s = 7;
+    c.system.chip.launch.matrix_s = c.system.chip.launch.vector_s = 1000;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7); /* its work */
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_AGRAD), 64 + 3 * 7);
-    c.system.attention.generic_efficiency = 0.5;
+    c.system.chip.attention.generic_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 16 + 3 * 7);
-    c.exec.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
+    c.exec.strategy.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), 32 + 3 * 7);
     o.flop[CALC_PASS_FW] = 0;
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 0);
@@ -150,9 +150,9 @@ END_TEST
 START_TEST(stored_scores_take_arithmetic_and_memory)
 {
     modern_case c = start();
-    c.system.launch.vector_s = 7;
+    c.system.chip.launch.vector_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 5 + 3 * 7);
-    c.system.attention.unfused_efficiency = 0.5;
+    c.system.chip.attention.unfused_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 9 + 3 * 7);
 }
 END_TEST
@@ -162,11 +162,11 @@ START_TEST(elementwise_kernels_are_bound_by_memory)
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_VECTOR);
     o.flop[CALC_PASS_FW] = vector / 2;
-    c.system.launch.vector_s = 7;
+    c.system.chip.launch.vector_s = 7;
     resolve(&c);
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 1 + 3 * 7);
     o.flop[CALC_PASS_FW] = vector * 2;
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 2 + 3 * 7);
 }
 END_TEST
@@ -175,8 +175,8 @@ START_TEST(sorting_reaches_its_own_share_of_the_bandwidth)
 {
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 1);
-    c.system.permute_efficiency = 0.25;
-    c.system.launch.vector_s = 7;
+    c.system.chip.permute_efficiency = 0.25;
+    c.system.chip.launch.vector_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 4 + 3 * 7);
 }
 END_TEST
@@ -185,10 +185,10 @@ END_TEST
 START_TEST(what_processors_add_up_for_a_collective_is_a_kernel)
 {
     modern_case c = start();
-    c.system.launch.vector_s = c.system.launch.matrix_s = 7;
+    c.system.chip.launch.vector_s = c.system.chip.launch.matrix_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_COLLECTIVE), 64);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_LAYER), 64);
-    c.system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_COLLECTIVE), 65);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_LAYER), 65);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_VECTOR), 64 + 3 * 7);
@@ -227,7 +227,7 @@ END_TEST
 START_TEST(a_part_of_a_group_communicates_at_its_own_distance)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
-    c.exec.context_par = c.exec.num_procs = 16;
+    c.exec.strategy.context_par = c.exec.num_procs = 16;
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     resolve(&c);
     calc_operator o = link_of(CALC_IN_CONTEXT, 1);
@@ -249,31 +249,31 @@ START_TEST(one_copy_per_node_is_sent_between_nodes)
     calc_operator o = link_of(CALC_IN_EXPERT, 1);
     double bytes = o.message_bytes;
     o.op[CALC_PASS_FW] = CALC_OP_ALL_TO_ALL;
-    c.exec.expert_par = 16;
+    c.exec.strategy.expert_par = 16;
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     resolve(&c);
     ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 0.5 * bytes / slow);
-    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 11.0 / 14 * 0.5 * bytes / slow);
-    c.exec.expert_tensor_par = 2; /* 2 experts a node: on 4 nodes, 13/7 of 2 copies */
+    c.exec.strategy.expert_tensor_par = 2; /* 2 experts a node: on 4 nodes, 13/7 of 2 copies */
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 13.0 / 14 * 0.75 * bytes / slow);
-    c.exec.expert_tensor_par = 0;
+    c.exec.strategy.expert_tensor_par = 0;
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 11.0 / 14 * 15 / 16 * bytes / slow);
-    c.exec.expert_par = 8; /* one node, an expert a rank: two copies */
+    c.exec.strategy.expert_par = 8; /* one node, an expert a rank: two copies */
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 7.0 / 8 * bytes / slow);
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 7.0 / 8 * bytes / fast);
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
-    c.exec.expert_par = 16;
+    c.exec.strategy.expert_par = 16;
     c.app.experts_per_token = 1;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 15.0 / 16 * bytes / slow);
@@ -289,9 +289,9 @@ START_TEST(limited_routing_limits_the_copies)
     c.app.num_experts = 64;
     c.app.experts_per_token = 8;
     c.app.expert_groups = 8;
-    c.exec.expert_par = 64;
+    c.exec.strategy.expert_par = 64;
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
     double leaves_s = 7.0 / 8 * o.message_bytes / slow;
     double reached = 8 * (1 - 1420494075 / 4426165368.0); /* C(56, 8) / C(64, 8) */
     static const int64_t limits[] = {0, 4, 5, 6, 8};
@@ -316,8 +316,8 @@ START_TEST(an_exchange_of_heads_leaves_the_node_as_any_all_to_all)
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     calc_operator o = link_of(CALC_IN_CONTEXT, 1);
     o.op[CALC_PASS_FW] = CALC_OP_ALL_TO_ALL;
-    c.exec.context_par = c.exec.num_procs = 16;
-    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    c.exec.strategy.context_par = c.exec.num_procs = 16;
+    c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
@@ -421,7 +421,7 @@ static void sum_tensor(modern_case *c, calc_tensor_par_overlap overlap, double m
 {
     calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, matrix_s), link_of(CALC_IN_TENSOR, 8)};
     o[0].repeated_by = o[1].repeated_by = 1;
-    c->exec.tensor_par_overlap = overlap;
+    c->exec.strategy.tensor_par_overlap = overlap;
     sum(c, o, 2, 1);
     ck_assert_double_eq(c->cost.tensor.fw_link_s, 8);
     ck_assert_double_eq(c->cost.tensor.bw_link_s, 8);
@@ -444,8 +444,8 @@ START_TEST(tensor_parallel_communication_hides_by_shares)
     exposed_is(&c.cost.tensor, 8 * 0.2, 8 * 0.2, 8 * 0.2);
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);
     exposed_is(&c.cost.tensor, 8, 4, 8);
-    c.system.overlap.tensor_par_fused = 0.25;
-    c.system.overlap.tensor_par_async = 0.75;
+    c.system.chip.overlap.tensor_par_fused = 0.25;
+    c.system.chip.overlap.tensor_par_async = 0.75;
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_FUSED, 4); /* backward by the better of the two */
     exposed_is(&c.cost.tensor, 6, 2, 6);
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);
@@ -459,7 +459,7 @@ END_TEST
 static void start_tiles(modern_case *c, calc_operator o[2], double link_s)
 {
     *c = case_of(modern_app(), modern_exec(4, 1, 2));
-    c->exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    c->exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
     o[0] = seconds(CALC_OPERATOR_MATRIX, 4);
     o[1] = link_of(CALC_IN_TENSOR, 1);
     o[1].name = NULL;
@@ -482,7 +482,7 @@ START_TEST(tiles_hide_behind_those_before_them)
     ck_assert_double_eq(c.cost.fw_s, 4);
     ck_assert_double_eq(c.cost.agrad_s, 4);
     ck_assert_double_eq(c.cost.re_s, 4);
-    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE; /* and waits for one more */
+    c.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE; /* and waits for one more */
     sum(&c, o, 2, 1);
     exposed_is(&c.cost.tensor, 5, 5, 5);
     ck_assert_double_eq(c.cost.fw_s, 4);
@@ -501,7 +501,7 @@ START_TEST(no_more_is_hidden_than_was_measured)
     start_tiles(&c, o, 2);
     sum(&c, o, 2, 1);
     exposed_is(&c.cost.tensor, 0.4, 0.4, 0.4);
-    c.system.overlap.tensor_par_fused = 0.5;
+    c.system.chip.overlap.tensor_par_fused = 0.5;
     sum(&c, o, 2, 1);
     exposed_is(&c.cost.tensor, 1, 1, 1);
     c.context.compat = 1 << CALC_COMPAT_TILES;
@@ -536,7 +536,7 @@ START_TEST(time_is_continuous_where_tiles_are_just_hidden)
     calc_operator o[2];
     start_tiles(&c, o, 8);
     c.system.networks[0].processor_usage = 0.25;
-    c.system.overlap.tensor_par_fused = 1;
+    c.system.chip.overlap.tensor_par_fused = 1;
     resolve(&c);
     for (int rule = 0; rule < 2; rule++) {
         c.context.compat = rule << CALC_COMPAT_TILES;
@@ -559,7 +559,7 @@ START_TEST(by_rule_tiles_hide_behind_arithmetic_alone)
     calc_operator o[2];
     start_tiles(&c, o, 8);
     o[0].bytes[CALC_PASS_FW] = 8 * memory;
-    c.system.overlap.tensor_par_fused = 1;
+    c.system.chip.overlap.tensor_par_fused = 1;
     resolve(&c);
     calc_cost_tiles ours = calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 8);
     ck_assert_double_eq(ours.exposed_s, 0);
@@ -594,9 +594,9 @@ START_TEST(tiles_need_ranks_an_overlap_and_a_matrix)
     o[0].kind = CALC_OPERATOR_VECTOR;
     ck_assert_ptr_null(calc_cost_tiles_beside(&c.context, o, 2, 0));
     o[0].kind = CALC_OPERATOR_MATRIX;
-    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
+    c.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
     ck_assert_ptr_null(calc_cost_tiles_beside(&c.context, o, 2, 0));
-    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE;
+    c.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_PIPE;
     ck_assert_ptr_nonnull(calc_cost_tiles_beside(&c.context, o, 2, 0));
     c.shape.tensor_par = 1;
     ck_assert_ptr_null(calc_cost_tiles_beside(&c.context, o, 2, 0));
@@ -638,7 +638,7 @@ START_TEST(reductions_count_where_processors_add_them_up)
         calc_compat compat = layers | (i == 1 ? 1 << CALC_COMPAT_REDUCTION_FLOP : 0);
         c.system.networks[0].processor_usage = i == 2 ? 0.125 : 0;
         resolve(&c);
-        c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
         c.context.compat = compat;
         c.count = calc_block_operators(&c.context, CALC_DENSE_BLOCK, c.operators);
         double added = 0;
@@ -657,22 +657,22 @@ static void sum_expert(modern_case *c, calc_expert_par_overlap overlap)
     o[0].shared_expert = true;
     o[0].weights = 1;
     o[0].repeated_by = o[1].repeated_by = 1;
-    c->exec.expert_par_overlap = overlap;
+    c->exec.strategy.expert_par_overlap = overlap;
     sum(c, o, 2, 1);
 }
 
 START_TEST(expert_exchange_hides_behind_shared_experts_or_another_batch)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
-    c.exec.expert_par = 2;
-    c.exec.expert_par_net = 0;
+    c.exec.strategy.expert_par = 2;
+    c.exec.strategy.expert_par_net = 0;
     sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_NONE);
     exposed_is(&c.cost.expert, 8, 8, 8);
     sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_SHARED);
     exposed_is(&c.cost.expert, 5, 2, 5);
     sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_BATCH);
     exposed_is(&c.cost.expert, 8 * 0.4, 8 * 0.4, 8 * 0.4);
-    c.system.overlap.expert_par = 0.25;
+    c.system.chip.overlap.expert_par = 0.25;
     sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_BATCH);
     exposed_is(&c.cost.expert, 6, 6, 6);
 }
@@ -681,7 +681,7 @@ END_TEST
 START_TEST(ranks_that_split_an_expert_count_as_expert_communication)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
-    c.exec.expert_tensor_par = 2;
+    c.exec.strategy.expert_tensor_par = 2;
     calc_operator o = link_of(CALC_IN_EXPERT_TENSOR, 8);
     sum(&c, &o, 1, 0);
     ck_assert_double_eq(c.cost.expert.fw_link_s, 8);
@@ -703,7 +703,7 @@ static void sum_context(modern_case *c, double attention_s)
 START_TEST(a_ring_hides_behind_attention_and_the_rest_does_not)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
-    c.exec.context_par = c.exec.num_procs = 2;
+    c.exec.strategy.context_par = c.exec.num_procs = 2;
     sum_context(&c, 3);
     exposed_is(&c.cost.context, 7, 7, 7);
     sum_context(&c, 8);
@@ -728,8 +728,8 @@ static void sum_all_groups(modern_case *c, unsigned kernels_repeated)
     for (int i = 0; i < 7; i++) {
         o[i].repeated_by = o[i].kind == CALC_OPERATOR_COLLECTIVE ? 1 : kernels_repeated;
     }
-    c->exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
-    c->exec.expert_par = c->exec.context_par = 2;
+    c->exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    c->exec.strategy.expert_par = c->exec.strategy.context_par = 2;
     sum(c, o, 7, 1);
 }
 
@@ -739,11 +739,11 @@ START_TEST(repeated_communication_hides_behind_kernels_that_are_repeated)
 {
     modern_case c = start();
     for (unsigned kernels = 0; kernels < 2; kernels++) {
-        c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
+        c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
         sum_all_groups(&c, kernels);
         assert_near(c.cost.tensor.fw_exposed_s, (4 - 1) + (2 - 0.5));
         assert_near(c.cost.tensor.re_exposed_s, kernels ? (4 - 1) + (2 - 0.5) : 8 + 4);
-        c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED;
+        c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED;
         sum_all_groups(&c, kernels);
         assert_near(c.cost.expert.re_link_s - c.cost.expert.re_exposed_s, kernels * 1);
         assert_near(c.cost.context.re_link_s - c.cost.context.re_exposed_s, kernels * 3);
@@ -756,7 +756,7 @@ START_TEST(shared_experts_hide_tiles_or_the_exchange_of_experts)
     modern_case c = start();
     sum_all_groups(&c, 1);
     ck_assert_double_eq(c.cost.expert.fw_exposed_s, c.cost.expert.fw_link_s);
-    c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED;
+    c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED;
     sum_all_groups(&c, 1);
     assert_near(c.cost.tensor.fw_exposed_s, (4 - 1) + 4);
     assert_near(c.cost.expert.fw_link_s - c.cost.expert.fw_exposed_s, 1);

@@ -102,8 +102,8 @@ START_TEST(values_are_in_file_units)
     cell_is(CALC_KIND_SYSTEM, &sys, "mem2.GBps", "32");
     cell_is(CALC_KIND_SYSTEM, &sys, "processing_mode", "no_overlap");
     cell_is(CALC_KIND_SYSTEM, &sys, "launch.matrix", "0");
-    sys.launch.matrix_s = 8e-6;
-    sys.mem_reserved_bytes = 3 * 0x1p30;
+    sys.chip.launch.matrix_s = 8e-6;
+    sys.chip.mem_reserved_bytes = 3 * 0x1p30;
     cell_is(CALC_KIND_SYSTEM, &sys, "launch.matrix", "8e-06");
     cell_is(CALC_KIND_SYSTEM, &sys, "mem_reserved_GiB", "3");
 }
@@ -116,10 +116,10 @@ START_TEST(sets_and_choices_are_words)
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules", "");
     cell_is(CALC_KIND_EXEC, &exec, "expert_par_net", "-1");
-    exec.recompute_modules =
+    exec.strategy.recompute_modules =
         1 << CALC_RECOMPUTE_MODULES_MLP | 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules", "core_attn+mlp");
-    exec.recompute_modules = (1 << CALC_RECOMPUTE_MODULES_COUNT) - 1;
+    exec.strategy.recompute_modules = (1 << CALC_RECOMPUTE_MODULES_COUNT) - 1;
     cell_is(CALC_KIND_EXEC, &exec, "recompute_modules",
             "core_attn+layernorm+mla_up_proj+mlp+moe_act+shared_experts+moe");
     cell_is(CALC_KIND_APP, &app, "bias", "auto");

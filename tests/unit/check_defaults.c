@@ -92,7 +92,7 @@ START_TEST(bfloat16_is_taken_where_every_machine_has_it)
 {
     begin("llama3-405B", "h100_sxm");
     calc_system without = designs.system[0].system;
-    without.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    without.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_designs_add_system(&designs, "without", &without), CALC_OK);
     ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
     ck_assert(space.axis[CALC_AXIS_datatype].all);
@@ -122,11 +122,12 @@ START_TEST(the_best_layout_of_llama3_405B_is_the_published_one)
     ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, &errors), CALC_OK);
     const calc_exec *best = &result.group[0].top.item[0].exec;
     /* Llama team 2024, arXiv 2407.21783, table 4. */
-    ck_assert_int_eq(best->tensor_par, 8);
+    ck_assert_int_eq(best->strategy.tensor_par, 8);
     ck_assert_int_eq(best->pipeline_par, 16);
-    ck_assert_int_eq(best->data_par, 128);
-    ck_assert_int_eq(best->activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
-    ck_assert(best->data_par_overlap && best->seq_par_ag_redo && best->optimizer_sharding);
+    ck_assert_int_eq(best->strategy.data_par, 128);
+    ck_assert_int_eq(best->strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+    ck_assert(best->strategy.data_par_overlap && best->strategy.seq_par_ag_redo &&
+              best->strategy.optimizer_sharding);
     calc_sweep_result_free(&result);
     end();
 }

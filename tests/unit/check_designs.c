@@ -13,9 +13,9 @@ static void setup(void)
     ck_assert_int_eq(calc_designs_add_app(&builder, "small", &app), CALC_OK);
     app.hidden = 200;
     ck_assert_int_eq(calc_designs_add_app(&builder, "large", &app), CALC_OK);
-    system.mem1.bytes_per_s = 1e9;
+    system.chip.mem1.bytes_per_s = 1e9;
     ck_assert_int_eq(calc_designs_add_system(&builder, "slow", &system), CALC_OK);
-    system.mem1.bytes_per_s = 2e9;
+    system.chip.mem1.bytes_per_s = 2e9;
     ck_assert_int_eq(calc_designs_add_system(&builder, "fast", &system), CALC_OK);
 }
 
@@ -42,7 +42,7 @@ START_TEST(without_axes_designs_are_the_pairs)
     for (uint64_t i = 0; i < 4; i++) {
         designs.get(designs.context, i, &app, &system);
         ck_assert_int_eq(app.hidden, i < 2 ? 100 : 200);
-        ck_assert_double_eq(system.mem1.bytes_per_s, i % 2 == 0 ? 1e9 : 2e9);
+        ck_assert_double_eq(system.chip.mem1.bytes_per_s, i % 2 == 0 ? 1e9 : 2e9);
     }
 }
 END_TEST
@@ -58,16 +58,16 @@ START_TEST(the_first_varies_slowest_and_fields_are_scaled_once)
     ck_assert_int_eq(calc_designs_make(&builder, &designs, NULL), CALC_OK);
     ck_assert_uint_eq(designs.count, 24);
     designs.get(designs.context, 0, &app, &system);
-    ck_assert_double_eq(system.mem1.capacity_bytes, 40 * 0x1p30);
+    ck_assert_double_eq(system.chip.mem1.capacity_bytes, 40 * 0x1p30);
     ck_assert_int_eq(app.num_blocks, 24);
     designs.get(designs.context, 1, &app, &system);
-    ck_assert_double_eq(system.mem1.capacity_bytes, 40 * 0x1p30);
+    ck_assert_double_eq(system.chip.mem1.capacity_bytes, 40 * 0x1p30);
     ck_assert_int_eq(app.num_blocks, 48);
     designs.get(designs.context, 23, &app, &system);
-    ck_assert_double_eq(system.mem1.capacity_bytes, 0x1p29);
+    ck_assert_double_eq(system.chip.mem1.capacity_bytes, 0x1p29);
     ck_assert_int_eq(app.num_blocks, 48);
     ck_assert_int_eq(app.hidden, 200);
-    ck_assert_double_eq(system.mem1.bytes_per_s, 2e9);
+    ck_assert_double_eq(system.chip.mem1.bytes_per_s, 2e9);
     ck_assert_str_eq(calc_designs_describe(&builder, 9, text, sizeof text),
                      "small fast sys.mem1.GiB=80 app.num_blocks=48");
     ck_assert_str_eq(calc_designs_parts(&builder, 9).app->name, "small");
@@ -106,7 +106,7 @@ START_TEST(choices_and_booleans_are_set)
     ck_assert_int_eq(calc_designs_make(&builder, &designs, NULL), CALC_OK);
     designs.get(designs.context, 0, &app, &system);
     ck_assert(system.networks[0].must_be_filled);
-    ck_assert_int_eq(system.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
+    ck_assert_int_eq(system.chip.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
 }
 END_TEST
 

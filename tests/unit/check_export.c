@@ -24,16 +24,17 @@ static void random_case(calc_rng *rng, calc_app *app, calc_exec *exec)
     memset(exec, 0, sizeof *exec);
     random_table(rng, calc_table_of(CALC_KIND_APP), (char *)app);
     random_table(rng, calc_table_of(CALC_KIND_EXEC), (char *)exec);
-    exec->tensor_par = pick(rng, 8);
+    exec->strategy.tensor_par = pick(rng, 8);
     exec->pipeline_par = pick(rng, 8);
-    exec->data_par = pick(rng, 8);
-    exec->context_par = calc_rng_below(rng, 4);
-    exec->context_par_inner = pick(rng, 4);
-    int64_t context = exec->context_par > 0 ? exec->context_par : 1;
-    exec->num_procs = exec->tensor_par * exec->pipeline_par * exec->data_par * context;
-    exec->fsdp_par = calc_rng_below(rng, 2) ? exec->data_par * context : 0;
+    exec->strategy.data_par = pick(rng, 8);
+    exec->strategy.context_par = calc_rng_below(rng, 4);
+    exec->strategy.context_par_inner = pick(rng, 4);
+    int64_t context = exec->strategy.context_par > 0 ? exec->strategy.context_par : 1;
+    exec->num_procs =
+        exec->strategy.tensor_par * exec->pipeline_par * exec->strategy.data_par * context;
+    exec->strategy.fsdp_par = calc_rng_below(rng, 2) ? exec->strategy.data_par * context : 0;
     exec->microbatch_size = pick(rng, 4);
-    exec->batch_size = exec->microbatch_size * exec->data_par * pick(rng, 16);
+    exec->batch_size = exec->microbatch_size * exec->strategy.data_par * pick(rng, 16);
     exec->pipeline_interleaving = exec->pipeline_par > 1 ? pick(rng, 4) : 1;
     app->num_blocks = exec->pipeline_par * exec->pipeline_interleaving * pick(rng, 4);
     app->attn_heads = pick(rng, 64);
@@ -168,21 +169,21 @@ static void dense_case(calc_app *app, calc_exec *exec)
                       .attn_size = 64,
                       .num_blocks = 24};
     *exec = (calc_exec){.num_procs = 16,
-                        .tensor_par = 2,
+                        .strategy.tensor_par = 2,
                         .pipeline_par = 2,
-                        .data_par = 4,
+                        .strategy.data_par = 4,
                         .batch_size = 32,
                         .microbatch_size = 2,
                         .pipeline_interleaving = 1,
-                        .datatype = CALC_DATATYPE_BFLOAT16,
-                        .fused_activation = true,
-                        .tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC,
+                        .strategy.datatype = CALC_DATATYPE_BFLOAT16,
+                        .strategy.fused_activation = true,
+                        .strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC,
                         .training = true,
-                        .context_par_net = -1,
-                        .expert_par_net = -1,
-                        .expert_tensor_par_net = -1,
-                        .expert_data_par_net = -1,
-                        .zero_stage = 0};
+                        .strategy.context_par_net = -1,
+                        .strategy.expert_par_net = -1,
+                        .strategy.expert_tensor_par_net = -1,
+                        .strategy.expert_data_par_net = -1,
+                        .strategy.zero_stage = 0};
 }
 
 START_TEST(fields_that_a_framework_cannot_say_are_told)
@@ -198,9 +199,9 @@ START_TEST(fields_that_a_framework_cannot_say_are_told)
         calc_export_lost(&calc_framework_megatron, &app, &exec, &settings, collect, &l), 0);
     calc_settings_free(&settings);
     exec.training = false;
-    exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
-    exec.weight_offload = true;
-    exec.moe_imbalance = 0.5;
+    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    exec.strategy.weight_offload = true;
+    exec.strategy.moe_imbalance = 0.5;
     app.ffn_type = CALC_FFN_TYPE_RELU;
     ck_assert_int_eq(calc_export(&calc_framework_megatron, &app, &exec, 8, &settings, NULL),
                      CALC_OK);
@@ -227,7 +228,7 @@ START_TEST(layouts_that_contradict_themselves_are_refused)
     ck_assert_int_eq(calc_export(&calc_framework_nemo, &app, &exec, 8, &settings, &errors),
                      CALC_ERR_RULE);
     dense_case(&app, &exec);
-    exec.fsdp_par = 3;
+    exec.strategy.fsdp_par = 3;
     ck_assert_int_eq(calc_export(&calc_framework_nemo, &app, &exec, 8, &settings, &errors),
                      CALC_ERR_RULE);
     ck_assert_int_eq(errors.count, 3);

@@ -127,18 +127,19 @@ START_TEST(paths_lead_to_members_of_every_type)
         {CALC_KIND_APP, "hidden", CALC_TYPE_INT, offsetof(calc_app, hidden)},
         {CALC_KIND_APP, "source", CALC_TYPE_NOTE, 0},
         {CALC_KIND_EXEC, "training", CALC_TYPE_BOOL, offsetof(calc_exec, training)},
-        {CALC_KIND_EXEC, "datatype", CALC_TYPE_ENUM, offsetof(calc_exec, datatype)},
+        {CALC_KIND_EXEC, "datatype", CALC_TYPE_ENUM, offsetof(calc_exec, strategy.datatype)},
         {CALC_KIND_STATS, "total_time", CALC_TYPE_REAL, offsetof(calc_stats, total_time)},
         {CALC_KIND_LAYER, "weight", CALC_TYPE_REAL, offsetof(calc_layer_stats, weight)},
-        {CALC_KIND_SYSTEM, "mem2", CALC_TYPE_OBJECT, offsetof(calc_system, mem2)},
-        {CALC_KIND_SYSTEM, "mem2.GiB", CALC_TYPE_REAL, offsetof(calc_system, mem2.capacity_bytes)},
+        {CALC_KIND_SYSTEM, "mem2", CALC_TYPE_OBJECT, offsetof(calc_system, chip.mem2)},
+        {CALC_KIND_SYSTEM, "mem2.GiB", CALC_TYPE_REAL,
+         offsetof(calc_system, chip.mem2.capacity_bytes)},
         {CALC_KIND_SYSTEM, "mem1.MB_efficiency", CALC_TYPE_CURVE,
-         offsetof(calc_system, mem1.efficiency)},
-        {CALC_KIND_SYSTEM, "matrix", CALC_TYPE_MAP, offsetof(calc_system, matrix)},
+         offsetof(calc_system, chip.mem1.efficiency)},
+        {CALC_KIND_SYSTEM, "matrix", CALC_TYPE_MAP, offsetof(calc_system, chip.matrix)},
         {CALC_KIND_SYSTEM, "matrix.float16.tflops", CALC_TYPE_REAL,
-         offsetof(calc_system, matrix[CALC_DATATYPE_FLOAT16].flop_per_s)},
+         offsetof(calc_system, chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s)},
         {CALC_KIND_SYSTEM, "vector.float32.gflops_efficiency", CALC_TYPE_CURVE,
-         offsetof(calc_system, vector[CALC_DATATYPE_FLOAT32].efficiency)},
+         offsetof(calc_system, chip.vector[CALC_DATATYPE_FLOAT32].efficiency)},
         {CALC_KIND_SYSTEM, "networks", CALC_TYPE_LIST, offsetof(calc_system, networks)},
         {CALC_KIND_SYSTEM, "networks[0].size", CALC_TYPE_INT,
          offsetof(calc_system, networks[0].size)},
@@ -198,8 +199,9 @@ END_TEST
 
 START_TEST(numbers_are_read_in_file_units)
 {
-    calc_exec exec = {.tensor_par = 8, .training = true, .datatype = CALC_DATATYPE_BFLOAT16};
-    calc_system system = {.mem1.capacity_bytes = 80.0 * (1 << 30)};
+    calc_exec exec = {
+        .strategy.tensor_par = 8, .training = true, .strategy.datatype = CALC_DATATYPE_BFLOAT16};
+    calc_system system = {.chip.mem1.capacity_bytes = 80.0 * (1 << 30)};
     calc_field_ref ref = found(CALC_KIND_EXEC, "tensor_par");
     ck_assert_double_eq(calc_field_number(&ref, &exec), 8);
     ref = found(CALC_KIND_EXEC, "training");

@@ -33,7 +33,7 @@ END_TEST
 START_TEST(steps_of_a_curve_that_are_not_in_use_do_not_count)
 {
     uint64_t before = now();
-    calc_curve *curve = &c.system.matrix[CALC_DATATYPE_FLOAT16].efficiency;
+    calc_curve *curve = &c.system.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency;
     ck_assert_int_lt(curve->count, CALC_MAX_CURVE_STEPS);
     curve->threshold[CALC_MAX_CURVE_STEPS - 1] = 42;
     ck_assert_uint_eq(now(), before);

@@ -14,8 +14,8 @@ static calc_rng rng;
 static calc_found random_found(size_t objectives)
 {
     calc_found f = {.design = calc_rng_below(&rng, 2)};
-    f.exec.tensor_par = 1 + calc_rng_below(&rng, 3);
-    f.exec.weight_offload = calc_rng_below(&rng, 2) == 1;
+    f.exec.strategy.tensor_par = 1 + calc_rng_below(&rng, 3);
+    f.exec.strategy.weight_offload = calc_rng_below(&rng, 2) == 1;
     for (size_t i = 0; i < objectives; i++) {
         f.objective[i] = (double)calc_rng_below(&rng, 6) - 2;
     }

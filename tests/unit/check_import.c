@@ -52,12 +52,12 @@ START_TEST(no_options_are_the_defaults_of_megatron)
     ck_assert_uint_eq(ignored, 1);
     ck_assert_int_eq(exec.num_procs, 1);
     ck_assert_int_eq(exec.batch_size, 1);
-    ck_assert_int_eq(exec.datatype, CALC_DATATYPE_FLOAT32);
-    ck_assert_int_eq(exec.zero_stage, 0);
-    ck_assert(exec.training && exec.fused_activation && exec.flash_attention);
-    ck_assert_int_eq(exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
-    ck_assert_int_eq(exec.memory_model, CALC_MEMORY_MODEL_MEGATRON);
-    ck_assert_int_eq(exec.expert_par_net, -1);
+    ck_assert_int_eq(exec.strategy.datatype, CALC_DATATYPE_FLOAT32);
+    ck_assert_int_eq(exec.strategy.zero_stage, 0);
+    ck_assert(exec.training && exec.strategy.fused_activation && exec.strategy.flash_attention);
+    ck_assert_int_eq(exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
+    ck_assert_int_eq(exec.strategy.memory_model, CALC_MEMORY_MODEL_MEGATRON);
+    ck_assert_int_eq(exec.strategy.expert_par_net, -1);
     ck_assert(app.causal);
     ck_assert_int_eq(app.hidden, 0);
 }
@@ -110,11 +110,11 @@ START_TEST(processors_come_from_the_launcher_or_the_caller)
     calc_exec exec;
     ck_assert_int_eq(import_script(script, 0, &app, &exec, NULL), CALC_OK);
     ck_assert_int_eq(exec.num_procs, 32);
-    ck_assert_int_eq(exec.data_par, 1);
-    ck_assert_int_eq(exec.context_par, 2);
+    ck_assert_int_eq(exec.strategy.data_par, 1);
+    ck_assert_int_eq(exec.strategy.context_par, 2);
     ck_assert_int_eq(import_script(script, 128, &app, &exec, NULL), CALC_OK);
     ck_assert_int_eq(exec.num_procs, 128);
-    ck_assert_int_eq(exec.data_par, 4);
+    ck_assert_int_eq(exec.strategy.data_par, 4);
     fails("--nnodes 1000000000 --nproc-per-node 2", CALC_ERR_RANGE,
           "2e+09 processors: expected 1 to 1000000000");
 }
@@ -129,7 +129,7 @@ START_TEST(chunks_are_counted_or_computed)
                                    0, &app, &exec, NULL),
                      CALC_OK);
     ck_assert_int_eq(exec.pipeline_interleaving, 5);
-    ck_assert(exec.pipeline_par_overlap);
+    ck_assert(exec.strategy.pipeline_par_overlap);
     fails("--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4",
           CALC_ERR_FIELD, "blocks per chunk need the number of blocks, which is missing");
     fails("--pipeline-model-parallel-size 4 --num-layers 82 "
@@ -144,12 +144,12 @@ START_TEST(sharding_and_overlap_need_replicas)
     calc_app app;
     calc_exec exec;
     ck_assert_int_eq(import_script(script, 1, &app, &exec, NULL), CALC_OK);
-    ck_assert(!exec.optimizer_sharding && !exec.data_par_overlap);
-    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
+    ck_assert(!exec.strategy.optimizer_sharding && !exec.strategy.data_par_overlap);
+    ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
     ck_assert_int_eq(import_script(script, 2, &app, &exec, NULL), CALC_OK);
-    ck_assert(exec.optimizer_sharding && exec.data_par_overlap);
-    ck_assert_int_eq(exec.zero_stage, 1);
-    ck_assert_int_eq(exec.param_gather_overlap, CALC_CHOICE_AUTO);
+    ck_assert(exec.strategy.optimizer_sharding && exec.strategy.data_par_overlap);
+    ck_assert_int_eq(exec.strategy.zero_stage, 1);
+    ck_assert_int_eq(exec.strategy.param_gather_overlap, CALC_CHOICE_AUTO);
 }
 END_TEST
 
@@ -160,13 +160,13 @@ START_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
     ck_assert_int_eq(
         import_script("--tensor-model-parallel-size 2 --sequence-parallel", 0, &app, &exec, NULL),
         CALC_OK);
-    ck_assert(exec.seq_par_ag_redo);
-    ck_assert_int_eq(exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert(exec.strategy.seq_par_ag_redo);
+    ck_assert_int_eq(exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
     ck_assert_int_eq(import_script("--tensor-model-parallel-size 2 --sequence-parallel "
                                    "--recompute-granularity full",
                                    0, &app, &exec, NULL),
                      CALC_OK);
-    ck_assert(!exec.seq_par_ag_redo);
+    ck_assert(!exec.strategy.seq_par_ag_redo);
     ck_assert_int_eq(exec.recompute_blocks, 0);
     ck_assert_int_eq(import_script("--recompute-granularity full --recompute-method block "
                                    "--recompute-num-layers 3",

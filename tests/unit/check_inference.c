@@ -78,7 +78,7 @@ START_TEST(a_prediction_block_drafts_for_about_a_block_and_a_head)
     calc_app app = shipped_app("deepseek-v3-671B");
     calc_system system = shipped_system();
     calc_exec e = serving_exec(DECODE, 1, 1, 32, 32 * 16);
-    e.expert_par = 32;
+    e.strategy.expert_par = 32;
     calc_stats plain = run(&app, &system, &e);
     e.inference.speculative_tokens = 1;
     e.inference.speculative_accept = 0.85;
@@ -387,7 +387,7 @@ START_TEST(the_slower_pool_limits_and_the_cache_is_sent)
     /* 16 processors are more than a node has, 64 are not. */
     calc_exec placed = e;
     placed.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    placed.data_par_net = 0;
+    placed.strategy.data_par_net = 0;
     ck_assert_double_eq(run(&app, &system, &placed).kv_transfer_time, s.kv_transfer_time);
     system.networks[0].size = 64;
     ck_assert_double_lt(run(&app, &system, &placed).kv_transfer_time, s.kv_transfer_time / 4);
@@ -568,11 +568,11 @@ static calc_exec random_exec(calc_rng *rng, const calc_app *app)
     calc_inference_phase phase = (calc_inference_phase)pick(rng, 4);
     calc_exec e = serving_exec(phase, tensor, pick(rng, 4), data, data * pick(rng, 64));
     if (app->num_experts > 0) {
-        e.expert_par = data;
-        e.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-        e.expert_par_overlap = (calc_expert_par_overlap)calc_rng_below(rng, 3);
+        e.strategy.expert_par = data;
+        e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        e.strategy.expert_par_overlap = (calc_expert_par_overlap)calc_rng_below(rng, 3);
     }
-    e.flash_attention = calc_rng_below(rng, 4) > 0;
+    e.strategy.flash_attention = calc_rng_below(rng, 4) > 0;
     e.software_efficiency = calc_rng_below(rng, 2) ? 0.9 : 0;
     e.inference.prompt_size = pick(rng, 8000);
     e.inference.generate_size = 1 + pick(rng, 2000);
@@ -600,9 +600,9 @@ START_TEST(random_layouts_obey_the_laws)
                                         "gemma3-27B"};
     calc_system system = shipped_system();
     calc_system faster = system;
-    faster.mem1.bytes_per_s *= 2;
+    faster.chip.mem1.bytes_per_s *= 2;
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        faster.matrix[type].flop_per_s *= 2;
+        faster.chip.matrix[type].flop_per_s *= 2;
     }
     calc_rng rng;
     calc_rng_init(&rng, 20, 7);
@@ -635,7 +635,7 @@ START_TEST(random_layouts_obey_the_laws)
         ck_assert(isfinite(a.output_tokens_per_s) && a.output_tokens_per_s > 0);
         ck_assert(a.model_flops_utilization > 0 && a.model_flops_utilization < 1);
         ck_assert_int_eq(a.verdict == CALC_VERDICT_OK,
-                         a.proc_mem_tier1_cap_req <= system.mem1.capacity_bytes);
+                         a.proc_mem_tier1_cap_req <= system.chip.mem1.capacity_bytes);
         calc_run(&app, &faster, &e, CALC_COMPAT_NONE, &b);
         ck_assert_double_le(b.total_time, a.total_time);
         ck_assert_double_ge(b.output_tokens_per_s, a.output_tokens_per_s);

@@ -55,12 +55,12 @@ START_TEST(weights_are_read_as_they_are_stored)
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
     double wide_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s;
-    exec.weight_datatype = CALC_FORMAT_FLOAT8;
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
     assert_about(pass_of(&app, &system, &exec, decoded(1, 1)).latency_s, wide_s / 2);
-    exec.weight_datatype = CALC_FORMAT_FLOAT4;
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
     assert_about(pass_of(&app, &system, &exec, decoded(1, 1)).latency_s, wide_s / 4);
     /* Wider than the arithmetic: converted before. */
-    exec.weight_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
     ck_assert_double_eq(pass_of(&app, &system, &exec, decoded(1, 1)).latency_s, wide_s);
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(only_experts_that_tokens_are_routed_to_are_read)
     }
     /* With 4 ranks, 2 experts each, 4 times as many tokens choose among them. */
     calc_exec apart = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 4, 4);
-    apart.expert_par = 4;
+    apart.strategy.expert_par = 4;
     double local_s = pass_of(&app, &system, &apart, decoded(1, 1)).latency_s;
     double touched = 2 * (1 - pow(0.75, 4));
     ck_assert_double_eq_tol(s[1] - local_s, (2 - touched) * expert_s, 0.02 * expert_s);
@@ -228,14 +228,14 @@ START_TEST(kernels_of_decoding_are_launched)
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
-    system.attention.launch_s = 1; /* of training's kernel: not in a decoding step */
-    system.host.block_s = 1;       /* a graph needs no host */
+    system.chip.attention.launch_s = 1; /* of training's kernel: not in a decoding step */
+    system.chip.host.block_s = 1;       /* a graph needs no host */
     double s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s;
-    system.launch.matrix_s = 1e-3;
+    system.chip.launch.matrix_s = 1e-3;
     double matrices_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s - s;
     ck_assert_double_eq_tol(matrices_s, (4 * 80 + 1) * 1e-3, 1e-9);
-    system.launch.matrix_s = 0;
-    system.launch.vector_s = 1e-3;
+    system.chip.launch.matrix_s = 0;
+    system.chip.launch.vector_s = 1e-3;
     /* Two norms, two sums, rotation, activation, attention and its sum; embedding, norm, sampling.
      */
     double vectors_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s - s;
@@ -269,7 +269,7 @@ START_TEST(stored_scores_take_memory_and_time)
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
     calc_inference_pass flash = pass_of(&app, &system, &exec, prefilled(2048, 2048));
-    exec.flash_attention = false;
+    exec.strategy.flash_attention = false;
     calc_inference_pass scores = pass_of(&app, &system, &exec, prefilled(2048, 2048));
     double square = 64 * 2048.0 * 4096;
     assert_near(scores.flop - flash.flop,

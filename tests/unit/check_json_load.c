@@ -42,14 +42,14 @@ START_TEST(system_is_read_in_si_units)
         calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", &errors),
         CALC_OK);
     ck_assert_int_eq(errors.count, 0);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].flop_per_s, 312e12);
-    ck_assert_int_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.count, 2);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.threshold[0], 128e9);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0], 0.95);
-    ck_assert_double_eq(sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 0);
-    ck_assert_double_eq(sys.mem1.capacity_bytes, 80 * 0x1p30);
-    ck_assert_double_eq(sys.mem2.bytes_per_s, 32e9);
-    ck_assert_int_eq(sys.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s, 312e12);
+    ck_assert_int_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.count, 2);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.threshold[0], 128e9);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0], 0.95);
+    ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 0);
+    ck_assert_double_eq(sys.chip.mem1.capacity_bytes, 80 * 0x1p30);
+    ck_assert_double_eq(sys.chip.mem2.bytes_per_s, 32e9);
+    ck_assert_int_eq(sys.chip.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
     ck_assert_int_eq(sys.networks_count, 1);
     ck_assert_int_eq(sys.networks[0].size, 8);
     ck_assert_double_eq(sys.networks[0].ops.p2p.scalar, 1);
@@ -64,10 +64,10 @@ START_TEST(execution_is_read)
     calc_exec exec;
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL),
                      CALC_OK);
-    ck_assert_int_eq(exec.data_par, 12);
-    ck_assert_int_eq(exec.datatype, CALC_DATATYPE_FLOAT16);
-    ck_assert_int_eq(exec.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
-    ck_assert(exec.training && !exec.weight_offload);
+    ck_assert_int_eq(exec.strategy.data_par, 12);
+    ck_assert_int_eq(exec.strategy.datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    ck_assert(exec.training && !exec.strategy.weight_offload);
 }
 END_TEST
 
@@ -104,18 +104,18 @@ START_TEST(what_is_absent_has_its_value)
     calc_exec exec;
     calc_system sys;
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
-    ck_assert_int_eq(exec.expert_par_net, -1);
-    ck_assert_int_eq(exec.context_par_net, -1);
-    ck_assert_int_eq(exec.context_par, 0);
-    ck_assert_int_eq(exec.recompute_modules, 0);
-    ck_assert_int_eq(exec.param_gather_overlap, CALC_CHOICE_AUTO);
+    ck_assert_int_eq(exec.strategy.expert_par_net, -1);
+    ck_assert_int_eq(exec.strategy.context_par_net, -1);
+    ck_assert_int_eq(exec.strategy.context_par, 0);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 0);
+    ck_assert_int_eq(exec.strategy.param_gather_overlap, CALC_CHOICE_AUTO);
     ck_assert_int_eq(
         calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", NULL), 0);
     ck_assert_double_eq(sys.networks[0].ops.all_to_all.scalar, 1);
     ck_assert_double_eq(sys.networks[0].ops.all_to_all.offset, -1);
     ck_assert_double_eq(sys.networks[1].ops.all_to_all.scalar, 0);
     ck_assert_int_eq(sys.networks[0].bandwidth_curve.count, 0);
-    ck_assert_double_eq(sys.launch.matrix_s, 0);
+    ck_assert_double_eq(sys.chip.launch.matrix_s, 0);
 }
 END_TEST
 
@@ -127,9 +127,9 @@ START_TEST(optional_objects_are_read_in_part)
                                 "\"host\": {}",
                                 NULL),
                      CALC_OK);
-    ck_assert_double_eq(sys.launch.vector_s, 4e-6);
-    ck_assert_double_eq(sys.launch.matrix_s, 0);
-    ck_assert_double_eq(sys.mem_reserved_bytes, 3 * 0x1p30);
+    ck_assert_double_eq(sys.chip.launch.vector_s, 4e-6);
+    ck_assert_double_eq(sys.chip.launch.matrix_s, 0);
+    ck_assert_double_eq(sys.chip.mem_reserved_bytes, 3 * 0x1p30);
     with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": {\"tensor\": 1}", CALC_ERR_FIELD,
                "x: /launch/tensor: unknown key \"tensor\"");
     with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": 4e-6", CALC_ERR_TYPE,
@@ -149,7 +149,7 @@ static int64_t modules(const char *value)
     snprintf(more, sizeof more, "\"recompute_modules\": %s", value);
     calc_status status = parse_with(CALC_KIND_EXEC, &exec, EXEC_TEXT, more, &errors);
     ck_assert_msg(status == CALC_OK, "%s: %s", value, errors.item[0].text);
-    return exec.recompute_modules;
+    return exec.strategy.recompute_modules;
 }
 
 START_TEST(a_set_is_an_array_or_a_word)
@@ -231,7 +231,7 @@ START_TEST(fields_may_have_their_other_names)
     ck_assert_int_eq(
         parse_with(CALC_KIND_EXEC, &exec, EXEC_TEXT, "\"matrix_dtype\": \"float8\"", NULL),
         CALC_OK);
-    ck_assert_int_eq(exec.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
     with_fails(CALC_KIND_APP, APP_TEXT, "\"moe_topk\": \"2\"", CALC_ERR_TYPE,
                "x: /moe_topk: expected an integer, found string \"2\"\n  hint: write 2");
     with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"moe_topk\": 2", CALC_ERR_FIELD,
@@ -283,7 +283,7 @@ START_TEST(choices_may_have_their_other_words)
     char text[] = EXEC_TEXT;
     memcpy(strstr(text, "\"multihead\""), "\"mla\"      ", 11);
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, text, strlen(text), "e", NULL), CALC_OK);
-    ck_assert_int_eq(exec.attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
+    ck_assert_int_eq(exec.strategy.attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
 }
 END_TEST
 

@@ -91,9 +91,9 @@ START_TEST(conversion_to_a_narrow_format_is_beside_the_measured_kernel)
 {
     put("a,mm,fp8,m=32 k=64 n=512,time,11,us\n");
     calc_exec exec = modern_exec(1, 1, 1);
-    exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     make(modern_app(), exec, CALC_DENSE_BLOCK);
-    c.system.quantize_bytes = 8;
+    c.system.chip.quantize_bytes = 8;
     make_block(&c, CALC_DENSE_BLOCK);
     c.context.measured = &table.table;
     ck_assert_double_eq_tol(kernel("feed-forward up", CALC_PASS_FW, CALC_KERNEL_EXACT),
@@ -110,7 +110,7 @@ START_TEST(attention_is_found_by_its_heads)
     ck_assert(kernel("flash attention", CALC_PASS_AGRAD, CALC_KERNEL_EXACT) == 22e-6);
     /* Portable kernels, windows and parts of a context were not what was measured. */
     calc_exec exec = modern_exec(1, 1, 1);
-    exec.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
+    exec.strategy.attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
     make(modern_app(), exec, CALC_DENSE_BLOCK);
     kernel("flash attention", CALC_PASS_FW, CALC_KERNEL_CURVE);
     calc_app app = modern_app();
@@ -174,7 +174,7 @@ START_TEST(collectives_are_found_by_bytes_and_ranks)
     start_csv();
     put("a,all_gather,,bytes=%d ranks=2 stride=8,time,53,us\n", 2 * 32 * 64);
     calc_exec exec = modern_exec(2, 1, 1);
-    exec.tensor_par_net = 1;
+    exec.strategy.tensor_par_net = 1;
     make(modern_app(), exec, CALC_DENSE_BLOCK);
     ck_assert(link("feed-forward gather", CALC_PASS_FW, CALC_KERNEL_EXACT) == 53e-6);
 }

@@ -6,7 +6,7 @@ static calc_kv_cache cache_of(const calc_app *app, int64_t tensor_par, calc_form
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DECODE, tensor_par, 1, 1, 1);
     e.inference.kv_datatype = format;
-    calc_shape shape = calc_shape_of(app, &e);
+    calc_shape shape = calc_shape_of(app, &e.strategy, e.microbatch_size, e.seq_size);
     return calc_kv_cache_of(&shape, &e.inference);
 }
 

@@ -9,7 +9,7 @@ START_TEST(a_layout_is_taken_apart_into_what_its_functions_say)
         stage_case s;
         calc_layout l;
         build(&s, i & 1 ? moe_app() : modern_app(), modern_exec(2, 2, 2));
-        s.c.exec.pipeline_par_overlap = i & 2;
+        s.c.exec.strategy.pipeline_par_overlap = i & 2;
         settle(&s);
         calc_layout_of(&s.c.app, &s.c.system, &s.c.exec, CALC_COMPAT_NONE, NULL, &l);
         ck_assert_ptr_eq(l.app, &s.c.app);

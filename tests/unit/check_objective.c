@@ -207,11 +207,11 @@ START_TEST(conditions_hold_on_the_right_side_of_their_limit)
     calc_stats stats = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         calc_constraint constraint = parse(cases[i].text);
-        calc_exec exec = {.tensor_par = 7};
+        calc_exec exec = {.strategy.tensor_par = 7};
         ck_assert_int_eq(calc_constraint_met(&constraint, &exec, &stats), cases[i].below);
-        exec.tensor_par = 8;
+        exec.strategy.tensor_par = 8;
         ck_assert_int_eq(calc_constraint_met(&constraint, &exec, &stats), cases[i].at);
-        exec.tensor_par = 9;
+        exec.strategy.tensor_par = 9;
         ck_assert_int_eq(calc_constraint_met(&constraint, &exec, &stats), cases[i].above);
     }
 }
@@ -219,8 +219,8 @@ END_TEST
 
 START_TEST(conditions_look_at_statistics_choices_and_booleans)
 {
-    calc_exec exec = {.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
-                      .weight_offload = true};
+    calc_exec exec = {.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
+                      .strategy.weight_offload = true};
     calc_stats stats = {.proc_mem_tier1_cap_req = 60 * 0x1p30};
     calc_constraint memory = parse("mem1 <= 60GiB");
     calc_constraint choice = parse("activation_recompute = full");

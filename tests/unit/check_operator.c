@@ -11,18 +11,20 @@ enum {
 START_TEST(an_execution_recomputes_what_it_says)
 {
     calc_exec e = small_exec(2, 1, 1);
-    e.recompute_modules = MLP; /* counts with the choice modules only */
-    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS);
-    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | ATTENTION);
-    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | CALC_RECOMPUTE_ALL);
-    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
-    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | MLP);
-    e.seq_par_ag_redo = true;
-    ck_assert_uint_eq(calc_operator_recompute(&e), ALWAYS | MLP | CALC_RECOMPUTE_GATHER);
+    e.strategy.recompute_modules = MLP; /* counts with the choice modules only */
+    ck_assert_uint_eq(calc_operator_recompute(&e.strategy, e.training), ALWAYS);
+    e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    ck_assert_uint_eq(calc_operator_recompute(&e.strategy, e.training), ALWAYS | ATTENTION);
+    e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_uint_eq(calc_operator_recompute(&e.strategy, e.training),
+                      ALWAYS | CALC_RECOMPUTE_ALL);
+    e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    ck_assert_uint_eq(calc_operator_recompute(&e.strategy, e.training), ALWAYS | MLP);
+    e.strategy.seq_par_ag_redo = true;
+    ck_assert_uint_eq(calc_operator_recompute(&e.strategy, e.training),
+                      ALWAYS | MLP | CALC_RECOMPUTE_GATHER);
     e.training = false;
-    ck_assert_uint_eq(calc_operator_recompute(&e), 0);
+    ck_assert_uint_eq(calc_operator_recompute(&e.strategy, e.training), 0);
 }
 END_TEST
 
@@ -79,9 +81,9 @@ START_TEST(rings_and_pipes_run_in_tiles)
 {
     calc_exec e = small_exec(2, 1, 1);
     for (int overlap = 0; overlap < CALC_TENSOR_PAR_OVERLAP_COUNT; overlap++) {
-        e.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
-        ck_assert(calc_operator_tiled(&e) == (overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
-                                              overlap == CALC_TENSOR_PAR_OVERLAP_PIPE));
+        e.strategy.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
+        ck_assert(calc_operator_tiled(&e.strategy) == (overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
+                                                       overlap == CALC_TENSOR_PAR_OVERLAP_PIPE));
     }
 }
 END_TEST

@@ -149,13 +149,13 @@ START_TEST(recomputation_repeats_messages_and_drops_activations)
 {
     shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    c.exec.recompute_modules = 0;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    c.exec.strategy.recompute_modules = 0;
     size_t count = layers_of(&c, layer);
     ck_assert_double_eq(find(layer, count, "attention gather")->baseblock_recomm_size, 0);
     ck_assert(find(layer, count, "feed-forward up")->activation > 0);
-    c.exec.seq_par_ag_redo = false;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.seq_par_ag_redo = false;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     count = layers_of(&c, layer);
     const calc_layer_stats *gather = find(layer, count, "attention gather");
     ck_assert_double_eq(gather->baseblock_recomm_size, gather->baseblock_fw_tp_comm_size);
@@ -172,7 +172,7 @@ START_TEST(intensities_are_arithmetic_over_traffic)
 {
     shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
-    c.exec.eager = false;
+    c.exec.strategy.eager = false;
     size_t count = layers_of(&c, layer);
     const calc_layer_stats *qkv = find(layer, count, "query key value");
     double in = 8192.0 * 16384, out = 8192.0 * 2304, weights = 16384.0 * 2304;
@@ -310,13 +310,13 @@ START_TEST(the_longest_list_fits)
 {
     shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
-    c.exec.tensor_par = 2;
-    c.exec.expert_tensor_par = 2;
-    c.exec.context_par = 4;
-    c.exec.data_par = 16;
-    c.exec.context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
-    c.exec.context_par_inner = 2;
-    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    c.exec.strategy.tensor_par = 2;
+    c.exec.strategy.expert_tensor_par = 2;
+    c.exec.strategy.context_par = 4;
+    c.exec.strategy.data_par = 16;
+    c.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+    c.exec.strategy.context_par_inner = 2;
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     size_t count = layers_of(&c, layer);
     ck_assert_uint_gt(count, 45);
     ck_assert_ptr_nonnull(find(layer, count, "context ring"));

@@ -9,14 +9,15 @@ static const double state_bytes = 12;
 static calc_system machine(double flop_per_s, double bytes_per_s)
 {
     calc_system system = small_system();
-    system.vector[CALC_DATATYPE_FLOAT16] = (calc_engine){flop_per_s, flat_curve(1)};
-    system.mem1 = (calc_memory_tier){.bytes_per_s = bytes_per_s, .efficiency = flat_curve(1)};
+    system.chip.vector[CALC_DATATYPE_FLOAT16] = (calc_engine){flop_per_s, flat_curve(1)};
+    system.chip.mem1 = (calc_memory_tier){.bytes_per_s = bytes_per_s, .efficiency = flat_curve(1)};
     return system;
 }
 
 static calc_cost_context context_of(const calc_system *system)
 {
-    return (calc_cost_context){.system = system, .vector = &system->vector[CALC_DATATYPE_FLOAT16]};
+    return (calc_cost_context){.chip = &system->chip,
+                               .vector = &system->chip.vector[CALC_DATATYPE_FLOAT16]};
 }
 
 /* 1100 FLOP at 1100 FLOP/s and 1200 bytes at 600 bytes/s. */
@@ -30,7 +31,7 @@ START_TEST(a_step_takes_eleven_flop_and_its_state_per_weight)
     ck_assert_double_eq(s.flop_s, 1);
     ck_assert_double_eq(s.mem_s, 2);
     ck_assert_double_eq(s.step_s, 2);
-    system.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
+    system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(calc_optimizer_layer(&c, state_bytes, 100, 1).step_s, 3);
 }
 END_TEST
@@ -52,7 +53,7 @@ START_TEST(a_block_sums_the_steps_of_its_layers)
 {
     static const double weights[] = {100, 0, 10};
     calc_system system = machine(1100, 1200);
-    system.mem1.efficiency = (calc_curve){2, {1000, 0}, {1, 0.1}};
+    system.chip.mem1.efficiency = (calc_curve){2, {1000, 0}, {1, 0.1}};
     calc_cost_context c = context_of(&system);
     calc_optimizer_step s = calc_optimizer_block(&c, state_bytes, weights, 3, 1);
     ck_assert_double_eq(s.flop, 1210);
@@ -69,7 +70,7 @@ START_TEST(the_mode_applies_to_each_layer_and_not_to_their_sums)
 {
     static const double weights[] = {100, 10};
     calc_system system = machine(110, 60);
-    system.vector[CALC_DATATYPE_FLOAT16].efficiency = (calc_curve){2, {1000, 0}, {1, 0.1}};
+    system.chip.vector[CALC_DATATYPE_FLOAT16].efficiency = (calc_curve){2, {1000, 0}, {1, 0.1}};
     calc_cost_context c = context_of(&system);
     calc_optimizer_step s = calc_optimizer_block(&c, state_bytes, weights, 2, 1);
     assert_near(s.flop_s, 20);

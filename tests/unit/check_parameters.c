@@ -70,7 +70,7 @@ static double block_weights_of(const calc_app *app, calc_compat compat)
 {
     calc_system system = small_system();
     calc_exec exec = small_exec(1, 1, 1);
-    calc_shape shape = calc_shape_of(app, &exec);
+    calc_shape shape = calc_shape_of(app, &exec.strategy, exec.microbatch_size, exec.seq_size);
     calc_cost_context context = calc_cost_context_of(&system, &exec, &shape, compat);
     calc_operator operators[CALC_MAX_OPERATORS];
     size_t count = calc_block_operators(&context, CALC_DENSE_BLOCK, operators);
@@ -196,7 +196,7 @@ END_TEST
 /* FLOP of a token, of a step of one micro-batch. */
 static double token_flop(const calc_app *app, const calc_exec *exec)
 {
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     double tokens = (double)app->seq_size * (double)exec->batch_size;
     return calc_parameters_step_flop(&shape, exec, true) / tokens;
 }
@@ -217,9 +217,11 @@ END_TEST
 static double token_flop_of_layers(const calc_app *app, const calc_exec *exec)
 {
     calc_system system = small_system();
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_operator layers[CALC_MAX_OPERATORS];
-    size_t count = calc_calculon_block(&shape, &system, exec, CALC_COMPAT_NONE, layers);
+    calc_cost_context context = calc_cost_context_of(&system, exec, &shape, CALC_COMPAT_NONE);
+    calc_recipe recipe = calc_block_recipe(&context, CALC_DENSE_BLOCK);
+    size_t count = calc_calculon_block(&recipe, layers);
     double flop = 0;
     for (size_t i = 0; i < count; i++) {
         bool matrix = layers[i].kind == CALC_OPERATOR_MATRIX;
@@ -241,7 +243,7 @@ START_TEST(the_matrix_layers_of_the_block_agree)
             exec.microbatch_size = 2;
             exec.training = training;
             assert_near(token_flop(&apps[i], &exec), token_flop_of_layers(&apps[i], &exec));
-            exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+            exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
             assert_near(token_flop(&apps[i], &exec), token_flop_of_layers(&apps[i], &exec));
         }
     }
@@ -253,7 +255,7 @@ START_TEST(recomputation_is_not_work_of_the_model)
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
     double flop = token_flop(&app, &exec);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     ck_assert_double_eq(token_flop(&app, &exec), flop);
 }
 END_TEST

@@ -16,17 +16,17 @@ static void llama(calc_app *app, calc_exec *exec)
                       .structure_type = CALC_STRUCTURE_TYPE_LLAMA,
                       .kv_heads = 8};
     *exec = (calc_exec){.num_procs = 64,
-                        .tensor_par = 4,
+                        .strategy.tensor_par = 4,
                         .pipeline_par = 4,
-                        .data_par = 4,
+                        .strategy.data_par = 4,
                         .batch_size = 128,
                         .microbatch_size = 2,
                         .pipeline_interleaving = 5,
-                        .datatype = CALC_DATATYPE_BFLOAT16,
-                        .optimizer_sharding = true,
-                        .zero_stage = 0,
-                        .data_par_overlap = true,
-                        .attention_type = CALC_ATTENTION_TYPE_FLASH};
+                        .strategy.datatype = CALC_DATATYPE_BFLOAT16,
+                        .strategy.optimizer_sharding = true,
+                        .strategy.zero_stage = 0,
+                        .strategy.data_par_overlap = true,
+                        .strategy.attention_type = CALC_ATTENTION_TYPE_FLASH};
 }
 
 #define SAYS(name, number) ck_assert_double_eq(plan.value[CALC_PLAN_##name], number)
@@ -84,7 +84,7 @@ START_TEST(presets_are_resolved)
     SAYS(DROPOUT, 0.1);
     SAYS(TIED, 1);
     SAYS(BIAS, 0);
-    exec.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
+    exec.strategy.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
     calc_plan_from(&plan, &app, &exec, 8);
     SAYS(FFN_TYPE, CALC_FFN_TYPE_SWIGLU);
 }
@@ -130,7 +130,7 @@ START_TEST(eight_bits_are_for_matrices)
     calc_exec exec;
     calc_plan plan;
     llama(&app, &exec);
-    exec.datatype = CALC_DATATYPE_FLOAT8;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT8;
     calc_plan_from(&plan, &app, &exec, 8);
     SAYS(PRECISION, CALC_DATATYPE_BFLOAT16);
     SAYS(FP8, 1);
@@ -145,17 +145,17 @@ START_TEST(spellings_of_one_meaning_become_equal)
         calc_exec exec[2];
         llama(&app[0], &exec[0]);
         llama(&app[1], &exec[1]);
-        exec[1].attention_type =
-            i == 0 ? CALC_ATTENTION_TYPE_GROUPED_QUERY : exec[1].attention_type;
-        exec[1].flash_attention = i == 0;
-        exec[1].context_par = i == 1;
-        exec[1].zero_stage = i == 2 ? 1 : 0;
+        exec[1].strategy.attention_type =
+            i == 0 ? CALC_ATTENTION_TYPE_GROUPED_QUERY : exec[1].strategy.attention_type;
+        exec[1].strategy.flash_attention = i == 0;
+        exec[1].strategy.context_par = i == 1;
+        exec[1].strategy.zero_stage = i == 2 ? 1 : 0;
         exec[1].seq_size = i == 3 ? 8192 : 0;
-        exec[1].grad_reduce_datatype = i == 4 ? CALC_FORMAT_FLOAT32 : CALC_FORMAT_AUTO;
-        exec[0].activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-        exec[1].activation_recompute =
+        exec[1].strategy.grad_reduce_datatype = i == 4 ? CALC_FORMAT_FLOAT32 : CALC_FORMAT_AUTO;
+        exec[0].strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+        exec[1].strategy.activation_recompute =
             i == 5 ? CALC_ACTIVATION_RECOMPUTE_MODULES : CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-        exec[1].recompute_modules = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+        exec[1].strategy.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
         calc_plan_resolve(&app[0], &exec[0]);
         calc_plan_resolve(&app[1], &exec[1]);
         ck_assert_mem_eq(&app[0], &app[1], sizeof app[0]);
@@ -170,12 +170,12 @@ START_TEST(meanings_that_differ_stay_different)
     calc_exec exec[2];
     llama(&app, &exec[0]);
     llama(&app, &exec[1]);
-    exec[1].zero_stage = 2;
+    exec[1].strategy.zero_stage = 2;
     calc_plan_resolve(&app, &exec[0]);
     calc_plan_resolve(&app, &exec[1]);
-    ck_assert_int_eq(exec[0].zero_stage, 1);
-    ck_assert_int_eq(exec[1].zero_stage, 2);
-    ck_assert_int_eq(exec[0].fsdp_par, 4);
+    ck_assert_int_eq(exec[0].strategy.zero_stage, 1);
+    ck_assert_int_eq(exec[1].strategy.zero_stage, 2);
+    ck_assert_int_eq(exec[0].strategy.fsdp_par, 4);
 }
 END_TEST
 

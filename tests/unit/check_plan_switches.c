@@ -6,19 +6,19 @@
 static calc_exec layout(void)
 {
     return (calc_exec){.num_procs = 64,
-                       .tensor_par = 4,
+                       .strategy.tensor_par = 4,
                        .pipeline_par = 4,
-                       .data_par = 4,
-                       .context_par = 1,
+                       .strategy.data_par = 4,
+                       .strategy.context_par = 1,
                        .pipeline_interleaving = 1,
-                       .datatype = CALC_DATATYPE_BFLOAT16,
-                       .grad_datatype = CALC_FORMAT_FLOAT32,
-                       .tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR,
-                       .tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC,
-                       .optimizer_sharding = true,
-                       .zero_stage = 1,
-                       .fsdp_par = 4,
-                       .data_par_overlap = true};
+                       .strategy.datatype = CALC_DATATYPE_BFLOAT16,
+                       .strategy.grad_datatype = CALC_FORMAT_FLOAT32,
+                       .strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR,
+                       .strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC,
+                       .strategy.optimizer_sharding = true,
+                       .strategy.zero_stage = 1,
+                       .strategy.fsdp_par = 4,
+                       .strategy.data_par_overlap = true};
 }
 
 /* What a layout says in one member; NaN: nothing. */
@@ -38,11 +38,11 @@ START_TEST(one_of_two_keys_takes_context_parallelism)
     calc_exec e = layout();
     SILENT(RING_RANKS);
     SILENT(HEADS_RANKS);
-    e.context_par = 2;
-    e.context_par_type = CALC_CONTEXT_PAR_TYPE_RING;
+    e.strategy.context_par = 2;
+    e.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_RING;
     SPLIT(RING_RANKS, 2);
     SILENT(HEADS_RANKS);
-    e.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    e.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
     SPLIT(HEADS_RANKS, 2);
     SILENT(RING_RANKS);
 }
@@ -52,12 +52,12 @@ START_TEST(replicas_share_what_context_ranks_do_not)
 {
     calc_exec e = layout();
     SPLIT(SHARD_REPLICAS, 4);
-    e.fsdp_par = 2;
+    e.strategy.fsdp_par = 2;
     SPLIT(SHARD_REPLICAS, 2);
-    e.context_par = 2;
-    e.fsdp_par = 8;
+    e.strategy.context_par = 2;
+    e.strategy.fsdp_par = 8;
     SPLIT(SHARD_REPLICAS, 4);
-    e.zero_stage = 0;
+    e.strategy.zero_stage = 0;
     SILENT(SHARD_REPLICAS);
 }
 END_TEST
@@ -68,18 +68,18 @@ START_TEST(switches_depend_on_stages_and_on_what_is_sharded)
     SPLIT(TENSOR_SWITCHES, CALC_PLAN_TENSOR_REDUCE);
     SPLIT(PIPELINE_SWITCHES, CALC_PLAN_PIPELINE_REDUCE);
     SPLIT(SHARDING_SWITCHES, 0);
-    e.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     e.pipeline_par = 1;
-    e.param_gather_overlap = CALC_CHOICE_TRUE;
+    e.strategy.param_gather_overlap = CALC_CHOICE_TRUE;
     SPLIT(TENSOR_SWITCHES, CALC_PLAN_TENSOR_SCATTER);
     SPLIT(PIPELINE_SWITCHES, 0);
     SPLIT(SHARDING_SWITCHES,
           CALC_PLAN_SHARDING_REDUCE | CALC_PLAN_SHARDING_SPLIT | CALC_PLAN_SHARDING_GATHER);
-    e.zero_stage = 2;
+    e.strategy.zero_stage = 2;
     SPLIT(SHARDING_SWITCHES, CALC_PLAN_SHARDING_REDUCE_GRAD);
-    e.zero_stage = 3;
+    e.strategy.zero_stage = 3;
     SPLIT(SHARDING_SWITCHES, 0);
-    e.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
+    e.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
     SPLIT(TENSOR_SWITCHES, 0);
 }
 END_TEST
@@ -87,8 +87,8 @@ END_TEST
 START_TEST(pipelines_take_words_for_chunks_and_schedules)
 {
     calc_exec e = layout();
-    e.data_par_overlap = false;
-    e.pipeline_par_overlap = true;
+    e.strategy.data_par_overlap = false;
+    e.strategy.pipeline_par_overlap = true;
     SPLIT(PIPELINE_SWITCHES, 0);
     e.pipeline_interleaving = 2;
     SPLIT(PIPELINE_SWITCHES, CALC_PLAN_PIPELINE_MESSAGE);

@@ -22,12 +22,13 @@ static void leave(void)
 /* Rates from before any calibration to these operators, whatever the file says by now. */
 static void set_rates(double matrix, double memory, double grouped, double sustained)
 {
-    machine.sustained = sustained;
-    machine.matrix[CALC_DATATYPE_BFLOAT16].efficiency =
+    machine.chip.sustained = sustained;
+    machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency =
         (calc_curve){.count = 1, .threshold = {0}, .efficiency = {matrix}};
-    machine.mem1.efficiency = (calc_curve){.count = 1, .threshold = {0}, .efficiency = {memory}};
-    machine.launch.matrix_s = 6e-6;
-    machine.grouped = (calc_grouped_rates){.efficiency = grouped};
+    machine.chip.mem1.efficiency =
+        (calc_curve){.count = 1, .threshold = {0}, .efficiency = {memory}};
+    machine.chip.launch.matrix_s = 6e-6;
+    machine.chip.grouped = (calc_grouped_rates){.efficiency = grouped};
     machine.networks[0].efficiency = 0.72;
     machine.networks[0].latency_s = 3e-5;
 }
@@ -38,11 +39,11 @@ static void calibrate(const char *rows, const char *system)
     machine = load_system(system);
     if (strcmp(rows, "b200") == 0) {
         set_rates(0.628, 0.581, 1.11, 0.832);
-        machine.attention = (calc_attention_rates){
+        machine.chip.attention = (calc_attention_rates){
             .fw_efficiency = 0.54, .bw_efficiency = 0.42, .launch_s = 3e-5, .softmax_size = 40};
     } else {
         set_rates(0.869, 0.804, 0.9, 1);
-        machine.attention = (calc_attention_rates){
+        machine.chip.attention = (calc_attention_rates){
             .fw_efficiency = 0.64, .bw_efficiency = 0.49, .launch_s = 3e-5, .softmax_size = 22.1};
     }
     ck_assert_int_eq(
@@ -125,13 +126,13 @@ START_TEST(what_is_written_is_a_machine_that_says_what_was_fitted)
     ck_assert_ptr_nonnull(strstr(text.data, " Not determined, left as it was: launch.matrix, "));
     ck_assert_ptr_null(strstr(text.data, "fitted on x"));
     /* All numbers of the calibrated machine are in it. */
-    ck_assert(again.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] ==
-              c->fit.system.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0]);
-    ck_assert(again.attention.bw_efficiency == c->fit.system.attention.bw_efficiency);
-    ck_assert(again.attention.launch_s == c->fit.system.attention.launch_s);
-    ck_assert(again.grouped.efficiency == c->fit.system.grouped.efficiency);
+    ck_assert(again.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] ==
+              c->fit.system.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0]);
+    ck_assert(again.chip.attention.bw_efficiency == c->fit.system.chip.attention.bw_efficiency);
+    ck_assert(again.chip.attention.launch_s == c->fit.system.chip.attention.launch_s);
+    ck_assert(again.chip.grouped.efficiency == c->fit.system.chip.grouped.efficiency);
     ck_assert(again.networks_count == machine.networks_count);
-    ck_assert(again.host.block_s == machine.host.block_s);
+    ck_assert(again.chip.host.block_s == machine.chip.host.block_s);
     calc_text_free(&text);
 }
 END_TEST

@@ -10,8 +10,8 @@ static calc_system machine;
 static void enter(void)
 {
     machine = load_system("a100_sxm_80g");
-    machine.launch.matrix_s = 0;
-    machine.mem1.bytes_per_s = 1e18; /* arithmetic only */
+    machine.chip.launch.matrix_s = 0;
+    machine.chip.mem1.bytes_per_s = 1e18; /* arithmetic only */
     start_csv();
 }
 
@@ -37,7 +37,7 @@ static const calc_curve *make(bool expected)
                                              points.count, NULL, &changed, &errors),
                      CALC_OK);
     ck_assert_int_eq(changed, expected);
-    return &machine.matrix[CALC_DATATYPE_BFLOAT16].efficiency;
+    return &machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency;
 }
 
 /* Half of the most at 10 GFLOP. */
@@ -100,7 +100,7 @@ END_TEST
 
 START_TEST(one_number_stays_where_a_curve_does_not_predict_better)
 {
-    machine.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] = 0.61;
+    machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] = 0.61;
     put_shapes(flat, 0.1);
     const calc_curve *c = make(false);
     ck_assert_int_eq(c->count, 1);
@@ -110,7 +110,7 @@ END_TEST
 
 START_TEST(efficiency_that_falls_with_size_is_pooled)
 {
-    machine.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] = 0.05;
+    machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] = 0.05;
     put_shapes(falling, 0);
     const calc_curve *c = make(true);
     ck_assert_int_eq(c->count, 1);
@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(without_points_nothing_changes)
 {
-    double before = machine.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0];
+    double before = machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0];
     put("a,copy,,bytes=8,time,1,s\n");
     ck_assert_double_eq(make(false)->efficiency[0], before);
 }

@@ -100,11 +100,11 @@ START_TEST(constants_of_kernels_are_found_again)
     found("mem1.MB_efficiency", traffic, 0.05);
     found("launch.vector", vector_s, 0.2);
     /* The system has them; half precision, without points, follows. */
-    ck_assert_double_eq(fit->system.launch.matrix_s, constant("launch.matrix")->value);
-    ck_assert_double_eq(fit->system.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0],
+    ck_assert_double_eq(fit->system.chip.launch.matrix_s, constant("launch.matrix")->value);
+    ck_assert_double_eq(fit->system.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0],
                         constant("matrix.bfloat16.gflops_efficiency")->value);
-    ck_assert_double_eq(fit->system.matrix[CALC_DATATYPE_FLOAT32].efficiency.efficiency[0],
-                        machine.matrix[CALC_DATATYPE_FLOAT32].efficiency.efficiency[0]);
+    ck_assert_double_eq(fit->system.chip.matrix[CALC_DATATYPE_FLOAT32].efficiency.efficiency[0],
+                        machine.chip.matrix[CALC_DATATYPE_FLOAT32].efficiency.efficiency[0]);
 }
 END_TEST
 
@@ -139,7 +139,7 @@ START_TEST(large_multiplications_alone_say_nothing_of_launches_and_bandwidth)
     }
     make_fit();
     ck_assert_int_eq(constant("matrix.bfloat16.gflops_efficiency")->standing, CALC_POINT_FITTED);
-    stays("launch.matrix", machine.launch.matrix_s);
+    stays("launch.matrix", machine.chip.launch.matrix_s);
     for (size_t i = 0; i < fit->count; i++) {
         ck_assert_str_ne(fit->item[i].path[0], "mem1.MB_efficiency");
     }
@@ -150,7 +150,7 @@ START_TEST(rates_of_attention_are_found_again)
 {
     static const double fw = 0.55;
     static const double bw = 0.38;
-    machine.attention.softmax_size = 0;
+    machine.chip.attention.softmax_size = 0;
     for (double seq = 512; seq <= 32768; seq *= 2) {
         for (int heads = 8; heads <= 64; heads *= 2) {
             double flop = 2 * heads * seq * (seq + 1) / 2 * 256;
@@ -166,7 +166,7 @@ START_TEST(rates_of_attention_are_found_again)
     found("attention.launch", 4e-5, 0.05);
     /* All heads are of one width: the cost of exponentials is not seen. */
     stays("attention.softmax_size", 0);
-    ck_assert(fit->system.attention.softmax_size == 0);
+    ck_assert(fit->system.chip.attention.softmax_size == 0);
 }
 END_TEST
 

@@ -7,14 +7,14 @@ static calc_system s;
 static void enter(void)
 {
     s = load_system("a100_sxm_80g");
-    s.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 100e12;
-    s.matrix[CALC_DATATYPE_BFLOAT16].efficiency =
+    s.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 100e12;
+    s.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency =
         (calc_curve){.count = 1, .threshold = {0}, .efficiency = {0.5}};
-    s.mem1.bytes_per_s = 1e12;
-    s.mem1.efficiency = (calc_curve){.count = 1, .threshold = {0}, .efficiency = {0.8}};
-    s.launch = (calc_launch){.matrix_s = 3e-6, .vector_s = 2e-6};
-    s.grouped.efficiency = 0.5;
-    s.attention = (calc_attention_rates){
+    s.chip.mem1.bytes_per_s = 1e12;
+    s.chip.mem1.efficiency = (calc_curve){.count = 1, .threshold = {0}, .efficiency = {0.8}};
+    s.chip.launch = (calc_launch){.matrix_s = 3e-6, .vector_s = 2e-6};
+    s.chip.grouped.efficiency = 0.5;
+    s.chip.attention = (calc_attention_rates){
         .fw_efficiency = 0.4, .bw_efficiency = 0.25, .launch_s = 1e-5, .softmax_size = 0};
     s.networks[0].bytes_per_s = 200e9;
     s.networks[0].efficiency = 0.5;

@@ -60,7 +60,7 @@ START_TEST(only_equal_problems_compete)
     ck_assert(isnan(r.tau) && isnan(r.regret_mean) && isnan(r.regret_worst));
     prediction[1].map.app.hidden = 1;
     ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 1);
-    prediction[1].map.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    prediction[1].map.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 0);
     prediction[1].map = (calc_run_map){.app = {.hidden = 2}};
     add(1, 2, 3);
@@ -90,7 +90,7 @@ START_TEST(equal_predictions_are_not_in_the_right_order)
 {
     add(1, 1, 2);
     add(1, 2, 2);
-    prediction[1].map.exec.tensor_par = 8;
+    prediction[1].map.exec.strategy.tensor_par = 8;
     calc_ranking r = calc_ranking_of(result, count);
     ck_assert(r.pairs == 1 && r.tau == -1);
 }

@@ -83,7 +83,7 @@ START_TEST(offload_with_too_few_blocks_says_how_many)
     calc_system system = small_system();
     calc_exec exec = small_exec(1, 4, 1);
     calc_reason reason[CALC_MAX_REASONS];
-    exec.weight_offload = true;
+    exec.strategy.weight_offload = true;
     ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
     assert_reason(&reason[0], CALC_VERDICT_OFFLOAD_BLOCKS,
                   "offload needs at least 3 blocks on every stage, the layout has stages with 2",
@@ -141,15 +141,15 @@ START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
     calc_reason reason[CALC_MAX_REASONS];
     system.networks_count = 3;
     system.networks[2] = system.networks[1];
-    exec.data_par_net = 2;
+    exec.strategy.data_par_net = 2;
     system.networks[0].size = 2;
     system.networks[1].size = 7;
     system.networks[2].size = 16;
     system.networks[2].must_be_filled = true;
     exec.pipeline_interleaving = 3;
-    exec.optimizer_offload = true;
-    system.mem1.capacity_bytes = 0;
-    system.mem2.capacity_bytes = 0;
+    exec.strategy.optimizer_offload = true;
+    system.chip.mem1.capacity_bytes = 0;
+    system.chip.mem2.capacity_bytes = 0;
     calc_verdict want[] = {
         CALC_VERDICT_NETWORK_SIZE, CALC_VERDICT_NETWORK_SIZE,  CALC_VERDICT_NETWORK_FILL,
         CALC_VERDICT_INTERLEAVING, CALC_VERDICT_MEM1_CAPACITY, CALC_VERDICT_MEM2_CAPACITY,

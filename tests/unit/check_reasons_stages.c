@@ -26,7 +26,7 @@ static void assert_only(const shipped_case *c, calc_verdict verdict, const char 
 static shipped_case roomy(void)
 {
     shipped_case c = modern_layout(0);
-    c.system.mem1.capacity_bytes = 1e15;
+    c.system.chip.mem1.capacity_bytes = 1e15;
     return c;
 }
 
@@ -124,9 +124,9 @@ START_TEST(every_stage_needs_a_block)
     shipped_case c = roomy();
     c.exec.pipeline_interleaving = 1;
     c.exec.num_procs = 8 * 128;
-    c.exec.data_par = 1;
-    c.exec.zero_stage = 0;
-    c.exec.optimizer_sharding = false;
+    c.exec.strategy.data_par = 1;
+    c.exec.strategy.zero_stage = 0;
+    c.exec.strategy.optimizer_sharding = false;
     c.exec.pipeline_par = 128;
     assert_only(&c, CALC_VERDICT_INTERLEAVING,
                 "126 blocks do not give each of 128 stages one beside the embedding and the head",
@@ -148,11 +148,11 @@ static shipped_case offloading(int64_t stages)
 {
     shipped_case c = load_case("llama3-8B", "h100_sxm", "llama3-8B_128_fsdp");
     c.exec.pipeline_par = stages;
-    c.exec.data_par = c.exec.num_procs / stages;
-    c.exec.zero_stage = 1;
-    c.exec.weight_offload = true;
-    c.system.mem1.capacity_bytes = 1e15;
-    c.system.mem2 = (calc_memory_tier){
+    c.exec.strategy.data_par = c.exec.num_procs / stages;
+    c.exec.strategy.zero_stage = 1;
+    c.exec.strategy.weight_offload = true;
+    c.system.chip.mem1.capacity_bytes = 1e15;
+    c.system.chip.mem2 = (calc_memory_tier){
         .capacity_bytes = 1e15, .bytes_per_s = 1e11, .efficiency = {.count = 1, .efficiency = {1}}};
     return c;
 }
@@ -165,12 +165,14 @@ START_TEST(offload_needs_three_blocks_on_every_stage)
     assert_only(&c, CALC_VERDICT_OFFLOAD_BLOCKS,
                 "offload needs at least 3 blocks on every stage, the layout has stages with 2",
                 "lower pipeline_par, or keep everything in tier 1");
-    c.exec.weight_offload = false;
+    c.exec.strategy.weight_offload = false;
     ck_assert_uint_eq(reasons_of(&c, reason), 0);
     for (int i = 0; i < 2; i++) {
-        *(i == 0 ? &c.exec.activations_offload : &c.exec.optimizer_offload) = true;
+        *(i == 0 ? &c.exec.strategy.activations_offload : &c.exec.strategy.optimizer_offload) =
+            true;
         ck_assert_uint_eq(reasons_of(&c, reason), 1);
-        *(i == 0 ? &c.exec.activations_offload : &c.exec.optimizer_offload) = false;
+        *(i == 0 ? &c.exec.strategy.activations_offload : &c.exec.strategy.optimizer_offload) =
+            false;
     }
     c = offloading(8); /* 4 each; with 2 on the first stage 30 do not split over 7 */
     ck_assert_uint_eq(reasons_of(&c, reason), 0);
@@ -193,7 +195,7 @@ START_TEST(offload_needs_three_blocks_on_every_stage)
                 "keep everything in tier 1");
     c.exec.pipeline_interleaving = 2; /* chunks that do not divide come first */
     c.exec.pipeline_par = 16;
-    c.exec.data_par = 8;
+    c.exec.strategy.data_par = 8;
     c.app.num_blocks = 16;
     ck_assert_uint_eq(reasons_of(&c, reason), 1);
     ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_INTERLEAVING);
@@ -207,14 +209,14 @@ START_TEST(a_second_tier_that_is_too_small_is_named)
     shipped_case c = offloading(1);
     double block = 4096 * (2 * 4096.0 + 2 * 1024) + 3 * 4096.0 * 14336 + 2 * 4096;
     double weights = 32 * block + 2 * 128256 * 4096.0 + 4096;
-    c.system.mem2.capacity_bytes = 2 * weights;
+    c.system.chip.mem2.capacity_bytes = 2 * weights;
     ck_assert_uint_eq(reasons_of(&c, reason), 0);
-    c.system.mem2.capacity_bytes = 0x1p33;
+    c.system.chip.mem2.capacity_bytes = 0x1p33;
     char text[256];
     snprintf(text, sizeof text, "tier 2 needs %.2f GiB and has 8.00 GiB: %.2f GiB too little",
              2 * weights / 0x1p30, 2 * weights / 0x1p30 - 8);
     assert_only(&c, CALC_VERDICT_MEM2_CAPACITY, text, "offload less, or to a larger second tier");
-    c.system.mem1.capacity_bytes = 0x1p30; /* and after the first */
+    c.system.chip.mem1.capacity_bytes = 0x1p30; /* and after the first */
     ck_assert_uint_eq(reasons_of(&c, reason), 2);
     ck_assert_int_eq(reason[1].verdict, CALC_VERDICT_MEM2_CAPACITY);
 }
@@ -284,11 +286,11 @@ START_TEST(activations_are_advised_what_is_not_done_yet)
 {
     shipped_case c = roomy();
     const calc_stats most = {.act_space = 1};
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     ck_assert_str_eq(capacity(&c, &most).hint, "raise context_par or tensor_par");
-    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
-    c.exec.seq_par_ag_redo = false;
-    c.exec.flash_attention = false;
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    c.exec.strategy.seq_par_ag_redo = false;
+    c.exec.strategy.flash_attention = false;
     c.exec.microbatch_size = 2;
     c.exec.batch_size *= 2;
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_GPIPE;
@@ -297,7 +299,7 @@ START_TEST(activations_are_advised_what_is_not_done_yet)
                      "\"rs_ag\"), use pipeline_schedule \"1f1b\", lower microbatch_size, raise "
                      "context_par or tensor_par");
     c = roomy();
-    c.exec.seq_par_ag_redo = false;
+    c.exec.strategy.seq_par_ag_redo = false;
     ck_assert_str_eq(capacity(&c, &most).hint,
                      "recompute more (activation_recompute, recompute_modules), set "
                      "seq_par_ag_redo, raise context_par or tensor_par");
@@ -311,33 +313,33 @@ START_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
     const calc_stats grads = {.weight_grad_space = 1};
     const calc_stats optimizer = {.optimizer_space = 1};
     const char *raise = "raise tensor_par or pipeline_par";
-    c.exec.zero_stage = 0;
-    c.exec.optimizer_sharding = false;
+    c.exec.strategy.zero_stage = 0;
+    c.exec.strategy.optimizer_sharding = false;
     ck_assert_str_eq(capacity(&c, &optimizer).hint,
                      "shard it (zero_stage 1), narrow it (optimizer_moment_datatype "
                      "\"bfloat16\"), raise tensor_par or pipeline_par");
-    c.exec.zero_stage = 1;
-    c.exec.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
+    c.exec.strategy.zero_stage = 1;
+    c.exec.strategy.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
     ck_assert_str_eq(capacity(&c, &optimizer).hint, raise);
     ck_assert_str_eq(capacity(&c, &grads).hint,
                      "shard them (zero_stage 2), narrow them (grad_datatype \"bfloat16\"), raise "
                      "tensor_par or pipeline_par");
-    c.exec.zero_stage = 2;
-    c.exec.grad_datatype = CALC_FORMAT_BFLOAT16;
+    c.exec.strategy.zero_stage = 2;
+    c.exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
     ck_assert_str_eq(capacity(&c, &grads).hint, raise);
     ck_assert_str_eq(capacity(&c, &weights).hint,
                      "shard them (zero_stage 3), raise tensor_par or pipeline_par");
-    c.exec.zero_stage = 3;
+    c.exec.strategy.zero_stage = 3;
     ck_assert_str_eq(capacity(&c, &weights).hint, raise);
     c = modern_layout(4);
-    c.exec.expert_par = 1;
-    c.exec.zero_stage = 3;
+    c.exec.strategy.expert_par = 1;
+    c.exec.strategy.zero_stage = 3;
     ck_assert_str_eq(capacity(&c, &weights).hint,
                      "raise expert_par, raise tensor_par or pipeline_par");
-    c.exec.expert_par = 8; /* of 8 experts */
+    c.exec.strategy.expert_par = 8; /* of 8 experts */
     ck_assert_str_eq(capacity(&c, &weights).hint, raise);
-    c.exec.data_par = 1;
-    c.exec.zero_stage = 0;
+    c.exec.strategy.data_par = 1;
+    c.exec.strategy.zero_stage = 0;
     ck_assert_str_eq(capacity(&c, &weights).hint, raise);
 }
 END_TEST

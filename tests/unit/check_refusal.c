@@ -19,16 +19,16 @@ static void setup(void)
                      .num_experts = 8,
                      .experts_per_token = 2};
     exec = (calc_exec){.num_procs = 32,
-                       .tensor_par = 2,
+                       .strategy.tensor_par = 2,
                        .pipeline_par = 4,
-                       .data_par = 4,
+                       .strategy.data_par = 4,
                        .batch_size = 32,
                        .microbatch_size = 1,
                        .pipeline_interleaving = 2,
-                       .expert_par = 4,
-                       .datatype = CALC_DATATYPE_BFLOAT16,
-                       .tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG,
-                       .expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH,
+                       .strategy.expert_par = 4,
+                       .strategy.datatype = CALC_DATATYPE_BFLOAT16,
+                       .strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG,
+                       .strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH,
                        .training = true};
 }
 
@@ -67,14 +67,14 @@ START_TEST(overlap_of_two_batches_has_conditions)
     exec.pipeline_interleaving = 1;
     refused(MEGATRON, "pipeline_interleaving of at least 2");
     exec.pipeline_interleaving = 1;
-    exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
+    exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
     fine(MEGATRON);
     setup();
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     refused(MEGATRON, "activation_recompute full");
-    exec.expert_par = 0;
+    exec.strategy.expert_par = 0;
     refused(MEGATRON, "expert_par of at least 2");
-    exec.expert_par = 0;
+    exec.strategy.expert_par = 0;
     app.num_experts = 0;
     fine(MEGATRON);
     setup();
@@ -115,25 +115,25 @@ END_TEST
 
 START_TEST(sequence_parallelism_is_needed)
 {
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     refused(MEGATRON, "experts with tensor_par above 1");
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     app.num_experts = 0;
     fine(MEGATRON);
-    exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC;
     fine(MEGATRON);
-    exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
+    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
     refused(MEGATRON, "tensor_par_overlap");
 }
 END_TEST
 
 START_TEST(stages_and_sharded_gradients_are_either_or)
 {
-    exec.zero_stage = 2;
+    exec.strategy.zero_stage = 2;
     refused(&calc_framework_paddle, "zero_stage 2 and 3");
-    exec.zero_stage = 1;
+    exec.strategy.zero_stage = 1;
     fine(&calc_framework_paddle);
-    exec.zero_stage = 3;
+    exec.strategy.zero_stage = 3;
     fine(MEGATRON);
 }
 END_TEST

@@ -80,18 +80,18 @@ END_TEST
 START_TEST(traits_are_those_of_a_layout)
 {
     calc_app app = {.num_experts = 8};
-    calc_exec exec = {.num_procs = 64, .datatype = CALC_DATATYPE_BFLOAT16};
+    calc_exec exec = {.num_procs = 64, .strategy.datatype = CALC_DATATYPE_BFLOAT16};
     calc_traits t = calc_traits_of(&app, &exec, "A100");
     ck_assert(t.experts && t.bits == 16 && t.processors == 64);
     ck_assert_str_eq(t.family, "A100");
     app.num_experts = 0;
-    exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     t = calc_traits_of(&app, &exec, "A100");
     ck_assert(!t.experts && t.bits == 8);
-    exec.matrix_datatype = CALC_FORMAT_FLOAT4;
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
     ck_assert_int_eq(calc_traits_of(&app, &exec, "").bits, 4);
-    exec.matrix_datatype = CALC_FORMAT_AUTO;
-    exec.datatype = CALC_DATATYPE_FLOAT32;
+    exec.strategy.matrix_datatype = CALC_FORMAT_AUTO;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     ck_assert_int_eq(calc_traits_of(&app, &exec, "").bits, 32);
 }
 END_TEST

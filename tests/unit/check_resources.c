@@ -8,10 +8,10 @@ static calc_system machine;
 static void set_up(void)
 {
     machine = (calc_system){.networks_count = 2};
-    machine.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 1000;
-    machine.vector[CALC_DATATYPE_FLOAT32].flop_per_s = 100;
-    machine.mem1 = (calc_memory_tier){.capacity_bytes = 80, .bytes_per_s = 20};
-    machine.mem2 = (calc_memory_tier){.capacity_bytes = 500, .bytes_per_s = 2};
+    machine.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 1000;
+    machine.chip.vector[CALC_DATATYPE_FLOAT32].flop_per_s = 100;
+    machine.chip.mem1 = (calc_memory_tier){.capacity_bytes = 80, .bytes_per_s = 20};
+    machine.chip.mem2 = (calc_memory_tier){.capacity_bytes = 500, .bytes_per_s = 2};
     machine.networks[0].bytes_per_s = 300;
     machine.networks[1].bytes_per_s = 30;
 }
@@ -19,14 +19,14 @@ static void set_up(void)
 /* What there is of each resource, in their order. */
 static void amounts(const calc_system *s, double amount[8])
 {
-    const double all[] = {s->matrix[CALC_DATATYPE_BFLOAT16].flop_per_s,
-                          s->vector[CALC_DATATYPE_FLOAT32].flop_per_s,
-                          s->mem1.bytes_per_s,
-                          s->mem2.bytes_per_s,
+    const double all[] = {s->chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s,
+                          s->chip.vector[CALC_DATATYPE_FLOAT32].flop_per_s,
+                          s->chip.mem1.bytes_per_s,
+                          s->chip.mem2.bytes_per_s,
                           s->networks[0].bytes_per_s,
                           s->networks[1].bytes_per_s,
-                          s->mem1.capacity_bytes,
-                          s->mem2.capacity_bytes};
+                          s->chip.mem1.capacity_bytes,
+                          s->chip.mem2.capacity_bytes};
     for (size_t i = 0; i < 8; i++) {
         amount[i] = all[i];
     }
@@ -67,7 +67,7 @@ START_TEST(a_second_tier_need_not_be_there)
     for (size_t i = 0; i < 8; i++) {
         ck_assert(calc_resource_there(&machine, i));
     }
-    machine.mem2.capacity_bytes = 0;
+    machine.chip.mem2.capacity_bytes = 0;
     for (size_t i = 0; i < 8; i++) {
         ck_assert_int_eq(calc_resource_there(&machine, i), i != 3 && i != 7);
     }

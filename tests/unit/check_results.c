@@ -120,7 +120,7 @@ START_TEST(an_unpublished_micro_batch_is_the_fastest)
     ck_assert(results.item[0].predicted <= results.item[1].predicted);
     ck_assert(results.item[0].predicted <= results.item[2].predicted);
     const calc_exec *e = &results.prediction[0].map.exec;
-    ck_assert_int_eq(e->batch_size % (e->data_par * e->microbatch_size), 0);
+    ck_assert_int_eq(e->batch_size % (e->strategy.data_par * e->microbatch_size), 0);
     ck_assert(results.item[1].predicted != results.item[2].predicted);
 }
 END_TEST

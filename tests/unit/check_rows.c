@@ -18,11 +18,11 @@ static void begin(void)
     app = small_app();
     sys = small_system();
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &base);
-    base.tensor_par = 2;
+    base.strategy.tensor_par = 2;
     base.microbatch_size = 1;
-    base.datatype = CALC_DATATYPE_FLOAT16;
+    base.strategy.datatype = CALC_DATATYPE_FLOAT16;
     base.training = true;
-    base.flash_attention = true;
+    base.strategy.flash_attention = true;
     ck_assert_int_eq(calc_space_init(&space), CALC_OK);
 }
 
@@ -51,10 +51,10 @@ START_TEST(rows_are_the_legal_combinations)
      * of which the last may gather again unless everything is recomputed; 5 overlaps; 2 networks.
      */
     ck_assert_uint_eq(filled(false), (4 + 3) * 5 * 2);
-    base.tensor_par = 1;
+    base.strategy.tensor_par = 1;
     ck_assert_uint_eq(filled(false), 4 + 3); /* nothing to overlap, no network */
     base.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    base.tensor_par = 2;
+    base.strategy.tensor_par = 2;
     ck_assert_uint_eq(filled(false), (4 + 3) * 5);
     base.training = false;
     ck_assert_uint_eq(filled(false), 4 * 5);
@@ -69,12 +69,14 @@ START_TEST(modules_go_with_a_list_of_them)
         CALC_ACTIVATION_RECOMPUTE_MODULES);
     filled(false);
     for (size_t i = 0; i < rows.count; i++) {
-        ck_assert_int_eq(rows.row[i].exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+        ck_assert_int_eq(rows.row[i].exec.strategy.activation_recompute,
+                         CALC_ACTIVATION_RECOMPUTE_NONE);
     }
-    base.recompute_modules = 1;
+    base.strategy.recompute_modules = 1;
     ck_assert_uint_gt(filled(false), 0);
     for (size_t i = 0; i < rows.count; i++) {
-        ck_assert_int_eq(rows.row[i].exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+        ck_assert_int_eq(rows.row[i].exec.strategy.activation_recompute,
+                         CALC_ACTIVATION_RECOMPUTE_MODULES);
     }
     end();
 }
@@ -87,13 +89,13 @@ START_TEST(experts_on_the_network_of_data_parallelism_have_rows_for_each)
     app.experts_per_token = 1;
     size_t alone = filled(false);
     ck_assert_int_eq(rows.row[0].data_network, -1);
-    base.expert_par = 2;
+    base.strategy.expert_par = 2;
     size_t without = filled(false); /* rs_ag only, as tensor_par is 2 */
     ck_assert_uint_lt(without, 2 * alone);
     ck_assert_int_eq(rows.row[0].data_network, 0);
     ck_assert_int_eq(rows.row[1].data_network, 1);
-    ck_assert_int_eq(rows.row[1].exec.data_par_net, 1);
-    base.expert_par_net = 1;
+    ck_assert_int_eq(rows.row[1].exec.strategy.data_par_net, 1);
+    base.strategy.expert_par_net = 1;
     ck_assert_uint_eq(2 * filled(false), without);
     ck_assert_int_eq(rows.row[0].data_network, -1);
     end();
@@ -103,7 +105,7 @@ END_TEST
 START_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
 {
     begin();
-    sys.mem2.capacity_bytes = 0;
+    sys.chip.mem2.capacity_bytes = 0;
     filled(false);
     ck_assert_uint_eq(rows.choices, 2);
     set(CALC_AXIS_zero_stage, 0, 3);
@@ -134,18 +136,20 @@ START_TEST(choices_say_what_is_offloaded)
     for (size_t i = 0; i < rows.choices; i++) {
         calc_exec e = base;
         calc_row_choice_put(&rows.choice[i], &e);
-        ck_assert(e.activations_offload == (i >= 8));
-        ck_assert(e.optimizer_sharding == (i / 4 % 2 > 0));
-        ck_assert(e.weight_offload == (i / 2 % 2 > 0) && e.optimizer_offload == (i % 2 > 0));
+        ck_assert(e.strategy.activations_offload == (i >= 8));
+        ck_assert(e.strategy.optimizer_sharding == (i / 4 % 2 > 0));
+        ck_assert(e.strategy.weight_offload == (i / 2 % 2 > 0) &&
+                  e.strategy.optimizer_offload == (i % 2 > 0));
     }
     for (size_t i = 0; i < rows.count; i++) {
-        bool full = rows.row[i].exec.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+        bool full =
+            rows.row[i].exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
         ck_assert_uint_eq(rows.row[i].choices, full ? rows.resident : rows.choices);
     }
     set(CALC_AXIS_activations_offload, false, true);
     filled(false);
     ck_assert_uint_eq(rows.resident, rows.choices);
-    sys.mem2.capacity_bytes = 0;
+    sys.chip.mem2.capacity_bytes = 0;
     filled(false);
     ck_assert_uint_eq(rows.choices, 2 * 2);
     base.training = false;
@@ -162,21 +166,21 @@ START_TEST(terms_are_those_of_the_layout)
     filled(true);
     const calc_row *row = &rows.row[0];
     ck_assert_ptr_eq(row->context.shape, &rows.shape);
-    ck_assert_ptr_eq(row->context.exec, &row->exec);
+    ck_assert_ptr_eq(row->context.strategy, &row->exec.strategy);
     for (size_t s = 0; s < rows.choices; s++) {
         calc_exec e = row->exec;
         calc_row_choice_put(&rows.choice[s], &e);
         e.num_procs = 16;
         e.pipeline_par = 2;
-        e.data_par = 4;
+        e.strategy.data_par = 4;
         e.batch_size = 32;
         e.pipeline_interleaving = 1;
         e.pipeline_par_net = 1;
-        e.data_par_net = 1;
-        calc_shape shape = calc_shape_of(&app, &e);
+        e.strategy.data_par_net = 1;
+        calc_shape shape = calc_shape_of(&app, &e.strategy, e.microbatch_size, e.seq_size);
         calc_cost_context context = calc_cost_context_of(&sys, &e, &shape, compat);
-        calc_stage_lines lines =
-            calc_stage_lines_of(&sys, &e, &context.groups, calc_stage_message_bytes(&shape));
+        calc_stage_lines lines = calc_stage_lines_of(&sys, &e, &e.strategy, &context.groups,
+                                                     calc_stage_message_bytes(&shape));
         calc_stage_parts parts;
         calc_stage_terms want = {0};
         calc_stage_terms got = rows.terms[row->terms + s];

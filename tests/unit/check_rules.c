@@ -193,7 +193,7 @@ START_TEST(scattered_messages_need_tokens_for_every_rank)
     assert_valid(&d);
     for (int type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG; type <= CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
          type++) {
-        d.exec.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
+        d.exec.strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
         d.exec.microbatch_size = 1;
         assert_broken(&d, "/tensor_par", "4 does not divide microbatch_size * seq_size = 30",
                       "use 1 or 2");
@@ -206,12 +206,12 @@ END_TEST
 START_TEST(overlap_needs_ranks)
 {
     documents d = valid(2, 1, 1);
-    d.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    d.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
     assert_valid(&d);
     for (int overlap = CALC_TENSOR_PAR_OVERLAP_RING; overlap <= CALC_TENSOR_PAR_OVERLAP_PIPE;
          overlap++) {
         d = valid(1, 1, 1);
-        d.exec.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
+        d.exec.strategy.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
         assert_broken(&d, "/tensor_par_overlap", "nothing to overlap with tensor_par = 1",
                       "use \"none\", or tensor_par > 1");
     }
@@ -221,16 +221,16 @@ END_TEST
 START_TEST(redoing_the_gather_needs_sequence_parallelism)
 {
     documents d = valid(2, 1, 1);
-    d.exec.seq_par_ag_redo = true;
+    d.exec.strategy.seq_par_ag_redo = true;
     for (int type = CALC_TENSOR_PAR_COMM_TYPE_AR; type <= CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
          type++) {
-        d.exec.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
+        d.exec.strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
         assert_broken(
             &d, "/seq_par_ag_redo",
             "only sequence parallelism (tensor_par_comm_type \"rs_ag\") has an all-gather to redo",
             "use false, or tensor_par_comm_type \"rs_ag\"");
     }
-    d.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     assert_valid(&d);
 }
 END_TEST
@@ -238,11 +238,11 @@ END_TEST
 START_TEST(redoing_the_gather_is_part_of_full_recomputation)
 {
     documents d = valid(2, 1, 1);
-    d.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    d.exec.seq_par_ag_redo = true;
-    d.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    d.exec.strategy.seq_par_ag_redo = true;
+    d.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     assert_valid(&d);
-    d.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    d.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     assert_broken(&d, "/seq_par_ag_redo", "full recomputation already repeats the all-gather",
                   "use false, or activation_recompute \"attn_only\" or \"none\"");
 }
@@ -265,10 +265,10 @@ END_TEST
 START_TEST(sharding_needs_replicas)
 {
     documents d = valid(1, 1, 2);
-    d.exec.optimizer_sharding = true;
+    d.exec.strategy.optimizer_sharding = true;
     assert_valid(&d);
     d = valid(1, 1, 1);
-    d.exec.optimizer_sharding = true;
+    d.exec.strategy.optimizer_sharding = true;
     assert_broken(&d, "/optimizer_sharding", "nothing to shard over with data_par = 1",
                   "use false, or data_par > 1");
 }
@@ -277,10 +277,10 @@ END_TEST
 START_TEST(overlap_of_the_reduction_needs_replicas)
 {
     documents d = valid(1, 1, 2);
-    d.exec.data_par_overlap = true;
+    d.exec.strategy.data_par_overlap = true;
     assert_valid(&d);
     d = valid(1, 1, 1);
-    d.exec.data_par_overlap = true;
+    d.exec.strategy.data_par_overlap = true;
     assert_broken(&d, "/data_par_overlap", "nothing to overlap with data_par = 1",
                   "use false, or data_par > 1");
 }
@@ -295,7 +295,7 @@ START_TEST(inference_has_nothing_to_recompute)
     assert_valid(&d);
     for (int recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
          recompute <= CALC_ACTIVATION_RECOMPUTE_FULL; recompute++) {
-        d.exec.activation_recompute = (calc_activation_recompute)recompute;
+        d.exec.strategy.activation_recompute = (calc_activation_recompute)recompute;
         assert_broken(&d, "/activation_recompute",
                       "without training there is no backward pass to recompute for",
                       "use \"none\", or training true");
@@ -308,12 +308,12 @@ START_TEST(inference_has_no_gradients_to_reduce)
 {
     documents d = valid(1, 1, 2);
     d.exec.training = false;
-    d.exec.data_par_overlap = true;
+    d.exec.strategy.data_par_overlap = true;
     assert_broken(&d, "/data_par_overlap", "without training there are no gradients to reduce",
                   "use false, or training true");
     d = valid(1, 1, 1);
     d.exec.training = false;
-    d.exec.data_par_overlap = true;
+    d.exec.strategy.data_par_overlap = true;
     assert_broken(&d, "/data_par_overlap", "nothing to overlap with data_par = 1",
                   "use false, or data_par > 1");
 }
@@ -322,14 +322,14 @@ END_TEST
 START_TEST(inference_has_no_optimizer_to_offload)
 {
     documents d = valid(1, 1, 1);
-    d.exec.optimizer_offload = true;
+    d.exec.strategy.optimizer_offload = true;
     assert_valid(&d);
     d.exec.training = false;
     assert_broken(&d, "/optimizer_offload", "without training there is no optimizer",
                   "use false, or training true");
-    d.exec.optimizer_offload = false;
-    d.exec.weight_offload = true;
-    d.exec.activations_offload = true;
+    d.exec.strategy.optimizer_offload = false;
+    d.exec.strategy.weight_offload = true;
+    d.exec.strategy.activations_offload = true;
     assert_valid(&d);
 }
 END_TEST
@@ -339,9 +339,9 @@ END_TEST
 START_TEST(networks_are_those_of_the_system)
 {
     documents d = valid(1, 1, 1);
-    d.exec.tensor_par_net = 1;
+    d.exec.strategy.tensor_par_net = 1;
     assert_valid(&d);
-    d.exec.tensor_par_net = 2;
+    d.exec.strategy.tensor_par_net = 2;
     assert_broken(&d, "/tensor_par_net", "no network 2: the system has 2", "use 0 to 1");
     d = valid(1, 1, 1);
     d.exec.pipeline_par_net = 7;
@@ -358,10 +358,10 @@ START_TEST(networks_of_other_groups_are_given_or_left_out)
     static const struct {
         size_t offset;
         const char *pointer;
-    } nets[] = {{offsetof(calc_exec, context_par_net), "/context_par_net"},
-                {offsetof(calc_exec, expert_par_net), "/expert_par_net"},
-                {offsetof(calc_exec, expert_tensor_par_net), "/expert_tensor_par_net"},
-                {offsetof(calc_exec, expert_data_par_net), "/expert_data_par_net"}};
+    } nets[] = {{offsetof(calc_exec, strategy.context_par_net), "/context_par_net"},
+                {offsetof(calc_exec, strategy.expert_par_net), "/expert_par_net"},
+                {offsetof(calc_exec, strategy.expert_tensor_par_net), "/expert_tensor_par_net"},
+                {offsetof(calc_exec, strategy.expert_data_par_net), "/expert_data_par_net"}};
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         documents d = valid(1, 1, 1);
         int64_t *net = (int64_t *)(void *)((char *)&d.exec + nets[i].offset);
@@ -378,18 +378,18 @@ END_TEST
 START_TEST(both_engines_offer_the_datatype)
 {
     documents d = valid(1, 1, 1);
-    d.system.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
     assert_valid(&d);
-    d.exec.datatype = CALC_DATATYPE_FLOAT8;
+    d.exec.strategy.datatype = CALC_DATATYPE_FLOAT8;
     assert_broken(&d, "/datatype", "the system's matrix engine does not offer float8",
                   "use float16 or bfloat16 or float32");
     d = valid(1, 1, 1);
     for (int type = 0; type < CALC_DATATYPE_FLOAT32; type++) {
-        d.system.vector[type] = (calc_engine){0};
+        d.system.chip.vector[type] = (calc_engine){0};
     }
     assert_broken(&d, "/datatype", "the system's vector engine does not offer float16",
                   "use float32");
-    d.exec.datatype = CALC_DATATYPE_FLOAT32;
+    d.exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     assert_valid(&d);
 }
 END_TEST
@@ -397,19 +397,19 @@ END_TEST
 START_TEST(blocks_multiply_in_a_datatype_of_the_matrix_engine)
 {
     documents d = valid(1, 1, 1);
-    d.system.vector[CALC_DATATYPE_FLOAT8] = (calc_engine){0}; /* not asked for */
-    d.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
+    d.system.chip.vector[CALC_DATATYPE_FLOAT8] = (calc_engine){0}; /* not asked for */
+    d.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     assert_valid(&d);
-    d.system.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
     assert_broken(&d, "/matrix_datatype", "the system's matrix engine does not offer float8",
                   "use float16 or bfloat16 or float32");
     /* The same format by another name is the same error, once. */
-    d.exec.matrix_datatype = CALC_FORMAT_FLOAT16;
+    d.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT16;
     assert_valid(&d);
-    d.system.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
     assert_broken(&d, "/datatype", "the system's matrix engine does not offer float16",
                   "use bfloat16 or float32");
-    d.exec.matrix_datatype = CALC_FORMAT_BFLOAT16; /* head and router stay in datatype */
+    d.exec.strategy.matrix_datatype = CALC_FORMAT_BFLOAT16; /* head and router stay in datatype */
     assert_broken(&d, "/datatype", "the system's matrix engine does not offer float16",
                   "use bfloat16 or float32");
 }
@@ -418,12 +418,12 @@ END_TEST
 START_TEST(elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine)
 {
     documents d = valid(1, 1, 1);
-    d.exec.vector_datatype = CALC_FORMAT_BFLOAT16;
+    d.exec.strategy.vector_datatype = CALC_FORMAT_BFLOAT16;
     assert_valid(&d);
-    d.system.vector[CALC_DATATYPE_BFLOAT16] = (calc_engine){0};
+    d.system.chip.vector[CALC_DATATYPE_BFLOAT16] = (calc_engine){0};
     assert_broken(&d, "/vector_datatype", "the system's vector engine does not offer bfloat16",
                   "use float8 or float16 or float32");
-    d.exec.vector_datatype = CALC_FORMAT_AUTO;
+    d.exec.strategy.vector_datatype = CALC_FORMAT_AUTO;
     assert_valid(&d);
 }
 END_TEST
@@ -533,23 +533,23 @@ END_TEST
 START_TEST(the_attention_type_is_one_the_model_has)
 {
     documents d = valid(1, 1, 1);
-    d.exec.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+    d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
     assert_broken(&d, "/attention_type", "the application has no latent attention (kv_lora_rank)",
                   "use \"multihead\" or \"grouped_query\"");
     d.app.kv_lora_rank = 16;
     d.app.qk_nope_size = d.app.v_size = 8;
     assert_valid(&d);
-    d.exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+    d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
     assert_broken(&d, "/attention_type", "the application has more than one key and value head",
                   "use \"grouped_query\"");
     d = valid(1, 1, 1);
-    d.exec.attention_type = CALC_ATTENTION_TYPE_GROUPED_QUERY;
+    d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_GROUPED_QUERY;
     assert_broken(&d, "/attention_type",
                   "the application does not say how many key and value heads it has (kv_heads)",
                   "use \"multihead\", or give the application kv_heads");
     d.app.kv_heads = 2;
     assert_valid(&d);
-    d.exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+    d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
     assert_broken(&d, "/attention_type", "the application has more than one key and value head",
                   "use \"grouped_query\"");
     d.app.kv_heads = 1;
@@ -560,15 +560,15 @@ END_TEST
 START_TEST(modules_are_recomputed_only_where_asked_for)
 {
     documents d = valid(1, 1, 1);
-    d.exec.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_MLP;
+    d.exec.strategy.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_MLP;
     for (int recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
          recompute <= CALC_ACTIVATION_RECOMPUTE_FULL; recompute++) {
-        d.exec.activation_recompute = (calc_activation_recompute)recompute;
+        d.exec.strategy.activation_recompute = (calc_activation_recompute)recompute;
         assert_broken(&d, "/recompute_modules",
                       "modules are only recomputed with activation_recompute \"modules\"",
                       "use activation_recompute \"modules\", or leave them out");
     }
-    d.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    d.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     assert_valid(&d);
 }
 END_TEST
@@ -578,9 +578,9 @@ END_TEST
 static documents with_context(int64_t tensor_par, int64_t context_par)
 {
     documents d = valid(tensor_par, 1, 1);
-    d.exec.context_par = context_par;
+    d.exec.strategy.context_par = context_par;
     d.exec.num_procs = tensor_par * context_par;
-    d.exec.flash_attention = true;
+    d.exec.strategy.flash_attention = true;
     return d;
 }
 
@@ -601,7 +601,7 @@ START_TEST(context_par_is_one_of_the_parallel_sizes)
     for (int64_t one = 0; one <= 1; one++) {
         d = with_context(2, one);
         d.exec.num_procs = 2;
-        d.exec.flash_attention = false;
+        d.exec.strategy.flash_attention = false;
         assert_valid(&d);
     }
 }
@@ -628,10 +628,11 @@ START_TEST(balanced_causal_attention_has_two_pieces_per_rank)
     d.app.seq_size = 36;
     assert_broken(&d, "/context_par", "2 * context_par = 8 does not divide seq_size = 36",
                   "use 1, 2, 3, 6, 9 or 18, or context_par_balance \"none\"");
-    d.exec.context_par_balance = CALC_CONTEXT_PAR_BALANCE_NONE;
+    d.exec.strategy.context_par_balance = CALC_CONTEXT_PAR_BALANCE_NONE;
     assert_valid(&d);
-    d.exec.context_par_balance = CALC_CONTEXT_PAR_BALANCE_ZIGZAG;
-    d.exec.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES; /* every rank has all tokens */
+    d.exec.strategy.context_par_balance = CALC_CONTEXT_PAR_BALANCE_ZIGZAG;
+    d.exec.strategy.context_par_type =
+        CALC_CONTEXT_PAR_TYPE_ULYSSES; /* every rank has all tokens */
     assert_valid(&d);
     d = with_context(1, 3);
     d.app.causal = true;
@@ -644,10 +645,10 @@ END_TEST
 START_TEST(context_parallelism_needs_flash_attention)
 {
     documents d = with_context(1, 4);
-    d.exec.flash_attention = false;
+    d.exec.strategy.flash_attention = false;
     assert_broken(&d, "/context_par", "context parallelism needs flash attention",
                   "set flash_attention true");
-    d.exec.attention_type = CALC_ATTENTION_TYPE_FLASH;
+    d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_FLASH;
     assert_valid(&d);
 }
 END_TEST
@@ -655,15 +656,15 @@ END_TEST
 START_TEST(ulysses_splits_the_heads_of_a_tensor_parallel_rank)
 {
     documents d = with_context(2, 2);
-    d.exec.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    d.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
     assert_valid(&d);
     d = with_context(2, 4);
     assert_valid(&d);
-    d.exec.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    d.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
     assert_broken(&d, "/context_par", "4 does not divide attn_heads / tensor_par = 2",
                   "use 1 or 2");
     d = with_context(8, 2); /* more ranks than heads is one error */
-    d.exec.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    d.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
     assert_broken(&d, "/tensor_par", "8 does not divide attn_heads = 4", "use 1, 2 or 4");
 }
 END_TEST
@@ -671,13 +672,13 @@ END_TEST
 START_TEST(the_inner_ranks_of_hierarchical_context_parallelism_divide_all)
 {
     documents d = with_context(1, 4);
-    d.exec.context_par_inner = 3; /* of no meaning to the others */
+    d.exec.strategy.context_par_inner = 3; /* of no meaning to the others */
     assert_valid(&d);
-    d.exec.context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+    d.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
     assert_broken(&d, "/context_par_inner", "3 does not divide context_par = 4", "use 1, 2 or 4");
-    d.exec.context_par_inner = 4;
+    d.exec.strategy.context_par_inner = 4;
     assert_valid(&d);
-    d.exec.context_par_inner = 0;
+    d.exec.strategy.context_par_inner = 0;
     assert_valid(&d);
 }
 END_TEST
@@ -685,7 +686,7 @@ END_TEST
 START_TEST(scattered_tokens_are_those_of_a_context_parallel_rank)
 {
     documents d = with_context(4, 4);
-    d.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     assert_valid(&d);
     d.app.seq_size = 24;
     assert_broken(&d, "/tensor_par",
@@ -699,12 +700,12 @@ END_TEST
 START_TEST(context_parallel_ranks_are_replicas)
 {
     documents d = with_context(1, 2);
-    d.exec.optimizer_sharding = true;
-    d.exec.data_par_overlap = true;
-    d.exec.zero_stage = 3;
+    d.exec.strategy.optimizer_sharding = true;
+    d.exec.strategy.data_par_overlap = true;
+    d.exec.strategy.zero_stage = 3;
     assert_valid(&d);
-    d.exec.optimizer_sharding = false;
-    d.exec.zero_stage = 0;
+    d.exec.strategy.optimizer_sharding = false;
+    d.exec.strategy.zero_stage = 0;
     d.exec.training = false;
     assert_broken(&d, "/data_par_overlap", "without training there are no gradients to reduce",
                   "use false, or training true");
@@ -716,17 +717,17 @@ END_TEST
 START_TEST(expert_parallelism_needs_experts)
 {
     documents d = valid(1, 1, 4);
-    d.exec.expert_par = 1;
-    d.exec.expert_tensor_par = 1;
+    d.exec.strategy.expert_par = 1;
+    d.exec.strategy.expert_tensor_par = 1;
     assert_valid(&d);
-    d.exec.expert_par = 2;
+    d.exec.strategy.expert_par = 2;
     assert_broken(&d, "/expert_par", "the application has no experts",
                   "leave it out, or give the application num_experts");
-    d.exec.expert_par = 0;
-    d.exec.expert_tensor_par = 2;
+    d.exec.strategy.expert_par = 0;
+    d.exec.strategy.expert_tensor_par = 2;
     assert_broken(&d, "/expert_tensor_par", "the application has no experts",
                   "leave it out, or give the application num_experts");
-    d.exec.expert_par = 2; /* both: once is enough */
+    d.exec.strategy.expert_par = 2; /* both: once is enough */
     assert_broken(&d, "/expert_par", "the application has no experts",
                   "leave it out, or give the application num_experts");
 }
@@ -735,9 +736,9 @@ END_TEST
 START_TEST(expert_par_divides_the_experts)
 {
     documents d = with_experts(1, 1, 24);
-    d.exec.expert_par = 8;
+    d.exec.strategy.expert_par = 8;
     assert_valid(&d);
-    d.exec.expert_par = 3;
+    d.exec.strategy.expert_par = 3;
     assert_broken(&d, "/expert_par", "3 does not divide num_experts = 8", "use 1, 2, 4 or 8");
 }
 END_TEST
@@ -745,12 +746,12 @@ END_TEST
 START_TEST(expert_tensor_par_divides_the_width_of_an_expert)
 {
     documents d = with_experts(1, 1, 12);
-    d.exec.expert_tensor_par = 3;
+    d.exec.strategy.expert_tensor_par = 3;
     assert_broken(&d, "/expert_tensor_par", "3 does not divide expert_feedforward = 256",
                   "use 1, 2, 4, 8, 16, 32, 64, 128 or 256");
     d.app.expert_feedforward = 9; /* instead of feedforward */
     assert_valid(&d);
-    d.exec.expert_tensor_par = 2;
+    d.exec.strategy.expert_tensor_par = 2;
     assert_broken(&d, "/expert_tensor_par", "2 does not divide expert_feedforward = 9",
                   "use 1, 3 or 9");
 }
@@ -759,21 +760,21 @@ END_TEST
 START_TEST(experts_are_spread_over_whole_stages)
 {
     documents d = with_experts(1, 2, 4);
-    d.exec.expert_par = 4;
+    d.exec.strategy.expert_par = 4;
     assert_valid(&d);
-    d.exec.expert_par = 8;
+    d.exec.strategy.expert_par = 8;
     assert_broken(&d, "/expert_par",
                   "expert_par * expert_tensor_par = 8 does not divide the 4 processors of a stage",
                   "use expert_par 1, 2 or 4");
-    d.exec.expert_par = 2;
-    d.exec.expert_tensor_par = 2;
+    d.exec.strategy.expert_par = 2;
+    d.exec.strategy.expert_tensor_par = 2;
     assert_valid(&d);
-    d.exec.expert_par = 4;
+    d.exec.strategy.expert_par = 4;
     assert_broken(&d, "/expert_par",
                   "expert_par * expert_tensor_par = 8 does not divide the 4 processors of a stage",
                   "use expert_par 1 or 2");
-    d.exec.expert_par = 1;
-    d.exec.expert_tensor_par = 8;
+    d.exec.strategy.expert_par = 1;
+    d.exec.strategy.expert_tensor_par = 8;
     assert_broken(&d, "/expert_tensor_par", "8 does not divide the processors of a stage = 4",
                   "use 1, 2 or 4");
 }
@@ -795,17 +796,17 @@ START_TEST(experts_beside_tensor_parallelism_need_sequence_parallelism)
 {
     documents d = with_experts(2, 1, 2);
     assert_valid(&d);
-    d.exec.expert_par = 2;
+    d.exec.strategy.expert_par = 2;
     for (int type = CALC_TENSOR_PAR_COMM_TYPE_AR; type <= CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
          type++) {
-        d.exec.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
+        d.exec.strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
         assert_broken(&d, "/tensor_par_comm_type",
                       "experts with tensor parallelism need sequence parallelism", "use \"rs_ag\"");
     }
-    d.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     assert_valid(&d);
     d = with_experts(1, 1, 2);
-    d.exec.expert_par = 2;
+    d.exec.strategy.expert_par = 2;
     assert_valid(&d);
 }
 END_TEST
@@ -833,12 +834,12 @@ START_TEST(dualpipe_v_needs_two_micro_batches_per_stage)
     documents d = valid(1, 2, 3);
     d.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     assert_valid(&d); /* 4 micro-batches, twice the stages */
-    d.exec.batch_size = 5 * d.exec.microbatch_size * d.exec.data_par;
+    d.exec.batch_size = 5 * d.exec.microbatch_size * d.exec.strategy.data_par;
     assert_valid(&d); /* no need to be even */
-    d.exec.batch_size = 3 * d.exec.microbatch_size * d.exec.data_par;
+    d.exec.batch_size = 3 * d.exec.microbatch_size * d.exec.strategy.data_par;
     char hint[64];
     snprintf(hint, sizeof hint, "use batch_size %d, or \"1f1b\"",
-             (int)(4 * d.exec.microbatch_size * d.exec.data_par));
+             (int)(4 * d.exec.microbatch_size * d.exec.strategy.data_par));
     assert_broken(&d, "/pipeline_schedule",
                   "DualPipeV needs micro-batches, at least twice as many as stages: 3 are not",
                   hint);
@@ -919,10 +920,10 @@ START_TEST(stages_of_sharding_need_replicas)
 {
     for (int64_t stage = 1; stage <= 3; stage++) {
         documents d = valid(1, 1, 2);
-        d.exec.zero_stage = stage;
+        d.exec.strategy.zero_stage = stage;
         assert_valid(&d);
         d = valid(1, 1, 1);
-        d.exec.zero_stage = stage;
+        d.exec.strategy.zero_stage = stage;
         assert_broken(&d, "/zero_stage", "nothing to shard over with data_par = 1",
                       "leave it out, or data_par > 1");
     }
@@ -932,12 +933,12 @@ END_TEST
 START_TEST(hybrid_sharding_divides_the_processors)
 {
     documents d = valid(1, 1, 6);
-    d.exec.zero_stage = 3;
-    d.exec.fsdp_par = 3;
+    d.exec.strategy.zero_stage = 3;
+    d.exec.strategy.fsdp_par = 3;
     assert_valid(&d);
-    d.exec.fsdp_par = 4;
+    d.exec.strategy.fsdp_par = 4;
     assert_broken(&d, "/fsdp_par", "4 does not divide num_procs = 6", "use 1, 2, 3 or 6");
-    d.exec.fsdp_par = 12;
+    d.exec.strategy.fsdp_par = 12;
     assert_broken(&d, "/fsdp_par", "12 does not divide num_procs = 6", "use 1, 2, 3 or 6");
 }
 END_TEST
@@ -948,14 +949,14 @@ END_TEST
 START_TEST(modern_features_beside_those_of_calculon_break_no_rule)
 {
     documents d = valid(1, 2, 2);
-    d.exec.attention_type = CALC_ATTENTION_TYPE_FLASH;
+    d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_FLASH;
     assert_valid(&d);
     d.app.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
-    d.exec.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
+    d.exec.strategy.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
     assert_valid(&d);
-    d.exec.weight_offload = true;
-    d.exec.activations_offload = true;
-    d.exec.optimizer_offload = true;
+    d.exec.strategy.weight_offload = true;
+    d.exec.strategy.activations_offload = true;
+    d.exec.strategy.optimizer_offload = true;
     assert_valid(&d);
 }
 END_TEST
@@ -971,20 +972,20 @@ static documents broken_everywhere(void)
     d.app.feedforward = 255;
     d.app.attn_heads = 5;
     d.app.seq_size = 31;
-    d.system.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
-    d.system.vector[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
+    d.system.chip.vector[CALC_DATATYPE_FLOAT16] = (calc_engine){0};
     d.exec.num_procs = 7;
     d.exec.batch_size = 4;
     d.exec.microbatch_size = 3;
-    d.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
-    d.exec.seq_par_ag_redo = true;
-    d.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+    d.exec.strategy.seq_par_ag_redo = true;
+    d.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     d.exec.pipeline_interleaving = 2;
-    d.exec.optimizer_sharding = true;
-    d.exec.data_par_overlap = true;
+    d.exec.strategy.optimizer_sharding = true;
+    d.exec.strategy.data_par_overlap = true;
     d.exec.training = false;
-    d.exec.optimizer_offload = true;
-    d.exec.tensor_par_net = d.exec.pipeline_par_net = d.exec.data_par_net = 5;
+    d.exec.strategy.optimizer_offload = true;
+    d.exec.strategy.tensor_par_net = d.exec.pipeline_par_net = d.exec.strategy.data_par_net = 5;
     return d;
 }
 

@@ -12,7 +12,7 @@ static void check(const char *model, const calc_exec *exec, calc_errors *errors)
 {
     calc_app app = shipped_app(model);
     calc_system system = small_system();
-    system.matrix[CALC_DATATYPE_BFLOAT16] = system.matrix[CALC_DATATYPE_FLOAT16];
+    system.chip.matrix[CALC_DATATYPE_BFLOAT16] = system.chip.matrix[CALC_DATATYPE_FLOAT16];
     memset(errors, 0, sizeof *errors);
     calc_status status = calc_check(&app, &system, exec, errors);
     ck_assert_int_eq(status == CALC_OK, errors->count == 0);
@@ -131,7 +131,7 @@ END_TEST
 START_TEST(decoding_has_no_context_parallelism_and_no_chunks_of_stages)
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 4, 1, 2, 16);
-    e.context_par = 2;
+    e.strategy.context_par = 2;
     e.num_procs = 16;
     assert_fine("llama3-70B", &e);
     e.inference.phase = CALC_INFERENCE_PHASE_DECODE;
@@ -151,10 +151,10 @@ START_TEST(nothing_is_served_from_the_second_tier)
 {
     const char *text = "serving from the second memory tier is not modelled yet";
     calc_exec e = decoding();
-    e.weight_offload = true;
+    e.strategy.weight_offload = true;
     assert_broken("llama3-70B", &e, "/weight_offload", text, "use false");
-    e.weight_offload = false;
-    e.activations_offload = true;
+    e.strategy.weight_offload = false;
+    e.strategy.activations_offload = true;
     assert_broken("llama3-70B", &e, "/activations_offload", text, "use false");
 }
 END_TEST
@@ -198,7 +198,7 @@ END_TEST
 START_TEST(a_prefill_pool_splits_the_experts)
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 1, 1, 16, 16);
-    e.expert_par = 16;
+    e.strategy.expert_par = 16;
     e.inference.prefill_procs = 8;
     e.inference.prefill_expert_par = 8;
     assert_fine("deepseek-v3-671B", &e);

@@ -33,7 +33,7 @@ START_TEST(a_step_is_the_sum_of_its_parts)
     modern_case c = start();
     c.system.straggler_growth = 0.25;
     c.system.step_overhead_s = 1e-3;
-    c.system.host.block_s = 1e-5;
+    c.system.chip.host.block_s = 1e-5;
     calc_stats s = run(&c);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
     assert_near(sum_of_times(&s), s.total_time);
@@ -131,7 +131,7 @@ START_TEST(communication_on_the_link_is_all_of_it)
     c.exec.pipeline_interleaving = 2;
     assert_near(run(&c).pp_comm_link_time, 2 * s.pp_comm_link_time);
     c.exec.pipeline_interleaving = 1;
-    c.exec.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
+    c.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
     calc_stats hidden = run(&c);
     ck_assert_double_eq(hidden.tp_comm_link_time, s.tp_comm_link_time);
     assert_near(hidden.tp_comm_exposed_time, 0.2 * s.tp_comm_link_time);
@@ -142,13 +142,13 @@ END_TEST
 START_TEST(links_of_all_groups_add_up)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
-    c.exec.context_par = 2;
+    c.exec.strategy.context_par = 2;
     c.exec.num_procs = 8;
-    c.exec.expert_par = 2;
+    c.exec.strategy.expert_par = 2;
     c.exec.software_efficiency = 0.5;
-    c.exec.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
-    c.exec.seq_par_ag_redo = false;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
+    c.exec.strategy.seq_par_ag_redo = false;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stats s = run(&c);
     double gather_s = 0.5 * 16 * 64 * 2 / 0x1p36;      /* of two tensor-parallel ranks */
     double keys_s = 16 * 2 * 16 * 2 / 0x1p36;          /* one key head, from one to the other */
@@ -168,8 +168,8 @@ START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 4));
     c.app.vocab_size = 0;
-    c.exec.zero_stage = 3;
-    c.exec.data_par_overlap = true;
+    c.exec.strategy.zero_stage = 3;
+    c.exec.strategy.data_par_overlap = true;
     double weights = 8 * (64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64);
     calc_stats s = run(&c);
     assert_near(s.dp_comm_link_time, 4 * 0.75 * (2 + 2 + 4) * weights / 0x1p33);
@@ -194,8 +194,8 @@ START_TEST(all_parameters_are_gathered_twice_and_reduced)
     c.app.attn_size = 128;
     c.app.num_blocks = 32;
     c.app.vocab_size = 128256;
-    c.exec.zero_stage = 3;
-    c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    c.exec.strategy.zero_stage = 3;
+    c.exec.strategy.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
     for (int64_t i = 0; i < c.system.networks_count; i++) {
         c.system.networks[i].size = 64;
     }
@@ -205,7 +205,7 @@ START_TEST(all_parameters_are_gathered_twice_and_reduced)
     assert_near(s.dp_comm_link_time, 4 * bytes / 0x1p33);
     assert_near(s.dp_comm_exposed_time, s.dp_comm_link_time);
     assert_near(sum_of_times(&s), s.total_time);
-    c.exec.data_par_overlap = true;
+    c.exec.strategy.data_par_overlap = true;
     calc_stats beside = run(&c);
     ck_assert_double_eq(beside.dp_comm_link_time, s.dp_comm_link_time);
     ck_assert_double_lt(beside.total_time, s.total_time);
@@ -216,8 +216,8 @@ END_TEST
 START_TEST(recomputation_repeats_the_forward_pass)
 {
     modern_case c = start();
-    c.exec.seq_par_ag_redo = false;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.seq_par_ag_redo = false;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stats s = run(&c);
     ck_assert_double_eq(s.recompute_time, s.fw_time);
     ck_assert_double_eq(s.recomm_link_time, 4 * 2 * 4 * 0.5 * 32 * 64 * 2 / 0x1p36);
@@ -232,9 +232,9 @@ END_TEST
 START_TEST(what_is_allocated_is_the_sum_of_its_parts)
 {
     modern_case c = start();
-    c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    c.exec.seq_par_ag_redo = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.seq_par_ag_redo = false;
     calc_stats s = run(&c);
     ck_assert_double_gt(s.act_grad_space, 0);
     ck_assert_double_gt(s.framework_space, 0);
@@ -247,8 +247,8 @@ START_TEST(what_is_allocated_is_the_sum_of_its_parts)
     ck_assert_double_eq(s.mem_overhead, 0);
     ck_assert_double_eq(s.proc_mem_tier1_cap_req, s.mem_allocated);
     ck_assert_double_eq(s.proc_mem_tier2_cap_req, 0);
-    c.system.mem_fragmentation = 0.25;
-    c.system.mem_reserved_bytes = 100;
+    c.system.chip.mem_fragmentation = 0.25;
+    c.system.chip.mem_reserved_bytes = 100;
     calc_stats more = run(&c);
     ck_assert_double_eq(more.mem_allocated, s.mem_allocated);
     assert_near(more.mem_overhead, 0.25 * parts + 100);
@@ -275,10 +275,10 @@ START_TEST(both_tiers_are_the_sum_of_their_parts)
     for (int i = 0; i < 3; i++) {
         for (int flags = 1; flags < 8; flags++) {
             modern_case c = case_of(modern_app(), modern_exec(1, 2, 2));
-            c.exec.weight_offload = flags & 1;
-            c.exec.activations_offload = flags & 2;
-            c.exec.optimizer_offload = flags & 4;
-            c.exec.offload_share = shares[i];
+            c.exec.strategy.weight_offload = flags & 1;
+            c.exec.strategy.activations_offload = flags & 2;
+            c.exec.strategy.optimizer_offload = flags & 4;
+            c.exec.strategy.offload_share = shares[i];
             calc_stats s = run(&c);
             double away = shares[i] > 0 ? shares[i] : 1;
             double here = s.act_grad_space + s.weight_grad_space + s.head_space;
@@ -303,14 +303,14 @@ END_TEST
 START_TEST(the_second_tier_fits_to_the_byte)
 {
     modern_case c = start();
-    c.exec.optimizer_offload = true;
+    c.exec.strategy.optimizer_offload = true;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OFFLOAD_BLOCKS); /* 2 a stage */
     c.app.num_blocks = 12;
-    c.system.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
+    c.system.chip.mem2.capacity_bytes = run(&c).proc_mem_tier2_cap_req;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
-    c.system.mem2.capacity_bytes -= 1;
+    c.system.chip.mem2.capacity_bytes -= 1;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM2_CAPACITY);
-    c.system.mem1.capacity_bytes = 1; /* reported first */
+    c.system.chip.mem1.capacity_bytes = 1; /* reported first */
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM1_CAPACITY);
 }
 END_TEST
@@ -320,12 +320,12 @@ START_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.app.vocab_size = 0;
-    c.exec.weight_offload = c.exec.activations_offload = true;
+    c.exec.strategy.weight_offload = c.exec.strategy.activations_offload = true;
     calc_stats s = run(&c);
-    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * (1 + 1e-12);
+    c.system.chip.mem2.bytes_per_s = s.offload_mem_bw_req * (1 + 1e-12);
     calc_stats hidden = run(&c);
     ck_assert_double_eq(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
-    c.system.mem2.bytes_per_s = s.offload_mem_bw_req * 0.99;
+    c.system.chip.mem2.bytes_per_s = s.offload_mem_bw_req * 0.99;
     hidden = run(&c);
     ck_assert_double_gt(hidden.fw_offload_exposed_time + hidden.bw_offload_exposed_time, 0);
     assert_near(sum_of_times(&hidden), hidden.total_time);
@@ -339,9 +339,9 @@ END_TEST
 START_TEST(memory_fits_to_the_byte)
 {
     modern_case c = start();
-    c.system.mem1.capacity_bytes = run(&c).proc_mem_tier1_cap_req;
+    c.system.chip.mem1.capacity_bytes = run(&c).proc_mem_tier1_cap_req;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
-    c.system.mem1.capacity_bytes -= 1;
+    c.system.chip.mem1.capacity_bytes -= 1;
     calc_stats s = run(&c);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
     ck_assert(s.total_time > 0);
@@ -358,7 +358,7 @@ START_TEST(ranks_fit_their_network)
     c.system.networks[1].size = 12;
     c.system.networks[1].must_be_filled = true;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_FILL);
-    c.exec.context_par = 2; /* beside the tensor-parallel ranks on network 0 */
+    c.exec.strategy.context_par = 2; /* beside the tensor-parallel ranks on network 0 */
     c.exec.num_procs = 32;
     c.system.networks[1].must_be_filled = false;
     c.system.networks[0].size = 4;
@@ -372,8 +372,8 @@ START_TEST(experts_fit_their_network)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
     c.app.num_experts = 16;
-    c.exec.expert_par = 16;
-    c.exec.expert_par_net = 0;
+    c.exec.strategy.expert_par = 16;
+    c.exec.strategy.expert_par_net = 0;
     c.system.networks[0].size = 16;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_OK);
     c.system.networks[0].size = 15;
@@ -429,7 +429,7 @@ START_TEST(utilization_counts_what_the_model_needs)
     assert_near(s.total_efficiency, s.model_flops_utilization);
     assert_near(s.compute_efficiency * s.system_efficiency, s.total_efficiency);
     assert_near(s.system_efficiency, (s.fw_time + s.bw_time + s.optim_step_time) / s.total_time);
-    c.exec.context_par = 2; /* the same work on twice the processors */
+    c.exec.strategy.context_par = 2; /* the same work on twice the processors */
     c.exec.num_procs = 32;
     assert_near(run(&c).hardware_flops, s.hardware_flops);
 }
@@ -459,8 +459,8 @@ START_TEST(time_becomes_days_dollars_and_joules)
     assert_near(s.proc_hours_per_trillion_tokens, 1e12 / tokens * s.total_time / 3600 * 16);
     ck_assert(isnan(s.usd_per_trillion_tokens));
     ck_assert(isnan(s.energy_per_token));
-    c.system.usd_per_hour = 2.5;
-    c.system.watts = 700;
+    c.system.chip.usd_per_hour = 2.5;
+    c.system.chip.watts = 700;
     s = run(&c);
     assert_near(s.usd_per_trillion_tokens, 2.5 * s.proc_hours_per_trillion_tokens);
     assert_near(s.energy_per_token, 700.0 * 16 * s.total_time / tokens);

@@ -27,7 +27,7 @@ static void given(const char *arguments)
 
 static bool framework_has(int bit)
 {
-    return map.exec.framework_mem >> bit & 1;
+    return map.exec.strategy.framework_mem >> bit & 1;
 }
 
 START_TEST(an_option_is_found_by_its_whole_name)
@@ -49,7 +49,7 @@ START_TEST(what_is_not_given_is_megatrons_default)
     ck_assert_int_eq(map.app.vocab_size, 50257);
     ck_assert_int_eq(map.app.dropout, CALC_CHOICE_TRUE);
     ck_assert_int_eq(map.app.tied_embeddings, CALC_CHOICE_TRUE);
-    ck_assert(!map.exec.fused_cross_entropy && !map.app.qk_norm);
+    ck_assert(!map.exec.strategy.fused_cross_entropy && !map.app.qk_norm);
     ck_assert(framework_has(CALC_FRAMEWORK_MEM_GEMM_WORKSPACE));
     ck_assert(!framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
 }
@@ -93,11 +93,14 @@ END_TEST
 START_TEST(fusions_of_the_loss_are_told_apart)
 {
     given("--cross-entropy-loss-fusion");
-    ck_assert(!map.exec.fused_cross_entropy && framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
+    ck_assert(!map.exec.strategy.fused_cross_entropy &&
+              framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
     given("--cross-entropy-loss-fusion --cross-entropy-fusion-impl native");
-    ck_assert(!map.exec.fused_cross_entropy && framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
+    ck_assert(!map.exec.strategy.fused_cross_entropy &&
+              framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
     given("--cross-entropy-loss-fusion --cross-entropy-fusion-impl te");
-    ck_assert(map.exec.fused_cross_entropy && !framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
+    ck_assert(map.exec.strategy.fused_cross_entropy &&
+              !framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
 }
 END_TEST
 
@@ -116,9 +119,9 @@ START_TEST(instances_split_the_optimizer_less)
 {
     row.zero_stage_fsdp = "1 (distributed optimizer)";
     given("--num-distributed-optimizer-instances 2");
-    ck_assert_int_eq(map.exec.fsdp_par, 4 / 2);
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 4 / 2);
     given("--num-distributed-optimizer-instances 1");
-    ck_assert_int_eq(map.exec.fsdp_par, 0);
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 0);
 }
 END_TEST
 
@@ -127,14 +130,14 @@ END_TEST
 START_TEST(experts_are_split_by_default)
 {
     given("--transformer-impl local");
-    ck_assert_int_eq(map.exec.expert_tensor_par, 1);
+    ck_assert_int_eq(map.exec.strategy.expert_tensor_par, 1);
     row.num_experts = 8;
     row.topk = 1;
     given("--transformer-impl local");
-    ck_assert_int_eq(map.exec.expert_tensor_par, 2);
+    ck_assert_int_eq(map.exec.strategy.expert_tensor_par, 2);
     row.etp = 1;
     given("--transformer-impl local");
-    ck_assert_int_eq(map.exec.expert_tensor_par, 1);
+    ck_assert_int_eq(map.exec.strategy.expert_tensor_par, 1);
 }
 END_TEST
 

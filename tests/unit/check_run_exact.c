@@ -61,7 +61,7 @@ START_TEST(unequal_stages_are_simulated_already)
         shipped_case c = modern_layout(0);
         c.exec.pipeline_interleaving = 1;
         c.exec.pipeline_schedule = (calc_pipeline_schedule)i;
-        c.exec.batch_size = c.exec.data_par * c.exec.microbatch_size * 150;
+        c.exec.batch_size = c.exec.strategy.data_par * c.exec.microbatch_size * 150;
         calc_stats closed = closed_of(&c);
         calc_stats exact = exact_of(&c);
         ck_assert_double_eq_tol(exact.pipeline_closed_form_error, 0, 1e-12);
@@ -77,7 +77,7 @@ START_TEST(interleaved_stages_that_differ_have_a_closed_form)
 {
     shipped_case c = modern_layout(0);
     c.exec.recompute_blocks = 3;
-    c.exec.batch_size = c.exec.data_par * c.exec.microbatch_size * 32;
+    c.exec.batch_size = c.exec.strategy.data_par * c.exec.microbatch_size * 32;
     ck_assert_int_eq(c.exec.pipeline_interleaving, 8);
     ck_assert_double_eq_tol(exact_of(&c).pipeline_closed_form_error, 0, 1e-12);
 }
@@ -90,7 +90,7 @@ START_TEST(the_parts_of_the_time_still_add_up)
     c.exec.pipeline_interleaving = 1;
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_ZB_V;
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
-    c.exec.batch_size = c.exec.data_par * c.exec.microbatch_size * 18;
+    c.exec.batch_size = c.exec.strategy.data_par * c.exec.microbatch_size * 18;
     calc_stats closed = closed_of(&c);
     calc_stats s = exact_of(&c);
     double part_s[CALC_BREAKDOWN_TIMES];

@@ -44,12 +44,12 @@ START_TEST(a_complete_row_is_a_layout)
     ck_assert_str_eq(map.machine->system, "a100_sxm_80g");
     ck_assert_int_eq(map.app.feedforward, 14336);
     ck_assert_int_eq(map.app.attn_size, 128);
-    ck_assert_int_eq(map.exec.data_par, 4);
+    ck_assert_int_eq(map.exec.strategy.data_par, 4);
     ck_assert_int_eq(map.exec.batch_size, 64);
-    ck_assert_int_eq(map.exec.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
-    ck_assert_int_eq(map.exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
-    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
-    ck_assert(map.exec.flash_attention && map.app.causal && map.exec.training);
+    ck_assert_int_eq(map.exec.strategy.attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    ck_assert(map.exec.strategy.flash_attention && map.app.causal && map.exec.training);
     ck_assert(map.step_s == 10 && isnan(map.memory_bytes));
     ck_assert_str_eq(map.printed, "measured_iteration_s");
 }
@@ -59,12 +59,12 @@ END_TEST
 START_TEST(gradients_are_stored_as_they_are_sent)
 {
     maps();
-    ck_assert_int_eq(map.exec.grad_reduce_datatype, CALC_FORMAT_FLOAT32);
-    ck_assert_int_eq(map.exec.grad_datatype, CALC_FORMAT_FLOAT32);
+    ck_assert_int_eq(map.exec.strategy.grad_reduce_datatype, CALC_FORMAT_FLOAT32);
+    ck_assert_int_eq(map.exec.strategy.grad_datatype, CALC_FORMAT_FLOAT32);
     row.overlap = "grad_sync_dtype=bf16";
     maps();
-    ck_assert_int_eq(map.exec.grad_reduce_datatype, CALC_FORMAT_BFLOAT16);
-    ck_assert_int_eq(map.exec.grad_datatype, CALC_FORMAT_BFLOAT16);
+    ck_assert_int_eq(map.exec.strategy.grad_reduce_datatype, CALC_FORMAT_BFLOAT16);
+    ck_assert_int_eq(map.exec.strategy.grad_datatype, CALC_FORMAT_BFLOAT16);
 }
 END_TEST
 
@@ -83,8 +83,8 @@ START_TEST(a_publisher_is_known_by_the_start_of_an_id)
         row.id = ids[i].id;
         maps();
         ck_assert_str_eq(map.source->name, ids[i].source);
-        ck_assert_int_eq(map.exec.grad_datatype == CALC_FORMAT_BFLOAT16, ids[i].half);
-        ck_assert_int_eq(map.exec.eager, ids[i].eager);
+        ck_assert_int_eq(map.exec.strategy.grad_datatype == CALC_FORMAT_BFLOAT16, ids[i].half);
+        ck_assert_int_eq(map.exec.strategy.eager, ids[i].eager);
     }
 }
 END_TEST
@@ -128,7 +128,7 @@ START_TEST(data_parallelism_is_what_is_left)
 {
     row.dp = 8;
     maps();
-    ck_assert_int_eq(map.exec.data_par, 4);
+    ck_assert_int_eq(map.exec.strategy.data_par, 4);
     ck_assert_ptr_nonnull(assumes("not as printed"));
     row.dp = 4;
     maps();
@@ -229,24 +229,24 @@ START_TEST(sharding_and_formats)
     row.zero_stage_fsdp = "FSDP1 SHARD_GRAD_OP (ZeRO-2)";
     row.dtype = "mxfp8";
     maps();
-    ck_assert_int_eq(map.exec.zero_stage, 2);
-    ck_assert_int_eq(map.exec.matrix_datatype, CALC_FORMAT_FLOAT8);
-    ck_assert_int_eq(map.exec.scaling, CALC_SCALING_BLOCK);
-    ck_assert_int_eq(map.exec.datatype, CALC_DATATYPE_BFLOAT16);
+    ck_assert_int_eq(map.exec.strategy.zero_stage, 2);
+    ck_assert_int_eq(map.exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(map.exec.strategy.scaling, CALC_SCALING_BLOCK);
+    ck_assert_int_eq(map.exec.strategy.datatype, CALC_DATATYPE_BFLOAT16);
     row.zero_stage_fsdp = "FSDP2 full shard";
     row.dtype = "fp16";
     maps();
-    ck_assert_int_eq(map.exec.zero_stage, 3);
-    ck_assert_int_eq(map.exec.datatype, CALC_DATATYPE_FLOAT16);
-    ck_assert_int_eq(map.exec.matrix_datatype, CALC_FORMAT_AUTO);
+    ck_assert_int_eq(map.exec.strategy.zero_stage, 3);
+    ck_assert_int_eq(map.exec.strategy.datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(map.exec.strategy.matrix_datatype, CALC_FORMAT_AUTO);
     row.pp = 2; /* weights stay gathered */
     maps();
-    ck_assert_int_eq(map.exec.zero_stage, 1);
+    ck_assert_int_eq(map.exec.strategy.zero_stage, 1);
     row.tp = 8;
     row.dp = 1; /* nothing to shard over */
     maps();
-    ck_assert_int_eq(map.exec.zero_stage, 0);
-    ck_assert(!map.exec.optimizer_sharding && !map.exec.data_par_overlap);
+    ck_assert_int_eq(map.exec.strategy.zero_stage, 0);
+    ck_assert(!map.exec.strategy.optimizer_sharding && !map.exec.strategy.data_par_overlap);
 }
 END_TEST
 
@@ -254,15 +254,15 @@ START_TEST(recomputation_in_words)
 {
     row.recompute = "full block 4";
     maps();
-    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_FULL);
+    ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_FULL);
     ck_assert_int_eq(map.exec.recompute_blocks, 4);
     row.recompute = "full block 70"; /* more than a stage has */
     maps();
     ck_assert_int_eq(map.exec.recompute_blocks, 0);
     row.recompute = "selective modules ['moe', 'mla_up_proj']";
     maps();
-    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
-    ck_assert_int_eq(map.exec.recompute_modules,
+    ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+    ck_assert_int_eq(map.exec.strategy.recompute_modules,
                      1 << CALC_RECOMPUTE_MODULES_MOE | 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ);
     row.recompute = "selective (torchtitan op-level SAC)";
     maps();
@@ -270,7 +270,7 @@ START_TEST(recomputation_in_words)
     ck_assert_ptr_nonnull(assumes("every other block"));
     row.recompute = "";
     maps();
-    ck_assert_int_eq(map.exec.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
     ck_assert_ptr_nonnull(assumes("recomputation not printed"));
 }
 END_TEST
@@ -285,13 +285,13 @@ START_TEST(traits_of_a_source_are_assumptions_where_they_apply)
     row.tp = 2;
     maps();
     ck_assert_ptr_nonnull(assumes("fused tensor-parallel"));
-    ck_assert_int_eq(map.exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_FUSED);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_FUSED);
     row.num_experts = 8;
     row.topk = 2;
     maps();
     ck_assert_str_eq(map.source->name, "mbridge_moe");
-    ck_assert_int_eq(map.exec.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
-    ck_assert_int_eq(map.exec.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
     ck_assert_int_eq(map.app.expert_feedforward, 14336);
 }
 END_TEST

@@ -53,9 +53,9 @@ static double sum_of_terms(const calc_stats *s)
 static calc_exec busy_exec(void)
 {
     calc_exec exec = small_exec(2, 2, 2);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    exec.weight_offload = true;
-    exec.optimizer_offload = true;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.weight_offload = true;
+    exec.strategy.optimizer_offload = true;
     return exec;
 }
 
@@ -138,9 +138,9 @@ static calc_system ideal_system(void)
 {
     calc_system system = small_system();
     for (int type = 0; type < CLASSIC_DATATYPES; type++) {
-        system.vector[type].flop_per_s = 1e100;
+        system.chip.vector[type].flop_per_s = 1e100;
     }
-    system.mem1.bytes_per_s = 1e100;
+    system.chip.mem1.bytes_per_s = 1e100;
     system.networks[0].bytes_per_s = 1e100;
     system.networks[1].bytes_per_s = 1e100;
     return system;
@@ -161,9 +161,9 @@ START_TEST(recomputation_lowers_utilization)
 {
     calc_system system = ideal_system();
     calc_exec exec = small_exec(1, 1, 1);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 0.75);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     double forward = 24 * 64 + 4 * 32;
     assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization,
                 3 * forward / (3 * forward + 2 * 32));
@@ -218,8 +218,8 @@ START_TEST(without_any_defect_both_modes_give_the_same_bits)
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
     calc_exec exec = small_exec(2, 2, 2);
-    exec.data_par_overlap = true;
-    exec.weight_offload = true;
+    exec.strategy.data_par_overlap = true;
+    exec.strategy.weight_offload = true;
     calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
     calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
     assert_same(&ours, &theirs);
@@ -233,8 +233,8 @@ START_TEST(defect_1_recomputes_the_blocks_beginning_again_and_again)
     calc_system system = small_system();
     system.networks[1].bytes_per_s = two_to(28);
     calc_exec exec = small_exec(1, 2, 2);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    exec.data_par_overlap = true;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.data_par_overlap = true;
     calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
     calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
     ck_assert_double_eq(ours.block_re_flops, ours.block_fw_flops);
@@ -254,8 +254,8 @@ START_TEST(defect_2_sends_a_message_without_a_pipeline)
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
     calc_exec exec = small_exec(1, 1, 1);
-    exec.weight_offload = true;
-    system.mem2.bytes_per_s = two_to(30);
+    exec.strategy.weight_offload = true;
+    system.chip.mem2.bytes_per_s = two_to(30);
     calc_stats ours = run(&system, &exec, CALC_COMPAT_REPAIRED);
     calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
     double hidden_s = 4 * latency_s;
@@ -311,7 +311,7 @@ START_TEST(a_layout_without_memory_still_has_all_its_numbers)
     calc_system system = small_system();
     calc_exec exec = busy_exec();
     calc_stats fits = run(&system, &exec, CALC_COMPAT_REPAIRED);
-    system.mem1.capacity_bytes = fits.proc_mem_tier1_cap_req - 1;
+    system.chip.mem1.capacity_bytes = fits.proc_mem_tier1_cap_req - 1;
     calc_stats s = run(&system, &exec, CALC_COMPAT_REPAIRED);
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
     ck_assert_double_eq(s.mem_tier1_capacity, fits.proc_mem_tier1_cap_req - 1);
@@ -441,7 +441,7 @@ START_TEST(all_other_statistics_of_training_are_known)
 {
     calc_system system = small_system();
     calc_exec exec = small_exec(2, 2, 2);
-    exec.data_par_overlap = true;
+    exec.strategy.data_par_overlap = true;
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     for (int rules = 0; rules < 2; rules++) {
         calc_stats s = run(&system, &exec, rules ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE);
@@ -460,20 +460,20 @@ START_TEST(offloaded_parts_say_what_stays)
 {
     calc_system system = small_system();
     calc_exec exec = small_exec(1, 1, 2);
-    exec.weight_offload = true;
+    exec.strategy.weight_offload = true;
     calc_stats s = run(&system, &exec, CALC_COMPAT_NONE);
     ck_assert(isfinite(s.weight_space_with_offload));
     ck_assert(isnan(s.act_space_with_offload));
     ck_assert(isnan(s.optimizer_space_with_offload));
-    exec.weight_offload = false;
-    exec.activations_offload = true;
+    exec.strategy.weight_offload = false;
+    exec.strategy.activations_offload = true;
     s = run(&system, &exec, CALC_COMPAT_NONE);
     ck_assert(isnan(s.weight_space_with_offload));
     ck_assert_double_gt(s.act_space, 0);
     ck_assert_double_eq(s.act_space_with_offload, 0);
     ck_assert_double_eq(s.act_checkpoint_size, 0);
     ck_assert_double_eq(s.act_checkpoint_size_with_offload, 0);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     s = run(&system, &exec, CALC_COMPAT_NONE);
     ck_assert_double_eq(s.act_space, 0);
     ck_assert_double_eq(s.act_space_with_offload, 0);
@@ -502,11 +502,11 @@ static calc_exec varied(int i)
     calc_exec exec = small_exec(2, 2, 2);
     exec.training = i / CLASSIC_RECOMPUTES & 1;
     if (exec.training) {
-        exec.activation_recompute = (calc_activation_recompute)(i % CLASSIC_RECOMPUTES);
+        exec.strategy.activation_recompute = (calc_activation_recompute)(i % CLASSIC_RECOMPUTES);
     }
-    exec.weight_offload = i / CLASSIC_RECOMPUTES & 2;
-    exec.activations_offload = i / CLASSIC_RECOMPUTES & 4;
-    exec.optimizer_offload = exec.training && i / CLASSIC_RECOMPUTES & 8;
+    exec.strategy.weight_offload = i / CLASSIC_RECOMPUTES & 2;
+    exec.strategy.activations_offload = i / CLASSIC_RECOMPUTES & 4;
+    exec.strategy.optimizer_offload = exec.training && i / CLASSIC_RECOMPUTES & 8;
     return exec;
 }
 enum { VARIED = CLASSIC_RECOMPUTES * 16 };
@@ -515,7 +515,7 @@ START_TEST(times_add_up_with_and_without_rules)
 {
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
-    system.mem2.bytes_per_s = two_to(30);
+    system.chip.mem2.bytes_per_s = two_to(30);
     calc_exec exec = varied(_i);
     const calc_compat sets[] = {CALC_COMPAT_NONE, CALC_COMPAT_REPAIRED, CALC_COMPAT_CALCULON};
     for (int i = 0; i < 3; i++) {
@@ -530,21 +530,21 @@ START_TEST(memory_adds_up_with_and_without_rules)
 {
     calc_system system = small_system();
     calc_exec e = varied(_i);
-    bool full = e.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool full = e.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     for (int rules = 0; rules < 2; rules++) {
         calc_stats s = run(&system, &e, rules ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE);
         double here = s.act_grad_space + s.head_space + s.framework_space;
         double there = 0;
-        here += e.weight_offload ? s.weight_space_with_offload : s.weight_space;
-        there += e.weight_offload ? s.weight_space : 0;
-        if (e.optimizer_offload) {
+        here += e.strategy.weight_offload ? s.weight_space_with_offload : s.weight_space;
+        there += e.strategy.weight_offload ? s.weight_space : 0;
+        if (e.strategy.optimizer_offload) {
             here += s.weight_grad_space_with_offload + s.optimizer_space_with_offload;
             /* By rule gradients travel with the state. */
             there += s.optimizer_space + rules * s.block_weight_grad_space * s.blocks_per_proc;
         } else {
             here += s.weight_grad_space + s.optimizer_space;
         }
-        if (!e.activations_offload) {
+        if (!e.strategy.activations_offload) {
             here += s.act_space + s.act_checkpoint_size;
         } else if (full) {
             here += s.act_checkpoint_size_with_offload;
@@ -568,14 +568,14 @@ START_TEST(the_bandwidth_that_hides_offload_does_by_both_definitions)
         calc_compat compat = rules ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE;
         calc_system system = small_system();
         calc_exec exec = small_exec(1, 1, 1);
-        exec.weight_offload = exec.activations_offload = true;
-        system.mem2.bytes_per_s = run(&system, &exec, compat).offload_mem_bw_req;
-        double needed = system.mem2.bytes_per_s;
-        system.mem2.bytes_per_s = needed * (1 + 1e-9);
+        exec.strategy.weight_offload = exec.strategy.activations_offload = true;
+        system.chip.mem2.bytes_per_s = run(&system, &exec, compat).offload_mem_bw_req;
+        double needed = system.chip.mem2.bytes_per_s;
+        system.chip.mem2.bytes_per_s = needed * (1 + 1e-9);
         calc_stats s = run(&system, &exec, compat);
         ck_assert_double_eq_tol(
             (s.fw_offload_exposed_time + s.bw_offload_exposed_time) / s.total_time, 0, 1e-12);
-        system.mem2.bytes_per_s = needed * 0.99;
+        system.chip.mem2.bytes_per_s = needed * 0.99;
         s = run(&system, &exec, compat);
         ck_assert_double_gt((s.fw_offload_exposed_time + s.bw_offload_exposed_time) / s.total_time,
                             1e-6);

@@ -15,7 +15,7 @@ static void get(const void *context, uint64_t index, calc_app *app, calc_system 
     *app = small_app();
     *system = small_system();
     /* Two designs: the second has too little memory for some layouts. */
-    system->mem1.capacity_bytes = index == 0 ? 1e15 : 2e6;
+    system->chip.mem1.capacity_bytes = index == 0 ? 1e15 : 2e6;
 }
 
 static const calc_designs designs = {2, get, NULL};

@@ -4,7 +4,7 @@
 
 static calc_shape shape_of(const calc_app *app, const calc_exec *exec)
 {
-    return calc_shape_of(app, exec);
+    return calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
 }
 
 START_TEST(a_gpt_has_what_calculon_assumes)
@@ -26,7 +26,7 @@ START_TEST(llama_is_a_preset_of_the_application_or_the_execution)
     for (int i = 0; i < 2; i++) {
         calc_app app = small_app();
         calc_exec exec = small_exec(1, 1, 1);
-        *(i == 0 ? &app.structure_type : &exec.structure_type) = CALC_STRUCTURE_TYPE_LLAMA;
+        *(i == 0 ? &app.structure_type : &exec.strategy.structure_type) = CALC_STRUCTURE_TYPE_LLAMA;
         calc_shape s = shape_of(&app, &exec);
         ck_assert(s.gated && s.rms && s.rope && !s.bias && !s.dropout && !s.tied);
     }
@@ -77,16 +77,16 @@ START_TEST(the_execution_names_key_heads_where_the_application_does_not)
 {
     calc_app app = modern_app();
     calc_exec exec = modern_exec(2, 1, 1);
-    exec.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
+    exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIQUERY;
     ck_assert_double_eq(shape_of(&app, &exec).kv_heads, 2);
     app.kv_heads = 0;
     ck_assert_double_eq(shape_of(&app, &exec).kv_heads, 1);
     ck_assert_double_eq(shape_of(&app, &exec).local_kv_heads, 1);
-    exec.attention_type = CALC_ATTENTION_TYPE_MULTIHEAD;
+    exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTIHEAD;
     ck_assert_double_eq(shape_of(&app, &exec).kv_heads, 4);
-    exec.flash_attention = false;
+    exec.strategy.flash_attention = false;
     ck_assert(!shape_of(&app, &exec).flash);
-    exec.attention_type = CALC_ATTENTION_TYPE_FLASH;
+    exec.strategy.attention_type = CALC_ATTENTION_TYPE_FLASH;
     ck_assert(shape_of(&app, &exec).flash);
 }
 END_TEST
@@ -115,9 +115,9 @@ START_TEST(tokens_are_those_of_one_context_rank)
     calc_exec exec = modern_exec(1, 1, 1);
     exec.microbatch_size = 2;
     ck_assert_double_eq(shape_of(&app, &exec).tokens, 64);
-    exec.context_par = 1;
+    exec.strategy.context_par = 1;
     ck_assert_double_eq(shape_of(&app, &exec).tokens, 64);
-    exec.context_par = 2;
+    exec.strategy.context_par = 2;
     ck_assert_double_eq(shape_of(&app, &exec).tokens, 32);
     exec.seq_size = 128;
     calc_shape s = shape_of(&app, &exec);
@@ -138,7 +138,7 @@ START_TEST(the_vocabulary_is_padded)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         app.vocab_size = rows[i][0];
         app.vocab_multiple = rows[i][1];
-        exec.tensor_par = rows[i][2];
+        exec.strategy.tensor_par = rows[i][2];
         ck_assert_double_eq(shape_of(&app, &exec).vocab, (double)rows[i][3]);
     }
 }
@@ -154,13 +154,13 @@ START_TEST(formats_are_the_datatype_unless_given)
     ck_assert_double_eq(s.weight_bytes, 2);
     ck_assert_double_eq(s.kept_bytes, 2);
     ck_assert_double_eq(s.grad_bytes, 4);
-    exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
     ck_assert_double_eq(shape_of(&app, &exec).grad_bytes, 2);
-    exec.datatype = CALC_DATATYPE_FLOAT32;
-    exec.matrix_datatype = CALC_FORMAT_FLOAT4;
-    exec.weight_datatype = CALC_FORMAT_FLOAT8;
-    exec.activation_datatype = CALC_FORMAT_BFLOAT16;
-    exec.grad_datatype = CALC_FORMAT_FLOAT16;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    exec.strategy.activation_datatype = CALC_FORMAT_BFLOAT16;
+    exec.strategy.grad_datatype = CALC_FORMAT_FLOAT16;
     s = shape_of(&app, &exec);
     ck_assert_double_eq(s.element_bytes, 4);
     ck_assert_double_eq(s.matrix_bytes, 0.5);

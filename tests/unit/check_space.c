@@ -53,11 +53,11 @@ START_TEST(new_space_has_no_optional_field)
     SET(flash_attention, true);
     SET(recompute_modules, 5);
     calc_space_optional(&space, &exec);
-    ck_assert_int_eq(exec.expert_par_net, 2);
-    ck_assert(exec.flash_attention);
-    ck_assert_int_eq(exec.recompute_modules, 5);
-    ck_assert_int_eq(exec.context_par_net, -1);
-    ck_assert_int_eq(exec.tensor_par, 0);
+    ck_assert_int_eq(exec.strategy.expert_par_net, 2);
+    ck_assert(exec.strategy.flash_attention);
+    ck_assert_int_eq(exec.strategy.recompute_modules, 5);
+    ck_assert_int_eq(exec.strategy.context_par_net, -1);
+    ck_assert_int_eq(exec.strategy.tensor_par, 0);
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(real_numbers_are_axes_by_their_bits_in_the_same_order)
         ck_assert(i == 0 || value > calc_axis_value(CALC_AXIS_capacity_factor, number[i - 1]));
         calc_exec exec = {0};
         calc_axis_put(&exec, CALC_AXIS_capacity_factor, value);
-        ck_assert(exec.capacity_factor == number[i]);
+        ck_assert(exec.strategy.capacity_factor == number[i]);
     }
     ck_assert_int_eq(calc_axis_value(CALC_AXIS_tensor_par, 8), 8);
     ck_assert(calc_axis_number(CALC_AXIS_tensor_par, 8) == 8);
@@ -148,9 +148,9 @@ START_TEST(layouts_are_ordered_by_the_first_field_that_differs)
     calc_exec a = small_exec(2, 1, 1);
     calc_exec b = a;
     ck_assert_int_eq(calc_axis_compare(&a, &b), 0);
-    b.optimizer_offload = true;
+    b.strategy.optimizer_offload = true;
     ck_assert_int_lt(calc_axis_compare(&a, &b), 0);
-    a.tensor_par = 3;
+    a.strategy.tensor_par = 3;
     ck_assert_int_gt(calc_axis_compare(&a, &b), 0);
 }
 END_TEST

@@ -14,7 +14,7 @@ START_TEST(parts_that_a_model_does_not_have_cost_nothing)
     ck_assert_mem_eq(&s.parts.embedding, &nothing, sizeof nothing);
     ck_assert_mem_eq(&s.parts.head, &nothing, sizeof nothing);
     ck_assert_mem_eq(&s.parts.mtp, &nothing, sizeof nothing);
-    s.c.system.host.block_s = 1;
+    s.c.system.chip.host.block_s = 1;
     s.c.app = experts_only();
     s.c.app.vocab_size = 512;
     s.c.app.mtp_blocks = 1;
@@ -54,14 +54,14 @@ START_TEST(messages_are_the_residual_stream)
     settle(&s);
     ck_assert_double_eq(calc_stage_message_bytes(&s.c.shape), 3 * 32 * 64 * 2);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2 / 2);
-    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
-    s.c.exec.seq_par_ag_redo = false;
+    s.c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+    s.c.exec.strategy.seq_par_ag_redo = false;
     settle(&s);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2 / 2);
-    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    s.c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     settle(&s);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 32 * 64 * 2);
-    s.c.exec.context_par = 4;
+    s.c.exec.strategy.context_par = 4;
     s.c.exec.num_procs = 16;
     settle(&s);
     ck_assert_double_eq(s.parts.message_bytes, 3 * 8 * 64 * 2);
@@ -77,21 +77,21 @@ START_TEST(dummy_gradients_are_one_of_each_shape)
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
     ck_assert_double_eq(memory_of(&s, 0).framework, 0);
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     double shapes = 64 * 128 + 64 * 64 + 64 * 512 + 256 * 64;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
     ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64));
-    s.c.exec.tensor_par = 2;
+    s.c.exec.strategy.tensor_par = 2;
     ck_assert_double_eq(memory_of(&s, 1).framework, 2 * (shapes + 512 * 64) / 2);
-    s.c.exec.tensor_par = 1;
+    s.c.exec.strategy.tensor_par = 1;
     /* as many weights as another: shared experts, and the first matrix of experts */
     s.c.app = moe_app();
     s.c.app.dense_blocks = 0;
     shapes = 64 * 128 + 64 * 64 + 64 * 32;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
     s.c.exec = modern_exec(1, 2, 2); /* of one expert, however many are here */
-    s.c.exec.expert_par = 2;
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    s.c.exec.strategy.expert_par = 2;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
 }
 END_TEST
@@ -102,7 +102,7 @@ START_TEST(workspaces_are_of_the_library_not_of_the_model)
     const double mib = 1024 * 1024;
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
     ck_assert_double_eq(memory_of(&s, 0).framework, 64 * mib);
     ck_assert_double_eq(memory_of(&s, 1).framework, 64 * mib);
     s.c.app = moe_app(); /* its first block is dense */
@@ -122,7 +122,7 @@ START_TEST(logits_and_the_block_at_hand_take_turns)
     calc_stage_memory plain = memory_of(&s, 1);
     ck_assert_double_eq(plain.working, block_passing);
     ck_assert_double_eq(plain.working + plain.ends, s.terms.head.kept_bytes);
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stage_memory full = memory_of(&s, 1);
     ck_assert_double_gt(full.working, block_passing);
     double larger = fmax(full.working, s.terms.head.kept_bytes);
@@ -138,7 +138,7 @@ START_TEST(dummy_gradients_of_both_kinds_share_shapes)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 2, 1));
-    s.c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
+    s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     settle(&s);
     double attention = 64 * 128 + 64 * 64;
     double dense = attention + 64 * 512 + 256 * 64;
@@ -165,24 +165,24 @@ START_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 4));
-    s.c.system.host = (calc_host){.block_s = 16, .moe_block_s = 32, .expert_s = 3};
-    s.c.exec.expert_par = 4;
+    s.c.system.chip.host = (calc_host){.block_s = 16, .moe_block_s = 32, .expert_s = 3};
+    s.c.exec.strategy.expert_par = 4;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
     ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 48);
-    s.c.exec.matrix_datatype = CALC_FORMAT_FLOAT8; /* 2 local experts are converted */
+    s.c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8; /* 2 local experts are converted */
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
     ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 54);
-    s.c.exec.cuda_graph = 1; /* a tenth of issuing is left, conversion included */
+    s.c.exec.strategy.cuda_graph = 1; /* a tenth of issuing is left, conversion included */
     assert_near(host_s(&s, CALC_MOE_BLOCK), 5.4);
-    s.c.exec.cuda_graph = 0.5;
+    s.c.exec.strategy.cuda_graph = 0.5;
     assert_near(host_s(&s, CALC_MOE_BLOCK), 54 * 0.55);
-    s.c.exec.cuda_graph = 0;
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    s.c.exec.seq_par_ag_redo = false;
+    s.c.exec.strategy.cuda_graph = 0;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s.c.exec.strategy.seq_par_ag_redo = false;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 24);
-    s.c.system.host.recompute_growth = 0.25;
+    s.c.system.chip.host.recompute_growth = 0.25;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 20);
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     s.c.exec.training = false;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 16.0 / 3);
 }
@@ -205,14 +205,14 @@ START_TEST(the_host_launches_again_what_is_recomputed)
                 {1 << CALC_RECOMPUTE_MODULES_MOE | 1 << CALC_RECOMPUTE_MODULES_MLP, 3, 24}};
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 1));
-    s.c.system.host = (calc_host){.block_s = 16, .recompute_growth = 0.25};
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    s.c.system.chip.host = (calc_host){.block_s = 16, .recompute_growth = 0.25};
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        s.c.exec.recompute_modules = rows[i].modules;
+        s.c.exec.strategy.recompute_modules = rows[i].modules;
         assert_near(host_s(&s, CALC_DENSE_BLOCK), 16 * (1 + 0.25 * rows[i].dense / 11));
         assert_near(host_s(&s, CALC_MOE_BLOCK), 16 * (1 + 0.25 * rows[i].moe / 32));
     }
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 16 * (1 + 0.25 / 11));
     recompute_all(&s);
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 20);
@@ -225,11 +225,11 @@ START_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
     stage_case s;
     build(&s, without_ends(), modern_exec(4, 1, 1));
     s.c.app.attn_heads = 16;
-    s.c.system.host = (calc_host){.block_s = 16, .tensor_par_growth = 0.25};
+    s.c.system.chip.host = (calc_host){.block_s = 16, .tensor_par_growth = 0.25};
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 16);
-    s.c.exec.tensor_par = s.c.exec.num_procs = 8;
+    s.c.exec.strategy.tensor_par = s.c.exec.num_procs = 8;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 20);
-    s.c.exec.tensor_par = s.c.exec.num_procs = 16;
+    s.c.exec.strategy.tensor_par = s.c.exec.num_procs = 16;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 24);
 }
 END_TEST
@@ -252,9 +252,9 @@ START_TEST(checkpoints_are_a_ranks_share_and_whole_by_rule)
 {
     calc_compat whole = 1 << CALC_COMPAT_WHOLE_CHECKPOINTS;
     calc_exec e = small_exec(4, 1, 1);
-    e.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     for (int type = 0; type < CALC_TENSOR_PAR_COMM_TYPE_COUNT; type++) {
-        e.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
+        e.strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type;
         double ranks = type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG ? 4 : 1;
         double input = 32 * 64 * 2;
         ck_assert_double_eq(parts_by_rule(e, CALC_COMPAT_NONE).block[0].kept_bytes, input / ranks);
@@ -289,14 +289,71 @@ END_TEST
 START_TEST(calculons_layers_are_not_launched_again)
 {
     modern_case c = case_of(small_app(), small_exec(1, 1, 1));
-    c.system.host.block_s = 1e-3;
+    c.system.chip.host.block_s = 1e-3;
     calc_stage_parts parts;
     resolve(&c);
     c.context.compat = 1 << CALC_COMPAT_LAYERS;
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_stage_parts_of(&c.context, &parts);
     ck_assert_double_eq(parts.host_s[0], parts.host_once_s[0]);
     ck_assert_double_eq(parts.embedding.fw_s + parts.head.fw_s, 0);
+}
+END_TEST
+
+/* ---- Layers of their own chip and strategy ----------------------------------------------------
+ */
+
+/* A system and an execution that say nothing of the chip and the strategy, which are handed beside
+ * them: all that layers cost is as if they were the layout's own. */
+static void costs_as_its_own(const stage_case *whole)
+{
+    const modern_case *w = &whole->c;
+    const calc_strategy *strategy = &w->exec.strategy;
+    calc_system system = w->system;
+    calc_exec exec = w->exec;
+    memset(&system.chip, 0, sizeof system.chip);
+    memset(&exec.strategy, 0, sizeof exec.strategy);
+    calc_shape shape = calc_shape_of(&w->app, strategy, exec.microbatch_size, exec.seq_size);
+    calc_cost_context context =
+        calc_cost_context_for(&system, &w->system.chip, &exec, strategy, &shape, w->context.compat);
+    calc_stage_parts parts;
+    calc_stage_parts_of(&context, &parts);
+    ck_assert_mem_eq(&parts, &whole->parts, sizeof parts);
+    calc_stage_lines lines = calc_stage_lines_of(&system, &exec, strategy, &context.groups,
+                                                 calc_stage_message_bytes(&shape));
+    ck_assert_mem_eq(&lines, &whole->lines, sizeof lines);
+    const calc_cost *block = &parts.block[CALC_MOE_BLOCK];
+    calc_stage_sharded got = calc_stage_sharded_of(&context, strategy, block, &lines);
+    calc_stage_sharded want = calc_stage_sharded_of(&w->context, strategy, block, &whole->lines);
+    ck_assert_double_gt(want.link_s, 0);
+    ck_assert_mem_eq(&got, &want, sizeof got);
+}
+
+START_TEST(layers_may_have_a_chip_and_a_strategy_of_their_own)
+{
+    static const calc_rank_order orders[] = {
+        CALC_RANK_ORDER_NETWORKS, CALC_RANK_ORDER_TP_CP_EP_DP_PP, CALC_RANK_ORDER_TP_CP_EP_PP_DP};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        stage_case s;
+        build(&s, moe_app(), modern_exec(2, 2, 4));
+        s.c.app.mtp_blocks = 1;
+        s.c.exec.rank_order = orders[i];
+        s.c.exec.num_procs *= 2;
+        s.c.exec.strategy.context_par = 2;
+        s.c.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+        s.c.exec.strategy.expert_par = 4;
+        s.c.exec.strategy.zero_stage = 3;
+        s.c.exec.strategy.fsdp_par = 2;
+        s.c.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+        s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_GEMM_WORKSPACE;
+        s.c.system.chip.host.block_s = 1e-3;
+        s.c.system.chip.launch.matrix_s = 1e-6;
+        s.c.system.chip.sustained = 0.75;
+        s.c.system.networks[0].processor_usage = 0.125;
+        settle(&s);
+        costs_as_its_own(&s);
+    }
 }
 END_TEST
 
@@ -316,5 +373,6 @@ int main(void)
     tcase_add_test(cases, checkpoints_are_a_ranks_share_and_whole_by_rule);
     tcase_add_test(cases, the_optimizer_is_told_each_layer_by_rule);
     tcase_add_test(cases, calculons_layers_are_not_launched_again);
+    tcase_add_test(cases, layers_may_have_a_chip_and_a_strategy_of_their_own);
     return run_cases(cases);
 }

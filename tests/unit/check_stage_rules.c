@@ -9,11 +9,11 @@ static const calc_block_memory block = {
 
 static calc_stage_travel travel(bool weight, bool activations, bool state, bool training)
 {
-    calc_exec exec = {.weight_offload = weight,
-                      .activations_offload = activations,
-                      .optimizer_offload = state,
+    calc_exec exec = {.strategy.weight_offload = weight,
+                      .strategy.activations_offload = activations,
+                      .strategy.optimizer_offload = state,
                       .training = training};
-    return calc_stage_rules_travel(&exec, &block);
+    return calc_stage_rules_travel(&exec.strategy, exec.training, &block);
 }
 
 static void assert_bytes(calc_stage_travel got, double fw_bytes, double bw_bytes)
@@ -37,12 +37,12 @@ END_TEST
 
 START_TEST(full_recomputation_offloads_checkpoints)
 {
-    calc_exec exec = {.activations_offload = true,
-                      .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
+    calc_exec exec = {.strategy.activations_offload = true,
+                      .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
                       .training = true};
-    assert_bytes(calc_stage_rules_travel(&exec, &block), 30, 30);
-    exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-    assert_bytes(calc_stage_rules_travel(&exec, &block), 60, 60);
+    assert_bytes(calc_stage_rules_travel(&exec.strategy, exec.training, &block), 30, 30);
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    assert_bytes(calc_stage_rules_travel(&exec.strategy, exec.training, &block), 60, 60);
 }
 END_TEST
 
@@ -55,7 +55,7 @@ static calc_stage_terms terms_of(calc_compat compat, const calc_exec *exec, doub
 {
     calc_app app = small_app();
     calc_system system = small_system();
-    calc_shape shape = calc_shape_of(&app, exec);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_cost_context context = calc_cost_context_of(&system, exec, &shape, compat);
     calc_stage_parts parts = {.layers = {2}, .weights = {{60, 40}}};
     calc_cost *b = &parts.block[CALC_DENSE_BLOCK];
@@ -73,14 +73,14 @@ static calc_stage_terms terms_of(calc_compat compat, const calc_exec *exec, doub
     b->work[CALC_PASS_WGRAD] = (calc_cost_work){.flop_s = 800, .mem_s = 1600};
     b->re = (calc_cost_work){.flop_s = 3200, .mem_s = 6400};
     calc_stage_terms t = {.compat = compat};
-    calc_stage_rules_of(&context, exec, &parts, shards, NULL, &t);
+    calc_stage_rules_of(&context, &exec->strategy, &parts, shards, NULL, &t);
     return t;
 }
 
 START_TEST(without_rules_there_is_nothing)
 {
     calc_exec exec = small_exec(1, 1, 4);
-    exec.weight_offload = exec.optimizer_offload = true;
+    exec.strategy.weight_offload = exec.strategy.optimizer_offload = true;
     calc_stage_terms t = terms_of(CALC_COMPAT_NONE, &exec, 4);
     calc_stage_terms none = {.compat = CALC_COMPAT_NONE};
     ck_assert_mem_eq(t.rule, none.rule, sizeof t.rule);
@@ -117,7 +117,7 @@ START_TEST(an_optimizer_that_is_not_sharded_runs_block_by_block)
     assert_near(r.optimizer_s, flop_s);
     ck_assert_double_eq_tol(r.optimizer_window_s, flop_s - mem_s, 1e-20);
     ck_assert_double_eq(r.compute_s, 200 + 800 + 3200 + flop_s);
-    exec.optimizer_sharding = true;
+    exec.strategy.optimizer_sharding = true;
     r = terms_of(RULES, &exec, 4).rule[0];
     assert_near(r.optimizer_s, flop_s / 4);
     ck_assert_double_eq(r.optimizer_window_s, 0);
@@ -132,11 +132,12 @@ START_TEST(offload_takes_the_time_of_its_bytes)
 {
     calc_exec exec = small_exec(1, 1, 4);
     ck_assert_double_eq(terms_of(RULES, &exec, 1).rule[0].fw_away_s, 0);
-    exec.weight_offload = exec.activations_offload = exec.optimizer_offload = true;
+    exec.strategy.weight_offload = exec.strategy.activations_offload =
+        exec.strategy.optimizer_offload = true;
     calc_rule_part r = terms_of(RULES, &exec, 1).rule[0];
     assert_near(r.fw_away_s, 200 / 0x1p34);
     assert_near(r.bw_away_s, (200 + 32 + 1200) / 0x1p34);
-    exec.optimizer_sharding = true;
+    exec.strategy.optimizer_sharding = true;
     r = terms_of(RULES, &exec, 4).rule[0];
     assert_near(r.bw_away_s, (200 + 32 + 300) / 0x1p34);
 }
@@ -146,11 +147,11 @@ END_TEST
 START_TEST(memory_follows_the_shards)
 {
     calc_exec exec = small_exec(1, 1, 4);
-    exec.grad_datatype = CALC_FORMAT_FLOAT16;
+    exec.strategy.grad_datatype = CALC_FORMAT_FLOAT16;
     calc_rule_part r = terms_of(1 << CALC_COMPAT_BLOCK_MEMORY, &exec, 4).rule[0];
     ck_assert_double_eq(r.tier1.block_bytes, 200 + 200 + 1200);
     ck_assert_double_eq(r.tier1.flight_bytes, 32);
-    exec.optimizer_sharding = true;
+    exec.strategy.optimizer_sharding = true;
     r = terms_of(1 << CALC_COMPAT_BLOCK_MEMORY, &exec, 4).rule[0];
     ck_assert_double_eq(r.tier1.block_bytes, 200 + 50 + 300);
 }

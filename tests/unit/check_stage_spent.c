@@ -43,8 +43,8 @@ START_TEST(a_stage_with_experts_takes_what_it_spends)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(2, 2, 2));
-    s.c.exec.expert_par = 2;
-    s.c.exec.context_par = 2;
+    s.c.exec.strategy.expert_par = 2;
+    s.c.exec.strategy.context_par = 2;
     s.c.exec.num_procs = 16;
     recompute_all(&s);
     calc_stage_spent t = checked(&s, 0);
@@ -81,16 +81,16 @@ START_TEST(messages_are_scattered_sent_per_chunk_and_may_hide)
     assert_near(checked(&s, 0).message_s, 2 * whole_s / 2);
     s.c.exec.pipeline_interleaving = 4;
     assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2);
-    s.c.exec.pipeline_par_overlap = true;
+    s.c.exec.strategy.pipeline_par_overlap = true;
     assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2 * 0.15);
-    s.c.system.overlap.pipeline_par = 0.5;
+    s.c.system.chip.overlap.pipeline_par = 0.5;
     assert_near(checked(&s, 0).message_s, 4 * 2 * whole_s / 2 * 0.5);
-    s.c.exec.pipeline_par_overlap = false;
+    s.c.exec.strategy.pipeline_par_overlap = false;
     s.c.exec.pipeline_interleaving = 1;
-    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
-    s.c.exec.seq_par_ag_redo = false;
+    s.c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
+    s.c.exec.strategy.seq_par_ag_redo = false;
     assert_near(checked(&s, 0).message_s, 2 * whole_s / 2);
-    s.c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    s.c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     assert_near(checked(&s, 0).message_s, 2 * whole_s);
     s.c.exec.training = false;
     assert_near(checked(&s, 0).message_s, whole_s);
@@ -125,11 +125,11 @@ START_TEST(a_block_takes_no_less_than_the_host)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
-    s.c.system.host.block_s = 1;
+    s.c.system.chip.host.block_s = 1;
     calc_stage_spent t = checked(&s, 0);
     assert_near(t.all_s, 8);
     assert_near(sum_s(&t), 8);
-    s.c.system.host.block_s = 1e-9; /* and not where it is quicker */
+    s.c.system.chip.host.block_s = 1e-9; /* and not where it is quicker */
     t = checked(&s, 0);
     ck_assert_double_eq(t.host_s, 0);
 }
@@ -143,7 +143,7 @@ START_TEST(a_block_takes_longest_where_the_host_is_as_slow)
     double alone_s = checked(&s, 0).all_s;
     static const double host[] = {0.25, 0.5, 1, 2, 4};
     for (int i = 0; i < 5; i++) {
-        s.c.system.host.block_s = host[i] * alone_s / 8;
+        s.c.system.chip.host.block_s = host[i] * alone_s / 8;
         calc_stage_spent t = checked(&s, 0);
         assert_near(t.all_s, alone_s * pow(1 + pow(host[i], 4), 0.25));
         ck_assert_double_eq_tol(t.host_s, t.all_s - alone_s, 1e-9 * alone_s);
@@ -157,9 +157,9 @@ START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
-    s.c.system.host.block_s = 1;
-    s.c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
-    s.c.exec.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+    s.c.system.chip.host.block_s = 1;
+    s.c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    s.c.exec.strategy.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     for (int64_t blocks = 0; blocks <= 8; blocks += 2) {
         s.c.exec.recompute_blocks = blocks;
         assert_near(checked(&s, 0).all_s, 8 + (blocks > 0 ? (double)blocks : 8) * 0.5 / 11);
@@ -202,22 +202,22 @@ START_TEST(sharded_weights_are_gathered_in_every_pass)
     build(&s, without_ends(), modern_exec(1, 1, 4));
     calc_stage_pass without = pass_of(&s, 0);
     double without_s = calc_stage_pass_s(&without), P = 8 * block_weights;
-    s.c.exec.zero_stage = 3;
-    s.c.exec.data_par_overlap = true;
+    s.c.exec.strategy.zero_stage = 3;
+    s.c.exec.strategy.data_par_overlap = true;
     calc_stage_pass pass = pass_of(&s, 0);
     double gather_s = 0.75 * 2 * P / slow, scatter_s = 0.75 * 4 * P / slow;
     assert_near(pass.fw_s, without.fw_s + gather_s - 0.7 * without.fw_s);
     double backward_s = without.agrad_s + without.wgrad_s;
     assert_near(pass.agrad_s + pass.wgrad_s, backward_s + gather_s + scatter_s - 0.7 * backward_s);
     assert_near(checked(&s, 0).sharded_s, 2 * gather_s + scatter_s - 0.7 * without_s);
-    s.c.exec.fsdp_par = 2; /* pairs gather a half; replicas of a shard reduce its half */
+    s.c.exec.strategy.fsdp_par = 2; /* pairs gather a half; replicas of a shard reduce its half */
     gather_s = 0.5 * 2 * P / slow;
     scatter_s = (0.5 * 4 + 4 * 0.5) * P / slow;
     assert_near(checked(&s, 0).sharded_s, 2 * gather_s + scatter_s - 0.7 * without_s);
     s.c.exec.training = false;
     assert_near(checked(&s, 0).sharded_s, gather_s - 0.7 * without.fw_s);
     s.c.exec = modern_exec(1, 1, 1); /* nothing to share with */
-    s.c.exec.zero_stage = 3;
+    s.c.exec.strategy.zero_stage = 3;
     ck_assert_double_eq(checked(&s, 0).sharded_s, 0);
 }
 END_TEST
@@ -229,8 +229,8 @@ START_TEST(shards_are_inside_nodes_and_their_replicas_across)
     stage_case s;
     build(&s, without_ends(), modern_exec(2, 1, 16));
     s.c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
-    s.c.exec.zero_stage = 3;
-    s.c.exec.fsdp_par = 4;
+    s.c.exec.strategy.zero_stage = 3;
+    s.c.exec.strategy.fsdp_par = 4;
     hide_nothing(&s);
     calc_stage_spent t = checked(&s, 0);
     double weights = s.parts.block[CALC_DENSE_BLOCK].dense_weights;
@@ -244,10 +244,10 @@ START_TEST(sharded_experts_are_gathered_over_their_own_replicas)
 {
     stage_case s;
     build(&s, experts_only(), modern_exec(1, 1, 8));
-    s.c.exec.expert_par = 2;
-    s.c.exec.zero_stage = 3;
-    s.c.exec.fsdp_par = 2;
-    s.c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    s.c.exec.strategy.expert_par = 2;
+    s.c.exec.strategy.zero_stage = 3;
+    s.c.exec.strategy.fsdp_par = 2;
+    s.c.exec.strategy.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
     hide_nothing(&s);
     calc_stage_spent t = checked(&s, 0);
     const calc_cost *b = &s.parts.block[CALC_MOE_BLOCK];
@@ -264,15 +264,15 @@ START_TEST(the_link_carries_what_is_hidden_too)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.zero_stage = 3;
-    s.c.exec.data_par_overlap = true;
+    s.c.exec.strategy.zero_stage = 3;
+    s.c.exec.strategy.data_par_overlap = true;
     for (int i = 0; i < 2; i++) {
         settle(&s);
-        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec,
+        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec.strategy,
                                                      &s.parts.block[CALC_DENSE_BLOCK], &s.lines);
         assert_near(x.link_s, 0.75 * (2 * 2 + 4) * block_weights / slow);
         s.c.system.networks[0].bytes_per_s = 0x1p50;
-        s.c.system.matrix[CALC_DATATYPE_FLOAT16].flop_per_s = 0x1p30; /* hides all */
+        s.c.system.chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s = 0x1p30; /* hides all */
     }
     ck_assert_double_eq(checked(&s, 0).sharded_s, 0);
 }
@@ -286,15 +286,15 @@ START_TEST(sharded_weights_hide_only_where_overlap_is_asked_for)
     calc_stage_pass without = pass_of(&s, 0);
     double backward_s = without.agrad_s + without.wgrad_s;
     double gather_s = 0.75 * 2 * 8 * block_weights / slow, scatter_s = 2 * gather_s;
-    s.c.exec.zero_stage = 3;
+    s.c.exec.strategy.zero_stage = 3;
     assert_near(checked(&s, 0).sharded_s, 2 * gather_s + scatter_s);
-    s.c.exec.param_gather_overlap = CALC_CHOICE_TRUE;
+    s.c.exec.strategy.param_gather_overlap = CALC_CHOICE_TRUE;
     assert_near(checked(&s, 0).sharded_s, fmax(0, gather_s - 0.7 * without.fw_s) +
                                               fmax(0, gather_s - 0.7 * backward_s) + scatter_s);
-    s.c.exec.param_gather_overlap = CALC_CHOICE_FALSE;
-    s.c.exec.data_par_overlap = true;
+    s.c.exec.strategy.param_gather_overlap = CALC_CHOICE_FALSE;
+    s.c.exec.strategy.data_par_overlap = true;
     assert_near(checked(&s, 0).sharded_s, 2 * gather_s + fmax(0, scatter_s - 0.7 * backward_s));
-    s.c.exec.param_gather_overlap = CALC_CHOICE_AUTO; /* both, beside the same pass */
+    s.c.exec.strategy.param_gather_overlap = CALC_CHOICE_AUTO; /* both, beside the same pass */
     assert_near(checked(&s, 0).sharded_s, fmax(0, gather_s - 0.7 * without.fw_s) +
                                               fmax(0, gather_s + scatter_s - 0.7 * backward_s));
 }
@@ -308,11 +308,11 @@ START_TEST(blocks_that_do_not_recompute_hide_less)
         stage_case s;
         build(&s, without_ends(), modern_exec(1, 1, 4));
         recompute_all(&s);
-        s.c.exec.zero_stage = sharded ? 3 : 0;
-        s.c.exec.data_par_overlap = true;
-        s.c.exec.weight_offload = !sharded;
-        s.c.system.overlap.data_par = 1;
-        s.c.system.mem2.bytes_per_s = 0x1p30;        /* slower than any kernel, */
+        s.c.exec.strategy.zero_stage = sharded ? 3 : 0;
+        s.c.exec.strategy.data_par_overlap = true;
+        s.c.exec.strategy.weight_offload = !sharded;
+        s.c.system.chip.overlap.data_par = 1;
+        s.c.system.chip.mem2.bytes_per_s = 0x1p30;   /* slower than any kernel, */
         s.c.system.networks[0].bytes_per_s = 0x1p30; /* both of them */
         calc_stage_spent all = checked(&s, 0);
         s.c.exec.recompute_blocks = 2; /* of 8 */
@@ -339,7 +339,7 @@ START_TEST(sharded_ends_are_gathered_in_every_pass_too)
             s.c.app.mtp_blocks = 1;
             size_t last = stages > 1 ? 2 : 0;
             double ends_s = checked(&s, 0).ends_s, last_ends_s = checked(&s, last).ends_s;
-            s.c.exec.zero_stage = 3;
+            s.c.exec.strategy.zero_stage = 3;
             for (size_t i = 0; i <= last; i++) {
                 calc_stage_weights w = weights_of(&s, i);
                 assert_near(checked(&s, i).sharded_s, 0.75 * (2 * 2 + 4) * w.dense / slow);
@@ -350,7 +350,7 @@ START_TEST(sharded_ends_are_gathered_in_every_pass_too)
             assert_near(checked(&s, last).sharded_s,
                         2 * 0.75 * (2 * 2 + 4) * weights_of(&s, last).dense / slow);
             s.c.exec.software_efficiency = 0;
-            s.c.exec.data_par_overlap = true; /* beside their own passes */
+            s.c.exec.strategy.data_par_overlap = true; /* beside their own passes */
             settle(&s);
             double link_s = 0.75 * 2 * s.terms.embedding.weights.dense / slow;
             calc_stage_sharded_ends e =
@@ -366,9 +366,9 @@ START_TEST(traffic_of_the_second_tier_is_of_every_block)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 2, 1));
-    s.c.exec.weight_offload = s.c.exec.activations_offload = true;
+    s.c.exec.strategy.weight_offload = s.c.exec.strategy.activations_offload = true;
     s.c.exec.software_efficiency = 0.5;
-    s.c.system.mem2.bytes_per_s = 0x1p30;
+    s.c.system.chip.mem2.bytes_per_s = 0x1p30;
     calc_stage_spent t = checked(&s, 0);
     const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
     double weight_s = 2 * block_weights / 0x1p30, activation_s = block_bytes / 0x1p30;

@@ -148,10 +148,10 @@ START_TEST(offloaded_parts_count_with_what_stays)
     for (int i = 0; i < 32; i++) {
         calc_stage_stats stage;
         calc_compat compat = i & 16 ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE;
-        c.exec.weight_offload = i & 1;
-        c.exec.activations_offload = i & 2;
-        c.exec.optimizer_offload = i & 4;
-        c.exec.activation_recompute =
+        c.exec.strategy.weight_offload = i & 1;
+        c.exec.strategy.activations_offload = i & 2;
+        c.exec.strategy.optimizer_offload = i & 4;
+        c.exec.strategy.activation_recompute =
             i & 8 ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
         ck_assert_uint_eq(calc_each_stage(&c.app, &c.system, &c.exec, compat, &stage, 1), 2);
         assert_near(parts_of(&stage), stage.mem_tier1);

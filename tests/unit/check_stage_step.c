@@ -537,9 +537,9 @@ START_TEST(the_reduction_hides_behind_the_backward_pass)
     double window = p.agrad_s + p.wgrad_s;
     calc_stage_reduction r = reduction_of(&s, 0);
     assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * window);
-    s.c.system.overlap.data_par = 0.5;
+    s.c.system.chip.overlap.data_par = 0.5;
     assert_near(reduction_of(&s, 0).reduce_beside_s, r.reduce_s - 0.5 * window);
-    s.c.system.overlap.contention = 0.25; /* both run side by side for the whole window */
+    s.c.system.chip.overlap.contention = 0.25; /* both run side by side for the whole window */
     assert_near(reduction_of(&s, 0).reduce_beside_s, r.reduce_s - 0.5 * window + 0.25 * window);
     s.c.system.networks[1].bytes_per_s = 1e30;
     r = reduction_of(&s, 0); /* for the time of the reduction only */
@@ -551,7 +551,7 @@ START_TEST(the_gathering_of_weights_hides_behind_the_forward_pass)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.zero_stage = 1;
     calc_stage_pass p = pass_of(&s, 0);
     calc_stage_reduction r = reduction_of(&s, 0);
     assert_near(r.gather_beside_s, r.gather_s - 0.7 * p.fw_s);
@@ -581,7 +581,7 @@ START_TEST(sharded_gradients_hide_behind_all_micro_batches)
     for (int64_t stages = 1; stages <= 2; stages++) {
         stage_case s;
         build(&s, without_ends(), modern_exec(1, stages, 4));
-        s.c.exec.zero_stage = 2;
+        s.c.exec.strategy.zero_stage = 2;
         calc_stage_pass p = pass_of(&s, 0);
         calc_stage_reduction r = reduction_of(&s, 0);
         assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * 4);
@@ -600,12 +600,12 @@ START_TEST(a_step_is_the_pipeline_and_the_most_of_the_rest)
     build(&s, without_ends(), modern_exec(1, 2, 4));
     s.c.exec.first_stage_blocks = 6;
     s.c.exec.last_stage_blocks = 2;
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.zero_stage = 1;
     s.c.system.straggler_growth = 0.25;
     s.c.system.ranks_per_node = 2;
     s.c.system.step_overhead_s = 1e-3;
-    s.c.system.mem_fragmentation = 0.5;
-    s.c.system.mem_reserved_bytes = 7;
+    s.c.system.chip.mem_fragmentation = 0.5;
+    s.c.system.chip.mem_reserved_bytes = 7;
     calc_stage_pass pass[CLASSES] = {pass_of(&s, 0), pass_of(&s, 1)};
     calc_stage_reduction r = reduction_of(&s, 0);
     double memory_bytes = memory_of(&s, 0).total, P = 6 * block_weights;

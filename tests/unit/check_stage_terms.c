@@ -7,7 +7,8 @@
 static calc_stage_state state_of(stage_case *s)
 {
     calc_stage_memory m = memory_of(s, 0);
-    calc_stage_state state = calc_stage_state_of(&s->c.context, &s->terms, &s->stages, 0);
+    calc_stage_state state =
+        calc_stage_state_of(&s->c.context, &s->c.exec, &s->terms, &s->stages, 0);
     assert_near(m.state, state.weight + state.grad + state.optimizer);
     return state;
 }
@@ -28,18 +29,18 @@ START_TEST(a_parameter_takes_eighteen_bytes_less_what_is_sharded)
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
     state_is(&s, 2, 4, 12);
-    s.c.exec.optimizer_sharding = true;
+    s.c.exec.strategy.optimizer_sharding = true;
     state_is(&s, 2, 4, 3);
-    s.c.exec.optimizer_sharding = false;
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.optimizer_sharding = false;
+    s.c.exec.strategy.zero_stage = 1;
     state_is(&s, 2, 4, 3);
-    s.c.exec.zero_stage = 2;
+    s.c.exec.strategy.zero_stage = 2;
     state_is(&s, 2, 1 + 4.0 / 8, 3);
-    s.c.exec.zero_stage = 3;
+    s.c.exec.strategy.zero_stage = 3;
     state_is(&s, 0.5 + 2 * 2.0 / 8, 1 + 4.0 / 8, 3);
-    s.c.exec.fsdp_par = 2;
+    s.c.exec.strategy.fsdp_par = 2;
     state_is(&s, 1 + 2 * 2.0 / 8, 2 + 4.0 / 8, 6);
-    s.c.exec.fsdp_par = 8; /* more than there are */
+    s.c.exec.strategy.fsdp_par = 8; /* more than there are */
     state_is(&s, 0.5 + 2 * 2.0 / 8, 1 + 4.0 / 8, 3);
 }
 END_TEST
@@ -48,9 +49,9 @@ START_TEST(context_ranks_share_the_state_too)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 2));
-    s.c.exec.context_par = 4;
+    s.c.exec.strategy.context_par = 4;
     s.c.exec.num_procs = 8;
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.zero_stage = 1;
     state_is(&s, 2, 4, 12.0 / 8);
 }
 END_TEST
@@ -59,17 +60,17 @@ START_TEST(formats_set_the_bytes_of_the_state)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.zero_stage = 1;
-    s.c.exec.weight_datatype = CALC_FORMAT_FLOAT8;
+    s.c.exec.strategy.zero_stage = 1;
+    s.c.exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
     state_is(&s, 1, 4, 3);
-    s.c.exec.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
+    s.c.exec.strategy.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
     state_is(&s, 1, 4, 8.0 / 4);
-    s.c.exec.master_datatype = CALC_FORMAT_BFLOAT16;
+    s.c.exec.strategy.master_datatype = CALC_FORMAT_BFLOAT16;
     state_is(&s, 1, 4, 6.0 / 4);
-    s.c.exec.grad_datatype = CALC_FORMAT_BFLOAT16;
+    s.c.exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
     state_is(&s, 1, 2, 6.0 / 4);
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.datatype = CALC_DATATYPE_FLOAT32; /* its own master */
+    s.c.exec.strategy.datatype = CALC_DATATYPE_FLOAT32; /* its own master */
     state_is(&s, 4, 4, 8);
 }
 END_TEST
@@ -78,9 +79,9 @@ START_TEST(calculon_shards_gradients_with_the_optimizer)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    s.c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
     state_is(&s, 2, 2, 12);
-    s.c.exec.optimizer_sharding = true;
+    s.c.exec.strategy.optimizer_sharding = true;
     state_is(&s, 2, 2.0 / 4 + 4.0 / 8, 3);
 }
 END_TEST
@@ -89,7 +90,7 @@ START_TEST(dualpipe_has_two_copies_of_weights_and_gradients)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.zero_stage = 1;
     s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;
     state_is(&s, 4, 8, 3);
     s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
@@ -114,8 +115,8 @@ START_TEST(experts_are_sharded_over_their_own_replicas)
 {
     stage_case s;
     build(&s, experts_only(), modern_exec(1, 1, 8));
-    s.c.exec.expert_par = 4;
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.expert_par = 4;
+    s.c.exec.strategy.zero_stage = 1;
     calc_stage_weights w = weights_of(&s, 0);
     double dense = 64 * 128 + 64 * 64 + 3 * 64 * 64 + 64 * 8 + 2 * 64;
     ck_assert_double_eq(w.dense, 8 * dense);
@@ -180,11 +181,11 @@ END_TEST
 START_TEST(zero_stage_overrules_optimizer_sharding)
 {
     calc_exec e = modern_exec(1, 1, 4);
-    ck_assert_int_eq(calc_zero_stage(&e), 0);
-    e.optimizer_sharding = true;
-    ck_assert_int_eq(calc_zero_stage(&e), 1);
-    e.zero_stage = 3;
-    ck_assert_int_eq(calc_zero_stage(&e), 3);
+    ck_assert_int_eq(calc_zero_stage(&e.strategy), 0);
+    e.strategy.optimizer_sharding = true;
+    ck_assert_int_eq(calc_zero_stage(&e.strategy), 1);
+    e.strategy.zero_stage = 3;
+    ck_assert_int_eq(calc_zero_stage(&e.strategy), 3);
 }
 END_TEST
 
@@ -201,8 +202,8 @@ START_TEST(lines_are_those_of_their_groups)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 2, 8));
-    s.c.exec.expert_par = 4;
-    s.c.exec.expert_data_par_net = 0;
+    s.c.exec.strategy.expert_par = 4;
+    s.c.exec.strategy.expert_data_par_net = 0;
     s.c.system.networks[0].latency_s = 3;
     s.c.system.networks[1].latency_s = 5;
     settle(&s);
@@ -228,8 +229,8 @@ START_TEST(shards_are_scattered_inside_and_summed_beyond)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 8));
-    s.c.exec.expert_par = 4;
-    s.c.exec.fsdp_par = 4;
+    s.c.exec.strategy.expert_par = 4;
+    s.c.exec.strategy.fsdp_par = 4;
     s.c.system.networks[1].latency_s = 5;
     settle(&s);
     const calc_stage_lines *l = &s.lines;
@@ -287,13 +288,13 @@ START_TEST(a_row_and_its_cells_are_the_terms)
         stage_case s;
         build(&s, moe_app(), modern_exec(1, 1, 2));
         s.c.app.tied_embeddings = CALC_CHOICE_TRUE;
-        s.c.exec.zero_stage = zero;
+        s.c.exec.strategy.zero_stage = zero;
         settle(&s);
         calc_stage_terms row;
         calc_stage_terms_row(&s.c.context, &s.c.exec, &s.parts, &row);
         for (int64_t p = 1; p <= 2; p++) {
             s.c.exec.pipeline_par = p;
-            s.c.exec.data_par = 8 / p;
+            s.c.exec.strategy.data_par = 8 / p;
             s.c.exec.num_procs = 8;
             s.c.exec.batch_size = 48;
             settle(&s);
@@ -327,13 +328,13 @@ START_TEST(gradients_are_reduced_and_weights_gathered)
     calc_stage_reduction r = reduction_of(&s, 0);
     assert_near(r.reduce_s, 1.5 * 4 * P / slow);
     ck_assert_double_eq(r.gather_s, 0);
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.zero_stage = 1;
     r = reduction_of(&s, 0);
     assert_near(r.reduce_s, 0.75 * 4 * P / slow);
     assert_near(r.gather_s, 0.75 * 2 * P / slow);
-    s.c.exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    s.c.exec.strategy.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
     assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 2 * P / slow);
-    s.c.exec.weight_datatype = CALC_FORMAT_FLOAT8;
+    s.c.exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
     assert_near(reduction_of(&s, 0).gather_s, 0.75 * P / slow);
     s.c.exec.training = false;
     r = reduction_of(&s, 0);
@@ -349,19 +350,19 @@ START_TEST(sharded_gradients_are_reduced_after_every_micro_batch)
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
     double P = 8 * block_weights;
-    s.c.exec.zero_stage = 2;
+    s.c.exec.strategy.zero_stage = 2;
     assert_near(reduction_of(&s, 0).reduce_s, 4 * 0.75 * 4 * P / slow);
     assert_near(reduction_of(&s, 0).gather_s, 0.75 * 2 * P / slow);
-    s.c.exec.zero_stage = 3; /* in the blocks, not here */
+    s.c.exec.strategy.zero_stage = 3; /* in the blocks, not here */
     calc_stage_reduction r = reduction_of(&s, 0);
     ck_assert_double_eq(r.reduce_s + r.gather_s + r.reduce_beside_s + r.gather_beside_s, 0);
     for (int64_t chunks = 1; chunks <= 4; chunks *= 2) {
         s.c.exec = modern_exec(1, 2, 4);
         s.c.exec.pipeline_interleaving = chunks;
-        s.c.exec.zero_stage = 1;
+        s.c.exec.strategy.zero_stage = 1;
         assert_near(reduction_of(&s, 0).reduce_s, 0.75 * 4 * P / 2 / slow);
         double whole = memory_of(&s, 0).state;
-        s.c.exec.zero_stage = 2;
+        s.c.exec.strategy.zero_stage = 2;
         assert_near(reduction_of(&s, 0).reduce_s, 4 * 0.75 * 4 * P / 2 / slow);
         assert_near(reduction_of(&s, 0).gather_s, 0.75 * 2 * P / 2 / slow);
         /* a quarter instead of all, but for the block at hand of 4 */
@@ -374,9 +375,9 @@ START_TEST(experts_are_reduced_over_their_own_replicas)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 4));
-    s.c.exec.expert_par = 2;
-    s.c.exec.expert_data_par_net = 0;
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.expert_par = 2;
+    s.c.exec.strategy.expert_data_par_net = 0;
+    s.c.exec.strategy.zero_stage = 1;
     calc_stage_weights w = weights_of(&s, 0);
     calc_stage_reduction r = reduction_of(&s, 0);
     assert_near(r.reduce_s, 4 * (0.75 * w.dense / slow + 0.5 * w.expert / fast));
@@ -406,14 +407,14 @@ END_TEST
 START_TEST(weights_are_gathered_beside_the_pass_as_gradients_unless_said)
 {
     calc_exec e = modern_exec(1, 1, 4);
-    ck_assert(!calc_stage_gathers_beside(&e));
-    e.data_par_overlap = true;
-    ck_assert(calc_stage_gathers_beside(&e));
-    e.param_gather_overlap = CALC_CHOICE_FALSE;
-    ck_assert(!calc_stage_gathers_beside(&e));
-    e.data_par_overlap = false;
-    e.param_gather_overlap = CALC_CHOICE_TRUE;
-    ck_assert(calc_stage_gathers_beside(&e));
+    ck_assert(!calc_stage_gathers_beside(&e.strategy));
+    e.strategy.data_par_overlap = true;
+    ck_assert(calc_stage_gathers_beside(&e.strategy));
+    e.strategy.param_gather_overlap = CALC_CHOICE_FALSE;
+    ck_assert(!calc_stage_gathers_beside(&e.strategy));
+    e.strategy.data_par_overlap = false;
+    e.strategy.param_gather_overlap = CALC_CHOICE_TRUE;
+    ck_assert(calc_stage_gathers_beside(&e.strategy));
 }
 END_TEST
 
@@ -429,10 +430,10 @@ START_TEST(the_optimizer_reads_and_writes_its_state)
     build(&s, without_ends(), modern_exec(1, 1, 4));
     double P = 8 * block_weights;
     assert_near(optimizer_of(&s), (2 * 4 + 3 * 4 + 2 * 12) * P / memory);
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.zero_stage = 1;
     assert_near(optimizer_of(&s), (2 * 4 + (3 * 4 + 2 * 12) / 4.0) * P / memory);
-    s.c.exec.zero_stage = 2;
-    s.c.system.optimizer_efficiency = 0.25;
+    s.c.exec.strategy.zero_stage = 2;
+    s.c.system.chip.optimizer_efficiency = 0.25;
     assert_near(optimizer_of(&s), 44 / 4.0 * P / memory / 0.25);
     s.c.exec.training = false;
     ck_assert_double_eq(optimizer_of(&s), 0);
@@ -443,8 +444,8 @@ START_TEST(the_optimizer_of_experts_is_sharded_over_their_replicas)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 8));
-    s.c.exec.expert_par = 4;
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.expert_par = 4;
+    s.c.exec.strategy.zero_stage = 1;
     calc_stage_weights w = weights_of(&s, 0);
     assert_near(optimizer_of(&s),
                 (8 * (w.dense + w.expert) + 36 * (w.dense / 8 + w.expert / 2)) / memory);
@@ -473,7 +474,7 @@ START_TEST(nothing_is_away_unless_asked)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.offload_share = 0.5;
+    s.c.exec.strategy.offload_share = 0.5;
     away_is(&s, 0, 0, 0);
     state_is(&s, 2, 4, 12);
 }
@@ -484,23 +485,23 @@ START_TEST(weights_and_optimizer_are_in_one_tier_or_the_other)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.weight_offload = s.c.exec.optimizer_offload = true;
+    s.c.exec.strategy.weight_offload = s.c.exec.strategy.optimizer_offload = true;
     away_is(&s, 2, 12, 0);
     state_is(&s, 2 * 2.0 / 8, 4, 0);
-    s.c.exec.offload_share = 0.25;
+    s.c.exec.strategy.offload_share = 0.25;
     away_is(&s, 0.5, 3, 0);
     state_is(&s, 1.5 + 2 * 0.5 / 8, 4, 9);
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.zero_stage = 1;
     away_is(&s, 0.5, 3.0 / 4, 0);
     state_is(&s, 1.5 + 2 * 0.5 / 8, 4, 9.0 / 4);
-    s.c.exec.zero_stage = 2;
+    s.c.exec.strategy.zero_stage = 2;
     away_is(&s, 0.5, 3.0 / 4, 0);
     state_is(&s, 1.5 + 2 * 0.5 / 8, 1 + 4.0 / 8, 9.0 / 4);
-    s.c.exec.zero_stage = 3; /* gathered whole */
+    s.c.exec.strategy.zero_stage = 3; /* gathered whole */
     away_is(&s, 0.5 / 4, 3.0 / 4, 0);
     state_is(&s, 1.5 / 4 + 2 * 2.0 / 8, 1 + 4.0 / 8, 9.0 / 4);
     s.c.exec.training = false;
-    s.c.exec.zero_stage = 0;
+    s.c.exec.strategy.zero_stage = 0;
     away_is(&s, 0.5, 0, 0);
 }
 END_TEST
@@ -510,8 +511,8 @@ START_TEST(both_copies_of_dualpipe_are_in_one_tier_or_the_other)
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
     s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    s.c.exec.weight_offload = s.c.exec.optimizer_offload = true;
-    s.c.exec.offload_share = 0.25;
+    s.c.exec.strategy.weight_offload = s.c.exec.strategy.optimizer_offload = true;
+    s.c.exec.strategy.offload_share = 0.25;
     away_is(&s, 2 * 0.5, 3, 0);
     state_is(&s, 2 * (1.5 + 2 * 0.5 / 8), 8, 9);
 }
@@ -523,13 +524,13 @@ START_TEST(activations_are_in_one_tier_or_the_other)
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 2, 1));
     double all = 2 * 4 * block_bytes;
-    s.c.exec.activations_offload = true;
+    s.c.exec.strategy.activations_offload = true;
     ck_assert_double_eq(tier2_of(&s).activation, all);
     calc_stage_memory m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 0);
     /* one going, one coming */
     ck_assert_double_eq(m.working, 2 * block_bytes + block_passing);
-    s.c.exec.offload_share = 0.25;
+    s.c.exec.strategy.offload_share = 0.25;
     ck_assert_double_eq(tier2_of(&s).activation, all / 4);
     m = memory_of(&s, 0);
     ck_assert_double_eq(m.activation, 0.75 * all);
@@ -549,8 +550,9 @@ static calc_stage_offload offload_of(stage_case *s)
 {
     settle(s);
     const calc_cost *block = &s->parts.block[CALC_DENSE_BLOCK];
-    calc_stage_sharded sharded = calc_stage_sharded_of(&s->c.context, &s->c.exec, block, &s->lines);
-    return calc_stage_offload_of(&s->c.context, &s->c.exec, block, &sharded);
+    calc_stage_sharded sharded =
+        calc_stage_sharded_of(&s->c.context, &s->c.exec.strategy, block, &s->lines);
+    return calc_stage_offload_of(&s->c.context, &s->c.exec.strategy, block, &sharded);
 }
 
 /* Forward, weights come while activations go; backward, both come. */
@@ -558,32 +560,32 @@ START_TEST(what_a_pass_does_not_hide_is_exposed)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
-    s.c.system.mem2.bytes_per_s = 0x1p30; /* slower than any kernel */
+    s.c.system.chip.mem2.bytes_per_s = 0x1p30; /* slower than any kernel */
     double weight_s = 2 * block_weights / 0x1p30, activation_s = block_bytes / 0x1p30;
     calc_stage_offload o = offload_of(&s);
     ck_assert_double_eq(o.fw_s + o.bw_s, 0);
-    s.c.exec.weight_offload = true;
+    s.c.exec.strategy.weight_offload = true;
     o = offload_of(&s);
     const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
     double fw_s = b->fw_s, bw_s = b->agrad_s + b->wgrad_s;
     assert_near(o.fw_s, weight_s - fw_s);
     assert_near(o.bw_s, weight_s - bw_s);
-    s.c.exec.activations_offload = true;
+    s.c.exec.strategy.activations_offload = true;
     o = offload_of(&s);
     assert_near(o.fw_s, fmax(weight_s, activation_s) - fw_s);
     assert_near(o.bw_s, weight_s + activation_s - bw_s);
-    s.c.exec.offload_share = 0.5;
+    s.c.exec.strategy.offload_share = 0.5;
     o = offload_of(&s);
     assert_near(o.fw_s, fmax(weight_s, activation_s) / 2 - fw_s);
     assert_near(o.bw_s, (weight_s + activation_s) / 2 - bw_s);
-    s.c.system.mem2.efficiency = flat_curve(0.5);
+    s.c.system.chip.mem2.efficiency = flat_curve(0.5);
     o = offload_of(&s);
     assert_near(o.bw_s, weight_s + activation_s - bw_s);
     s.c.exec.training = false; /* activations stay */
     o = offload_of(&s);
     assert_near(o.fw_s, weight_s - fw_s);
     ck_assert_double_eq(o.bw_s, 0);
-    s.c.system.mem2.bytes_per_s = 0x1p60;
+    s.c.system.chip.mem2.bytes_per_s = 0x1p60;
     ck_assert_double_eq(offload_of(&s).fw_s, 0);
 }
 END_TEST
@@ -593,14 +595,14 @@ START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.zero_stage = 3;
-    s.c.system.mem2.bytes_per_s = 0x1p30;
-    s.c.exec.weight_offload = true;
+    s.c.exec.strategy.zero_stage = 3;
+    s.c.system.chip.mem2.bytes_per_s = 0x1p30;
+    s.c.exec.strategy.weight_offload = true;
     double weight_s = 2 * block_weights / 0x1p30;
     for (int i = 0; i < 2; i++) {
         settle(&s);
         const calc_cost *b = &s.parts.block[CALC_DENSE_BLOCK];
-        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec, b, &s.lines);
+        calc_stage_sharded x = calc_stage_sharded_of(&s.c.context, &s.c.exec.strategy, b, &s.lines);
         ck_assert(x.fw_s > 0 && x.bw_s > 0);
         double fw_s = b->fw_s + x.fw_s, bw_s = b->agrad_s + b->wgrad_s + x.bw_s;
         calc_stage_offload o = offload_of(&s);
@@ -608,7 +610,7 @@ START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
         assert_near(bw_s + o.bw_s, fmax(bw_s, weight_s));
         assert_near(s.terms.block[CALC_DENSE_BLOCK].fw_s, fmax(fw_s, weight_s));
         weight_s /= 0x1p30;
-        s.c.system.mem2.bytes_per_s *= 0x1p30; /* the network is the slower one */
+        s.c.system.chip.mem2.bytes_per_s *= 0x1p30; /* the network is the slower one */
     }
 }
 END_TEST
@@ -620,14 +622,14 @@ START_TEST(an_optimizer_kept_away_is_as_fast_as_its_link)
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
     double P = 8 * block_weights;
-    s.c.exec.optimizer_offload = true;
+    s.c.exec.strategy.optimizer_offload = true;
     assert_near(optimizer_of(&s), 8 * P / memory + 24 * P / far_memory);
-    s.c.exec.offload_share = 0.25;
+    s.c.exec.strategy.offload_share = 0.25;
     assert_near(optimizer_of(&s), 8 * P / memory + 6 * P / far_memory);
-    s.c.exec.offload_share = 0.0625;
+    s.c.exec.strategy.offload_share = 0.0625;
     assert_near(optimizer_of(&s), 44 * P / memory);
-    s.c.exec.offload_share = 0.25;
-    s.c.exec.zero_stage = 1;
+    s.c.exec.strategy.offload_share = 0.25;
+    s.c.exec.strategy.zero_stage = 1;
     assert_near(optimizer_of(&s), 8 * P / memory + 6 * P / 4 / far_memory);
 }
 END_TEST
@@ -713,11 +715,11 @@ START_TEST(reductions_know_what_else_is_on_their_network)
     ck_assert_double_eq(l.collides, 1);
     ck_assert_double_eq(l.same_link, 0);
     e.pipeline_par_net = 0;
-    e.tensor_par_net = 1;
+    e.strategy.tensor_par_net = 1;
     l = links_of(e, CALC_COMPAT_NONE);
     ck_assert_double_eq(l.collides, 0);
     ck_assert_double_eq(l.same_link, 1);
-    e.data_par_net = 0;
+    e.strategy.data_par_net = 0;
     l = links_of(e, CALC_COMPAT_NONE);
     ck_assert_double_eq(l.usage, 0);
     ck_assert_double_eq(l.collides, 1);

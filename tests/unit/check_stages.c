@@ -6,7 +6,7 @@
 
 static calc_stages split(const calc_app *app, const calc_exec *exec)
 {
-    calc_shape shape = calc_shape_of(app, exec);
+    calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     return calc_stages_split(&shape, exec, CALC_COMPAT_NONE);
 }
 
@@ -289,7 +289,7 @@ static calc_stages split_even(int64_t blocks, const calc_exec *exec)
 {
     calc_app app = small_app();
     app.num_blocks = blocks;
-    calc_shape shape = calc_shape_of(&app, exec);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     return calc_stages_split(&shape, exec, 1 << CALC_COMPAT_EVEN_STAGES);
 }
 
@@ -343,7 +343,7 @@ START_TEST(other_rules_leave_the_stages_alone)
 {
     calc_exec e = small_exec(1, 3, 1);
     calc_app app = modern_app();
-    calc_shape shape = calc_shape_of(&app, &e);
+    calc_shape shape = calc_shape_of(&app, &e.strategy, e.microbatch_size, e.seq_size);
     calc_compat others = CALC_COMPAT_CALCULON & ~((calc_compat)1 << CALC_COMPAT_EVEN_STAGES);
     calc_stages s = calc_stages_split(&shape, &e, others);
     BLOCKS_ARE(&s, 3, 3, 2);

@@ -5,8 +5,8 @@
 static calc_state_bytes bytes_of(const calc_exec *exec)
 {
     calc_app app = small_app();
-    calc_shape shape = calc_shape_of(&app, exec);
-    return calc_state_bytes_of(exec, &shape);
+    calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
+    return calc_state_bytes_of(&exec->strategy, &shape);
 }
 
 /* Rajbhandari et al. 2020, section 3.1: 12 bytes beside a weight of 2; 8 beside one of 4. */
@@ -17,11 +17,11 @@ START_TEST(mixed_precision_has_master_weights_and_single_precision_none)
     ck_assert_double_eq(b.weight, 2);
     ck_assert_double_eq(b.master, 4);
     ck_assert_double_eq(b.moment, 4);
-    exec.datatype = CALC_DATATYPE_FLOAT8;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT8;
     b = bytes_of(&exec);
     ck_assert_double_eq(b.weight, 1);
     ck_assert_double_eq(b.master, 4);
-    exec.datatype = CALC_DATATYPE_FLOAT32;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     b = bytes_of(&exec);
     ck_assert_double_eq(b.weight, 4);
     ck_assert_double_eq(b.master, 0);
@@ -33,19 +33,19 @@ END_TEST
 START_TEST(every_format_may_be_given)
 {
     calc_exec exec = small_exec(1, 1, 1);
-    exec.grad_datatype = CALC_FORMAT_BFLOAT16;
+    exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
     ck_assert_double_eq(bytes_of(&exec).grad, 2);
     ck_assert_double_eq(bytes_of(&exec).reduced, 2);
-    exec.grad_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.grad_datatype = CALC_FORMAT_FLOAT32;
     ck_assert_double_eq(bytes_of(&exec).grad, 4);
     ck_assert_double_eq(bytes_of(&exec).reduced, 4);
-    exec.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
+    exec.strategy.grad_reduce_datatype = CALC_FORMAT_BFLOAT16;
     ck_assert_double_eq(bytes_of(&exec).grad, 4);
     ck_assert_double_eq(bytes_of(&exec).reduced, 2);
-    exec.weight_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
     ck_assert_double_eq(bytes_of(&exec).master, 0);
-    exec.master_datatype = CALC_FORMAT_FLOAT16;
-    exec.optimizer_moment_datatype = CALC_FORMAT_FLOAT8;
+    exec.strategy.master_datatype = CALC_FORMAT_FLOAT16;
+    exec.strategy.optimizer_moment_datatype = CALC_FORMAT_FLOAT8;
     ck_assert_double_eq(bytes_of(&exec).weight, 4);
     ck_assert_double_eq(bytes_of(&exec).master, 2);
     ck_assert_double_eq(bytes_of(&exec).moment, 1);
@@ -55,15 +55,15 @@ END_TEST
 START_TEST(a_sharded_optimizer_is_the_first_stage_of_zero)
 {
     calc_exec exec = small_exec(1, 1, 2);
-    ck_assert_int_eq(calc_zero_stage(&exec), 0);
-    exec.optimizer_sharding = true;
-    ck_assert_int_eq(calc_zero_stage(&exec), 1);
+    ck_assert_int_eq(calc_zero_stage(&exec.strategy), 0);
+    exec.strategy.optimizer_sharding = true;
+    ck_assert_int_eq(calc_zero_stage(&exec.strategy), 1);
     for (int64_t stage = 1; stage <= 3; stage++) {
-        exec.zero_stage = stage;
-        ck_assert_int_eq(calc_zero_stage(&exec), stage);
+        exec.strategy.zero_stage = stage;
+        ck_assert_int_eq(calc_zero_stage(&exec.strategy), stage);
     }
-    exec.optimizer_sharding = false;
-    ck_assert_int_eq(calc_zero_stage(&exec), 3);
+    exec.strategy.optimizer_sharding = false;
+    ck_assert_int_eq(calc_zero_stage(&exec.strategy), 3);
 }
 END_TEST
 

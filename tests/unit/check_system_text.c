@@ -67,12 +67,12 @@ START_TEST(numbers_are_replaced_and_the_rest_stays)
     set("networks[0].efficiency", 0.7, 0.2, true);
     set("matrix.bfloat16", 0.76, 0.05, true); /* the curve's first step is 0.95, its last 0.1 */
     calc_system system = rewrite(SYSTEM_TEXT);
-    ck_assert(system.mem1.efficiency.efficiency[0] == 0.8);
+    ck_assert(system.chip.mem1.efficiency.efficiency[0] == 0.8);
     ck_assert(system.networks[0].efficiency == 0.7);
-    ck_assert(system.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0] == 0.76);
-    ck_assert(system.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[1] == 0.08);
+    ck_assert(system.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0] == 0.76);
+    ck_assert(system.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[1] == 0.08);
     calc_system expected = c->family.system[0];
-    expected.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[1] = 0.08;
+    expected.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[1] = 0.08;
     ck_assert_mem_eq(&system, &expected, sizeof system);
     text_has("\"gflops_efficiency\": [[128, 0.76], [0, 0.08]]\n");
 }
@@ -99,7 +99,7 @@ START_TEST(an_earlier_calibration_is_replaced_and_what_stands_before_it_kept)
     snprintf(full, sizeof full, "%.*s%s", (int)sizeof SYSTEM_TEXT - 3, SYSTEM_TEXT, end);
     set("mem1.efficiency", 0.5, 0.1, true);
     calc_system system = rewrite(full);
-    ck_assert(system.mem1.efficiency.efficiency[0] == 0.5 && system.watts == 5);
+    ck_assert(system.chip.mem1.efficiency.efficiency[0] == 0.5 && system.chip.watts == 5);
     text_has("\"source\": \"Data sheet \\\"A\\\". Calibrated on 2026-01-31 to 7 measured runs "
              "(one_table 5, other 2) on mine. Determined by them (standard error): "
              "mem1.efficiency (5 %).\", \"watts\": 5}");

@@ -64,8 +64,8 @@ START_TEST(chunks_add_up_to_their_stage_and_parts_to_their_chunk)
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
         check_chunks(&c);
-        c.exec.pipeline_par_overlap = !c.exec.pipeline_par_overlap;
-        c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        c.exec.strategy.pipeline_par_overlap = !c.exec.strategy.pipeline_par_overlap;
+        c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
         c.exec.recompute_blocks = 2;
         check_chunks(&c);
         c.exec.pipeline_interleaving = 1;
@@ -80,10 +80,10 @@ START_TEST(chunks_of_calculon_add_up_too)
     shipped_case c = {small_app(), small_system(), small_exec(2, 4, 1)};
     for (int i = 0; i < 16; i++) {
         c.exec.pipeline_interleaving = i & 1 ? 2 : 1;
-        c.exec.activations_offload = i & 2;
-        c.exec.activation_recompute =
+        c.exec.strategy.activations_offload = i & 2;
+        c.exec.strategy.activation_recompute =
             i & 4 ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
-        c.exec.tensor_par_overlap = i & 8 ? CALC_TENSOR_PAR_OVERLAP_RING : 0;
+        c.exec.strategy.tensor_par_overlap = i & 8 ? CALC_TENSOR_PAR_OVERLAP_RING : 0;
         check_chunks(&c);
     }
 }
@@ -158,7 +158,7 @@ START_TEST(dense_blocks_are_in_the_first_chunk)
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
     c.exec.pipeline_interleaving = 2;
-    c.exec.batch_size = 2 * c.exec.pipeline_par * c.exec.data_par * c.exec.microbatch_size;
+    c.exec.batch_size = 2 * c.exec.pipeline_par * c.exec.strategy.data_par * c.exec.microbatch_size;
     timeline_of(&c, &t);
     calc_stage_class first = calc_timeline_chunk_class(&t, 0, 0);
     calc_stage_class second = calc_timeline_chunk_class(&t, 0, 1);

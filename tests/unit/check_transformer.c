@@ -40,7 +40,7 @@ END_TEST
 START_TEST(a_matrix_moves_its_operands_once)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
-    c.exec.grad_datatype = CALC_FORMAT_FLOAT32;
+    c.exec.strategy.grad_datatype = CALC_FORMAT_FLOAT32;
     make_block(&c, CALC_DENSE_BLOCK);
     const calc_operator *o = named(&c, "feed-forward down");
     double in = T * F, weights = F * H, out = T * H;
@@ -49,14 +49,15 @@ START_TEST(a_matrix_moves_its_operands_once)
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], 2 * (in + weights + out));
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * (out + weights + in));
     ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], 2 * (in + out) + 8 * weights);
-    c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
-    c.system.quantize_bytes = 3;
+    c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+    c.system.chip.quantize_bytes = 3;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "feed-forward down");
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], in + weights + 2 * out + 3 * in);
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], out + weights + 2 * in + 3 * out);
     ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], in + out + 8 * weights);
-    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators); /* never narrow */
+    c.count = calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training,
+                                    c.operators); /* never narrow */
     ck_assert_double_eq(named(&c, "head")->bytes[CALC_PASS_FW], 2 * (T * H + 512 * H + T * 512));
 }
 END_TEST
@@ -66,10 +67,11 @@ START_TEST(sequence_parallelism_divides_all_that_is_kept)
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, T * llama_bytes(2));
-    c.exec.seq_par_ag_redo = false; /* what was gathered is kept: inputs of both first matrices */
+    c.exec.strategy.seq_par_ag_redo =
+        false; /* what was gathered is kept: inputs of both first matrices */
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(2) + 2 * (2 * H - 2 * H / 2)));
-    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(2) + 4 * (2 * H - 2 * H / 2)));
 }
@@ -95,7 +97,7 @@ START_TEST(a_gpt_block_has_biases_masks_and_two_matrices)
     ck_assert_double_eq(c.cost.dense_weights, attention + 2 * H * F + F + H + 4 * H);
     double kept = 8 * H + 2 * 4 * A * D + 4 * F + 4 * A;
     ck_assert_double_eq(c.cost.kept_bytes, T * (kept + 2 * H));
-    c.exec.fused_activation = false;
+    c.exec.strategy.fused_activation = false;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, T * (kept + 2 * H)); /* no gate to multiply with */
     ck_assert(!has_operator(&c, "rotary embedding"));
@@ -105,7 +107,7 @@ END_TEST
 START_TEST(stored_scores_are_the_whole_square_with_its_mask)
 {
     modern_case c = case_of(small_app(), modern_exec(2, 1, 1));
-    c.exec.flash_attention = false;
+    c.exec.strategy.flash_attention = false;
     make_block(&c, CALC_DENSE_BLOCK);
     const calc_operator *o = named(&c, "attention scores");
     double pairs = A / 2 * T * T;
@@ -124,13 +126,13 @@ START_TEST(an_unfused_activation_keeps_one_tensor_more)
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
     double fused = c.cost.kept_bytes;
-    c.exec.fused_activation = false;
+    c.exec.strategy.fused_activation = false;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, fused + T * 2 * F);
     c.exec = modern_exec(2, 1, 1);
     make_block(&c, CALC_DENSE_BLOCK);
     fused = c.cost.kept_bytes;
-    c.exec.fused_activation = false;
+    c.exec.strategy.fused_activation = false;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, fused + T * 2 * F / 2);
 }
@@ -177,7 +179,7 @@ START_TEST(exponentials_are_charged_relative_to_heads_of_128)
     const calc_operator *o = named(&c, "flash attention");
     ck_assert_double_eq(o->work[CALC_PASS_FW], o->flop[CALC_PASS_FW]);
     ck_assert_double_eq(o->work[CALC_PASS_AGRAD], o->flop[CALC_PASS_AGRAD]);
-    c.system.attention.softmax_size = 64;
+    c.system.chip.attention.softmax_size = 64;
     make_block(&c, CALC_DENSE_BLOCK);
     o = named(&c, "flash attention");
     double pairs = A * T * T;
@@ -203,10 +205,10 @@ START_TEST(eager_execution_moves_more)
     double norm = named(&c, "attention norm")->bytes[CALC_PASS_FW];
     double flash = named(&c, "flash attention")->bytes[CALC_PASS_FW];
     ck_assert_double_eq(norm, 2 * 2 * T * H);
-    c.exec.eager = true;
+    c.exec.strategy.eager = true;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 2 * norm);
-    c.system.eager_traffic = 3;
+    c.system.chip.eager_traffic = 3;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 3 * norm);
     ck_assert_double_eq(named(&c, "flash attention")->bytes[CALC_PASS_FW], flash);
@@ -311,8 +313,8 @@ END_TEST
 START_TEST(experts_fold_into_tensor_and_data_parallelism)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 4));
-    c.exec.expert_par = 2;
-    c.exec.expert_tensor_par = 2;
+    c.exec.strategy.expert_par = 2;
+    c.exec.strategy.expert_tensor_par = 2;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(calc_transformer_routed_tokens(&c.shape), 16);
     ck_assert_double_eq(c.cost.expert_weights, 3 * H * FE * E / 4);
@@ -334,7 +336,7 @@ END_TEST
 START_TEST(one_expert_a_rank_is_the_limit)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 8));
-    c.exec.expert_par = 8;
+    c.exec.strategy.expert_par = 8;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(c.cost.expert_weights, 3 * H * FE);
     ck_assert_double_eq(flop_of(&c, "experts up", CALC_PASS_FW), 2 * K * T * H * 2 * FE);
@@ -347,9 +349,9 @@ END_TEST
 START_TEST(capacity_and_imbalance_multiply_what_is_routed)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
-    c.exec.expert_par = 2;
-    c.exec.capacity_factor = 1.25;
-    c.exec.moe_imbalance = 0.5;
+    c.exec.strategy.expert_par = 2;
+    c.exec.strategy.capacity_factor = 1.25;
+    c.exec.strategy.moe_imbalance = 0.5;
     make_block(&c, CALC_MOE_BLOCK);
     double pairs = K * T * 1.25 * 1.5;
     ck_assert_double_eq(flop_of(&c, "experts up", CALC_PASS_FW), 2 * pairs * H * 2 * FE);
@@ -360,12 +362,12 @@ END_TEST
 START_TEST(tokens_travel_in_their_own_formats)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
-    c.exec.expert_par = 2;
-    c.exec.dispatch_datatype = CALC_FORMAT_FLOAT8;
+    c.exec.strategy.expert_par = 2;
+    c.exec.strategy.dispatch_datatype = CALC_FORMAT_FLOAT8;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "dispatch")->message_bytes, K * T * H);
     ck_assert_double_eq(named(&c, "combine")->message_bytes, K * T * H * 2);
-    c.exec.combine_datatype = CALC_FORMAT_FLOAT32;
+    c.exec.strategy.combine_datatype = CALC_FORMAT_FLOAT32;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "combine")->message_bytes, K * T * H * 4);
 }
@@ -374,8 +376,8 @@ END_TEST
 START_TEST(all_gather_brings_every_token_to_every_rank)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 4));
-    c.exec.expert_par = 4;
-    c.exec.dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER;
+    c.exec.strategy.expert_par = 4;
+    c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER;
     make_block(&c, CALC_MOE_BLOCK);
     const calc_operator *there = named(&c, "dispatch"), *back = named(&c, "combine");
     ck_assert_double_eq(there->message_bytes, 4 * T * H * 2);
@@ -393,7 +395,7 @@ START_TEST(grouped_weights_may_have_gradient_traffic_of_their_own)
     double in = K * T * FE, out = K * T * H, weights = FE * H * E;
     ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_PASS_WGRAD],
                         2 * (in + out) + 8 * weights);
-    c.system.grouped.wgrad_bytes = 5;
+    c.system.chip.grouped.wgrad_bytes = 5;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts down")->bytes[CALC_PASS_WGRAD],
                         2 * (in + out) + 5 * weights);
@@ -410,11 +412,11 @@ START_TEST(unfused_experts_move_more_in_their_activation_only)
     ck_assert_double_eq(fused, 3 * K * T * FE * 2);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_AGRAD],
                         5 * K * T * FE * 2);
-    c.exec.unfused_experts = true;
+    c.exec.strategy.unfused_experts = true;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 2.5 * fused);
     ck_assert_double_eq(named(&c, "shared expert activation")->bytes[CALC_PASS_FW], 3 * T * FS * 2);
-    c.system.expert_activation_traffic = 4;
+    c.system.chip.expert_activation_traffic = 4;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 4 * fused);
 }
@@ -450,8 +452,8 @@ START_TEST(elementwise_kernels_of_a_llama_block)
     kernel_is(&c, "rotary embedding", 2 * 2 * heads, 2 * 2 * heads, 3 * heads, 3 * heads);
     kernel_is(&c, "attention residual", 3 * 2 * T * H, 2 * 2 * T * H, T * H, 0);
     kernel_is(&c, "activation", 3 * 2 * T * F, 5 * 2 * T * F, 6 * T * F, 11 * T * F);
-    c.exec.unfused_rope = true;
-    c.exec.fused_activation = false;
+    c.exec.strategy.unfused_rope = true;
+    c.exec.strategy.fused_activation = false;
     make_block(&c, CALC_DENSE_BLOCK);
     kernel_is(&c, "rotary embedding", 4 * 2 * heads, 4 * 2 * heads, 3 * heads, 3 * heads);
     kernel_is(&c, "activation", 6 * 2 * T * F, 10 * 2 * T * F, 6 * T * F, 11 * T * F);
@@ -466,7 +468,7 @@ END_TEST
 START_TEST(elementwise_kernels_of_a_gpt_block)
 {
     modern_case c = case_of(small_app(), modern_exec(1, 1, 1));
-    c.exec.flash_attention = false;
+    c.exec.strategy.flash_attention = false;
     make_block(&c, CALC_DENSE_BLOCK);
     kernel_is(&c, "attention norm", 2 * 2 * T * H, 3 * 2 * T * H, 9 * T * H, 14 * T * H);
     ck_assert_double_eq(named(&c, "attention norm")->flop[CALC_PASS_WGRAD], 7 * T * H);
@@ -511,8 +513,8 @@ START_TEST(elementwise_kernels_of_experts)
      * two ranks with a chance of 3 in 7. Nothing is sent where one rank has them all. */
     for (int ranks = 1; ranks <= 2; ranks++) {
         modern_case limited = case_of(moe_app(), modern_exec(1, 1, ranks));
-        limited.exec.expert_par = ranks;
-        limited.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+        limited.exec.strategy.expert_par = ranks;
+        limited.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
         make_block(&limited, CALC_MOE_BLOCK);
         double moved = ranks == 1 ? 0.5 * T + 3.5 * rows : 11.0 / 7 * T + rows;
         assert_near(named(&limited, "permute")->bytes[CALC_PASS_FW], moved * H * 2);
@@ -528,13 +530,13 @@ START_TEST(elementwise_kernels_of_the_ends)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     resolve(&c);
-    c.count = calc_transformer_head(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training, c.operators);
     kernel_is(&c, "loss", 4 * T * 512, 4 * T * 512, 5 * T * 512, 2 * T * 512);
-    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec.strategy, c.operators);
     kernel_is(&c, "prediction norms", 2 * 2 * 2 * T * H, 3 * 2 * 2 * T * H, 0, 0);
     c.app.norm_type = CALC_NORM_TYPE_LAYER;
     resolve(&c);
-    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec.strategy, c.operators);
     ck_assert_double_eq(named(&c, "prediction norms")->weights, 6 * H);
 }
 END_TEST
@@ -572,10 +574,10 @@ START_TEST(a_block_gathers_and_scatters_twice_each_way)
     tensor_ops_are(&c, CALC_OP_ALL_GATHER, 2, 4);
     tensor_ops_are(&c, CALC_OP_REDUCE_SCATTER, 2, 2);
     tensor_ops_are(&c, CALC_OP_ALL_REDUCE, 0, 0);
-    c.exec.seq_par_ag_redo = false;
+    c.exec.strategy.seq_par_ag_redo = false;
     make_block(&c, CALC_DENSE_BLOCK);
     tensor_ops_are(&c, CALC_OP_ALL_GATHER, 2, 2);
-    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     make_block(&c, CALC_DENSE_BLOCK);
     tensor_ops_are(&c, CALC_OP_ALL_REDUCE, 2, 2);
     tensor_ops_are(&c, CALC_OP_ALL_GATHER, 0, 0);
@@ -601,9 +603,9 @@ END_TEST
 static modern_case context_case(calc_context_par_type type)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
-    c.exec.context_par = 4;
+    c.exec.strategy.context_par = 4;
     c.exec.num_procs = 4;
-    c.exec.context_par_type = type;
+    c.exec.strategy.context_par_type = type;
     make_block(&c, CALC_DENSE_BLOCK);
     return c;
 }
@@ -613,7 +615,7 @@ static const double key_value_bytes = 8 * 2 * 2 * 16 * 2.0;
 START_TEST(one_context_rank_exchanges_nothing)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
-    c.exec.context_par = 1;
+    c.exec.strategy.context_par = 1;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert(!has_operator(&c, "context ring"));
 }
@@ -625,7 +627,7 @@ START_TEST(context_ranks_divide_tokens_and_scores)
     ck_assert_double_eq(flop_of(&c, "feed-forward down", CALC_PASS_FW), 2 * 8 * F * H);
     double scores = A * 32 * 33 / 2 / 4;
     ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * scores * 2 * D);
-    c.exec.context_par_balance = CALC_CONTEXT_PAR_BALANCE_NONE;
+    c.exec.strategy.context_par_balance = CALC_CONTEXT_PAR_BALANCE_NONE;
     make_block(&c, CALC_DENSE_BLOCK); /* the last rank has 7 of 16 triangles of an even 4 */
     ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * scores * 7 / 4 * 2 * D);
     c.app.causal = false;
@@ -684,7 +686,7 @@ START_TEST(hierarchical_context_is_both)
 {
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_HIERARCHICAL);
     ck_assert(!has_operator(&c, "context ring")); /* all four are in a node */
-    c.exec.context_par_inner = 2;
+    c.exec.strategy.context_par_inner = 2;
     make_block(&c, CALC_DENSE_BLOCK);
     const calc_operator *inner = named(&c, "context all-to-all");
     const calc_operator *outer = named(&c, "context ring");
@@ -695,7 +697,7 @@ START_TEST(hierarchical_context_is_both)
     ck_assert_double_eq(outer->times[CALC_PASS_FW], 1);
     ck_assert_double_eq(outer->times[CALC_PASS_AGRAD], 2);
     ck_assert_double_eq(outer->message_bytes, key_value_bytes);
-    c.exec.context_par_inner = 1; /* a plain ring */
+    c.exec.strategy.context_par_inner = 1; /* a plain ring */
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert(!has_operator(&c, "context all-to-all"));
     ck_assert_double_eq(named(&c, "context ring")->times[CALC_PASS_FW], 3);
@@ -711,7 +713,7 @@ static void recompute_is(modern_case *c, calc_block_kind kind, double dropped_by
 {
     char names[1024] = "";
     make_block(c, kind);
-    unsigned bits = calc_operator_recompute(&c->exec);
+    unsigned bits = calc_operator_recompute(&c->exec.strategy, c->exec.training);
     for (size_t i = 0; i < c->count; i++) {
         if (c->operators[i].repeated_by & bits) {
             strcat(strcat(names, names[0] ? ", " : ""), c->operators[i].name);
@@ -724,8 +726,8 @@ static void recompute_is(modern_case *c, calc_block_kind kind, double dropped_by
 static modern_case module_case(calc_app app, int64_t tensor_par, int module)
 {
     modern_case c = case_of(app, modern_exec(tensor_par, 1, 2));
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
-    c.exec.recompute_modules = (int64_t)1 << module;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+    c.exec.strategy.recompute_modules = (int64_t)1 << module;
     return c;
 }
 
@@ -733,13 +735,13 @@ START_TEST(core_attention_drops_its_sums_and_runs_again)
 {
     modern_case c = module_case(modern_app(), 2, CALC_RECOMPUTE_MODULES_CORE_ATTN);
     recompute_is(&c, CALC_DENSE_BLOCK, 4 * T * A / 2, "flash attention");
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
-    c.exec.recompute_modules = 0;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    c.exec.strategy.recompute_modules = 0;
     recompute_is(&c, CALC_DENSE_BLOCK, 4 * T * A / 2, "flash attention");
-    c.exec.context_par = 2;
+    c.exec.strategy.context_par = 2;
     recompute_is(&c, CALC_DENSE_BLOCK, 4 * T / 2 * A / 2, "context ring, flash attention");
     c = module_case(small_app(), 2, CALC_RECOMPUTE_MODULES_CORE_ATTN);
-    c.exec.flash_attention = false;
+    c.exec.strategy.flash_attention = false;
     recompute_is(&c, CALC_DENSE_BLOCK, 5 * A / 2 * T * T, "attention scores");
 }
 END_TEST
@@ -796,7 +798,7 @@ END_TEST
 START_TEST(routed_experts_run_again_with_both_exchanges)
 {
     modern_case c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_MOE);
-    c.exec.expert_par = 2;
+    c.exec.strategy.expert_par = 2;
     c.app.shared_feedforward = 0;
     recompute_is(&c, CALC_MOE_BLOCK, T * (K * (2 * H + 6 * FE) + 12 * E),
                  "router, routing, permute, dispatch, experts up, experts activation, "
@@ -807,10 +809,10 @@ END_TEST
 START_TEST(modules_add_up)
 {
     modern_case c = module_case(modern_app(), 1, CALC_RECOMPUTE_MODULES_LAYERNORM);
-    c.exec.recompute_modules |= 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+    c.exec.strategy.recompute_modules |= 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     recompute_is(&c, CALC_DENSE_BLOCK, 4 * T * H + 4 * T * A,
                  "attention norm, flash attention, feed-forward norm");
-    c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE; /* then none counts */
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE; /* then none counts */
     recompute_is(&c, CALC_DENSE_BLOCK, 0, "");
 }
 END_TEST
@@ -820,7 +822,7 @@ START_TEST(full_recomputation_keeps_the_input_of_the_block)
     const calc_app apps[] = {modern_app(), latent_app(), moe_app()};
     for (int i = 0; i < 3; i++) {
         modern_case c = case_of(apps[i], modern_exec(2, 1, 2));
-        c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
         make_block(&c, i == 2 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK);
         ck_assert_double_eq(c.cost.kept_bytes, 2 * T * H / 2);
         for (size_t k = 0; k < c.count; k++) {
@@ -845,14 +847,14 @@ START_TEST(a_block_is_widest_where_its_activation_passes_back)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H + 2 * F));
-    c.exec.fused_activation = false;
+    c.exec.strategy.fused_activation = false;
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H + 3 * F));
     c = case_of(small_app(), modern_exec(1, 1, 1));
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H + F) - T * H);
     c = case_of(modern_app(), modern_exec(2, 1, 1));
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H / 2 + 2 * F / 2));
-    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
-    c.exec.seq_par_ag_redo = false;
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    c.exec.strategy.seq_par_ag_redo = false;
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H + 2 * F / 2));
 }
 END_TEST
@@ -865,7 +867,7 @@ START_TEST(sequence_parallel_ranks_gather_before_and_after)
     c.app.feedforward = 64;
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK),
                         2 * T * (H / 4 + 2 * H + 2 * 16 - 3 * 16));
-    c.exec.seq_par_ag_redo = false;
+    c.exec.strategy.seq_par_ag_redo = false;
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H / 4 + H + 16));
 }
 END_TEST
@@ -875,7 +877,7 @@ START_TEST(stored_scores_have_gradients_as_large)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.app.seq_size = 512;
-    c.exec.flash_attention = false;
+    c.exec.strategy.flash_attention = false;
     double tokens = 512, done = 3 * F + 2 * H + A * D;
     double beside = H + 2 * A * D + 2 * G * D;
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK),
@@ -890,16 +892,16 @@ START_TEST(routed_tokens_are_there_several_times)
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 4));
     double copies = K * T, shared = T, width = 2 * H;
     ck_assert_double_eq(passing_of(&c, CALC_MOE_BLOCK), (2 * copies + shared) * width);
-    c.exec.expert_par = 4;
+    c.exec.strategy.expert_par = 4;
     ck_assert_double_eq(passing_of(&c, CALC_MOE_BLOCK), (4 * copies + shared) * width);
-    c.exec.moe_imbalance = 0.5;
+    c.exec.strategy.moe_imbalance = 0.5;
     ck_assert_double_eq(passing_of(&c, CALC_MOE_BLOCK), (6 * copies + shared) * width);
-    c.exec.moe_imbalance = 0;
+    c.exec.strategy.moe_imbalance = 0;
     c.app.shared_feedforward = 0;
-    c.exec.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED; /* two different ones of 8 */
+    c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED; /* two different ones of 8 */
     ck_assert_double_eq(passing_of(&c, CALC_MOE_BLOCK),
                         (copies + 2 * 4 * (1 - 15.0 / 28) * T + T) * width);
-    c.exec.dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER;
+    c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER;
     ck_assert_double_eq(passing_of(&c, CALC_MOE_BLOCK), (copies + 2 * 4 * T + T) * width);
 }
 END_TEST
@@ -917,8 +919,8 @@ START_TEST(what_is_gathered_is_narrowed_before)
     static const char *const after[] = {"attention reduction", "feed-forward reduction"};
     modern_case wide = case_of(modern_app(), modern_exec(4, 1, 1));
     modern_case c = wide;
-    c.exec.matrix_datatype = CALC_FORMAT_FLOAT8;
-    c.system.quantize_bytes = wide.system.quantize_bytes = 4;
+    c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+    c.system.chip.quantize_bytes = wide.system.chip.quantize_bytes = 4;
     make_block(&wide, CALC_DENSE_BLOCK);
     make_block(&c, CALC_DENSE_BLOCK);
     for (int i = 0; i < 2; i++) {
@@ -939,8 +941,8 @@ START_TEST(what_is_gathered_is_narrowed_before)
         ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_PASS_FW), whole);
         ck_assert_double_eq(calc_operator_message_bytes(reduction, CALC_PASS_AGRAD), whole / 2);
     }
-    c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR; /* nothing is gathered */
-    c.exec.seq_par_ag_redo = false;
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR; /* nothing is gathered */
+    c.exec.strategy.seq_par_ag_redo = false;
     make_block(&c, CALC_DENSE_BLOCK);
     const calc_operator *o = named(&c, "feed-forward up");
     ck_assert_double_eq(o->bytes[CALC_PASS_FW],
@@ -956,20 +958,20 @@ END_TEST
 static void make_head(modern_case *c)
 {
     resolve(c);
-    c->count = calc_transformer_head(&c->shape, &c->exec, c->operators);
+    c->count = calc_transformer_head(&c->shape, &c->exec.strategy, c->exec.training, c->operators);
     calc_cost_sum(&c->context, c->operators, c->count, 0, &c->cost);
 }
 
 START_TEST(a_head_keeps_its_inputs_and_logits)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
-    c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
     make_head(&c);
     ck_assert_double_eq(c.cost.dense_weights, 512 / 2 * H + H);
     ck_assert_double_eq(flop_of(&c, "head", CALC_PASS_WGRAD), 2 * T * H * 512 / 2);
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
     ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 4 * T * 512 / 2);
-    c.exec.fused_cross_entropy = false;
+    c.exec.strategy.fused_cross_entropy = false;
     make_head(&c);
     /* logits in 2 and in 4 bytes, which their gradient overwrites */
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512) / 2);
@@ -984,22 +986,22 @@ START_TEST(the_backward_pass_of_a_head_needs_room)
     for (int ranks = 1; ranks <= 4; ranks *= 2) {
         modern_case c = case_of(modern_app(), modern_exec(ranks, 1, 1));
         double hidden_bytes = T * H * 2;
-        c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+        c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
         make_head(&c);
         double stored = c.cost.kept_bytes;
-        c.exec.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+        c.exec.strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
         make_head(&c);
         double room = ranks > 1 ? (2 + 1.0 / ranks) * hidden_bytes : hidden_bytes;
         ck_assert_double_eq(c.cost.kept_bytes, stored + room);
-        c.exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
-        c.exec.seq_par_ag_redo = false;
+        c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+        c.exec.strategy.seq_par_ag_redo = false;
         make_head(&c);
         room = hidden_bytes;
-        c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
+        c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
         double with_room = c.cost.kept_bytes;
         make_head(&c);
         ck_assert_double_eq(with_room, c.cost.kept_bytes + room);
-        c.exec.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+        c.exec.strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
         c.exec.training = false;
         make_head(&c);
         ck_assert_double_eq(c.cost.kept_bytes, with_room - room);
@@ -1012,16 +1014,16 @@ START_TEST(a_loss_that_copies_keeps_logits_and_gradients)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     double copies = T * (4 * H + 2 * (2 + 4) * 512) / 2;
-    c.exec.memory_model = CALC_MEMORY_MODEL_CALCULON;
-    c.exec.fused_cross_entropy = false;
-    c.exec.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
     make_head(&c);
     ck_assert_double_eq(c.cost.kept_bytes, copies);
-    c.exec.framework_mem = 0;
-    c.exec.eager = true;
+    c.exec.strategy.framework_mem = 0;
+    c.exec.strategy.eager = true;
     make_head(&c);
     ck_assert_double_eq(c.cost.kept_bytes, copies);
-    c.exec.fused_cross_entropy = true;
+    c.exec.strategy.fused_cross_entropy = true;
     make_head(&c);
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
 }
@@ -1031,7 +1033,7 @@ START_TEST(an_embedding_touches_the_rows_of_its_tokens)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     resolve(&c);
-    c.count = calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators);
     const calc_operator *o = named(&c, "embedding");
     ck_assert_double_eq(o->weights, 512 / 2 * H);
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], 2 * 2 * T * H + 8 * T);
@@ -1046,11 +1048,11 @@ START_TEST(learned_positions_are_a_table_beside_that_of_words)
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.app.position_type = CALC_POSITION_TYPE_LEARNED;
     resolve(&c);
-    ck_assert_uint_gt(calc_transformer_embedding(&c.shape, &c.exec, c.operators), 0);
+    ck_assert_uint_gt(calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators), 0);
     ck_assert_double_eq(c.operators[0].weights, (512 / 2 + 32) * H);
     c.app.position_type = CALC_POSITION_TYPE_NONE;
     resolve(&c);
-    calc_transformer_embedding(&c.shape, &c.exec, c.operators);
+    calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators);
     ck_assert_double_eq(c.operators[0].weights, 512 / 2 * H);
 }
 END_TEST
@@ -1060,8 +1062,9 @@ START_TEST(without_a_vocabulary_there_are_no_ends)
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.app.vocab_size = 0;
     resolve(&c);
-    ck_assert_uint_eq(calc_transformer_embedding(&c.shape, &c.exec, c.operators), 0);
-    ck_assert_uint_eq(calc_transformer_head(&c.shape, &c.exec, c.operators), 0);
+    ck_assert_uint_eq(calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators), 0);
+    ck_assert_uint_eq(
+        calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training, c.operators), 0);
 }
 END_TEST
 
@@ -1069,7 +1072,7 @@ START_TEST(a_predicted_token_adds_norms_and_a_projection)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     resolve(&c);
-    c.count = calc_transformer_mtp(&c.shape, &c.exec, c.operators);
+    c.count = calc_transformer_mtp(&c.shape, &c.exec.strategy, c.operators);
     calc_cost_sum(&c.context, c.operators, c.count, 0, &c.cost);
     ck_assert_double_eq(c.cost.dense_weights, 3 * H + 2 * H * H);
     ck_assert_double_eq(flop_of(&c, "prediction projection", CALC_PASS_FW), 2 * T / 2 * 2 * H * H);

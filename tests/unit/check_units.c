@@ -71,8 +71,8 @@ static void assert_covered(int64_t batch)
     for (size_t n = 0; n < procs->count; n++) {
         for (int64_t t = 1; t <= app.attn_heads; t++) {
             for (int64_t m = 1; m <= batch && app.attn_heads % t == 0; m++) {
-                calc_exec base = {CLASSIC_EXEC, .tensor_par = t, .microbatch_size = m,
-                                  .datatype = CALC_DATATYPE_FLOAT16, .training = true};
+                calc_exec base = {CLASSIC_EXEC, .strategy.tensor_par = t, .microbatch_size = m,
+                                  .strategy.datatype = CALC_DATATYPE_FLOAT16, .training = true};
                 size_t found = units_with(&base, n);
                 ck_assert_uint_le(found, 1);
                 bool wanted = calc_space_has(&space, CALC_AXIS_microbatch_size, m) &&
@@ -155,11 +155,11 @@ END_TEST
 START_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)
 {
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT16);
-    sys.vector[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
+    sys.chip.vector[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_BFLOAT16);
-    sys.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    sys.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT8);
-    sys.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
+    sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT32);
 }
 END_TEST
@@ -171,7 +171,7 @@ START_TEST(datatype_that_is_not_offered_has_no_units)
     set(CALC_AXIS_datatype, CALC_DATATYPE_FLOAT8, 0, 1);
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_gt(units.count, 0);
-    sys.vector[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
+    sys.chip.vector[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(units.count, 0);
 }

@@ -17,11 +17,11 @@ static void enter(void)
     for (int m = 0; m < 3; m++) {
         calc_system *s = &family.system[m];
         family.machine[m] = names[m];
-        s->sustained = m == 2 ? 0.9 : 1;
-        s->eager_traffic = 2;
+        s->chip.sustained = m == 2 ? 0.9 : 1;
+        s->chip.eager_traffic = 2;
         s->networks_count = 2;
         s->networks[1].efficiency = m == 2 ? 0.4 : 0.8;
-        s->host.block_s = m == 2 ? 0 : 1e-3;
+        s->chip.host.block_s = m == 2 ? 0 : 1e-3;
     }
 }
 
@@ -78,10 +78,10 @@ START_TEST(values_go_to_their_machines)
     }
     calc_unknowns_apply(&unknowns, family.system, 3);
     for (int m = 0; m < 3; m++) {
-        ck_assert(family.system[m].eager_traffic == 0.5);
+        ck_assert(family.system[m].chip.eager_traffic == 0.5);
         ck_assert(family.system[m].networks[1].efficiency == 0.5);
-        ck_assert(family.system[m].sustained == (m == 0 ? 1 : 0.5));
-        ck_assert(family.system[m].host.block_s == (m == 2 ? 0 : 0.5));
+        ck_assert(family.system[m].chip.sustained == (m == 0 ? 1 : 0.5));
+        ck_assert(family.system[m].chip.host.block_s == (m == 2 ? 0 : 0.5));
     }
 }
 END_TEST

@@ -39,9 +39,9 @@ START_TEST(without_optional_fields_there_is_one)
     begin();
     ck_assert_uint_eq(listed(), 1);
     const calc_exec *e = &variants.exec[0];
-    ck_assert_int_eq(e->datatype, CALC_DATATYPE_FLOAT16);
+    ck_assert_int_eq(e->strategy.datatype, CALC_DATATYPE_FLOAT16);
     ck_assert(e->training);
-    ck_assert_int_eq(e->expert_par_net, -1);
+    ck_assert_int_eq(e->strategy.expert_par_net, -1);
     end();
 }
 END_TEST
@@ -57,7 +57,7 @@ START_TEST(every_combination_is_listed_but_what_tiles_vary)
     ck_assert_uint_eq(listed(), 4);
     set(CALC_AXIS_capacity_factor, 0, calc_axis_value(CALC_AXIS_capacity_factor, 1.25));
     ck_assert_uint_eq(listed(), 8);
-    ck_assert_double_eq(variants.exec[2].capacity_factor, 1.25);
+    ck_assert_double_eq(variants.exec[2].strategy.capacity_factor, 1.25);
     end();
 }
 END_TEST
@@ -71,7 +71,8 @@ START_TEST(a_rule_leaves_out_what_it_cannot_say)
     ck_assert_uint_eq(listed(), 4);
     compat = CALC_COMPAT_REPAIRED;
     ck_assert_uint_eq(listed(), 1);
-    ck_assert(!variants.exec[0].flash_attention && !variants.exec[0].recompute_modules);
+    ck_assert(!variants.exec[0].strategy.flash_attention &&
+              !variants.exec[0].strategy.recompute_modules);
     app.num_experts = 6;
     app.experts_per_token = 2;
     ck_assert_uint_eq(listed(), 0);
@@ -87,21 +88,21 @@ START_TEST(a_star_is_what_the_model_allows)
     set(CALC_AXIS_flash_attention, 1, 1);
     calc_space_set_all(&space, CALC_AXIS_context_par);
     ck_assert_uint_eq(listed(), 4); /* 1, 2, 4, 8 */
-    ck_assert_int_eq(variants.exec[3].context_par, 8);
+    ck_assert_int_eq(variants.exec[3].strategy.context_par, 8);
     set(CALC_AXIS_seq_size, 1 << 20, 1 << 20);
     ck_assert_uint_eq(listed(), 7); /* up to 64 */
-    ck_assert_int_eq(variants.exec[6].context_par, CALC_MOST_CONTEXT_PAR);
+    ck_assert_int_eq(variants.exec[6].strategy.context_par, CALC_MOST_CONTEXT_PAR);
     set(CALC_AXIS_context_par, 0, 0);
     calc_space_set_all(&space, CALC_AXIS_expert_par);
     ck_assert_uint_eq(listed(), 1);
-    ck_assert_int_eq(variants.exec[0].expert_par, 1);
+    ck_assert_int_eq(variants.exec[0].strategy.expert_par, 1);
     app.num_experts = 6;
     app.experts_per_token = 2;
     ck_assert_uint_eq(listed(), 4); /* 1, 2, 3, 6 */
-    ck_assert_int_eq(variants.exec[2].expert_par, 3);
+    ck_assert_int_eq(variants.exec[2].strategy.expert_par, 3);
     calc_space_set_all(&space, CALC_AXIS_expert_tensor_par);
     ck_assert_uint_eq(listed(), 4);
-    ck_assert_int_eq(variants.exec[0].expert_tensor_par, 1);
+    ck_assert_int_eq(variants.exec[0].strategy.expert_tensor_par, 1);
     end();
 }
 END_TEST
@@ -132,10 +133,10 @@ START_TEST(what_model_or_machine_do_not_have_is_left_out)
     begin();
     set(CALC_AXIS_expert_par_net, 1, 2); /* the machine has 0 and 1 */
     ck_assert_uint_eq(listed(), 1);
-    ck_assert_int_eq(variants.exec[0].expert_par_net, 1);
+    ck_assert_int_eq(variants.exec[0].strategy.expert_par_net, 1);
     set(CALC_AXIS_matrix_datatype, CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT4);
     ck_assert_uint_eq(listed(), 1);
-    ck_assert_int_eq(variants.exec[0].matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(variants.exec[0].strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
     set(CALC_AXIS_expert_par, 1, 2);
     ck_assert_uint_eq(listed(), 1);
     set(CALC_AXIS_last_stage_blocks, app.num_blocks, app.num_blocks + 1);
@@ -155,18 +156,18 @@ START_TEST(sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism)
     calc_exec e = small_exec(2, 1, 1);
     ck_assert(calc_variant_legal(&app, &e));
     app.causal = true;
-    e.context_par = 32; /* 32 tokens: 16 pairs of a triangle's ends */
+    e.strategy.context_par = 32; /* 32 tokens: 16 pairs of a triangle's ends */
     ck_assert(!calc_variant_legal(&app, &e));
-    e.context_par = 16;
+    e.strategy.context_par = 16;
     ck_assert(calc_variant_legal(&app, &e));
-    e.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES; /* 2 heads for 16 ranks */
+    e.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES; /* 2 heads for 16 ranks */
     ck_assert(!calc_variant_legal(&app, &e));
-    e.context_par = 2;
+    e.strategy.context_par = 2;
     ck_assert(calc_variant_legal(&app, &e));
     app.num_experts = 4;
-    e.expert_par = 3;
+    e.strategy.expert_par = 3;
     ck_assert(!calc_variant_legal(&app, &e));
-    e.expert_par = 4;
+    e.strategy.expert_par = 4;
     app.shared_feedforward = 33;
     ck_assert(!calc_variant_legal(&app, &e));
     end();

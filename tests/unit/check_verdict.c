@@ -12,7 +12,7 @@ START_TEST(the_ranks_of_a_network_are_the_product_of_what_uses_it)
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 1);
     exec.pipeline_par_net = 0;
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 6);
-    exec.data_par_net = 0;
+    exec.strategy.data_par_net = 0;
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 30);
 }
 END_TEST
@@ -24,21 +24,22 @@ START_TEST(experts_need_their_networks_too)
     calc_exec exec = small_exec(2, 3, 16);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 1), 48);
-    exec.expert_par = 4;
-    exec.expert_tensor_par = 2;
+    exec.strategy.expert_par = 4;
+    exec.strategy.expert_tensor_par = 2;
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 1), 48);
-    exec.expert_par_net = 0; /* 4 * 2 there; 4 replicas and 3 stages on the other */
+    exec.strategy.expert_par_net = 0; /* 4 * 2 there; 4 replicas and 3 stages on the other */
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 8);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 1), 48);
-    exec.expert_tensor_par_net = 2;
+    exec.strategy.expert_tensor_par_net = 2;
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 4);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 2);
-    exec.expert_data_par_net = 2;
+    exec.strategy.expert_data_par_net = 2;
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 8);
     exec.pipeline_par_net = 2;
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 24);
-    exec.expert_par = exec.expert_tensor_par = 1; /* no experts: no networks of theirs */
+    exec.strategy.expert_par = exec.strategy.expert_tensor_par =
+        1; /* no experts: no networks of theirs */
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 3);
 }
@@ -78,12 +79,12 @@ START_TEST(any_offload_needs_three_blocks)
 {
     calc_exec exec = {0};
     ck_assert(!calc_verdict_offload_blocks(&exec, 2));
-    exec.weight_offload = true;
+    exec.strategy.weight_offload = true;
     ck_assert(calc_verdict_offload_blocks(&exec, 2));
     ck_assert(!calc_verdict_offload_blocks(&exec, 3));
-    exec = (calc_exec){.activations_offload = true};
+    exec = (calc_exec){.strategy.activations_offload = true};
     ck_assert(calc_verdict_offload_blocks(&exec, 2));
-    exec = (calc_exec){.optimizer_offload = true};
+    exec = (calc_exec){.strategy.optimizer_offload = true};
     ck_assert(calc_verdict_offload_blocks(&exec, 2));
 }
 END_TEST
@@ -111,9 +112,9 @@ static fit just_fits(void)
     f.system.networks[0].must_be_filled = true;
     f.system.networks[1].size = 3;
     f.system.networks[1].must_be_filled = true;
-    f.system.mem1.capacity_bytes = 1000;
-    f.system.mem2.capacity_bytes = 2000;
-    f.exec.weight_offload = true;
+    f.system.chip.mem1.capacity_bytes = 1000;
+    f.system.chip.mem2.capacity_bytes = 2000;
+    f.exec.strategy.weight_offload = true;
     return f;
 }
 
@@ -185,10 +186,10 @@ START_TEST(exact_capacity_is_enough_and_one_byte_less_is_not)
 {
     fit f = just_fits();
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_OK);
-    f.system.mem1.capacity_bytes = 999;
+    f.system.chip.mem1.capacity_bytes = 999;
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_MEM1_CAPACITY);
-    f.system.mem1.capacity_bytes = 1000;
-    f.system.mem2.capacity_bytes = 1999;
+    f.system.chip.mem1.capacity_bytes = 1000;
+    f.system.chip.mem2.capacity_bytes = 1999;
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_MEM2_CAPACITY);
 }
 END_TEST

@@ -30,7 +30,7 @@ START_TEST(a_run_is_what_was_run)
     const calc_written_run *run = &written.run;
     calc_stats stats;
     ck_assert_int_eq(written.kind, CALC_WRITTEN_RUN);
-    ck_assert_int_eq(run->exec.tensor_par, 4);
+    ck_assert_int_eq(run->exec.strategy.tensor_par, 4);
     calc_run(&run->app, &run->system, &run->exec, run->compat, &stats);
     ck_assert_double_eq(run->stats.total_time, stats.total_time);
     ck_assert_int_eq(run->stats.verdict, stats.verdict);

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#include "model/cost/cost.h"
-#include "model/operators/transformer.h"
+#include "model/cost/block.h"
 #include "model/stages/stages.h"
 #include "small_case.h"
 
@@ -51,12 +50,12 @@ static inline calc_app latent_app(void)
 static inline calc_exec modern_exec(int64_t tensor_par, int64_t pipeline_par, int64_t data_par)
 {
     calc_exec exec = small_exec(tensor_par, pipeline_par, data_par);
-    exec.flash_attention = true;
-    exec.fused_activation = true;
-    exec.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    exec.seq_par_ag_redo = true;
-    exec.fused_cross_entropy = true;
-    exec.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    exec.strategy.flash_attention = true;
+    exec.strategy.fused_activation = true;
+    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    exec.strategy.seq_par_ag_redo = true;
+    exec.strategy.fused_cross_entropy = true;
+    exec.strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
     return exec;
 }
 
@@ -76,7 +75,7 @@ typedef struct modern_case {
 /** Fill what follows from app, system and exec. */
 static inline void resolve(modern_case *c)
 {
-    c->shape = calc_shape_of(&c->app, &c->exec);
+    c->shape = calc_shape_of(&c->app, &c->exec.strategy, c->exec.microbatch_size, c->exec.seq_size);
     c->context = calc_cost_context_of(&c->system, &c->exec, &c->shape, CALC_COMPAT_NONE);
 }
 
@@ -84,9 +83,9 @@ static inline void resolve(modern_case *c)
 static inline void make_block(modern_case *c, calc_block_kind kind)
 {
     resolve(c);
-    c->count = calc_transformer_block(&c->shape, &c->system, &c->exec, CALC_COMPAT_NONE, kind,
-                                      c->operators);
-    calc_cost_sum(&c->context, c->operators, c->count, calc_operator_recompute(&c->exec), &c->cost);
+    c->count = calc_block_operators(&c->context, kind, c->operators);
+    calc_cost_sum(&c->context, c->operators, c->count,
+                  calc_operator_recompute(&c->exec.strategy, c->exec.training), &c->cost);
 }
 
 static inline modern_case case_of(calc_app app, calc_exec exec)

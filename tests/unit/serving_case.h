@@ -23,10 +23,10 @@ static inline calc_system memory_bound_system(void)
 {
     calc_system s = small_system();
     for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
-        s.matrix[type] = (calc_engine){1e100, flat_curve(1)};
-        s.vector[type] = (calc_engine){1e100, flat_curve(1)};
+        s.chip.matrix[type] = (calc_engine){1e100, flat_curve(1)};
+        s.chip.vector[type] = (calc_engine){1e100, flat_curve(1)};
     }
-    s.mem1 = (calc_memory_tier){1e13, 1e12, flat_curve(1)};
+    s.chip.mem1 = (calc_memory_tier){1e13, 1e12, flat_curve(1)};
     s.networks[0] = ring_network(1e100, 64);
     s.networks[1] = ring_network(1e100, 4096);
     return s;
@@ -40,17 +40,17 @@ static inline calc_exec serving_exec(calc_inference_phase phase, int64_t tensor_
     calc_exec e;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e);
     e.num_procs = tensor_par * pipeline_par * data_par;
-    e.tensor_par = tensor_par;
+    e.strategy.tensor_par = tensor_par;
     e.pipeline_par = pipeline_par;
-    e.data_par = data_par;
+    e.strategy.data_par = data_par;
     e.pipeline_par_net = 1;
-    e.data_par_net = 1;
+    e.strategy.data_par_net = 1;
     e.batch_size = batch;
     e.microbatch_size = 1;
-    e.datatype = CALC_DATATYPE_BFLOAT16;
-    e.fused_activation = true;
+    e.strategy.datatype = CALC_DATATYPE_BFLOAT16;
+    e.strategy.fused_activation = true;
     e.pipeline_interleaving = 1;
-    e.flash_attention = true;
+    e.strategy.flash_attention = true;
     e.inference.phase = phase;
     e.inference.prompt_size = 1024;
     e.inference.generate_size = 512;

@@ -65,13 +65,14 @@ static inline calc_app small_app(void)
 /** All datatypes at one rate; network 0 is fast and small, network 1 slow and large. */
 static inline calc_system small_system(void)
 {
-    calc_system system = {.processing_mode = CALC_PROCESSING_MODE_ROOFLINE, .networks_count = 2};
+    calc_system system = {.chip.processing_mode = CALC_PROCESSING_MODE_ROOFLINE,
+                          .networks_count = 2};
     for (int type = 0; type < CLASSIC_DATATYPES; type++) {
-        system.matrix[type] = (calc_engine){two_to(40), flat_curve(1)};
-        system.vector[type] = (calc_engine){two_to(36), flat_curve(1)};
+        system.chip.matrix[type] = (calc_engine){two_to(40), flat_curve(1)};
+        system.chip.vector[type] = (calc_engine){two_to(36), flat_curve(1)};
     }
-    system.mem1 = (calc_memory_tier){two_to(33), two_to(38), flat_curve(1)};
-    system.mem2 = (calc_memory_tier){two_to(36), two_to(34), flat_curve(1)};
+    system.chip.mem1 = (calc_memory_tier){two_to(33), two_to(38), flat_curve(1)};
+    system.chip.mem2 = (calc_memory_tier){two_to(36), two_to(34), flat_curve(1)};
     system.networks[0] = ring_network(two_to(36), 8);
     system.networks[1] = ring_network(two_to(33), 1024);
     return system;
@@ -82,14 +83,14 @@ static inline calc_exec small_exec(int64_t tensor_par, int64_t pipeline_par, int
 {
     return (calc_exec){CLASSIC_EXEC,
                        .num_procs = tensor_par * pipeline_par * data_par,
-                       .tensor_par = tensor_par,
+                       .strategy.tensor_par = tensor_par,
                        .pipeline_par = pipeline_par,
-                       .data_par = data_par,
+                       .strategy.data_par = data_par,
                        .pipeline_par_net = 1,
-                       .data_par_net = 1,
+                       .strategy.data_par_net = 1,
                        .batch_size = 4 * data_par,
                        .microbatch_size = 1,
-                       .datatype = CALC_DATATYPE_FLOAT16,
+                       .strategy.datatype = CALC_DATATYPE_FLOAT16,
                        .pipeline_interleaving = 1,
                        .training = true};
 }

@@ -33,10 +33,10 @@ static inline void settle(stage_case *s)
     resolve(c);
     s->stages = calc_stages_split(&c->shape, &c->exec, CALC_COMPAT_NONE);
     calc_stage_parts_of(&c->context, &s->parts);
-    s->lines = calc_stage_lines_of(&c->system, &c->exec, &c->context.groups,
+    s->lines = calc_stage_lines_of(&c->system, &c->exec, &c->exec.strategy, &c->context.groups,
                                    calc_stage_message_bytes(&c->shape));
     calc_stage_terms_of(&c->context, &c->exec, &s->parts, &s->lines, &s->terms, &s->links);
-    s->exposed = calc_stage_exposed_messages(&s->terms, &c->exec);
+    s->exposed = calc_stage_exposed_messages(&s->terms, &c->exec.strategy);
 }
 
 static inline calc_stage_weights weights_of(stage_case *s, size_t index)
@@ -62,8 +62,8 @@ static inline calc_stage_pass pass_of(stage_case *s, size_t index)
 static inline calc_stage_spent spent_of(stage_case *s, size_t index)
 {
     settle(s);
-    return calc_stage_spent_of(&s->c.context, &s->parts, &s->lines, &s->terms, &s->links,
-                               &s->stages.item[index], s->stages.chunks);
+    return calc_stage_spent_of(&s->c.context, &s->c.exec, &s->parts, &s->lines, &s->terms,
+                               &s->links, &s->stages.item[index], s->stages.chunks);
 }
 
 static inline calc_stage_reduction reduction_of(stage_case *s, size_t index)
@@ -94,13 +94,13 @@ static inline calc_app experts_only(void)
 /** Nothing hides behind the passes: a share of 0 would be the usual one. */
 static inline void hide_nothing(stage_case *s)
 {
-    s->c.system.overlap.data_par = 1e-300;
+    s->c.system.chip.overlap.data_par = 1e-300;
 }
 
 static inline void recompute_all(stage_case *s)
 {
-    s->c.exec.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    s->c.exec.seq_par_ag_redo = false;
+    s->c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s->c.exec.strategy.seq_par_ag_redo = false;
 }
 
 /** Weights of a block of modern_app(), and the bytes it keeps for its 32 tokens. */

@@ -92,11 +92,11 @@ void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KIND
 void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
                            double space_bytes[CALC_BREAKDOWN_SPACES])
 {
-    bool weights = exec->weight_offload;
-    bool activations = exec->activations_offload;
-    bool optimizer = exec->optimizer_offload;
-    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    double share = exec->offload_share > 0 ? exec->offload_share : 1;
+    bool weights = exec->strategy.weight_offload;
+    bool activations = exec->strategy.activations_offload;
+    bool optimizer = exec->strategy.optimizer_offload;
+    bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    double share = exec->strategy.offload_share > 0 ? exec->strategy.offload_share : 1;
     /* Gradients travel with the state only by the rule that knows what of theirs would stay. */
     bool gradients = optimizer && !isnan(s->act_grad_space_with_offload);
     const double tier1[CALC_BREAKDOWN_SPACES] = {

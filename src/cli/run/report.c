@@ -43,7 +43,7 @@ static void write_head(calc_output *out, const calc_report *r)
              in->input[CALC_KIND_SYSTEM].name);
     calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
     calc_output_printf(out, ", %s in %s\n", in->exec.training ? "training" : "inference",
-                       calc_datatype_names[in->exec.datatype]);
+                       calc_datatype_names[in->exec.strategy.datatype]);
     calc_output_printf(out, "%s parameters in %s of width %s, %s tokens per sequence\n",
                        calc_human_count(parameters.total, number),
                        calc_human_counted((double)in->app.num_blocks, "block", blocks),
@@ -103,11 +103,11 @@ static void write_costs(calc_output *out, const calc_report *r)
     };
     char text[CALC_HUMAN_MAX];
     write_rate_rows(out, rows, sizeof rows / sizeof *rows);
-    if (system->usd_per_hour > 0) {
+    if (system->chip.usd_per_hour > 0) {
         calc_output_printf(out, "  %-20s%14s\n", "USD/1e12 tokens",
                            calc_human_number(s->usd_per_trillion_tokens, text));
     }
-    if (system->watts > 0) {
+    if (system->chip.watts > 0) {
         calc_output_printf(out, "  %-20s%14s\n", "J/token",
                            calc_human_number(s->energy_per_token, text));
     }
@@ -128,7 +128,8 @@ static void write_rates(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
     double processors = (double)r->inputs->exec.num_procs;
-    double peak_flop_per_s = r->inputs->system.matrix[r->inputs->exec.datatype].flop_per_s;
+    double peak_flop_per_s =
+        r->inputs->system.chip.matrix[r->inputs->exec.strategy.datatype].flop_per_s;
     const rate_row rows[] = {
         {"time per step", s->total_time, calc_human_seconds, "model FLOPs utilisation",
          s->model_flops_utilization, calc_human_percent},
@@ -244,7 +245,7 @@ static void write_offload(calc_output *out, const calc_report *r)
     calc_output_printf(out,
                        "  hiding the offload needs %s GB/s of tier 2, which peaks at %s GB/s\n",
                        calc_human_number(r->stats->offload_mem_bw_req / 1e9, need),
-                       calc_number_text(r->inputs->system.mem2.bytes_per_s, 1e9, have));
+                       calc_number_text(r->inputs->system.chip.mem2.bytes_per_s, 1e9, have));
 }
 
 /* Equal stages that follow one another in one line, with the memory of the first: it holds the

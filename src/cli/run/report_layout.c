@@ -61,11 +61,12 @@ static void write_context(calc_output *out, const calc_report *r, const calc_gro
 {
     const calc_exec *e = &r->inputs->exec;
     char how[CALC_HUMAN_MAX];
-    bool halves = r->inputs->app.causal && e->context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    if (e->context_par > 1) {
+    bool halves =
+        r->inputs->app.causal && e->strategy.context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    if (e->strategy.context_par > 1) {
         snprintf(how, sizeof how, "%s%s%s", choice(e, "context_par_type"), halves ? ", " : "",
                  halves ? choice(e, "context_par_balance") : "");
-        write_dimension(out, r, "context", (double)e->context_par, &groups->context, how);
+        write_dimension(out, r, "context", (double)e->strategy.context_par, &groups->context, how);
     }
 }
 
@@ -90,10 +91,11 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
              calc_human_integer(experts, number[1]));
     if (groups->expert.ranks > 1) {
         calc_append(text, sizeof text, ", overlap %s, sent in %s", choice(e, "expert_par_overlap"),
-                    calc_datatype_names[calc_format_datatype(e->dispatch_datatype, e->datatype)]);
+                    calc_datatype_names[calc_format_datatype(e->strategy.dispatch_datatype,
+                                                             e->strategy.datatype)]);
     }
-    if (e->capacity_factor > 0) {
-        calc_append(text, sizeof text, ", capacity %.4g", e->capacity_factor);
+    if (e->strategy.capacity_factor > 0) {
+        calc_append(text, sizeof text, ", capacity %.4g", e->strategy.capacity_factor);
     }
     write_note(out, "experts", text);
 }
@@ -107,10 +109,12 @@ static void write_schedule(calc_output *out, const calc_report *r)
         return;
     }
     char text[256];
-    calc_shape shape = calc_shape_of(&r->inputs->app, e);
+    calc_shape shape =
+        calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
     calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
     snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
-             e->pipeline_par_overlap ? ", messages overlapped" : "", choice(e, "pipeline_balance"));
+             e->strategy.pipeline_par_overlap ? ", messages overlapped" : "",
+             choice(e, "pipeline_balance"));
     double before = -1;
     for (size_t i = 0; i < stages.count; i++) {
         double blocks = stages.item[i].dense + stages.item[i].moe;
@@ -126,9 +130,9 @@ static void write_attention(calc_output *out, const calc_report *r)
 {
     const calc_app *a = &r->inputs->app;
     const calc_exec *e = &r->inputs->exec;
-    calc_shape s = calc_shape_of(a, e);
+    calc_shape s = calc_shape_of(a, &e->strategy, e->microbatch_size, e->seq_size);
     char text[256], number[2][CALC_HUMAN_MAX];
-    bool generic = s.flash && e->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC;
+    bool generic = s.flash && e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC;
     snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head", number[0]));
     if (s.latent) {
         calc_append(text, sizeof text, ", latents of %.24s and %.24s",
@@ -150,14 +154,16 @@ static void write_attention(calc_output *out, const calc_report *r)
 static void write_numbers(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
-    calc_shape s = calc_shape_of(&r->inputs->app, e);
-    calc_state_bytes b = calc_state_bytes_of(e, &s);
+    calc_shape s = calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, &s);
     bool narrow = s.matrix_bytes < s.element_bytes;
     char text[256];
     snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
-             calc_datatype_names[calc_format_datatype(e->matrix_datatype, e->datatype)],
-             narrow && e->scaling == CALC_SCALING_BLOCK ? " with block scales" : "",
-             calc_datatype_names[calc_format_datatype(e->activation_datatype, e->datatype)]);
+             calc_datatype_names[calc_format_datatype(e->strategy.matrix_datatype,
+                                                      e->strategy.datatype)],
+             narrow && e->strategy.scaling == CALC_SCALING_BLOCK ? " with block scales" : "",
+             calc_datatype_names[calc_format_datatype(e->strategy.activation_datatype,
+                                                      e->strategy.datatype)]);
     write_note(out, "numbers", text);
     if (e->training) {
         snprintf(text, sizeof text,
@@ -175,23 +181,23 @@ static void write_sharding(calc_output *out, const calc_report *r)
     const calc_exec *e = &r->inputs->exec;
     char text[256], number[CALC_HUMAN_MAX], modules[CALC_CHOICE_SET_SIZE];
     snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
-    if (e->recompute_modules) {
+    if (e->strategy.recompute_modules) {
         const calc_field *field =
             calc_table_find(calc_table_of(CALC_KIND_EXEC), "recompute_modules");
         calc_append(text, sizeof text, " %s",
-                    calc_choice_set_text(field->choices, e->recompute_modules, modules));
+                    calc_choice_set_text(field->choices, e->strategy.recompute_modules, modules));
     }
     if (e->recompute_blocks > 0) {
         calc_append(text, sizeof text, " in %.40s of a stage",
                     calc_human_counted((double)e->recompute_blocks, "block", number));
     }
     write_note(out, "memory", text);
-    snprintf(text, sizeof text, "%s", what[calc_zero_stage(e)]);
-    if (e->fsdp_par > 0) {
+    snprintf(text, sizeof text, "%s", what[calc_zero_stage(&e->strategy)]);
+    if (e->strategy.fsdp_par > 0) {
         calc_append(text, sizeof text, " over %.40s ranks",
-                    calc_human_integer((double)e->fsdp_par, number));
+                    calc_human_integer((double)e->strategy.fsdp_par, number));
     }
-    bool megatron = e->memory_model == CALC_MEMORY_MODEL_MEGATRON;
+    bool megatron = e->strategy.memory_model == CALC_MEMORY_MODEL_MEGATRON;
     calc_append(text, sizeof text, "; %s count", megatron ? "Megatron-LM's" : "Calculon's");
     write_note(out, "", text);
 }
@@ -204,13 +210,13 @@ static void write_saving(calc_output *out, const calc_report *r)
     const calc_exec *e = &r->inputs->exec;
     calc_output_printf(out, "  %-9s%9s  recompute %s%s", "memory", "",
                        choice(e, "activation_recompute"),
-                       e->optimizer_sharding ? ", optimizer sharded" : "");
+                       e->strategy.optimizer_sharding ? ", optimizer sharded" : "");
     const struct {
         bool offloaded;
         const char *what;
-    } parts[] = {{e->weight_offload, "weights"},
-                 {e->activations_offload, "activations"},
-                 {e->optimizer_offload, "optimizer"}};
+    } parts[] = {{e->strategy.weight_offload, "weights"},
+                 {e->strategy.activations_offload, "activations"},
+                 {e->strategy.optimizer_offload, "optimizer"}};
     const char *glue = "\n  offload             ";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].offloaded) {
@@ -236,8 +242,9 @@ static void write_batch(calc_output *out, const calc_report *r)
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         double batch = (double)(e->inference.batch > 0 ? e->inference.batch : e->batch_size);
         calc_output_printf(out, "  %-9s%9s", "batch", calc_human_integer(batch, number));
-        calc_output_printf(out, "  %s per replica\n",
-                           calc_human_counted(batch / (double)e->data_par, "request", number));
+        calc_output_printf(
+            out, "  %s per replica\n",
+            calc_human_counted(batch / (double)e->strategy.data_par, "request", number));
         return;
     }
     calc_output_printf(out, "  %-9s%9s", "batch",
@@ -256,12 +263,12 @@ static const char *hidden(bool overlapped)
 void calc_report_layout_write(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
-    calc_groups groups = calc_groups_of(e);
+    calc_groups groups = calc_groups_of(e, &e->strategy);
     char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX], chunks[CALC_HUMAN_MAX];
     write_title(out, r);
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
              choice(e, "tensor_par_overlap"));
-    write_dimension(out, r, "tensor", (double)e->tensor_par, &groups.tensor, how);
+    write_dimension(out, r, "tensor", (double)e->strategy.tensor_par, &groups.tensor, how);
     if (r->compat == CALC_COMPAT_NONE) {
         write_context(out, r, &groups);
         write_experts(out, r, &groups);
@@ -274,8 +281,8 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     snprintf(how, sizeof how, "%.60s in %.60s", number,
              calc_human_counted((double)e->pipeline_interleaving, "chunk", chunks));
     write_dimension(out, r, "pipeline", (double)e->pipeline_par, &groups.pipeline, how);
-    write_dimension(out, r, "data", (double)e->data_par, &groups.dense_data,
-                    hidden(e->data_par_overlap));
+    write_dimension(out, r, "data", (double)e->strategy.data_par, &groups.dense_data,
+                    hidden(e->strategy.data_par_overlap));
     write_batch(out, r);
     if (r->compat != CALC_COMPAT_NONE) {
         write_saving(out, r);

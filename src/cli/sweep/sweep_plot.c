@@ -155,8 +155,8 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
         time_s[kind] /= (double)e->batch_size;
         seen[kind] = seen[kind] || time_s[kind] > 0;
     }
-    snprintf(sizes, sizeof sizes, "%" PRId64 "/%" PRId64 "/%" PRId64, e->tensor_par,
-             e->pipeline_par, e->data_par);
+    snprintf(sizes, sizeof sizes, "%" PRId64 "/%" PRId64 "/%" PRId64, e->strategy.tensor_par,
+             e->pipeline_par, e->strategy.data_par);
     calc_output_printf(out, "%*zu %*s ", LEFT, rank, SIZES, sizes);
     calc_stack_write(out, paint, time_s, full_s, columns - LEFT - SIZES - RIGHT - 2);
     calc_output_printf(out, "%*s\n", RIGHT, calc_human_seconds(sample_s(found), time));

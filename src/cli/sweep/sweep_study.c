@@ -288,9 +288,9 @@ static void check_documents(const sources *s)
         const calc_design_system *system = &b->system[i % b->systems];
         calc_exec exec;
         calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
-        exec.num_procs = exec.tensor_par = exec.pipeline_par = exec.data_par = 1;
+        exec.num_procs = exec.strategy.tensor_par = exec.pipeline_par = exec.strategy.data_par = 1;
         exec.batch_size = exec.microbatch_size = exec.pipeline_interleaving = 1;
-        exec.datatype = calc_units_datatype(&system->system);
+        exec.strategy.datatype = calc_units_datatype(&system->system);
         calc_errors found = {0};
         if (calc_check(&app->app, &system->system, &exec, &found) == CALC_OK) {
             continue;

@@ -122,8 +122,8 @@ static void widen(columns *c, const calc_exec *exec, calc_axis axis)
 static void look_at(columns *c, const calc_space *space, const calc_exec *e)
 {
     c->nets = c->nets || e->rank_order == CALC_RANK_ORDER_NETWORKS;
-    c->modern = c->modern || e->pipeline_par_overlap ||
-                e->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE;
+    c->modern = c->modern || e->strategy.pipeline_par_overlap ||
+                e->strategy.tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_PIPE;
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         const calc_values *values = &space->axis[axis];
         bool swept = values->all || (values->count > 1 && !values->last);
@@ -153,7 +153,7 @@ static columns choose_columns(const calc_sweep_study *study, const calc_sweep_re
         }
     }
     for (uint64_t i = 0; i < study->builder.systems; i++) {
-        c.mem2 |= study->builder.system[i].system.mem2.capacity_bytes > 0;
+        c.mem2 |= study->builder.system[i].system.chip.mem2.capacity_bytes > 0;
     }
     for (size_t i = 0; i < study->builder.axes; i++) {
         c.mem2 |= strncmp(study->builder.axis[i].path, "sys.mem2.", 9) == 0;
@@ -192,18 +192,18 @@ static char *flags_of(const calc_exec *e, char text[16])
     const struct {
         bool on;
         char letter;
-    } flags[] = {{e->fused_activation, 'f'},
-                 {e->optimizer_sharding, 's'},
-                 {e->data_par_overlap, 'd'},
-                 {e->seq_par_ag_redo, 'r'},
-                 {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING, 'g'},
-                 {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE, 'p'},
-                 {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC, 'a'},
-                 {e->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_FUSED, 'u'},
-                 {e->pipeline_par_overlap, 'm'},
-                 {e->weight_offload, 'W'},
-                 {e->activations_offload, 'A'},
-                 {e->optimizer_offload, 'O'}};
+    } flags[] = {{e->strategy.fused_activation, 'f'},
+                 {e->strategy.optimizer_sharding, 's'},
+                 {e->strategy.data_par_overlap, 'd'},
+                 {e->strategy.seq_par_ag_redo, 'r'},
+                 {e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING, 'g'},
+                 {e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE, 'p'},
+                 {e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC, 'a'},
+                 {e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_FUSED, 'u'},
+                 {e->strategy.pipeline_par_overlap, 'm'},
+                 {e->strategy.weight_offload, 'W'},
+                 {e->strategy.activations_offload, 'A'},
+                 {e->strategy.optimizer_offload, 'O'}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (flags[i].on) {
             text[used++] = flags[i].letter;
@@ -232,11 +232,11 @@ static void write_layout(calc_output *out, const calc_sweep_study *study, const 
     if (c->mem2) {
         calc_output_printf(out, " %6.1f", s->proc_mem_tier2_cap_req / gib);
     }
-    snprintf(sizes, sizeof sizes, "%" PRId64 "/%" PRId64 "/%" PRId64, e->tensor_par,
-             e->pipeline_par, e->data_par);
+    snprintf(sizes, sizeof sizes, "%" PRId64 "/%" PRId64 "/%" PRId64, e->strategy.tensor_par,
+             e->pipeline_par, e->strategy.data_par);
     if (c->nets) {
-        snprintf(nets, sizeof nets, "%" PRId64 "/%" PRId64 "/%" PRId64 "  ", e->tensor_par_net,
-                 e->pipeline_par_net, e->data_par_net);
+        snprintf(nets, sizeof nets, "%" PRId64 "/%" PRId64 "/%" PRId64 "  ",
+                 e->strategy.tensor_par_net, e->pipeline_par_net, e->strategy.data_par_net);
     }
     calc_output_printf(out, " %6" PRId64 " %10s", e->num_procs, sizes);
     for (size_t i = 0; i < c->extras; i++) {

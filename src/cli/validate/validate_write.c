@@ -24,11 +24,11 @@ static void put_layout(calc_put *put, const calc_run_map *map)
         const char *key;
         int64_t value;
     } sizes[] = {{"gpus", e->num_procs},
-                 {"tp", e->tensor_par},
+                 {"tp", e->strategy.tensor_par},
                  {"pp", e->pipeline_par},
-                 {"dp", e->data_par},
-                 {"cp", e->context_par},
-                 {"ep", e->expert_par},
+                 {"dp", e->strategy.data_par},
+                 {"cp", e->strategy.context_par},
+                 {"ep", e->strategy.expert_par},
                  {"micro_batch", e->microbatch_size},
                  {"chunks", e->pipeline_interleaving}};
     for (size_t i = 0; !map->reason && i < sizeof sizes / sizeof *sizes; i++) {

@@ -8,19 +8,33 @@ static bool listed(const calc_cost_context *c, calc_block_kind kind)
     return calc_compat_has(c->compat, CALC_COMPAT_LAYERS) && kind == CALC_DENSE_BLOCK;
 }
 
+calc_recipe calc_block_recipe(const calc_cost_context *c, calc_block_kind kind)
+{
+    return (calc_recipe){
+        .kind = kind,
+        .shape = c->shape,
+        .chip = c->chip,
+        .strategy = c->strategy,
+        .context_inner = calc_collective_inner_ranks(c->system, &c->groups.context),
+        .adds = calc_collective_adds(c->system, &c->groups.tensor, c->compat),
+    };
+}
+
 size_t calc_block_operators(const calc_cost_context *c, calc_block_kind kind, calc_operator *out)
 {
-    return listed(c, kind)
-               ? calc_calculon_block(c->shape, c->system, c->exec, c->compat, out)
-               : calc_transformer_block(c->shape, c->system, c->exec, c->compat, kind, out);
+    calc_recipe recipe = calc_block_recipe(c, kind);
+    return listed(c, kind) ? calc_calculon_block(&recipe, out)
+                           : calc_transformer_block(&recipe, out);
 }
 
 size_t calc_block_embedding(const calc_cost_context *c, calc_operator *out)
 {
-    return listed(c, CALC_DENSE_BLOCK) ? 0 : calc_transformer_embedding(c->shape, c->exec, out);
+    return listed(c, CALC_DENSE_BLOCK) ? 0 : calc_transformer_embedding(c->shape, c->strategy, out);
 }
 
 size_t calc_block_head(const calc_cost_context *c, calc_operator *out)
 {
-    return listed(c, CALC_DENSE_BLOCK) ? 0 : calc_transformer_head(c->shape, c->exec, out);
+    return listed(c, CALC_DENSE_BLOCK)
+               ? 0
+               : calc_transformer_head(c->shape, c->strategy, c->training, out);
 }

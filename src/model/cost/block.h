@@ -6,6 +6,9 @@
 #include "model/cost/cost.h"
 #include "model/operators/transformer.h"
 
+/** What the operators of a context's blocks of a kind depend on. */
+calc_recipe calc_block_recipe(const calc_cost_context *context, calc_block_kind kind);
+
 /** Operators of a block of a kind, in order of the forward pass.
  *  @param out  at least CALC_MAX_OPERATORS
  *  @return their number */

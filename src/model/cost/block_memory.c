@@ -2,11 +2,11 @@
 
 #include "model/cost/state.h"
 
-calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_exec *exec,
+calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_strategy *strategy,
                                        const calc_cost *b, double shards)
 {
-    calc_state_bytes bytes = calc_state_bytes_of(exec, c->shape);
-    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_state_bytes bytes = calc_state_bytes_of(strategy, c->shape);
+    bool full = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double weights = b->dense_weights + b->expert_weights;
     calc_block_memory m = {
         .weight = weights * bytes.weight,
@@ -14,7 +14,7 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_ex
         .stored = full ? 0 : b->kept_bytes,
         .checkpoint = full ? b->kept_bytes : 0,
     };
-    if (exec->training) {
+    if (c->training) {
         m.whole_grad = weights * 4;
         m.grad = weights * bytes.grad / shards;
         m.optimizer = weights * (bytes.master + 2 * bytes.moment) / shards;
@@ -23,12 +23,13 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_ex
     return m;
 }
 
-void calc_block_memory_lines(const calc_exec *e, const calc_block_memory *b, calc_rule_part *out)
+void calc_block_memory_lines(const calc_strategy *s, bool training, const calc_block_memory *b,
+                             calc_rule_part *out)
 {
-    bool full = e->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    calc_block_memory stays = calc_block_memory_offloaded(e, b);
-    double once = b->working - (e->training ? b->stored : 0);
-    double flight = e->training ? b->stored + b->checkpoint : 0;
+    bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_block_memory stays = calc_block_memory_offloaded(training, b);
+    double once = b->working - (training ? b->stored : 0);
+    double flight = training ? b->stored + b->checkpoint : 0;
     double reduced = b->grad + b->optimizer;
     calc_rule_line none = {0, 0};
     out->tier1 = none;
@@ -36,13 +37,13 @@ void calc_block_memory_lines(const calc_exec *e, const calc_block_memory *b, cal
     /* Gradients of the block at hand are not reduced yet. */
     out->fixed_bytes = b->activation_grad;
     out->fixed_away_bytes = 0;
-    if (e->weight_offload) {
+    if (s->weight_offload) {
         out->fixed_bytes += stays.weight;
         out->tier2.block_bytes += b->weight;
     } else {
         out->tier1.block_bytes += b->weight;
     }
-    if (e->activations_offload) {
+    if (s->activations_offload) {
         out->fixed_bytes += stays.stored + stays.checkpoint;
         /* The working activations of full recomputation are never offloaded. */
         out->fixed_away_bytes += full ? 0 : once;
@@ -51,7 +52,7 @@ void calc_block_memory_lines(const calc_exec *e, const calc_block_memory *b, cal
         out->fixed_bytes += once;
         out->tier1.flight_bytes += flight;
     }
-    if (e->optimizer_offload) {
+    if (s->optimizer_offload) {
         out->fixed_bytes += stays.grad + stays.optimizer;
         out->tier2.block_bytes += reduced;
     } else {
@@ -60,23 +61,24 @@ void calc_block_memory_lines(const calc_exec *e, const calc_block_memory *b, cal
     }
 }
 
-calc_block_memory calc_block_memory_offloaded(const calc_exec *exec, const calc_block_memory *b)
+calc_block_memory calc_block_memory_offloaded(bool training, const calc_block_memory *b)
 {
     calc_block_memory m = *b;
     m.weight = 2 * b->weight;
     m.stored = b->working + b->stored;
     m.checkpoint = 2 * b->checkpoint;
-    m.grad = exec->training ? b->whole_grad + b->grad : 0;
+    m.grad = training ? b->whole_grad + b->grad : 0;
     m.optimizer = 2 * b->optimizer;
     return m;
 }
 
-calc_block_memory calc_block_memory_whole(const calc_exec *exec, const calc_block_memory *b,
-                                          double blocks, double in_flight)
+calc_block_memory calc_block_memory_whole(const calc_strategy *strategy, bool training,
+                                          const calc_block_memory *b, double blocks,
+                                          double in_flight)
 {
-    bool full = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    bool full = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     calc_block_memory m = {.weight = b->weight * blocks, .stored = b->working};
-    if (!exec->training) {
+    if (!training) {
         return m;
     }
     if (full) {

@@ -20,27 +20,29 @@ typedef struct calc_block_memory {
 
 /** A block of a layout.
  *  @param shards  ranks that share its state */
-calc_block_memory calc_block_memory_of(const calc_cost_context *context, const calc_exec *exec,
-                                       const calc_cost *block, double shards);
+calc_block_memory calc_block_memory_of(const calc_cost_context *context,
+                                       const calc_strategy *strategy, const calc_cost *block,
+                                       double shards);
 
 /** Need of both tiers: the parts of a calc_rule_part that hold bytes. */
-void calc_block_memory_lines(const calc_exec *exec, const calc_block_memory *block,
-                             calc_rule_part *out);
+void calc_block_memory_lines(const calc_strategy *strategy, bool training,
+                             const calc_block_memory *block, calc_rule_part *out);
 
 /** Bytes that can travel to the second tier: what is stored, or the checkpoint. */
-static inline double calc_block_memory_kept(const calc_exec *exec, const calc_block_memory *block)
+static inline double calc_block_memory_kept(const calc_strategy *strategy,
+                                            const calc_block_memory *block)
 {
-    return exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? block->checkpoint
-                                                                        : block->stored;
+    return strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? block->checkpoint
+                                                                            : block->stored;
 }
 
 /** What stays in the first tier of a kind that is offloaded: the block at hand, and the next. */
-calc_block_memory calc_block_memory_offloaded(const calc_exec *exec,
-                                              const calc_block_memory *block);
+calc_block_memory calc_block_memory_offloaded(bool training, const calc_block_memory *block);
 
 /** Everything that so many blocks hold, wherever it is; activations in `stored`.
  *  @param in_flight  micro-batches whose activations they hold */
-calc_block_memory calc_block_memory_whole(const calc_exec *exec, const calc_block_memory *block,
-                                          double blocks, double in_flight);
+calc_block_memory calc_block_memory_whole(const calc_strategy *strategy, bool training,
+                                          const calc_block_memory *block, double blocks,
+                                          double in_flight);
 
 #endif

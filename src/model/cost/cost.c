@@ -11,29 +11,47 @@
 #define TENSOR_PAR_ASYNC 0.5
 #define EXPERT_PAR_HIDDEN 0.6
 
-calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
-                                       const calc_shape *shape, calc_compat compat)
+calc_cost_context calc_cost_context_for(const calc_system *system, const calc_chip *chip,
+                                        const calc_exec *exec, const calc_strategy *strategy,
+                                        const calc_shape *shape, calc_compat compat)
 {
-    calc_groups groups = calc_groups_of(exec);
-    calc_datatype narrow = calc_format_datatype(exec->matrix_datatype, exec->datatype);
-    double sustained = calc_share_or(system->sustained, 1);
-    double scaled = exec->scaling == CALC_SCALING_BLOCK && narrow != exec->datatype
-                        ? calc_share_or(system->block_scaled_efficiency, 1)
+    calc_groups groups = calc_groups_of(exec, strategy);
+    calc_datatype narrow = calc_format_datatype(strategy->matrix_datatype, strategy->datatype);
+    double scaled = strategy->scaling == CALC_SCALING_BLOCK && narrow != strategy->datatype
+                        ? calc_share_or(chip->block_scaled_efficiency, 1)
                         : 1;
     return (calc_cost_context){
         .system = system,
-        .exec = exec,
+        .chip = chip,
+        .strategy = strategy,
         .shape = shape,
+        .training = exec->training,
         .compat = compat,
         .groups = groups,
-        .matrix = &system->matrix[narrow],
-        .wide = &system->matrix[exec->datatype],
-        .vector = &system->vector[calc_format_datatype(exec->vector_datatype, exec->datatype)],
-        .matrix_rate = sustained * scaled,
-        .sustained = sustained,
+        .matrix = &chip->matrix[narrow],
+        .vector =
+            &chip->vector[calc_format_datatype(strategy->vector_datatype, strategy->datatype)],
+        .matrix_rate = calc_share_or(chip->sustained, 1) * scaled,
         .usage =
             system->networks[calc_collective_top_network(system, &groups.tensor)].processor_usage,
     };
+}
+
+calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
+                                       const calc_shape *shape, calc_compat compat)
+{
+    return calc_cost_context_for(system, &system->chip, exec, &exec->strategy, shape, compat);
+}
+
+/* The matrix engine in the datatype of what is never narrow. */
+static const calc_engine *wide(const calc_cost_context *c)
+{
+    return &c->chip->matrix[c->strategy->datatype];
+}
+
+static double sustained(const calc_cost_context *c)
+{
+    return calc_share_or(c->chip->sustained, 1);
 }
 
 /* A pass over a kernel: arithmetic and traffic alone, and together with the launch. */
@@ -44,32 +62,32 @@ typedef struct kernel {
 /* Flash attention: its own share of the peak, or the matrix engine's curve. */
 static kernel attention_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
-    const calc_attention_rates *rates = &c->system->attention;
+    const calc_attention_rates *rates = &c->chip->attention;
     double own = pass == CALC_PASS_FW ? rates->fw_efficiency : rates->bw_efficiency;
-    double generic = c->exec->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
+    double generic = c->strategy->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
                          ? calc_share_or(rates->generic_efficiency, 1)
                          : 1;
-    double flop_s = own > 0 ? o->work[pass] / (c->wide->flop_per_s * own)
-                            : calc_engine_s(c->wide, o->flop[pass]);
-    kernel k = {flop_s / (generic * c->sustained),
-                calc_memory_tier_s(&c->system->mem1, o->bytes[pass]), 0};
+    double flop_s = own > 0 ? o->work[pass] / (wide(c)->flop_per_s * own)
+                            : calc_engine_s(wide(c), o->flop[pass]);
+    kernel k = {flop_s / (generic * sustained(c)),
+                calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]), 0};
     k.all_s = calc_max(k.flop_s, k.mem_s) + rates->launch_s * o->launches[pass];
     return k;
 }
 
 static double permute_s(const calc_cost_context *c, double bytes)
 {
-    const calc_memory_tier *memory = &c->system->mem1;
-    double own = c->system->permute_efficiency;
+    const calc_memory_tier *memory = &c->chip->mem1;
+    double own = c->chip->permute_efficiency;
     return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
 }
 
 /* Without measured kernels. */
 static kernel model_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
-    const calc_launch *launch = &c->system->launch;
-    calc_processing_mode mode = c->system->processing_mode;
-    double unfused = c->system->attention.unfused_efficiency;
+    const calc_launch *launch = &c->chip->launch;
+    calc_processing_mode mode = c->chip->processing_mode;
+    double unfused = c->chip->attention.unfused_efficiency;
     double flop = o->flop[pass];
     kernel k = {0, 0, 0};
     if (o->kind == CALC_OPERATOR_ATTENTION) {
@@ -80,35 +98,35 @@ static kernel model_of(const calc_cost_context *c, const calc_operator *o, calc_
         k.all_s = k.mem_s + launch->vector_s * o->launches[pass];
         return k;
     }
-    k.mem_s = calc_memory_tier_s(&c->system->mem1, o->bytes[pass]);
+    k.mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
     switch (o->kind) {
     case CALC_OPERATOR_COLLECTIVE:
     case CALC_OPERATOR_LAYER:
-        k.flop_s = calc_engine_s(c->vector, flop) / c->sustained;
+        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
         k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s);
         break;
     case CALC_OPERATOR_VECTOR:
-        k.flop_s = calc_engine_s(c->vector, flop) / c->sustained;
+        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
         k.all_s = calc_max(k.flop_s, k.mem_s) + launch->vector_s * o->launches[pass];
         break;
     case CALC_OPERATOR_SCORES:
         k.flop_s =
-            unfused > 0 ? flop / (c->wide->flop_per_s * unfused) : calc_engine_s(c->wide, flop);
-        k.flop_s /= c->sustained;
+            unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
+        k.flop_s /= sustained(c);
         k.all_s = k.flop_s + k.mem_s + launch->vector_s * o->launches[pass];
         break;
     case CALC_OPERATOR_GROUPED:
         /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
          * larger (measured on 108 shapes, docs/model.md). */
         k.flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        k.flop_s /= calc_share_or(c->system->grouped.efficiency, 1);
-        k.all_s = (c->system->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+        k.flop_s /= calc_share_or(c->chip->grouped.efficiency, 1);
+        k.all_s = (c->chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
                        ? calc_max(k.flop_s, k.mem_s)
                        : k.flop_s + k.mem_s) +
                   launch->matrix_s * o->launches[pass];
         break;
     default:
-        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(c->wide, flop) / c->sustained
+        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(wide(c), flop) / sustained(c)
                                                  : calc_engine_s(c->matrix, flop) / c->matrix_rate;
         k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s) + launch->matrix_s * o->launches[pass];
     }
@@ -148,7 +166,7 @@ typedef struct copies {
 static copies copies_per_token(const calc_cost_context *c, const calc_group *group)
 {
     double k = c->shape->experts_per_token;
-    if (c->exec->dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED || k <= 1) {
+    if (c->strategy->dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED || k <= 1) {
         return (copies){1, 1};
     }
     double sent = calc_shape_reached(c->shape, group->ranks) / k;
@@ -222,10 +240,10 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
         return out;
     }
     bool theirs = calc_compat_has(c->compat, CALC_COMPAT_TILES);
-    bool pipe = c->exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+    bool pipe = c->strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
     double tiles = c->shape->tensor_par;
     double slowed_flop_s = k.flop_s / (1 - c->usage);
-    calc_processing_mode mode = c->system->processing_mode;
+    calc_processing_mode mode = c->chip->processing_mode;
     double slowed_s = k.all_s + (calc_processing_s(mode, slowed_flop_s, k.mem_s) -
                                  calc_processing_s(mode, k.flop_s, k.mem_s));
     double link_tile_s = link_s / tiles;
@@ -244,7 +262,7 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
         out.time_s += pipe ? link_tile_s : 0;
         return out;
     }
-    double fused = calc_share_or(c->system->overlap.tensor_par_fused, TENSOR_PAR_FUSED);
+    double fused = calc_share_or(c->chip->overlap.tensor_par_fused, TENSOR_PAR_FUSED);
     out.exposed_s = calc_max(out.exposed_s, link_s * (1 - fused));
     return out;
 }
@@ -252,10 +270,10 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
 /* Share of a pass's communication that is exposed, where it does not run in tiles. */
 static double exposed_share(const calc_cost_context *c, bool backward)
 {
-    const calc_overlap_shares *share = &c->system->overlap;
+    const calc_overlap_shares *share = &c->chip->overlap;
     double fused = calc_share_or(share->tensor_par_fused, TENSOR_PAR_FUSED);
     double async = calc_share_or(share->tensor_par_async, TENSOR_PAR_ASYNC);
-    switch (c->exec->tensor_par_overlap) {
+    switch (c->strategy->tensor_par_overlap) {
     case CALC_TENSOR_PAR_OVERLAP_FUSED:
         return 1 - (backward ? calc_max(fused, async) : fused);
     case CALC_TENSOR_PAR_OVERLAP_ASYNC:
@@ -268,10 +286,10 @@ static double exposed_share(const calc_cost_context *c, bool backward)
 static bool in_tiles(const calc_cost_context *c, const calc_operator *o)
 {
     /* Shared experts hide the exchange of experts or tiles: not both. */
-    bool exchange = c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
-    return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 && calc_operator_tiled(c->exec) &&
-           !(o->shared_expert && exchange) && o[o->beside].kind == CALC_OPERATOR_MATRIX &&
-           c->shape->tensor_par > 1;
+    bool exchange = c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
+    return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 &&
+           calc_operator_tiled(c->strategy) && !(o->shared_expert && exchange) &&
+           o[o->beside].kind == CALC_OPERATOR_MATRIX && c->shape->tensor_par > 1;
 }
 
 const calc_operator *calc_cost_tiles_beside(const calc_cost_context *c, const calc_operator *list,
@@ -325,7 +343,7 @@ calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operat
     bool repeated = (o->repeated_by & recompute) != 0;
     double link_s[CALC_PASS_COUNT];
     double exposed[CALC_PASS_COUNT];
-    int stages = c->exec->training ? CALC_PASS_COUNT : CALC_PASS_AGRAD;
+    int stages = c->training ? CALC_PASS_COUNT : CALC_PASS_AGRAD;
     for (calc_pass pass = CALC_PASS_FW; (int)pass < stages; pass++) {
         link_s[pass] = calc_cost_link_s(c, o, pass, edge);
         double hidden_by_tiles_s =
@@ -335,7 +353,7 @@ calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operat
     x.fw_bytes = calc_operator_sent_bytes(o, CALC_PASS_FW, edge);
     x.fw_link_s = link_s[CALC_PASS_FW];
     x.fw_exposed_s = exposed[CALC_PASS_FW];
-    if (!c->exec->training) {
+    if (!c->training) {
         return x;
     }
     x.bw_bytes = calc_operator_sent_bytes(o, CALC_PASS_AGRAD, edge);
@@ -379,7 +397,7 @@ static void add_collective(const calc_cost_context *c, const calc_operator *o, u
         calc_cost_comm edge = o->has_edge ? calc_cost_passes_of(c, o, recompute, true) : x;
         add_comm(&out->edge, &edge);
     }
-    int stages = c->exec->training ? CALC_PASS_WGRAD : CALC_PASS_AGRAD;
+    int stages = c->training ? CALC_PASS_WGRAD : CALC_PASS_AGRAD;
     for (calc_pass pass = CALC_PASS_FW; (int)pass < stages && o->name; pass++) {
         kernel k = model_of(c, o, pass);
         add_work(&out->work[pass], o, pass, &k);
@@ -404,7 +422,7 @@ static void add_kernel(const calc_cost_context *c, const calc_operator *o,
     bool attention = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
     double s[CALC_PASS_COUNT] = {0, 0, 0};
     calc_cost_work fw = {0, 0, 0, 0};
-    int stages = c->exec->training ? CALC_PASS_COUNT : CALC_PASS_AGRAD;
+    int stages = c->training ? CALC_PASS_COUNT : CALC_PASS_AGRAD;
     for (calc_pass pass = CALC_PASS_FW; (int)pass < stages; pass++) {
         if (!calc_operator_runs(o, pass)) {
             continue;
@@ -430,7 +448,7 @@ static void add_kernel(const calc_cost_context *c, const calc_operator *o,
     out->fw_s += s[CALC_PASS_FW];
     out->attention_fw_s += attention ? s[CALC_PASS_FW] : 0;
     out->shared_fw_s += o->shared_expert ? s[CALC_PASS_FW] : 0;
-    if (!c->exec->training) {
+    if (!c->training) {
         return;
     }
     out->agrad_s += s[CALC_PASS_AGRAD];
@@ -459,12 +477,12 @@ static double over(double time_s, double window_s)
 static void hide_expert(const calc_cost_context *c, calc_cost *out)
 {
     calc_cost_comm *e = &out->expert;
-    double share = calc_share_or(c->system->overlap.expert_par, EXPERT_PAR_HIDDEN);
-    if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
+    double share = calc_share_or(c->chip->overlap.expert_par, EXPERT_PAR_HIDDEN);
+    if (c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED) {
         e->fw_exposed_s = over(e->fw_link_s, out->shared_fw_s);
         e->bw_exposed_s = over(e->bw_link_s, out->shared_bw_s);
         e->re_exposed_s = over(e->re_link_s, out->shared_re_s);
-    } else if (c->exec->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
+    } else if (c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
         e->fw_exposed_s *= 1 - share;
         e->bw_exposed_s *= 1 - share;
         e->re_exposed_s *= 1 - share;
@@ -501,7 +519,7 @@ void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, s
         out->kept_whole_bytes += o->kept_bytes;
         out->kept_bytes += o->kept_bytes - (o->dropped_by & recompute ? o->dropped_bytes : 0);
         out->working_bytes += o->working_bytes;
-        out->grad_bytes += c->exec->training ? o->grad_bytes : 0;
+        out->grad_bytes += c->training ? o->grad_bytes : 0;
     }
     /* The backward pass goes from the last operator to the first, and drops what it has used. */
     double dropped_bytes = 0;

@@ -10,22 +10,28 @@
 
 /** What times need beside the operators. Borrows. */
 typedef struct calc_cost_context {
-    const calc_system *system;
-    const calc_exec *exec;
-    const calc_shape *shape;
+    const calc_system *system; /**< for its networks */
+    const calc_chip *chip;
+    const calc_strategy *strategy;
+    const calc_shape *shape; /**< of the strategy */
+    bool training;
     calc_compat compat; /**< rules of Calculon's that apply */
     calc_groups groups;
     const calc_engine *matrix; /**< in matrix_datatype */
-    const calc_engine *wide;   /**< matrix engine in datatype */
     const calc_engine *vector; /**< in datatype */
     double matrix_rate;        /**< sustained rate and block scales, as a factor on the engine */
-    double sustained;
     double usage; /**< share of the processor that tensor-parallel communication takes */
     const calc_kernel_table
         *measured; /**< kernels to look up before anything is computed, or NULL */
 } calc_cost_context;
 
-/** Fill the context of a layout. */
+/** Fill the context of layers with a strategy on a chip: the networks are those of the system, the
+ *  ranks, stages and passes those of the execution. */
+calc_cost_context calc_cost_context_for(const calc_system *system, const calc_chip *chip,
+                                        const calc_exec *exec, const calc_strategy *strategy,
+                                        const calc_shape *shape, calc_compat compat);
+
+/** The same for the chip of the system and the strategy of the execution. */
 calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exec *exec,
                                        const calc_shape *shape, calc_compat compat);
 

@@ -21,8 +21,8 @@ static product product_of(const calc_operator *o)
 static calc_datatype datatype_of(const calc_cost_context *c, const calc_operator *o)
 {
     return o->kind == CALC_OPERATOR_HEAD || o->kind == CALC_OPERATOR_ATTENTION
-               ? c->exec->datatype
-               : calc_format_datatype(c->exec->matrix_datatype, c->exec->datatype);
+               ? c->strategy->datatype
+               : calc_format_datatype(c->strategy->matrix_datatype, c->strategy->datatype);
 }
 
 /* Sizes of the multiplication that the pass itself is. */
@@ -54,7 +54,7 @@ static void attention_key(const calc_cost_context *c, calc_kernel_key *key)
 {
     const calc_shape *s = c->shape;
     bool whole = s->context_par <= 1 && s->window <= 0 &&
-                 c->exec->attention_kernel != CALC_ATTENTION_KERNEL_GENERIC;
+                 c->strategy->attention_kernel != CALC_ATTENTION_KERNEL_GENERIC;
     key->kind = CALC_KERNEL_ATTENTION;
     key->variant = s->causal;
     /* An infinite size is near nothing. */
@@ -102,9 +102,10 @@ static double quantize_s(const calc_cost_context *c, const calc_operator *o, cal
     }
     calc_operator plain;
     product p = product_of(o);
-    calc_build b = calc_build_start(c->shape, NULL, c->exec, CALC_COMPAT_NONE, &plain);
+    const calc_recipe recipe = {.shape = c->shape, .strategy = c->strategy};
+    calc_build b = calc_build_start(&recipe, &plain);
     calc_build_matrix(&b, o->name, o->kind, 0, p.rows, p.inner, p.columns, groups_of(c, o, &p));
-    return calc_memory_tier_s(&c->system->mem1, calc_max(0, o->bytes[pass] - plain.bytes[pass]));
+    return calc_memory_tier_s(&c->chip->mem1, calc_max(0, o->bytes[pass] - plain.bytes[pass]));
 }
 
 double calc_kernel_lookup_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass,

@@ -11,8 +11,8 @@ calc_optimizer_step calc_optimizer_layer(const calc_cost_context *c, double stat
     calc_optimizer_step s = {.flop = weights / shards * FLOP_PER_WEIGHT,
                              .bytes = weights * state_bytes / shards};
     s.flop_s = calc_engine_s(c->vector, s.flop);
-    s.mem_s = calc_memory_tier_s(&c->system->mem1, s.bytes);
-    s.step_s = calc_processing_s(c->system->processing_mode, s.flop_s, s.mem_s);
+    s.mem_s = calc_memory_tier_s(&c->chip->mem1, s.bytes);
+    s.step_s = calc_processing_s(c->chip->processing_mode, s.flop_s, s.mem_s);
     return s;
 }
 

@@ -2,19 +2,19 @@
 
 #include "spec/format.h"
 
-int64_t calc_zero_stage(const calc_exec *exec)
+int64_t calc_zero_stage(const calc_strategy *strategy)
 {
-    return exec->zero_stage > 0 ? exec->zero_stage : exec->optimizer_sharding;
+    return strategy->zero_stage > 0 ? strategy->zero_stage : strategy->optimizer_sharding;
 }
 
-calc_state_bytes calc_state_bytes_of(const calc_exec *e, const calc_shape *shape)
+calc_state_bytes calc_state_bytes_of(const calc_strategy *s, const calc_shape *shape)
 {
     double master = shape->weight_bytes < 4 ? 4 : 0;
     return (calc_state_bytes){
         .weight = shape->weight_bytes,
         .grad = shape->grad_bytes,
-        .reduced = calc_format_bytes_or(e->grad_reduce_datatype, shape->grad_bytes),
-        .master = calc_format_bytes_or(e->master_datatype, master),
-        .moment = calc_format_bytes_or(e->optimizer_moment_datatype, 4),
+        .reduced = calc_format_bytes_or(s->grad_reduce_datatype, shape->grad_bytes),
+        .master = calc_format_bytes_or(s->master_datatype, master),
+        .moment = calc_format_bytes_or(s->optimizer_moment_datatype, 4),
     };
 }

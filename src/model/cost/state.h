@@ -11,9 +11,9 @@ typedef struct calc_state_bytes {
     double weight, grad, reduced, master, moment;
 } calc_state_bytes;
 
-calc_state_bytes calc_state_bytes_of(const calc_exec *exec, const calc_shape *shape);
+calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape);
 
 /** What data parallelism shards: 0 to 3. */
-int64_t calc_zero_stage(const calc_exec *exec);
+int64_t calc_zero_stage(const calc_strategy *strategy);
 
 #endif

@@ -2,21 +2,24 @@
 
 #include <assert.h>
 
-calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
-                            const calc_exec *exec, calc_compat compat, calc_operator *out)
+calc_build calc_build_start(const calc_recipe *recipe, calc_operator *out)
 {
-    bool sequence_par = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    double eager = system && system->eager_traffic > 0 ? system->eager_traffic : 2;
+    const calc_shape *shape = recipe->shape;
+    const calc_chip *chip = recipe->chip;
+    const calc_strategy *strategy = recipe->strategy;
+    bool sequence_par = strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    double eager = chip && chip->eager_traffic > 0 ? chip->eager_traffic : 2;
     return (calc_build){
         .shape = shape,
-        .system = system,
-        .exec = exec,
+        .chip = chip,
+        .strategy = strategy,
+        .context_inner = recipe->context_inner,
         .out = out,
         .tokens = shape->tokens,
         .kept = sequence_par ? shape->tokens / shape->tensor_par : shape->tokens,
         .sequence_par = sequence_par,
-        .adds = system && calc_collective_adds(system, exec, compat),
-        .traffic = exec->eager ? eager : 1,
+        .adds = recipe->adds,
+        .traffic = strategy->eager ? eager : 1,
     };
 }
 
@@ -52,7 +55,7 @@ static double gathered(const calc_build *b)
 
 void calc_build_pass_open(const calc_build *b, calc_operator *o, double elements)
 {
-    double again = b->exec->seq_par_ag_redo ? gathered(b) : 0;
+    double again = b->strategy->seq_par_ag_redo ? gathered(b) : 0;
     calc_build_pass(b, o, elements + b->tokens * b->shape->hidden + again);
 }
 
@@ -84,12 +87,12 @@ calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_
     bool narrow = kind != CALC_OPERATOR_HEAD && s->matrix_bytes < s->element_bytes;
     double e = s->element_bytes;
     double m = narrow ? s->matrix_bytes : e;
-    double q = narrow && b->system ? b->system->quantize_bytes : 0;
+    double q = narrow && b->chip ? b->chip->quantize_bytes : 0;
     double weights = inner * columns * copies;
     double grad_bytes = 2 * s->grad_bytes;
     calc_operator *o = calc_build_next(b, name, kind, repeated_by);
-    if (kind == CALC_OPERATOR_GROUPED && b->system && b->system->grouped.wgrad_bytes > 0) {
-        grad_bytes = b->system->grouped.wgrad_bytes;
+    if (kind == CALC_OPERATOR_GROUPED && b->chip && b->chip->grouped.wgrad_bytes > 0) {
+        grad_bytes = b->chip->grouped.wgrad_bytes;
     }
     o->inputs = rows * inner;
     o->outputs = rows * columns;
@@ -133,7 +136,7 @@ static void add_up(const calc_build *b, calc_operator *o, calc_pass pass)
  */
 static bool keeps_gathered(const calc_build *b)
 {
-    return !b->exec->seq_par_ag_redo && !calc_operator_tiled(b->exec);
+    return !b->strategy->seq_par_ag_redo && !calc_operator_tiled(b->strategy);
 }
 
 calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,
@@ -183,8 +186,8 @@ void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_o
     if (pass == CALC_PASS_FW) {
         gather->narrowed[CALC_PASS_WGRAD] = saved; /* the same input, gathered again */
     }
-    if (b->system) {
-        matrix->bytes[pass] -= b->system->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
+    if (b->chip) {
+        matrix->bytes[pass] -= b->chip->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
     }
 }
 

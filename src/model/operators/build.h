@@ -5,23 +5,36 @@
 
 #include "model/operators/operator.h"
 
+/** Kinds of blocks of one model. */
+typedef enum calc_block_kind { CALC_DENSE_BLOCK, CALC_MOE_BLOCK, CALC_BLOCK_KINDS } calc_block_kind;
+
+/** What the operators of a block depend on: its kind, the chip, the strategy. Borrows. */
+typedef struct calc_recipe {
+    calc_block_kind kind;
+    const calc_shape *shape; /**< of the strategy */
+    const calc_chip *chip;   /**< NULL where no time depends on it */
+    const calc_strategy *strategy;
+    double context_inner; /**< context-parallel ranks inside one node */
+    bool adds;            /**< processors add up what tensor-parallel reductions bring */
+} calc_recipe;
+
 /** Operators under construction, with what they have in common. */
 typedef struct calc_build {
     const calc_shape *shape;
-    const calc_system *system; /**< NULL where no time depends on it */
-    const calc_exec *exec;
+    const calc_chip *chip; /**< NULL where no time depends on it */
+    const calc_strategy *strategy;
+    double context_inner;
     calc_operator *out; /**< CALC_MAX_OPERATORS */
     size_t count;
     double tokens; /**< of a micro-batch, whole */
     double kept;   /**< tokens of the residual stream on one rank between communication steps */
     bool sequence_par;
-    bool adds;      /**< processors add up what tensor-parallel reductions bring */
+    bool adds;
     double traffic; /**< of elementwise operations over fused ones */
 } calc_build;
 
 /** No operators yet. `out` has room for CALC_MAX_OPERATORS. */
-calc_build calc_build_start(const calc_shape *shape, const calc_system *system,
-                            const calc_exec *exec, calc_compat compat, calc_operator *out);
+calc_build calc_build_start(const calc_recipe *recipe, calc_operator *out);
 
 /** Append an operator without work. `repeated_by`: bits of recompute_modules; full recomputation
  *  repeats every operator. The result stays valid as long as `out`. */

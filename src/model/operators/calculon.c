@@ -304,11 +304,12 @@ static void add_mlp(builder *b, double feedforward, bool fused)
     add_exit(b, "MlpBlock_DropOut", "MlpBlock_Residual");
 }
 
-size_t calc_calculon_block(const calc_shape *shape, const calc_system *system,
-                           const calc_exec *exec, calc_compat compat, calc_operator *out)
+size_t calc_calculon_block(const calc_recipe *recipe, calc_operator *out)
 {
+    const calc_shape *shape = recipe->shape;
+    const calc_strategy *strategy = recipe->strategy;
     double elements = shape->tokens * shape->hidden;
-    bool scattered = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    bool scattered = strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     builder b = {
         .out = out,
         .element_bytes = shape->element_bytes,
@@ -320,23 +321,23 @@ size_t calc_calculon_block(const calc_shape *shape, const calc_system *system,
         .elements = elements,
         .kept_elements = scattered ? elements / shape->tensor_par : elements,
         .scattered = scattered,
-        .edge = exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
-        .tiled = calc_operator_tiled(exec),
-        .adds = calc_collective_adds(system, exec, compat),
+        .edge = strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
+        .tiled = calc_operator_tiled(strategy),
+        .adds = recipe->adds,
         .multiquery = shape->kv_heads < shape->heads,
     };
     add_attention(&b, shape);
-    add_mlp(&b, shape->feedforward, exec->fused_activation);
+    add_mlp(&b, shape->feedforward, strategy->fused_activation);
     return b.count;
 }
 
-const char *calc_calculon_lacks(const calc_app *app, const calc_exec *exec)
+const char *calc_calculon_lacks(const calc_app *app, const calc_strategy *strategy)
 {
-    calc_shape s = calc_shape_of(app, exec);
+    calc_shape s = calc_shape_of(app, strategy, 1, 0);
     bool several = s.kv_heads > 1 && s.kv_heads < s.heads;
     bool narrow = s.matrix_bytes != s.element_bytes || s.weight_bytes != s.element_bytes ||
                   s.kept_bytes != s.element_bytes;
-    bool modules = exec->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
+    bool modules = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
     return s.experts > 0         ? "experts"
            : s.latent            ? "latent attention"
            : several             ? "grouped keys and values"
@@ -356,8 +357,9 @@ calc_status calc_compat_check(const calc_app *app, const calc_exec *exec, calc_c
                               calc_errors *errors)
 {
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
-    const char *lacks =
-        calc_compat_has(compat, CALC_COMPAT_LAYERS) ? calc_calculon_lacks(app, exec) : NULL;
+    const char *lacks = calc_compat_has(compat, CALC_COMPAT_LAYERS)
+                            ? calc_calculon_lacks(app, &exec->strategy)
+                            : NULL;
     if (compat && served) {
         return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/inference/phase",
                                "leave out --compat", "Calculon has no serving");

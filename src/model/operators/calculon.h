@@ -5,18 +5,16 @@
 #ifndef CALC_MODEL_CALCULON_H
 #define CALC_MODEL_CALCULON_H
 
-#include "model/operators/operator.h"
+#include "model/operators/build.h"
 
 /** Layers of a block, in order of the forward pass; the collective of a layer in tiles comes before
  *  or after its matrix, without a name.
- *  @param compat  asked for reduction-flop
- *  @param out     at least CALC_MAX_OPERATORS
+ *  @param out  at least CALC_MAX_OPERATORS
  *  @return their number */
-size_t calc_calculon_block(const calc_shape *shape, const calc_system *system,
-                           const calc_exec *exec, calc_compat compat, calc_operator *out);
+size_t calc_calculon_block(const calc_recipe *recipe, calc_operator *out);
 
 /** What a layout has that the list cannot say: "app.num_experts = 8", in static text; NULL if it
  * can say everything. Depends on what fields resolve to, not on how they are written. */
-const char *calc_calculon_lacks(const calc_app *app, const calc_exec *exec);
+const char *calc_calculon_lacks(const calc_app *app, const calc_strategy *strategy);
 
 #endif

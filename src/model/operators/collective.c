@@ -11,27 +11,27 @@ static int64_t net_or(int64_t net, int64_t otherwise)
     return net < 0 ? otherwise : net;
 }
 
-static calc_groups networked(const calc_exec *e)
+static calc_groups networked(const calc_exec *e, const calc_strategy *s)
 {
-    double dense = (double)e->data_par * calc_par_size(e->context_par);
-    double expert = calc_par_size(e->expert_par);
-    double expert_tensor = calc_par_size(e->expert_tensor_par);
+    double dense = (double)s->data_par * calc_par_size(s->context_par);
+    double expert = calc_par_size(s->expert_par);
+    double expert_tensor = calc_par_size(s->expert_tensor_par);
     double replicas = (double)e->num_procs / ((double)e->pipeline_par * expert * expert_tensor);
     return (calc_groups){
-        .tensor = {(double)e->tensor_par, 0, e->tensor_par_net},
-        .context = {calc_par_size(e->context_par), 0,
-                    net_or(e->context_par_net, e->tensor_par_net)},
-        .expert = {expert, 0, net_or(e->expert_par_net, e->data_par_net)},
-        .expert_tensor = {expert_tensor, 0, net_or(e->expert_tensor_par_net, e->tensor_par_net)},
+        .tensor = {(double)s->tensor_par, 0, s->tensor_par_net},
+        .context = {calc_par_size(s->context_par), 0,
+                    net_or(s->context_par_net, s->tensor_par_net)},
+        .expert = {expert, 0, net_or(s->expert_par_net, s->data_par_net)},
+        .expert_tensor = {expert_tensor, 0, net_or(s->expert_tensor_par_net, s->tensor_par_net)},
         .pipeline = {(double)e->pipeline_par, 0, e->pipeline_par_net},
-        .dense_data = {dense, 0, e->data_par_net},
-        .expert_data = {calc_max(1, replicas), 0, net_or(e->expert_data_par_net, e->data_par_net)},
+        .dense_data = {dense, 0, s->data_par_net},
+        .expert_data = {calc_max(1, replicas), 0, net_or(s->expert_data_par_net, s->data_par_net)},
     };
 }
 
-calc_groups calc_groups_of(const calc_exec *e)
+calc_groups calc_groups_of(const calc_exec *e, const calc_strategy *s)
 {
-    calc_groups g = networked(e);
+    calc_groups g = networked(e, s);
     if (e->rank_order == CALC_RANK_ORDER_NETWORKS) {
         return g;
     }
@@ -46,7 +46,7 @@ calc_groups calc_groups_of(const calc_exec *e)
     g.expert.stride = g.expert_tensor.ranks;
     g.dense_data.stride = g.tensor.ranks;
     g.expert_data.stride = g.expert_tensor.ranks * g.expert.ranks * spread;
-    g.pipeline.stride = stages_inside ? replica : replica * (double)e->data_par;
+    g.pipeline.stride = stages_inside ? replica : replica * (double)s->data_par;
     if (stages_inside && g.dense_data.ranks > g.context.ranks) {
         g.dense_data.stride *= spread;
     }
@@ -81,10 +81,9 @@ int64_t calc_collective_top_network(const calc_system *system, const calc_group 
     return i;
 }
 
-bool calc_collective_adds(const calc_system *system, const calc_exec *exec, calc_compat compat)
+bool calc_collective_adds(const calc_system *system, const calc_group *tensor, calc_compat compat)
 {
-    calc_groups groups = calc_groups_of(exec);
-    int64_t network = calc_collective_top_network(system, &groups.tensor);
+    int64_t network = calc_collective_top_network(system, tensor);
     return system->networks[network].processor_usage > 0 ||
            calc_compat_has(compat, CALC_COMPAT_REDUCTION_FLOP);
 }

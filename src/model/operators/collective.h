@@ -22,7 +22,7 @@ typedef struct calc_group {
     int64_t network; /**< index, where stride is 0 */
 } calc_group;
 
-/** Groups of an execution that depend on its sizes only. */
+/** Groups that depend on the sizes of an execution only. */
 typedef struct calc_groups {
     calc_group tensor, context, expert, expert_tensor;
     calc_group pipeline;
@@ -30,8 +30,8 @@ typedef struct calc_groups {
     calc_group expert_data; /**< replicas of expert weights */
 } calc_groups;
 
-/** The groups of an execution. */
-calc_groups calc_groups_of(const calc_exec *exec);
+/** The groups of layers with a strategy, among the ranks and stages of an execution. */
+calc_groups calc_groups_of(const calc_exec *exec, const calc_strategy *strategy);
 
 /** An operation's time as a line over the bytes of its buffer: latency_s + bytes * s_per_byte. */
 typedef struct calc_collective_line {
@@ -65,7 +65,7 @@ double calc_collective_all_to_all_s(const calc_system *system, const calc_group 
 
 /** Whether processors add up what tensor-parallel reductions bring: where driving the network takes
  *  a share of them (processor_usage), or the rule reduction-flop says so. */
-bool calc_collective_adds(const calc_system *system, const calc_exec *exec, calc_compat compat);
+bool calc_collective_adds(const calc_system *system, const calc_group *tensor, calc_compat compat);
 
 /** Members of a group inside one node. */
 double calc_collective_inner_ranks(const calc_system *system, const calc_group *group);

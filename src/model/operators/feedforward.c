@@ -20,7 +20,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
     double elements = b->tokens * columns;
-    double unfused = b->exec->fused_activation ? 1 : 2;
+    double unfused = b->strategy->fused_activation ? 1 : 2;
     calc_operator *gather = calc_build_open_tensor_par(
         b, shared ? "shared expert gather" : "feed-forward gather", module, s->hidden);
     calc_operator *o =
@@ -61,7 +61,7 @@ static void add_sort(calc_build *b, const char *name, double routed)
     const calc_shape *s = b->shape;
     double tokens = calc_transformer_routed_tokens(s);
     double copies = s->experts_per_token * tokens;
-    bool once = b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
+    bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
     double moved =
         once ? calc_shape_reached(s, s->expert_par) * tokens + copies : tokens / 2 + 3.5 * copies;
     double bytes = moved * s->hidden * s->element_bytes;
@@ -83,7 +83,7 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
     if (s->expert_par <= 1) {
         return;
     }
-    if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+    if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
         double bytes = calc_transformer_routed_tokens(s) * s->expert_par * s->hidden * e;
         calc_build_collective(b, name, MOE, CALC_IN_EXPERT, bytes,
                               back ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER,
@@ -105,10 +105,10 @@ static void add_way_back(calc_build *b, double routed)
     double tokens = calc_transformer_routed_tokens(s);
     double sent = routed;
     double back = routed;
-    if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+    if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
         sent = tokens * s->expert_par;
         back = tokens;
-    } else if (b->exec->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
+    } else if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
         sent = tokens * calc_shape_reached(s, s->expert_par);
         back = tokens;
     }
@@ -138,7 +138,7 @@ void calc_feedforward_dense(calc_build *b)
 void calc_feedforward_experts(calc_build *b)
 {
     const calc_shape *s = b->shape;
-    const calc_exec *x = b->exec;
+    const calc_strategy *x = b->strategy;
     double tokens = calc_transformer_routed_tokens(s);
     double capacity = x->capacity_factor > 0 ? x->capacity_factor : 1;
     double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance);
@@ -148,10 +148,9 @@ void calc_feedforward_experts(calc_build *b)
     double local = s->experts / s->expert_par;
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
-    double traffic = !x->unfused_experts ? 1
-                     : b->system->expert_activation_traffic > 0
-                         ? b->system->expert_activation_traffic
-                         : 2.5;
+    double traffic = !x->unfused_experts                      ? 1
+                     : b->chip->expert_activation_traffic > 0 ? b->chip->expert_activation_traffic
+                                                              : 2.5;
     calc_operator *o =
         calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
     o->weights += (s->router_bias + s->bias) * s->experts;

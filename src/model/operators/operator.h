@@ -107,14 +107,14 @@ static inline bool calc_operator_runs(const calc_operator *o, calc_pass pass)
 }
 
 /** Whether tensor-parallel communication runs in tiles beside the matrices. */
-static inline bool calc_operator_tiled(const calc_exec *exec)
+static inline bool calc_operator_tiled(const calc_strategy *strategy)
 {
-    return exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
-           exec->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+    return strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
+           strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
 }
 
-/** What an execution recomputes: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the bits beside
- *  it. */
-unsigned calc_operator_recompute(const calc_exec *exec);
+/** What a strategy recomputes in training: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the
+ *  bits beside it; 0 without. */
+unsigned calc_operator_recompute(const calc_strategy *strategy, bool training);
 
 #endif

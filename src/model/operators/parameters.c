@@ -45,8 +45,8 @@ static double feedforward_biases(const calc_shape *s)
 
 void calc_count_parameters(const calc_app *app, calc_parameters *out)
 {
-    const calc_exec alone = {0};
-    calc_shape s = calc_shape_of(app, &alone);
+    const calc_strategy alone = {0};
+    calc_shape s = calc_shape_of(app, &alone, 0, 0);
     double vocab = app->vocab_size > 0 ? (double)app->vocab_size : VOCABULARY;
     double moe = calc_shape_moe_blocks(&s);
     double dense = s.blocks - moe;

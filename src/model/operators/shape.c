@@ -11,10 +11,10 @@ static bool chosen(calc_choice choice, bool preset)
     return choice == CALC_CHOICE_AUTO ? preset : choice == CALC_CHOICE_TRUE;
 }
 
-static void set_structure(calc_shape *s, const calc_app *app, const calc_exec *exec)
+static void set_structure(calc_shape *s, const calc_app *app, const calc_strategy *strategy)
 {
     bool llama = app->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
-                 exec->structure_type == CALC_STRUCTURE_TYPE_LLAMA;
+                 strategy->structure_type == CALC_STRUCTURE_TYPE_LLAMA;
     s->gated = app->ffn_type == CALC_FFN_TYPE_AUTO
                    ? llama
                    : app->ffn_type == CALC_FFN_TYPE_SWIGLU || app->ffn_type == CALC_FFN_TYPE_GEGLU;
@@ -32,12 +32,12 @@ static void set_structure(calc_shape *s, const calc_app *app, const calc_exec *e
     s->qk_norm = app->qk_norm;
 }
 
-static void set_attention(calc_shape *s, const calc_app *app, const calc_exec *exec)
+static void set_attention(calc_shape *s, const calc_app *app, const calc_strategy *strategy)
 {
     s->heads = (double)app->attn_heads;
-    s->kv_heads = app->kv_heads > 0                                        ? (double)app->kv_heads
-                  : exec->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1
-                                                                           : s->heads;
+    s->kv_heads = app->kv_heads > 0 ? (double)app->kv_heads
+                  : strategy->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1
+                                                                               : s->heads;
     s->latent = app->kv_lora_rank > 0;
     s->qk_size = (double)app->attn_size;
     s->v_size = s->qk_size;
@@ -49,7 +49,7 @@ static void set_attention(calc_shape *s, const calc_app *app, const calc_exec *e
         s->v_size = app->v_size > 0 ? (double)app->v_size : (double)app->attn_size;
         s->kv_heads = s->heads;
     }
-    s->flash = exec->flash_attention || exec->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    s->flash = strategy->flash_attention || strategy->attention_type == CALC_ATTENTION_TYPE_FLASH;
     s->window = (double)app->window_size;
     s->global_every = (double)app->global_every;
     s->local_heads = s->heads / s->tensor_par;
@@ -71,27 +71,28 @@ static void set_experts(calc_shape *s, const calc_app *app)
     }
 }
 
-calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec)
+calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int64_t microbatch,
+                         int64_t seq)
 {
-    double element_bytes = calc_datatype_bytes(exec->datatype);
+    double element_bytes = calc_datatype_bytes(strategy->datatype);
     calc_shape s = {
         .hidden = (double)app->hidden,
         .feedforward = (double)app->feedforward,
-        .seq = exec->seq_size > 0 ? (double)exec->seq_size : (double)app->seq_size,
+        .seq = seq > 0 ? (double)seq : (double)app->seq_size,
         .blocks = (double)app->num_blocks,
         .mtp_blocks = (double)app->mtp_blocks,
-        .tensor_par = calc_par_size(exec->tensor_par),
-        .context_par = calc_par_size(exec->context_par),
-        .expert_par = calc_par_size(exec->expert_par),
-        .expert_tensor_par = calc_par_size(exec->expert_tensor_par),
-        .microbatch = (double)exec->microbatch_size,
+        .tensor_par = calc_par_size(strategy->tensor_par),
+        .context_par = calc_par_size(strategy->context_par),
+        .expert_par = calc_par_size(strategy->expert_par),
+        .expert_tensor_par = calc_par_size(strategy->expert_tensor_par),
+        .microbatch = (double)microbatch,
         .element_bytes = element_bytes,
-        .matrix_bytes = calc_format_bytes_or(exec->matrix_datatype, element_bytes),
-        .weight_bytes = calc_format_bytes_or(exec->weight_datatype, element_bytes),
-        .kept_bytes = calc_format_bytes_or(exec->activation_datatype, element_bytes),
+        .matrix_bytes = calc_format_bytes_or(strategy->matrix_datatype, element_bytes),
+        .weight_bytes = calc_format_bytes_or(strategy->weight_datatype, element_bytes),
+        .kept_bytes = calc_format_bytes_or(strategy->activation_datatype, element_bytes),
         .grad_bytes = calc_format_bytes_or(
-            exec->grad_datatype,
-            exec->memory_model == CALC_MEMORY_MODEL_MEGATRON ? 4 : element_bytes),
+            strategy->grad_datatype,
+            strategy->memory_model == CALC_MEMORY_MODEL_MEGATRON ? 4 : element_bytes),
     };
     if (app->vocab_size > 0) {
         double multiple =
@@ -99,8 +100,8 @@ calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec)
         s.vocab = ceil((double)app->vocab_size / multiple) * multiple;
     }
     s.tokens = s.microbatch * s.seq / s.context_par;
-    set_structure(&s, app, exec);
-    set_attention(&s, app, exec);
+    set_structure(&s, app, strategy);
+    set_attention(&s, app, strategy);
     set_experts(&s, app);
     return s;
 }

@@ -1,7 +1,8 @@
 /** @file shape.h  The transformer as one layout runs it: presets resolved, the execution's
  * overrides applied, heads and widths of one tensor-parallel rank. Pure; depends on the
- * application, and of the execution on tensor_par, context_par, expert_par, expert_tensor_par,
- * microbatch_size, seq_size, structure_type, attention_type, flash_attention and the datatypes. */
+ * application, on the size of a micro-batch, and of the strategy on tensor_par, context_par,
+ * expert_par, expert_tensor_par, structure_type, attention_type, flash_attention, memory_model and
+ * the datatypes. */
 #ifndef CALC_MODEL_SHAPE_H
 #define CALC_MODEL_SHAPE_H
 
@@ -34,8 +35,11 @@ typedef struct calc_shape {
     double grad_bytes;    /**< of an accumulated gradient */
 } calc_shape;
 
-/** Resolve an application for an execution. */
-calc_shape calc_shape_of(const calc_app *app, const calc_exec *exec);
+/** Resolve an application for a strategy.
+ *  @param microbatch  in sequences
+ *  @param seq         tokens of a sequence; 0: the application's */
+calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int64_t microbatch,
+                         int64_t seq);
 
 /** Blocks with experts among all blocks of the model. */
 double calc_shape_moe_blocks(const calc_shape *shape);

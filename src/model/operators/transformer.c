@@ -1,6 +1,5 @@
 #include "model/operators/transformer.h"
 
-#include "model/operators/build.h"
 #include "model/operators/feedforward.h"
 #include "spec/format.h"
 
@@ -64,7 +63,7 @@ static void add_query_key_value(calc_build *b)
         o->weights = 2 * s->qk_size;
     }
     if (s->rope) {
-        double passes = b->exec->unfused_rope ? 2 : 1;
+        double passes = b->strategy->unfused_rope ? 2 : 1;
         o = calc_build_vector(b, "rotary embedding", 0, heads, passes * bytes, passes * bytes);
         o->flop[CALC_PASS_FW] = 3 * heads;
         o->flop[CALC_PASS_AGRAD] = 3 * heads;
@@ -115,7 +114,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     double pairs = s->microbatch * s->local_heads * s->seq * s->seq / s->context_par;
     /* Without the halves swapped, the last rank of a causal ring has nearly twice the mean. */
     if (s->causal && s->context_par > 1 &&
-        b->exec->context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
+        b->strategy->context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
         share *= (2 * s->context_par - 1) / s->context_par;
     }
     double e = s->element_bytes;
@@ -124,7 +123,7 @@ static void add_flash(calc_build *b, double kept_bytes)
                     s->local_heads * s->v_size);
     double width = s->qk_size + s->v_size;
     double bw_width = 3 * s->qk_size + 2 * s->v_size;
-    double exponentials = b->system->attention.softmax_size;
+    double exponentials = b->chip->attention.softmax_size;
     /* The rates are those of heads of 128, where the exponentials are part of them. */
     double usual = exponentials > 0 ? 256 / (256 + exponentials) : 1;
     calc_operator *o = calc_build_next(b, "flash attention", CALC_OPERATOR_ATTENTION, CORE_ATTN);
@@ -136,7 +135,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->work[CALC_PASS_AGRAD] = 2 * pairs * (bw_width + 2.5 * exponentials) * share * usual;
     o->bytes[CALC_PASS_FW] = moved + 4 * b->tokens * s->local_heads;
     o->bytes[CALC_PASS_AGRAD] = 2 * moved + 4 * b->tokens * s->local_heads;
-    bool ring = b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
+    bool ring = b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
     o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
     o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
@@ -178,15 +177,14 @@ static void context_sizes(const calc_build *b, double *inner, double *outer)
 {
     double ranks = b->shape->context_par;
     *inner = 1;
-    switch (b->exec->context_par_type) {
+    switch (b->strategy->context_par_type) {
     case CALC_CONTEXT_PAR_TYPE_ULYSSES:
         *inner = ranks;
         break;
     case CALC_CONTEXT_PAR_TYPE_HIERARCHICAL:
-        *inner = calc_par_size(b->exec->context_par_inner);
-        if (b->exec->context_par_inner == 0) {
-            calc_groups groups = calc_groups_of(b->exec);
-            *inner = calc_collective_inner_ranks(b->system, &groups.context);
+        *inner = calc_par_size(b->strategy->context_par_inner);
+        if (b->strategy->context_par_inner == 0) {
+            *inner = b->context_inner;
         }
         *inner = *inner > ranks ? ranks : *inner;
         break;
@@ -222,7 +220,7 @@ static void add_context_exchange(calc_build *b)
         o->sub_stride = 1;
         calc_build_vector(b, "context reorder", CORE_ATTN, bytes / e, 2 * bytes, 2 * bytes);
     }
-    if (outer > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ALL_GATHER) {
+    if (outer > 1 && b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_ALL_GATHER) {
         calc_operator *o = calc_build_collective(b, "context all-gather", CORE_ATTN,
                                                  CALC_IN_CONTEXT, b->tokens * key_value * outer,
                                                  CALC_OP_ALL_GATHER, CALC_OP_REDUCE_SCATTER);
@@ -261,21 +259,20 @@ static void add_attention(calc_build *b)
     calc_build_bias(b, o, s->hidden);
     calc_build_pass_close(b, o, b->tokens * output);
     double copies =
-        s->context_par > 1 && b->exec->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2 : 1;
+        s->context_par > 1 && b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2
+                                                                                             : 1;
     calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);
     calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
     add_residual(b, "attention residual");
 }
 
-size_t calc_transformer_block(const calc_shape *shape, const calc_system *system,
-                              const calc_exec *exec, calc_compat compat, calc_block_kind kind,
-                              calc_operator *out)
+size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, system, exec, compat, out);
+    calc_build b = calc_build_start(recipe, out);
     add_attention(&b);
     add_norm(&b, "feed-forward norm");
-    if (kind == CALC_MOE_BLOCK) {
+    if (recipe->kind == CALC_MOE_BLOCK) {
         calc_feedforward_experts(&b);
     } else {
         calc_feedforward_dense(&b);
@@ -286,10 +283,17 @@ size_t calc_transformer_block(const calc_shape *shape, const calc_system *system
 
 /* ---- Ends of the model ----------------------------------------------------------------------- */
 
-size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec,
+/* No time of theirs depends on the chip. */
+static calc_build start_end(const calc_shape *shape, const calc_strategy *strategy,
+                            calc_operator *out)
+{
+    return calc_build_start(&(calc_recipe){.shape = shape, .strategy = strategy}, out);
+}
+
+size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *strategy,
                                   calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
+    calc_build b = start_end(shape, strategy, out);
     if (shape->vocab == 0) {
         return 0;
     }
@@ -305,9 +309,10 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec
     return b.count;
 }
 
-size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
+size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strategy, bool training,
+                             calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
+    calc_build b = start_end(shape, strategy, out);
     if (shape->vocab == 0) {
         return 0;
     }
@@ -319,7 +324,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
         calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
     double input_bytes = b.kept * shape->hidden * shape->element_bytes;
     calc_build_keep(o, input_bytes, 0);
-    if (exec->training && exec->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
+    if (training && strategy->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
         /* At the peak, when its backward pass ends: the gradient of the input, of all tokens; that
          * input, gathered again; and the rank's share of the gradient. */
         double ranks = shape->tensor_par;
@@ -327,7 +332,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
         bool gathered = b.sequence_par && ranks > 1;
         calc_build_keep(o, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
     }
-    bool fused = exec->fused_cross_entropy;
+    bool fused = strategy->fused_cross_entropy;
     b.traffic = 1;
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
     o = calc_build_vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits,
@@ -336,15 +341,17 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, cal
     o->flop[CALC_PASS_AGRAD] = 2 * logits;
     /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
      * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
-    bool copies = exec->eager || (exec->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
+    bool copies =
+        strategy->eager || (strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
     double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits, 0);
     return b.count;
 }
 
-size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc_operator *out)
+size_t calc_transformer_mtp(const calc_shape *shape, const calc_strategy *strategy,
+                            calc_operator *out)
 {
-    calc_build b = calc_build_start(shape, NULL, exec, CALC_COMPAT_NONE, out);
+    calc_build b = start_end(shape, strategy, out);
     double hidden = shape->hidden;
     double elements = 2 * b.kept * hidden;
     double bytes = elements * shape->element_bytes;

@@ -6,28 +6,25 @@
 #ifndef CALC_MODEL_TRANSFORMER_H
 #define CALC_MODEL_TRANSFORMER_H
 
-#include "model/operators/operator.h"
-
-/** Kinds of blocks of one model. */
-typedef enum calc_block_kind { CALC_DENSE_BLOCK, CALC_MOE_BLOCK, CALC_BLOCK_KINDS } calc_block_kind;
+#include "model/operators/build.h"
 
 /** Operators of a block, in order of the forward pass.
  *  @param out  at least CALC_MAX_OPERATORS
  *  @return their number */
-size_t calc_transformer_block(const calc_shape *shape, const calc_system *system,
-                              const calc_exec *exec, calc_compat compat, calc_block_kind kind,
-                              calc_operator *out);
+size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out);
 
 /** Operators of the embedding, on the first stage. */
-size_t calc_transformer_embedding(const calc_shape *shape, const calc_exec *exec,
+size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *strategy,
                                   calc_operator *out);
 
 /** Operators of the final norm, the head and the loss, on the last stage. */
-size_t calc_transformer_head(const calc_shape *shape, const calc_exec *exec, calc_operator *out);
+size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strategy, bool training,
+                             calc_operator *out);
 
 /** Operators that one depth of multi-token prediction adds to its block and its head: norms and the
  *  projection of two streams to one. */
-size_t calc_transformer_mtp(const calc_shape *shape, const calc_exec *exec, calc_operator *out);
+size_t calc_transformer_mtp(const calc_shape *shape, const calc_strategy *strategy,
+                            calc_operator *out);
 
 /** Tokens a rank routes, of one micro-batch: tensor-parallel ranks split them. */
 double calc_transformer_routed_tokens(const calc_shape *shape);

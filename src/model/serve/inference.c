@@ -17,12 +17,14 @@ static calc_exec prefill_exec(const calc_exec *exec)
     const calc_inference *i = &exec->inference;
     calc_exec e = *exec;
     e.num_procs = i->prefill_procs;
-    e.tensor_par = i->prefill_tensor_par > 0 ? i->prefill_tensor_par : exec->tensor_par;
-    e.expert_par = i->prefill_expert_par > 0 ? i->prefill_expert_par : exec->expert_par;
-    int64_t replica = e.tensor_par * e.pipeline_par;
-    e.data_par = e.num_procs / replica > 0 ? e.num_procs / replica : 1;
-    e.tensor_par_overlap =
-        e.tensor_par > 1 ? exec->tensor_par_overlap : CALC_TENSOR_PAR_OVERLAP_NONE;
+    e.strategy.tensor_par =
+        i->prefill_tensor_par > 0 ? i->prefill_tensor_par : exec->strategy.tensor_par;
+    e.strategy.expert_par =
+        i->prefill_expert_par > 0 ? i->prefill_expert_par : exec->strategy.expert_par;
+    int64_t replica = e.strategy.tensor_par * e.pipeline_par;
+    e.strategy.data_par = e.num_procs / replica > 0 ? e.num_procs / replica : 1;
+    e.strategy.tensor_par_overlap = e.strategy.tensor_par > 1 ? exec->strategy.tensor_par_overlap
+                                                              : CALC_TENSOR_PAR_OVERLAP_NONE;
     return e;
 }
 
@@ -30,13 +32,13 @@ static void ask(calc_serving *r, const calc_app *app)
 {
     const calc_inference *i = r->i;
     calc_inference_pass_model_init(&r->model, app, r->system, r->exec);
-    r->replicas = (double)r->exec->data_par;
+    r->replicas = (double)r->exec->strategy.data_par;
     r->prefill_replicas = r->replicas;
     r->prefill = r->model;
     if (i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         calc_exec pool = prefill_exec(r->exec);
         calc_inference_pass_model_init(&r->prefill, app, r->system, &pool);
-        r->prefill_replicas = (double)pool.data_par;
+        r->prefill_replicas = (double)pool.strategy.data_par;
     }
     r->batch = (double)(i->batch > 0 ? i->batch : r->exec->batch_size) / r->replicas;
     r->groups = calc_min(r->model.stages.stages, r->batch);
@@ -238,7 +240,7 @@ static int64_t pools_network(const calc_serving *r)
 {
     int64_t i = 0;
     if (r->exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
-        return r->exec->data_par_net;
+        return r->exec->strategy.data_par_net;
     }
     while (i + 1 < r->system->networks_count &&
            r->system->networks[i].size < r->exec->num_procs + r->i->prefill_procs) {

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "model/cost/block.h"
 #include "model/operators/processor.h"
 
 /* Operators that a pass adds to those of a block or a head. */
@@ -15,7 +16,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     *m = (calc_inference_pass_model){.system = system, .exec = *exec};
     m->exec.training = false;
     m->exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B; /* the others order backward passes */
-    m->shape = calc_shape_of(app, &m->exec);
+    m->shape = calc_shape_of(app, &m->exec.strategy, m->exec.microbatch_size, m->exec.seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
     m->shape.dropout = false;
@@ -29,9 +30,9 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
 /* ---- Attention ------------------------------------------------------------------------------- */
 
 /* Arithmetic of attention on `pairs` of a query and a key, whose heads are so wide together. */
-static void set_pairs(calc_operator *o, const calc_system *system, double pairs, double width)
+static void set_pairs(calc_operator *o, const calc_chip *chip, double pairs, double width)
 {
-    double exponentials = system->attention.softmax_size;
+    double exponentials = chip->attention.softmax_size;
     double usual = exponentials > 0 ? 256 / (256 + exponentials) : 1; /* as transformer.c */
     o->flop[CALC_PASS_FW] = 2 * pairs * width;
     o->work[CALC_PASS_FW] = 2 * pairs * (width + exponentials) * usual;
@@ -54,12 +55,13 @@ static void set_chunk(calc_operator *o, const calc_inference_pass_model *m, cons
         return;
     }
     double share = 1;
-    if (s->context_par > 1 && m->exec.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
+    if (s->context_par > 1 &&
+        m->exec.strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
         share = (2 * s->context_par - 1) / s->context_par; /* the last rank, as transformer.c */
     }
     double pairs = w->prompts * calc_kv_cache_pairs(&m->cache, w->cached, w->chunk) * heads;
     double key_bytes = s->latent ? s->local_heads * width * e : m->cache.rank_bytes;
-    set_pairs(o, m->system, pairs * share, width);
+    set_pairs(o, &m->system->chip, pairs * share, width);
     /* Queries in, outputs out; keys and values read; those of new tokens written to the cache. */
     o->bytes[CALC_PASS_FW] = fresh * s->local_heads * width * e + w->prompts * known * key_bytes +
                              fresh * m->cache.rank_bytes;
@@ -76,7 +78,7 @@ static void set_decoded(calc_operator *o, const calc_inference_pass_model *m, co
     /* What the absorbing products write and this reads is the width of the latent. */
     double ends = (s->latent ? 2 : 1) * tokens * s->local_heads * width * s->element_bytes;
     *o = (calc_operator){.name = "decode attention", .kind = CALC_OPERATOR_ATTENTION};
-    set_pairs(o, m->system, tokens * s->local_heads * read, width);
+    set_pairs(o, &m->system->chip, tokens * s->local_heads * read, width);
     o->bytes[CALC_PASS_FW] = (w->sequences * read + tokens) * m->cache.rank_bytes + ends;
 }
 
@@ -125,11 +127,12 @@ static bool is_matrix(const calc_operator *o)
            o->kind == CALC_OPERATOR_GROUPED;
 }
 
-size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_shape *s,
+size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_cost_context *c,
                                  const calc_inference_pass_work *w, calc_block_kind kind,
                                  calc_operator *out)
 {
-    size_t count = calc_transformer_block(s, m->system, &m->exec, CALC_COMPAT_NONE, kind, out);
+    const calc_shape *s = c->shape;
+    size_t count = calc_block_operators(c, kind, out);
     calc_operator *core = NULL;
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
@@ -170,7 +173,7 @@ size_t calc_inference_pass_head(const calc_inference_pass_model *m, const calc_s
     double tokens = calc_max(sampled(w), 1);
     calc_shape s = *whole;
     s.tokens = tokens;
-    size_t count = calc_transformer_head(&s, &m->exec, out);
+    size_t count = calc_transformer_head(&s, &m->exec.strategy, m->exec.training, out);
     if (count == 0) {
         return 0;
     }
@@ -231,11 +234,11 @@ static void fill_parts(const calc_inference_pass_model *m, const calc_inference_
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         if (kind == CALC_MOE_BLOCK ? s.experts > 0 : moe < s.blocks) {
-            size_t count = calc_inference_pass_block(m, &s, w, kind, operators);
+            size_t count = calc_inference_pass_block(m, &context, w, kind, operators);
             calc_cost_sum(&context, operators, count, 0, &out->block[kind]);
         }
     }
-    size_t count = calc_transformer_embedding(&s, &m->exec, operators);
+    size_t count = calc_transformer_embedding(&s, &m->exec.strategy, operators);
     calc_cost_sum(&context, operators, count, 0, &out->embedding);
     count = calc_inference_pass_head(m, &s, w, operators);
     calc_cost_sum(&context, operators, count, 0, &out->head);
@@ -243,10 +246,10 @@ static void fill_parts(const calc_inference_pass_model *m, const calc_inference_
         keep_weights(&out->head);
     }
     if (m->shape.mtp_blocks > 0) {
-        count = calc_transformer_mtp(&s, &m->exec, operators);
+        count = calc_transformer_mtp(&s, &m->exec.strategy, operators);
         calc_cost_sum(&context, operators, count, 0, &out->mtp);
     }
-    bool whole = m->exec.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    bool whole = m->exec.strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes = calc_stage_message_bytes(&s) / (whole ? 1 : s.tensor_par);
 }
 
@@ -280,7 +283,8 @@ static void terms_of(const calc_inference_pass_model *m, const calc_stage_parts 
     calc_shape s = m->shape;
     s.mtp_blocks = depth;
     calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
-    *lines = calc_stage_lines_of(m->system, &m->exec, &context.groups, parts->message_bytes);
+    *lines = calc_stage_lines_of(m->system, &m->exec, &m->exec.strategy, &context.groups,
+                                 parts->message_bytes);
     calc_stage_terms_of(&context, &m->exec, parts, lines, out, links);
     *ends = calc_stage_sharded_ends_of(&context, &m->exec, parts, lines);
 }
@@ -296,7 +300,7 @@ static void spend_blocks(const calc_inference_pass_model *m, const calc_cost *b,
     t->tensor_s += n * b->tensor.fw_exposed_s;
     t->context_s += n * b->context.fw_exposed_s;
     t->expert_s += n * b->expert.fw_exposed_s;
-    t->sharded_s += n * calc_stage_sharded_of(&context, &m->exec, b, lines).fw_s;
+    t->sharded_s += n * calc_stage_sharded_of(&context, &m->exec.strategy, b, lines).fw_s;
 }
 
 void calc_inference_pass_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
@@ -311,7 +315,7 @@ void calc_inference_pass_of(const calc_inference_pass_model *m, const calc_infer
     terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &ends, &out->memory, &links);
     terms_of(m, &out->parts, 0, &lines, &ends, &terms, &links);
     double drafting_s = w->drafts > 0 ? w->drafts * draft_s(m, w) : 0;
-    double message_s = links.message_s * calc_stage_exposed_messages(&terms, &m->exec);
+    double message_s = links.message_s * calc_stage_exposed_messages(&terms, &m->exec.strategy);
     for (size_t i = 0; i < m->stages.count; i++) {
         const calc_stage_class *c = &m->stages.item[i];
         calc_inference_pass_spent t = {.message_s = message_s};

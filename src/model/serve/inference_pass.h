@@ -50,9 +50,10 @@ calc_shape calc_inference_pass_shape(const calc_inference_pass_model *model,
                                      const calc_inference_pass_work *work);
 
 /** Operators of a block in a pass.
- *  @param shape  calc_inference_pass_shape()
- *  @param out    CALC_MAX_OPERATORS */
-size_t calc_inference_pass_block(const calc_inference_pass_model *model, const calc_shape *shape,
+ *  @param context  of calc_inference_pass_shape()
+ *  @param out      CALC_MAX_OPERATORS */
+size_t calc_inference_pass_block(const calc_inference_pass_model *model,
+                                 const calc_cost_context *context,
                                  const calc_inference_pass_work *work, calc_block_kind kind,
                                  calc_operator *out);
 

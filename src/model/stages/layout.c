@@ -6,15 +6,15 @@ void calc_layout_of(const calc_app *app, const calc_system *system, const calc_e
     l->app = app;
     l->system = system;
     l->exec = exec;
-    l->shape = calc_shape_of(app, exec);
+    l->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     l->context = calc_cost_context_of(system, exec, &l->shape, compat);
     l->context.measured = measured;
     l->stages = calc_stages_split(&l->shape, exec, compat);
     calc_stage_parts_of(&l->context, &l->parts);
-    l->lines =
-        calc_stage_lines_of(system, exec, &l->context.groups, calc_stage_message_bytes(&l->shape));
+    l->lines = calc_stage_lines_of(system, exec, &exec->strategy, &l->context.groups,
+                                   calc_stage_message_bytes(&l->shape));
     calc_stage_terms_of(&l->context, exec, &l->parts, &l->lines, &l->terms, &l->links);
-    l->exposed = calc_stage_exposed_messages(&l->terms, exec);
+    l->exposed = calc_stage_exposed_messages(&l->terms, &exec->strategy);
 }
 
 const calc_cost *calc_layout_block(const calc_layout *l)

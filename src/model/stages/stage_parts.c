@@ -26,8 +26,7 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
  * of tensor parallelism meet at every collective, so the slowest host sets the pace. */
 static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
 {
-    const calc_host *h = &c->system->host;
-    const calc_exec *e = c->exec;
+    const calc_host *h = &c->chip->host;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
     double issued_s = h->block_s + (kind == CALC_MOE_BLOCK ? h->moe_block_s : 0);
     double quantized_s = kind == CALC_MOE_BLOCK && narrow
@@ -35,8 +34,9 @@ static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
                              : 0;
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
-    double once = e->training ? 1 : 1.0 / 3;
-    return (issued_s + quantized_s) * (1 - (1 - GRAPH_LEAVES) * e->cuda_graph) * meet * once;
+    double once = c->training ? 1 : 1.0 / 3;
+    return (issued_s + quantized_s) * (1 - (1 - GRAPH_LEAVES) * c->strategy->cuda_graph) * meet *
+           once;
 }
 
 /* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
@@ -68,17 +68,17 @@ static void add_shapes(const calc_cost_context *c, const calc_operator *operator
     }
 }
 
-static bool takes(const calc_exec *exec, int memory)
+static bool takes(const calc_strategy *strategy, int memory)
 {
-    return exec->framework_mem >> memory & 1;
+    return strategy->framework_mem >> memory & 1;
 }
 
 /* Workspaces of cuBLAS on Hopper and later: PyTorch's handle has one, TransformerEngine another,
  * and one for each of the four streams that it runs grouped multiplications on. */
-static double workspace_bytes(const calc_exec *exec, bool moe)
+static double workspace_bytes(const calc_strategy *strategy, bool moe)
 {
     const double one = 32.0 * 1024 * 1024;
-    return takes(exec, CALC_FRAMEWORK_MEM_GEMM_WORKSPACE) ? (moe ? 6 : 2) * one : 0;
+    return takes(strategy, CALC_FRAMEWORK_MEM_GEMM_WORKSPACE) ? (moe ? 6 : 2) * one : 0;
 }
 
 double calc_stage_message_bytes(const calc_shape *shape)
@@ -90,7 +90,7 @@ double calc_stage_message_bytes(const calc_shape *shape)
  * parallelism; whole by rule. */
 static double checkpoint_bytes(const calc_cost_context *c)
 {
-    bool split = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+    bool split = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
                  !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS);
     return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
 }
@@ -101,7 +101,7 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     calc_cost *block = &out->block[kind];
     calc_cost_sum(c, operators, count, recompute, block);
     block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
-    double growth = calc_share_or(c->system->host.recompute_growth, RECOMPUTE_GROWTH);
+    double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
     out->host_once_s[kind] = host_once_s(c, kind);
     out->host_s[kind] =
         out->host_once_s[kind] * (1 + growth * launched_again(operators, count, recompute));
@@ -119,8 +119,8 @@ void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     const calc_shape *shape = c->shape;
-    unsigned recompute = calc_operator_recompute(c->exec);
-    double e = takes(c->exec, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
+    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
+    double e = takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
     shapes both = {.count = 0};
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
@@ -137,19 +137,19 @@ void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
             add_shapes(c, operators, count, &both);
             out->framework_bytes[!moe][moe] = one.sum * e;
         }
-        out->framework_bytes[!moe][moe] += workspace_bytes(c->exec, moe);
+        out->framework_bytes[!moe][moe] += workspace_bytes(c->strategy, moe);
     }
-    out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->exec, shape->experts > 0);
+    out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->strategy, shape->experts > 0);
     out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
     size_t count = calc_block_embedding(c, operators);
     calc_cost_sum(c, operators, count, 0, &out->embedding);
     count = calc_block_head(c, operators);
     calc_cost_sum(c, operators, count, 0, &out->head);
     if (shape->mtp_blocks > 0) {
-        count = calc_transformer_mtp(shape, c->exec, operators);
+        count = calc_transformer_mtp(shape, c->strategy, operators);
         calc_cost_sum(c, operators, count, 0, &out->mtp);
     }
-    bool whole = c->exec->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    bool whole = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes =
         shape->tokens * shape->hidden * shape->element_bytes / (whole ? 1 : shape->tensor_par);
 }

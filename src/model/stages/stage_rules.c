@@ -3,25 +3,26 @@
 #include "model/cost/state.h"
 #include "model/operators/processor.h"
 
-calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const calc_exec *e,
+calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const calc_strategy *s,
                                                const calc_stage_parts *p, calc_block_kind kind,
                                                double shards)
 {
-    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    calc_state_bytes b = calc_state_bytes_of(s, c->shape);
     calc_optimizer_step none = {0};
-    return e->training ? calc_optimizer_block(c, b.master + 2 * b.moment, p->weights[kind],
+    return c->training ? calc_optimizer_block(c, b.master + 2 * b.moment, p->weights[kind],
                                               p->layers[kind], shards)
                        : none;
 }
 
-calc_stage_travel calc_stage_rules_travel(const calc_exec *e, const calc_block_memory *m)
+calc_stage_travel calc_stage_rules_travel(const calc_strategy *s, bool training,
+                                          const calc_block_memory *m)
 {
-    double weight = e->weight_offload ? m->weight : 0;
-    double activation = e->activations_offload ? calc_block_memory_kept(e, m) : 0;
-    double optimizer = e->optimizer_offload ? m->optimizer : 0;
+    double weight = s->weight_offload ? m->weight : 0;
+    double activation = s->activations_offload ? calc_block_memory_kept(s, m) : 0;
+    double optimizer = s->optimizer_offload ? m->optimizer : 0;
     return (calc_stage_travel){
         .fw_bytes = calc_max(weight, activation),
-        .bw_bytes = e->training ? weight + activation + optimizer : 0,
+        .bw_bytes = training ? weight + activation + optimizer : 0,
     };
 }
 
@@ -41,11 +42,11 @@ static void set_times(const calc_cost *b, calc_rule_part *out)
     out->edge_link_s = x->re_link_s + x->bw_link_s;
 }
 
-void calc_stage_rules_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
-                         double dense_shards, const calc_optimizer_step *optimizer,
-                         calc_stage_terms *t)
+void calc_stage_rules_of(const calc_cost_context *c, const calc_strategy *strategy,
+                         const calc_stage_parts *p, double dense_shards,
+                         const calc_optimizer_step *optimizer, calc_stage_terms *t)
 {
-    bool sharded = calc_zero_stage(e) >= 1;
+    bool sharded = calc_zero_stage(strategy) >= 1;
     double shards = sharded ? dense_shards : 1;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && t->compat; kind++) {
         calc_rule_part *out = &t->rule[kind];
@@ -53,21 +54,22 @@ void calc_stage_rules_of(const calc_cost_context *c, const calc_exec *e, const c
         if (b->dense_weights + b->expert_weights <= 0) {
             continue; /* there are no such blocks */
         }
-        calc_block_memory m = calc_block_memory_of(c, e, b, shards);
+        calc_block_memory m = calc_block_memory_of(c, strategy, b, shards);
         set_times(b, out);
         if (calc_compat_has(t->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
             /* Unless it is sharded, and so waits for all gradients, it starts block by block. */
-            calc_optimizer_step s =
-                optimizer ? optimizer[kind] : calc_stage_rules_optimizer(c, e, p, kind, shards);
+            calc_optimizer_step s = optimizer
+                                        ? optimizer[kind]
+                                        : calc_stage_rules_optimizer(c, strategy, p, kind, shards);
             out->optimizer_s = s.step_s;
             out->optimizer_window_s = sharded ? 0 : s.step_s - s.mem_s;
             out->compute_s += sharded ? 0 : s.flop_s;
         }
         if (calc_compat_has(t->compat, CALC_COMPAT_OFFLOAD_EACH)) {
-            calc_stage_travel travel = calc_stage_rules_travel(e, &m);
-            out->fw_away_s = calc_memory_tier_s(&c->system->mem2, travel.fw_bytes);
-            out->bw_away_s = calc_memory_tier_s(&c->system->mem2, travel.bw_bytes);
+            calc_stage_travel travel = calc_stage_rules_travel(strategy, c->training, &m);
+            out->fw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.fw_bytes);
+            out->bw_away_s = calc_memory_tier_s(&c->chip->mem2, travel.bw_bytes);
         }
-        calc_block_memory_lines(e, &m, out);
+        calc_block_memory_lines(strategy, c->training, &m, out);
     }
 }

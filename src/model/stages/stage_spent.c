@@ -1,13 +1,13 @@
 #include "model/stages/stage_spent.h"
 
-static void add_some(const calc_cost_context *c, const calc_cost *b, const calc_stage_lines *lines,
-                     double blocks, calc_stage_spent *t)
+static void add_some(const calc_cost_context *c, const calc_exec *exec, const calc_cost *b,
+                     const calc_stage_lines *lines, double blocks, calc_stage_spent *t)
 {
     if (blocks <= 0) {
         return;
     }
-    double n = blocks / calc_share_or(c->exec->software_efficiency, 1);
-    calc_stage_sharded s = calc_stage_sharded_of(c, c->exec, b, lines);
+    double n = blocks / calc_share_or(exec->software_efficiency, 1);
+    calc_stage_sharded s = calc_stage_sharded_of(c, &exec->strategy, b, lines);
     double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
     t->fw_s += n * b->fw_s;
     t->bw_s += n * (b->agrad_s + b->wgrad_s);
@@ -16,7 +16,7 @@ static void add_some(const calc_cost_context *c, const calc_cost *b, const calc_
     t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
     t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
     t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);
-    calc_stage_offload o = calc_stage_offload_of(c, c->exec, b, &s);
+    calc_stage_offload o = calc_stage_offload_of(c, &exec->strategy, b, &s);
     t->sharded_s += n * (s.fw_s + s.bw_s);
     t->fw_offload_s += n * o.fw_s;
     t->bw_offload_s += n * o.bw_s;
@@ -24,12 +24,12 @@ static void add_some(const calc_cost_context *c, const calc_cost *b, const calc_
 
 /* Add blocks of a kind.
  * @param re  share of them that recompute */
-static void add_blocks(const calc_cost_context *c, const calc_cost *b,
+static void add_blocks(const calc_cost_context *c, const calc_exec *exec, const calc_cost *b,
                        const calc_stage_lines *lines, double blocks, double re, calc_stage_spent *t)
 {
     const calc_cost once = calc_stage_once(b);
-    add_some(c, b, lines, blocks * re, t);
-    add_some(c, &once, lines, blocks * (1 - re), t);
+    add_some(c, exec, b, lines, blocks * re, t);
+    add_some(c, exec, &once, lines, blocks * (1 - re), t);
 }
 
 /* What the last block of each chunk exposes more than the others. */
@@ -61,23 +61,23 @@ static void add_offload(const calc_stage_terms *x, const calc_stage_links *l,
         chunks * (p->edge_bw_s - (bw_s + r->edge_bw_s + l->back_message_s * exposed));
 }
 
-calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
+calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const calc_exec *exec,
                                      const calc_stage_parts *parts, const calc_stage_lines *lines,
                                      const calc_stage_terms *x, const calc_stage_links *l,
                                      const calc_stage_class *c, double chunks)
 {
-    double exposed = calc_stage_exposed_messages(x, context->exec);
+    double exposed = calc_stage_exposed_messages(x, &exec->strategy);
     double re = 1 - calc_stage_rich(x, c);
     calc_stage_pass pass = calc_stage_pass_of(x, l, c, chunks, exposed);
     calc_stage_spent t = {.all_s = calc_stage_pass_s(&pass)};
-    add_blocks(context, &parts->block[CALC_DENSE_BLOCK], lines, c->dense, re, &t);
-    add_blocks(context, &parts->block[CALC_MOE_BLOCK], lines, c->moe, re, &t);
+    add_blocks(context, exec, &parts->block[CALC_DENSE_BLOCK], lines, c->dense, re, &t);
+    add_blocks(context, exec, &parts->block[CALC_MOE_BLOCK], lines, c->moe, re, &t);
     add_edges(&parts->block[CALC_DENSE_BLOCK], chunks, &t);
     if (calc_stage_rule(x, CALC_COMPAT_OFFLOAD_EACH)) {
         add_offload(x, l, c, &pass, chunks, exposed, &t);
     }
-    calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(context, context->exec, parts, lines);
-    double slowed = 1 / calc_share_or(context->exec->software_efficiency, 1);
+    calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(context, exec, parts, lines);
+    double slowed = 1 / calc_share_or(exec->software_efficiency, 1);
     double sharded_s = (c->first * (ends.embedding.fw_s + ends.embedding.bw_s) +
                         c->last * (ends.head.fw_s + ends.head.bw_s)) *
                        slowed;

@@ -27,9 +27,8 @@ static inline double calc_stage_spent_message_s(const calc_stage_terms *t,
 }
 
 /** The parts for a stage of a class.
- *  @param context  its exec is the execution
- *  @param chunks   model chunks per stage */
-calc_stage_spent calc_stage_spent_of(const calc_cost_context *context,
+ *  @param chunks  model chunks per stage */
+calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const calc_exec *exec,
                                      const calc_stage_parts *parts, const calc_stage_lines *lines,
                                      const calc_stage_terms *terms, const calc_stage_links *links,
                                      const calc_stage_class *class, double chunks);

@@ -40,9 +40,10 @@ static calc_collective_line shard_gather(const calc_system *system, const calc_g
 }
 
 calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
-                                     const calc_groups *g, double bytes)
+                                     const calc_strategy *strategy, const calc_groups *g,
+                                     double bytes)
 {
-    double limit = exec->fsdp_par > 0 ? (double)exec->fsdp_par : INFINITY;
+    double limit = strategy->fsdp_par > 0 ? (double)strategy->fsdp_par : INFINITY;
     double node = s->ranks_per_node > 0 ? (double)s->ranks_per_node : (double)s->networks[0].size;
     double nodes = (double)exec->num_procs / calc_max(1, node);
     const calc_group *dense = &g->dense_data;
@@ -71,26 +72,26 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 /* ---- State ----------------------------------------------------------------------------------- */
 
 /* Seconds per byte to or from the second tier: transfers are large. */
-static double tier2_byte_s(const calc_system *system)
+static double tier2_byte_s(const calc_chip *chip)
 {
-    const calc_memory_tier *tier = &system->mem2;
+    const calc_memory_tier *tier = &chip->mem2;
     return 1 / (tier->bytes_per_s * tier->efficiency.efficiency[0]);
 }
 
-calc_stage_away calc_stage_away_of(const calc_exec *e)
+calc_stage_away calc_stage_away_of(const calc_strategy *s)
 {
-    double share = calc_share_or(e->offload_share, 1);
-    return (calc_stage_away){e->weight_offload ? share : 0, e->activations_offload ? share : 0,
-                             e->optimizer_offload ? share : 0};
+    double share = calc_share_or(s->offload_share, 1);
+    return (calc_stage_away){s->weight_offload ? share : 0, s->activations_offload ? share : 0,
+                             s->optimizer_offload ? share : 0};
 }
 
 /* Bytes per element: what every rank holds, and what is split over the ranks that share it. */
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
 {
-    bool calculon = e->memory_model == CALC_MEMORY_MODEL_CALCULON;
+    bool calculon = e->strategy.memory_model == CALC_MEMORY_MODEL_CALCULON;
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
-    calc_stage_away away = calc_stage_away_of(e);
+    calc_stage_away away = calc_stage_away_of(&e->strategy);
     double weight = b->weight * (1 - away.weight);
     double optimizer = (b->master + 2 * b->moment) * (1 - away.optimizer);
     if (zero >= 3) {
@@ -120,20 +121,20 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
 }
 
 /* Gradients are cleared and read for their norm, scaled, and read; state is read and written. */
-static void set_optimizer(const calc_system *s, const calc_exec *e, const calc_state_bytes *b,
+static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_state_bytes *b,
                           int64_t zero, calc_stage_terms *t)
 {
     if (!e->training) {
         return;
     }
-    const calc_memory_tier *memory = &s->mem1;
-    double reached = calc_share_or(s->optimizer_efficiency, memory->efficiency.efficiency[0]);
+    const calc_memory_tier *memory = &chip->mem1;
+    double reached = calc_share_or(chip->optimizer_efficiency, memory->efficiency.efficiency[0]);
     double byte_s = 1 / (memory->bytes_per_s * reached);
     double cleared = 2 * b->grad * byte_s;
     double updated = (3 * b->grad + 2 * (b->master + 2 * b->moment)) * byte_s;
     /* State kept elsewhere comes and goes while the rest is updated. */
-    double moved = 2 * (b->master + 2 * b->moment) * calc_stage_away_of(e).optimizer;
-    updated = calc_max(updated, moved * tier2_byte_s(s));
+    double moved = 2 * (b->master + 2 * b->moment) * calc_stage_away_of(&e->strategy).optimizer;
+    updated = calc_max(updated, moved * tier2_byte_s(chip));
     t->optimizer_s = (zero >= 2 ? 0 : cleared) + (zero >= 1 ? 0 : updated);
     t->optimizer_owned_s = (zero >= 2 ? cleared : 0) + (zero >= 1 ? updated : 0);
 }
@@ -151,7 +152,7 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
 static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                      calc_stage_terms *t)
 {
-    calc_stage_away away = calc_stage_away_of(e);
+    calc_stage_away away = calc_stage_away_of(&e->strategy);
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
     double weight = copies * away.weight * b->weight;
     double optimizer = e->training ? away.optimizer * (b->master + 2 * b->moment) : 0;
@@ -166,27 +167,28 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
 
 /* Weights that are gathered before each of two passes, and their gradients, scattered after the
  * second: gathers hide if updated weights do, scatters if reductions do. */
-static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_exec *exec,
+static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_strategy *strategy,
                                        const calc_stage_weights *w, double fw_pass_s,
                                        double bw_pass_s, const calc_stage_lines *l)
 {
     calc_stage_sharded out = {0};
-    if (calc_zero_stage(exec) < 3 || l->dense_ranks <= 1 || w->dense + w->expert <= 0) {
+    if (calc_zero_stage(strategy) < 3 || l->dense_ranks <= 1 || w->dense + w->expert <= 0) {
         return out;
     }
-    calc_state_bytes b = calc_state_bytes_of(exec, c->shape);
-    const calc_overlap_shares *o = &c->system->overlap;
+    calc_state_bytes b = calc_state_bytes_of(strategy, c->shape);
+    const calc_overlap_shares *o = &c->chip->overlap;
     calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
                           .contention = o->contention};
-    bool gathers_beside = calc_stage_gathers_beside(exec);
+    bool gathers_beside = calc_stage_gathers_beside(strategy);
     double gather_s = calc_collective_line_s(&l->shard_gather_dense, b.weight * w->dense) +
                       calc_collective_line_s(&l->shard_gather_expert, b.weight * w->expert);
     double reduce_s = calc_collective_line_s(&l->shard_reduce_dense, b.reduced * w->dense) +
                       calc_collective_line_s(&l->shard_reduce_expert, b.reduced * w->expert);
     out.fw_s = gathers_beside ? calc_stage_exposed_s(&t, gather_s, fw_pass_s, 0) : gather_s;
     out.link_s = gather_s;
-    if (exec->training) {
-        double beside_s = (gathers_beside ? gather_s : 0) + (exec->data_par_overlap ? reduce_s : 0);
+    if (c->training) {
+        double beside_s =
+            (gathers_beside ? gather_s : 0) + (strategy->data_par_overlap ? reduce_s : 0);
         out.bw_s =
             calc_stage_exposed_s(&t, beside_s, bw_pass_s, 0) + gather_s + reduce_s - beside_s;
         out.link_s += gather_s + reduce_s;
@@ -194,11 +196,11 @@ static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_ex
     return out;
 }
 
-calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_exec *exec,
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_strategy *strategy,
                                          const calc_cost *block, const calc_stage_lines *l)
 {
     calc_stage_weights w = {block->dense_weights, block->expert_weights};
-    return shard_passes(c, exec, &w, calc_cost_fw_s(block),
+    return shard_passes(c, strategy, &w, calc_cost_fw_s(block),
                         calc_cost_agrad_s(block) + block->wgrad_s, l);
 }
 
@@ -213,21 +215,21 @@ static double host_wait(double host)
     return sqrt(sqrt(1 + squared * squared));
 }
 
-calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_exec *e,
+calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_strategy *s,
                                          const calc_cost *b, const calc_stage_sharded *sharded)
 {
-    calc_stage_away away = calc_stage_away_of(e);
+    calc_stage_away away = calc_stage_away_of(s);
     if (away.weight + away.activation == 0 ||
         calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH)) {
         return (calc_stage_offload){0};
     }
-    calc_state_bytes bytes = calc_state_bytes_of(e, c->shape);
-    double byte_s = tier2_byte_s(c->system);
+    calc_state_bytes bytes = calc_state_bytes_of(s, c->shape);
+    double byte_s = tier2_byte_s(c->chip);
     double weight_s = away.weight * bytes.weight * (b->dense_weights + b->expert_weights) * byte_s;
-    double activation_s = e->training ? away.activation * b->kept_bytes * byte_s : 0;
+    double activation_s = c->training ? away.activation * b->kept_bytes * byte_s : 0;
     double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b) - sharded->fw_s;
     double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s - sharded->bw_s;
-    return (calc_stage_offload){calc_max(0, fw_s), e->training ? calc_max(0, bw_s) : 0};
+    return (calc_stage_offload){calc_max(0, fw_s), c->training ? calc_max(0, bw_s) : 0};
 }
 
 /* What a block of the processor's `s` takes beside its host. */
@@ -248,26 +250,26 @@ calc_cost calc_stage_once(const calc_cost *block)
 }
 
 /* Passes over a block with what sharded weights and offload expose beside it. */
-static calc_stage_pass passes_of(const calc_cost_context *c, const calc_exec *exec,
+static calc_stage_pass passes_of(const calc_cost_context *c, const calc_strategy *strategy,
                                  const calc_cost *b, const calc_stage_lines *l)
 {
-    calc_stage_sharded s = calc_stage_sharded_of(c, exec, b, l);
-    calc_stage_offload o = calc_stage_offload_of(c, exec, b, &s);
+    calc_stage_sharded s = calc_stage_sharded_of(c, strategy, b, l);
+    calc_stage_offload o = calc_stage_offload_of(c, strategy, b, &s);
     return (calc_stage_pass){.fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s,
                              .agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s,
                              .wgrad_s = b->wgrad_s};
 }
 
 /* A block: its passes, none shorter than the host issues it; every pass waits in proportion. */
-static void set_block(const calc_cost_context *c, const calc_exec *exec, const calc_stage_parts *p,
-                      calc_block_kind kind, const calc_stage_lines *l, double speed,
-                      calc_stage_part *out)
+static void set_block(const calc_cost_context *c, const calc_strategy *strategy,
+                      const calc_stage_parts *p, calc_block_kind kind, const calc_stage_lines *l,
+                      double speed, calc_stage_part *out)
 {
     const calc_cost *b = &p->block[kind];
     const calc_cost once = calc_stage_once(b);
-    calc_stage_pass pass = passes_of(c, exec, b, l);
-    calc_stage_pass without = passes_of(c, exec, &once, l);
-    double away = calc_stage_away_of(exec).activation;
+    calc_stage_pass pass = passes_of(c, strategy, b, l);
+    calc_stage_pass without = passes_of(c, strategy, &once, l);
+    double away = calc_stage_away_of(strategy).activation;
     double all_s = calc_stage_pass_s(&pass);
     double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
     /* A block that does not recompute hides less behind its passes; it waits for the host, too,
@@ -280,11 +282,11 @@ static void set_block(const calc_cost_context *c, const calc_exec *exec, const c
         .spared_s = all_s * factor - without_s * speed,
         .weights = {b->dense_weights, b->expert_weights},
         /* A forward pass alone keeps nothing: a block's activations live while it runs. */
-        .kept_bytes = exec->training ? b->kept_bytes * (1 - away) : 0,
+        .kept_bytes = c->training ? b->kept_bytes * (1 - away) : 0,
         /* Of what is kept elsewhere two blocks are here: one going, one coming. */
         .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
-        .away_bytes = exec->training ? b->kept_bytes * away : 0,
-        .passing_bytes = exec->training ? b->passing_bytes : 0,
+        .away_bytes = c->training ? b->kept_bytes * away : 0,
+        .passing_bytes = c->training ? b->passing_bytes : 0,
     };
 }
 
@@ -311,7 +313,7 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.weights.dense =
         p->head.dense_weights + depth * (p->mtp.dense_weights + extra->dense_weights);
     t->head.weights.expert = depth * extra->expert_weights;
-    t->head.kept_bytes = c->exec->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
+    t->head.kept_bytes = c->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
 }
 
@@ -339,8 +341,8 @@ calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
     const calc_stage_part *e = &t.embedding;
     const calc_stage_part *h = &t.head;
     return (calc_stage_sharded_ends){
-        shard_passes(c, exec, &e->weights, e->fw_s, e->agrad_s + e->wgrad_s, l),
-        shard_passes(c, exec, &h->weights, h->fw_s, h->agrad_s + h->wgrad_s, l)};
+        shard_passes(c, &exec->strategy, &e->weights, e->fw_s, e->agrad_s + e->wgrad_s, l),
+        shard_passes(c, &exec->strategy, &h->weights, h->fw_s, h->agrad_s + h->wgrad_s, l)};
 }
 
 static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_part *end)
@@ -349,26 +351,26 @@ static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_pa
     end->agrad_s += s->bw_s * speed;
 }
 
-bool calc_stage_gathers_beside(const calc_exec *exec)
+bool calc_stage_gathers_beside(const calc_strategy *strategy)
 {
-    return exec->param_gather_overlap == CALC_CHOICE_AUTO
-               ? exec->data_par_overlap
-               : exec->param_gather_overlap == CALC_CHOICE_TRUE;
+    return strategy->param_gather_overlap == CALC_CHOICE_AUTO
+               ? strategy->data_par_overlap
+               : strategy->param_gather_overlap == CALC_CHOICE_TRUE;
 }
 
-calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_stage_terms *t,
-                                     const calc_stages *stages, size_t index)
+calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec *e,
+                                     const calc_stage_terms *t, const calc_stages *stages,
+                                     size_t index)
 {
-    const calc_exec *e = c->exec;
     const calc_stage_class *class = &stages->item[index];
-    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
     calc_stage_weights w = calc_stage_weights_sum(t, class);
-    int64_t zero = calc_zero_stage(e);
+    int64_t zero = calc_zero_stage(&e->strategy);
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
     double held = w.dense + w.expert;
     double owned = w.dense / t->dense_shards + w.expert / t->expert_shards;
     double block = held / calc_max(1, class->dense + class->moe);
-    calc_stage_away away = calc_stage_away_of(e);
+    calc_stage_away away = calc_stage_away_of(&e->strategy);
     double weight = b.weight * (1 - away.weight);
     calc_stage_state s = {
         .weight = copies * weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block,
@@ -382,19 +384,19 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_stag
     return s;
 }
 
-double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec)
+double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_strategy *strategy)
 {
-    return exec->pipeline_par_overlap ? 1 - terms->message_hidden : 1;
+    return strategy->pipeline_par_overlap ? 1 - terms->message_hidden : 1;
 }
 
 void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
                           calc_stage_terms *t)
 {
-    const calc_overlap_shares *o = &c->system->overlap;
+    const calc_overlap_shares *o = &c->chip->overlap;
     static const calc_stage_lines alone = {0};
     double speed = 1 / calc_share_or(e->software_efficiency, 1);
-    int64_t zero = calc_zero_stage(e);
-    calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+    int64_t zero = calc_zero_stage(&e->strategy);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
     *t = (calc_stage_terms){
         .compat = c->compat,
         .training = e->training,
@@ -404,8 +406,8 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
         .contention = o->contention,
         .overhead_s = c->system->step_overhead_s,
         .framework_head_bytes = p->framework_head_bytes * e->training,
-        .used_share = 1 + c->system->mem_fragmentation,
-        .reserved_bytes = c->system->mem_reserved_bytes,
+        .used_share = 1 + c->chip->mem_fragmentation,
+        .reserved_bytes = c->chip->mem_reserved_bytes,
     };
     for (int dense = 0; dense < 2; dense++) {
         for (int moe = 0; moe < 2; moe++) {
@@ -413,22 +415,22 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
         }
     }
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
-        set_block(c, e, p, kind, &alone, speed, &t->block[kind]);
+        set_block(c, &e->strategy, p, kind, &alone, speed, &t->block[kind]);
     }
     set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
-    set_optimizer(c->system, e, &b, zero, t);
+    set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
     set_reduction(e, &b, zero, t);
-    calc_stage_rules_of(c, e, p, 1, NULL, t);
+    calc_stage_rules_of(c, &e->strategy, p, 1, NULL, t);
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
                            const calc_stage_parts *p, const calc_stage_lines *l,
                            const calc_optimizer_step *optimizer, calc_stage_terms *t)
 {
-    int64_t zero = calc_zero_stage(e);
-    int64_t microbatches = e->batch_size / e->data_par / e->microbatch_size;
+    int64_t zero = calc_zero_stage(&e->strategy);
+    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     int64_t rest = microbatches % e->pipeline_par;
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
@@ -441,7 +443,7 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     t->expert_shards = l->expert_shards;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
-        set_block(c, e, p, kind, l, speed, &t->block[kind]);
+        set_block(c, &e->strategy, p, kind, l, speed, &t->block[kind]);
     }
     if (zero >= 3) {
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
@@ -454,14 +456,14 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     bool each = e->training && zero == 2;
     t->reductions = each ? t->microbatches : 1;
     if (zero >= 1) {
-        calc_stage_rules_of(c, e, p, l->dense_shards, optimizer, t);
+        calc_stage_rules_of(c, &e->strategy, p, l->dense_shards, optimizer, t);
     }
 }
 
 bool calc_stage_terms_refill(const calc_cost_context *c, const calc_exec *e)
 {
     /* Sharded weights are added to what is there, a table that is shared is taken from it. */
-    return calc_zero_stage(e) < 3 && (e->pipeline_par > 1 || tied_weights(c) <= 0);
+    return calc_zero_stage(&e->strategy) < 3 && (e->pipeline_par > 1 || tied_weights(c) <= 0);
 }
 
 static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
@@ -484,18 +486,18 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec
                                      double message_bytes, const calc_stage_lines *l)
 {
     calc_stage_links out = {0};
-    int64_t zero = calc_zero_stage(e);
+    int64_t zero = calc_zero_stage(&e->strategy);
     if (e->training && zero < 3) {
         set_data_links(l, zero, &out);
     }
     const calc_network *message = &c->system->networks[e->pipeline_par_net];
     bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
     bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
-    out.usage = c->system->networks[e->data_par_net].processor_usage;
-    out.collides = e->data_par_net == e->pipeline_par_net;
-    out.same_link = e->data_par_net == e->tensor_par_net;
+    out.usage = c->system->networks[e->strategy.data_par_net].processor_usage;
+    out.collides = e->strategy.data_par_net == e->pipeline_par_net;
+    out.same_link = e->strategy.data_par_net == e->strategy.tensor_par_net;
     if (e->pipeline_par > 1) {
-        calc_state_bytes b = calc_state_bytes_of(e, c->shape);
+        calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
         out.message_s = calc_collective_line_s(&l->message, message_bytes);
         out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
         out.tied_s =

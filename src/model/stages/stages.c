@@ -133,7 +133,7 @@ static void add_even(calc_stages *s, double blocks)
 
 bool calc_stages_rounds_fit(const calc_exec *exec)
 {
-    int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
+    int64_t microbatches = exec->batch_size / exec->strategy.data_par / exec->microbatch_size;
     return exec->pipeline_interleaving == 1 || microbatches % exec->pipeline_par == 0;
 }
 
@@ -142,7 +142,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
 {
     double p = (double)exec->pipeline_par;
     double blocks = shape->blocks;
-    int64_t microbatches = exec->batch_size / exec->data_par / exec->microbatch_size;
+    int64_t microbatches = exec->batch_size / exec->strategy.data_par / exec->microbatch_size;
     calc_stages s = {
         .stages = p,
         .chunks = (double)exec->pipeline_interleaving,

@@ -50,7 +50,7 @@ typedef struct calc_stage_parts {
 /** Cost of all parts of a layout. */
 void calc_stage_parts_of(const calc_cost_context *context, calc_stage_parts *out);
 
-/** Operations of data parallelism and between stages, for one execution: they depend on its groups,
+/** Operations of data parallelism and between stages, for one strategy: they depend on its groups,
  *  and on nothing else of a layout. */
 typedef struct calc_stage_lines {
     calc_collective_line sum_dense, sum_expert; /**< all-reduce */
@@ -69,7 +69,8 @@ double calc_stage_message_bytes(const calc_shape *shape);
 
 /** @param bytes  calc_stage_message_bytes() */
 calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec *exec,
-                                     const calc_groups *groups, double bytes);
+                                     const calc_strategy *strategy, const calc_groups *groups,
+                                     double bytes);
 
 /** Terms of a step, and what of it depends on the networks of pipeline and data parallelism.
  *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
@@ -100,7 +101,7 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
                                      double message_bytes, const calc_stage_lines *lines);
 
 /** Share of the messages between stages that is exposed. */
-double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_exec *exec);
+double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_strategy *strategy);
 
 /** A block as it is where it does not recompute: its backward pass is shorter, and less hides
  *  behind it. */
@@ -114,8 +115,9 @@ typedef struct calc_stage_sharded {
     double link_s; /**< on the link, all of it */
 } calc_stage_sharded;
 
-calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context, const calc_exec *exec,
-                                         const calc_cost *block, const calc_stage_lines *lines);
+calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context,
+                                         const calc_strategy *strategy, const calc_cost *block,
+                                         const calc_stage_lines *lines);
 
 /** The same of the ends of the model: the embedding, and the head with multi-token prediction; a
  *  table that both share on one stage is the embedding's. */
@@ -135,25 +137,26 @@ typedef struct calc_stage_offload {
     double fw_s, bw_s;
 } calc_stage_offload;
 
-calc_stage_offload calc_stage_offload_of(const calc_cost_context *context, const calc_exec *exec,
-                                         const calc_cost *block, const calc_stage_sharded *sharded);
+calc_stage_offload calc_stage_offload_of(const calc_cost_context *context,
+                                         const calc_strategy *strategy, const calc_cost *block,
+                                         const calc_stage_sharded *sharded);
 
 /** Shares of weights, activations and optimizer state that are kept in the second tier. */
 typedef struct calc_stage_away {
     double weight, activation, optimizer;
 } calc_stage_away;
 
-calc_stage_away calc_stage_away_of(const calc_exec *exec);
+calc_stage_away calc_stage_away_of(const calc_strategy *strategy);
 
 /** Whether the all-gather of updated weights overlaps with the forward pass. */
-bool calc_stage_gathers_beside(const calc_exec *exec);
+bool calc_stage_gathers_beside(const calc_strategy *strategy);
 
 /** State of a stage [bytes]: the parts of calc_stage_memory.state. */
 typedef struct calc_stage_state {
     double weight, grad, optimizer;
 } calc_stage_state;
 
-calc_stage_state calc_stage_state_of(const calc_cost_context *context,
+calc_stage_state calc_stage_state_of(const calc_cost_context *context, const calc_exec *exec,
                                      const calc_stage_terms *terms, const calc_stages *stages,
                                      size_t index);
 
