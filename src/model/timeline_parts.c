@@ -44,8 +44,7 @@ static void add_some(const calc_timeline *t, const calc_cost *b, double blocks,
     out->fw_s[CALC_TIMELINE_EXPERT] += n * b->expert.fw_exposed_s;
     out->fw_s[CALC_TIMELINE_SHARDED] += n * s.fw_s;
     out->bw_s[CALC_TIMELINE_RECOMPUTE] += n * b->re_s;
-    out->bw_s[CALC_TIMELINE_REPEATED] +=
-        n * (b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s);
+    out->bw_s[CALC_TIMELINE_REPEATED] += n * calc_cost_repeated_s(b);
     out->bw_s[CALC_TIMELINE_COMPUTE] += n * b->agrad_s;
     out->bw_s[CALC_TIMELINE_TENSOR] += n * b->tensor.bw_exposed_s;
     out->bw_s[CALC_TIMELINE_CONTEXT] += n * b->context.bw_exposed_s;

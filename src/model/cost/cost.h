@@ -120,6 +120,12 @@ static inline double calc_cost_fw_s(const calc_cost *c)
     return c->fw_s + c->tensor.fw_exposed_s + c->context.fw_exposed_s + c->expert.fw_exposed_s;
 }
 
+/** What recomputation does again and exposes [s]. */
+static inline double calc_cost_repeated_s(const calc_cost *c)
+{
+    return c->tensor.re_exposed_s + c->context.re_exposed_s + c->expert.re_exposed_s;
+}
+
 /** Backward by activations, with recomputation and exposed communication [s]. */
 static inline double calc_cost_agrad_s(const calc_cost *c)
 {

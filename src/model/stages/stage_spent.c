@@ -8,11 +8,10 @@ static void add_some(const calc_cost_context *c, const calc_exec *exec, const ca
     }
     double n = blocks / calc_share_or(exec->software_efficiency, 1);
     calc_stage_sharded s = calc_stage_sharded_of(c, &exec->strategy, b, lines);
-    double repeated_s = b->tensor.re_exposed_s + b->context.re_exposed_s + b->expert.re_exposed_s;
     t->fw_s += n * b->fw_s;
     t->bw_s += n * (b->agrad_s + b->wgrad_s);
     t->re_s += n * b->re_s;
-    t->repeated_s += n * repeated_s;
+    t->repeated_s += n * calc_cost_repeated_s(b);
     t->tensor_s += n * (b->tensor.fw_exposed_s + b->tensor.bw_exposed_s);
     t->context_s += n * (b->context.fw_exposed_s + b->context.bw_exposed_s);
     t->expert_s += n * (b->expert.fw_exposed_s + b->expert.bw_exposed_s);

@@ -266,9 +266,12 @@ static void set_block(const calc_cost_context *c, const calc_strategy *strategy,
                       double speed, calc_stage_part *out)
 {
     const calc_cost *b = &p->block[kind];
-    const calc_cost once = calc_stage_once(b);
     calc_stage_pass pass = passes_of(c, strategy, b, l);
-    calc_stage_pass without = passes_of(c, strategy, &once, l);
+    calc_stage_pass without = pass;
+    if (b->re_s + calc_cost_repeated_s(b) > 0) {
+        const calc_cost once = calc_stage_once(b);
+        without = passes_of(c, strategy, &once, l);
+    }
     double away = calc_stage_away_of(strategy).activation;
     double all_s = calc_stage_pass_s(&pass);
     double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
