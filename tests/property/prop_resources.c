@@ -118,16 +118,6 @@ static bool contends(const calc_random_layout *l, const calc_stats *s)
            (l->exec.strategy.zero_stage == 3 || hides_behind_a_stage(l, s));
 }
 
-/* The bubble of chunks, of an incomplete round or of passes that share the wait for the host
- * otherwise, is bounded, not followed. */
-static bool bounds_bubble(const calc_random_layout *l, const calc_stats *s)
-{
-    double microbatches = s->num_microbatches;
-    double stages = (double)l->exec.pipeline_par;
-    return l->exec.pipeline_interleaving > 1 &&
-           (fmod(microbatches, stages) != 0 || s->host_time > 0);
-}
-
 /* A block that waits for the host takes as long whatever is quicker in it, but its passes share the
  * waiting otherwise, and stages fill and drain by them. */
 static bool shares_the_wait(const calc_random_layout *l, const calc_stats *s)
@@ -143,7 +133,6 @@ static const struct {
     {"weight gradients fill the bubble", fills_bubble, 0.011},
     {"gradients hide behind another stage", hides_behind_a_stage, 0.005},
     {"communication slows computation", contends, 0.005},
-    {"the bubble of chunks is a bound", bounds_bubble, 0.005},
     {"passes share the wait for the host", shares_the_wait, 0.0005},
 };
 
