@@ -330,14 +330,14 @@ static double rounds_s(const calc_schedule_line *l, double rounds)
         f.at_s[i] = in.turn_s[i] - l->slot_s[i] - special_s; /* slot 0 is in the first span */
     }
     leave_around(l, &f);
-    double before_s[CALC_SCHEDULE_PLACES];
-    double many = rounds - 1 - BEFORE - AFTER;
-    bool repeats = many > l->count;
-    for (double period = 1; period < rounds; period++) {
+    double before_s[CALC_SCHEDULE_PLACES] = {0};
+    int64_t periods = (int64_t)rounds - 1;
+    int64_t many = periods - BEFORE - AFTER;
+    many = many > l->count ? many : 0;
+    for (int64_t i = 0; i < periods - many; i++) {
         advance(l, &m, &f, before_s);
-        if (repeats && period == BEFORE) {
-            repeat(l, &m, many, &f);
-            period += many;
+        if (many > 0 && i + 1 == BEFORE) {
+            repeat(l, &m, (double)many, &f);
         }
     }
     double step_s = 0;
