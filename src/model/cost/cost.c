@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "model/cost/cost_kernel.h"
 #include "model/cost/kernel_lookup.h"
 #include "model/operators/processor.h"
 #include "spec/format.h"
@@ -43,119 +44,6 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
     return calc_cost_context_for(system, &system->chip, exec, &exec->strategy, shape, compat);
 }
 
-/* The matrix engine in the datatype of what is never narrow. */
-static const calc_engine *wide(const calc_cost_context *c)
-{
-    return &c->chip->matrix[c->strategy->datatype];
-}
-
-static double sustained(const calc_cost_context *c)
-{
-    return calc_share_or(c->chip->sustained, 1);
-}
-
-/* A pass over a kernel: arithmetic and traffic alone, and together with the launch. */
-typedef struct kernel {
-    double flop_s, mem_s, all_s;
-} kernel;
-
-/* Flash attention: its own share of the peak, or the matrix engine's curve. */
-static kernel attention_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
-{
-    const calc_attention_rates *rates = &c->chip->attention;
-    double own = pass == CALC_PASS_FW ? rates->fw_efficiency : rates->bw_efficiency;
-    double generic = c->strategy->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
-                         ? calc_share_or(rates->generic_efficiency, 1)
-                         : 1;
-    double flop_s = own > 0 ? o->work[pass] / (wide(c)->flop_per_s * own)
-                            : calc_engine_s(wide(c), o->flop[pass]);
-    kernel k = {flop_s / (generic * sustained(c)),
-                calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]), 0};
-    k.all_s = calc_max(k.flop_s, k.mem_s) + rates->launch_s * o->launches[pass];
-    return k;
-}
-
-static double permute_s(const calc_cost_context *c, double bytes)
-{
-    const calc_memory_tier *memory = &c->chip->mem1;
-    double own = c->chip->permute_efficiency;
-    return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
-}
-
-/* Without measured kernels. */
-static kernel model_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
-{
-    const calc_launch *launch = &c->chip->launch;
-    calc_processing_mode mode = c->chip->processing_mode;
-    double unfused = c->chip->attention.unfused_efficiency;
-    double flop = o->flop[pass];
-    kernel k = {0, 0, 0};
-    if (o->kind == CALC_OPERATOR_ATTENTION) {
-        return flop > 0 ? attention_of(c, o, pass) : k;
-    }
-    if (o->kind == CALC_OPERATOR_PERMUTE) {
-        k.mem_s = permute_s(c, o->bytes[pass]);
-        k.all_s = k.mem_s + launch->vector_s * o->launches[pass];
-        return k;
-    }
-    k.mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
-    switch (o->kind) {
-    case CALC_OPERATOR_COLLECTIVE:
-    case CALC_OPERATOR_LAYER:
-        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
-        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s);
-        break;
-    case CALC_OPERATOR_VECTOR:
-        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
-        k.all_s = calc_max(k.flop_s, k.mem_s) + launch->vector_s * o->launches[pass];
-        break;
-    case CALC_OPERATOR_SCORES:
-        k.flop_s =
-            unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
-        k.flop_s /= sustained(c);
-        k.all_s = k.flop_s + k.mem_s + launch->vector_s * o->launches[pass];
-        break;
-    case CALC_OPERATOR_GROUPED:
-        /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
-         * larger (measured on 108 shapes, docs/model.md). */
-        k.flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        k.flop_s /= calc_share_or(c->chip->grouped.efficiency, 1);
-        k.all_s = (c->chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
-                       ? calc_max(k.flop_s, k.mem_s)
-                       : k.flop_s + k.mem_s) +
-                  launch->matrix_s * o->launches[pass];
-        break;
-    default:
-        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(wide(c), flop) / sustained(c)
-                                                 : calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s) + launch->matrix_s * o->launches[pass];
-    }
-    return k;
-}
-
-static kernel kernel_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
-                        calc_kernel_source *source)
-{
-    kernel k = model_of(c, o, pass);
-    *source = CALC_KERNEL_ROOFLINE;
-    if (c->measured && k.all_s > 0 && o->kind != CALC_OPERATOR_COLLECTIVE) {
-        k.all_s = calc_kernel_lookup_s(c, o, pass, k.all_s, source);
-    }
-    return k;
-}
-
-double calc_cost_kernel_from(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
-                             calc_kernel_source *source)
-{
-    return kernel_of(c, o, pass, source).all_s;
-}
-
-double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
-{
-    calc_kernel_source source;
-    return kernel_of(c, o, pass, &source).all_s;
-}
-
 /* Copies of a token that are sent, over its experts: one per rank that has any of them, and of
  * those one per node between nodes, limited where routing is; otherwise one per expert. */
 typedef struct copies {
@@ -191,7 +79,8 @@ static double operation_s(const calc_cost_context *c, const calc_operator *o, ca
     if (o->kind != CALC_OPERATOR_COLLECTIVE) {
         return 0;
     }
-    double own_s = o->flop[pass] + o->bytes[pass] > 0 ? model_of(c, o, pass).all_s : 0;
+    double own_s =
+        o->flop[pass] + o->bytes[pass] > 0 ? calc_cost_kernel_model(c, o, pass).all_s : 0;
     if (op == CALC_OP_NONE) {
         return own_s;
     }
@@ -234,7 +123,7 @@ calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operat
                                    calc_pass pass, double link_s)
 {
     calc_kernel_source source;
-    kernel k = kernel_of(c, matrix, pass, &source);
+    calc_cost_kernel k = calc_cost_kernel_of(c, matrix, pass, &source);
     calc_cost_tiles out = {k.all_s, 0};
     if (link_s == 0) {
         return out;
@@ -374,7 +263,8 @@ calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operat
     return x;
 }
 
-static void add_work(calc_cost_work *sum, const calc_operator *o, calc_pass pass, const kernel *k)
+static void add_work(calc_cost_work *sum, const calc_operator *o, calc_pass pass,
+                     const calc_cost_kernel *k)
 {
     bool counts = o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
     sum->flop += counts ? o->flop[pass] : 0;
@@ -399,7 +289,7 @@ static void add_collective(const calc_cost_context *c, const calc_operator *o, u
     }
     int stages = c->training ? CALC_PASS_WGRAD : CALC_PASS_AGRAD;
     for (calc_pass pass = CALC_PASS_FW; (int)pass < stages && o->name; pass++) {
-        kernel k = model_of(c, o, pass);
+        calc_cost_kernel k = calc_cost_kernel_model(c, o, pass);
         add_work(&out->work[pass], o, pass, &k);
     }
 }
@@ -428,7 +318,7 @@ static void add_kernel(const calc_cost_context *c, const calc_operator *o,
             continue;
         }
         calc_kernel_source source;
-        kernel k = kernel_of(c, o, pass, &source);
+        calc_cost_kernel k = calc_cost_kernel_of(c, o, pass, &source);
         s[pass] = k.all_s;
         if (tiles) {
             bool none =

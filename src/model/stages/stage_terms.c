@@ -9,66 +9,6 @@
 #define DATA_PAR_WINDOW 0.7
 #define PIPELINE_PAR_HIDDEN 0.85
 
-/* ---- Groups ---------------------------------------------------------------------------------- */
-
-static calc_collective_line sum_of(calc_collective_line a, calc_collective_line b)
-{
-    return (calc_collective_line){a.latency_s + b.latency_s, a.s_per_byte + b.s_per_byte};
-}
-
-/* Gradients of a state that `limit` ranks of a group share: scattered among them, summed beyond. */
-static calc_collective_line shard_reduce(const calc_system *system, const calc_group *group,
-                                         double limit, double bytes)
-{
-    calc_group inner = *group;
-    calc_group outer = {group->ranks / limit, group->stride * limit, group->network};
-    inner.ranks = limit;
-    calc_collective_line within =
-        calc_collective_line_of(system, CALC_OP_REDUCE_SCATTER, &inner, bytes);
-    calc_collective_line beyond =
-        calc_collective_line_of(system, CALC_OP_ALL_REDUCE, &outer, bytes / limit);
-    beyond.s_per_byte /= limit;
-    return sum_of(within, beyond);
-}
-
-static calc_collective_line shard_gather(const calc_system *system, const calc_group *group,
-                                         double limit, double bytes)
-{
-    calc_group inner = *group;
-    inner.ranks = limit;
-    return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
-}
-
-calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
-                                     const calc_strategy *strategy, const calc_groups *g,
-                                     double bytes)
-{
-    double limit = strategy->fsdp_par > 0 ? (double)strategy->fsdp_par : INFINITY;
-    double node = s->ranks_per_node > 0 ? (double)s->ranks_per_node : (double)s->networks[0].size;
-    double nodes = (double)exec->num_procs / calc_max(1, node);
-    const calc_group *dense = &g->dense_data;
-    const calc_group *expert = &g->expert_data;
-    calc_group ends = g->pipeline;
-    ends.ranks = 2;
-    ends.stride *= g->pipeline.ranks - 1;
-    calc_stage_lines l = {
-        .sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes),
-        .sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes),
-        .message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes),
-        .ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes),
-        .dense_ranks = dense->ranks,
-        .expert_ranks = expert->ranks,
-        .dense_shards = dense->ranks < limit ? dense->ranks : limit,
-        .expert_shards = expert->ranks < limit ? expert->ranks : limit,
-        .nodes_log2 = nodes > 1 ? log2(nodes) : 0,
-    };
-    l.shard_reduce_dense = shard_reduce(s, dense, l.dense_shards, bytes);
-    l.shard_reduce_expert = shard_reduce(s, expert, l.expert_shards, bytes);
-    l.shard_gather_dense = shard_gather(s, dense, l.dense_shards, bytes);
-    l.shard_gather_expert = shard_gather(s, expert, l.expert_shards, bytes);
-    return l;
-}
-
 /* ---- State ----------------------------------------------------------------------------------- */
 
 /* Seconds per byte to or from the second tier: transfers are large. */
@@ -320,8 +260,7 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
 }
 
-/* Elements of the table of words on one rank, where both ends share it; 0 where they do not. */
-static double tied_weights(const calc_cost_context *c)
+double calc_stage_tied_weights(const calc_cost_context *c)
 {
     const calc_shape *s = c->shape;
     bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
@@ -331,7 +270,7 @@ static double tied_weights(const calc_cost_context *c)
 /* One table for both ends if they are tied and on the same stage: the embedding has it. */
 static void share_table(const calc_cost_context *c, const calc_exec *exec, calc_stage_terms *t)
 {
-    t->head.weights.dense -= exec->pipeline_par <= 1 ? tied_weights(c) : 0;
+    t->head.weights.dense -= exec->pipeline_par <= 1 ? calc_stage_tied_weights(c) : 0;
 }
 
 calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
@@ -466,50 +405,8 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
 bool calc_stage_terms_refill(const calc_cost_context *c, const calc_exec *e)
 {
     /* Sharded weights are added to what is there, a table that is shared is taken from it. */
-    return calc_zero_stage(&e->strategy) < 3 && (e->pipeline_par > 1 || tied_weights(c) <= 0);
-}
-
-static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
-{
-    const calc_collective_line *dense = zero >= 1 ? &l->shard_reduce_dense : &l->sum_dense;
-    const calc_collective_line *expert = zero >= 1 ? &l->shard_reduce_expert : &l->sum_expert;
-    out->reduce_dense_latency_s = dense->latency_s;
-    out->reduce_dense_s_per_byte = dense->s_per_byte;
-    out->reduce_expert_latency_s = expert->latency_s;
-    out->reduce_expert_s_per_byte = expert->s_per_byte;
-    if (zero >= 1) {
-        out->gather_dense_latency_s = l->shard_gather_dense.latency_s;
-        out->gather_dense_s_per_byte = l->shard_gather_dense.s_per_byte;
-        out->gather_expert_latency_s = l->shard_gather_expert.latency_s;
-        out->gather_expert_s_per_byte = l->shard_gather_expert.s_per_byte;
-    }
-}
-
-calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec *e,
-                                     double message_bytes, const calc_stage_lines *l)
-{
-    calc_stage_links out = {0};
-    int64_t zero = calc_zero_stage(&e->strategy);
-    if (e->training && zero < 3) {
-        set_data_links(l, zero, &out);
-    }
-    const calc_network *message = &c->system->networks[e->pipeline_par_net];
-    bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);
-    bool backward = e->training || calc_compat_has(c->compat, CALC_COMPAT_INFERENCE_MESSAGE);
-    out.usage = c->system->networks[e->strategy.data_par_net].processor_usage;
-    out.collides = e->strategy.data_par_net == e->pipeline_par_net;
-    out.same_link = e->strategy.data_par_net == e->strategy.tensor_par_net;
-    if (e->pipeline_par > 1) {
-        calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
-        out.message_s = calc_collective_line_s(&l->message, message_bytes);
-        out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
-        out.tied_s =
-            e->training ? calc_collective_line_s(&l->ends, b.reduced * tied_weights(c)) : 0;
-    } else if (idle) {
-        out.message_s = message->latency_s;
-        out.back_message_s = backward ? message->latency_s : 0;
-    }
-    return out;
+    return calc_zero_stage(&e->strategy) < 3 &&
+           (e->pipeline_par > 1 || calc_stage_tied_weights(c) <= 0);
 }
 
 void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,

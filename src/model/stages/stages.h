@@ -103,6 +103,9 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_strategy *strategy);
 
+/** Elements of the table of words on one rank, where embedding and head share it; else 0. */
+double calc_stage_tied_weights(const calc_cost_context *context);
+
 /** A block as it is where it does not recompute: its backward pass is shorter, and less hides
  *  behind it. */
 calc_cost calc_stage_once(const calc_cost *block);

@@ -1,0 +1,114 @@
+#include "model/cost/cost_kernel.h"
+
+#include "model/cost/kernel_lookup.h"
+#include "model/operators/processor.h"
+
+/* The matrix engine in the datatype of what is never narrow. */
+static const calc_engine *wide(const calc_cost_context *c)
+{
+    return &c->chip->matrix[c->strategy->datatype];
+}
+
+static double sustained(const calc_cost_context *c)
+{
+    return calc_share_or(c->chip->sustained, 1);
+}
+
+/* Flash attention: its own share of the peak, or the matrix engine's curve. */
+static calc_cost_kernel attention_of(const calc_cost_context *c, const calc_operator *o,
+                                     calc_pass pass)
+{
+    const calc_attention_rates *rates = &c->chip->attention;
+    double own = pass == CALC_PASS_FW ? rates->fw_efficiency : rates->bw_efficiency;
+    double generic = c->strategy->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
+                         ? calc_share_or(rates->generic_efficiency, 1)
+                         : 1;
+    double flop_s = own > 0 ? o->work[pass] / (wide(c)->flop_per_s * own)
+                            : calc_engine_s(wide(c), o->flop[pass]);
+    calc_cost_kernel k = {flop_s / (generic * sustained(c)),
+                          calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]), 0};
+    k.all_s = calc_max(k.flop_s, k.mem_s) + rates->launch_s * o->launches[pass];
+    return k;
+}
+
+static double permute_s(const calc_cost_context *c, double bytes)
+{
+    const calc_memory_tier *memory = &c->chip->mem1;
+    double own = c->chip->permute_efficiency;
+    return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
+}
+
+/* Without measured kernels. */
+calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_operator *o,
+                                        calc_pass pass)
+{
+    const calc_launch *launch = &c->chip->launch;
+    calc_processing_mode mode = c->chip->processing_mode;
+    double unfused = c->chip->attention.unfused_efficiency;
+    double flop = o->flop[pass];
+    calc_cost_kernel k = {0, 0, 0};
+    if (o->kind == CALC_OPERATOR_ATTENTION) {
+        return flop > 0 ? attention_of(c, o, pass) : k;
+    }
+    if (o->kind == CALC_OPERATOR_PERMUTE) {
+        k.mem_s = permute_s(c, o->bytes[pass]);
+        k.all_s = k.mem_s + launch->vector_s * o->launches[pass];
+        return k;
+    }
+    k.mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
+    switch (o->kind) {
+    case CALC_OPERATOR_COLLECTIVE:
+    case CALC_OPERATOR_LAYER:
+        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
+        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s);
+        break;
+    case CALC_OPERATOR_VECTOR:
+        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
+        k.all_s = calc_max(k.flop_s, k.mem_s) + launch->vector_s * o->launches[pass];
+        break;
+    case CALC_OPERATOR_SCORES:
+        k.flop_s =
+            unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
+        k.flop_s /= sustained(c);
+        k.all_s = k.flop_s + k.mem_s + launch->vector_s * o->launches[pass];
+        break;
+    case CALC_OPERATOR_GROUPED:
+        /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
+         * larger (measured on 108 shapes, docs/model.md). */
+        k.flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
+        k.flop_s /= calc_share_or(c->chip->grouped.efficiency, 1);
+        k.all_s = (c->chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+                       ? calc_max(k.flop_s, k.mem_s)
+                       : k.flop_s + k.mem_s) +
+                  launch->matrix_s * o->launches[pass];
+        break;
+    default:
+        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(wide(c), flop) / sustained(c)
+                                                 : calc_engine_s(c->matrix, flop) / c->matrix_rate;
+        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s) + launch->matrix_s * o->launches[pass];
+    }
+    return k;
+}
+
+calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *c, const calc_operator *o,
+                                     calc_pass pass, calc_kernel_source *source)
+{
+    calc_cost_kernel k = calc_cost_kernel_model(c, o, pass);
+    *source = CALC_KERNEL_ROOFLINE;
+    if (c->measured && k.all_s > 0 && o->kind != CALC_OPERATOR_COLLECTIVE) {
+        k.all_s = calc_kernel_lookup_s(c, o, pass, k.all_s, source);
+    }
+    return k;
+}
+
+double calc_cost_kernel_from(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
+                             calc_kernel_source *source)
+{
+    return calc_cost_kernel_of(c, o, pass, source).all_s;
+}
+
+double calc_cost_kernel_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
+{
+    calc_kernel_source source;
+    return calc_cost_kernel_of(c, o, pass, &source).all_s;
+}

@@ -1,0 +1,21 @@
+/** @file cost_kernel.h  A pass over one operator on the engines and the memory of a chip. */
+#ifndef CALC_MODEL_COST_KERNEL_H
+#define CALC_MODEL_COST_KERNEL_H
+
+#include "model/cost/cost.h"
+
+/** A pass over a kernel [s]: arithmetic and traffic alone, and together with the launch. */
+typedef struct calc_cost_kernel {
+    double flop_s, mem_s, all_s;
+} calc_cost_kernel;
+
+/** By the rates of the chip. */
+calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *context, const calc_operator *op,
+                                        calc_pass pass);
+
+/** By what was measured of it, where there is something.
+ *  @param source  what its time is from */
+calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *context, const calc_operator *op,
+                                     calc_pass pass, calc_kernel_source *source);
+
+#endif
