@@ -87,9 +87,9 @@ typedef struct calc_stage_terms {
     calc_stage_part embedding, head; /**< the head with multi-token prediction */
     double stages, microbatches;
     double lost_rounds;  /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
-    bool ends_as_blocks; /**< embedding and head take the place of a block each */
     int dense_first;     /**< whether dense blocks come before those with experts; no bool, since
                               gcc makes no vectors of a loop that reads one */
+    bool ends_as_blocks; /**< embedding and head take the place of a block each */
     bool training;
     double message_hidden;   /**< share that pipeline_par_overlap hides */
     double recompute_blocks; /**< only so many blocks of a stage recompute; 0: all */
