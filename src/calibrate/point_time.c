@@ -1,6 +1,7 @@
 #include "calibrate/point_time.h"
 
 #include "model/cost/block.h"
+#include "model/cost/cost_kernel.h"
 
 static calc_exec exec_of(const calc_point *p)
 {

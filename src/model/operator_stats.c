@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/cost/block.h"
+#include "model/cost/cost_kernel.h"
 #include "model/cost/optimizer.h"
 #include "model/serve/inference.h"
 #include "model/stages/stages.h"

@@ -1,4 +1,5 @@
 #include "model/cost/cost.h"
+#include "model/cost/cost_kernel.h"
 
 #include "model/cost/block.h"
 #include "modern_case.h"

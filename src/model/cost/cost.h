@@ -75,11 +75,6 @@ typedef struct calc_cost {
 void calc_cost_sum(const calc_cost_context *context, const calc_operator *operators, size_t count,
                    unsigned recompute, calc_cost *out);
 
-/** Time of one pass over an operator, without communication [s]; of a collective, of what
- * processors add up and copy for it. */
-double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator *op,
-                          calc_pass pass);
-
 /** Time of its communication in a pass, hidden or not [s].
  *  @param edge  in the last block of a chunk */
 double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op, calc_pass pass,
@@ -108,9 +103,7 @@ typedef struct calc_cost_tiles {
 calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *context, const calc_operator *matrix,
                                    calc_pass pass, double link_s);
 
-/** The same, with where the time comes from; of all that is not measured the model. */
-double calc_cost_kernel_from(const calc_cost_context *context, const calc_operator *op,
-                             calc_pass pass, calc_kernel_source *source);
+/** The time of communication, with where it comes from; of all that is not measured the model. */
 double calc_cost_link_from(const calc_cost_context *context, const calc_operator *op,
                            calc_pass pass, calc_kernel_source *source);
 

@@ -18,4 +18,13 @@ calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *context, const 
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *context, const calc_operator *op,
                                      calc_pass pass, calc_kernel_source *source);
 
+/** Time of one pass over an operator, without communication [s]; of a collective, of what
+ * processors add up and copy for it. */
+double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator *op,
+                          calc_pass pass);
+
+/** The same, with where the time comes from. */
+double calc_cost_kernel_from(const calc_cost_context *context, const calc_operator *op,
+                             calc_pass pass, calc_kernel_source *source);
+
 #endif
