@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "spec/absent.h"
+#include "spec/field.h"
 
 static const calc_field *row_of(calc_axis axis)
 {
@@ -122,22 +123,12 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
 {
     const calc_field *field = row_of(axis);
     void *member = (char *)exec + field->offset;
-    switch (field->type) { /* not by way of a double: a file's integers may be any */
-    case CALC_TYPE_INT:
-    case CALC_TYPE_SET:
-        *(int64_t *)member = value;
-        break;
-    case CALC_TYPE_REAL:
-        *(double *)member = calc_axis_number(axis, value);
-        break;
-    case CALC_TYPE_BOOL:
-        *(bool *)member = value != 0;
-        break;
-    case CALC_TYPE_ENUM:
-        *(int *)member = (int)value;
-        break;
-    default:
-        break;
+    if (field->type == CALC_TYPE_REAL) {
+        *(double *)member = calc_axis_number(axis, value); /* as it is, not in file units */
+    } else if (field->type == CALC_TYPE_INT || field->type == CALC_TYPE_SET) {
+        *(int64_t *)member = value; /* a double would not hold all of them */
+    } else {
+        calc_member_set(field, member, (int)value);
     }
 }
 

@@ -51,8 +51,8 @@ calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *terms, const calc_
                                       int64_t chunk, double exposed);
 
 /** The pipeline of one step for schedules beside plain 1F1B [s]: in closed form if all chunks take
- *  as long, and for gpipe; else simulated (schedule_steady.h), if there is room. Not inline: it is
- *  long.
+ *  as long, for gpipe, and interleaved (schedule_interleaved.h); else simulated
+ * (schedule_steady.h), if there is room. Not inline: it is long.
  *  @param c, pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline
  *  @param exposed  share of the messages that is not hidden */
 double calc_stage_scheduled_s(const calc_stage_terms *terms, const calc_stage_links *links,
