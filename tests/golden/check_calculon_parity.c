@@ -339,7 +339,6 @@ int main(void)
 {
     Suite *suite = suite_create("calculon_parity");
     TCase *tcase = tcase_create("golden");
-    tcase_set_timeout(tcase, 60);
     tcase_add_unchecked_fixture(tcase, read_golden, free_golden);
     tcase_add_test(tcase, golden_data_is_complete);
     tcase_add_test(tcase, first_96_statistics_are_calculons);

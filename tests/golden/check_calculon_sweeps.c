@@ -307,7 +307,6 @@ int main(void)
     Suite *suite = suite_create("calculon_sweeps");
     TCase *tests = tcase_create("golden");
     int count = (int)(sizeof names / sizeof *names);
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, counts_are_calculons, 0, count);
     tcase_add_loop_test(tests, sums_over_all_that_fit_are_calculons, 0, count);
     tcase_add_loop_test(tests, best_hundred_are_calculons, 0, count);

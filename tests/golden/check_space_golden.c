@@ -232,7 +232,6 @@ int main(void)
     list_cases();
     Suite *suite = suite_create("space_golden");
     TCase *tests = tcase_create("spaces");
-    tcase_set_timeout(tests, 120); /* with sanitizers */
     tcase_add_test(tests, there_are_enough_cases);
     tcase_add_loop_test(tests, error_texts_are_as_recorded, 0, count);
     tcase_add_loop_test(tests, studies_have_as_many_executions_as_calculons, 0,

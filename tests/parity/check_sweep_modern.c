@@ -192,7 +192,6 @@ int main(void)
 {
     Suite *suite = suite_create("sweep_modern");
     TCase *tests = tcase_create("modern");
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, every_point_is_what_calc_run_says, 0, VERIFIED_SPACES);
     tcase_add_loop_test(tests, every_sweep_finds_and_counts_what_the_oracle_does, 0, SPACES);
     tcase_add_test(tests, the_seeds_try_stages_and_mixtures_of_both_kinds);

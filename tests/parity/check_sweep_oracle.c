@@ -184,7 +184,6 @@ int main(void)
 {
     Suite *suite = suite_create("sweep_oracle");
     TCase *tests = tcase_create("oracle");
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, counting_a_space_finds_as_many_layouts_as_listing_it, 0, SPACES);
     tcase_add_loop_test(tests, without_pruning_the_sweep_counts_and_finds_what_the_oracle_does, 0,
                         SPACES);

@@ -111,7 +111,6 @@ int main(void)
 {
     Suite *suite = suite_create("sweep_verify");
     TCase *tests = tcase_create("verify");
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, every_point_of_a_random_space_is_what_calc_run_says, 0, SPACES);
     tcase_add_loop_test(tests, the_kernel_agrees_with_its_lanes_at_every_level, 0, SPACES);
     suite_add_tcase(suite, tests);

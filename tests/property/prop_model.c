@@ -478,7 +478,6 @@ int main(void)
 {
     Suite *suite = suite_create("model");
     TCase *tcase = tcase_create("laws");
-    tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, total_time_is_the_sum_of_its_eleven_terms);
     tcase_add_test(tcase, every_statistic_scales_with_its_unit_when_all_rates_double);
     tcase_add_test(tcase, more_bandwidth_never_takes_longer_without_overlap);

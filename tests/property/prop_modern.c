@@ -677,7 +677,6 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("laws");
-    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, time_is_known_and_positive_where_the_blocks_fit);
     tcase_add_test(tests, total_time_is_the_sum_of_its_parts);
     tcase_add_test(tests, twice_the_rates_and_half_the_latencies_are_half_the_time);

@@ -205,7 +205,6 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("resources");
-    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, a_tenth_more_of_a_resource_does_not_slow_a_step);
     tcase_add_test(tests, nor_a_step_of_what_is_shipped);
     Suite *suite = suite_create("resources");

@@ -315,7 +315,6 @@ int main(void)
 {
     Suite *suite = suite_create("round_trip");
     TCase *tests = tcase_create("round_trip");
-    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, shipped_layouts_come_back);
     tcase_add_test(tests, random_layouts_come_back);
     tcase_add_test(tests, the_lists_say_no_more_than_is_so);

@@ -251,7 +251,6 @@ int main(void)
 {
     Suite *suite = suite_create("rules");
     TCase *cases = tcase_create("rules");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, every_rule_every_pair_and_all_of_them_give_a_step);
     tcase_add_test(cases, a_rule_without_an_object_changes_nothing_to_the_bit);
     tcase_add_test(cases, alone_a_rule_without_an_object_changes_no_time_either);

@@ -665,7 +665,6 @@ int main(void)
 {
     Suite *suite = suite_create("schedules");
     TCase *tcase = tcase_create("laws");
-    tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, the_simulator_is_the_slow_one);
     tcase_add_test(tcase, stages_are_busy_with_their_passes_and_nothing_else);
     tcase_add_test(tcase, no_duration_shortens_a_step_by_growing);

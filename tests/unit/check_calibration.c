@@ -207,7 +207,6 @@ int main(void)
 {
     Suite *suite = suite_create("calibration");
     TCase *tests = tcase_create("calibration");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, known_constants_are_found_within_their_errors);
     tcase_add_test(tests, what_no_run_determines_stays_as_assumed);

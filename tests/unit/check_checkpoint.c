@@ -294,7 +294,6 @@ int main(void)
 {
     Suite *suite = suite_create("checkpoint");
     TCase *tests = tcase_create("checkpoint");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, what_was_written_is_read);
     tcase_add_test(tests, a_new_part_replaces_the_old_one_and_what_a_killed_writer_left);

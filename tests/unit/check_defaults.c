@@ -136,7 +136,6 @@ END_TEST
 int main(void)
 {
     TCase *cases = tcase_create("defaults");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, models_of_calculon_keep_its_search);
     tcase_add_test(cases, a_mixture_of_models_keeps_it_too);
     tcase_add_test(cases, what_is_asked_for_stays);

@@ -387,7 +387,6 @@ int main(void)
 {
     TCase *tests = tcase_create("engine");
     tcase_add_checked_fixture(tests, begin, end);
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, every_allocation_may_fail);
     tcase_add_test(tests, every_allocation_of_a_count_may_fail);
     tcase_add_test(tests, unknown_cpu_level_is_refused_with_those_there_are);

@@ -243,7 +243,6 @@ int main(void)
 {
     Suite *suite = suite_create("export");
     TCase *tests = tcase_create("export");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_second_round_trip_changes_nothing);
     tcase_add_test(tests, sizes_are_never_lost);
     tcase_add_test(tests, fields_that_a_framework_cannot_say_are_told);

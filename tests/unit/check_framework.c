@@ -181,7 +181,6 @@ int main(void)
 {
     Suite *suite = suite_create("framework");
     TCase *tests = tcase_create("framework");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, every_key_exists_in_the_framework);
     tcase_add_test(tests, keys_are_unique_and_rows_complete);
     tcase_add_test(tests, fields_of_the_plan_exist);

@@ -207,7 +207,6 @@ int main(void)
 {
     Suite *suite = suite_create("import");
     TCase *tests = tcase_create("import");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, no_options_are_the_defaults_of_megatron);
     tcase_add_test(tests, options_not_given_are_as_megatron_has_them);
     tcase_add_test(tests, widths_not_given_are_derived);

@@ -183,7 +183,6 @@ int main(void)
 {
     Suite *suite = suite_create("plan");
     TCase *tests = tcase_create("plan");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_layout_is_said_in_numbers);
     tcase_add_test(tests, presets_are_resolved);
     tcase_add_test(tests, models_of_the_same_width_and_depth_have_their_own_names);

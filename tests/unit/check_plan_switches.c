@@ -167,7 +167,6 @@ int main(void)
 {
     Suite *suite = suite_create("plan_switches");
     TCase *tests = tcase_create("plan_switches");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, one_of_two_keys_takes_context_parallelism);
     tcase_add_test(tests, replicas_share_what_context_ranks_do_not);
     tcase_add_test(tests, switches_depend_on_stages_and_on_what_is_sharded);

@@ -110,7 +110,6 @@ int main(void)
 {
     Suite *suite = suite_create("read_json");
     TCase *tests = tcase_create("read_json");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, nested_keys_get_dots);
     tcase_add_test(tests, null_and_empty_are_no_value);
     tcase_add_test(tests, lists_of_scalars_are_values);

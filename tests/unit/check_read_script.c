@@ -135,7 +135,6 @@ int main(void)
 {
     Suite *suite = suite_create("read_script");
     TCase *tests = tcase_create("read_script");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, words_after_an_option_are_its_value);
     tcase_add_test(tests, lines_comments_and_arrays_are_read);
     tcase_add_test(tests, quotes_keep_values_together_and_options_apart);

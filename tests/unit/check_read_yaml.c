@@ -130,7 +130,6 @@ int main(void)
 {
     Suite *suite = suite_create("read_yaml");
     TCase *tests = tcase_create("read_yaml");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, nested_keys_get_dots);
     tcase_add_test(tests, comments_quotes_and_null_are_understood);
     tcase_add_test(tests, lists_of_scalars_are_values);

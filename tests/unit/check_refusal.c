@@ -142,7 +142,6 @@ int main(void)
 {
     Suite *suite = suite_create("refusal");
     TCase *tests = tcase_create("refusal");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, what_starts_is_not_refused);
     tcase_add_test(tests, overlap_of_two_batches_has_conditions);

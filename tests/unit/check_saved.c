@@ -221,7 +221,6 @@ int main(void)
 {
     Suite *suite = suite_create("saved");
     TCase *tests = tcase_create("saved");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, without_a_checkpoint_it_is_a_sweep);
     tcase_add_test(tests, shards_together_find_what_one_sweep_finds);

@@ -195,7 +195,6 @@ int main(void)
 {
     Suite *suite = suite_create("schema");
     TCase *tests = tcase_create("schema");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, values_have_their_type_and_range);
     tcase_add_test(tests, choices_have_their_other_words_and_plain_true_and_false);

@@ -164,7 +164,6 @@ int main(void)
     Suite *suite = suite_create("sweep_cells");
     TCase *tcase = tcase_create("sweep_cells");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, a_small_space_is_looked_at_as_a_whole);
     tcase_add_test(tcase, of_a_large_space_points_are_drawn_that_meet_the_conditions);
     tcase_add_test(tcase, splits_are_the_whole_space);

@@ -125,7 +125,6 @@ int main(void)
 {
     Suite *suite = suite_create("unseen");
     TCase *tests = tcase_create("unseen");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, each_run_has_those_of_cross_validation);
     tcase_add_test(tests, traits_and_names_are_those_of_the_run);

@@ -86,7 +86,6 @@ int main(void)
 {
     Suite *suite = suite_create("write");
     TCase *tests = tcase_create("write");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, options_that_the_shell_would_change_are_quoted);
     tcase_add_test(tests, yaml_nests_keys);
     tcase_add_test(tests, json_nests_keys_and_quotes_words);
