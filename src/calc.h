@@ -220,6 +220,8 @@ typedef struct calc_strategy {
 /** How the model is laid out and run: ranks, batch and pipeline, and the strategy of its layers. */
 typedef struct calc_exec {
     calc_strategy strategy;
+    uint32_t
+        automatic; /**< fields of CALC_AUTO that say "auto", a bit each, until calc_resolve() */
 #include "calc/exec.fields.h"
 } calc_exec;
 /** The answer. A statistic that cannot be computed for the layout is NaN (JSON null). */
@@ -260,7 +262,8 @@ enum {
     CALC_BELOW_HI = 4,       /**< .hi itself is not allowed */
     CALC_POINT_TO_POINT = 8, /**< OP: the offset must be null */
     CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
-    CALC_MORE = 32           /**< STATS: more is better, not less */
+    CALC_MORE = 32,          /**< STATS: more is better, not less */
+    CALC_AUTO = 64           /**< EXEC: "auto" is allowed: what follows from the other fields */
 };
 
 typedef struct calc_table calc_table;
@@ -367,6 +370,11 @@ CALC_API CALC_MUST_USE calc_status calc_parse(calc_kind kind, void *object, cons
 CALC_API CALC_MUST_USE calc_status calc_set(calc_app *app, calc_system *system, calc_exec *exec,
                                             const char *assignment, calc_field_ref *where,
                                             calc_errors *errors);
+
+/** Give fields of the execution that say "auto" the value that follows from the others (see each
+ *  one's documentation). What follows from nothing legal is left as it asks least: calc_check()
+ *  then says what is wrong. Call it after calc_load() and calc_set(), before calc_check(). */
+CALC_API void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exec);
 
 /** Check the rules between fields and between the three documents. Errors carry the document's
  *  kind and the JSON pointer; calc_errors_locate() adds the place.

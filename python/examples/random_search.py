@@ -10,22 +10,24 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import calc
 
-app, system, exe, trials = (sys.argv[1:] + ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full",
+app, system, exe, trials = (sys.argv[1:] + ["llama3-70B", "h100_sxm", "llama3-70B_512",
                                             "2000"][len(sys.argv) - 1:])[:4]
 base = calc.run(app, system, exe, stats=["total_time"], inputs=True)
-procs = base["exe"]["num_procs"]
-divisors = [n for n in range(1, procs + 1) if procs % n == 0]
+training = base["exe"]["training"]
+replica = base["exe"]["num_procs"] // max(1, base["exe"].get("context_par", 1))
+divisors = [n for n in range(1, replica + 1) if replica % n == 0]
+follows = dict.fromkeys(["data_par", "pipeline_interleaving", "tensor_par_comm_type", "tensor_par_overlap",
+                         "seq_par_ag_redo", "optimizer_sharding", "data_par_overlap"], "auto")
 random.seed(1)
 
 
 def draw():
     tensor = random.choice([n for n in divisors if n <= 16])
-    pipeline = random.choice([n for n in divisors if procs // tensor % n == 0])
-    return {"tensor_par": tensor, "pipeline_par": pipeline,
-            "data_par": procs // tensor // pipeline,
-            "pipeline_interleaving": random.choice([1, 2, 4]),
-            "microbatch_size": random.choice([1, 2, 4]),
-            "activation_recompute": random.choice(["none", "attn_only", "full"])}
+    pipeline = random.choice([n for n in divisors if replica // tensor % n == 0])
+    recompute = random.choice(["none", "attn_only", "full"] if training else ["none"])
+    return {**follows, "tensor_par": tensor, "pipeline_par": pipeline,
+            "microbatch_size": random.choice([1, 2, 4]), "recompute_modules": "none",
+            "activation_recompute": recompute}
 
 
 layouts = [draw() for _ in range(int(trials))]
@@ -33,5 +35,5 @@ answers = calc.run_many(app, system, exe, layouts, stats=["total_time"], errors=
 legal = [(answer["stats"]["total_time"], layout) for answer, layout in zip(answers, layouts)
          if answer.get("verdict") == "ok"]
 print(f"{len(legal)} of {trials} layouts can run; {base['stats']['total_time']:.3f} s before")
-best = min(legal, key=lambda pair: pair[0])
-print(f"{best[0]:.3f} s:", " ".join(f"{key}={value}" for key, value in best[1].items()))
+time, best = min(legal, key=lambda pair: pair[0], default=(base["stats"]["total_time"], {}))
+print(f"{time:.3f} s:", " ".join(f"{key}={value}" for key, value in best.items() if key not in follows))

@@ -260,7 +260,9 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
     size_t size = calc_table_of(ref->kind)->size;
     int before = report->found.count + report->found.dropped;
     memcpy(&changed, set->object[which], size);
-    calc_json_bind_field(report, ref->field, value, (char *)&changed + ref->offset);
+    if (!calc_json_bind_automatic(ref->field, value, &changed)) {
+        calc_json_bind_field(report, ref->field, value, (char *)&changed + ref->offset);
+    }
     if (report->found.count + report->found.dropped == before) {
         memcpy(set->object[which], &changed, size);
     }

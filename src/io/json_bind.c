@@ -5,6 +5,7 @@
 #include "io/utf8.h"
 #include "spec/absent.h"
 #include "spec/alias.h"
+#include "spec/automatic.h"
 #include "spec/field.h"
 
 #include <assert.h>
@@ -249,6 +250,21 @@ void calc_json_bind_field(calc_json_report *report, const calc_field *field, jso
     }
 }
 
+bool calc_json_bind_automatic(const calc_field *field, const json_t *value, void *object)
+{
+    const char *text = json_string_value(value);
+    if (!(field->flags & CALC_AUTO)) {
+        return false;
+    }
+    calc_exec *exec = object;
+    exec->automatic &= ~calc_automatic_bit(field);
+    if (!text || strcmp(text, "auto") != 0) {
+        return false;
+    }
+    calc_automatic_set(exec, field);
+    return true;
+}
+
 /* ---- Other names of fields ------------------------------------------------------------------ */
 
 /* Position of a key in its object. */
@@ -335,7 +351,7 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
             member = json_object_get(value, key);
             if (alias && alias->times[0]) {
                 bind_count(report, table, alias, member, object);
-            } else {
+            } else if (!calc_json_bind_automatic(field, member, object)) {
                 calc_json_bind_field(report, field, member, (char *)object + field->offset);
             }
             calc_json_report_leave(report, mark);

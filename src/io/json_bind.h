@@ -14,6 +14,10 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
 void calc_json_bind_field(calc_json_report *report, const calc_field *field, json_t *value,
                           void *member);
 
+/** Note that a member of a calc_exec says "auto" where its row allows that, and forget it where it
+ *  says anything else. @return whether it does: then there is nothing more to fill */
+bool calc_json_bind_automatic(const calc_field *field, const json_t *value, void *object);
+
 /** The key of the table that `word` is another name of, or else the nearest; NULL if none is near.
  */
 const char *calc_json_bind_nearest(const calc_table *table, const char *word);

@@ -181,7 +181,8 @@ static void write_property(calc_output *out, const calc_table *table, const calc
         calc_json_string(out, field->unit);
     }
     write_default(out, field);
-    calc_output_text(out, ", \"allOf\": [");
+    bool automatic = field->flags & CALC_AUTO;
+    calc_output_text(out, automatic ? ", \"anyOf\": [{\"const\": \"auto\"}, " : ", \"allOf\": [");
     if (is_answer(table) && field->type == CALC_TYPE_REAL) {
         calc_output_text(out, "{\"type\": [\"number\", \"null\"]}");
     } else {

@@ -181,7 +181,7 @@ static void evaluate(calc_session *session, calc_put *put)
 static void answer_one(void *context, const calc_request *request, const calc_errors *errors)
 {
     answering *a = context;
-    const calc_request_documents *in = &request->used;
+    calc_request_documents *in = &a->session->request.used;
     calc_errors found = {0};
     if (a->is_array && !a->any) {
         calc_put_array(&a->put, NULL, CALC_PUT_LINE);
@@ -190,6 +190,9 @@ static void answer_one(void *context, const calc_request *request, const calc_er
     calc_put_object(&a->put, NULL, CALC_PUT_LINE);
     if (request->id) {
         calc_put_raw(&a->put, "id", request->id);
+    }
+    if (errors->count == 0) {
+        calc_resolve(&in->app, &in->system, &in->exec);
     }
     if (errors->count > 0) {
         put_errors(&a->put, errors);

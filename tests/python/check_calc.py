@@ -3,6 +3,7 @@
 usage: check_calc.py CALC ROOT        CALC_LIBRARY names the library
 """
 
+import csv
 import gc
 import json
 import os
@@ -152,6 +153,17 @@ class Module(unittest.TestCase):
             answer = subprocess.run([sys.executable, "-B", example, *words[1:]],
                                     capture_output=True, text=True, timeout=60)
             self.assertIn(want, answer.stdout, answer.stderr)
+
+    def test_the_tuner_finds_a_layout_for_every_shipped_one(self):
+        example = os.path.join(ROOT, "python/examples/random_search.py")
+        with open(os.path.join(ROOT, "tests/golden/catalogue/layouts.csv")) as file:
+            layouts = list(csv.DictReader(file))
+        self.assertGreater(len(layouts), 20)
+        for row in layouts:
+            exe, app, system = row.values()
+            answer = subprocess.run([sys.executable, "-B", example, app, system, exe, "100"],
+                                    capture_output=True, text=True)
+            self.assertRegex(answer.stdout, r"^[1-9]\d* of 100 layouts can run", exe + answer.stderr)
 
 
 os.environ["CALC_PATH"] = ROOT

@@ -156,9 +156,15 @@ def validations_are_valid():
     expect("validate: a missing member shows", not check["validation"].is_valid(answer))
 
 
+def rule_of(property):
+    """What a value must be, beside "auto"."""
+    parts = property.get("allOf", property.get("anyOf", [property]))
+    return parts[1] if parts[0] == {"const": "auto"} else parts[0] if "allOf" in property else property
+
+
 def broken_values(property):
     """Values that a field must refuse, from what its schema allows."""
-    rule = property["allOf"][0] if "allOf" in property else property
+    rule = rule_of(property)
     yield {"no": "field"}
     yield None
     if rule.get("type") in ("integer", "number"):
@@ -209,7 +215,7 @@ def broken_files_are_not_valid():
         refused("a key more", good | {"no_such_key": 1})
         for key, property in rules["properties"].items():
             for value in broken_values(property):
-                rule = property.get("allOf", [property])[0]
+                rule = rule_of(property)
                 if value == {} and not rule.get("required") and "minProperties" not in rule:
                     continue
                 refused(f"{key}: {value}", good | {key: value})
@@ -237,8 +243,11 @@ def other_names_are_valid():
         expect(f"app: {change}", check["app"].is_valid(good | change))
     exe = load(f"{ROOT}/executions/{RUN[2]}.json")
     for change in ({"attention_type": "mla"}, {"recompute_modules": ["mlp", "moe"]},
-                   {"recompute_modules": "mlp+moe"}):
+                   {"recompute_modules": "mlp+moe"}, {"data_par": "auto"}, {"data_par_overlap": "auto"}):
         expect(f"exe: {change}", check["exe"].is_valid(exe | change))
+        expect(f"exe: {change}: calc", accepted("exe", exe | change) or "mla" in change.values()
+               or "recompute_modules" in change)
+    expect("exe: not every field follows", not check["exe"].is_valid(exe | {"weight_offload": "auto"}))
 
 
 def spaces():

@@ -110,7 +110,8 @@ static calc_status load_others(sides *s, const char *const *argument, calc_error
         next++;
     }
     for (int i = 0; i < 2; i++) {
-        const calc_inputs *in = &s->side[i];
+        calc_inputs *in = &s->side[i];
+        calc_resolve(&in->app, &in->system, &in->exec);
         if (calc_check(&in->app, &in->system, &in->exec, errors) != CALC_OK) {
             return calc_errors_first(errors);
         }

@@ -115,6 +115,9 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
                 CALC_OK;
     }
+    if (fine) {
+        calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
+    }
     if (fine && calc_check(&inputs->app, &inputs->system, &inputs->exec, errors) != CALC_OK) {
         /* The last assignment to a field is the one that counts, and is blamed last. */
         for (size_t i = 0; i < set_count; i++) {

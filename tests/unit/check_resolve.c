@@ -1,0 +1,187 @@
+/* calc_resolve(): what "auto" comes to. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calc.h"
+#include "shipped_case.h"
+
+static shipped_case c;
+
+static void setup(void)
+{
+    memset(&c, 0, sizeof c);
+    load_shipped(CALC_KIND_APP, &c.app, "models", "llama3-70B");
+    load_shipped(CALC_KIND_SYSTEM, &c.system, "systems", "h100_sxm");
+    load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_512");
+}
+
+static void set(const char *assignment)
+{
+    calc_errors errors = {0};
+    ck_assert_msg(calc_set(&c.app, &c.system, &c.exec, assignment, NULL, &errors) == CALC_OK, "%s",
+                  errors.item[0].text);
+}
+
+static void resolve(void)
+{
+    calc_errors errors = {0};
+    calc_resolve(&c.app, &c.system, &c.exec);
+    ck_assert_uint_eq(c.exec.automatic, 0);
+    ck_assert_msg(calc_check(&c.app, &c.system, &c.exec, &errors) == CALC_OK, "%s: %s",
+                  errors.item[0].pointer, errors.item[0].text);
+}
+
+static const char *const fields[] = {
+    "num_procs",          "data_par",         "pipeline_interleaving",
+    "tensor_par_overlap", "seq_par_ag_redo",  "tensor_par_comm_type",
+    "optimizer_sharding", "data_par_overlap", "pipeline_par_overlap"};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static void say_auto(void)
+{
+    for (int i = 0; i < FIELDS; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s=auto", fields[i]);
+        if (strcmp(fields[i], "num_procs") != 0) {
+            set(text);
+        }
+    }
+}
+
+START_TEST(nothing_changes_where_nothing_says_auto)
+{
+    calc_exec before = c.exec;
+    resolve();
+    ck_assert_mem_eq(&before, &c.exec, sizeof before);
+}
+END_TEST
+
+START_TEST(one_rank_of_everything_has_nothing_to_overlap_or_shard)
+{
+    say_auto();
+    set("num_procs=1");
+    set("tensor_par=1");
+    set("pipeline_par=1");
+    set("context_par=1");
+    set("zero_stage=0");
+    resolve();
+    ck_assert_int_eq(c.exec.strategy.data_par, 1);
+    ck_assert_int_eq(c.exec.pipeline_interleaving, 1);
+    ck_assert_int_eq(c.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
+    ck_assert(!c.exec.strategy.optimizer_sharding);
+    ck_assert(!c.exec.strategy.data_par_overlap);
+}
+END_TEST
+
+START_TEST(where_it_is_legal_everything_overlaps_and_a_chunk_is_a_block)
+{
+    say_auto();
+    set("tensor_par=4");
+    set("pipeline_par=8"); /* of 80 blocks */
+    set("context_par=1");
+    set("batch_size=1024"); /* 64 micro-batches on 16 replicas */
+    resolve();
+    ck_assert_int_eq(c.exec.strategy.data_par, 16);
+    ck_assert_int_eq(c.exec.pipeline_interleaving, 10);
+    ck_assert_int_eq(c.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert_int_eq(c.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    ck_assert(c.exec.strategy.seq_par_ag_redo);
+    ck_assert(c.exec.strategy.optimizer_sharding);
+    ck_assert(c.exec.strategy.data_par_overlap);
+    ck_assert(c.exec.strategy.pipeline_par_overlap);
+}
+END_TEST
+
+START_TEST(full_recomputation_repeats_the_all_gather_already)
+{
+    say_auto();
+    set("activation_recompute=full");
+    resolve();
+    ck_assert(!c.exec.strategy.seq_par_ag_redo);
+}
+END_TEST
+
+START_TEST(chunks_need_whole_rounds_of_microbatches)
+{
+    say_auto();
+    set("tensor_par=4");
+    set("pipeline_par=8");
+    set("context_par=1");
+    set("batch_size=1152"); /* 72 on 16 replicas: 9 rounds */
+    resolve();
+    ck_assert_int_eq(c.exec.pipeline_interleaving, 10);
+    set("batch_size=1040"); /* 65 */
+    set("pipeline_interleaving=auto");
+    resolve();
+    ck_assert_int_eq(c.exec.pipeline_interleaving, 1);
+}
+END_TEST
+
+START_TEST(processors_follow_from_ranks_and_replicas)
+{
+    set("num_procs=auto");
+    set("tensor_par=2");
+    set("pipeline_par=4");
+    set("context_par=2");
+    set("data_par=8");
+    resolve();
+    ck_assert_int_eq(c.exec.num_procs, 128);
+    set("num_procs=auto");
+    set("data_par=auto");
+    resolve();
+    ck_assert_int_eq(c.exec.num_procs, 16);
+    ck_assert_int_eq(c.exec.strategy.data_par, 1);
+}
+END_TEST
+
+START_TEST(a_value_takes_auto_back)
+{
+    set("data_par_overlap=auto");
+    set("data_par_overlap=false");
+    resolve();
+    ck_assert(!c.exec.strategy.data_par_overlap);
+}
+END_TEST
+
+START_TEST(what_is_not_legal_anyway_is_told_by_the_check)
+{
+    calc_errors errors = {0};
+    say_auto();
+    set("tensor_par=7");
+    calc_resolve(&c.app, &c.system, &c.exec);
+    ck_assert_uint_eq(c.exec.automatic, 0);
+    ck_assert_int_eq(calc_check(&c.app, &c.system, &c.exec, &errors), CALC_ERR_RULE);
+}
+END_TEST
+
+START_TEST(other_fields_do_not_take_auto)
+{
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_set(&c.app, &c.system, &c.exec, "weight_offload=auto", NULL, &errors),
+                     CALC_ERR_TYPE);
+    ck_assert_uint_eq(c.exec.automatic, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("resolve");
+    TCase *tests = tcase_create("auto");
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, nothing_changes_where_nothing_says_auto);
+    tcase_add_test(tests, one_rank_of_everything_has_nothing_to_overlap_or_shard);
+    tcase_add_test(tests, where_it_is_legal_everything_overlaps_and_a_chunk_is_a_block);
+    tcase_add_test(tests, full_recomputation_repeats_the_all_gather_already);
+    tcase_add_test(tests, chunks_need_whole_rounds_of_microbatches);
+    tcase_add_test(tests, processors_follow_from_ranks_and_replicas);
+    tcase_add_test(tests, a_value_takes_auto_back);
+    tcase_add_test(tests, what_is_not_legal_anyway_is_told_by_the_check);
+    tcase_add_test(tests, other_fields_do_not_take_auto);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
