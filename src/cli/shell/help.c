@@ -142,12 +142,13 @@ void calc_help_text(calc_output *out, const calc_command *command)
                           "       calc COMMAND --help\n"
                           "       calc --version\n\nCommands:\n");
     for (size_t i = 0; calc_command_list[i]; i++) {
-        write_pair(out, calc_command_list[i]->name, calc_command_list[i]->summary, 12);
+        calc_output_text(out, i == CALC_COMMANDS_FIRST ? "\nMore:\n" : "");
+        write_pair(out, calc_command_list[i]->name, calc_command_list[i]->summary, 13);
     }
     write_pairs(out, "Exit status", calc_help_exits, 12);
     write_pairs(out, "Environment", calc_help_environment, 28);
     calc_output_text(out, "\nExamples:\n");
-    for (size_t i = 0; calc_command_list[i]; i++) {
+    for (size_t i = 0; i < CALC_COMMANDS_FIRST; i++) {
         calc_output_printf(out, "%*s%s\n", INDENT, "", calc_command_list[i]->examples[0]);
     }
 }
