@@ -12,6 +12,8 @@ typedef struct calc_sweep_study {
     calc_designs_builder builder;
     calc_designs designs;       /**< borrows builder */
     calc_sweep_options options; /**< without callbacks */
+    size_t top; /**< best that are asked for; options.top keeps more, so that those that are alike
+                     can be shown as one */
     size_t constraints;
     calc_constraint *constraint;
 } calc_sweep_study;

@@ -32,6 +32,7 @@ typedef struct task {
     calc_ranks ranks;
     calc_sweep_result result;
     calc_sweep_watch watch;
+    calc_sweep_rows best; /* of the table */
     calc_output *file[FILES];
     bool stdout_is_taken;
 } task;
@@ -168,13 +169,35 @@ static calc_status write_sample(calc_output *out, task *t, calc_errors *errors)
 static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
 {
     const calc_paint paint = calc_paint_stdout("auto");
-    calc_sweep_plan_axes(out, &t->study);
+    bool plots = calc_opt_value(t->args, CALC_SWEEP_OPT_PLOT) != NULL;
+    const calc_sweep_view view = {.columns = calc_opt_value(t->args, CALC_SWEEP_OPT_COLUMNS),
+                                  .front = plots || calc_opt_value(t->args, CALC_SWEEP_OPT_FRONT) ||
+                                           calc_opt_value(t->args, CALC_SWEEP_OPT_OBJECTIVES),
+                                  .width = calc_paint_columns(),
+                                  .best = &t->best};
+    calc_sweep_plan_brief(out, &t->study);
     calc_sweep_table_counts(out, &t->result);
-    calc_sweep_table_found(out, &t->study, &t->result);
-    return calc_opt_value(t->args, CALC_SWEEP_OPT_PLOT)
-               ? calc_sweep_plot_write(out, &paint, &t->study, &t->result, calc_paint_columns(),
-                                       errors)
-               : CALC_OK;
+    calc_status status = calc_sweep_table_found(out, &t->study, &t->result, &view, errors);
+    return status == CALC_OK && plots ? calc_sweep_plot_write(out, &paint, &t->study, &t->result,
+                                                              calc_paint_columns(), errors)
+                                      : status;
+}
+
+/* The best of the table, of more than were asked for; everything else shows no more than that. */
+static calc_status choose_best(task *t, calc_errors *errors)
+{
+    calc_sweep_group *group = &t->result.group[0];
+    size_t top = t->study.top;
+    calc_status status = CALC_OK;
+    if (t->result.groups_count == 1) {
+        status =
+            calc_errors_status(errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top));
+    }
+    for (size_t g = 0; g < t->result.groups_count; g++) {
+        calc_front *list = &t->result.group[g].top;
+        list->count = list->count < top ? list->count : top;
+    }
+    return status;
 }
 
 static void complain_partial(const task *t)
@@ -232,6 +255,9 @@ static calc_exit finish(task *t, calc_errors *errors)
         return CALC_EXIT_BUG;
     }
     bool found = calc_sweep_found_best_of_all(&t->result) != NULL;
+    if (choose_best(t, errors) != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
     write_files(t, errors); /* first: a reader of the table who leaves, as head does, ends calc */
     if (!t->stdout_is_taken) {
         print(t, write_result, errors);
@@ -248,7 +274,12 @@ static calc_exit finish(task *t, calc_errors *errors)
 /* Everything that may be wrong with the inputs is, before the work. */
 static calc_status prepare(task *t, calc_errors *errors)
 {
+    const char *columns = calc_opt_value(t->args, CALC_SWEEP_OPT_COLUMNS);
     calc_status status = calc_sweep_study_load(&t->study, t->args, errors);
+    if (status == CALC_OK && columns) {
+        calc_sweep_columns known;
+        status = calc_sweep_columns_list(&known, &t->study, columns, errors);
+    }
     if (status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)) {
         status = calc_page_check(errors);
     }
@@ -305,6 +336,7 @@ static calc_exit run(const calc_args *args)
     calc_exit result = run_task(&t);
     discard_files(&t);
     calc_ranks_leave(&t.ranks);
+    calc_sweep_rows_free(&t.best);
     calc_sweep_result_free(&t.result);
     calc_sweep_save_free(&t.save);
     calc_sweep_study_free(&t.study);

@@ -17,8 +17,14 @@
     X(OBJECTIVES, "objectives", "LIST",                                                            \
       .doc = "1 to 4 statistics of the Pareto front: mem1 and mem2 are the needs of the tiers; "   \
              ":up or :down turns one [sample_rate,mem1,mem2]")                                     \
-    X(TOP, "top", "N", .doc = "how many best to list besides the front [10]")                      \
+    X(TOP, "top", "N",                                                                             \
+      .doc = "how many best to list; in the table, layouts that are alike count once [10]")        \
     X(TOP_BY, "top-by", "STAT", .doc = "what they are the best by", .preset = "sample_rate")       \
+    X(FRONT, "front", NULL,                                                                        \
+      .doc = "show the Pareto front, too; --objectives and --plot do as well")                     \
+    X(COLUMNS, "columns", "LIST",                                                                  \
+      .doc = "columns of the tables: heads, statistics and fields [those that differ from row to " \
+             "row and fit]")                                                                       \
     X(PER, "per", "LIST",                                                                          \
       .doc = "one front and one list of best for each num_procs, each design (model, machine and " \
              "their swept fields), or both")                                                       \

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "cli/sweep/sweep_table.h"
+#include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_write.h"
 #include "io/json_save.h"
 #include "plan/sweep_cells.h"
@@ -94,7 +94,7 @@ static void put_list(calc_put *put, const calc_sweep_study *study, const columns
 {
     size_t shown = list->count < most ? list->count : most;
     for (size_t i = 0; i < shown; i++) {
-        size_t at = calc_sweep_table_row(i, shown, list->count);
+        size_t at = calc_sweep_rows_spread(i, shown, list->count);
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_text(put, "set", name);
         calc_put_count(put, "group", (int64_t)group);

@@ -130,17 +130,63 @@ static void add_inference(char *out, const calc_inference *inference)
     }
 }
 
-void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
+static void write_names(calc_output *out, const calc_designs_builder *b)
 {
-    const calc_designs_builder *b = &study->builder;
     char names[TEXT_SIZE] = "";
-    char axes[TEXT_SIZE] = "";
     for (size_t i = 0; i < b->apps; i++) {
         calc_append(names, TEXT_SIZE, "%s%s", i ? ", " : "", b->app[i].name);
     }
     for (size_t i = 0; i < b->systems; i++) {
         calc_append(names, TEXT_SIZE, "%s%s", i ? ", " : " on ", b->system[i].name);
     }
+    calc_help_wrapped(out, names, 0);
+}
+
+/* How large the sweep is, the number format, and what has several values because that was asked
+ * for. */
+static bool is_brief(const calc_space *space, calc_axis axis)
+{
+    const calc_values *values = &space->axis[axis];
+    return axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size ||
+           axis == CALC_AXIS_datatype ||
+           (!values->standard && (values->count > 1 || (values->all && values->count == 0)));
+}
+
+void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study)
+{
+    enum { FIXED_SHOWN = 6 };
+    const calc_designs_builder *b = &study->builder;
+    const calc_space *space = &study->space;
+    char axes[TEXT_SIZE] = "";
+    int fixed = 0;
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        fixed += !space->axis[axis].standard && !is_silent(space, (calc_axis)axis) &&
+                 !is_brief(space, (calc_axis)axis);
+    }
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        bool shown = is_brief(space, (calc_axis)axis) ||
+                     (fixed <= FIXED_SHOWN && !space->axis[axis].standard);
+        if (shown && !is_silent(space, (calc_axis)axis)) {
+            add_exec_axis(axes, space, (calc_axis)axis);
+        }
+    }
+    add_inference(axes, &space->inference);
+    for (size_t i = 0; i < b->axes; i++) {
+        add_design_axis(axes, &b->axis[i]);
+    }
+    if (fixed > FIXED_SHOWN) {
+        calc_append(axes, TEXT_SIZE, "; %d fields fixed", fixed);
+    }
+    calc_append(axes, TEXT_SIZE, "; the rest by default: --plan lists it");
+    write_names(out, b);
+    calc_output_text(out, "  ");
+    calc_help_wrapped(out, axes, 2);
+}
+
+void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
+{
+    const calc_designs_builder *b = &study->builder;
+    char axes[TEXT_SIZE] = "";
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         if (!is_silent(&study->space, (calc_axis)axis)) {
             add_exec_axis(axes, &study->space, (calc_axis)axis);
@@ -151,7 +197,7 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
         add_design_axis(axes, &b->axis[i]);
     }
     calc_append(axes, TEXT_SIZE, "; every legal value of the rest");
-    calc_help_wrapped(out, names, 0);
+    write_names(out, b);
     calc_output_text(out, "  ");
     calc_help_wrapped(out, axes, 2);
 }

@@ -5,7 +5,10 @@
 #include "cli/sweep/sweep_study.h"
 #include "io/output.h"
 
-/** Write models, machines and axes. */
+/** Write models, machines, sizes, and the axes that were asked for. */
+void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study);
+
+/** Write models, machines and all axes. */
 void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study);
 
 /** Write how many layouts there are, what they are made of, and about how long it takes.

@@ -9,7 +9,7 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/draw/scatter.h"
-#include "cli/sweep/sweep_table.h"
+#include "cli/sweep/sweep_rows.h"
 #include "spec/field.h"
 
 enum {
@@ -37,29 +37,40 @@ static void add(points *p, const calc_sweep_study *study, const calc_found *foun
 static void add_front(points *p, const calc_sweep_study *study, const calc_sweep_group *group)
 {
     size_t count = group->front.count;
-    size_t rows = count < CALC_SWEEP_TABLE_FRONT ? count : CALC_SWEEP_TABLE_FRONT;
+    size_t rows = count < CALC_SWEEP_ROWS_FRONT ? count : CALC_SWEEP_ROWS_FRONT;
     size_t rest = count < MOST_POINTS ? count : MOST_POINTS;
     for (size_t i = 0; i < rows; i++) {
-        size_t at = calc_sweep_table_row(i, rows, count);
+        size_t at = calc_sweep_rows_spread(i, rows, count);
         add(p, study, &group->front.item[at], at + 1);
     }
     for (size_t i = 0; rows < count && i < rest; i++) {
-        add(p, study, &group->front.item[calc_sweep_table_row(i, rest, count)], 0);
+        add(p, study, &group->front.item[calc_sweep_rows_spread(i, rest, count)], 0);
     }
     for (size_t i = 0; i < group->top.count && i < MOST_POINTS; i++) {
         add(p, study, &group->top.item[i], 0);
     }
 }
 
-static void add_groups(points *p, const calc_sweep_study *study, const calc_sweep_result *result)
+static calc_status add_groups(points *p, const calc_sweep_study *study,
+                              const calc_sweep_result *result)
 {
     size_t number = 0;
+    if (study->options.per_design) {
+        calc_sweep_rows rows = {0};
+        calc_status status = calc_sweep_rows_groups(&rows, study, result);
+        for (size_t i = 0; i < rows.count && p->count < MOST_POINTS; i++) {
+            add(p, study, rows.row[i].layout, rows.row[i].number);
+        }
+        calc_sweep_rows_free(&rows);
+        return status;
+    }
     for (size_t g = 0; g < result->groups_count && p->count < MOST_POINTS; g++) {
         const calc_found *best = calc_sweep_found_best(&result->group[g]);
         if (best) {
             add(p, study, best, ++number);
         }
     }
+    return CALC_OK;
 }
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
@@ -192,19 +203,19 @@ calc_status calc_sweep_plot_write(calc_output *out, const calc_paint *paint,
                                   const calc_sweep_study *study, const calc_sweep_result *result,
                                   int columns, calc_errors *errors)
 {
-    enum { MOST = CALC_SWEEP_TABLE_FRONT + 2 * MOST_POINTS };
+    enum { MOST = CALC_SWEEP_ROWS_FRONT + 2 * MOST_POINTS };
     bool groups = result->groups_count > 1;
     if (!calc_sweep_found_best_of_all(result)) {
         return CALC_OK;
     }
     points p = {calloc(MOST, sizeof *p.found), calloc(MOST, sizeof *p.number), 0};
-    calc_status status = CALC_ERR_NOMEM;
-    if (p.found && p.number) {
-        if (groups) {
-            add_groups(&p, study, result);
-        } else {
-            add_front(&p, study, &result->group[0]);
-        }
+    calc_status status = p.found && p.number ? CALC_OK : CALC_ERR_NOMEM;
+    if (status == CALC_OK && groups) {
+        status = add_groups(&p, study, result);
+    } else if (status == CALC_OK) {
+        add_front(&p, study, &result->group[0]);
+    }
+    if (status == CALC_OK) {
         calc_output_printf(out, "\n%s, numbered as above. %s: the front of these axes.\n",
                            groups ? "Best of each group" : "Pareto front and best",
                            paint->utf8 ? "●" : "*");

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_opts.h"
+#include "cli/sweep/sweep_rows.h"
 #include "defaults.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
@@ -177,7 +178,7 @@ static calc_status take_top(sources *s, const char *word)
 {
     double top = 0;
     calc_status status = take_number(s->errors, word, true, 0, TOP_MAX, &top);
-    s->study->options.top = (size_t)top;
+    s->study->top = (size_t)top;
     return status;
 }
 
@@ -210,10 +211,12 @@ static void take_options(sources *s)
     };
     calc_sweep_options *o = &s->study->options;
     int first = s->errors->count;
-    o->top = TOP;
+    s->study->top = TOP;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         take_setting(s, settings[i].opt, settings[i].key, settings[i].take);
     }
+    bool groups = o->per_num_procs || o->per_design;
+    o->top = groups ? s->study->top : calc_sweep_rows_keep(s->study->top);
     if (o->objectives == 0 && s->errors->count == first) {
         take_words(s, "sample_rate,mem1,mem2", take_objective);
     }

@@ -2,21 +2,24 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_TABLE_H
 #define CALC_CLI_SWEEP_SWEEP_TABLE_H
 
+#include "cli/sweep/sweep_columns.h"
 #include "io/output.h"
-#include "plan/sweep_found.h"
 
-/** Rows shown at most. */
-enum { CALC_SWEEP_TABLE_FRONT = 20, CALC_SWEEP_TABLE_GROUPS = 64 };
-
-/** The i-th of `shown` rows that are spread evenly over `count`, the first and the last included.
- */
-size_t calc_sweep_table_row(size_t i, size_t shown, size_t count);
+/** What of it is shown, and how. */
+typedef struct calc_sweep_view {
+    const char *columns; /**< --columns; NULL: those that vary */
+    bool front;
+    int width;                   /**< characters of a line */
+    const calc_sweep_rows *best; /**< without groups: calc_sweep_rows_best() */
+} calc_sweep_view;
 
 /** How many layouts became what, and how fast. */
 void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result);
 
-/** Front and best; with groups (--per) the best of each. */
-void calc_sweep_table_found(calc_output *out, const calc_sweep_study *study,
-                            const calc_sweep_result *result);
+/** The best, and the front if it is asked for; with groups (--per) the best of each.
+ *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_FIELD with an error */
+CALC_MUST_USE calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *study,
+                                                 const calc_sweep_result *result,
+                                                 const calc_sweep_view *view, calc_errors *errors);
 
 #endif

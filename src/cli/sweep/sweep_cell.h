@@ -1,0 +1,56 @@
+/** @file sweep_cell.h  What stands in a column of a table of layouts. */
+#ifndef CALC_CLI_SWEEP_SWEEP_CELL_H
+#define CALC_CLI_SWEEP_SWEEP_CELL_H
+
+#include "cli/sweep/sweep_rows.h"
+#include "spec/choice_set.h"
+
+enum { CALC_SWEEP_CELL_SIZE = CALC_CHOICE_SET_SIZE, CALC_SWEEP_FLAGS = 12 };
+
+/** A letter for a value of a field. */
+typedef struct calc_sweep_flag {
+    char letter;
+    calc_axis axis;
+    int64_t value;
+    const char *meaning;
+} calc_sweep_flag;
+
+extern const calc_sweep_flag calc_sweep_flags[CALC_SWEEP_FLAGS];
+
+/** How the cells of a column are written. */
+typedef enum calc_sweep_cell {
+    CALC_SWEEP_CELL_NUMBER, /**< of the row */
+    CALC_SWEEP_CELL_APP,
+    CALC_SWEEP_CELL_SYSTEM,
+    CALC_SWEEP_CELL_DESIGN, /**< a swept field of model or machine */
+    CALC_SWEEP_CELL_STAT,
+    CALC_SWEEP_CELL_ALIKE,
+    CALC_SWEEP_CELL_SIZES, /**< tensor, pipeline, data parallelism */
+    CALC_SWEEP_CELL_NETS,  /**< of the three */
+    CALC_SWEEP_CELL_FLAGS,
+    CALC_SWEEP_CELL_FIELD /**< of the execution, or of its inference */
+} calc_sweep_cell;
+
+/** A column. */
+typedef struct calc_sweep_column {
+    calc_sweep_cell cell;
+    const char *head;
+    const calc_field *field; /**< STAT, FIELD */
+    size_t offset;           /**< FIELD: of the member in calc_exec; DESIGN: which axis */
+    int order;               /**< those with the largest are left out first; 0: never */
+    bool left;               /**< text begins on the left */
+    bool always;             /**< shown even if it is the same in all rows */
+    bool searched;           /**< said above the table if it is */
+    bool varies, shown, dropped;
+    int width;
+    char first[CALC_SWEEP_CELL_SIZE]; /**< in the first row */
+} calc_sweep_column;
+
+/** Flags that an execution has, by bit. */
+unsigned calc_sweep_flags_of(const calc_exec *exec);
+
+/** The text of a column in a row. @param text  filled: CALC_SWEEP_CELL_SIZE bytes */
+void calc_sweep_cell_text(const calc_sweep_column *column, const calc_sweep_study *study,
+                          const calc_sweep_row *row, const calc_sweep_found *found, char *text);
+
+#endif

@@ -1,0 +1,299 @@
+#include "cli/sweep/sweep_columns.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+enum { WORD_SIZE = 128 };
+
+/* ---- Which there could be -------------------------------------------------------------------- */
+
+/* Columns that have heads of their own, in their order; between them those of the designs, the
+ * objectives and the other fields. */
+static const struct known {
+    const char *head, *name; /* what --columns may call it besides its head and its key */
+    calc_sweep_cell cell;
+    const char *key;
+    int order;
+} knowns[] = {
+    {"#", "number", CALC_SWEEP_CELL_NUMBER, NULL, 0},
+    {"model", "app", CALC_SWEEP_CELL_APP, NULL, 1},
+    {"machine", "sys", CALC_SWEEP_CELL_SYSTEM, NULL, 1},
+    {"samples/s", "rate", CALC_SWEEP_CELL_STAT, "sample_rate", 0},
+    {"MFU %", "mfu", CALC_SWEEP_CELL_STAT, "model_flops_utilization", 5},
+    {"GiB", "mem1", CALC_SWEEP_CELL_STAT, "proc_mem_tier1_cap_req", 3},
+    {"GiB 2", "mem2", CALC_SWEEP_CELL_STAT, "proc_mem_tier2_cap_req", 5},
+    {"procs", "procs", CALC_SWEEP_CELL_FIELD, "num_procs", 2},
+    {"tp/pp/dp", "sizes", CALC_SWEEP_CELL_SIZES, NULL, 0},
+    {"cp", "cp", CALC_SWEEP_CELL_FIELD, "context_par", 2},
+    {"ep", "ep", CALC_SWEEP_CELL_FIELD, "expert_par", 2},
+    {"etp", "etp", CALC_SWEEP_CELL_FIELD, "expert_tensor_par", 2},
+    {"batch", "batch", CALC_SWEEP_CELL_FIELD, "batch_size", 3},
+    {"mbs", "mbs", CALC_SWEEP_CELL_FIELD, "microbatch_size", 3},
+    {"il", "vpp", CALC_SWEEP_CELL_FIELD, "pipeline_interleaving", 4},
+    {"zero", "zero", CALC_SWEEP_CELL_FIELD, "zero_stage", 4},
+    {"recompute", "recompute", CALC_SWEEP_CELL_FIELD, "activation_recompute", 4},
+    {"modules", "modules", CALC_SWEEP_CELL_FIELD, "recompute_modules", 4},
+    {"schedule", "schedule", CALC_SWEEP_CELL_FIELD, "pipeline_schedule", 4},
+    {"balance", "balance", CALC_SWEEP_CELL_FIELD, "pipeline_balance", 7},
+    {"comm", "comm", CALC_SWEEP_CELL_FIELD, "tensor_par_comm_type", 7},
+    {"nets", "nets", CALC_SWEEP_CELL_NETS, NULL, 6},
+    {"flags", "flags", CALC_SWEEP_CELL_FLAGS, NULL, 5},
+    {"alike", "alike", CALC_SWEEP_CELL_ALIKE, NULL, 4},
+};
+enum { KNOWNS = sizeof knowns / sizeof *knowns };
+
+static bool is_word(const calc_field *field)
+{
+    return field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET;
+}
+
+/* The i-th field of the execution, if it can be a column; then those of its inference. */
+static const calc_field *field_at(size_t i, size_t *offset)
+{
+    const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
+    if (i < exec->count) {
+        *offset = exec->rows[i].offset;
+        bool plain = exec->rows[i].type != CALC_TYPE_NOTE && exec->rows[i].type != CALC_TYPE_OBJECT;
+        return plain ? &exec->rows[i] : NULL;
+    }
+    const calc_field *inference = &exec->rows[CALC_AXIS_inference];
+    const calc_field *field = &inference->table->rows[i - exec->count];
+    *offset = inference->offset + field->offset;
+    return field->type == CALC_TYPE_NOTE ? NULL : field;
+}
+
+static size_t fields(void)
+{
+    const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
+    return exec->count + exec->rows[CALC_AXIS_inference].table->count;
+}
+
+/* The values of the axis that a field is; NULL for those of inference. */
+static const calc_values *values_of(const calc_sweep_study *study, const calc_field *field)
+{
+    ptrdiff_t axis = field - calc_table_of(CALC_KIND_EXEC)->rows;
+    return axis >= 0 && axis < CALC_AXIS_COUNT ? &study->space.axis[axis] : NULL;
+}
+
+static bool is_axis(const calc_field *field, calc_axis axis)
+{
+    return field == &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+}
+
+/* Whether an axis has several values because that was asked for. */
+static bool is_compared(const calc_values *v)
+{
+    return v && !v->standard && (v->all || v->count > 1);
+}
+
+/* Whether the search has chosen the value of a field, so that it is news. */
+static bool is_searched(const calc_sweep_study *study, const calc_field *field)
+{
+    const calc_values *v = values_of(study, field);
+    bool batch = is_axis(field, CALC_AXIS_batch_size) && study->space.batch_is_maximum;
+    return v && (v->all || v->count > 1 || batch);
+}
+
+static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const char *head,
+                              int order)
+{
+    c->count -= c->count == CALC_SWEEP_COLUMNS; /* far more than anybody sweeps */
+    calc_sweep_column *column = &c->column[c->count++];
+    *column = (calc_sweep_column){.cell = cell, .head = head, .order = order};
+    return column;
+}
+
+static void add_field(calc_sweep_columns *c, const calc_sweep_study *study, const calc_field *field,
+                      size_t offset, const char *head, int order)
+{
+    calc_sweep_column *column = add(c, CALC_SWEEP_CELL_FIELD, head, order);
+    column->field = field;
+    column->offset = offset;
+    column->left = is_word(field);
+    column->searched = is_searched(study, field);
+    column->order = is_compared(values_of(study, field)) ? 1 : order;
+}
+
+static void add_stat(calc_sweep_columns *c, const calc_field *field, const char *head, int order)
+{
+    calc_sweep_column *column = add(c, CALC_SWEEP_CELL_STAT, head, order);
+    column->field = field;
+    column->left = is_word(field);
+}
+
+static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, const struct known *k)
+{
+    if (k->cell == CALC_SWEEP_CELL_STAT) {
+        add_stat(c, calc_table_find(calc_table_of(CALC_KIND_STATS), k->key), k->head, k->order);
+    } else if (k->cell == CALC_SWEEP_CELL_FIELD) {
+        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), k->key);
+        add_field(c, study, field, field->offset, k->head, k->order);
+    } else {
+        calc_sweep_column *column = add(c, k->cell, k->head, k->order);
+        column->left = k->cell == CALC_SWEEP_CELL_APP || k->cell == CALC_SWEEP_CELL_SYSTEM ||
+                       k->cell == CALC_SWEEP_CELL_FLAGS;
+        column->searched = k->cell == CALC_SWEEP_CELL_FLAGS || k->cell == CALC_SWEEP_CELL_NETS;
+        column->always = k->cell == CALC_SWEEP_CELL_NUMBER || k->cell == CALC_SWEEP_CELL_SIZES;
+    }
+}
+
+static calc_sweep_column *find_stat(calc_sweep_columns *c, const calc_field *field)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->column[i].cell == CALC_SWEEP_CELL_STAT && c->column[i].field == field) {
+            return &c->column[i];
+        }
+    }
+    return NULL;
+}
+
+/* What was asked for has a column, whatever it says, and so have speed and memory. */
+static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
+{
+    const calc_sweep_options *o = &study->options;
+    for (size_t i = 0; i < c->count; i++) {
+        calc_sweep_column *column = &c->column[i];
+        bool tier2 = strcmp(column->head, "GiB 2") == 0;
+        column->always |= column->cell == CALC_SWEEP_CELL_STAT && !tier2;
+    }
+    for (size_t i = 0; i <= o->objectives; i++) {
+        const calc_field *field = i == 0 ? o->top_by.field : o->objective[i - 1].field;
+        calc_sweep_column *column = find_stat(c, field);
+        if (!column) {
+            add_stat(c, field, field->key, i == 0 ? 0 : 2);
+            column = &c->column[c->count - 1];
+        }
+        column->always |= strcmp(field->key, "proc_mem_tier2_cap_req") != 0;
+        column->order = i == 0 ? 0 : column->order;
+    }
+}
+
+/* Fields that other columns show. */
+static bool is_shown_elsewhere(const calc_sweep_columns *c, const calc_field *field)
+{
+    static const calc_axis together[] = {CALC_AXIS_tensor_par,       CALC_AXIS_pipeline_par,
+                                         CALC_AXIS_data_par,         CALC_AXIS_tensor_par_net,
+                                         CALC_AXIS_pipeline_par_net, CALC_AXIS_data_par_net};
+    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
+    bool shown = false;
+    for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
+        shown |= field == &rows[together[i]];
+    }
+    for (int i = 0; i < CALC_SWEEP_FLAGS; i++) {
+        shown |= field == &rows[calc_sweep_flags[i].axis];
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        shown |= c->column[i].cell == CALC_SWEEP_CELL_FIELD && c->column[i].field == field;
+    }
+    return shown;
+}
+
+static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
+{
+    bool serves = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    for (size_t i = 0; i < KNOWNS; i++) {
+        /* Of what is served, the samples of a step say nothing. */
+        if (!serves || !knowns[i].key ||
+            (strcmp(knowns[i].key, "sample_rate") != 0 &&
+             strcmp(knowns[i].key, "model_flops_utilization") != 0)) {
+            add_known(c, study, &knowns[i]);
+        }
+        if (knowns[i].cell == CALC_SWEEP_CELL_SYSTEM) {
+            for (size_t axis = 0; axis < study->builder.axes; axis++) {
+                add(c, CALC_SWEEP_CELL_DESIGN, study->builder.axis[axis].path, 1)->offset = axis;
+            }
+        } else if (knowns[i].key && strcmp(knowns[i].key, "proc_mem_tier2_cap_req") == 0) {
+            add_asked(c, study);
+        }
+    }
+    for (size_t i = 0; i < fields(); i++) {
+        size_t offset;
+        const calc_field *field = field_at(i, &offset);
+        if (field && !is_shown_elsewhere(c, field)) {
+            add_field(c, study, field, offset, field->key, 7);
+            calc_sweep_column *last = &c->column[c->count - 1];
+            last->searched &= last->order == 1 || is_axis(field, CALC_AXIS_datatype);
+        }
+    }
+}
+
+/* ---- Which are asked for --------------------------------------------------------------------- */
+
+/* Add a column by its head or what else it is called. @return whether there is one */
+static bool add_called(calc_sweep_columns *c, const calc_sweep_study *study, const char *word)
+{
+    for (size_t i = 0; i < KNOWNS; i++) {
+        const struct known *k = &knowns[i];
+        if (strcasecmp(word, k->name) == 0 || strcasecmp(word, k->head) == 0 ||
+            (k->key && strcmp(word, k->key) == 0)) {
+            add_known(c, study, k);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < study->builder.axes; i++) {
+        if (strcmp(word, study->builder.axis[i].path) == 0) {
+            add(c, CALC_SWEEP_CELL_DESIGN, study->builder.axis[i].path, 0)->offset = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static calc_status unknown_column(const char *word, calc_errors *errors)
+{
+    const char *names[KNOWNS + 1];
+    char shown[CALC_UTF8_SHOW_SIZE];
+    char hint[CALC_HINT_SIZE];
+    for (size_t i = 0; i < KNOWNS; i++) {
+        names[i] = knowns[i].name;
+    }
+    names[KNOWNS] = NULL;
+    const char *near = calc_nearest(word, names);
+    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                           near ? calc_did_you_mean(near, hint)
+                                : "a column is a head of the table, a statistic or a field",
+                           "unknown column \"%s\"", calc_utf8_show(shown, word, strlen(word)));
+}
+
+static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *study, const char *word,
+                             calc_errors *errors)
+{
+    const calc_field *stat = calc_table_find(calc_table_of(CALC_KIND_STATS), word);
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), word);
+    if (add_called(c, study, word)) {
+        return CALC_OK;
+    }
+    if (stat) {
+        add_stat(c, stat, stat->key, 0);
+    } else if (field && field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT) {
+        add_field(c, study, field, field->offset, field->key, 0);
+    } else {
+        return unknown_column(word, errors);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_sweep_columns_list(calc_sweep_columns *columns, const calc_sweep_study *study,
+                                    const char *names, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    *columns = (calc_sweep_columns){.chosen = names != NULL};
+    if (!names) {
+        list_all(columns, study);
+        return CALC_OK;
+    }
+    add_known(columns, study, &knowns[0]);
+    while (*names && status == CALC_OK) {
+        char word[WORD_SIZE];
+        size_t length = strcspn(names, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, names);
+        status = take_word(columns, study, word, errors);
+        names += length + (names[length] == ',');
+    }
+    return status;
+}

@@ -1,0 +1,181 @@
+#include "cli/sweep/sweep_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What makes no difference: predictions are no better than that. */
+static const double same_share = 0.01, same_memory_share = 0.1;
+
+size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count)
+{
+    return shown < 2 ? 0 : i * (count - 1) / (shown - 1);
+}
+
+size_t calc_sweep_rows_keep(size_t top)
+{
+    enum { TIMES = 8, MORE = 200, READ = 1000 /* more rows than that are for programs */ };
+    return top > READ ? top : top < MORE / (TIMES - 1) ? top * TIMES : top + MORE;
+}
+
+static bool make(calc_sweep_rows *rows, size_t count)
+{
+    *rows = (calc_sweep_rows){.row = calloc(count > 0 ? count : 1, sizeof *rows->row)};
+    return rows->row != NULL;
+}
+
+void calc_sweep_rows_free(calc_sweep_rows *rows)
+{
+    free(rows->row);
+    *rows = (calc_sweep_rows){0};
+}
+
+/* ---- Layouts that differ in nothing that matters --------------------------------------------- */
+
+static bool within(double a, double b, double share)
+{
+    return fabs(a - b) <= share * fabs(b);
+}
+
+/* Axes whose values are never folded into one row: sizes, and what was asked to be compared. */
+static bool is_apart(const calc_space *space, calc_axis axis)
+{
+    const calc_values *values = &space->axis[axis];
+    switch (axis) {
+    case CALC_AXIS_num_procs:
+    case CALC_AXIS_tensor_par:
+    case CALC_AXIS_pipeline_par:
+    case CALC_AXIS_data_par:
+    case CALC_AXIS_context_par:
+    case CALC_AXIS_expert_par:
+    case CALC_AXIS_expert_tensor_par:
+    case CALC_AXIS_microbatch_size:
+    case CALC_AXIS_seq_size:
+        return true;
+    default:
+        return !values->standard && (values->count > 1 || (values->all && values->count == 0));
+    }
+}
+
+static bool is_like(const calc_sweep_study *study, const calc_found *a, const calc_found *b)
+{
+    if (a->design != b->design || !within(a->objective[0], b->objective[0], same_share)) {
+        return false;
+    }
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        if (is_apart(&study->space, (calc_axis)axis) &&
+            calc_axis_get(&a->exec, (calc_axis)axis) != calc_axis_get(&b->exec, (calc_axis)axis)) {
+            return false;
+        }
+    }
+    calc_sweep_found x, y;
+    calc_sweep_found_run(study, a, &x);
+    calc_sweep_found_run(study, b, &y);
+    return within(x.stats.proc_mem_tier1_cap_req, y.stats.proc_mem_tier1_cap_req,
+                  same_memory_share);
+}
+
+calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
+                                 const calc_front *best, size_t top)
+{
+    if (!make(rows, top < best->count ? top : best->count)) {
+        return CALC_ERR_NOMEM;
+    }
+    bool folds = study->options.top > top; /* else a fold would be a row too few */
+    for (size_t i = 0; i < best->count; i++) {
+        const calc_found *layout = &best->item[i];
+        size_t at = folds ? 0 : rows->count;
+        while (at < rows->count && !is_like(study, layout, rows->row[at].layout)) {
+            at++;
+        }
+        if (at < rows->count) {
+            rows->row[at].alike++;
+        } else if (rows->count < top) {
+            bool equal =
+                i > 0 && within(layout->objective[0], best->item[0].objective[0], same_share);
+            rows->row[rows->count++] =
+                (calc_sweep_row){.layout = layout, .number = i + 1, .equal = equal};
+        }
+    }
+    rows->of = rows->count;
+    return CALC_OK;
+}
+
+calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_front *front)
+{
+    size_t shown = front->count < CALC_SWEEP_ROWS_FRONT ? front->count : CALC_SWEEP_ROWS_FRONT;
+    if (!make(rows, shown)) {
+        return CALC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < shown; i++) {
+        size_t at = calc_sweep_rows_spread(i, shown, front->count);
+        rows->row[i] = (calc_sweep_row){.layout = &front->item[at], .number = at + 1};
+    }
+    rows->count = shown;
+    rows->of = front->count;
+    return CALC_OK;
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+/* The best of a group, while groups are sorted. */
+typedef struct place {
+    const calc_found *layout;
+    int64_t num_procs; /* 0: whatever it is */
+    double value;      /* of what is best: less is better */
+    size_t group;
+} place;
+
+static int compare_places(const void *a, const void *b)
+{
+    const place *x = a;
+    const place *y = b;
+    if (x->num_procs != y->num_procs) {
+        return x->num_procs < y->num_procs ? -1 : 1;
+    }
+    if (x->value != y->value) {
+        return x->value < y->value ? -1 : 1;
+    }
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+/* The places of all groups. @return how many */
+static size_t list_places(place *out, const calc_sweep_study *study,
+                          const calc_sweep_result *result)
+{
+    const calc_sweep_options *o = &study->options;
+    size_t count = 0;
+    for (size_t g = 0; g < result->groups_count; g++) {
+        const calc_found *best = calc_sweep_found_best(&result->group[g]);
+        if (best) {
+            calc_sweep_found found;
+            calc_sweep_found_run(study, best, &found);
+            out[count++] = (place){.layout = best,
+                                   .num_procs = o->per_num_procs ? best->exec.num_procs : 0,
+                                   .value = calc_objective_of(&o->top_by, &found.stats),
+                                   .group = g};
+        }
+    }
+    return count;
+}
+
+calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study *study,
+                                   const calc_sweep_result *result)
+{
+    place *list = malloc((result->groups_count + 1) * sizeof *list);
+    if (!list || !make(rows, CALC_SWEEP_ROWS_GROUPS)) {
+        free(list);
+        return CALC_ERR_NOMEM;
+    }
+    bool sorted = study->options.per_design;
+    rows->of = list_places(list, study, result);
+    rows->count = rows->of < CALC_SWEEP_ROWS_GROUPS ? rows->of : CALC_SWEEP_ROWS_GROUPS;
+    if (sorted) {
+        qsort(list, rows->of, sizeof *list, compare_places);
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t at = sorted ? i : calc_sweep_rows_spread(i, rows->count, rows->of);
+        rows->row[i] = (calc_sweep_row){.layout = list[at].layout, .number = at + 1};
+    }
+    free(list);
+    return CALC_OK;
+}

@@ -1,0 +1,54 @@
+/** @file sweep_rows.h  Which of the layouts that a sweep found are rows of a table. */
+#ifndef CALC_CLI_SWEEP_SWEEP_ROWS_H
+#define CALC_CLI_SWEEP_SWEEP_ROWS_H
+
+#include "base/error.h"
+#include "plan/sweep_found.h"
+
+/** Rows shown at most. */
+enum { CALC_SWEEP_ROWS_FRONT = 20, CALC_SWEEP_ROWS_GROUPS = 64 };
+
+/** One row. */
+typedef struct calc_sweep_row {
+    const calc_found *layout; /**< borrowed from the result */
+    size_t number;            /**< its place in the whole list */
+    size_t alike;             /**< layouts behind it that the row stands for, too */
+    bool equal;               /**< not the first, and as good as that within 1 % */
+} calc_sweep_row;
+
+/** A table. Owns its rows; free with calc_sweep_rows_free(). Start with {0}. */
+typedef struct calc_sweep_rows {
+    size_t count;
+    size_t of; /**< rows of which they are, evenly spread or the first ones */
+    calc_sweep_row *row;
+} calc_sweep_rows;
+
+/** The i-th of `shown` rows that are spread evenly over `count`, the first and the last included.
+ */
+size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count);
+
+/** How many best the sweep keeps so that `top` different ones can be shown, if there are as many:
+ *  eight times as many, at most 200 more; of more than 1,000 none is folded. */
+size_t calc_sweep_rows_keep(size_t top);
+
+/** The best of a sweep without groups, at most `top`. A layout is folded into a row above it where
+ *  design, sizes, micro-batch and what was asked to be compared are the same, what it is the best
+ * by is within 1 %, and the need of the first tier within 10 %.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
+                                               const calc_front *best, size_t top);
+
+/** The front, evenly spread. @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_front *front);
+
+/** The best of each group that has one: designs from the best to the worst, those of a number of
+ *  processors together; without designs in the order of these numbers, evenly spread.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_sweep_rows_groups(calc_sweep_rows *rows,
+                                                 const calc_sweep_study *study,
+                                                 const calc_sweep_result *result);
+
+/** Free what it owns. Fine on {0}. */
+void calc_sweep_rows_free(calc_sweep_rows *rows);
+
+#endif

@@ -1,0 +1,24 @@
+# tables fit the width, show what differs, and fold what does not; files are the same as ever
+export COLUMNS
+sweep() { "$CALC" sweep "$@" --threads 2 --progress none; }
+table() { sed -n '/^Best/,$p'; }
+small='llama3-8B h100_sxm --procs 16 --batch 64'
+for COLUMNS in 60 80 120; do # the wrapped texts are for 80
+    sweep $small --top 5 --front | table | awk -v most="$((COLUMNS > 80 ? COLUMNS : 80))" 'length > most'
+    sweep $small --top 5 --front | table | grep -E '^ *[0-9#]+=? ' | awk -v most="$COLUMNS" 'length > most'
+done
+COLUMNS=50 sweep $small --top 3 | table
+COLUMNS=80
+# as many different ones as asked for; the best comes first and alone unless the front is wanted
+sweep $small --top 3 | grep -c -E '^ *[0-9]+=? +[0-9]'
+for front in '' --front '--objectives sample_rate,mem1'; do sweep $small --top 3 $front | grep -E '^(Best|Pareto)' | cut -d' ' -f1; done
+# what was asked to be compared is not folded, and has a column even if it must be narrow
+sweep $small --top 4 --axis batch_size=32,64 --axis zero_stage=0,1 --columns batch,zero,il,mfu | table
+# the file has the best ones, folded or not
+sweep $small --top 3 --out out.csv > table.txt && cut -d, -f1,2 out.csv | grep top
+# columns: heads in any case, other names, statistics, fields, swept fields of the machine
+sweep $small --top 1 --axis sys.mem1.GiB=80,96 --columns 'gib,MFU %,tokens_per_s,tensor_par,sys.mem1.GiB,machine' | table
+sweep $small --columns mfu,speed 2>&1
+echo $?
+# designs from the fastest on, named by what differs
+sweep llama3-8B a100_sxm_80g,h100_sxm,h200 --procs 8 --batch 16 --per design --top 1 --columns machine | table
