@@ -130,8 +130,9 @@ static bool legal(const calc_app *app, const calc_system *system, const calc_exe
            (experts || (e->strategy.expert_par <= 1 && e->strategy.expert_tensor_par <= 1));
 }
 
-/* Whether a space asks for an attention type. Every one stands for those of Calculon, or for the
- * one of a model that says how many keys and values it has. */
+/* Whether a space asks for an attention type. Every one stands for the one of a model that says how
+ * many keys and values it has, and otherwise for those of Calculon if somebody asks for them: they
+ * are different models. */
 static bool wants(const calc_space *space, const calc_app *app, calc_attention_type type)
 {
     if (!space->axis[CALC_AXIS_attention_type].all) {
@@ -143,7 +144,8 @@ static bool wants(const calc_space *space, const calc_app *app, calc_attention_t
     if (app->kv_heads > 0) {
         return type == CALC_ATTENTION_TYPE_GROUPED_QUERY;
     }
-    return type <= CALC_ATTENTION_TYPE_MULTIQUERY;
+    return space->axis[CALC_AXIS_attention_type].standard ? type == CALC_ATTENTION_TYPE_MULTIHEAD
+                                                          : type <= CALC_ATTENTION_TYPE_MULTIQUERY;
 }
 
 /* Every combination of the values of the axes from `axis` on. */
