@@ -220,9 +220,8 @@ typedef struct calc_strategy {
 /** How the model is laid out and run: ranks, batch and pipeline, and the strategy of its layers. */
 typedef struct calc_exec {
     calc_strategy strategy;
-    uint32_t
-        automatic; /**< fields of CALC_AUTO that say "auto", a bit each, until calc_resolve() */
 #include "calc/exec.fields.h"
+    uint32_t automatic; /**< fields that say "auto", a bit each, until calc_resolve() */
 } calc_exec;
 /** The answer. A statistic that cannot be computed for the layout is NaN (JSON null). */
 typedef struct calc_stats {
