@@ -90,6 +90,32 @@ static bool same_class(const calc_stage_class *a, const calc_stage_class *b)
     return same;
 }
 
+/* Whether a balance that comes before this one in the space spreads the blocks over stages of one
+ * chunk as it does: that one stands for both. */
+static bool balanced_before(const calc_space *space, const calc_shape *shape, const calc_exec *e,
+                            const calc_stages *stages, calc_compat compat)
+{
+    const calc_values *axis = &space->axis[CALC_AXIS_pipeline_balance];
+    bool one_chunk =
+        e->pipeline_interleaving == 1 && e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    for (size_t i = 0; i < axis->count && one_chunk; i++) {
+        calc_exec other = *e;
+        calc_axis_put(&other, CALC_AXIS_pipeline_balance, axis->value[i]);
+        if (other.pipeline_balance >= e->pipeline_balance) {
+            break;
+        }
+        calc_stages s = calc_stages_split(shape, &other, compat);
+        bool same = s.fit == stages->fit && s.count == stages->count;
+        for (size_t k = 0; k < s.count && same; k++) {
+            same = same_class(&s.item[k], &stages->item[k]);
+        }
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_rows *rows,
                            calc_compat compat)
 {
@@ -99,8 +125,9 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
     bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
                    e.inference.phase == CALC_INFERENCE_PHASE_NONE;
     int64_t most = chunked ? (int64_t)ceil(rows->shape.blocks / (double)e.pipeline_par) + 1 : 1;
-    /* Where overlap is preferred, there must be something to overlap. */
-    bool sends = e.pipeline_par > 1 || !space->axis[CALC_AXIS_pipeline_par_overlap].last;
+    /* Without messages there is nothing to overlap: false stands for both. */
+    bool sends =
+        e.pipeline_par > 1 || !calc_space_has(space, CALC_AXIS_pipeline_par_overlap, false);
     size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, sends, overlap);
     size_t candidates = axis->all ? (size_t)most : axis->count;
     k->fitting = 0;
@@ -113,6 +140,9 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
         e.pipeline_interleaving = v;
         calc_stages s = calc_stages_split(&rows->shape, &e, compat);
         k->fewest_blocks = s.fewest_blocks;
+        if (balanced_before(space, &rows->shape, &e, &s, compat)) {
+            continue;
+        }
         for (size_t o = 0; o < overlaps; o++) {
             calc_cell_chunking c = {v, overlap[o] != 0};
             if (s.fit) {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "model/cost/state.h"
+
 void calc_rows_free(calc_rows *rows)
 {
     free(rows->row);
@@ -160,6 +162,8 @@ static size_t pick_recompute(const calc_space *space, const calc_exec *base, int
                                                  : pick(space, axis, every, 3, out);
 }
 
+enum { ZERO_STAGES = 4 };
+
 /* Ways to keep the state, of which replicas there may be one only. */
 typedef struct state_choices {
     size_t count;
@@ -171,18 +175,22 @@ static void list_states(const calc_space *space, state_choices *out)
     int64_t sharding[2];
     const calc_values *zero = &space->axis[CALC_AXIS_zero_stage];
     size_t shardings = calc_space_pick_bool(space, CALC_AXIS_optimizer_sharding, true, sharding);
-    size_t zeros = zero->count;
+    size_t zeros = zero->count; /* never `*` */
     bool alone_first = space->axis[CALC_AXIS_optimizer_sharding].last && sharding[0] &&
                        calc_space_has(space, CALC_AXIS_zero_stage, 0);
     out->count = 0;
     if (alone_first) {
         out->choice[out->count++] = (calc_row_choice){.alone = true};
     }
-    for (size_t s = 0; s < shardings; s++) {
-        for (size_t z = 0; z < zeros; z++) {
-            out->choice[out->count++] =
-                (calc_row_choice){.sharding = sharding[s] != 0, .zero = zero->value[z]};
+    bool known[ZERO_STAGES] = {false}; /* the first way to say a stage stands for it */
+    for (size_t i = 0; i < shardings * zeros; i++) {
+        calc_row_choice c = {.sharding = sharding[i / zeros] != 0, .zero = zero->value[i % zeros]};
+        calc_strategy strategy = {.optimizer_sharding = c.sharding, .zero_stage = c.zero};
+        bool *stage = &known[calc_zero_stage(&strategy)];
+        if (!*stage) {
+            out->choice[out->count++] = c;
         }
+        *stage = true;
     }
 }
 
@@ -247,6 +255,10 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
         pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
     size_t overlap_count = pick(space, CALC_AXIS_tensor_par_overlap, overlaps,
                                 e->strategy.tensor_par > 1 ? kinds : 1, overlap);
+    /* Of one rank all types are the same, and with tiles nothing is gathered whole: the first that
+     * is legal stands for the others. */
+    bool calculon = calc_space_calculon(compat);
+    size_t before = rows->count;
     for (size_t k = 0; k < type_count; k++) {
         e->strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
         bool split = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
@@ -258,6 +270,12 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
         for (size_t l = 0; l < redo_count * overlap_count; l++) {
             e->strategy.seq_par_ag_redo = redo[l / overlap_count] != 0;
             e->strategy.tensor_par_overlap = (calc_tensor_par_overlap)overlap[l % overlap_count];
+            bool again = e->strategy.tensor_par == 1
+                             ? rows->count > before
+                             : l >= overlap_count && calc_operator_tiled(&e->strategy);
+            if (again && !calculon) {
+                continue;
+            }
             if (add_rows(rows, e) != CALC_OK) {
                 return CALC_ERR_NOMEM;
             }

@@ -4,6 +4,8 @@
 
 #include "base/buffer.h"
 #include "cell.h"
+#include "spec/field.h"
+#include "spec/idle.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "variants.h"
@@ -252,14 +254,25 @@ void calc_units_free(calc_units *units)
     *units = (calc_units){0};
 }
 
-/* Whether the sizes of a cell go with experts and schedule. How a single stage is balanced does not
- * matter: one of the values stands for all. */
-static bool stages_legal(const calc_space *space, const calc_exec *e)
+/* Whether fields that change nothing have the first of their values, which stands for all. Tiles
+ * and lanes look after pipeline_par_overlap. */
+static bool first_of_idle(const calc_space *space, const calc_app *app, const calc_exec *e)
 {
-    if (e->pipeline_par == 1 &&
-        e->pipeline_balance != space->axis[CALC_AXIS_pipeline_balance].value[0]) {
-        return false;
+    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        const calc_values *values = &space->axis[axis];
+        if (values->count > 1 && axis != CALC_AXIS_pipeline_par_overlap &&
+            calc_idle(app, e, &rows[axis]) &&
+            calc_axis_get(e, (calc_axis)axis) != values->value[0]) {
+            return false;
+        }
     }
+    return true;
+}
+
+/* Whether the sizes of a cell go with experts and schedule. */
+static bool stages_legal(const calc_exec *e)
+{
     int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
     int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
@@ -288,7 +301,8 @@ static bool served_legal(const calc_worker *w)
  * many units have none. */
 static void run_cell(calc_worker *w, const calc_unit *unit, size_t procs, bool *filled)
 {
-    if (!stages_legal(w->space, &w->cell.exec) || !served_legal(w)) {
+    const calc_exec *e = &w->cell.exec;
+    if (!first_of_idle(w->space, w->app, e) || !stages_legal(e) || !served_legal(w)) {
         return;
     }
     if (!*filled) {

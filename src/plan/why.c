@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "plan/resources.h"
 #include "spec/field.h"
+#include "spec/idle.h"
 #include "spec/value_text.h"
 
 /* What is known while changes are tried. */
@@ -39,7 +40,7 @@ static void describe(const calc_exec *from, const calc_exec *to, char *text, siz
     }
 }
 
-/* Evaluate a changed execution; keep it if it can run. */
+/* Evaluate a changed execution; keep it if it can run and differs in time or memory. */
 static void try(search *s, const calc_exec *exec)
 {
     calc_why *out = s->out;
@@ -59,7 +60,10 @@ static void try(search *s, const calc_exec *exec)
     }
     out->tried++;
     if (calc_check(s->app, s->system, exec, &errors) == CALC_OK &&
-        calc_run(s->app, s->system, exec, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
+        calc_run(s->app, s->system, exec, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK &&
+        (stats.total_time != out->before.total_time ||
+         stats.proc_mem_tier1_cap_req != out->before.proc_mem_tier1_cap_req ||
+         stats.proc_mem_tier2_cap_req != out->before.proc_mem_tier2_cap_req)) {
         change.time_s = stats.total_time;
         change.tier1_bytes = stats.proc_mem_tier1_cap_req;
         out->change[out->count++] = change;
@@ -225,7 +229,7 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
     calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (!is_given(field) && !is_parallel(field)) {
+        if (!is_given(field) && !is_parallel(field) && !calc_idle(app, exec, field)) {
             try_field(&s, field);
         }
     }

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "classic.h"
+#include "model/cost/state.h"
 #include "model/operators/calculon.h"
 #include "model/stages/stages.h"
 #include "spec/absent.h"
+#include "spec/field.h"
+#include "spec/idle.h"
 #include "units.h"
 
 /* ---- Every layout ---------------------------------------------------------------------------- */
@@ -28,11 +31,75 @@ static bool is_all(const listing *l, calc_axis axis)
     return l->s->space.axis[axis].all;
 }
 
+/* Whether the stages of two layouts are the same. */
+static bool same_stages(const calc_stages *a, const calc_stages *b)
+{
+    bool same = a->fit == b->fit && a->count == b->count;
+    for (size_t i = 0; i < a->count && same; i++) {
+#define CALC_X(member) same = same && a->item[i].member == b->item[i].member;
+        CALC_STAGE_CLASS_LIST(CALC_X)
+#undef CALC_X
+    }
+    return same;
+}
+
+/* Whether a layout has fields that change nothing, and another one of the space, which comes
+ * before, has other values of them. */
+static bool said_before(const listing *l, const calc_exec *e)
+{
+    const calc_space *s = &l->s->space;
+    bool calculon = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        const calc_values *values = &s->axis[axis];
+        if (values->count > 1 && calc_axis_get(e, (calc_axis)axis) != values->value[0] &&
+            calc_idle(l->app, e, &calc_table_of(CALC_KIND_EXEC)->rows[axis])) {
+            return true;
+        }
+    }
+    calc_exec other = *e;
+    for (int sharding = 0; sharding < 2; sharding++) {
+        for (int64_t zero = 0; zero < 4; zero++) {
+            other.strategy.optimizer_sharding = sharding != 0;
+            other.strategy.zero_stage = zero;
+            if (calc_space_has(s, CALC_AXIS_optimizer_sharding, sharding) &&
+                calc_space_has(s, CALC_AXIS_zero_stage, zero) && calc_axis_compare(&other, e) < 0 &&
+                calc_zero_stage(&other.strategy) == calc_zero_stage(&e->strategy)) {
+                return true;
+            }
+        }
+    }
+    bool redo = e->strategy.seq_par_ag_redo;
+    bool tiled = e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
+                 e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+    if (redo && (tiled || e->strategy.tensor_par == 1) && !calculon &&
+        calc_space_has(s, CALC_AXIS_seq_par_ag_redo, false)) {
+        return true;
+    }
+    for (int type = 0; type < (int)e->strategy.tensor_par_comm_type && !calculon; type++) {
+        if (e->strategy.tensor_par == 1 && !redo &&
+            calc_space_has(s, CALC_AXIS_tensor_par_comm_type, type)) {
+            return true;
+        }
+    }
+    calc_shape shape = calc_shape_of(l->app, &e->strategy, e->microbatch_size, e->seq_size);
+    calc_stages stages = calc_stages_split(&shape, e, l->compat);
+    other = *e;
+    for (int balance = 0; balance < (int)e->pipeline_balance; balance++) {
+        other.pipeline_balance = (calc_pipeline_balance)balance;
+        calc_stages before = calc_stages_split(&shape, &other, l->compat);
+        if (calc_space_has(s, CALC_AXIS_pipeline_balance, balance) &&
+            e->pipeline_interleaving == 1 && e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
+            same_stages(&before, &stages)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the search leaves out although it is legal: it is the same as something else, next to it, or
  * not in Calculon's. */
 static bool searched_fields(const listing *l, const calc_exec *e)
 {
-    const calc_space *s = &l->s->space;
     bool calculon = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
     bool modules = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
     bool attention = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
@@ -50,8 +117,7 @@ static bool searched_fields(const listing *l, const calc_exec *e)
         calc_calculon_lacks(l->app, &e->strategy)) {
         return false;
     }
-    return e->pipeline_par > 1 ||
-           e->pipeline_balance == s->axis[CALC_AXIS_pipeline_balance].value[0];
+    return !said_before(l, e);
 }
 
 /* The stages and chunks that it takes where every legal number of them is wanted. */

@@ -48,16 +48,24 @@ START_TEST(rows_are_the_legal_combinations)
 {
     begin();
     /* Recomputation none and full, as flash attention has nothing to spare; ar, p2p_rs_ag, rs_ag,
-     * of which the last may gather again unless everything is recomputed; 5 overlaps; 2 networks.
-     */
-    ck_assert_uint_eq(filled(false), (4 + 3) * 5 * 2);
+     * of which the last may gather again unless everything is recomputed or it comes in tiles;
+     * 5 overlaps, 2 of them in tiles; 2 networks. */
+    ck_assert_uint_eq(filled(false), (4 * 3 + 3 * 2 + 3 * 5) * 2);
     base.strategy.tensor_par = 1;
-    ck_assert_uint_eq(filled(false), 4 + 3); /* nothing to overlap, no network */
+    ck_assert_uint_eq(filled(false), 2); /* nothing to send or to overlap, no network */
+    set(CALC_AXIS_seq_par_ag_redo, true, true);
+    ck_assert_uint_eq(filled(false), 1); /* only rs_ag has that, and not with recomputation */
+    ck_assert_int_eq(rows.row[0].exec.strategy.tensor_par_comm_type,
+                     CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    set(CALC_AXIS_seq_par_ag_redo, false, true);
+    compat = CALC_COMPAT_REPAIRED; /* Calculon's search has them all, and attention alone */
+    ck_assert_uint_eq(filled(false), 4 + 3);
+    compat = CALC_COMPAT_NONE;
     base.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     base.strategy.tensor_par = 2;
-    ck_assert_uint_eq(filled(false), (4 + 3) * 5);
+    ck_assert_uint_eq(filled(false), 4 * 3 + 3 * 2 + 3 * 5);
     base.training = false;
-    ck_assert_uint_eq(filled(false), 4 * 5);
+    ck_assert_uint_eq(filled(false), 4 * 3 + 3 * 2);
     end();
 }
 END_TEST
@@ -110,7 +118,7 @@ START_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
     ck_assert_uint_eq(rows.choices, 2);
     set(CALC_AXIS_zero_stage, 0, 3);
     filled(false);
-    ck_assert_uint_eq(rows.choices, 4);
+    ck_assert_uint_eq(rows.choices, 3); /* stage 3 says nothing of the optimizer */
     const calc_row_choice *c = rows.choice;
     ck_assert(!c[0].sharding && c[0].zero == 0 && !c[0].alone);
     space.axis[CALC_AXIS_optimizer_sharding].last = true;

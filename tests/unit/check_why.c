@@ -2,6 +2,7 @@
 
 #include "cli/shell/inputs.h"
 #include "plan/why.h"
+#include "shipped_case.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -118,6 +119,28 @@ START_TEST(modern_layouts_change_their_own_fields)
 }
 END_TEST
 
+/* Without an exchange of tokens nobody is advised to exchange them otherwise. */
+START_TEST(fields_that_do_nothing_are_not_changed)
+{
+    static const char *const idle[] = {"dispatch_type", "expert_par_overlap", "context_par_type",
+                                       "context_par_balance", "recompute_blocks"};
+    shipped_case c = load_case("qwen3-30B-A3B", "h100_sxm", "qwen3-30B-A3B_32");
+    c.system.chip.mem1.capacity_bytes = 1e13;
+    calc_why_find(&c.app, &c.system, &c.exec, &why);
+    ck_assert_ptr_nonnull(change("dispatch_type all_to_all -> node_limited"));
+    c.exec.strategy.expert_par = 0;
+    calc_why_find(&c.app, &c.system, &c.exec, &why);
+    ck_assert_int_eq(why.before.verdict, CALC_VERDICT_OK);
+    ck_assert_uint_gt(why.count, 10);
+    for (size_t i = 0; i < why.count; i++) {
+        for (size_t k = 0; k < sizeof idle / sizeof *idle; k++) {
+            ck_assert_msg(strncmp(why.change[i].text, idle[k], strlen(idle[k])) != 0, "%s",
+                          why.change[i].text);
+        }
+    }
+}
+END_TEST
+
 START_TEST(every_rate_is_bought_once)
 {
     calc_why_find(&in.app, &in.system, &in.exec, &why);
@@ -141,6 +164,7 @@ int main(void)
     tcase_add_test(tests, changes_are_sorted_and_none_is_there_twice);
     tcase_add_test(tests, what_is_computed_stays);
     tcase_add_test(tests, modern_layouts_change_their_own_fields);
+    tcase_add_test(tests, fields_that_do_nothing_are_not_changed);
     tcase_add_test(tests, every_rate_is_bought_once);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -105,14 +105,15 @@ static void add_way_back(calc_build *b, double routed)
     double tokens = calc_transformer_routed_tokens(s);
     double sent = routed;
     double back = routed;
-    if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
+    bool exchange = s->expert_par > 1;
+    if (exchange && b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
         sent = tokens * s->expert_par;
         back = tokens;
-    } else if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
+    } else if (exchange && b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
         sent = tokens * calc_shape_reached(s, s->expert_par);
         back = tokens;
     }
-    double exchanged = s->expert_par > 1 ? sent + back : 0;
+    double exchanged = exchange ? sent + back : 0;
     double experts = routed * s->expert_tensor_par;
     double shared = s->shared_feedforward > 0 ? b->kept : 0;
     b->out[b->count - 1].passing_bytes =

@@ -1,0 +1,54 @@
+#include "spec/idle.h"
+
+#include "spec/field.h"
+
+/* The fields of the execution, in the order of their rows. */
+enum {
+#define CALC_FIELD(name, type, arg, ...) ROW_##name,
+#include "calc/exec.fields.h"
+#undef CALC_FIELD
+};
+
+bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *field)
+{
+    const calc_strategy *s = &exec->strategy;
+    bool ordered = exec->rank_order != CALC_RANK_ORDER_NETWORKS;
+    bool exchange = app->num_experts > 0 && s->expert_par > 1;
+    bool sequence = s->context_par > 1;
+    bool flash = s->flash_attention || s->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    switch (field - calc_table_of(CALC_KIND_EXEC)->rows) {
+    case ROW_dispatch_type:
+    case ROW_dispatch_datatype:
+    case ROW_combine_datatype:
+        return !exchange;
+    case ROW_expert_par_overlap: /* it hides the pieces of an expert, too, or leaves tiles alone */
+        return app->num_experts == 0 ||
+               (!exchange && s->expert_tensor_par <= 1 && s->tensor_par == 1);
+    case ROW_expert_par_net:
+        return !exchange || ordered;
+    case ROW_expert_tensor_par_net:
+        return app->num_experts == 0 || s->expert_tensor_par <= 1 || ordered;
+    case ROW_expert_data_par_net:
+        return app->num_experts == 0 || ordered;
+    case ROW_capacity_factor:
+    case ROW_moe_imbalance:
+    case ROW_unfused_experts:
+        return app->num_experts == 0;
+    case ROW_context_par_type:
+    case ROW_context_par_balance:
+        return !sequence;
+    case ROW_context_par_inner:
+        return !sequence || s->context_par_type != CALC_CONTEXT_PAR_TYPE_HIERARCHICAL;
+    case ROW_context_par_net:
+        return !sequence || ordered;
+    case ROW_attention_kernel:
+        return !flash;
+    case ROW_fused_cross_entropy:
+        return app->vocab_size == 0;
+    case ROW_pipeline_balance:
+    case ROW_pipeline_par_overlap:
+        return exec->pipeline_par == 1;
+    default:
+        return false;
+    }
+}
