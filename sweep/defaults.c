@@ -1,7 +1,11 @@
 #include "defaults.h"
 
+#include <math.h>
+
 #include "model/operators/calculon.h"
 #include "spec/absent.h"
+#include "spec/field.h"
+#include "spec/rules_inference.h"
 
 /* Values of an axis; of those that are legal in a context all, or only the last one. */
 static const struct {
@@ -76,18 +80,33 @@ static bool ordered(const calc_space *space)
     return true;
 }
 
+/* The largest number of a field of the application in any design: what it is swept over, or what
+ * the applications say. */
+static double most_of(const calc_designs_builder *designs, const char *key)
+{
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
+    double most = 0;
+    for (size_t i = 0; i < designs->axes; i++) {
+        const calc_design_axis *axis = &designs->axis[i];
+        if (axis->ref.field == field) {
+            return axis->value[axis->count - 1]; /* ascending */
+        }
+    }
+    for (size_t i = 0; i < designs->apps; i++) {
+        const char *member = (const char *)&designs->app[i].app + field->offset;
+        most = fmax(most, calc_member_number(field, member));
+    }
+    return most;
+}
+
 /* Axes whose values the models decide. */
 static void set_sizes(calc_space *space, const calc_designs_builder *designs)
 {
     const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
-    int64_t longest = seqs->count > 0 ? seqs->value[seqs->count - 1] : 0;
-    bool experts = false;
-    for (size_t i = 0; i < designs->apps; i++) {
-        const calc_app *app = &designs->app[i].app;
-        experts = experts || app->num_experts > 0;
-        longest = longest < app->seq_size && seqs->standard ? app->seq_size : longest;
-    }
-    if (experts) {
+    bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0;
+    double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
+    longest = own ? fmax(longest, most_of(designs, "seq_size")) : longest;
+    if (most_of(designs, "num_experts") > 0) {
         set_all(space, CALC_AXIS_expert_par);
     }
     if (longest >= CALC_DEFAULTS_LONG_SEQ) {
@@ -96,24 +115,42 @@ static void set_sizes(calc_space *space, const calc_designs_builder *designs)
     set_all(space, CALC_AXIS_attention_type);
 }
 
-calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs)
+/* Without a backward pass there is nothing to recompute, to gather again or to overlap with, and no
+ * state to shard; requests come in batches of their own, whatever the micro-batch is. */
+static calc_status set_forward(calc_space *space)
+{
+    static const struct {
+        calc_axis axis;
+        int64_t value;
+    } forward[] = {
+        {CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE},
+        {CALC_AXIS_seq_par_ag_redo, false},
+        {CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE},
+        {CALC_AXIS_optimizer_sharding, false},
+        {CALC_AXIS_zero_stage, 0},
+        {CALC_AXIS_microbatch_size, 1},
+    };
+    size_t count = sizeof forward / sizeof *forward;
+    count -= space->inference.phase == CALC_INFERENCE_PHASE_NONE;
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < count && status == CALC_OK; i++) {
+        status = set(space, forward[i].axis, &forward[i].value, 1, false);
+    }
+    return status;
+}
+
+/* What models of today are trained with. */
+static calc_status set_modern(calc_space *space, const calc_designs_builder *designs)
 {
     static const int64_t bfloat16 = CALC_DATATYPE_BFLOAT16;
     static const int64_t order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     bool offered = true;
-    calc_exec plain;
-    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
-    for (size_t i = 0; i < designs->apps; i++) {
-        if (!calc_calculon_lacks(&designs->app[i].app, &plain.strategy)) {
-            return CALC_OK;
-        }
-    }
+    calc_status status = CALC_OK;
     for (size_t i = 0; i < designs->systems; i++) {
         const calc_system *s = &designs->system[i].system;
         offered = offered && s->chip.matrix[bfloat16].flop_per_s > 0 &&
                   s->chip.vector[bfloat16].flop_per_s > 0;
     }
-    calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults && status == CALC_OK; i++) {
         status =
             set(space, defaults[i].axis, defaults[i].value, defaults[i].count, defaults[i].last);
@@ -126,4 +163,42 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
     }
     set_sizes(space, designs);
     return status;
+}
+
+calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs)
+{
+    static const int64_t no_training = false;
+    bool modern = true;
+    calc_exec plain;
+    calc_status status = CALC_OK;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
+    for (size_t i = 0; i < designs->apps; i++) {
+        modern = modern && calc_calculon_lacks(&designs->app[i].app, &plain.strategy);
+    }
+    if (modern) {
+        status = set_modern(space, designs);
+    }
+    if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
+        status = set(space, CALC_AXIS_training, &no_training, 1, false);
+    }
+    if (!calc_space_has(space, CALC_AXIS_training, true) && status == CALC_OK) {
+        status = set_forward(space);
+    }
+    return status;
+}
+
+void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
+                         calc_errors *errors)
+{
+    int before = errors->count;
+    calc_exec plain;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
+    plain.inference = space->inference;
+    plain.training = !calc_space_has(space, CALC_AXIS_training, false);
+    plain.pipeline_par = plain.pipeline_interleaving = 1;
+    plain.strategy.tensor_par = plain.strategy.data_par = 1;
+    plain.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    for (size_t i = 0; i < designs->apps && errors->count == before; i++) {
+        calc_rules_inference(&designs->app[i].app, &plain, errors);
+    }
 }

@@ -1,6 +1,6 @@
 /** @file defaults.h  What is searched where nobody says otherwise, for models that Calculon's
  *  list of layers cannot describe: how they are trained today. Others keep what calc_space_init()
- *  says, every legal layout. */
+ *  says, every legal layout. Both are served where a phase of inference is given. */
 #ifndef CALC_SWEEP_DEFAULTS_H
 #define CALC_SWEEP_DEFAULTS_H
 
@@ -11,7 +11,9 @@
 /** Sequences from this length on are split over context-parallel ranks, too [tokens]. */
 enum { CALC_DEFAULTS_LONG_SEQ = 32768 };
 
-/** Set the axes that nobody set, if every application of the builder is such a model:
+/** Set the axes that nobody set. Where a phase of inference is given: no training; without training
+ *  no recomputation, sharding of state or overlap of tensor-parallel communication, and
+ * micro-batches of one prompt. If every application of the builder is a model of today:
  *  - attention of the model, in one kernel; bfloat16 where all machines have it
  *  - ranks in the order tp-cp-ep-dp-pp, unless networks are asked for
  *  - sequence parallelism, gathering again, overlapped with the backward pass; `ar` for one rank
@@ -19,8 +21,14 @@ enum { CALC_DEFAULTS_LONG_SEQ = 32768 };
  * send
  *  - blocks spread evenly over stages, with and without embedding and head counted as blocks
  *  - recomputation of everything or nothing; Megatron-LM's memory; the loss in one kernel
- *  - every expert_par for experts; every context_par for long sequences
+ *  - every expert_par for experts; every context_par for long sequences, whether the model, an axis
+ *    of the model or one of the execution says their length
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs);
+
+/** Add an error for what no layout of the space could serve: in training, without a phase, tokens
+ *  that are too few ... Nothing if nothing is served. */
+void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
+                         calc_errors *errors);
 
 #endif

@@ -68,7 +68,12 @@ static void capacity_reason(reasons *r, calc_verdict verdict, int tier, double n
     }
 }
 
-/* Where a model is served, what is cached is the largest part that a layout chooses. */
+/* Whether the weights leave room for a cache; if not, less in it does not help. */
+static bool cache_matters(const calc_stats *s)
+{
+    return s->weight_space < s->mem_tier1_capacity;
+}
+
 static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
 {
     const calc_inference *i = &e->inference;
@@ -101,7 +106,7 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
         r.item[r.count - 1] = found;
     }
     calc_reasons_stages_most(exec, stats, most);
-    if (served) {
+    if (served && cache_matters(stats)) {
         cache_hint(exec, stats, hint);
     } else {
         calc_reasons_stages_hint(app, exec, stats, hint);

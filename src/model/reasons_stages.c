@@ -254,11 +254,31 @@ static void advise_activations(const calc_exec *e, char hint[256])
     advise(hint, true, "raise context_par or tensor_par");
 }
 
+/* Smaller pieces of the weights and what goes with them: of experts where those have most of them,
+ * which tensor_par does not split. */
+static void advise_split(const calc_app *app, const calc_exec *e, const calc_shape *s,
+                         char hint[256])
+{
+    calc_parameters count;
+    calc_count_parameters(app, &count);
+    double split = s->expert_par * s->expert_tensor_par;
+    bool room = split < (double)(e->num_procs / e->pipeline_par);
+    bool experts = count.experts / split > (count.total - count.experts) / s->tensor_par;
+    advise(hint, room && s->experts > s->expert_par, "raise expert_par");
+    advise(hint, true,
+           !experts ? "raise tensor_par or pipeline_par"
+           : room   ? "raise expert_tensor_par or pipeline_par"
+                    : "raise pipeline_par");
+}
+
 void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const calc_stats *stats,
                               char hint[256])
 {
     double bytes;
     part most = largest(stats, &bytes);
+    if (!e->training && stats->weight_space >= stats->mem_tier1_capacity) {
+        most = WEIGHTS; /* however much is cached */
+    }
     int64_t zero = calc_zero_stage(&e->strategy);
     bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
     calc_shape shape = calc_shape_of(app, &e->strategy, e->microbatch_size, e->seq_size);
@@ -274,7 +294,7 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
         advise(hint, state.grad > 2, "narrow them (grad_datatype \"bfloat16\")");
         break;
     case WEIGHTS:
-        advise(hint, replicas && zero < 3, "shard them (zero_stage 3)");
+        advise(hint, e->training && replicas && zero < 3, "shard them (zero_stage 3)");
         break;
     case HEAD:
         advise(hint, e->training && !e->strategy.fused_cross_entropy, "set fused_cross_entropy");
@@ -292,6 +312,5 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
         advise_activations(e, hint);
         return;
     }
-    advise(hint, shape.experts > shape.expert_par, "raise expert_par");
-    advise(hint, true, "raise tensor_par or pipeline_par");
+    advise_split(app, e, &shape, hint);
 }

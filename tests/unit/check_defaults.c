@@ -2,6 +2,7 @@
  * layout it finds for Llama 3 405B is the published one. */
 #include "defaults.h"
 
+#include "axis.h"
 #include "shipped_case.h"
 #include "small_case.h"
 #include "sweep.h"
@@ -88,6 +89,161 @@ START_TEST(experts_and_long_sequences_are_split)
 }
 END_TEST
 
+/* The length of the sequence may be said by the model, or as an axis of the model or the layout. */
+START_TEST(a_long_sequence_is_split_whoever_says_its_length)
+{
+    static const char *const axes[] = {"seq_size=32768", "app.seq_size=32768",
+                                       "app.seq_size=4096,32768", "app.seq_size=32767"};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        begin("qwen3-30B-A3B", "h100_sxm");
+        ck_assert_int_eq(calc_axis_assign(&space, &designs, axes[i], NULL), CALC_OK);
+        ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+        ck_assert_int_eq(space.axis[CALC_AXIS_context_par].all, i < 3);
+        end();
+    }
+    begin("qwen3-30B-A3B", "h100_sxm");
+    designs.app[0].app.seq_size = CALC_DEFAULTS_LONG_SEQ;
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert(space.axis[CALC_AXIS_context_par].all);
+    end();
+    begin("llama3-8B", "h100_sxm");
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, "app.num_experts=8", NULL), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert(space.axis[CALC_AXIS_expert_par].all);
+    end();
+}
+END_TEST
+
+static void serve(void)
+{
+    space.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+    space.inference.prompt_size = 1024;
+    space.inference.generate_size = 128;
+}
+
+START_TEST(what_is_served_is_not_trained)
+{
+    static const char *const models[] = {"qwen3-30B-A3B", "gpt3-175B"};
+    for (size_t i = 0; i < 2; i++) {
+        begin(models[i], "h100_sxm");
+        serve();
+        ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+        ck_assert(!calc_space_has(&space, CALC_AXIS_training, true));
+        ck_assert(!calc_space_has(&space, CALC_AXIS_optimizer_sharding, true));
+        ck_assert(!calc_space_has(&space, CALC_AXIS_zero_stage, 2));
+        ck_assert(!calc_space_has(&space, CALC_AXIS_microbatch_size, 2));
+        end();
+    }
+    begin("qwen3-30B-A3B", "h100_sxm");
+    set(CALC_AXIS_training, true);
+    set(CALC_AXIS_zero_stage, 3);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert(calc_space_has(&space, CALC_AXIS_training, true));
+    ck_assert(calc_space_has(&space, CALC_AXIS_zero_stage, 3));
+    end();
+}
+END_TEST
+
+START_TEST(what_no_layout_can_serve_is_an_error)
+{
+    calc_errors errors = {0};
+    begin("qwen3-30B-A3B", "h100_sxm");
+    calc_defaults_check(&space, &designs, &errors);
+    ck_assert_int_eq(errors.count, 0);
+    serve();
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    calc_defaults_check(&space, &designs, &errors);
+    ck_assert_int_eq(errors.count, 0);
+    set(CALC_AXIS_training, true);
+    calc_defaults_check(&space, &designs, &errors);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].pointer, "/inference/phase");
+    ck_assert_str_eq(errors.item[0].text, "nothing is served in training");
+    end();
+}
+END_TEST
+
+/* ---- No two layouts are the same ------------------------------------------------------------- */
+
+enum { POINTS = 20000 };
+static calc_stats point[POINTS];
+static size_t points;
+
+static bool keep(void *context, const calc_sweep_point *p)
+{
+    (void)context;
+    ck_assert_uint_lt(points, POINTS);
+    point[points++] = *p->stats;
+    return true;
+}
+
+static int compare_stats(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(calc_stats));
+}
+
+/* How many layouts of a space have the statistics of another one, all of them to the bit. */
+static size_t repeated(const char *const *axes)
+{
+    calc_designs pairs;
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    calc_sweep_options options = {.threads = 1, .point = keep};
+    size_t same = 0;
+    points = 0;
+    set(CALC_AXIS_num_procs, 16);
+    set(CALC_AXIS_batch_size, 32);
+    for (size_t i = 0; axes && axes[i]; i++) {
+        ck_assert_int_eq(calc_axis_assign(&space, &designs, axes[i], &errors), CALC_OK);
+    }
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_designs_make(&designs, &pairs, &errors), CALC_OK);
+    ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, &errors), CALC_OK);
+    ck_assert_uint_eq(points, result.counts.feasible);
+    ck_assert_uint_gt(points, 20);
+    qsort(point, points, sizeof *point, compare_stats);
+    for (size_t i = 1; i < points; i++) {
+        same += compare_stats(&point[i - 1], &point[i]) == 0;
+    }
+    calc_sweep_result_free(&result);
+    end();
+    return same;
+}
+
+START_TEST(no_layout_is_searched_twice)
+{
+    static const char *const models[] = {"llama3-8B", "llama2-7B", "qwen3-30B-A3B"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        begin(models[i], "h200");
+        ck_assert_uint_eq(repeated(NULL), 0);
+        begin(models[i], "h200");
+        serve();
+        ck_assert_uint_eq(repeated(NULL), 0);
+    }
+}
+END_TEST
+
+/* Fields that matter for some of the layouts only. */
+START_TEST(nor_where_fields_are_asked_for_that_do_nothing)
+{
+    static const char *const axes[] = {"dispatch_type=all_to_all,node_limited",
+                                       "context_par=1,2",
+                                       "context_par_type=ring,all_gather",
+                                       "tensor_par_comm_type=ar,rs_ag",
+                                       "seq_par_ag_redo=false,true",
+                                       "tensor_par_overlap=none,ring",
+                                       "zero_stage=*",
+                                       "optimizer_sharding=false,true",
+                                       "pipeline_par_overlap=false,true",
+                                       "microbatch_size=1",
+                                       "tensor_par=1,2",
+                                       "pipeline_par=1,2",
+                                       NULL};
+    begin("qwen3-30B-A3B", "h200");
+    ck_assert_uint_eq(repeated(axes), 0);
+}
+END_TEST
+
 START_TEST(bfloat16_is_taken_where_every_machine_has_it)
 {
     begin("llama3-405B", "h100_sxm");
@@ -140,6 +296,11 @@ int main(void)
     tcase_add_test(cases, a_mixture_of_models_keeps_it_too);
     tcase_add_test(cases, what_is_asked_for_stays);
     tcase_add_test(cases, experts_and_long_sequences_are_split);
+    tcase_add_test(cases, a_long_sequence_is_split_whoever_says_its_length);
+    tcase_add_test(cases, what_is_served_is_not_trained);
+    tcase_add_test(cases, what_no_layout_can_serve_is_an_error);
+    tcase_add_test(cases, no_layout_is_searched_twice);
+    tcase_add_test(cases, nor_where_fields_are_asked_for_that_do_nothing);
     tcase_add_test(cases, bfloat16_is_taken_where_every_machine_has_it);
     tcase_add_test(cases, the_best_layout_of_llama3_405B_is_the_published_one);
     return run_cases(cases);

@@ -335,9 +335,15 @@ START_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
     c.exec.strategy.expert_par = 1;
     c.exec.strategy.zero_stage = 3;
     ck_assert_str_eq(capacity(&c, &weights).hint,
-                     "raise expert_par, raise tensor_par or pipeline_par");
-    c.exec.strategy.expert_par = 8; /* of 8 experts */
-    ck_assert_str_eq(capacity(&c, &weights).hint, raise);
+                     "raise expert_par, raise expert_tensor_par or pipeline_par");
+    c.exec.strategy.expert_par = 8; /* of 8 experts: their pieces are still larger */
+    ck_assert_str_eq(capacity(&c, &weights).hint, "raise expert_tensor_par or pipeline_par");
+    c.exec.strategy.tensor_par = 1;
+    c.exec.strategy.expert_tensor_par = 64;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise); /* now the rest is */
+    c.exec.training = false;
+    c.exec.strategy.zero_stage = 0;
+    ck_assert_str_eq(capacity(&c, &weights).hint, raise); /* nothing shards what is served */
     c.exec.strategy.data_par = 1;
     c.exec.strategy.zero_stage = 0;
     ck_assert_str_eq(capacity(&c, &weights).hint, raise);

@@ -208,10 +208,26 @@ static void complain_partial(const task *t)
     }
 }
 
+/* What would help if nothing can run for one reason alone; NULL: nothing in a few words. */
+static const char *help_with(const calc_sweep_study *study, const calc_sweep_counts *counts)
+{
+    bool served = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    if (counts->total > 0 && counts->rejected[CALC_VERDICT_MEM1_CAPACITY] == counts->total) {
+        return served ? "use more processors, or narrower weights (--axis weight_datatype=float8)"
+                      : "use more processors, or a narrower optimizer (--axis "
+                        "optimizer_moment_datatype=bfloat16)";
+    }
+    if (counts->total > 0 && counts->rejected[CALC_VERDICT_NETWORK_SIZE] == counts->total) {
+        return "use fewer processors: the size of the largest of sys.networks is less";
+    }
+    return NULL;
+}
+
 /* Why no layout can run. */
-static void complain_infeasible(const calc_sweep_counts *counts)
+static void complain_infeasible(const calc_sweep_study *study, const calc_sweep_counts *counts)
 {
     char number[CALC_HUMAN_MAX];
+    const char *hint = help_with(study, counts);
     fprintf(stderr, "infeasible: none of %s layouts can run",
             calc_human_integer((double)counts->total, number));
     const char *glue = ": ";
@@ -225,7 +241,7 @@ static void complain_infeasible(const calc_sweep_counts *counts)
     if (counts->filtered > 0) {
         fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
     }
-    fputs("\n", stderr);
+    fprintf(stderr, "%s%s\n", hint ? "; hint: " : "", hint ? hint : "");
 }
 
 /* ---- The sweep ------------------------------------------------------------------------------- */
@@ -265,7 +281,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     complain_partial(t);
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK && !found) {
-        complain_infeasible(&t->result.counts);
+        complain_infeasible(&t->study, &t->result.counts);
         result = CALC_EXIT_INFEASIBLE;
     }
     return result;

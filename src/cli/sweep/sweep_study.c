@@ -376,6 +376,10 @@ static void take_axes(sources *s)
         calc_errors_no_memory(s->errors);
     }
     if (s->errors->count == 0) {
+        calc_defaults_check(&s->study->space, &s->study->builder, s->errors);
+        if (s->space) {
+            calc_space_entries_locate(&s->file, s->errors, 0);
+        }
         need_axis(s, CALC_AXIS_num_procs, "num_procs", "for example --procs 512");
         need_axis(s, CALC_AXIS_batch_size, "batch_size", "for example --batch 512");
     }
