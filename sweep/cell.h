@@ -150,6 +150,19 @@ static inline const calc_cell_chunking *calc_cell_chunking_of(const calc_cell *c
     return &cell->chunking[lane % cell->fitting];
 }
 
+/** Put what a lane and a flag stand for into an execution. */
+static inline void calc_cell_put_point(const calc_cell *cell, size_t pair,
+                                       const calc_cell_chunking *chunking, size_t flag,
+                                       calc_exec *exec)
+{
+    exec->pipeline_par_net = cell->pair[pair].pipeline;
+    exec->strategy.data_par_net = cell->pair[pair].data;
+    exec->pipeline_interleaving = chunking->interleaving;
+    exec->strategy.pipeline_par_overlap = chunking->overlapped;
+    exec->strategy.data_par_overlap = cell->reduce[flag / cell->gathers] != 0;
+    exec->strategy.param_gather_overlap = (calc_choice)cell->gather[flag % cell->gathers];
+}
+
 /** Whether a value of param_gather_overlap lets weights overlap beside one of data_par_overlap. */
 static inline bool calc_cell_gathers(const calc_cell *cell, size_t reduce, size_t gather)
 {

@@ -244,6 +244,30 @@ static calc_status parse_word(calc_constraint *out, const char *word, calc_error
     return CALC_OK;
 }
 
+/* When it is known whether a constraint is met. */
+static calc_condition_kind when_known(const calc_constraint *c)
+{
+    static const char *const of_lane[] = {"pipeline_par_net", "data_par_net",
+                                          "pipeline_interleaving", "pipeline_par_overlap"};
+    const char *key = c->field->key;
+    if (c->kind == CALC_KIND_EXEC) {
+        for (size_t i = 0; i < sizeof of_lane / sizeof *of_lane; i++) {
+            if (strcmp(key, of_lane[i]) == 0) {
+                return CALC_CONDITION_LANE;
+            }
+        }
+        bool flag =
+            strcmp(key, "data_par_overlap") == 0 || strcmp(key, "param_gather_overlap") == 0;
+        return flag ? CALC_CONDITION_FLAG : CALC_CONDITION_TILE;
+    }
+    if (strcmp(key, "proc_mem_tier1_cap_req") == 0 || strcmp(key, "proc_mem_tier2_cap_req") == 0) {
+        return CALC_CONDITION_MEMORY;
+    }
+    bool rate = c->field->where && strcmp(c->field->where, "calc_run_rates") == 0 &&
+                strcmp(key, "hardware_flops_utilization") != 0;
+    return rate || strcmp(key, "total_time") == 0 ? CALC_CONDITION_TIME : CALC_CONDITION_OTHER;
+}
+
 calc_status calc_constraint_parse(calc_constraint *out, const char *text, calc_errors *errors)
 {
     char name[WORD_SIZE];
@@ -275,19 +299,26 @@ calc_status calc_constraint_parse(calc_constraint *out, const char *text, calc_e
     calc_status status =
         word ? parse_word(&parsed, value, errors) : parse_number(&parsed, value, errors);
     if (status == CALC_OK) {
+        parsed.when = when_known(&parsed);
         *out = parsed;
     }
     return status;
 }
 
+double calc_constraint_value(const calc_constraint *constraint, const calc_exec *exec,
+                             const calc_stats *stats)
+{
+    const calc_field *field = constraint->field;
+    return constraint->kind == CALC_KIND_STATS
+               ? statistic(field, stats)
+               : calc_member_number(field, (const char *)exec + field->offset);
+}
+
 bool calc_constraint_met(const calc_constraint *constraint, const calc_exec *exec,
                          const calc_stats *stats)
 {
-    const calc_field *field = constraint->field;
     double limit = constraint->value;
-    double value = constraint->kind == CALC_KIND_STATS
-                       ? statistic(field, stats)
-                       : calc_member_number(field, (const char *)exec + field->offset);
+    double value = calc_constraint_value(constraint, exec, stats);
     switch (constraint->relation) {
     case CALC_RELATION_LE:
         return value <= limit;

@@ -32,6 +32,17 @@ typedef enum calc_relation {
     CALC_RELATION_NE
 } calc_relation;
 
+/** When it is known whether a condition is met. */
+typedef enum calc_condition_kind {
+    CALC_CONDITION_TILE,   /**< field of a row, a choice or a cell */
+    CALC_CONDITION_LANE,   /**< field that a lane has: networks, interleaving */
+    CALC_CONDITION_FLAG,   /**< data_par_overlap, param_gather_overlap */
+    CALC_CONDITION_MEMORY, /**< the need of a tier */
+    CALC_CONDITION_TIME,   /**< the time of a step, or what follows from it: calc_run_rates() */
+    CALC_CONDITION_OTHER,  /**< any other statistic: calc_run() */
+    CALC_CONDITION_KINDS
+} calc_condition_kind;
+
 /** A condition on a statistic or on a field of the execution; points that do not meet it are
  *  filtered out. */
 typedef struct calc_constraint {
@@ -39,6 +50,7 @@ typedef struct calc_constraint {
     const calc_field *field;
     calc_relation relation;
     double value; /**< in SI units */
+    calc_condition_kind when;
 } calc_constraint;
 
 /** Parse "sample_rate", "mem1", "total_time:down", "-sample_rate" is not a form. A name is a
@@ -53,6 +65,10 @@ CALC_MUST_USE calc_status calc_objective_parse(calc_objective *out, const char *
  *  @return CALC_OK or CALC_ERR_FIELD, _TYPE with an error */
 CALC_MUST_USE calc_status calc_constraint_parse(calc_constraint *out, const char *text,
                                                 calc_errors *errors);
+
+/** What a constraint looks at, in SI units. @param exec, stats  the one that it is on */
+double calc_constraint_value(const calc_constraint *constraint, const calc_exec *exec,
+                             const calc_stats *stats);
 
 /** Whether a point meets a constraint. A NaN statistic meets none. */
 bool calc_constraint_met(const calc_constraint *constraint, const calc_exec *exec,

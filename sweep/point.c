@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "filter.h"
+
 /* An objective of a point: less is better. */
 static double objective_of(const calc_objective *objective, double batch, const calc_point *p)
 {
@@ -104,6 +106,10 @@ static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *
 {
     const calc_sweep_options *o = w->options;
     calc_stats stats;
+    if (!o->no_prune && !calc_filter_fields(w, exec)) {
+        w->counts.skipped++;
+        return;
+    }
     calc_verdict verdict = calc_run(w->app, w->system, exec, o->compat, &stats);
     w->counts.evaluated++;
     if (verdict != CALC_VERDICT_OK) {
@@ -133,6 +139,21 @@ static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *
     enter(w, group, &found, top_objective, objective);
 }
 
+/* Enter a point that the kernel evaluated, if it matters and meets the conditions. Those that do
+ * not are counted: all of them, or those that would matter. */
+static void filter_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
+                         const calc_point *p)
+{
+    if (!calc_filter_counts(w) && !calc_point_matters(w, group, p)) {
+        return;
+    }
+    if (!calc_filter_point(w, exec, p->total_s)) {
+        w->counts.filtered++;
+    } else if (!calc_filter_counts(w) || calc_point_matters(w, group, p)) {
+        enter_point(w, group, exec, p);
+    }
+}
+
 void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                      const calc_point *p, calc_point_purpose what)
 {
@@ -140,8 +161,8 @@ void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
         run_point(w, group, exec);
     } else if (what == CALC_POINT_VERIFY) {
         verify(w, exec, p);
-    } else if (calc_point_matters(w, group, p)) {
-        enter_point(w, group, exec, p);
+    } else {
+        filter_point(w, group, exec, p);
     }
 }
 

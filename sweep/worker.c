@@ -1,11 +1,10 @@
 #include "worker.h"
 
-#include <assert.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "bound.h"
+#include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
 
@@ -33,6 +32,7 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->kernel = kernel;
     w->by_run = calc_worker_by_run(options) || space->inference.phase != CALC_INFERENCE_PHASE_NONE;
     w->bounded = bounded(options);
+    calc_conditions_init(&w->conditions, options);
     w->groups = calloc(groups, sizeof *w->groups);
     if (!w->groups) {
         calc_worker_free(w, 0);
@@ -67,13 +67,12 @@ bool calc_worker_by_run(const calc_sweep_options *o)
     for (size_t i = 0; i < o->objectives; i++) {
         other = other || o->objective[i].kind == CALC_OBJECTIVE_OTHER;
     }
-    return other || o->constraints > 0 || o->point;
+    return other || (o->no_prune && calc_condition_needs_run(o)) || o->point;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/* The layout of a row in the cell. */
-static calc_exec exec_of(const calc_worker *w, const calc_row *row)
+calc_exec calc_worker_exec_of(const calc_worker *w, const calc_row *row)
 {
     const calc_exec *cell = &w->cell.exec;
     calc_exec e = row->exec;
@@ -85,65 +84,9 @@ static calc_exec exec_of(const calc_worker *w, const calc_row *row)
     return e;
 }
 
-/* Put a choice of the cell into it. */
-static void put_choice(const calc_worker *w, size_t choice, calc_exec *e)
+void calc_worker_put_choice(const calc_worker *w, size_t choice, calc_exec *e)
 {
     calc_row_choice_put(&w->rows.choice[w->cell.choice[choice]], e);
-}
-
-/* Put the rest of a point into it. */
-static void put_point(const calc_cell *c, size_t pair, const calc_cell_chunking *chunking,
-                      size_t flag, calc_exec *e)
-{
-    e->pipeline_par_net = c->pair[pair].pipeline;
-    e->strategy.data_par_net = c->pair[pair].data;
-    e->pipeline_interleaving = chunking->interleaving;
-    e->strategy.pipeline_par_overlap = chunking->overlapped;
-    e->strategy.data_par_overlap = c->reduce[flag / c->gathers] != 0;
-    e->strategy.param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
-}
-
-/* Pairs of networks of a row's points. */
-static size_t pairs_of(const calc_cell *c, const calc_row *row)
-{
-    size_t pairs = 0;
-    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
-        pairs += calc_cell_pairs_with(c, row, i);
-    }
-    return pairs;
-}
-
-calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, calc_exec *exec)
-{
-    const calc_worker *w = place->worker;
-    const calc_cell *c = &w->cell;
-    size_t pairs = pairs_of(c, place->row);
-    size_t chunkings = c->fitting + c->unfit;
-    size_t flags = c->reduces * c->gathers;
-    size_t pair = 0;
-    assert(pairs > 0); /* the point is there */
-    for (size_t left = (size_t)(index % pairs);; pair++) {
-        if (calc_cell_pairs_with(c, place->row, pair) && left-- == 0) {
-            break;
-        }
-    }
-    index /= pairs;
-    size_t chunking = (size_t)(index % chunkings);
-    index /= chunkings;
-    bool fits = chunking < c->fitting;
-    *exec = exec_of(w, place->row);
-    put_choice(w, (size_t)(index / flags), exec);
-    put_point(c, pair, fits ? &c->chunking[chunking] : &c->unfit_chunking[chunking - c->fitting],
-              (size_t)(index % flags), exec);
-    calc_verdict verdict = c->verdict[place->row->network][pair];
-    if (verdict != CALC_VERDICT_OK) {
-        return verdict;
-    }
-    if (!fits) {
-        return CALC_VERDICT_INTERLEAVING;
-    }
-    return calc_verdict_offload_blocks(exec, c->fewest_blocks) ? CALC_VERDICT_OFFLOAD_BLOCKS
-                                                               : CALC_VERDICT_OK;
 }
 
 /* Where a flag's time is in a step. */
@@ -167,7 +110,11 @@ static void visit_lane(calc_worker *w, size_t lane, calc_sweep_group *group,
     calc_exec exec = w->exec;
     for (size_t i = 0; i < w->flags && w->status == CALC_OK; i++) {
         size_t flag = w->first_flag + i;
-        put_point(c, calc_cell_pair_of(c, lane), calc_cell_chunking_of(c, lane), flag, &exec);
+        if (what == CALC_POINT_ENTER && !w->conditions.flag_met[flag]) {
+            continue;
+        }
+        calc_cell_put_point(c, calc_cell_pair_of(c, lane), calc_cell_chunking_of(c, lane), flag,
+                            &exec);
         calc_point p = {
             .total_s = step.total_s[reduces_beside(c, flag)][gathers_beside(c, flag)],
             .tier1_bytes = step.tier1_bytes,
@@ -205,8 +152,8 @@ static void verify_tile(calc_worker *w, calc_sweep_group *group)
             w->out.tier2_bytes[chunking] != step.tier2_bytes) {
             w->status = CALC_ERR_RULE;
             w->failed = w->exec;
-            put_point(&w->cell, calc_cell_pair_of(&w->cell, lane),
-                      calc_cell_chunking_of(&w->cell, lane), w->first_flag, &w->failed);
+            calc_cell_put_point(&w->cell, calc_cell_pair_of(&w->cell, lane),
+                                calc_cell_chunking_of(&w->cell, lane), w->first_flag, &w->failed);
         }
     }
 }
@@ -223,10 +170,13 @@ static void run_tile(calc_worker *w, calc_sweep_group *group)
     /* No lane is better than the best of each objective together. */
     calc_point best = {out->least_s, out->least_tier1_bytes, out->least_tier2_bytes};
     bool some = out->feasible > 0 && (!w->bounded || calc_point_matters(w, group, &best));
-    for (size_t lane = t->first; some && lane < t->first + t->count; lane++) {
+    bool counts = out->feasible > 0 && calc_filter_counts(w);
+    for (size_t lane = t->first; (some || counts) && lane < t->first + t->count; lane++) {
         size_t chunking = lane % t->chunkings;
         calc_point p = {out->best_s[lane], out->tier1_bytes[chunking], out->tier2_bytes[chunking]};
-        if (out->skip_s[chunking] <= 0 && (!w->bounded || calc_point_matters(w, group, &p))) {
+        if (out->skip_s[chunking] <= 0 && calc_filter_lane(w, lane, &p) &&
+            (!w->bounded || (counts && w->conditions.any[CALC_CONDITION_TIME]) ||
+             calc_point_matters(w, group, &p))) {
             visit_lane(w, lane, group, CALC_POINT_ENTER);
         }
     }
@@ -242,8 +192,12 @@ static void run_terms(calc_worker *w, const calc_row *row, calc_stage_terms *ter
 {
     calc_cell *c = &w->cell;
     size_t pair = calc_cell_pair_of(c, w->tile.first);
+    if (!calc_filter_flags(w)) {
+        w->counts.skipped += w->tile.count * w->flags;
+        return;
+    }
     const calc_stage_lines *lines = calc_cell_lines(c, w->system, &w->rows, pair);
-    put_point(c, pair, &c->chunking[0], w->first_flag, &w->exec);
+    calc_cell_put_point(c, pair, &c->chunking[0], w->first_flag, &w->exec);
     if (!calc_stage_terms_refill(&row->context, &w->exec)) {
         w->terms = *terms;
         terms = &w->terms;
@@ -254,14 +208,15 @@ static void run_terms(calc_worker *w, const calc_row *row, calc_stage_terms *ter
     if (w->bounded && !w->options->no_prune) {
         calc_point bound = calc_bound(c, terms, w->tile.schedule);
         if (calc_point_fits(w, &bound) != CALC_VERDICT_OK ||
-            !calc_point_matters(w, group, &bound)) {
+            !calc_point_matters(w, group, &bound) || !calc_filter_bound(w, &bound)) {
             w->counts.skipped += w->tile.count * w->flags;
             return;
         }
     }
     memset(w->tile.allowed, 0, sizeof w->tile.allowed);
     for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
-        w->tile.allowed[reduces_beside(c, i)][gathers_beside(c, i)] = true;
+        w->tile.allowed[reduces_beside(c, i)][gathers_beside(c, i)] |=
+            w->conditions.flag_met[i] || w->conditions.flags_met == 0;
     }
     w->tile.links = calc_cell_links(c, &w->rows, row, &w->exec);
     run_tile(w, group);
@@ -273,11 +228,15 @@ static void run_choice(calc_worker *w, const calc_row *row, size_t choice, calc_
 {
     const calc_cell *c = &w->cell;
     calc_stage_terms *terms = &w->rows.terms[row->terms + c->choice[choice]];
-    put_choice(w, choice, &w->exec);
+    calc_worker_put_choice(w, choice, &w->exec);
     bool each = calc_zero_stage(&w->exec.strategy) >= 3;
     size_t flags = c->reduces * c->gathers;
     if (calc_verdict_offload_blocks(&w->exec, c->fewest_blocks)) {
         w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += c->lanes.count * flags;
+        return;
+    }
+    if (!calc_filter_tile(w)) {
+        w->counts.skipped += c->lanes.count * flags;
         return;
     }
     w->tile.chunkings = c->fitting;
@@ -335,7 +294,7 @@ static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_s
                 continue;
             }
             for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag++) {
-                put_point(c, pair, &c->chunking[chunking], flag, e);
+                calc_cell_put_point(c, pair, &c->chunking[chunking], flag, e);
                 calc_point_take(w, group, e, NULL, CALC_POINT_RUN);
             }
         }
@@ -348,13 +307,14 @@ static void run_rows(calc_worker *w, size_t network, int64_t data_network, calc_
 {
     size_t next = 0;
     while (w->status == CALC_OK && calc_cell_lanes(&w->cell, network, data_network, &next)) {
+        calc_filter_lanes(w);
         for (size_t i = 0; i < w->rows.count && w->status == CALC_OK; i++) {
             const calc_row *row = &w->rows.row[i];
             size_t choices = calc_cell_choices(&w->cell, &w->rows, row);
             if (row->network != network || row->data_network != data_network) {
                 continue;
             }
-            w->exec = exec_of(w, row);
+            w->exec = calc_worker_exec_of(w, row);
             for (size_t choice = 0; choice < choices; choice++) {
                 run_choice(w, row, choice, group);
             }
@@ -375,12 +335,13 @@ void calc_worker_cell(calc_worker *w)
         count_row(w, &w->rows.row[i]);
     }
     bool any = !w->counts_only && c->reduces * c->gathers > 0;
+    calc_filter_cell(w);
     for (size_t i = 0; i < w->rows.count && any && w->by_run; i++) {
         const calc_row *row = &w->rows.row[i];
         size_t choices = calc_cell_choices(c, &w->rows, row);
-        calc_exec e = exec_of(w, row);
+        calc_exec e = calc_worker_exec_of(w, row);
         for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
-            put_choice(w, choice, &e);
+            calc_worker_put_choice(w, choice, &e);
             run_points(w, row, &e, group);
         }
     }

@@ -5,6 +5,7 @@
 
 #include "calc.h"
 #include "cell.h"
+#include "condition.h"
 #include "kernel.h"
 #include "rows.h"
 #include "sweep.h"
@@ -46,6 +47,7 @@ struct calc_worker {
     calc_stage_terms terms;
     calc_kernel_tile tile;
     calc_kernel_out out;
+    calc_conditions conditions;
     size_t first_flag, flags; /**< combinations of data_par_overlap and param_gather_overlap that
                                    the terms are for */
 
@@ -62,8 +64,9 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
                                 calc_kernel *kernel, size_t groups);
 void calc_worker_free(calc_worker *worker, size_t groups);
 
-/** Whether a sweep needs all statistics of every point: for constraints, for objectives that the
- *  kernel does not know, or because points are asked for. */
+/** Whether a sweep needs all statistics of every point: for objectives that the kernel does not
+ *  know, because points are asked for, or because every layout that does not meet a condition on
+ *  such a statistic is to be counted. */
 bool calc_worker_by_run(const calc_sweep_options *options);
 
 /** Fill the table of rows for a unit's base. */
@@ -71,6 +74,12 @@ CALC_MUST_USE calc_status calc_worker_rows(calc_worker *worker, const calc_exec 
 
 /** Evaluate worker->cell, which calc_cell_at() has set, with all rows. */
 void calc_worker_cell(calc_worker *worker);
+
+/** The layout of a row in the cell, without what choices, lanes and flags say. */
+calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);
+
+/** Put a choice of the cell into it. */
+void calc_worker_put_choice(const calc_worker *worker, size_t choice, calc_exec *exec);
 
 /** The layout of a point of a place, and the verdict on it before its evaluation.
  *  @param index  below the number of points of the place */

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "conditions.h"
 #include "kernel.h"
 #include "model/operators/calculon.h"
 #include "oracle.h"
@@ -109,6 +110,7 @@ START_TEST(every_sweep_finds_and_counts_what_the_oracle_does)
     sweep(&options, &got);
     assert_same_groups(&space, &got, &want, "pruned");
     calc_sweep_result_free(&got);
+    assert_conditions_filter(&space, &all, &options);
     options.no_prune = true;
     for (uint64_t shard = 0; shard < 3; shard++) {
         add_third(options, shard, &got);

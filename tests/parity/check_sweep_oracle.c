@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "conditions.h"
 #include "kernel.h"
 #include "oracle.h"
 
@@ -132,11 +133,24 @@ START_TEST(constraints_and_other_objectives_find_what_the_oracle_does)
     options.threads = 2;
     oracle_sweep(&all, &space, &options, &want);
     calc_sweep_result got;
-    sweep(&options, &got);
-    assert_counts_add_up(&got.counts);
-    assert_same_counts(&space, &got.counts, &want.counts, "constrained");
-    assert_same_groups(&space, &got, &want, "constrained");
-    calc_sweep_result_free(&got);
+    for (int prunes = 0; prunes < 2; prunes++) {
+        options.no_prune = !prunes;
+        sweep(&options, &got);
+        assert_counts_add_up(&got.counts);
+        assert_same_groups(&space, &got, &want, "constrained");
+        if (!prunes) {
+            assert_same_counts(&space, &got.counts, &want.counts, "constrained");
+        }
+        calc_sweep_result_free(&got);
+    }
+    free_case();
+}
+END_TEST
+
+START_TEST(conditions_leave_what_the_oracle_does)
+{
+    make_case((uint64_t)_i);
+    assert_conditions_filter(&space, &all, &options);
     free_case();
 }
 END_TEST
@@ -190,6 +204,7 @@ int main(void)
     tcase_add_loop_test(tests, pruning_and_threads_change_nothing_that_is_found, 0, SPACES);
     tcase_add_loop_test(tests, constraints_and_other_objectives_find_what_the_oracle_does, 0,
                         SPACES);
+    tcase_add_loop_test(tests, conditions_leave_what_the_oracle_does, 0, SPACES);
     tcase_add_loop_test(tests, three_shards_merged_are_the_whole, 0, SPACES);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -100,14 +100,18 @@ static bool ignore_point(void *context, const calc_sweep_point *point)
 
 START_TEST(all_statistics_are_needed_only_for_what_the_kernel_does_not_know)
 {
-    calc_constraint constraint = {0};
+    calc_constraint constraint = {.when = CALC_CONDITION_TIME};
     ck_assert(!calc_worker_by_run(&options));
     options.point = ignore_point;
     ck_assert(calc_worker_by_run(&options));
     options.point = NULL;
     options.constraints = 1;
     options.constraint = &constraint;
-    ck_assert(calc_worker_by_run(&options));
+    ck_assert(!calc_worker_by_run(&options));
+    constraint.when = CALC_CONDITION_OTHER;
+    ck_assert(calc_worker_by_run(&options)); /* every one is counted */
+    options.no_prune = false;
+    ck_assert(!calc_worker_by_run(&options));
     options.constraints = 0;
     options.top_by.kind = CALC_OBJECTIVE_OTHER;
     ck_assert(!calc_worker_by_run(&options));

@@ -176,7 +176,7 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                   .width = calc_paint_columns(),
                                   .best = &t->best};
     calc_sweep_plan_brief(out, &t->study);
-    calc_sweep_table_counts(out, &t->result);
+    calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
     calc_status status = calc_sweep_table_found(out, &t->study, &t->result, &view, errors);
     return status == CALC_OK && plots ? calc_sweep_plot_write(out, &paint, &t->study, &t->result,
                                                               calc_paint_columns(), errors)
@@ -223,11 +223,12 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
     return NULL;
 }
 
-/* Why no layout can run. */
-static void complain_infeasible(const calc_sweep_study *study, const calc_sweep_counts *counts)
+/* Why no layout can run. Bounds skip what does not fit as well. */
+static void complain_infeasible(const task *t)
 {
+    const calc_sweep_counts *counts = &t->result.counts;
     char number[CALC_HUMAN_MAX];
-    const char *hint = help_with(study, counts);
+    const char *hint = help_with(&t->study, counts);
     fprintf(stderr, "infeasible: none of %s layouts can run",
             calc_human_integer((double)counts->total, number));
     const char *glue = ": ";
@@ -240,6 +241,12 @@ static void complain_infeasible(const calc_sweep_study *study, const calc_sweep_
     }
     if (counts->filtered > 0) {
         fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
+        glue = ", ";
+    }
+    if (counts->skipped > 0) {
+        fprintf(stderr, "%sskipped%s %s", glue,
+                t->study.options.constraints > 0 ? " by --where or bounds" : "",
+                calc_human_integer((double)counts->skipped, number));
     }
     fprintf(stderr, "%s%s\n", hint ? "; hint: " : "", hint ? hint : "");
 }
@@ -281,7 +288,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     complain_partial(t);
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK && !found) {
-        complain_infeasible(&t->study, &t->result.counts);
+        complain_infeasible(t);
         result = CALC_EXIT_INFEASIBLE;
     }
     return result;

@@ -261,13 +261,15 @@ static void write_count(calc_output *out, uint64_t count, const char *what)
     }
 }
 
-void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result)
+void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, bool conditions)
 {
     const calc_sweep_counts *c = &result->counts;
     char number[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], rate[CALC_HUMAN_MAX];
     calc_output_printf(out, "\n%18s  layouts%s\n", calc_human_integer((double)c->total, number),
                        result->partial ? " so far: the sweep is partial" : "");
-    write_count(out, c->skipped, "skipped: bounds prove them dominated or too large");
+    write_count(out, c->skipped,
+                conditions ? "skipped: by a condition, or bounds prove them dominated or too large"
+                           : "skipped: bounds prove them dominated or too large");
     write_count(out, c->evaluated, "evaluated");
     write_count(out, c->feasible, "feasible");
     write_count(out, c->filtered, "filtered: feasible, but a condition is not met");

@@ -13,8 +13,9 @@ typedef struct calc_sweep_view {
     const calc_sweep_rows *best; /**< without groups: calc_sweep_rows_best() */
 } calc_sweep_view;
 
-/** How many layouts became what, and how fast. */
-void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result);
+/** How many layouts became what, and how fast.
+ *  @param conditions  there are some: what cannot meet them was skipped */
+void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, bool conditions);
 
 /** The best, and the front if it is asked for; with groups (--per) the best of each.
  *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_FIELD with an error */

@@ -1,0 +1,49 @@
+/** @file condition.h  Conditions of a sweep (--where) where the point is known: those on fields
+ * before anything is computed, those on time and memory on what the kernel says, the rest by
+ * calc_run(). */
+#ifndef CALC_SWEEP_CONDITION_H
+#define CALC_SWEEP_CONDITION_H
+
+#include "calc.h"
+#include "kernel.h"
+#include "objective.h"
+#include "sweep.h"
+
+/** Whether a sweep has conditions that need calc_run(). */
+bool calc_condition_needs_run(const calc_sweep_options *options);
+
+/** What is known of the conditions of a sweep where a worker is: filter.h. */
+typedef struct calc_conditions {
+    bool any[CALC_CONDITION_KINDS];
+    double most_s;    /**< of the cell: no longer step meets those on time */
+    bool flag_met[6]; /**< of the cell: values of data_par_overlap times param_gather_overlap */
+    size_t flags_met; /**< of the flags at hand */
+    bool tile_met;    /**< by the row and the choice at hand */
+    bool lane_met[CALC_KERNEL_LANES]; /**< by the lanes at hand */
+} calc_conditions;
+
+void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *options);
+
+/** Whether an execution meets all conditions of a kind that fields decide: TILE, LANE or FLAG. */
+bool calc_condition_fields_met(const calc_sweep_options *options, calc_condition_kind kind,
+                               const calc_exec *exec);
+
+/** The longest step with which the layouts of a cell may meet the conditions on time, or a bit
+ * more; CALC_KERNEL_NEVER_S if there is no longest. @param exec  of the cell */
+double calc_condition_most_s(const calc_sweep_options *options, const calc_app *app,
+                             const calc_system *system, const calc_exec *exec);
+
+/** Whether the needs of the tiers meet the conditions on them.
+ *  @param least  they are lower bounds: false only if no larger need meets them */
+bool calc_condition_memory_met(const calc_sweep_options *options, double tier1_bytes,
+                               double tier2_bytes, bool least);
+
+/** Whether a layout with this time meets the conditions on time, to the bit of calc_run(). */
+bool calc_condition_time_met(const calc_sweep_options *options, const calc_app *app,
+                             const calc_system *system, const calc_exec *exec, double total_s);
+
+/** Whether it meets the other conditions: runs it. */
+bool calc_condition_other_met(const calc_sweep_options *options, const calc_app *app,
+                              const calc_system *system, const calc_exec *exec);
+
+#endif

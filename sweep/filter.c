@@ -1,0 +1,87 @@
+#include "filter.h"
+
+void calc_filter_cell(calc_worker *w)
+{
+    const calc_cell *c = &w->cell;
+    calc_conditions *known = &w->conditions;
+    calc_exec exec = c->exec;
+    if (known->any[CALC_CONDITION_TIME]) {
+        known->most_s = calc_condition_most_s(w->options, w->app, w->system, &exec);
+    }
+    for (size_t flag = 0; flag < c->reduces * c->gathers; flag++) {
+        exec.strategy.data_par_overlap = c->reduce[flag / c->gathers] != 0;
+        exec.strategy.param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
+        known->flag_met[flag] = !known->any[CALC_CONDITION_FLAG] ||
+                                calc_condition_fields_met(w->options, CALC_CONDITION_FLAG, &exec);
+    }
+}
+
+void calc_filter_lanes(calc_worker *w)
+{
+    const calc_cell *c = &w->cell;
+    calc_exec exec = c->exec;
+    for (size_t lane = 0; w->conditions.any[CALC_CONDITION_LANE] && lane < c->lanes.count; lane++) {
+        calc_cell_put_point(c, calc_cell_pair_of(c, lane), calc_cell_chunking_of(c, lane), 0,
+                            &exec);
+        w->conditions.lane_met[lane] =
+            calc_condition_fields_met(w->options, CALC_CONDITION_LANE, &exec);
+    }
+}
+
+bool calc_filter_tile(calc_worker *w)
+{
+    w->conditions.tile_met = !w->conditions.any[CALC_CONDITION_TILE] ||
+                             calc_condition_fields_met(w->options, CALC_CONDITION_TILE, &w->exec);
+    return w->conditions.tile_met || w->options->no_prune;
+}
+
+bool calc_filter_flags(calc_worker *w)
+{
+    w->conditions.flags_met = 0;
+    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
+        w->conditions.flags_met += w->conditions.flag_met[i];
+    }
+    return w->conditions.flags_met > 0 || w->options->no_prune;
+}
+
+bool calc_filter_bound(const calc_worker *w, const calc_point *bound)
+{
+    return bound->total_s <= w->conditions.most_s &&
+           (!w->conditions.any[CALC_CONDITION_MEMORY] ||
+            calc_condition_memory_met(w->options, bound->tier1_bytes, bound->tier2_bytes, true));
+}
+
+bool calc_filter_counts(const calc_worker *w)
+{
+    return w->options->no_prune && w->options->constraints > 0;
+}
+
+bool calc_filter_lane(calc_worker *w, size_t lane, const calc_point *p)
+{
+    const calc_conditions *known = &w->conditions;
+    bool met = known->tile_met && known->flags_met > 0 && p->total_s <= known->most_s &&
+               (!known->any[CALC_CONDITION_LANE] || known->lane_met[lane]) &&
+               (!known->any[CALC_CONDITION_MEMORY] ||
+                calc_condition_memory_met(w->options, p->tier1_bytes, p->tier2_bytes, false));
+    w->counts.filtered += met ? w->flags - known->flags_met : w->flags;
+    return met;
+}
+
+bool calc_filter_point(const calc_worker *w, const calc_exec *exec, double total_s)
+{
+    const calc_conditions *known = &w->conditions;
+    return (!known->any[CALC_CONDITION_TIME] ||
+            calc_condition_time_met(w->options, w->app, w->system, exec, total_s)) &&
+           (!known->any[CALC_CONDITION_OTHER] ||
+            calc_condition_other_met(w->options, w->app, w->system, exec));
+}
+
+bool calc_filter_fields(const calc_worker *w, const calc_exec *exec)
+{
+    bool met = true;
+    for (int kind = CALC_CONDITION_TILE; kind <= CALC_CONDITION_FLAG; kind++) {
+        met = met && (!w->conditions.any[kind] ||
+                      calc_condition_fields_met(w->options, (calc_condition_kind)kind, exec));
+    }
+    return met;
+}
