@@ -57,8 +57,11 @@ void calc_worker_free(calc_worker *w, size_t groups)
 
 calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
 {
-    return calc_rows_fill(&w->rows, w->space, w->app, w->system, base, w->options->compat,
-                          !w->counts_only);
+    w->base = *base;
+    calc_status status = calc_rows_fill(&w->rows, w->space, w->app, w->system, base,
+                                        w->options->compat, !w->counts_only);
+    w->rows_filled += w->rows.count;
+    return status;
 }
 
 bool calc_worker_by_run(const calc_sweep_options *o)
@@ -301,17 +304,29 @@ static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_s
     }
 }
 
-/* The rows that share a tensor-parallel network, and the network of data parallelism that they are
- * made for, on the same lanes. */
-static void run_rows(calc_worker *w, size_t network, int64_t data_network, calc_sweep_group *group)
+/* Whether a row has this tensor-parallel network, and is made for this network of data parallelism.
+ */
+static bool shares(const calc_worker *w, size_t row, size_t network, int64_t data_network)
+{
+    const calc_row *r = &w->rows.row[row];
+    return r->network == network && r->data_network == data_network;
+}
+
+/* Those that do, on the same lanes. */
+static void run_rows(calc_worker *w, size_t first, size_t last, size_t network,
+                     int64_t data_network, calc_sweep_group *group)
 {
     size_t next = 0;
-    while (w->status == CALC_OK && calc_cell_lanes(&w->cell, network, data_network, &next)) {
+    while (first < last && !shares(w, first, network, data_network)) {
+        first++;
+    }
+    while (first < last && w->status == CALC_OK &&
+           calc_cell_lanes(&w->cell, network, data_network, &next)) {
         calc_filter_lanes(w);
-        for (size_t i = 0; i < w->rows.count && w->status == CALC_OK; i++) {
+        for (size_t i = first; i < last && w->status == CALC_OK; i++) {
             const calc_row *row = &w->rows.row[i];
             size_t choices = calc_cell_choices(&w->cell, &w->rows, row);
-            if (row->network != network || row->data_network != data_network) {
+            if (!shares(w, i, network, data_network)) {
                 continue;
             }
             w->exec = calc_worker_exec_of(w, row);
@@ -322,7 +337,7 @@ static void run_rows(calc_worker *w, size_t network, int64_t data_network, calc_
     }
 }
 
-void calc_worker_cell(calc_worker *w)
+void calc_worker_fill(calc_worker *w)
 {
     calc_cell *c = &w->cell;
     calc_cell_fill(c, w->space, w->system, &w->rows, w->options->compat);
@@ -330,13 +345,15 @@ void calc_worker_cell(calc_worker *w)
     w->tile.schedule = c->exec.pipeline_schedule;
     w->tile.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
     w->tile.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
-    calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
-    for (size_t i = 0; i < w->rows.count; i++) {
-        count_row(w, &w->rows.row[i]);
-    }
-    bool any = !w->counts_only && c->reduces * c->gathers > 0;
     calc_filter_cell(w);
-    for (size_t i = 0; i < w->rows.count && any && w->by_run; i++) {
+}
+
+void calc_worker_run(calc_worker *w, size_t first, size_t last)
+{
+    calc_cell *c = &w->cell;
+    calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
+    bool any = c->reduces * c->gathers > 0;
+    for (size_t i = first; i < last && any && w->by_run; i++) {
         const calc_row *row = &w->rows.row[i];
         size_t choices = calc_cell_choices(c, &w->rows, row);
         calc_exec e = calc_worker_exec_of(w, row);
@@ -347,7 +364,23 @@ void calc_worker_cell(calc_worker *w)
     }
     for (size_t n = 0; n < w->rows.networks_count && any && !w->by_run; n++) {
         for (size_t d = 0; d < w->rows.datas; d++) {
-            run_rows(w, n, w->rows.data[d], group);
+            run_rows(w, first, last, n, w->rows.data[d], group);
         }
+    }
+}
+
+void calc_worker_count(calc_worker *w, size_t first, size_t last)
+{
+    for (size_t i = first; i < last; i++) {
+        count_row(w, &w->rows.row[i]);
+    }
+}
+
+void calc_worker_cell(calc_worker *w)
+{
+    calc_worker_fill(w);
+    calc_worker_count(w, 0, w->rows.count);
+    if (!w->counts_only) {
+        calc_worker_run(w, 0, w->rows.count);
     }
 }

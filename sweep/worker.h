@@ -41,6 +41,7 @@ struct calc_worker {
     calc_sweep_group *groups; /**< of this thread; one per processor count or just one */
 
     /* The unit, the cell, the row and the choice at hand. */
+    calc_exec base;
     calc_rows rows;
     calc_cell cell;
     calc_exec exec;
@@ -54,9 +55,10 @@ struct calc_worker {
     /* What came of it. */
     calc_sweep_counts counts;
     uint64_t tiles;
-    calc_status status; /**< CALC_ERR_NOMEM; CALC_ERR_RULE: verification failed; CALC_ERR_IO:
-                             options.point said so */
-    calc_exec failed;   /**< the layout that failed it */
+    uint64_t rows_filled; /**< of all units so far */
+    calc_status status;   /**< CALC_ERR_NOMEM; CALC_ERR_RULE: verification failed; CALC_ERR_IO:
+                               options.point said so */
+    calc_exec failed;     /**< the layout that failed it */
 };
 
 /** A worker for a space; NULL if memory is short. */
@@ -74,6 +76,12 @@ CALC_MUST_USE calc_status calc_worker_rows(calc_worker *worker, const calc_exec 
 
 /** Evaluate worker->cell, which calc_cell_at() has set, with all rows. */
 void calc_worker_cell(calc_worker *worker);
+
+/** The parts of that: what the rows of worker->cell have in common; the layouts of the rows from
+ *  `first` to before `last`, counted, and evaluated. */
+void calc_worker_fill(calc_worker *worker);
+void calc_worker_count(calc_worker *worker, size_t first, size_t last);
+void calc_worker_run(calc_worker *worker, size_t first, size_t last);
 
 /** The layout of a row in the cell, without what choices, lanes and flags say. */
 calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);

@@ -8,15 +8,12 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
+#include "estimate.h"
 #include "rows.h"
 #include "spec/absent.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
 #include "units.h"
-
-/** Evaluations per second and core of the first space of docs/performance.md, without pruning
- *  [millions]. */
-enum { EVALUATIONS = 36 };
 
 enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 
@@ -246,6 +243,34 @@ static calc_status count_units(const calc_sweep_study *study, tables *t)
     return status;
 }
 
+/* What makes the sweep slow: statistics that only calc_run() knows. */
+static void write_needs(calc_output *out, const calc_sweep_study *study, bool by_run)
+{
+    const calc_sweep_options *o = &study->options;
+    char what[TEXT_SIZE] = "";
+    const char *who = by_run ? "every layout is evaluated as calc run does: "
+                             : "what is found is evaluated as calc run does: ";
+    if (study->space.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        calc_append(what, TEXT_SIZE, "%sserving", who);
+    }
+    for (size_t i = 0; i <= o->objectives; i++) {
+        const calc_objective *one = i == 0 ? &o->top_by : &o->objective[i - 1];
+        if (one->kind == CALC_OBJECTIVE_OTHER && (i > 0 || o->top > 0)) {
+            calc_append(what, TEXT_SIZE, "%s%s", *what ? ", " : who, one->field->key);
+        }
+    }
+    for (size_t i = 0; i < o->constraints; i++) {
+        if (o->constraint[i].when == CALC_CONDITION_OTHER) {
+            calc_append(what, TEXT_SIZE, "%s--where %s", *what ? ", " : who,
+                        o->constraint[i].field->key);
+        }
+    }
+    if (*what) {
+        calc_output_printf(out, "%20s", "");
+        calc_help_wrapped(out, what, 20);
+    }
+}
+
 calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
                                  calc_errors *errors)
 {
@@ -253,8 +278,13 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
     tables t;
     calc_status status =
         calc_sweep_count(&study->space, &study->designs, study->options.compat, &counts);
+    calc_sweep_estimate estimate;
     if (status == CALC_OK) {
         status = count_units(study, &t);
+    }
+    if (status == CALC_OK) {
+        status = calc_sweep_estimate_of(&study->space, &study->designs, &study->options,
+                                        counts.total, &estimate);
     }
     if (status != CALC_OK) {
         return calc_errors_status(errors, status);
@@ -281,11 +311,10 @@ calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study
     snprintf(table, sizeof table, "rows at most in such a table: %s", bytes);
     write_number(out, t.units, "units of work, each with one table of blocks");
     write_number(out, (double)t.rows, table);
-    int millions = EVALUATIONS;
-    calc_human_seconds(left / (1e6 * millions * threads), seconds);
+    calc_human_seconds(estimate.cpu_s / threads, seconds);
     calc_output_printf(out,
-                       "%18s  if nothing is skipped, at %d million layouts per second and\n"
-                       "%18s  core: %d thread%s\n",
-                       seconds, millions, "", threads, threads == 1 ? "" : "s");
+                       "%18s  with %d thread%s and nothing else to do, measured on %zu cells\n",
+                       seconds, threads, threads == 1 ? "" : "s", estimate.cells);
+    write_needs(out, study, estimate.by_run);
     return CALC_OK;
 }
