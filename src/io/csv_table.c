@@ -7,20 +7,20 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "io/csv_read.h"
 #include "io/utf8.h"
 
-enum { CELLS_MAX = 256, HINT_SIZE = 96 };
+enum { HINT_SIZE = 96 };
 
 /* One file being read. */
 typedef struct reading {
     calc_csv_reader csv;
     const calc_csv_table *table;
     calc_errors *errors;
-    char *cell[CELLS_MAX];        /* of the row at hand */
-    int count, line;              /* its cells, where it starts */
-    int head;                     /* cells of the first row */
-    int at[CALC_CSV_COLUMNS_MAX]; /* index of the column's cell in a row; -1: there is none */
+    char *title[CALC_CSV_CELLS_MAX]; /* of the first row */
+    char *cell[CALC_CSV_CELLS_MAX];  /* of the row at hand */
+    int count, line;                 /* its cells, where it starts */
+    int head;                        /* cells of the first row */
+    int at[CALC_CSV_COLUMNS_MAX];    /* index of the column's cell in a row; -1: there is none */
 } reading;
 
 /* ---- The first row --------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ static bool is_known(const reading *r, const char *cell)
 /* A near name in the file is a better hint than `other`. */
 static calc_status miss(reading *r, const calc_csv_column *c, const char *other)
 {
-    const char *unknown[CELLS_MAX + 1] = {NULL};
+    const char *unknown[CALC_CSV_CELLS_MAX + 1] = {NULL};
     for (int k = 0, count = 0; k < r->count; k++) {
         if (!is_known(r, r->cell[k])) {
             unknown[count++] = r->cell[k];
@@ -69,10 +69,12 @@ static calc_status miss(reading *r, const calc_csv_column *c, const char *other)
 static calc_status read_head(reading *r)
 {
     calc_status status = CALC_OK;
-    r->head = r->count = calc_csv_read_row(&r->csv, r->cell, CELLS_MAX, &r->line, r->errors);
+    r->head = r->count =
+        calc_csv_read_row(&r->csv, r->cell, CALC_CSV_CELLS_MAX, &r->line, r->errors);
     if (r->count < 0) {
         return CALC_ERR_SYNTAX;
     }
+    memcpy(r->title, r->cell, sizeof r->title);
     for (int i = 0; i < r->table->columns; i++) {
         const calc_csv_column *c = &r->table->column[i];
         int at = find(r, c->name, -1);
@@ -156,14 +158,16 @@ static bool fill(const calc_csv_column *c, const char *cell, void *member)
     }
 }
 
-static calc_status refuse(reading *r, const calc_csv_column *c, const char *cell)
+static calc_status refuse(reading *r, int column)
 {
+    const calc_csv_column *c = &r->table->column[column];
+    const char *cell = r->cell[r->at[column]];
     char shown[CALC_UTF8_SHOW_SIZE], allowed[128];
     return calc_errors_at(
         r->errors, CALC_ERR_TYPE, r->csv.name, r->line, calc_csv_read_column(&r->csv, cell),
         c->flags & CALC_CSV_BLANK ? "leave it blank if it is not known" : NULL,
-        "%s: expected %s, found \"%s\"", c->name, expected(c, allowed, sizeof allowed),
-        calc_utf8_show(shown, cell, strlen(cell)));
+        "%s: expected %s, found \"%s\"", r->title[r->at[column]],
+        expected(c, allowed, sizeof allowed), calc_utf8_show(shown, cell, strlen(cell)));
 }
 
 static calc_status fill_row(reading *r, char *row)
@@ -190,14 +194,19 @@ static calc_status fill_row(reading *r, char *row)
             wrong = wrong < 0 ? i : wrong;
         }
     }
-    return wrong < 0 ? CALC_OK : refuse(r, &r->table->column[wrong], r->cell[r->at[wrong]]);
+    if (wrong >= 0) {
+        return refuse(r, wrong);
+    }
+    const calc_csv_row from = {&r->csv, r->title, r->cell, r->head, r->count, r->line};
+    return r->table->finish ? r->table->finish(r->table->context, row, &from, r->errors) : CALC_OK;
 }
 
 static calc_status read_rows(reading *r, calc_csv_rows *out)
 {
     size_t capacity = 0;
     calc_status status = CALC_OK;
-    while ((r->count = calc_csv_read_row(&r->csv, r->cell, CELLS_MAX, &r->line, r->errors)) > 0) {
+    while ((r->count =
+                calc_csv_read_row(&r->csv, r->cell, CALC_CSV_CELLS_MAX, &r->line, r->errors)) > 0) {
         void *grown = calc_grown(out->item, out->count, &capacity, r->table->row_bytes);
         if (!grown) {
             return calc_errors_at(r->errors, CALC_ERR_NOMEM, r->csv.name, r->line, 0, NULL, "%s",

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "io/csv_read.h"
 #include "io/text.h"
 
 /** What a cell becomes: CALC_CSV_MEMBER() says by the type of the member. */
@@ -39,19 +40,34 @@ typedef struct calc_csv_column {
                      int: CALC_CSV_WHOLE, bool: CALC_CSV_FLAG, default: CALC_CSV_WORD),            \
     .offset = offsetof(row, member)
 
+/** A row of a file, for columns that a table cannot know. Borrowed. */
+typedef struct calc_csv_row {
+    const calc_csv_reader *reader; /**< name of the file, columns of cells */
+    char *const *title;            /**< cells of the first row, `titles` of them */
+    char *const *cell;             /**< of this row, `cells`: at most `titles` */
+    int titles, cells, line;
+} calc_csv_row;
+
+/** Called with each row that was read into its struct. @return CALC_OK, or a status with an error
+ *  added: the row is left out */
+typedef calc_status (*calc_csv_finish)(void *context, void *row, const calc_csv_row *from,
+                                       calc_errors *errors);
+
 typedef struct calc_csv_table {
     const calc_csv_column *column;
     int columns;      /**< at most CALC_CSV_COLUMNS_MAX */
     size_t row_bytes; /**< sizeof the struct */
     const char *hint; /**< what such a file is, where a column or a cell is missing; NULL: none */
+    calc_csv_finish finish; /**< NULL: nothing more is done with a row */
+    void *context;          /**< of finish */
 } calc_csv_table;
 
-enum { CALC_CSV_COLUMNS_MAX = 64 };
+enum { CALC_CSV_COLUMNS_MAX = 64, CALC_CSV_CELLS_MAX = 256 /* of a row */ };
 
 /** The table of an array of columns for rows of a type. */
 #define CALC_CSV_TABLE(array, row, what)                                                           \
     {                                                                                              \
-        array, sizeof(array) / sizeof *(array), sizeof(row), what                                  \
+        array, sizeof(array) / sizeof *(array), sizeof(row), what, NULL, NULL                      \
     }
 
 /** What was read. Owns everything; start with {0}. Texts in rows point into `text`, so that rows

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "validate/own_runs.h"
 #include "validate/sets.h"
 
 /* ---- Dimensions ------------------------------------------------------------------------------ */
@@ -102,6 +103,7 @@ static bool counts(const calc_result *r, calc_quantity quantity)
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
+/* Sets are of published tables. */
 static bool add_sets(maker *m, calc_quantity quantity)
 {
     bool fine = true;
@@ -118,36 +120,71 @@ static bool add_sets(maker *m, calc_quantity quantity)
     return fine;
 }
 
-/* Whether the result at `index` is the first of its name. */
-static bool is_first(const maker *m, size_t index, size_t dimension, calc_quantity quantity)
+/* Names of a dimension, each once. */
+typedef struct selection {
+    const char *by; /* of the groups */
+    const char *(*name)(const calc_result *result);
+    calc_quantity quantity;
+    bool own; /* of runs in no published table only */
+} selection;
+
+static bool is_selected(const selection *s, const calc_result *r)
 {
-    const calc_result *item = m->results->item;
-    const char *name = dimensions[dimension].name(&item[index]);
-    for (size_t i = 0; i < index; i++) {
-        if (counts(&item[i], quantity) && strcmp(dimensions[dimension].name(&item[i]), name) == 0) {
-            return false;
-        }
-    }
-    return true;
+    return counts(r, s->quantity) && (!s->own || calc_own_runs_has(r->prediction->map.row));
 }
 
-static bool add_dimension(maker *m, size_t dimension, calc_quantity quantity)
+/* The members of the name that the result at `first` has; none if an earlier one has it. */
+static void select_members(maker *m, const selection *s, size_t first)
 {
     const calc_result *item = m->results->item;
+    const char *name = is_selected(s, &item[first]) ? s->name(&item[first]) : NULL;
+    m->members = 0;
+    for (size_t i = 0; name && i < m->results->count; i++) {
+        if (is_selected(s, &item[i]) && strcmp(s->name(&item[i]), name) == 0) {
+            if (i < first) {
+                return;
+            }
+            m->member[m->members++] = &item[i];
+        }
+    }
+}
+
+static bool add_dimension(maker *m, const selection *s)
+{
     bool fine = true;
     for (size_t first = 0; fine && first < m->results->count; first++) {
-        if (!counts(&item[first], quantity) || !is_first(m, first, dimension, quantity)) {
-            continue;
+        select_members(m, s, first);
+        fine = m->members == 0 || add_group(m, s->by, s->name(m->member[0]), s->quantity);
+    }
+    return fine;
+}
+
+static const char *all_of(const calc_result *r)
+{
+    (void)r;
+    return "all";
+}
+
+/* The sets of one's own runs: machines, sources and all; a set that would be the one before it is
+ * left out. */
+static bool add_own_sets(maker *m, calc_quantity quantity)
+{
+    const char *(*const names[])(const calc_result *result) = {machine_of, source_of, all_of};
+    bool fine = true;
+    size_t last = 0; /* members of the largest set */
+    for (size_t d = 0; fine && d < sizeof names / sizeof *names; d++) {
+        const selection s = {"set", names[d], quantity, true};
+        size_t before = last;
+        size_t sets = m->out->count;
+        fine = add_dimension(m, &s);
+        for (size_t i = sets; i < m->out->count; i++) {
+            size_t members = m->out->item[i].spread.count;
+            last = members > last ? members : last;
         }
-        const char *name = dimensions[dimension].name(&item[first]);
-        m->members = 0;
-        for (size_t i = first; i < m->results->count; i++) {
-            if (counts(&item[i], quantity) &&
-                strcmp(dimensions[dimension].name(&item[i]), name) == 0) {
-                m->member[m->members++] = &item[i];
-            }
+        /* One set of all that the largest one before has: the same one. */
+        if (m->out->count == sets + 1 && last == before) {
+            m->out->count = sets;
         }
-        fine = add_group(m, dimensions[dimension].by, name, quantity);
     }
     return fine;
 }
@@ -161,9 +198,10 @@ calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *r
     m.error = calloc(results->count + 1, sizeof *m.error);
     bool fine = m.member && m.error;
     for (int q = 0; fine && q < CALC_QUANTITY_COUNT; q++) {
-        fine = add_sets(&m, (calc_quantity)q);
+        fine = add_sets(&m, (calc_quantity)q) && add_own_sets(&m, (calc_quantity)q);
         for (size_t d = 0; fine && d < sizeof dimensions / sizeof *dimensions; d++) {
-            fine = add_dimension(&m, d, (calc_quantity)q);
+            const selection s = {dimensions[d].by, dimensions[d].name, (calc_quantity)q, false};
+            fine = add_dimension(&m, &s);
         }
     }
     free(m.member);

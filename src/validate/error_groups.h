@@ -1,5 +1,5 @@
 /** @file error_groups.h  Errors by published table, source, machine, model, kind of model and
- *  confidence. Scored results only. */
+ *  confidence; the sets of one's own runs are their machines and sources. Scored results only. */
 #ifndef CALC_VALIDATE_ERROR_GROUPS_H
 #define CALC_VALIDATE_ERROR_GROUPS_H
 

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "validate/own_runs.h"
 #include "validate/run_arguments.h"
 #include "validate/spread.h"
 
@@ -113,7 +114,9 @@ static bool comparable(const calc_result *a, const calc_result *b)
     const calc_run_map *right = &b->prediction->map;
     const calc_app *x = &left->app;
     const calc_app *y = &right->app;
-    return left->source == right->source && left->machine == right->machine &&
+    /* What a row of one's own sets is in no column of these. */
+    bool columns = !left->row->own || !left->row->own->complete;
+    return columns && left->source == right->source && left->machine == right->machine &&
            x->hidden == y->hidden && x->feedforward == y->feedforward &&
            x->attn_heads == y->attn_heads && x->kv_heads == y->kv_heads &&
            x->kv_lora_rank == y->kv_lora_rank && x->expert_feedforward == y->expert_feedforward &&

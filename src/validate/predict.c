@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "validate/own_runs.h"
+
 enum { STAGES_MAX = 64 };
+
+#define GIB 1073741824.0
 
 /* What tensors have on the last rank, the only one that Megatron-LM's log speaks of: the last stage
  * of the pipeline. */
@@ -35,6 +39,18 @@ static double memory_of(const calc_run_map *map, const calc_system *system, cons
                                               : stats->proc_mem_tier1_cap_req;
 }
 
+static void say_misfit(calc_prediction *p, calc_verdict verdict, const calc_stats *stats)
+{
+    bool first = verdict == CALC_VERDICT_MEM1_CAPACITY;
+    double needed = first ? stats->proc_mem_tier1_cap_req : stats->proc_mem_tier2_cap_req;
+    double there = first ? stats->mem_tier1_capacity : stats->mem_tier2_capacity;
+    p->misfit[0] = '\0';
+    if (verdict != CALC_VERDICT_OK) {
+        snprintf(p->misfit, sizeof p->misfit, "does not fit: %.4g of %.4g GiB", needed / GIB,
+                 there / GIB);
+    }
+}
+
 /* One layout. @return its step time; NaN with a reason if there is none */
 static double try_layout(calc_prediction *p, const calc_system *system, const calc_exec *exec)
 {
@@ -53,6 +69,7 @@ static double try_layout(calc_prediction *p, const calc_system *system, const ca
         return (double)NAN;
     }
     p->memory_bytes = memory_of(&p->map, system, &stats);
+    say_misfit(p, verdict, &stats);
     if (full && !p->map.search) {
         calc_run_assume(&p->map, "predicted to need more memory than the machine has");
     }
@@ -74,7 +91,6 @@ static bool is_candidate(const calc_exec *e, int64_t blocks, int64_t batch, int6
 static double search(calc_prediction *p, const calc_system *system)
 {
     double best_s = (double)NAN;
-    double best_bytes = (double)NAN;
     calc_exec best = p->map.exec;
     for (int64_t batch = 1; batch <= 16; batch *= 2) {
         for (int64_t chunks = 1; chunks <= 4; chunks *= 2) {
@@ -87,14 +103,13 @@ static double search(calc_prediction *p, const calc_system *system)
             double step_s = try_layout(p, system, &e);
             if (step_s < best_s || (isnan(best_s) && !isnan(step_s))) {
                 best_s = step_s;
-                best_bytes = p->memory_bytes;
                 best = e;
             }
         }
     }
     p->map.exec = best;
-    p->memory_bytes = best_bytes;
-    return best_s;
+    p->memory_bytes = (double)NAN;
+    return isnan(best_s) ? best_s : try_layout(p, system, &p->map.exec);
 }
 
 void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems)
@@ -111,10 +126,12 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
         snprintf(out->reason, sizeof out->reason, "%s", entry->reason);
         return;
     }
-    /* The order of ranks decides, but the indices must be there. */
-    int64_t outer = entry->system.networks_count > 1 ? 1 : 0;
-    map->exec.pipeline_par_net = outer;
-    map->exec.strategy.data_par_net = outer;
+    if (!row->own || !row->own->complete) {
+        /* The order of ranks decides, but the indices must be there. */
+        int64_t outer = entry->system.networks_count > 1 ? 1 : 0;
+        map->exec.pipeline_par_net = outer;
+        map->exec.strategy.data_par_net = outer;
+    }
     out->step_s =
         map->search ? search(out, &entry->system) : try_layout(out, &entry->system, &map->exec);
     if (!isnan(out->step_s)) {

@@ -9,6 +9,7 @@
 typedef struct calc_prediction {
     calc_run_map map;    /**< map.exec is complete here: networks, micro-batch, interleaving */
     char reason[256];    /**< why there is no prediction; "" if there is one */
+    char misfit[80];     /**< what does not fit the machine, though it ran; "" if all does */
     double step_s;       /**< time of a step; NaN: none */
     double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
 } calc_prediction;

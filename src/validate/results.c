@@ -37,6 +37,8 @@ static calc_result pair(const calc_prediction *p, calc_quantity quantity,
         bool unscored = strcmp(remark->use, "unscored") == 0;
         r.use = unscored ? CALC_USE_UNSCORED : CALC_USE_SCORED;
         r.remark = remark->remark;
+    } else {
+        r.remark = p->misfit;
     }
     return r;
 }

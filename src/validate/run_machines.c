@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "validate/own_runs.h"
+
 /* The first row that fits counts: special machines before their kind. */
 static const calc_run_machine machines[] = {
     {"A100", "vtrain_multi", "vtrain_a100", "A100"}, /* 800 Gb/s per node */
@@ -25,6 +27,9 @@ static const calc_run_machine machines[] = {
 
 const calc_run_machine *calc_run_machine_of(const calc_runs_row *row, const calc_run_source *source)
 {
+    if (row->own && row->own->machine) {
+        return row->own->machine;
+    }
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         const calc_run_machine *m = &machines[i];
         if (calc_runs_has(row->hardware, m->contains) &&
@@ -33,4 +38,14 @@ const calc_run_machine *calc_run_machine_of(const calc_runs_row *row, const calc
         }
     }
     return NULL;
+}
+
+const char *calc_run_machine_family(const char *system)
+{
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        if (strcmp(machines[i].system, system) == 0) {
+            return machines[i].family;
+        }
+    }
+    return "";
 }

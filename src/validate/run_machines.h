@@ -13,8 +13,12 @@ typedef struct calc_run_machine {
     const char *family;   /**< "A100", "H100", "Blackwell", ...: machines alike */
 } calc_run_machine;
 
-/** The machine of a row; NULL if it is not known. */
+/** The machine of a row: that of a row of one's own, or that which `hardware` means; NULL if it is
+ *  not known. */
 const calc_run_machine *calc_run_machine_of(const calc_runs_row *row,
                                             const calc_run_source *source);
+
+/** The family of a machine's file; "" if it is none of those that published runs are on. */
+const char *calc_run_machine_family(const char *system);
 
 #endif

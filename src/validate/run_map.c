@@ -2,10 +2,18 @@
 
 #include <math.h>
 
+#include "validate/own_runs.h"
 #include "validate/run_arguments.h"
 #include "validate/run_layout.h"
 #include "validate/run_measure.h"
 #include "validate/run_models.h"
+
+static const char nothing_measured[] = "no measured time or memory";
+
+static bool is_measured(const calc_run_map *map)
+{
+    return !isnan(map->step_s) || !isnan(map->memory_bytes);
+}
 
 /* What the row lacks; NULL if it has all. */
 static const char *what_is_missing(const calc_run_map *map)
@@ -30,14 +38,21 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
                           .machine = calc_run_machine_of(row, source),
                           .step_s = (double)NAN,
                           .memory_bytes = row->measured_memory_gib * 1073741824.0};
+    if (row->own && row->own->complete) {
+        out->app = row->own->app;
+        out->exec = row->own->exec;
+        calc_run_measure_step(out);
+        out->reason = is_measured(out) ? NULL : nothing_measured;
+        return;
+    }
     out->reason = what_is_missing(out);
     if (out->reason) {
         return;
     }
     calc_run_models_app(out);
     calc_run_measure_step(out);
-    if (isnan(out->step_s) && isnan(out->memory_bytes)) {
-        out->reason = "no measured time or memory";
+    if (!is_measured(out)) {
+        out->reason = nothing_measured;
         return;
     }
     out->reason = calc_run_layout_exec(out);

@@ -1,5 +1,7 @@
 #include "validate/run_sources.h"
 
+#include "validate/own_runs.h"
+
 #define T(name) CALC_RUN_TRAIT_##name
 
 enum {
@@ -55,15 +57,18 @@ static const calc_run_source sources[] = {
      T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(NODE_LIMITED_DISPATCH) | T(ENGINE_BUFFERS), NULL},
     {"mbridge", "nemotron-3", 0, "mbridge_moe", 0, NULL},
     {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(ENGINE_BUFFERS), NULL},
-    {"", NULL, 0, "other", 0, NULL}};
+    {"", NULL, 0, CALC_RUN_SOURCE_OTHER, 0, NULL}};
 
 /* A source that is not known runs its kind of software as it is set up today. */
 static const calc_run_source *unknown_source(const calc_runs_row *row)
 {
-    static const calc_run_source megatron = {"", NULL, 0, "other", T(DATA_OVERLAP), NULL};
-    static const calc_run_source ascend = {"", NULL, 0, "other", T(NO_MESSAGE_OVERLAP), NULL};
+    static const calc_run_source megatron = {"",  NULL, 0, CALC_RUN_SOURCE_OTHER, T(DATA_OVERLAP),
+                                             NULL};
+    static const calc_run_source ascend = {
+        "", NULL, 0, CALC_RUN_SOURCE_OTHER, T(NO_MESSAGE_OVERLAP), NULL};
     static const calc_run_source fsdp = {
-        "", NULL, 0, "other", PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED), NULL};
+        "",  NULL, 0, CALC_RUN_SOURCE_OTHER, PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED),
+        NULL};
     if (calc_runs_has(row->hardware, "Ascend") || calc_runs_has(row->hardware, "910")) {
         return &ascend;
     }
@@ -72,6 +77,9 @@ static const calc_run_source *unknown_source(const calc_runs_row *row)
 
 const calc_run_source *calc_run_source_of(const calc_runs_row *row)
 {
+    if (row->own && row->own->source) {
+        return row->own->source;
+    }
     const calc_run_source *source = sources;
     int experts = calc_runs_or(row->num_experts, 0) > 0 ? 1 : -1;
     while (!calc_runs_starts(row->id, source->prefix) ||

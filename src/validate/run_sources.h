@@ -52,7 +52,11 @@ typedef struct calc_run_source {
     const char *reason;   /**< why its rows are not predicted; NULL: they are */
 } calc_run_source;
 
-/** The source of a row; the last one of the table, "other", if none is known. */
+/** Name of the sources that are not known. */
+#define CALC_RUN_SOURCE_OTHER "other"
+
+/** The source of a row: that of a row of one's own, or that which its id means; the last one of the
+ *  table, CALC_RUN_SOURCE_OTHER, if none is known. */
 const calc_run_source *calc_run_source_of(const calc_runs_row *row);
 
 /** The sentence of one trait. */

@@ -6,46 +6,68 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/csv_table.h"
-
 /* Numbers are at most 1e9: the product of two of them is a whole number still. */
-#define COLUMN_TEXT(member, more)                                                                  \
-    {.name = #member, CALC_CSV_MEMBER(calc_runs_row, member), .flags = more},
-#define COLUMN_NUMBER(member, more)                                                                \
+#define COLUMN_TEXT(member)                                                                        \
+    {.name = #member, CALC_CSV_MEMBER(calc_runs_row, member), .flags = CALC_CSV_OPTIONAL},
+#define COLUMN_NUMBER(member)                                                                      \
     {.name = #member,                                                                              \
      CALC_CSV_MEMBER(calc_runs_row, member),                                                       \
-     .flags = CALC_CSV_BLANK | (more),                                                             \
+     .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK,                                                  \
      .hi = 1e9},
 
 static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_runs_row, line)},
-#define CALC_X(type, name) COLUMN_##type(name, 0)
-                                          CALC_RUNS_COLUMN_LIST(CALC_X)
-#undef CALC_X
-#define CALC_X(type, name) COLUMN_##type(name, CALC_CSV_OPTIONAL)
-                                              CALC_RUNS_OPTIONAL_LIST(CALC_X)
+#define CALC_X(type, name) COLUMN_##type(name)
+                                          CALC_RUNS_COLUMN_LIST(CALC_X) CALC_RUNS_OWN_LIST(CALC_X)
 #undef CALC_X
 };
 
-static const calc_csv_table table = CALC_CSV_TABLE(columns, calc_runs_row, NULL);
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
-calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *name, calc_errors *errors)
+/* Shorter names of columns, as people give them to runs of their own. */
+static const struct {
+    const char *name, *also;
+} shorter[] = {{"id", "name"},
+               {"num_gpus", "procs"},
+               {"measured_iteration_s", "measured_s"},
+               {"measured_memory_gib", "measured_mem_gib"}};
+
+calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *name,
+                            calc_csv_finish finish, void *context, calc_errors *errors)
 {
+    calc_csv_column column[COLUMNS];
+    memcpy(column, columns, sizeof column);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        for (size_t k = 0; k < sizeof shorter / sizeof *shorter; k++) {
+            if (column[i].name && strcmp(column[i].name, shorter[k].name) == 0) {
+                column[i].also = shorter[k].also;
+            }
+        }
+    }
+    const calc_csv_table table = {.column = column,
+                                  .columns = COLUMNS,
+                                  .row_bytes = sizeof(calc_runs_row),
+                                  .finish = finish,
+                                  .context = context};
     calc_csv_rows rows;
     calc_status status = calc_csv_table_parse(&rows, &table, text, name, errors);
     *out = (calc_runs){rows.item, rows.count, rows.text};
     return status;
 }
 
-calc_status calc_runs_read(calc_runs *out, const char *path, calc_errors *errors)
+calc_status calc_runs_read(calc_runs *out, const char *path, calc_csv_finish finish, void *context,
+                           calc_errors *errors)
 {
-    calc_csv_rows rows;
-    calc_status status = calc_csv_table_read(&rows, &table, path, errors);
-    *out = (calc_runs){rows.item, rows.count, rows.text};
-    return status;
+    calc_text text = {0};
+    *out = (calc_runs){0};
+    calc_status status = calc_text_read(&text, path, errors);
+    return status == CALC_OK ? calc_runs_parse(out, text, path, finish, context, errors) : status;
 }
 
 void calc_runs_free(calc_runs *runs)
 {
+    for (size_t i = 0; i < runs->count; i++) {
+        free(runs->row[i].own);
+    }
     free(runs->row);
     calc_text_free(&runs->text);
     *runs = (calc_runs){0};

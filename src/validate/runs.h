@@ -1,16 +1,21 @@
-/** @file runs.h  Published measured runs: the rows of a CSV file, as they were printed.
- *  What a row means to the model is the business of run_map.h. */
+/** @file runs.h  Measured runs: the rows of a CSV file, as they were printed. What a row means to
+ * the model is the business of run_map.h; runs that name their documents, of own_runs.h. */
 #ifndef CALC_VALIDATE_RUNS_H
 #define CALC_VALIDATE_RUNS_H
 
 #include "calc.h"
-#include "io/text.h"
+#include "io/csv_table.h"
 
-/** Columns that may be absent: X(TYPE, name). `arguments`: options of the command line, where they
- *  are published (run_arguments.h). */
-#define CALC_RUNS_OPTIONAL_LIST(X) X(TEXT, arguments)
+/** Columns that published tables lack, but for `arguments`: X(TYPE, name). `arguments`: options of
+ *  the command line (run_arguments.h; own_runs.h). `app`, `sys`, `exe`: documents of calc. */
+#define CALC_RUNS_OWN_LIST(X)                                                                      \
+    X(TEXT, arguments)                                                                             \
+    X(TEXT, app)                                                                                   \
+    X(TEXT, sys)                                                                                   \
+    X(TEXT, exe)                                                                                   \
+    X(TEXT, source)
 
-/** Columns that are read: X(TYPE, name). All must be there, in any order; others are ignored. */
+/** Columns of published tables: X(TYPE, name). */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \
     X(TEXT, id)                                                                                    \
     X(TEXT, hardware)                                                                              \
@@ -52,14 +57,18 @@
     X(TEXT, memory_counting)                                                                       \
     X(TEXT, confidence)
 
-/** One run. Texts are borrowed from the file; a blank number is NaN. */
+struct calc_own_run;
+
+/** One run. Texts are borrowed from the file; a blank number is NaN, and so is a column that the
+ *  file does not have. */
 typedef struct calc_runs_row {
-    int line; /**< where it starts in its file */
+    int line;                 /**< where it starts in its file */
+    struct calc_own_run *own; /**< what own_runs.h made of it, owned; NULL: of a published table */
 #define CALC_RUNS_TEXT(name) const char *name;
 #define CALC_RUNS_NUMBER(name) double name;
 #define CALC_X(type, name) CALC_RUNS_##type(name)
     CALC_RUNS_COLUMN_LIST(CALC_X)
-    CALC_RUNS_OPTIONAL_LIST(CALC_X)
+    CALC_RUNS_OWN_LIST(CALC_X)
 #undef CALC_X
 #undef CALC_RUNS_TEXT
 #undef CALC_RUNS_NUMBER
@@ -72,14 +81,21 @@ typedef struct calc_runs {
     calc_text text;
 } calc_runs;
 
-/** Read a file, or standard input if path is "-"; names ending in .gz are decompressed.
- *  @return CALC_OK; CALC_ERR_FIELD for a missing column or cell, CALC_ERR_TYPE for a number that is
- *  none, CALC_ERR_SYNTAX, or what calc_text_read() returns. Errors name file and line. *out must
- *  be freed in any case. */
-CALC_MUST_USE calc_status calc_runs_read(calc_runs *out, const char *path, calc_errors *errors);
+/** Read a file, or standard input if path is "-"; names ending in .gz are decompressed. Columns may
+ *  stand in any order, and any may be missing; those that are not known are ignored. `id`,
+ *  `num_gpus`, `measured_iteration_s` and `measured_memory_gib` may be called `name`, `procs`,
+ *  `measured_s` and `measured_mem_gib`.
+ *  @param finish   calc_csv_table's, on rows of type calc_runs_row; NULL: none
+ *  @param context  of finish
+ *  @return CALC_OK; CALC_ERR_FIELD for a missing cell, CALC_ERR_TYPE for a number that is
+ *  none, CALC_ERR_SYNTAX, or what calc_text_read() or finish returns. Errors name file and line.
+ *  *out must be freed in any case. */
+CALC_MUST_USE calc_status calc_runs_read(calc_runs *out, const char *path, calc_csv_finish finish,
+                                         void *context, calc_errors *errors);
 
 /** The same from a text, which the runs own from now on; `name` is what errors call it. */
 CALC_MUST_USE calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *name,
+                                          calc_csv_finish finish, void *context,
                                           calc_errors *errors);
 
 /** Free what they own; fine on {0}. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "validate/own_runs.h"
+
 enum { SOURCES = 6 };
 
 /* A set: what is NULL does not matter. */
@@ -58,6 +60,9 @@ bool calc_sets_has(size_t index, const calc_result *result)
 {
     const set *s = &sets[index];
     const calc_run_map *map = &result->prediction->map;
+    if (calc_own_runs_has(map->row)) {
+        return false;
+    }
     bool source = !s->source[0];
     for (int i = 0; i < SOURCES && s->source[i] && !source; i++) {
         source = s->source[i][0] == '!' ? !is(s->source[i] + 1, map->source->name)

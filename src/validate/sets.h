@@ -8,7 +8,8 @@
 /** Name of the set of that index, from 0; NULL after the last. */
 const char *calc_sets_name(size_t index);
 
-/** Whether a result belongs to the set; its machine must be known. */
+/** Whether a result belongs to the set; its machine must be known. Runs of one's own belong to
+ *  none. */
 bool calc_sets_has(size_t index, const calc_result *result);
 
 #endif

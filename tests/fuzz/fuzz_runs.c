@@ -1,8 +1,9 @@
-/* Published runs in CSV: read, mapped and predicted, whatever their cells say. */
+/* Runs in CSV, published or one's own: read, mapped and predicted, whatever their cells say. */
 #include "fuzz.h"
 
 #include <math.h>
 
+#include "validate/own_runs.h"
 #include "validate/predict.h"
 
 enum { ROWS = 8 /* of one input that are predicted */ };
@@ -12,6 +13,32 @@ static calc_status load(const char *name, calc_system *out, calc_errors *errors)
     char path[512];
     snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%s.json", name);
     return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+}
+
+/* Whatever they are called, documents are the same, if they have a name of letters. */
+static calc_status load_document(calc_kind kind, const char *name, void *object,
+                                 calc_errors *errors)
+{
+    static const char *const files[] = {"/models/llama2-7B.json", "/systems/h100_sxm.json",
+                                        "/executions/llama3-70B_512.json"};
+    char path[512];
+    bool letters = name[0] >= 'a' && name[0] <= 'z';
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "%s", letters ? files[kind] : "/none.json");
+    return calc_load(kind, object, path, errors);
+}
+
+static calc_status load_arguments(const char *arguments, int64_t procs, bool whole, calc_app *app,
+                                  calc_exec *exec, calc_errors *errors)
+{
+    calc_status status = load_document(CALC_KIND_APP, arguments, app, errors);
+    status = status == CALC_OK ? load_document(CALC_KIND_EXEC, arguments, exec, errors) : status;
+    exec->num_procs = whole ? procs : 1;
+    return status;
+}
+
+static bool is_machine(const char *name)
+{
+    return name[0] == 'm';
 }
 
 static void check_row(const calc_runs_row *row, calc_systems *systems)
@@ -27,13 +54,14 @@ static void check_row(const calc_runs_row *row, calc_systems *systems)
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     static calc_systems systems = {.load = load};
+    static const calc_own_loader loader = {load_document, load_arguments, is_machine, NULL, NULL};
     calc_text text = {.data = malloc(size + 1), .length = size};
     calc_errors errors = {0};
     calc_runs runs = {0};
     MUST(text.data);
     memcpy(text.data, data, size);
     text.data[size] = '\0';
-    calc_status status = calc_runs_parse(&runs, text, "input", &errors);
+    calc_status status = calc_own_runs_parse(&runs, text, "input", &loader, &errors);
     if (status != CALC_OK) {
         fuzz_check_errors(&errors, status, false);
     }

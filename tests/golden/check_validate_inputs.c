@@ -214,7 +214,7 @@ int main(void)
                                        CALC_TEST_DATA "/measured/runs_vtrain_single.csv.gz"};
     for (int i = 0; i < 2; i++) {
         calc_errors errors = {0};
-        if (calc_runs_read(&runs[i], file[i], &errors) != CALC_OK) {
+        if (calc_runs_read(&runs[i], file[i], NULL, NULL, &errors) != CALC_OK) {
             fprintf(stderr, "%s: %s\n", file[i], errors.item[0].text);
             return 1;
         }

@@ -2,6 +2,8 @@
  */
 #include "io/csv_table.h"
 
+#include "base/error.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,8 +36,7 @@ static const calc_csv_column columns[] = {
     {.name = "note", CALC_CSV_MEMBER(row, note), .flags = CALC_CSV_OPTIONAL},
 };
 
-static const calc_csv_table table = {columns, sizeof columns / sizeof *columns, sizeof(row),
-                                     "a list of animals"};
+static const calc_csv_table table = CALC_CSV_TABLE(columns, row, "a list of animals");
 
 #define HEAD "name,size,weight,age,legs,place,kind\n"
 #define GOOD "Tom,small,4.5,3,4,home,cat\n"
@@ -197,6 +198,49 @@ START_TEST(a_file_that_does_not_exist_is_named)
 }
 END_TEST
 
+/* Refuses cats, and takes the cell of a column that the table does not know. */
+static calc_status finish(void *context, void *item, const calc_csv_row *from, calc_errors *found)
+{
+    row *r = item;
+    *(int *)context += from->line;
+    ck_assert_int_eq(from->titles, 8);
+    ck_assert_str_eq(from->title[7], "owner");
+    ck_assert_int_eq(from->cells, r->kind == 0 ? 8 : 7);
+    if (r->kind == 0) {
+        return calc_errors_at(found, CALC_ERR_RULE, from->reader->name, from->line,
+                              calc_csv_read_column(from->reader, from->cell[7]), NULL, "%s has it",
+                              from->cell[7]);
+    }
+    r->age = 99;
+    return CALC_OK;
+}
+
+START_TEST(a_row_is_finished_with_the_cells_of_columns_that_are_not_known)
+{
+    int lines = 0;
+    calc_csv_table more = table;
+    more.finish = finish;
+    more.context = &lines;
+    errors = (calc_errors){0};
+    free(rows.item);
+    calc_text_free(&rows.text);
+    static const char csv[] = "name,size,weight,age,legs,place,kind,owner\n"
+                              "Rex,small,4.5,3,4,home,dog\n"
+                              "Tom,small,4.5,3,4,home,cat,Eve\n"
+                              "Kim,small,4.5,3,4,home,dog\n";
+    calc_text text = {strdup(csv), strlen(csv)};
+    ck_assert_int_eq(calc_csv_table_parse(&rows, &more, text, "animals.csv", &errors),
+                     CALC_ERR_RULE);
+    ck_assert_uint_eq(rows.count, 2);
+    ck_assert_str_eq(at(1)->name, "Kim");
+    ck_assert(at(0)->age == 99 && lines == 2 + 3 + 4);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_int_eq(errors.item[0].line, 3);
+    ck_assert_int_eq(errors.item[0].column, 28);
+    ck_assert_str_eq(errors.item[0].text, "Eve has it");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("csv table");
@@ -209,6 +253,7 @@ int main(void)
     tcase_add_test(tests, rows_have_the_cells_that_the_first_row_names);
     tcase_add_test(tests, all_rows_are_read_and_each_that_is_wrong_is_reported);
     tcase_add_test(tests, a_file_that_does_not_exist_is_named);
+    tcase_add_test(tests, a_row_is_finished_with_the_cells_of_columns_that_are_not_known);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -14,7 +14,7 @@ static inline calc_runs_row blank_row(void)
 #define BLANK_NUMBER(name) row.name = (double)NAN;
 #define CALC_X(type, name) BLANK_##type(name)
     CALC_RUNS_COLUMN_LIST(CALC_X)
-    CALC_RUNS_OPTIONAL_LIST(CALC_X)
+    CALC_RUNS_OWN_LIST(CALC_X)
 #undef CALC_X
 #undef BLANK_TEXT
 #undef BLANK_NUMBER

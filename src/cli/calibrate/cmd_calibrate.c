@@ -359,10 +359,26 @@ static calc_exit calibrate_operators(const task *t)
     return calc_calibrate_operators(&o);
 }
 
+/* The machine of rows that name none; NULL: more than one is calibrated. */
+static const char *only_machine(const task *t)
+{
+    return t->families == 1 && t->machines[0].count == 1 ? t->machines[0].item[0] : NULL;
+}
+
+static void name_machines(task *t)
+{
+    for (size_t f = 0; f < t->families; f++) {
+        for (size_t m = 0; m < t->machines[f].count; m++) {
+            t->machines[f].item[m] = calc_measured_machine(&t->measured, t->machines[f].item[m]);
+        }
+    }
+}
+
 static calc_exit calibrate(task *t)
 {
     calc_errors errors = {0};
-    calc_status status = calc_measured_read(&t->measured, t->args, &errors);
+    calc_status status = calc_measured_read(&t->measured, t->args, only_machine(t), &errors);
+    name_machines(t);
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;
     status = status == CALC_OK ? allocate(t, &errors) : status;

@@ -26,6 +26,9 @@
       .doc = "what --csv wrote before: end with 1 if the mean error of a group grew")              \
     X(TOLERANCE, "tolerance", "X", .doc = "by how many percentage points it may grow",             \
       .preset = "0.5")                                                                             \
+    X(SYSTEM, "system", "NAME", .doc = "the machine of rows of RUNS that name none")               \
+    X(TEMPLATE, "template", NULL,                                                                  \
+      .doc = "write a file of one's own runs to start from, and nothing else")                     \
     X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10") \
     X(BAND, "band", NULL,                                                                          \
       .doc =                                                                                       \
@@ -45,6 +48,7 @@ static const calc_arg rows[] = {{.name = "RUNS",
                                 {0}};
 static const char *const examples[] = {"calc validate",
                                        "calc validate --csv now.csv --baseline before.csv",
+                                       "calc validate --template > my_runs.csv",
                                        "calc validate my_runs.csv --json - --plot parity.svg",
                                        "calc validate --rows 3 --breakdown",
                                        "calc validate --features",
@@ -207,7 +211,9 @@ static calc_exit validate(task *t)
 {
     calc_errors errors = {0};
     calc_status status = calc_opt_value(t->args, OPT_HTML) ? calc_page_check(&errors) : CALC_OK;
-    status = status == CALC_OK ? calc_measured_read(&t->measured, t->args, &errors) : status;
+    status = status == CALC_OK ? calc_measured_read(&t->measured, t->args,
+                                                    calc_opt_value(t->args, OPT_SYSTEM), &errors)
+                               : status;
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !t->stdout_is_taken) {
@@ -235,6 +241,25 @@ static void free_task(task *t)
     free(t);
 }
 
+/* Two rows to start from, which run as they are. */
+static const char template_rows[] =
+    "name,app,sys,exe,arguments,procs,measured_s,measured_mem_gib\n"
+    "documents,llama3-70B,h100_sxm,llama3-70B_512,,,15.3,47.1\n"
+    "options,llama2-7B,h100_sxm,,--tensor-model-parallel-size 2 --sequence-parallel"
+    " --use-distributed-optimizer --micro-batch-size 1 --global-batch-size 64 --seq-length 4096"
+    " --bf16,8,3.31,\n";
+
+static calc_exit write_template(void)
+{
+    calc_errors errors = {0};
+    calc_output *out;
+    if (calc_output_open(&out, "-", &errors) == CALC_OK) {
+        calc_output_text(out, template_rows);
+        (void)!calc_output_close(out, &errors);
+    }
+    return calc_complain_errors(&errors);
+}
+
 static calc_exit run(const calc_args *args)
 {
     task *t = calloc(1, sizeof *t); /* the machines make it too large for a stack */
@@ -244,7 +269,9 @@ static calc_exit run(const calc_args *args)
     }
     t->args = args;
     const char *complaint = read_options(t);
-    calc_exit result = complaint ? calc_complain_usage(args->command, complaint) : validate(t);
+    calc_exit result = complaint ? calc_complain_usage(args->command, complaint)
+                       : calc_opt_value(args, OPT_TEMPLATE) ? write_template()
+                                                            : validate(t);
     free_task(t);
     return result;
 }
@@ -252,11 +279,14 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_validate = {
     .name = "validate",
     .summary = "predictions beside published measured runs",
-    .detail = "Maps measured runs to models, machines and layouts, predicts them and shows the "
-              "errors by published table: predicted over measured, less 1, of the time of a step "
-              "and of memory. Rates are turned into times. Rows that cannot be predicted or do not "
-              "count are named with the reason; docs/validation.md has the rules. FILE may be "
-              "\"-\" for standard output, which then gets nothing else.",
+    .detail =
+        "Maps measured runs to models, machines and layouts, predicts them and shows the "
+        "errors by published table: predicted over measured, less 1, of the time of a step "
+        "and of memory. Rates are turned into times. RUNS have the columns of published "
+        "tables, or app, sys and exe, or the options of Megatron-LM, beside what was measured: "
+        "--template. Rows that cannot be predicted or do not "
+        "count are named with the reason; docs/validation.md has the rules. FILE may be "
+        "\"-\" for standard output, which then gets nothing else.",
     .args = rows,
     .opts = opts,
     .examples = examples,

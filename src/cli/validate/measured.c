@@ -1,7 +1,15 @@
 #include "cli/validate/measured.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "base/error.h"
 #include "cli/shell/inputs.h"
+#include "formats/import.h"
+#include "formats/read.h"
+#include "io/utf8.h"
+#include "validate/own_runs.h"
 
 static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
 {
@@ -27,7 +35,7 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
         char path[CALC_FIND_PATH_MAX];
         calc_status status = calc_find_data(shipped[i], path, errors);
         if (status == CALC_OK) {
-            status = calc_runs_read(&m->runs[m->files++], path, errors);
+            status = calc_runs_read(&m->runs[m->files++], path, NULL, NULL, errors);
         }
         if (status != CALC_OK) {
             return status;
@@ -36,8 +44,83 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
     return CALC_OK;
 }
 
-calc_status calc_measured_read(calc_measured *out, const calc_args *args, calc_errors *errors)
+/* ---- Runs of one's own ----------------------------------------------------------------------- */
+
+static calc_status load_document(calc_kind kind, const char *name, void *object,
+                                 calc_errors *errors)
 {
+    calc_input input = {0};
+    calc_status status = calc_input_load(&input, kind, object, name, errors);
+    calc_text_free(&input.text);
+    return status;
+}
+
+static calc_status load_arguments(const char *arguments, int64_t procs, bool whole, calc_app *app,
+                                  calc_exec *exec, calc_errors *errors)
+{
+    calc_settings settings = {0};
+    const calc_import import = {
+        .framework = &calc_framework_megatron, .settings = &settings, .procs = procs};
+    calc_status status = calc_settings_from_script(&settings, arguments, strlen(arguments));
+    if (status == CALC_ERR_NOMEM) {
+        calc_errors_no_memory(errors);
+    }
+    status = status == CALC_OK ? calc_import_run(&import, app, exec, errors) : status;
+    if (status == CALC_OK && whole) {
+        status = calc_import_complete(&import, app, errors);
+    }
+    calc_settings_free(&settings);
+    return status;
+}
+
+static void tell_ignored(const char *file, const char *column)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    fprintf(stderr, "%s: ignored: column \"%s\"\n", file,
+            calc_utf8_show(shown, column, strlen(column)));
+}
+
+/* The file of a machine. @return whether there is one */
+static bool find_machine(const char *name, struct stat *file)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors ignored = {0};
+    return calc_find(CALC_KIND_SYSTEM, name, path, &ignored) == CALC_OK && stat(path, file) == 0;
+}
+
+static bool is_machine(const char *name)
+{
+    struct stat file;
+    return find_machine(name, &file);
+}
+
+const char *calc_measured_machine(const calc_measured *measured, const char *name)
+{
+    struct stat named, file;
+    bool found = find_machine(name, &named);
+    const char *last = NULL;
+    for (size_t f = 0; found && f < measured->files; f++) {
+        for (size_t i = 0; i < measured->runs[f].count; i++) {
+            const calc_own_run *own = measured->runs[f].row[i].own;
+            const char *system = own && own->machine ? own->machine->system : NULL;
+            if (!system || system == last) {
+                continue;
+            }
+            last = system;
+            if (find_machine(system, &file) && file.st_dev == named.st_dev &&
+                file.st_ino == named.st_ino) {
+                return system;
+            }
+        }
+    }
+    return name;
+}
+
+calc_status calc_measured_read(calc_measured *out, const calc_args *args, const char *machine,
+                               calc_errors *errors)
+{
+    const calc_own_loader loader = {load_document, load_arguments, is_machine, tell_ignored,
+                                    machine};
     char path[CALC_FIND_PATH_MAX];
     out->systems.load = load_system;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
@@ -48,7 +131,7 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, calc_e
         status = read_shipped_runs(out, errors);
     }
     for (size_t i = 0; i < args->argument_count && status == CALC_OK; i++) {
-        status = calc_runs_read(&out->runs[out->files++], args->argument[i], errors);
+        status = calc_own_runs_read(&out->runs[out->files++], args->argument[i], &loader, errors);
     }
     return status;
 }

@@ -17,9 +17,14 @@ typedef struct calc_measured {
 } calc_measured;
 
 /** Read the files that the arguments of a command name; those that calc ships if there are none.
+ *  @param machine  of rows that name none; NULL: they are errors
  *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_measured_read(calc_measured *out, const calc_args *args,
-                                             calc_errors *errors);
+                                             const char *machine, calc_errors *errors);
+
+/** What runs call a machine that the command line calls `name`: the same file may have a name and a
+ *  path. @return `name` if no run has it */
+const char *calc_measured_machine(const calc_measured *measured, const char *name);
 
 /** Free what it owns; fine on {0}. */
 void calc_measured_free(calc_measured *measured);

@@ -104,7 +104,7 @@ static void write_families(table *t)
         }
         if (first) {
             const char *family = r->prediction->map.machine->family;
-            write_row(t, "family", family, is_of_family, family);
+            write_row(t, "family", *family ? family : "other machines", is_of_family, family);
         }
     }
 }

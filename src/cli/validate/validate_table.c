@@ -6,6 +6,7 @@
 
 #include "cli/draw/human.h"
 #include "cli/validate/validate_worst.h"
+#include "validate/own_runs.h"
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -171,6 +172,19 @@ static void write_counts(calc_output *out, const calc_results *results)
                        calc_results_count(results, CALC_USE_UNPREDICTED));
 }
 
+/* Runs that did run, but are predicted to need more memory than there is. */
+static void write_misfits(calc_output *out, const calc_results *results)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < results->predictions; i++) {
+        count += *results->prediction[i].misfit != '\0';
+    }
+    if (count > 0) {
+        calc_output_printf(out, "%6zu predicted not to fit the machine: marked where shown\n",
+                           count);
+    }
+}
+
 /* Results of a use that have the same remark as `result`, from it on; 0 if an earlier one has. */
 static size_t alike(const calc_results *results, const calc_result *result)
 {
@@ -191,9 +205,12 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         size_t count = r->use == use ? alike(results, r) : 0;
+        const calc_runs_row *row = r->prediction->map.row;
+        bool named = count == 1 && calc_own_runs_has(row);
         if (count > 0) {
-            calc_output_printf(out, "%6zu %s: %s\n", count,
-                               use == CALC_USE_UNSCORED ? "unscored" : "not predicted", r->remark);
+            calc_output_printf(out, "%6zu %s: %s%s%s\n", count,
+                               use == CALC_USE_UNSCORED ? "unscored" : "not predicted",
+                               named ? row->id : "", named ? ": " : "", r->remark);
         }
     }
 }
@@ -233,6 +250,7 @@ void calc_validate_table_write(calc_output *out, const calc_validation *v)
     }
     write_peers(out, v->peers);
     write_counts(out, v->results);
+    write_misfits(out, v->results);
     write_reasons(out, v->results, CALC_USE_UNSCORED);
     write_reasons(out, v->results, CALC_USE_UNPREDICTED);
     write_worst(out, v);

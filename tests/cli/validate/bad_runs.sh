@@ -1,7 +1,23 @@
 # exit 3
-# A number that is none, and columns that are missing: file, line, column.
+# A number that is none; runs of one's own: what the table or a row lacks, names and fields that are unknown; file, line, column.
 head -2 "$ROOT/tests/measured/runs.csv" | sed '2s/,8192,/,8k,/' > runs.csv
 "$CALC" validate runs.csv
 echo "status $?" >&2
-head -1 "$ROOT/tests/measured/runs.csv" | sed 's/,layers,/,/; s/,vpp,/,/' > runs.csv
+printf 'model,tokens\nllama,1\nllama,2\n' > runs.csv
+"$CALC" validate runs.csv
+echo "status $?" >&2
+printf 'app,sys,exe,measured_s\nllama3-70,h100_sxm,llama3-70B_512,3\nllama3-70B,h100_smx,llama3-70B_512,3\n,h100_sxm,,3\n' > runs.csv
+"$CALC" validate runs.csv
+echo "status $?" >&2
+cat > runs.csv <<'CSV'
+app,sys,exe,arguments,tensor_parr,seq_size,sys.mem1.GiB,tensor_par,measured_s
+llama3-70B,h100_sxm,llama3-70B_512,,4,,,,15
+llama3-70B,h100_sxm,llama3-70B_512,,,2048,,,15
+llama3-70B,h100_sxm,llama3-70B_512,,,,80,,15
+llama3-70B,h100_sxm,llama3-70B_512,,,,,half,15
+llama3-70B,h100_sxm,llama3-70B_512,,,,,,15 s
+llama3-70B,h100_sxm,llama3-70B_512,--bf16,,,,,15
+llama3-70B,h100_sxm,,--micro-batch-size one,,,,,15
+,h100_sxm,,--micro-batch-size 1 --hidden-size 4096,,,,,15
+CSV
 "$CALC" validate runs.csv
