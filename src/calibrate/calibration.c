@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 enum { STEPS = 40 };
@@ -110,6 +111,28 @@ static void count_runs(task *t)
     }
 }
 
+/* The machines that have runs, for a hint. @return whether there is one */
+static bool list_machines(const task *t, char *text, size_t size)
+{
+    const calc_result *item = t->results.item;
+    bool some = false;
+    snprintf(text, size, "the runs are on");
+    for (size_t i = 0; i < t->results.count; i++) {
+        bool first = item[i].use == CALC_USE_SCORED;
+        for (size_t k = 0; k < i && first; k++) {
+            first = item[k].use != CALC_USE_SCORED ||
+                    strcmp(item[k].prediction->map.machine->system,
+                           item[i].prediction->map.machine->system) != 0;
+        }
+        if (first) {
+            calc_append(text, size, "%s %s", some ? "," : "",
+                        item[i].prediction->map.machine->system);
+            some = true;
+        }
+    }
+    return some;
+}
+
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 static calc_status fit(task *t, const bool *use, calc_unknowns *unknowns, calc_errors *errors)
@@ -193,6 +216,17 @@ static calc_status fit_all(task *t, calc_errors *errors)
     return status == CALC_OK ? predict(t, errors) : status;
 }
 
+static calc_status check_range(task *t, calc_errors *errors)
+{
+    calc_calibration *c = t->c;
+    const calc_fit f = {&t->evidence, t->use, &c->family, STEPS};
+    calc_status status = calc_influence_find(&c->outside, &f, &c->unknowns, t->is_free, errors);
+    if (status == CALC_OK && c->outside.constant) {
+        c->pull = t->evidence.row[c->outside.row].result->prediction->map.row;
+    }
+    return status;
+}
+
 /* ---- Runs that the fit has not seen ---------------------------------------------------------- */
 
 static int fold_of(const task *t, size_t row)
@@ -252,11 +286,15 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
     }
     count_runs(t);
     if (t->c->runs == 0) {
-        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+        char others[160];
+        bool held_out = t->evidence.count > 0;
+        bool hint = !held_out && list_machines(t, others, sizeof others);
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, hint ? others : NULL,
                                "no measured run on %s%s", t->c->family.machine[0],
-                               t->evidence.count > 0 ? " that is not held out" : "");
+                               held_out ? " that is not held out" : "");
     }
-    t->c->family.name = t->evidence.row[0].result->prediction->map.machine->family;
+    const char *family = t->evidence.row[0].result->prediction->map.machine->family;
+    t->c->family.name = *family ? family : NULL;
     calc_unknowns_make(&t->c->unknowns, &t->c->family, t->plan->fields, t->plan->documented);
     status = predict(t, errors);
     for (size_t i = 0; status == CALC_OK && i < t->evidence.count; i++) {
@@ -264,7 +302,9 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
         before[row->index] = row->result->predicted;
     }
     status = status == CALC_OK ? fit_all(t, errors) : status;
-    return status == CALC_OK ? cross_validate(t, unseen, errors) : status;
+    status = status == CALC_OK ? check_range(t, errors) : status;
+    bool more = status == CALC_OK && !t->c->outside.constant;
+    return more ? cross_validate(t, unseen, errors) : status;
 }
 
 static calc_status cross(task *t, double *unseen, int *fold, calc_errors *errors)

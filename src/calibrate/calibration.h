@@ -5,13 +5,14 @@
  * the one that matters least goes back to what was assumed, and the others are fitted again, until
  *     none is left and no more than wanted are.
  *  2. Layouts whose micro-batch was not published are searched anew, and the rest is fitted again.
- *  3. Values are rounded to three digits.
+ *  3. Values are rounded to three digits. One that is out of its constant's range ends it, with
+ *     the run that pulls it there.
  *  4. Cross-validation: the constants that are left are fitted without one fold at a time, and
  * predict that fold. */
 #ifndef CALC_CALIBRATE_CALIBRATION_H
 #define CALC_CALIBRATE_CALIBRATION_H
 
-#include "calibrate/fit.h"
+#include "calibrate/influence.h"
 
 /** Folds of cross-validation: none, by width of the model, by publisher of the runs. */
 typedef enum calc_cross { CALC_CROSS_NONE, CALC_CROSS_WIDTH, CALC_CROSS_SOURCE } calc_cross;
@@ -49,6 +50,8 @@ typedef struct calc_calibration {
     calc_unknowns unknowns;
     calc_calibration_source source[CALC_CALIBRATION_SOURCES];
     size_t sources, runs;
+    calc_influence outside;    /**< .constant: one that ended where no machine is; NULL: none */
+    const calc_runs_row *pull; /**< the run that pulls it there */
 } calc_calibration;
 
 /** Name the machines of a family and take their files' values from runs->systems.

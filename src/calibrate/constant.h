@@ -21,6 +21,7 @@ typedef struct calc_constant {
     double spread; /**< standard deviation of what is assumed before, on `scale` */
     bool own;     /**< each machine of a family has its own, the first is the measure of the rest */
     double start; /**< what is assumed before any measurement; calc_constant_start() */
+    double lo, hi; /**< no machine is known beyond: a fit that ends there has other reasons */
 } calc_constant;
 
 /** The constant of that index, from 0; NULL after the last. */

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "calibrate/evidence.h"
+#include "cli/calibrate/calibrate_runs.h"
 #include "cli/validate/put_spread.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"assumed", "fitted", "unseen"};
@@ -16,7 +17,9 @@ void calc_calibrate_out_path(const char *out, bool one, const char *machine, cha
     if (one && length > 5 && strcmp(out + length - 5, ".json") == 0) {
         snprintf(path, CALC_FIND_PATH_MAX, "%s", out);
     } else {
-        snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%.150s.json", out, machine);
+        char name[151];
+        snprintf(path, CALC_FIND_PATH_MAX, "%.3900s/%s.json", out,
+                 calc_find_name(machine, name, sizeof name));
     }
 }
 
@@ -212,6 +215,7 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
             write_spreads(out, report, &fitted->item[i]);
         }
     }
+    calc_calibrate_runs_write(out, report, report->rows);
     write_held(out, report);
 }
 

@@ -17,6 +17,7 @@ typedef struct calc_calibrate_report {
     size_t families;
     bool unseen;                 /**< whether there was cross-validation */
     const char *const *held_out; /**< calc_calibration_plan's */
+    size_t rows;                 /**< how many runs are shown one by one */
     const calc_results *results[CALC_CALIBRATE_VIEWS];
     const calc_error_groups *groups[CALC_CALIBRATE_VIEWS];
 } calc_calibrate_report;
@@ -26,7 +27,7 @@ typedef struct calc_calibrate_report {
  *  @param path  filled, CALC_FIND_PATH_MAX bytes */
 void calc_calibrate_out_path(const char *out, bool one, const char *machine, char *path);
 
-/** Constants of each family, and errors by published table. */
+/** Constants of each family, errors by published table, and runs one by one. */
 void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *report);
 
 /** The same, and every run. */

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/system_text.h"
 #include "calibrate/unseen.h"
 #include "calibrate/view.h"
+#include "cli/calibrate/calibrate_files.h"
 #include "cli/calibrate/calibrate_operators.h"
+#include "cli/calibrate/calibrate_runs.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/date.h"
@@ -25,8 +26,10 @@ static const char *const crosses[] = {"none", "width", "source", NULL};
       .repeated = true)                                                                            \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "calibrate to measured kernels and collectives instead of runs (docs/operators.md)")  \
-    X(ROWS, "rows", "NAME[,NAME...]",                                                              \
-      .doc = "of the operators, those of these machines, as their column \"system\" names them")   \
+    X(ROWS, "rows", "N|NAME[,NAME...]",                                                            \
+      .doc = "show N runs before and after, the largest errors first (all of up to 20 runs of "    \
+             "one's own); of operators: fit to those of these machines, as their column "          \
+             "\"system\" names them")                                                              \
     X(FIELDS, "fields", "NAME[,NAME...]",                                                          \
       .doc = "the constants that may change; all if not given")                                    \
     X(START, "start", "WHERE",                                                                     \
@@ -60,10 +63,12 @@ static const calc_arg rows[] = {{.name = "RUNS",
                                 {0}};
 static const char *const examples[] = {
     "calc calibrate my_runs.csv --system h100_sxm --fields matrix.bfloat16,host.block",
+    "calc calibrate my_runs.csv --system mycluster.json --out fitted.json",
     "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
     "calc calibrate --system h100_sxm --start documented --hold-out dgxc,automodel",
 
-    "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json", NULL};
+    "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json",
+    NULL};
 
 enum { FAMILIES_MAX = 8 };
 
@@ -82,6 +87,7 @@ typedef struct task {
     char date[CALC_DATE_SIZE];
     char complaint[256];
     bool stdout_is_taken;
+    double rows; /* runs that are shown one by one; NaN: nobody says */
 } task;
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -162,7 +168,7 @@ static const char *check_operators(const task *t)
     static const int of_runs[] = {OPT_FIELDS, OPT_START,     OPT_CROSS,   OPT_MOST,
                                   OPT_ALL,    OPT_RESIDUALS, OPT_HOLD_OUT};
     if (!calc_opt_value(t->args, OPT_OPERATORS)) {
-        return calc_opt_value(t->args, OPT_ROWS) ? "--rows is of --operators" : NULL;
+        return NULL;
     }
     for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
         size_t cursor = 0;
@@ -175,6 +181,16 @@ static const char *check_operators(const task *t)
                                        : NULL;
 }
 
+static const char *read_rows(task *t)
+{
+    const char *text = calc_opt_value(t->args, OPT_ROWS);
+    bool runs = text && !calc_opt_value(t->args, OPT_OPERATORS);
+    t->rows = (double)NAN;
+    return runs && !calc_opt_number(text, true, 0, 999999999, &t->rows)
+               ? "--rows: a number of runs, 0 or more; names are of --operators"
+               : NULL;
+}
+
 /* What is wrong with the options; NULL if nothing is. */
 static const char *read_options(task *t)
 {
@@ -182,6 +198,7 @@ static const char *read_options(task *t)
     complaint = complaint ? complaint : read_fields(t);
     complaint = complaint ? complaint : read_held_out(t);
     complaint = complaint ? complaint : check_operators(t);
+    complaint = complaint ? complaint : read_rows(t);
     const char *cross = calc_opt_value(t->args, OPT_CROSS);
     t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
@@ -266,42 +283,6 @@ static calc_status make_views(task *t, calc_errors *errors)
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
-static calc_status write_machine(const task *t, const calc_calibration *c, size_t machine,
-                                 calc_errors *errors)
-{
-    char path[CALC_FIND_PATH_MAX];
-    calc_input input = {0};
-    calc_system *system = malloc(sizeof *system);
-    calc_status status = system ? calc_input_load(&input, CALC_KIND_SYSTEM, system,
-                                                  c->family.machine[machine], errors)
-                                : CALC_ERR_NOMEM;
-    free(system);
-    calc_output *out = NULL;
-    if (status == CALC_OK) {
-        calc_calibrate_out_path(calc_opt_value(t->args, OPT_OUT),
-                                t->families == 1 && t->machines[0].count == 1,
-                                c->family.machine[machine], path);
-        status = calc_output_open(&out, path, errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_system_text_write(out, &input.text, c, machine, t->date, errors);
-        status = calc_output_end(out, status, errors);
-    }
-    calc_text_free(&input.text);
-    return status;
-}
-
-static calc_status write_machines(const task *t, calc_errors *errors)
-{
-    calc_status status = CALC_OK;
-    for (size_t f = 0; f < t->families; f++) {
-        for (size_t m = 0; m < t->family[f].family.machines && status == CALC_OK; m++) {
-            status = write_machine(t, &t->family[f], m, errors);
-        }
-    }
-    return status;
-}
-
 static calc_status write_residuals(task *t, calc_errors *errors)
 {
     calc_measured *m = &t->measured;
@@ -325,6 +306,9 @@ static calc_status write_report(const task *t, calc_errors *errors)
         report.results[v] = &t->view[v];
         report.groups[v] = &t->groups[v];
     }
+    bool few = t->args->argument_count > 0 &&
+               calc_calibrate_runs_count(&report) <= CALC_CALIBRATE_RUNS_FEW;
+    report.rows = !isnan(t->rows) ? (size_t)t->rows : few ? CALC_CALIBRATE_RUNS_FEW : 0;
     const char *json = calc_opt_value(t->args, OPT_JSON);
     calc_output *out;
     calc_status status = CALC_OK;
@@ -384,14 +368,22 @@ static calc_exit calibrate(task *t)
     status = status == CALC_OK ? allocate(t, &errors) : status;
     status = status == CALC_OK ? calibrate_families(t, &errors) : status;
     status = status == CALC_OK ? make_views(t, &errors) : status;
-    if (status == CALC_OK && calc_opt_value(t->args, OPT_OUT)) {
-        status = write_machines(t, &errors);
+    calc_errors refusal = {0};
+    bool refused = status == CALC_OK && calc_calibrate_runs_refuse(t->family, t->families,
+                                                                   &t->measured, t->args, &refusal);
+    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_OUT)) {
+        status = calc_calibrate_files_write(t->family, t->families,
+                                            calc_opt_value(t->args, OPT_OUT), t->date, &errors);
     }
-    if (status == CALC_OK && calc_opt_value(t->args, OPT_RESIDUALS)) {
+    if (status == CALC_OK && !refused && calc_opt_value(t->args, OPT_RESIDUALS)) {
         status = write_residuals(t, &errors);
     }
     status = status == CALC_OK ? write_report(t, &errors) : status;
-    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_errors(&errors);
+    if (status != CALC_OK) {
+        return calc_complain_errors(&errors);
+    }
+    (void)calc_complain_errors(&refusal);
+    return refused ? CALC_EXIT_INFEASIBLE : CALC_EXIT_OK;
 }
 
 static void free_task(task *t)
@@ -425,14 +417,18 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_calibrate = {
     .name = "calibrate",
     .summary = "fit constants of machines to measured runs or operators",
-    .detail = "Fits the constants of machines that no data sheet states to measured times of "
-              "steps: robust least squares on the logarithm of the error, with what was assumed "
-              "as a normal prior. Only constants that the files give, and that the runs "
-              "determine, are changed; the others are named and stay. A file of the name in "
-              "systems/ of a directory of CALC_PATH comes before the one that calc ships. "
-              "docs/validation.md has the method and the values that calc starts from. With "
-              "--operators it fits rates of kernels and networks to single operators instead: "
-              "docs/operators.md.",
+    .detail =
+        "Fits the constants of machines that no data sheet states to measured times of "
+        "steps: robust least squares on the logarithm of the error, with what was assumed "
+        "as a normal prior. Only constants that the files give, and that the runs "
+        "determine, are changed; the others are named and stay. A fit that ends where no "
+        "machine is known is refused, with status 1 and the run that pulls it there. RUNS are "
+        "those of calc validate: its --template writes an example. A machine is the path of "
+        "its file, or a name; one in systems/ of a directory of CALC_PATH comes before the "
+        "one that calc ships. "
+        "docs/validation.md has the method and the values that calc starts from. With "
+        "--operators it fits rates of kernels and networks to single operators instead: "
+        "docs/operators.md.",
     .args = rows,
     .opts = opts,
     .examples = examples,
