@@ -124,6 +124,8 @@ static calc_status find(const calc_axis_text *text, const char **path, calc_fiel
     for (int i = 0; i < KINDS; i++) {
         if ((only == CALC_KIND_NONE || only == kinds[i]) &&
             calc_field_find(kinds[i], *path, ref) == CALC_OK) {
+            /* Results call a field by its key, whatever other name was typed. */
+            *path = strpbrk(*path, ".[") ? *path : ref->field->key;
             return CALC_OK;
         }
     }
@@ -327,8 +329,8 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     }
 }
 
-calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
-                             const char *assignment, calc_errors *errors)
+static calc_status assign(calc_space *space, calc_designs_builder *designs, bool one_value,
+                          const char *assignment, calc_errors *errors)
 {
     char shown[CALC_SHOW_SIZE];
     char name[CALC_SHOW_SIZE + 8];
@@ -336,10 +338,17 @@ calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
     const char *equals = strchr(assignment, '=');
     const char *item = equals ? equals + 1 : "";
     calc_axis_text text = {.key = key, .item = &item, .count = 1, .name = name};
-    snprintf(name, sizeof name, "--axis %s", calc_show(shown, assignment));
+    snprintf(name, sizeof name, "--%s %s", one_value ? "set" : "axis",
+             calc_show(shown, assignment));
     if (!equals) {
         return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
-                               "for example tensor_par=1,2,4", "expected FIELD=VALUES");
+                               one_value ? "for example tensor_par=8"
+                                         : "for example tensor_par=1,2,4",
+                               one_value ? "expected FIELD=VALUE" : "expected FIELD=VALUES");
+    }
+    if (one_value && strpbrk(item, ",:*")) {
+        return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_TYPE,
+                               "--axis takes several values", "expected one value");
     }
     if (equals - assignment >= PATH_SIZE) {
         return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
@@ -347,4 +356,16 @@ calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
     }
     snprintf(key, sizeof key, "%.*s", (int)(equals - assignment), assignment);
     return calc_axis_set(space, designs, &text, errors);
+}
+
+calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
+                             const char *assignment, calc_errors *errors)
+{
+    return assign(space, designs, false, assignment, errors);
+}
+
+calc_status calc_axis_assign_one(calc_space *space, calc_designs_builder *designs,
+                                 const char *assignment, calc_errors *errors)
+{
+    return assign(space, designs, true, assignment, errors);
 }

@@ -22,6 +22,10 @@ CALC_MUST_USE calc_status calc_axis_set(calc_space *space, calc_designs_builder 
 CALC_MUST_USE calc_status calc_axis_assign(calc_space *space, calc_designs_builder *designs,
                                            const char *assignment, calc_errors *errors);
 
+/** The same of one value: "FIELD=VALUE"; errors call it "--set FIELD=VALUE". */
+CALC_MUST_USE calc_status calc_axis_assign_one(calc_space *space, calc_designs_builder *designs,
+                                               const char *assignment, calc_errors *errors);
+
 /** Keys of a space file that are not axes: X(NAME, text). */
 #define CALC_STUDY_KEY_LIST(X)                                                                     \
     X(APPLICATIONS, "applications") /* names */                                                    \

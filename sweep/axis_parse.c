@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "show.h"
+#include "spec/amount.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
 
@@ -118,14 +119,22 @@ static bool wrong_type(reader *r, const char *expected, const char *word, const 
 
 static bool read_number(reader *r, const char *word, double *out)
 {
-    char hint[48] = "";
+    char hint[128] = "";
     bool number = is_number(word, out);
     bool whole = r->field->type == CALC_TYPE_INT;
+    bool fits = number && *out == floor(*out) && fabs(*out) < 0x1p53;
     if (whole && number && strpbrk(word, "+.eE")) {
-        if (*out == floor(*out) && fabs(*out) < 0x1p53) {
+        if (fits) {
             snprintf(hint, sizeof hint, "write %.0f", *out);
         }
         number = false;
+    } else if (!number) {
+        calc_amount amount = calc_amount_read(word, r->field->unit, out);
+        number =
+            amount == CALC_AMOUNT_UNIT && (!whole || (*out == floor(*out) && fabs(*out) < 0x1p53));
+        if (amount == CALC_AMOUNT_WRONG_UNIT) {
+            snprintf(hint, sizeof hint, "%s", calc_amount_units(r->field->unit));
+        }
     }
     if (!number) {
         return wrong_type(r, whole ? "an integer" : "a number", word, hint);

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "show.h"
+#include "spec/alias.h"
+#include "spec/amount.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
 
@@ -30,18 +32,8 @@ static bool copy_word(char word[WORD_SIZE], const char *begin, const char *end)
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Names that are not the keys of their statistics. */
-static const struct {
-    const char *name, *key;
-} alias[] = {{"mem1", "proc_mem_tier1_cap_req"}, {"mem2", "proc_mem_tier2_cap_req"}};
-
 static const calc_field *find_statistic(const char *name)
 {
-    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++) {
-        if (strcmp(alias[i].name, name) == 0) {
-            name = alias[i].key;
-        }
-    }
     return calc_table_find(calc_table_of(CALC_KIND_STATS), name);
 }
 
@@ -61,14 +53,15 @@ static calc_status unknown_name(const char *word, bool or_field, calc_errors *er
     char hint[CALC_HINT_SIZE];
     const char *nearest = NULL;
     int distance = WORD_SIZE;
-    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++) {
-        consider(word, alias[i].name, &distance, &nearest);
-    }
     for (int k = 0; k < 1 + or_field; k++) {
         const calc_table *table = calc_table_of(k == 0 ? CALC_KIND_STATS : CALC_KIND_EXEC);
         for (size_t i = 0; i < table->count; i++) {
+            const char *key = table->rows[i].key;
             if (table->rows[i].type != CALC_TYPE_NOTE) {
-                consider(word, table->rows[i].key, &distance, &nearest);
+                consider(word, key, &distance, &nearest);
+                for (const calc_alias *a = NULL; (a = calc_alias_next(table, key, a));) {
+                    consider(word, a->key, &distance, &nearest);
+                }
             }
         }
     }
@@ -146,36 +139,6 @@ static const struct {
     {"=", CALC_RELATION_EQ},
 };
 
-/* What a number may be followed by, and the unit of fields for which that makes sense. */
-static const struct {
-    const char *text;
-    double scale;
-    const char *of; /* NULL: any */
-} units[] = {
-    {"", 1, NULL},
-    {"K", 1e3, NULL},
-    {"M", 1e6, NULL},
-    {"G", 1e9, NULL},
-    {"T", 1e12, NULL},
-    {"KiB", 0x1p10, "bytes"},
-    {"MiB", 0x1p20, "bytes"},
-    {"GiB", 0x1p30, "bytes"},
-    {"TiB", 0x1p40, "bytes"},
-    {"ms", 1e-3, "s"},
-    {"us", 1e-6, "s"},
-    {"%", 1e-2, ""},
-};
-
-/* Whether a unit suits a field: "bytes" also "bytes/s", "" pure numbers. */
-static bool suits(const char *of, const calc_field *field)
-{
-    const char *unit = field->unit ? field->unit : "";
-    if (!of || strcmp(of, unit) == 0) {
-        return true;
-    }
-    return strcmp(of, "bytes") == 0 && strncmp(unit, "bytes", 5) == 0;
-}
-
 static calc_status wrong_value(const calc_field *field, const char *expected, const char *word,
                                const char *hint, calc_errors *errors)
 {
@@ -185,25 +148,33 @@ static calc_status wrong_value(const calc_field *field, const char *expected, co
                            calc_show(shown, word));
 }
 
+/* A number in SI units. Bytes and FLOP without a unit are asked about: "mem1 < 60" is 60 bytes. */
 static calc_status parse_number(calc_constraint *out, const char *word, calc_errors *errors)
 {
-    char *end;
-    double number = strtod(word, &end);
-    size_t digits = strspn(word, "+-.0123456789eE");
-    if (end == word || (size_t)(end - word) > digits || !isfinite(number)) {
+    const char *unit = out->field->unit;
+    double number = 0;
+    switch (calc_amount_read(word, unit, &number)) {
+    case CALC_AMOUNT_BARE:
+        if (number != 0 && calc_amount_is_large(unit)) {
+            char hint[CALC_HINT_SIZE];
+            char shown[CALC_SHOW_SIZE];
+            bool bytes = strncmp(unit, "bytes", strlen("bytes")) == 0;
+            snprintf(hint, sizeof hint, "write %s%s%s", calc_show(shown, word), bytes ? "GiB" : "T",
+                     unit + strlen(bytes ? "bytes" : ""));
+            return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL, hint, "%s %s?",
+                                   shown, unit);
+        }
+        break;
+    case CALC_AMOUNT_UNIT:
+        break;
+    case CALC_AMOUNT_WRONG_UNIT:
+        return wrong_value(out->field, unit ? unit : "a pure number", word, calc_amount_units(unit),
+                           errors);
+    default:
         return wrong_value(out->field, "a number", word, NULL, errors);
     }
-    while (*end == ' ') {
-        end++;
-    }
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(units[i].text, end) == 0 && suits(units[i].of, out->field)) {
-            out->value = number * units[i].scale;
-            return CALC_OK;
-        }
-    }
-    return wrong_value(out->field, out->field->unit ? out->field->unit : "a pure number", word,
-                       "units are K, M, G, T (1000 ...), KiB, MiB, GiB, TiB, ms, us and %", errors);
+    out->value = number * calc_field_scale(out->field);
+    return CALC_OK;
 }
 
 /* The number of a word: a choice, several of them, true or false. @return whether it is one; `bad`

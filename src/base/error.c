@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *calc_status_text(calc_status status)
 {
@@ -150,10 +151,27 @@ int calc_edit_distance(const char *a, const char *b)
     return table[length_a][length_b];
 }
 
+/* The shortest of the words that begin with `word`, whatever its capitals; NULL if none does. */
+static const char *beginning_with(const char *word, size_t length, const char *const *words)
+{
+    const char *shortest = NULL;
+    for (; *words; words++) {
+        if (strncasecmp(*words, word, length) == 0 &&
+            (!shortest || strlen(*words) < strlen(shortest))) {
+            shortest = *words;
+        }
+    }
+    return shortest;
+}
+
 const char *calc_nearest(const char *word, const char *const *words)
 {
-    const char *nearest = NULL;
+    enum { LEAST = 3 }; /* letters that a beginning must have */
     int length = (int)strnlen(word, 64);
+    const char *nearest = length < LEAST ? NULL : beginning_with(word, (size_t)length, words);
+    if (nearest) {
+        return nearest;
+    }
     int best = (length / 3 > 2 ? length / 3 : 2) + 1;
     /* A word of which nothing is left is not near. */
     best = best < length ? best : length;

@@ -26,7 +26,7 @@ CALC_FIELD(step_overhead_s, REAL,   _, .key = "step_overhead", .lo = 0, .hi = 1e
 CALC_FIELD(straggler_growth, REAL,  _, .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .doc = "growth of a step's time per doubling of nodes")
 CALC_CHIP_FIELD(mem_reserved_bytes, REAL, _, .key = "mem_reserved_GiB", .lo = 0, .hi = 1e9, .scale = 1073741824.0, .flags = CALC_OPTIONAL, .unit = "GiB", .doc = "memory outside the allocator: contexts, communication buffers")
 CALC_CHIP_FIELD(mem_fragmentation, REAL, _, .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .doc = "memory the allocator loses over what is used")
-CALC_FIELD(ranks_per_node,  INT,    _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "processors of one node; 0: size of the first network")
+CALC_FIELD(ranks_per_node,  INT,    _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "processors of one node (one host), of which a machine whose first network spans hosts has fewer than networks[0].size; straggler_growth counts nodes; 0: networks[0].size")
 CALC_CHIP_FIELD(watts,           REAL,   _, .lo = 1e-6, .hi = 1e9, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "W", .doc = "power of one processor under load; 0: not known")
 CALC_CHIP_FIELD(usd_per_hour,    REAL,   _, .lo = 1e-6, .hi = 1e9, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "USD/h", .doc = "price of one processor; 0: not known")
 CALC_FIELD(source,          NOTE,   _, .flags = CALC_OPTIONAL, .doc = "where the numbers come from")

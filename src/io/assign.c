@@ -192,10 +192,12 @@ static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_js
     } else if (refs[0].field->type == CALC_TYPE_NOTE) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "\"%s\" is a note for people and cannot be set", set->path);
-    } else if (count > 1) {
+    } else if (count > 1 && refs[count - 1].field->type != CALC_TYPE_INT) {
         ambiguous_field(set, refs, count, report);
     } else {
-        *ref = refs[0];
+        /* A number that the execution has too is the execution's, which replaces the application's:
+         * seq_size. Of choices the application's may go first, so that one must say which. */
+        *ref = refs[count - 1];
         return true;
     }
     return false;

@@ -86,7 +86,8 @@ static calc_status read_path(calc_text *text, const char *path, calc_errors *err
     }
     if (fstat(from.file, &status) == 0 && S_ISDIR(status.st_mode)) {
         close(from.file);
-        return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL, "is a folder, not a file");
+        return calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, NULL,
+                              "is a folder, not a file");
     }
     if (ends_in(path, ".gz")) {
         from.gz = gzdopen(from.file, "rb");

@@ -13,7 +13,7 @@ typedef struct calc_text {
 enum { CALC_TEXT_MAX = 64 << 20 /**< bytes a document may have */ };
 
 /** Read a file, or standard input if path is "-"; names ending in .gz are decompressed.
- *  @return CALC_OK, CALC_ERR_NOT_FOUND, CALC_ERR_IO (a folder, no permission, too long, broken
+ *  @return CALC_OK, CALC_ERR_NOT_FOUND (or a folder), CALC_ERR_IO (no permission, too long, broken
  *  compression) or CALC_ERR_NOMEM, with one error added that names the file. */
 CALC_MUST_USE calc_status calc_text_read(calc_text *text, const char *path, calc_errors *errors);
 

@@ -38,7 +38,9 @@ static void network_reasons(reasons *r, const calc_system *system, const calc_ex
                         "network %lld connects %lld processors, the layout puts %.0f on it",
                         (long long)i, (long long)network->size, ranks);
             calc_append(reason->hint, sizeof reason->hint,
-                        "lower the parallel sizes on it or assign one to another network");
+                        "lower the parallel sizes on it or assign one to another network; if the "
+                        "machine has more, set networks[%lld].size to %.0f or more",
+                        (long long)i, ranks);
         } else {
             char divisors[160];
             calc_divisors_text(network->size, divisors, sizeof divisors);

@@ -19,8 +19,11 @@ bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exe
     calc_append(reason->text, sizeof reason->text,
                 "network %lld, the last, connects %lld processors, rank_order lays out %lld",
                 (long long)last, (long long)size, (long long)exec->num_procs);
-    calc_append(reason->hint, sizeof reason->hint,
-                "use %lld processors or fewer, or a system with a larger network", (long long)size);
+    calc_append(
+        reason->hint, sizeof reason->hint,
+        "use %lld processors or fewer; if the machine has more, set networks[%lld].size to %lld "
+        "or more",
+        (long long)size, (long long)last, (long long)exec->num_procs);
     return true;
 }
 

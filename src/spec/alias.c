@@ -19,6 +19,74 @@ static const calc_alias aliases[] = {
     {CALC_KIND_APP, "first_k_dense", "dense_blocks", {NULL}},
     {CALC_KIND_APP, "num_nextn_predict_layers", "mtp_blocks", {NULL}},
     {CALC_KIND_EXEC, "matrix_dtype", "matrix_datatype", {NULL}},
+    /* What people type, and what options of training frameworks are called for short. */
+    {CALC_KIND_SYSTEM, "price", "usd_per_hour", {NULL}},
+    {CALC_KIND_EXEC, "gpus", "num_procs", {NULL}},
+    {CALC_KIND_EXEC, "tp", "tensor_par", {NULL}},
+    {CALC_KIND_EXEC, "pp", "pipeline_par", {NULL}},
+    {CALC_KIND_EXEC, "dp", "data_par", {NULL}},
+    {CALC_KIND_EXEC, "cp", "context_par", {NULL}},
+    {CALC_KIND_EXEC, "ep", "expert_par", {NULL}},
+    {CALC_KIND_EXEC, "etp", "expert_tensor_par", {NULL}},
+    {CALC_KIND_EXEC, "vpp", "pipeline_interleaving", {NULL}},
+    {CALC_KIND_EXEC, "mbs", "microbatch_size", {NULL}},
+    {CALC_KIND_EXEC, "gbs", "batch_size", {NULL}},
+    {CALC_KIND_EXEC, "seq", "seq_size", {NULL}},
+    {CALC_KIND_EXEC, "zero", "zero_stage", {NULL}},
+    {CALC_KIND_EXEC, "dtype", "datatype", {NULL}},
+    {CALC_KIND_EXEC, "recompute", "activation_recompute", {NULL}},
+    {CALC_KIND_STATS, "mfu", "model_flops_utilization", {NULL}},
+    {CALC_KIND_STATS, "hfu", "hardware_flops_utilization", {NULL}},
+    {CALC_KIND_STATS, "mem1", "proc_mem_tier1_cap_req", {NULL}},
+    {CALC_KIND_STATS, "mem2", "proc_mem_tier2_cap_req", {NULL}},
+    {CALC_KIND_STATS, "memory", "proc_mem_tier1_cap_req", {NULL}},
+    {CALC_KIND_STATS, "step_time", "total_time", {NULL}},
+    /* Labels of the summary of a run. */
+    {CALC_KIND_STATS, "time per step", "total_time", {NULL}},
+    {CALC_KIND_STATS, "samples/s", "sample_rate", {NULL}},
+    {CALC_KIND_STATS, "tokens/s", "tokens_per_s", {NULL}},
+    {CALC_KIND_STATS, "tokens/s/processor", "tokens_per_s_per_proc", {NULL}},
+    {CALC_KIND_STATS, "model FLOPs utilisation", "model_flops_utilization", {NULL}},
+    {CALC_KIND_STATS, "MFU, full square", "model_flops_utilization_square", {NULL}},
+    {CALC_KIND_STATS, "hardware FLOPs utilis.", "hardware_flops_utilization", {NULL}},
+    {CALC_KIND_STATS, "compute efficiency", "compute_efficiency", {NULL}},
+    {CALC_KIND_STATS, "system efficiency", "system_efficiency", {NULL}},
+    {CALC_KIND_STATS, "total efficiency", "total_efficiency", {NULL}},
+    {CALC_KIND_STATS, "days/1e12 tokens", "days_per_trillion_tokens", {NULL}},
+    {CALC_KIND_STATS, "proc.-h/1e12 tokens", "proc_hours_per_trillion_tokens", {NULL}},
+    {CALC_KIND_STATS, "USD/1e12 tokens", "usd_per_trillion_tokens", {NULL}},
+    {CALC_KIND_STATS, "J/token", "energy_per_token", {NULL}},
+    {CALC_KIND_STATS, "forward", "fw_time", {NULL}},
+    {CALC_KIND_STATS, "backward", "bw_time", {NULL}},
+    {CALC_KIND_STATS, "recompute", "recompute_time", {NULL}},
+    {CALC_KIND_STATS, "repeated communication", "recomm_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "pipeline bubble", "bubble_time", {NULL}},
+    {CALC_KIND_STATS, "tensor-parallel comm.", "tp_comm_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "pipeline comm.", "pp_comm_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "data-parallel comm.", "dp_comm_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "context-parallel comm.", "cp_comm_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "expert-parallel comm.", "ep_comm_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "forward offload", "fw_offload_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "backward offload", "bw_offload_exposed_time", {NULL}},
+    {CALC_KIND_STATS, "embedding and head", "head_time", {NULL}},
+    {CALC_KIND_STATS, "waiting for the host", "host_time", {NULL}},
+    {CALC_KIND_STATS, "stragglers", "straggler_time", {NULL}},
+    {CALC_KIND_STATS, "fixed overhead", "overhead_time", {NULL}},
+    {CALC_KIND_STATS, "weights", "weight_space", {NULL}},
+    {CALC_KIND_STATS, "activations", "act_space", {NULL}},
+    {CALC_KIND_STATS, "checkpoints", "act_checkpoint_size", {NULL}},
+    {CALC_KIND_STATS, "block at hand", "act_grad_space", {NULL}},
+    {CALC_KIND_STATS, "activation gradients", "act_grad_space", {NULL}},
+    {CALC_KIND_STATS, "weight gradients", "weight_grad_space", {NULL}},
+    {CALC_KIND_STATS, "fragmentation, reserve", "mem_overhead", {NULL}},
+    {CALC_KIND_STATS, "cached keys and values", "kv_cache_space", {NULL}},
+    {CALC_KIND_STATS, "first token", "ttft", {NULL}},
+    {CALC_KIND_STATS, "per output token", "tpot", {NULL}},
+    {CALC_KIND_STATS, "whole request", "request_time", {NULL}},
+    {CALC_KIND_STATS, "output tokens/s", "output_tokens_per_s", {NULL}},
+    {CALC_KIND_STATS, "output tokens/s/processor", "output_tokens_per_s_per_proc", {NULL}},
+    {CALC_KIND_STATS, "output tokens/s/request", "tokens_per_s_per_user", {NULL}},
+    {CALC_KIND_STATS, "requests/s", "requests_per_s", {NULL}},
 };
 
 static const struct {
@@ -35,14 +103,26 @@ const calc_alias *calc_alias_find(const calc_table *table, const char *key)
     return NULL;
 }
 
-const calc_alias *calc_alias_of(const calc_table *table, const char *field)
+const calc_alias *calc_alias_next(const calc_table *table, const char *field,
+                                  const calc_alias *before)
 {
-    for (size_t i = 0; i < COUNT(aliases); i++) {
+    for (size_t i = before ? (size_t)(before - aliases) + 1 : 0; i < COUNT(aliases); i++) {
         if (calc_table_of(aliases[i].kind) == table && strcmp(aliases[i].field, field) == 0) {
             return &aliases[i];
         }
     }
     return NULL;
+}
+
+const calc_alias *calc_alias_of(const calc_table *table, const char *field)
+{
+    const calc_alias *alias = calc_alias_next(table, field, NULL);
+    return alias && alias->kind <= CALC_KIND_EXEC ? alias : NULL;
+}
+
+size_t calc_alias_count(void)
+{
+    return COUNT(aliases);
 }
 
 const char *calc_alias_choice(const char *word)

@@ -17,7 +17,11 @@ static const struct {
             {CALC_KIND_APP, "v_head_dim", "v_size"},
             {CALC_KIND_APP, "kv_groups", "kv_heads"},
             {CALC_KIND_APP, "num_nextn_predict_layers", "mtp_blocks"},
-            {CALC_KIND_EXEC, "matrix_dtype", "matrix_datatype"}};
+            {CALC_KIND_EXEC, "matrix_dtype", "matrix_datatype"},
+            {CALC_KIND_EXEC, "tp", "tensor_par"},
+            {CALC_KIND_EXEC, "vpp", "pipeline_interleaving"},
+            {CALC_KIND_EXEC, "gpus", "num_procs"},
+            {CALC_KIND_SYSTEM, "price", "usd_per_hour"}};
 
 START_TEST(other_keys_lead_to_the_same_row)
 {
@@ -29,6 +33,44 @@ START_TEST(other_keys_lead_to_the_same_row)
         ck_assert_ptr_eq(calc_alias_of(table, keys[i].field), alias);
         ck_assert_str_eq(calc_table_find(table, keys[i].key)->key, keys[i].field);
     }
+}
+END_TEST
+
+START_TEST(statistics_have_short_names_and_those_of_the_summary)
+{
+    static const struct {
+        const char *name, *key;
+    } names[] = {{"mfu", "model_flops_utilization"}, {"hfu", "hardware_flops_utilization"},
+                 {"mem1", "proc_mem_tier1_cap_req"}, {"memory", "proc_mem_tier1_cap_req"},
+                 {"time per step", "total_time"},    {"waiting for the host", "host_time"}};
+    const calc_table *stats = calc_table_of(CALC_KIND_STATS);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const calc_field *field = calc_table_find(stats, names[i].name);
+        ck_assert_msg(field != NULL, "%s", names[i].name);
+        ck_assert_str_eq(field->key, names[i].key);
+        ck_assert_ptr_null(calc_alias_of(stats, names[i].key)); /* not in a document */
+    }
+}
+END_TEST
+
+/* Also that every row of the table names a field, and that no name is one already. */
+START_TEST(all_names_of_a_field_are_listed_once)
+{
+    size_t count = 0;
+    for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
+        const calc_table *table = calc_table_of(kind);
+        for (size_t i = 0; i < table->count; i++) {
+            size_t names = 0;
+            for (const calc_alias *a = NULL; (a = calc_alias_next(table, table->rows[i].key, a));) {
+                ck_assert_ptr_eq(calc_alias_find(table, a->key), a);
+                ck_assert_str_ne(a->key, table->rows[i].key);
+                names++;
+            }
+            ck_assert_msg(kind > CALC_KIND_EXEC || names <= 1, "%s", table->rows[i].key);
+            count += names;
+        }
+    }
+    ck_assert_uint_eq(count, calc_alias_count());
 }
 END_TEST
 
@@ -81,6 +123,8 @@ int main(void)
 {
     TCase *cases = tcase_create("alias");
     tcase_add_test(cases, other_keys_lead_to_the_same_row);
+    tcase_add_test(cases, statistics_have_short_names_and_those_of_the_summary);
+    tcase_add_test(cases, all_names_of_a_field_are_listed_once);
     tcase_add_test(cases, a_key_is_of_one_document_and_has_no_other_name_unless_listed);
     tcase_add_test(cases, a_count_of_experts_is_no_other_name_of_their_width);
     tcase_add_test(cases, other_words_are_the_choice_they_stand_for);

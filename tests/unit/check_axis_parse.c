@@ -158,7 +158,8 @@ START_TEST(wrong_types_are_told_as_in_files)
     refuse(CALC_KIND_EXEC, "tensor_par", "0x10", CALC_ERR_TYPE,
            "--axis: /tensor_par: expected an integer, found string \"0x10\"");
     refuse(CALC_KIND_EXEC, "tensor_par", "8\n", CALC_ERR_TYPE,
-           "--axis: /tensor_par: expected an integer, found string \"8?\"");
+           "--axis: /tensor_par: expected an integer, found string \"8?\"\n"
+           "  hint: it may end in K, M, G, T (1000 ...), Ki, Mi, Gi, Ti (1024 ...) or %");
     refuse(CALC_KIND_EXEC, "tensor_par", "1,*", CALC_ERR_TYPE,
            "--axis: /tensor_par: expected an integer, found string \"*\"\n"
            "  hint: \"*\" stands alone, and only for fields of the execution");

@@ -214,10 +214,21 @@ START_TEST(the_nearest_word_is_at_most_two_or_a_third_away)
     ck_assert_str_eq(calc_nearest("tensor_part", words), "tensor_par");
     ck_assert_str_eq(calc_nearest("tonsor_pur", words), "tensor_par");
     ck_assert_ptr_null(calc_nearest("x", words));
-    ck_assert_ptr_null(calc_nearest("tensor", words));
+    ck_assert_ptr_null(calc_nearest("tonsor", words));
     /* 18 letters allow 6 edits. */
     ck_assert_str_eq(calc_nearest("pipeline_interleav", words), "pipeline_interleaving");
     ck_assert_ptr_null(calc_nearest("tensor_par", (const char *const[]){NULL}));
+}
+END_TEST
+
+/* "a100" is two letters from a800, but what a person means begins with it. */
+START_TEST(a_word_that_begins_so_is_nearer_than_any_other)
+{
+    static const char *const words[] = {"a800", "a100_sxm_80g", "a100_80g", NULL};
+    ck_assert_str_eq(calc_nearest("a100", words), "a100_80g");
+    ck_assert_str_eq(calc_nearest("A100_SXM", words), "a100_sxm_80g");
+    ck_assert_str_eq(calc_nearest("a80", words), "a800");
+    ck_assert_ptr_null(calc_nearest("a", words)); /* of no meaning: all of them */
 }
 END_TEST
 
@@ -245,6 +256,7 @@ int main(void)
     tcase_add_test(cases, each_edit_costs_one);
     tcase_add_test(cases, words_of_64_bytes_are_infinitely_far);
     tcase_add_test(cases, the_nearest_word_is_at_most_two_or_a_third_away);
+    tcase_add_test(cases, a_word_that_begins_so_is_nearer_than_any_other);
     tcase_add_test(cases, of_equally_near_words_the_first_is_taken);
     Suite *suite = suite_create("error");
     suite_add_tcase(suite, cases);

@@ -135,12 +135,19 @@ START_TEST(conditions_have_a_relation_and_a_value_in_si_units)
     constraint_is("num_procs = 4K", "num_procs", CALC_RELATION_EQ, 4000);
     constraint_is("num_procs == 512", "num_procs", CALC_RELATION_EQ, 512);
     constraint_is("bubble_time < 5ms", "bubble_time", CALC_RELATION_LT, 5e-3);
-    constraint_is("bubble_time < 5us", "bubble_time", CALC_RELATION_LT, 5 * 1e-6);
+    constraint_is("bubble_time < 5us", "bubble_time", CALC_RELATION_LT, 5e-6);
     constraint_is("model_flops_utilization >= 40%", "model_flops_utilization", CALC_RELATION_GE,
                   40 * 1e-2);
-    constraint_is("offload_mem_bw_req <= 1TiB", "offload_mem_bw_req", CALC_RELATION_LE, 0x1p40);
+    constraint_is("offload_mem_bw_req <= 1TiB/s", "offload_mem_bw_req", CALC_RELATION_LE, 0x1p40);
     constraint_is("mem2 <= 1MiB", "proc_mem_tier2_cap_req", CALC_RELATION_LE, 0x1p20);
     constraint_is("mem2 <= 1KiB", "proc_mem_tier2_cap_req", CALC_RELATION_LE, 0x1p10);
+    constraint_is("mem2 <= 0", "proc_mem_tier2_cap_req", CALC_RELATION_LE, 0);
+    constraint_is("memory <= 60GB", "proc_mem_tier1_cap_req", CALC_RELATION_LE, 60e9);
+    constraint_is("mfu >= 0.4", "model_flops_utilization", CALC_RELATION_GE, 0.4);
+    constraint_is("tp = 4", "tensor_par", CALC_RELATION_EQ, 4);
+    constraint_is("total_time <= 1.5min", "total_time", CALC_RELATION_LE, 90);
+    constraint_is("days_per_trillion_tokens <= 36h", "days_per_trillion_tokens", CALC_RELATION_LE,
+                  1.5);
     constraint_is("mem2 <= 1T", "proc_mem_tier2_cap_req", CALC_RELATION_LE, 1e12);
     constraint_is("activation_recompute != full", "activation_recompute", CALC_RELATION_NE,
                   CALC_ACTIVATION_RECOMPUTE_FULL);
@@ -158,7 +165,11 @@ START_TEST(wrong_conditions_are_explained)
                      "\"mem1\" is not a condition\n  hint: for example mem1 <= 60GiB");
     constraint_fails("mem1 ! 3", CALC_ERR_TYPE,
                      "\"mem1 ! 3\" is not a condition\n  hint: for example mem1 <= 60GiB");
-    constraint_fails("memory <= 3", CALC_ERR_FIELD, "unknown statistic or field \"memory\"");
+    constraint_fails("room <= 3", CALC_ERR_FIELD, "unknown statistic or field \"room\"");
+    constraint_fails("mem1 < 60", CALC_ERR_TYPE, "60 bytes?\n  hint: write 60GiB");
+    constraint_fails("offload_mem_bw_req < 60", CALC_ERR_TYPE,
+                     "60 bytes/s?\n  hint: write 60GiB/s");
+    constraint_fails("model_flops > 1e3", CALC_ERR_TYPE, "1e3 FLOP?\n  hint: write 1e3TFLOP");
     constraint_fails("tensor_part <= 3", CALC_ERR_FIELD,
                      "unknown statistic or field \"tensor_part\"\n"
                      "  hint: did you mean \"tensor_par\"?");
@@ -173,10 +184,10 @@ START_TEST(wrong_conditions_are_explained)
                      "\"proc_mem_tier1_cap_req\" is compared with a number, not \"\"");
     constraint_fails("mem1 <= 60ms", CALC_ERR_TYPE,
                      "\"proc_mem_tier1_cap_req\" is compared with bytes, not \"60ms\"\n  hint: "
-                     "units are K, M, G, T (1000 ...), KiB, MiB, GiB, TiB, ms, us and %");
+                     "units are B, KB, MB, GB, TB (1000 ...), KiB, MiB, GiB, TiB (1024 ...)");
     constraint_fails("tensor_par <= 3GiB", CALC_ERR_TYPE,
                      "\"tensor_par\" is compared with a pure number, not \"3GiB\"\n  hint: "
-                     "units are K, M, G, T (1000 ...), KiB, MiB, GiB, TiB, ms, us and %");
+                     "it may end in K, M, G, T (1000 ...), Ki, Mi, Gi, Ti (1024 ...) or %");
     constraint_fails("activation_recompute < full", CALC_ERR_TYPE,
                      "\"activation_recompute\" has no order\n  hint: write = or !=");
     constraint_fails(
@@ -188,7 +199,7 @@ START_TEST(wrong_conditions_are_explained)
     constraint_fails("framework_mem = te_dummy", CALC_ERR_TYPE,
                      "\"framework_mem\" is compared with one of te_dummy_wgrad, gemm_workspace, "
                      "loss_copies, not "
-                     "\"te_dummy\"");
+                     "\"te_dummy\"\n  hint: did you mean \"te_dummy_wgrad\"?");
     constraint_fails("framework_mem < none", CALC_ERR_TYPE,
                      "\"framework_mem\" has no order\n  hint: write = or !=");
 }
@@ -235,8 +246,8 @@ END_TEST
 
 START_TEST(a_nan_meets_no_condition)
 {
-    static const char *const texts[] = {"mem1 <= 1", "mem1 < 1", "mem1 >= 1",
-                                        "mem1 > 1",  "mem1 = 1", "mem1 != 1"};
+    static const char *const texts[] = {"mem1 <= 1B", "mem1 < 1B", "mem1 >= 1B",
+                                        "mem1 > 1B",  "mem1 = 1B", "mem1 != 1B"};
     calc_exec exec = {0};
     calc_stats stats = {.proc_mem_tier1_cap_req = nan("")};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -43,7 +43,8 @@ START_TEST(a_network_that_is_too_small_says_by_how_much)
     ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 1);
     assert_reason(&reason[0], CALC_VERDICT_NETWORK_SIZE,
                   "network 1 connects 5 processors, the layout puts 6 on it",
-                  "lower the parallel sizes on it or assign one to another network");
+                  "lower the parallel sizes on it or assign one to another network; if the "
+                  "machine has more, set networks[1].size to 6 or more");
 }
 END_TEST
 

@@ -49,7 +49,8 @@ START_TEST(ranks_laid_out_over_nodes_must_fit_the_last_network)
     c.system.networks[1].size = 16383;
     assert_only(&c, CALC_VERDICT_NETWORK_SIZE,
                 "network 1, the last, connects 16383 processors, rank_order lays out 16384",
-                "use 16383 processors or fewer, or a system with a larger network");
+                "use 16383 processors or fewer; if the machine has more, set networks[1].size to "
+                "16384 or more");
 }
 END_TEST
 
@@ -60,7 +61,8 @@ START_TEST(without_a_rank_order_every_network_is_checked)
     c.system.networks[1].size = 2047;
     assert_only(&c, CALC_VERDICT_NETWORK_SIZE,
                 "network 1 connects 2047 processors, the layout puts 2048 on it",
-                "lower the parallel sizes on it or assign one to another network");
+                "lower the parallel sizes on it or assign one to another network; if the "
+                "machine has more, set networks[1].size to 2048 or more");
 }
 END_TEST
 

@@ -111,7 +111,7 @@ START_TEST(what_cannot_be_read_is_named)
     fails_with("missing", CALC_ERR_NOT_FOUND, "missing: no such file");
     fails_with("file/x", CALC_ERR_NOT_FOUND, "file/x: no such file");
     fails_with("", CALC_ERR_NOT_FOUND, "no such file");
-    fails_with(".", CALC_ERR_IO, ".: is a folder, not a file");
+    fails_with(".", CALC_ERR_NOT_FOUND, ".: is a folder, not a file");
 }
 END_TEST
 

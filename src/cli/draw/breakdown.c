@@ -143,9 +143,11 @@ typedef struct whole {
 static void write_line(calc_output *out, const calc_paint *paint, const line *l, const whole *w,
                        double fraction, int64_t steps, int64_t tenths)
 {
-    enum { BAR = 28, NUMBER = 11, PERCENT = 6 };
+    enum { BAR = 28, NUMBER = 11, PERCENT = 6, USUAL = 80 };
+    int missing = USUAL - calc_paint_columns();
+    int bar = missing <= 0 ? BAR : missing < BAR ? BAR - missing : 0;
     calc_output_printf(out, "  %-*s", CALC_BREAKDOWN_LABEL - 2, l->label);
-    calc_paint_bar(out, paint, l->color, fraction, BAR);
+    calc_paint_bar(out, paint, l->color, fraction, bar);
     calc_output_printf(out, "%*.*f %-4s", NUMBER, w->unit->decimals,
                        (double)steps / pow(10, w->unit->decimals), w->unit->text);
     if (w->full > 0) {

@@ -15,6 +15,7 @@
 enum { COLUMN = 30, WIDTH = 22 };
 
 #define OPTIONS(X)                                                                                 \
+    CALC_INPUTS_SET(X)                                                                             \
     X(COMPAT, "compat", NULL,                                                                      \
       .doc = "what each of Calculon's rules is worth on a layout, which is given as APP SYS EXE "  \
              "instead of A B")
@@ -109,6 +110,24 @@ static calc_status load_others(sides *s, const char *const *argument, calc_error
         }
         next++;
     }
+    return CALC_OK;
+}
+
+/* What --set says, on both sides. */
+static calc_status set_both(sides *s, const calc_args *args, bool all, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (int i = 0; i < 2 && status == CALC_OK; i++) {
+        calc_inputs *in = &s->side[i];
+        status = calc_inputs_set(args, OPT_SET, all || s->kind == CALC_KIND_APP ? &in->app : NULL,
+                                 all || s->kind == CALC_KIND_SYSTEM ? &in->system : NULL,
+                                 all || s->kind == CALC_KIND_EXEC ? &in->exec : NULL, errors);
+    }
+    return status;
+}
+
+static calc_status run_both(sides *s, calc_errors *errors)
+{
     for (int i = 0; i < 2; i++) {
         calc_inputs *in = &s->side[i];
         calc_resolve(&in->app, &in->system, &in->exec);
@@ -301,13 +320,12 @@ static calc_status write_all(sides *s, bool with_numbers, calc_errors *errors)
 static calc_exit run_rules(const calc_args *args)
 {
     calc_errors errors = {0};
-    const char *no_changes[] = {NULL};
     calc_inputs inputs = {0};
     calc_output *out;
     if (args->argument_count != 3) {
         return calc_complain_usage(args->command, "--compat goes with APP SYS EXE");
     }
-    if (calc_inputs_load(&inputs, args->argument, no_changes, 0, &errors) == CALC_OK &&
+    if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK &&
         calc_output_open(&out, "-", &errors) == CALC_OK) {
         calc_diff_rules_write(out, &inputs);
         (void)!calc_output_close(out, &errors);
@@ -328,7 +346,9 @@ static calc_exit run(const calc_args *args)
         return calc_complain_usage(args->command, "give both other documents of a run, or none");
     }
     if (load_compared(&s, args->argument, &errors) == CALC_OK &&
-        (!with_numbers || load_others(&s, args->argument + 2, &errors) == CALC_OK)) {
+        (!with_numbers || load_others(&s, args->argument + 2, &errors) == CALC_OK) &&
+        set_both(&s, args, with_numbers, &errors) == CALC_OK &&
+        (!with_numbers || run_both(&s, &errors) == CALC_OK)) {
         (void)!write_all(&s, with_numbers, &errors);
     }
     calc_inputs_free(&s.side[0]);

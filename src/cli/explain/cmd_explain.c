@@ -16,14 +16,14 @@
 
 enum { COLUMN = 14 };
 
-#define OPTIONS(X)                                                                                 \
-    X(SET, "set", "FIELD=VALUE", .doc = "override a field of the three documents", .repeated = true)
+#define OPTIONS(X) CALC_INPUTS_SET(X)
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
-     .doc = "a field or a statistic: tensor_par, networks[0].bandwidth, total_time; kinds that "
+     .doc = "a field, a statistic or what the summary calls it: tensor_par, tp, latency, mfu, "
+            "\"time per step\"; kinds that "
             "share a name are told apart by app., sys., exe., stats., layer., stage."},
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
                       .doc = "with a model, a system and an execution: the numbers too"),
@@ -82,6 +82,31 @@ static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref
         }
     }
     return CALC_KIND_NONE;
+}
+
+/* Fields of parts that have a name, "latency", by their paths. */
+enum { MOST_INSIDE = 12, PATH_SIZE = 128 };
+typedef struct inside {
+    char path[MOST_INSIDE][PATH_SIZE];
+    size_t count;
+} inside;
+
+/* Of lists the first element stands for all, of maps that of bfloat16. */
+static void find_inside(const calc_table *table, const char *prefix, const char *name, inside *out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        char path[PATH_SIZE];
+        const char *behind = field->type == CALC_TYPE_LIST  ? "[0]."
+                             : field->type == CALC_TYPE_MAP ? ".bfloat16."
+                                                            : ".";
+        snprintf(path, sizeof path, "%s%s%s", prefix, field->key, field->table ? behind : "");
+        if (field->table) {
+            find_inside(field->table, path, name, out);
+        } else if (*prefix && strcmp(field->key, name) == 0 && out->count < MOST_INSIDE) {
+            memcpy(out->path[out->count++], path, sizeof path);
+        }
+    }
 }
 
 /* The field of which the name is a value. */
@@ -315,10 +340,19 @@ static calc_status write_all(const calc_args *args, const numbers *n, calc_error
     calc_output *out;
     const char *name = args->argument[0];
     calc_kind kind = find_from(CALC_KIND_APP, name, &ref);
-    if (kind == CALC_KIND_NONE) {
+    inside parts = {.count = 0};
+    for (calc_kind of = CALC_KIND_APP; kind == CALC_KIND_NONE && of <= CALC_KIND_EXEC; of++) {
+        find_inside(calc_table_of(of), "", name, &parts);
+    }
+    if (kind == CALC_KIND_NONE && parts.count == 0) {
         return unknown_name(name, errors);
     }
     calc_status status = calc_output_open(&out, "-", errors);
+    for (size_t i = 0; i < parts.count && status == CALC_OK; i++) {
+        calc_output_text(out, i == 0 ? "" : "\n");
+        (void)find_from(CALC_KIND_APP, parts.path[i], &ref);
+        write_field(out, parts.path[i], &ref, n);
+    }
     for (bool first = true; status == CALC_OK && kind != CALC_KIND_NONE; first = false) {
         calc_output_text(out, first ? "" : "\n");
         write_field(out, name, &ref, n);

@@ -8,7 +8,9 @@
 #include "cli/shell/opt.h"
 #include "io/json_put.h"
 
-#define OPTIONS(X) X(JSON, "json", "FILE", .doc = "write the counts as JSON")
+#define OPTIONS(X)                                                                                 \
+    CALC_INPUTS_SET(X)                                                                             \
+    X(JSON, "json", "FILE", .doc = "write the counts as JSON")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -20,12 +22,16 @@ static const char *const examples[] = {"calc params gpt3-175B megatron-1T",
                                        "calc params models/*.json --json params.json", NULL};
 
 /* Load and count one model. */
-static calc_status count_model(const char *argument, calc_parameters *parameters, char *name,
-                               size_t size, calc_errors *errors)
+static calc_status count_model(const calc_args *args, const char *argument,
+                               calc_parameters *parameters, char *name, size_t size,
+                               calc_errors *errors)
 {
     calc_input input = {0};
     calc_app app;
     calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, argument, errors);
+    if (status == CALC_OK) {
+        status = calc_inputs_set(args, OPT_SET, &app, NULL, NULL, errors);
+    }
     if (status == CALC_OK) {
         calc_count_parameters(&app, parameters);
         snprintf(name, size, "%s", input.name);
@@ -80,7 +86,8 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
         calc_errors errors = {0};
         calc_parameters parameters;
         char name[256];
-        if (count_model(args->argument[i], &parameters, name, sizeof name, &errors) != CALC_OK) {
+        if (count_model(args, args->argument[i], &parameters, name, sizeof name, &errors) !=
+            CALC_OK) {
             calc_exit failure = calc_complain_errors(&errors);
             result = result == CALC_EXIT_OK ? failure : result;
         } else if (json) {

@@ -15,8 +15,7 @@
 enum { WIDTH = 46 };
 
 #define OPTIONS(X)                                                                                 \
-    X(SET, "set", "FIELD=VALUE", .doc = "override a field of the three documents",                 \
-      .repeated = true)                                                                            \
+    CALC_INPUTS_SET(X)                                                                             \
     X(TOP, "top", "N", .doc = "how many changes to list at most", .preset = "10")                  \
     X(JSON, "json", "FILE", .doc = "write the answer as JSON instead")
 

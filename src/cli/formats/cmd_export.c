@@ -17,6 +17,7 @@ static const char *const targets[] = {"megatron",   "nemo",      "megatron-bridg
 #define OPTIONS(X)                                                                                 \
     X(TO, "to", "FRAMEWORK", .doc = "whose options or file", .choices = targets,                   \
       .preset = "megatron")                                                                        \
+    CALC_INPUTS_SET(X)                                                                             \
     X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
     X(OUT, "out", "FILE", .doc = "where to write", .preset = "-")                                  \
     X(KEYS, "keys", NULL,                                                                          \
@@ -136,7 +137,7 @@ static calc_status load(const calc_args *args, calc_app *app, calc_exec *exec, c
         status = status == CALC_OK ? one : status;
         calc_text_free(&input.text);
     }
-    return status;
+    return status == CALC_OK ? calc_inputs_set(args, OPT_SET, app, NULL, exec, errors) : status;
 }
 
 static calc_exit list_keys(const calc_args *args, const calc_framework *framework)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/draw/fold.h"
 #include "cli/run/plot.h"
 #include "cli/run/report.h"
 #include "cli/run/run_outcome.h"
@@ -13,7 +14,9 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "io/json_save.h"
 #include "report/page.h"
+#include "spec/amount.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 
@@ -21,10 +24,10 @@ static const char *const schedules[] = {"closed", "exact", NULL};
 static const char *const when[] = {"auto", "always", "never", NULL};
 
 #define OPTIONS(X)                                                                                 \
-    X(SET, "set", "FIELD=VALUE",                                                                   \
-      .doc = "override a field of the three documents: tensor_par=8, mem1.GiB=141, "               \
-             "networks[0].size=16; names that two of them have are written app.X, sys.X or exe.X", \
-      .repeated = true)                                                                            \
+    CALC_INPUTS_SET(X)                                                                             \
+    X(TOKENS, "tokens", "N",                                                                       \
+      .doc = "show the days and the price of training on so many tokens, 15T; --set price=2.5 "    \
+             "is USD per processor and hour")                                                      \
     X(JSON, "json", "FILE", .doc = "write inputs, verdict and statistics as one JSON object")      \
     X(CSV, "csv", "FILE", .doc = "write a header and one row of CSV")                              \
     X(LAYERS, "layers", NULL,                                                                      \
@@ -48,6 +51,9 @@ static const char *const when[] = {"auto", "always", "never", NULL};
              "say where each time comes from (docs/operators.md)")                                 \
     X(ROWS, "rows", "NAME[,NAME...]",                                                              \
       .doc = "of the operators, those of these machines, as their column \"system\" names them")   \
+    X(SAVE_APP, "save-app", "FILE", .doc = "write the model as --set left it, for other commands") \
+    X(SAVE_SYS, "save-sys", "FILE", .doc = "the same of the machine")                              \
+    X(SAVE_EXE, "save-exe", "FILE", .doc = "the same of the layout")                               \
     X(COMPAT, "compat", "RULES",                                                                   \
       .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
              "three known defects; calculon: all (docs/calculon.md)",                              \
@@ -80,15 +86,17 @@ static calc_status write_plot(calc_output *out, const calc_report *report, calc_
     return status;
 }
 
-static calc_status write_summary(const calc_args *args, const calc_run_outcome *o,
-                                 calc_errors *errors)
+static calc_status write_parts(calc_output *out, const calc_args *args, const calc_run_outcome *o,
+                               calc_errors *errors)
 {
-    calc_output *out;
-    calc_status status = calc_output_open(&out, "-", errors);
-    if (status != CALC_OK) {
-        return status;
+    double tokens = 0;
+    const char *tokens_text = calc_opt_value(args, OPT_TOKENS);
+    if (tokens_text) {
+        (void)calc_amount_read(tokens_text, "tokens", &tokens);
     }
-    const calc_report report = {.inputs = &o->inputs,
+    const calc_report report = {.tokens = tokens,
+                                .tokens_text = tokens_text,
+                                .inputs = &o->inputs,
                                 .stats = &o->stats,
                                 .reason = o->reason,
                                 .reason_count = o->reason_count,
@@ -103,11 +111,34 @@ static calc_status write_summary(const calc_args *args, const calc_run_outcome *
     if (o->operators) {
         calc_run_operators_write(out, o->operators);
     }
-    if (calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)) {
-        status = write_plot(out, &report, errors);
+    return calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)
+               ? write_plot(out, &report, errors)
+               : CALC_OK;
+}
+
+/* On standard output, where its lines are no wider than the terminal or COLUMNS says. */
+static calc_status write_summary(const calc_args *args, const calc_run_outcome *o,
+                                 calc_errors *errors)
+{
+    enum { WRITTEN_FOR = 80 };
+    calc_output *out;
+    calc_text text = {0};
+    int columns = calc_paint_columns();
+    bool folds = columns < WRITTEN_FOR;
+    calc_status status =
+        folds ? calc_output_open_memory(&out, &text, errors) : calc_output_open(&out, "-", errors);
+    if (status == CALC_OK) {
+        status = calc_output_end(out, write_parts(out, args, o, errors), errors);
     }
-    calc_status closed = calc_output_close(out, errors);
-    return status == CALC_OK ? closed : status;
+    if (folds && status == CALC_OK) {
+        status = calc_output_open(&out, "-", errors);
+        if (status == CALC_OK) {
+            calc_fold_write(out, text.data, text.length, columns);
+            status = calc_output_close(out, errors);
+        }
+    }
+    calc_text_free(&text);
+    return status;
 }
 
 static void complain_reasons(const calc_run_outcome *o)
@@ -123,17 +154,41 @@ static void complain_reasons(const calc_run_outcome *o)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
+static void save_app(calc_output *out, const calc_run_outcome *o)
+{
+    calc_json_save(out, CALC_KIND_APP, &o->inputs.app, 0);
+    calc_output_text(out, "\n");
+}
+
+static void save_system(calc_output *out, const calc_run_outcome *o)
+{
+    calc_json_save(out, CALC_KIND_SYSTEM, &o->inputs.system, 0);
+    calc_output_text(out, "\n");
+}
+
+static void save_exec(calc_output *out, const calc_run_outcome *o)
+{
+    calc_json_save(out, CALC_KIND_EXEC, &o->inputs.exec, 0);
+    calc_output_text(out, "\n");
+}
+
+/* The files beside the page, which is written last. */
+static const struct {
+    int opt;
+    void (*write)(calc_output *out, const calc_run_outcome *o);
+} files[] = {{OPT_JSON, calc_run_write_json},
+             {OPT_CSV, calc_run_write_csv},
+             {OPT_STAGES, calc_run_write_stages},
+             {OPT_PEERS, calc_run_write_peers},
+             {OPT_SAVE_APP, save_app},
+             {OPT_SAVE_SYS, save_system},
+             {OPT_SAVE_EXE, save_exec}};
+enum { FILES = sizeof files / sizeof *files };
+
 static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
                                calc_errors *errors)
 {
-    static const struct {
-        int opt;
-        void (*write)(calc_output *out, const calc_run_outcome *o);
-    } files[] = {{OPT_JSON, calc_run_write_json},
-                 {OPT_CSV, calc_run_write_csv},
-                 {OPT_STAGES, calc_run_write_stages},
-                 {OPT_PEERS, calc_run_write_peers}};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (size_t i = 0; i < FILES; i++) {
         const char *path = calc_opt_value(args, files[i].opt);
         calc_output *out;
         if (!path) {
@@ -155,13 +210,14 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
 /* Which outputs and inputs are the standard streams: each at most one. NULL or what is wrong. */
 static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
 {
-    int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_CSV) +
-              calc_opt_is_stdout(args, OPT_STAGES) + calc_opt_is_stdout(args, OPT_PEERS) +
-              calc_opt_is_stdout(args, OPT_HTML);
+    int out = calc_opt_is_stdout(args, OPT_HTML);
+    for (size_t i = 0; i < FILES; i++) {
+        out += calc_opt_is_stdout(args, files[i].opt);
+    }
     *stdout_is_taken = out > 0;
-    return out > 1
-               ? "only one of --json, --csv, --stages, --peers and --html can be standard output"
-               : calc_inputs_check_stdin(args);
+    return out > 1 ? "only one of --json, --csv, --stages, --peers, --html and --save-... can be "
+                     "standard output"
+                   : calc_inputs_check_stdin(args);
 }
 
 static bool is_exact(const calc_args *args)
@@ -190,6 +246,11 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
     }
     if (calculon && is_exact(args)) {
         return "--schedule exact has no --compat: Calculon has the closed form only";
+    }
+    double tokens;
+    const char *text = calc_opt_value(args, OPT_TOKENS);
+    if (text && (calc_amount_read(text, "tokens", &tokens) > CALC_AMOUNT_UNIT || tokens <= 0)) {
+        return "--tokens: expected a number of tokens: 15T, 300B";
     }
     const char *complaint = check_operators(args, calculon);
     return complaint ? complaint : check_streams(args, stdout_is_taken);

@@ -7,8 +7,7 @@
 #include "cli/shell/opt.h"
 
 #define OPTIONS(X)                                                                                 \
-    X(SET, "set", "FIELD=VALUE",                                                                   \
-      .doc = "override a field of the three documents, as `calc run` does", .repeated = true)      \
+    CALC_INPUTS_SET(X)                                                                             \
     X(OUT, "out", "FILE", .doc = "where the trace goes; names ending in .gz are compressed",       \
       .preset = "-")                                                                               \
     X(MICROBATCHES, "microbatches", "N",                                                           \

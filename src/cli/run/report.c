@@ -17,6 +17,23 @@ void calc_report_title(calc_output *out, const calc_report *r, const char *title
     calc_output_text(out, "\n");
 }
 
+bool calc_report_is_narrow(void)
+{
+    enum { PAIR = 78 };
+    return calc_paint_columns() < PAIR;
+}
+
+void calc_report_half(calc_output *out, bool right, const char *label, const char *value)
+{
+    if (calc_report_is_narrow()) {
+        calc_output_printf(out, "%s  %-26s%12s", right ? "\n" : "", label, value);
+    } else if (right) {
+        calc_output_printf(out, "      %-26s%12s", label, value);
+    } else {
+        calc_output_printf(out, "  %-20s%14s", label, value);
+    }
+}
+
 /* What a token sees of a mixture of experts. */
 static void write_experts(calc_output *out, const calc_app *app, const calc_parameters *parameters)
 {
@@ -83,10 +100,9 @@ static void write_rate_rows(calc_output *out, const rate_row *rows, size_t count
 {
     for (size_t i = 0; i < count; i++) {
         char text[CALC_HUMAN_MAX];
-        calc_output_printf(out, "  %-20s%14s", rows[i].left,
-                           rows[i].left_text(rows[i].left_value, text));
-        calc_output_printf(out, "      %-26s%12s\n", rows[i].right,
-                           rows[i].right_text(rows[i].right_value, text));
+        calc_report_half(out, false, rows[i].left, rows[i].left_text(rows[i].left_value, text));
+        calc_report_half(out, true, rows[i].right, rows[i].right_text(rows[i].right_value, text));
+        calc_output_text(out, "\n");
     }
 }
 
@@ -104,12 +120,26 @@ static void write_costs(calc_output *out, const calc_report *r)
     char text[CALC_HUMAN_MAX];
     write_rate_rows(out, rows, sizeof rows / sizeof *rows);
     if (system->chip.usd_per_hour > 0) {
-        calc_output_printf(out, "  %-20s%14s\n", "USD/1e12 tokens",
-                           calc_human_number(s->usd_per_trillion_tokens, text));
+        calc_report_half(out, false, "USD/1e12 tokens",
+                         calc_human_number(s->usd_per_trillion_tokens, text));
+        calc_output_text(out, "\n");
+    }
+    if (r->tokens > 0) {
+        double trillions = r->tokens / 1e12;
+        char label[64];
+        snprintf(label, sizeof label, "days/%.30s", r->tokens_text);
+        calc_report_half(out, false, label,
+                         calc_human_number(s->days_per_trillion_tokens * trillions, text));
+        snprintf(label, sizeof label, "USD/%.30s", r->tokens_text);
+        calc_report_half(out, true, label,
+                         system->chip.usd_per_hour > 0
+                             ? calc_human_number(s->usd_per_trillion_tokens * trillions, text)
+                             : "no price");
+        calc_output_text(out, "\n");
     }
     if (system->chip.watts > 0) {
-        calc_output_printf(out, "  %-20s%14s\n", "J/token",
-                           calc_human_number(s->energy_per_token, text));
+        calc_report_half(out, false, "J/token", calc_human_number(s->energy_per_token, text));
+        calc_output_text(out, "\n");
     }
 }
 
@@ -226,15 +256,17 @@ static void write_communication(calc_output *out, const calc_report *r)
         return;
     }
     calc_report_title(out, r, "Communication of one step");
-    calc_output_printf(out, "  %-*s%16s%16s%20s\n", CALC_BREAKDOWN_LABEL - 2, "", "on the link",
-                       "exposed", "exposed/link");
+    bool narrow = calc_report_is_narrow();
+    calc_output_printf(out, "  %-*s%16s%16s%*s\n", CALC_BREAKDOWN_LABEL - 2, "", "on the link",
+                       "exposed", narrow ? 0 : 20, narrow ? "" : "exposed/link");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char link[CALC_HUMAN_MAX], exposed[CALC_HUMAN_MAX], share[CALC_HUMAN_MAX];
         if (rows[i].link_s > 0) {
-            calc_output_printf(out, "  %-*s%16s%16s%20s\n", CALC_BREAKDOWN_LABEL - 2, rows[i].label,
-                               calc_human_seconds(rows[i].link_s, link),
-                               calc_human_seconds(rows[i].exposed_s, exposed),
-                               calc_human_percent(rows[i].exposed_s / rows[i].link_s, share));
+            calc_output_printf(
+                out, "  %-*s%16s%16s%*s\n", CALC_BREAKDOWN_LABEL - 2, rows[i].label,
+                calc_human_seconds(rows[i].link_s, link),
+                calc_human_seconds(rows[i].exposed_s, exposed), narrow ? 0 : 20,
+                narrow ? "" : calc_human_percent(rows[i].exposed_s / rows[i].link_s, share));
         }
     }
 }

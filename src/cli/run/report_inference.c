@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/draw/human.h"
+#include "cli/run/report.h"
 #include "spec/field.h"
 
 typedef char *to_text(double value, char *buffer);
@@ -33,14 +34,14 @@ char *calc_report_inference_title(const calc_exec *exec, const calc_app *app, ch
     return title;
 }
 
-static void write_half(calc_output *out, const char *label, double value, to_text *text, int wide,
-                       int number)
+/* Nothing of a number that there is not; of the left one its place. */
+static void write_half(calc_output *out, bool right, const char *label, double value, to_text *text)
 {
     char buffer[CALC_HUMAN_MAX];
-    if (isnan(value)) {
-        calc_output_printf(out, "%*s", wide + number, "");
-    } else {
-        calc_output_printf(out, "%-*s%*s", wide, label, number, text(value, buffer));
+    if (!isnan(value)) {
+        calc_report_half(out, right, label, text(value, buffer));
+    } else if (!right && !calc_report_is_narrow()) {
+        calc_report_half(out, false, "", "");
     }
 }
 
@@ -72,11 +73,10 @@ void calc_report_inference_write(calc_output *out, const calc_stats *s)
         if (isnan(rows[i].left_value) && isnan(rows[i].right_value)) {
             continue;
         }
-        calc_output_text(out, "  ");
-        write_half(out, rows[i].left, rows[i].left_value, rows[i].left_text, 20, 14);
+        write_half(out, false, rows[i].left, rows[i].left_value, rows[i].left_text);
+        bool alone = calc_report_is_narrow() && isnan(rows[i].left_value);
         if (!isnan(rows[i].right_value)) {
-            calc_output_text(out, "      ");
-            write_half(out, rows[i].right, rows[i].right_value, rows[i].right_text, 26, 12);
+            write_half(out, !alone, rows[i].right, rows[i].right_value, rows[i].right_text);
         }
         calc_output_text(out, "\n");
     }

@@ -1,6 +1,7 @@
 #include "cli/shell/complain.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -17,6 +18,12 @@ static calc_exit exit_of(calc_status status)
     }
 }
 
+/* Errors of the command line are placed there: "--set tp=x", "--top -3". */
+static bool is_of_option(const calc_errors *errors)
+{
+    return errors->count > 0 && strncmp(errors->item[0].file, "--", 2) == 0;
+}
+
 calc_exit calc_complain_errors(const calc_errors *errors)
 {
     for (int i = 0; i < errors->count; i++) {
@@ -27,7 +34,8 @@ calc_exit calc_complain_errors(const calc_errors *errors)
     if (errors->dropped > 0) {
         fprintf(stderr, "%d more error%s\n", errors->dropped, errors->dropped == 1 ? "" : "s");
     }
-    return exit_of(calc_errors_first(errors));
+    calc_exit result = exit_of(calc_errors_first(errors));
+    return result == CALC_EXIT_INPUT && is_of_option(errors) ? CALC_EXIT_USAGE : result;
 }
 
 calc_exit calc_complain_usage(const calc_command *command, const char *text)

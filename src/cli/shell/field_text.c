@@ -1,6 +1,7 @@
 #include "cli/shell/field_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
@@ -49,11 +50,14 @@ void calc_field_text_range(const calc_field *field, char *buffer, size_t size)
 const char *calc_field_text_meaning(const calc_table *table, const calc_field *field,
                                     char buffer[CALC_FIELD_TEXT_MEANING])
 {
-    const calc_alias *alias = calc_alias_of(table, field->key);
+    const char *glue = "; also ";
     snprintf(buffer, CALC_FIELD_TEXT_MEANING, "%s", field->doc);
-    if (alias) {
-        calc_append(buffer, CALC_FIELD_TEXT_MEANING, "; also %s%s%s", alias->key,
-                    alias->times[0] ? " times " : "", alias->times[0] ? alias->times[0] : "");
+    for (const calc_alias *alias = NULL; (alias = calc_alias_next(table, field->key, alias));) {
+        bool label = strpbrk(alias->key, " /") != NULL;
+        calc_append(buffer, CALC_FIELD_TEXT_MEANING, "%s%s%s%s%s%s", glue, label ? "\"" : "",
+                    alias->key, label ? "\"" : "", alias->times[0] ? " times " : "",
+                    alias->times[0] ? alias->times[0] : "");
+        glue = ", ";
     }
     for (size_t i = 0; field->choices && field->choices[i]; i++) {
         const char *word = calc_alias_of_choice(field->choices[i]);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -233,6 +234,38 @@ static const char *nearest_name(const calc_find_list *list, const char *name)
     return nearest;
 }
 
+/* "did you mean "a", "b" or "c"?" of the names that begin so, a few of them; "" if none does. */
+static void beginning_with(const calc_find_list *list, const char *name, char *hint, size_t size)
+{
+    enum { MOST = 5 };
+    const char *found[MOST];
+    size_t count = 0;
+    hint[0] = '\0';
+    for (size_t i = 0; i < list->count; i++) {
+        const char *slash = strchr(list->entry[i].name, '/');
+        const char *own = slash ? slash + 1 : list->entry[i].name;
+        bool again = false; /* in another directory */
+        for (size_t k = 0; k < count; k++) {
+            again = again || strcmp(found[k], own) == 0;
+        }
+        if (strncasecmp(own, name, strlen(name)) == 0 && !again) {
+            if (count == MOST) {
+                hint[0] = '\0';
+                return; /* too many to be of help */
+            }
+            found[count++] = own;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        calc_append(hint, size, "%s\"%s\"",
+                    i == 0          ? "did you mean "
+                    : i + 1 < count ? ", "
+                                    : " or ",
+                    found[i]);
+    }
+    calc_append(hint, size, count > 0 ? "?" : "");
+}
+
 /* The kind other than `kind` that has a document of that name; CALC_KIND_NONE if none has. */
 static calc_kind kind_of_name(calc_kind kind, const char *name)
 {
@@ -258,9 +291,9 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
     const char *nearest = nearest_name(list, name);
     if (other != CALC_KIND_NONE) {
         snprintf(hint, sizeof hint, "it is %s: %s", calc_find_kind_text(other), CALC_FIND_ORDER);
-    } else if (nearest) {
+    } else if (beginning_with(list, name, hint, sizeof hint), !hint[0] && nearest) {
         snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-    } else {
+    } else if (!hint[0]) {
         snprintf(hint, sizeof hint, "`calc names %s` lists all; CALC_PATH adds directories",
                  calc_kind_name(kind));
     }

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "spec/field.h"
 
 /* Room for any of the three structs. */
 typedef union any_object {
@@ -144,6 +145,32 @@ calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args, si
     calc_status status = calc_inputs_load(inputs, args->argument + first, set, count, errors);
     free(set);
     return status;
+}
+
+calc_status calc_inputs_set(const calc_args *args, int opt, calc_app *app, calc_system *system,
+                            calc_exec *exec, calc_errors *errors)
+{
+    size_t cursor = 0;
+    const char *text;
+    while ((text = calc_opt_next(args, opt, &cursor))) {
+        calc_app no_app = {0};
+        calc_system no_system = {0};
+        calc_exec no_exec = {0};
+        calc_field_ref where;
+        if (calc_set(app ? app : &no_app, system ? system : &no_system, exec ? exec : &no_exec,
+                     text, &where, errors) != CALC_OK) {
+            continue;
+        }
+        const void *const object[CALC_INPUTS] = {app, system, exec};
+        if (!object[where.kind]) {
+            char name[256];
+            snprintf(name, sizeof name, "--set %s", text);
+            calc_errors_at(errors, CALC_ERR_FIELD, name, 0, 0, NULL,
+                           "it is a field of %s, and none is given",
+                           calc_find_kind_text(where.kind));
+        }
+    }
+    return calc_errors_first(errors);
 }
 
 const char *calc_inputs_check_stdin(const calc_args *args)

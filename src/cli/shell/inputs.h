@@ -8,6 +8,14 @@
 #include "cli/shell/opt.h"
 #include "io/text.h"
 
+/** The row of --set, which means the same in every command. */
+#define CALC_INPUTS_SET(X)                                                                         \
+    X(SET, "set", "FIELD=VALUE",                                                                   \
+      .doc = "override a field of the documents: tp=8, mem1.GiB=141, mem1.GiB=80GB, "              \
+             "networks[1].bandwidth=400Gb/s; calc fields lists them; app.X, sys.X or exe.X says "  \
+             "which document is meant",                                                            \
+      .repeated = true)
+
 enum { CALC_INPUTS = 3 /**< APP SYS EXE, in this order: calc_kind counts them */ };
 
 /** One document as it was read. */
@@ -44,6 +52,14 @@ CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,
  *  @param set    row of its option --set */
 CALC_MUST_USE calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args,
                                                 size_t first, int set, calc_errors *errors);
+
+/** Apply the assignments of an option to documents that are in hand.
+ *  @param opt  row of the option --set
+ *  @param app, system, exec  NULL: there is none, and a field of it is an error
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_inputs_set(const calc_args *args, int opt, calc_app *app,
+                                          calc_system *system, calc_exec *exec,
+                                          calc_errors *errors);
 
 /** What is wrong if more than one of them is standard input; NULL if that is not so. */
 const char *calc_inputs_check_stdin(const calc_args *args);

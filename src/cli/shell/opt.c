@@ -28,6 +28,35 @@ static calc_exit complain_choice(calc_args *args, const char *what, const char *
                     calc_append_choices(list, sizeof list, choices));
 }
 
+static int find_opt(const calc_opt *opts, const char *name, size_t length);
+
+/* An option that is called otherwise here, or a field; "" if the name is neither. */
+static const char *meant(const calc_opt *opts, const char *name, char hint[96])
+{
+    static const struct {
+        const char *name, *option;
+    } other[] = {{"gpus", "procs"},      {"num-gpus", "procs"},      {"world-size", "procs"},
+                 {"gbs", "batch"},       {"batch-size", "batch"},    {"global-batch-size", "batch"},
+                 {"price", "set price"}, {"objective", "objectives"}};
+    char field[64];
+    snprintf(field, sizeof field, "%s", name);
+    for (char *at = field; (at = strchr(at, '-'));) {
+        *at = '_';
+    }
+    hint[0] = '\0';
+    for (size_t i = 0; i < sizeof other / sizeof *other && !hint[0]; i++) {
+        size_t length = strcspn(other[i].option, " ");
+        if (strcmp(other[i].name, name) == 0 && find_opt(opts, other[i].option, length) >= 0) {
+            snprintf(hint, 96, "--%s", other[i].option);
+        }
+    }
+    if (!hint[0] && find_opt(opts, "set", strlen("set")) >= 0 &&
+        calc_table_find(calc_table_of(CALC_KIND_EXEC), field)) {
+        snprintf(hint, 96, "--set %s=VALUE", field);
+    }
+    return hint;
+}
+
 static calc_exit complain_unknown(calc_args *args, const char *word, size_t length)
 {
     enum { MAX = 32 };
@@ -37,7 +66,12 @@ static calc_exit complain_unknown(calc_args *args, const char *word, size_t leng
     }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const char *nearest = word[0] == '-' ? calc_nearest(name + strspn(name, "-"), names) : NULL;
+    const char *bare = name + strspn(name, "-");
+    char hint[96];
+    if (word[0] == '-' && *meant(args->command->opts, bare, hint)) {
+        return complain(args, "unknown option \"%s\", did you mean \"%s\"?", name, hint);
+    }
+    const char *nearest = word[0] == '-' ? calc_nearest(bare, names) : NULL;
     return nearest ? complain(args, "unknown option \"%s\", did you mean \"--%s\"?", name, nearest)
                    : complain(args, "unknown option \"%s\"", name);
 }

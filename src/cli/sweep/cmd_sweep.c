@@ -13,6 +13,7 @@
 #include "cli/sweep/sweep_sample.h"
 #include "cli/sweep/sweep_save.h"
 #include "cli/sweep/sweep_table.h"
+#include "cli/sweep/sweep_tokens.h"
 #include "cli/sweep/sweep_watch.h"
 #include "cli/sweep/sweep_write.h"
 #include "io/json_save.h"
@@ -178,6 +179,9 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
     calc_sweep_plan_brief(out, &t->study);
     calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
     calc_status status = calc_sweep_table_found(out, &t->study, &t->result, &view, errors);
+    if (status == CALC_OK) {
+        calc_sweep_tokens_write(out, &t->study, &t->result, t->args);
+    }
     return status == CALC_OK && plots ? calc_sweep_plot_write(out, &paint, &t->study, &t->result,
                                                               calc_paint_columns(), errors)
                                       : status;
@@ -325,6 +329,7 @@ static calc_exit run_task(task *t)
     }
     const char *complaint = check_options(t);
     complaint = complaint ? complaint : calc_sweep_sample_complaint(t->args);
+    complaint = complaint ? complaint : calc_sweep_tokens_complaint(t->args);
     if (!complaint && time_limit_s(t->args) < 0) {
         complaint = "--time-limit: expected a number of seconds above 0";
     }

@@ -2,7 +2,7 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_OPTS_H
 #define CALC_CLI_SWEEP_SWEEP_OPTS_H
 
-#include "cli/shell/command.h"
+#include "cli/shell/inputs.h"
 
 /** Rows of calc_sweep_opts. */
 #define CALC_SWEEP_OPT_LIST(X)                                                                     \
@@ -10,10 +10,15 @@
       .doc = "sweep a field over a,b,c, lo:hi:step, lo:hi:xFACTOR or * (every legal value); "      \
              "fields of model and machine too: sys.mem1.GiB=40,80",                                \
       .repeated = true)                                                                            \
+    CALC_INPUTS_SET(X)                                                                             \
     X(PROCS, "procs", "VALUES", .doc = "numbers of processors: 512 or 8:8192:8")                   \
     X(BATCH, "batch", "MAX",                                                                       \
-      .doc = "largest global batch: each layout takes the largest multiple of its data "           \
-             "parallelism; --axis batch_size=N is exact")                                          \
+      .doc = "largest global batch, 512 or 4Mitokens: each layout takes the largest multiple of "  \
+             "its data parallelism; --set gbs=N is exact")                                         \
+    X(TOKENS, "tokens", "N",                                                                       \
+      .doc = "show the days and the price of training on so many tokens, 15T, with the best of "   \
+             "each group (--per design); --set price=2.5 is USD per processor and hour")           \
+    X(DAYS, "days", "N", .doc = "only layouts that are done with --tokens in so many days")        \
     X(OBJECTIVES, "objectives", "LIST",                                                            \
       .doc = "1 to 4 statistics of the Pareto front: mem1 and mem2 are the needs of the tiers; "   \
              ":up or :down turns one [sample_rate,mem1,mem2]")                                     \

@@ -11,6 +11,7 @@
 #include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_rows.h"
+#include "cli/sweep/sweep_tokens.h"
 #include "defaults.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
@@ -230,6 +231,7 @@ static void take_options(sources *s)
     }
     o->constraints = s->study->constraints;
     o->constraint = s->study->constraint;
+    (void)!calc_sweep_tokens_limit(s->study, s->args, s->errors);
     o->no_prune = calc_opt_value(s->args, CALC_SWEEP_OPT_NO_PRUNE) != NULL;
     o->cpu = calc_opt_value(s->args, CALC_SWEEP_OPT_CPU);
     (void)!calc_compat_read(calc_opt_value(s->args, CALC_SWEEP_OPT_COMPAT), &o->compat, s->errors);
@@ -334,26 +336,50 @@ static void take_file_axes(sources *s)
     }
 }
 
-/* An axis that has an option of its own. */
-static void take_option_axis(sources *s, calc_sweep_opt opt, const char *key, const char *before)
+/* An axis that has an option of its own. @param value  as the axis has it */
+static void take_option_axis(sources *s, calc_sweep_opt opt, const char *key, const char *value)
 {
-    const char *value = calc_opt_value(s->args, (int)opt);
-    if (value) {
+    const char *given = calc_opt_value(s->args, (int)opt);
+    if (given) {
         char shown[CALC_UTF8_SHOW_SIZE];
         char name[128];
-        char item[WORD_SIZE];
         snprintf(name, sizeof name, "--%s %s", calc_sweep_opts[opt].name,
-                 calc_utf8_show(shown, value, strlen(value)));
-        snprintf(item, sizeof item, "%s%s", before, value);
-        set_axis(s, key, item, name);
+                 calc_utf8_show(shown, given, strlen(given)));
+        set_axis(s, key, value, name);
     }
 }
 
-static void need_axis(const sources *s, calc_axis axis, const char *key, const char *hint)
+/* --axis and --set, in the order they were given. */
+static void take_assignments(sources *s)
+{
+    calc_space *space = &s->study->space;
+    for (size_t i = 0; i < s->args->use_count; i++) {
+        const calc_opt_use *use = &s->args->use[i];
+        if (use->opt == CALC_SWEEP_OPT_SET) {
+            (void)!calc_axis_assign_one(space, &s->study->builder, use->value, s->errors);
+        } else if (use->opt == CALC_SWEEP_OPT_AXIS) {
+            (void)!calc_axis_assign(space, &s->study->builder, use->value, s->errors);
+        }
+    }
+}
+
+static void take_batch(sources *s)
+{
+    const char *text = calc_opt_value(s->args, CALC_SWEEP_OPT_BATCH);
+    char item[32];
+    int first = s->errors->count;
+    if (text && calc_sweep_tokens_batch(s->study, text, item, s->errors) == CALC_OK) {
+        take_option_axis(s, CALC_SWEEP_OPT_BATCH, "batch_size", item);
+    }
+    blame_option(s, first, CALC_SWEEP_OPT_BATCH, text ? text : "");
+}
+
+static void need_axis(const sources *s, calc_axis axis, const char *key, const char *option,
+                      const char *hint)
 {
     if (s->study->space.axis[axis].count == 0) {
-        calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
-                        "nothing says which %s to sweep", key);
+        calc_errors_at(s->errors, CALC_ERR_FIELD, option, 0, 0, hint,
+                       "nothing says which %s to sweep", key);
     }
 }
 
@@ -365,12 +391,18 @@ static void take_axes(sources *s)
         set_axis(s, "fused_activation", "*", "");
     }
     take_file_axes(s);
-    take_option_axis(s, CALC_SWEEP_OPT_PROCS, "num_procs", "");
-    take_option_axis(s, CALC_SWEEP_OPT_BATCH, "batch_size", "<=");
-    size_t cursor = 0;
-    const char *assignment;
-    while ((assignment = calc_opt_next(s->args, CALC_SWEEP_OPT_AXIS, &cursor))) {
-        (void)!calc_axis_assign(&s->study->space, &s->study->builder, assignment, s->errors);
+    take_option_axis(s, CALC_SWEEP_OPT_PROCS, "num_procs",
+                     calc_opt_value(s->args, CALC_SWEEP_OPT_PROCS));
+    /* --batch may be in tokens, and an axis may say how long a sequence is, or the batch itself. */
+    calc_values *batch = &s->study->space.axis[CALC_AXIS_batch_size];
+    calc_values before = *batch;
+    *batch = (calc_values){0};
+    take_assignments(s);
+    if (batch->count == 0) {
+        *batch = before;
+        take_batch(s);
+    } else {
+        free(before.value);
     }
     if (calc_defaults_set(&s->study->space, &s->study->builder) != CALC_OK) {
         calc_errors_no_memory(s->errors);
@@ -380,8 +412,8 @@ static void take_axes(sources *s)
         if (s->space) {
             calc_space_entries_locate(&s->file, s->errors, 0);
         }
-        need_axis(s, CALC_AXIS_num_procs, "num_procs", "for example --procs 512");
-        need_axis(s, CALC_AXIS_batch_size, "batch_size", "for example --batch 512");
+        need_axis(s, CALC_AXIS_num_procs, "num_procs", "--procs", "for example --procs 512");
+        need_axis(s, CALC_AXIS_batch_size, "batch_size", "--batch", "for example --batch 512");
     }
 }
 
