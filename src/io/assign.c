@@ -6,9 +6,11 @@
 #include "io/json_load.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
+#include "spec/amount.h"
 #include "spec/field.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +252,21 @@ static json_t *read_value(const calc_field *field, const char *text, calc_json_r
     return value;
 }
 
+/* "80GiB" as the number that the field has in a file; NULL if the value is not of that kind. */
+static json_t *number_of_amount(const calc_field *field, const json_t *value)
+{
+    double number;
+    const char *text = json_string_value(value);
+    bool whole = field->type == CALC_TYPE_INT;
+    if (!text || !(whole || field->type == CALC_TYPE_REAL) ||
+        calc_amount_read(text, field->unit, &number) != CALC_AMOUNT_UNIT) {
+        return NULL;
+    }
+    return whole && number == floor(number) && fabs(number) < 0x1p53
+               ? json_integer((json_int_t)number)
+               : json_real(number);
+}
+
 /* Set the field if its value is right. */
 static void bind(const assignment *set, const calc_field_ref *ref, int which, json_t *value,
                  calc_json_report *report)
@@ -261,10 +278,13 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
     } changed;
     size_t size = calc_table_of(ref->kind)->size;
     int before = report->found.count + report->found.dropped;
+    json_t *number = number_of_amount(ref->field, value);
     memcpy(&changed, set->object[which], size);
     if (!calc_json_bind_automatic(ref->field, value, &changed)) {
-        calc_json_bind_field(report, ref->field, value, (char *)&changed + ref->offset);
+        calc_json_bind_field(report, ref->field, number ? number : value,
+                             (char *)&changed + ref->offset);
     }
+    json_decref(number);
     if (report->found.count + report->found.dropped == before) {
         memcpy(set->object[which], &changed, size);
     }

@@ -93,49 +93,38 @@ static const char *unquoted_hint(const json_t *value, bool whole, char *buffer, 
     return buffer;
 }
 
-/* A text with a unit, "10us", in the unit of the field. @return false if it is anything else; if
- * it has a unit of something else, *hint says which are right */
-static bool with_unit(const calc_field *field, const json_t *value, double *number,
-                      const char **hint)
+/* Report a text with a unit, "10us", of which files have the number alone. @return whether it is
+ * one
+ */
+static bool is_amount(calc_json_report *report, const calc_field *field, const char *expected,
+                      const json_t *value)
 {
+    char number[NUMBER_SIZE];
+    char hint[NUMBER_SIZE + 48];
+    double in_unit;
     const char *text = json_string_value(value);
-    calc_amount amount = text ? calc_amount_read(text, field->unit, number) : CALC_AMOUNT_NO_NUMBER;
-    if (amount == CALC_AMOUNT_WRONG_UNIT) {
-        *hint = calc_amount_units(field->unit);
+    switch (text ? calc_amount_read(text, field->unit, &in_unit) : CALC_AMOUNT_NO_NUMBER) {
+    case CALC_AMOUNT_UNIT:
+        snprintf(hint, sizeof hint, "write %s%s%s", calc_number_text(in_unit, 1, number),
+                 field->unit ? ": it is in " : "", field->unit ? field->unit : "");
+        calc_json_value_type_error(report, expected, value, hint);
+        return true;
+    case CALC_AMOUNT_WRONG_UNIT:
+        calc_json_value_type_error(report, expected, value, calc_amount_units(field->unit));
+        return true;
+    default:
+        return false;
     }
-    return amount == CALC_AMOUNT_UNIT;
-}
-
-/* "8 is out of range" of a number that was written otherwise. */
-static void unit_range_error(calc_json_report *report, const calc_field *field, const json_t *value,
-                             double number)
-{
-    char shown[CALC_UTF8_SHOW_SIZE];
-    char range[128];
-    const char *text = json_string_value(value);
-    calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                         "%s is out of range, expected %s",
-                         calc_utf8_show(shown, text, strlen(text)),
-                         calc_field_range_text(field, number, range, sizeof range));
 }
 
 static void bind_int(calc_json_report *report, const calc_field *field, const json_t *value,
                      int64_t *member)
 {
     char hint[NUMBER_SIZE + 8];
-    const char *units = NULL;
-    double number;
-    if (with_unit(field, value, &number, &units)) {
-        if (number != floor(number) || fabs(number) >= 0x1p53) {
-            calc_json_value_type_error(report, "an integer", value, NULL);
-        } else if (!calc_field_in_range(field, number)) {
-            unit_range_error(report, field, value, number);
-        } else {
-            *member = (int64_t)number;
-        }
-    } else if (units) {
-        calc_json_value_type_error(report, "an integer", value, units);
-    } else if (!json_is_integer(value)) {
+    if (is_amount(report, field, "an integer", value)) {
+        return;
+    }
+    if (!json_is_integer(value)) {
         calc_json_value_type_error(report, "an integer", value,
                                    unquoted_hint(value, true, hint, sizeof hint));
     } else if (!calc_field_in_range(field, (double)json_integer_value(value))) {
@@ -162,18 +151,12 @@ static void bind_real(calc_json_report *report, const calc_field *field, const j
                       double *member)
 {
     double number;
-    const char *units = NULL;
-    bool has_unit = with_unit(field, value, &number, &units);
-    if (units) {
-        calc_json_value_type_error(report, "a number", value, units);
-        return;
-    }
-    if (!has_unit && !calc_json_value_number(report, value, &number)) {
+    if (is_amount(report, field, "a number", value) ||
+        !calc_json_value_number(report, value, &number)) {
         return;
     }
     if (!calc_field_in_range(field, number)) {
-        (has_unit ? unit_range_error(report, field, value, number)
-                  : range_error(report, field, value));
+        range_error(report, field, value);
         return;
     }
     *member = number * calc_field_scale(field);

@@ -216,7 +216,8 @@ static void write_required(calc_output *out, const calc_table *table, bool named
         glue = ", ";
     }
     for (size_t i = 0; i < table->count; i++) {
-        if (!(table->rows[i].flags & CALC_OPTIONAL)) {
+        bool other = calc_alias_of(table, table->rows[i].key) != NULL;
+        if (!(table->rows[i].flags & CALC_OPTIONAL) && !other) {
             calc_output_printf(out, "%s\"%s\"", glue, table->rows[i].key);
             glue = ", ";
         }
@@ -224,16 +225,21 @@ static void write_required(calc_output *out, const calc_table *table, bool named
     calc_output_text(out, "]");
 }
 
-/* A field has one name in a file. */
+/* A field has one name in a file: at most, or exactly if it must be there. */
 static void write_exclusions(calc_output *out, const calc_table *table, int indent)
 {
     const char *glue = ",\n";
     for (size_t i = 0; i < table->count; i++) {
         const calc_alias *alias = calc_alias_of(table, table->rows[i].key);
         if (alias) {
-            calc_output_printf(out, "%s%*s%s{\"not\": {\"required\": [\"%s\", \"%s\"]}}", glue,
-                               glue[1] == '\n' ? indent : 0, "",
-                               glue[1] == '\n' ? "\"allOf\": [" : "", alias->key, alias->field);
+            bool optional = table->rows[i].flags & CALC_OPTIONAL;
+            calc_output_printf(out, "%s%*s%s", glue, glue[1] == '\n' ? indent : 0, "",
+                               glue[1] == '\n' ? "\"allOf\": [" : "");
+            calc_output_printf(out,
+                               optional ? "{\"not\": {\"required\": [\"%s\", \"%s\"]}}"
+                                        : "{\"oneOf\": [{\"required\": [\"%s\"]}, "
+                                          "{\"required\": [\"%s\"]}]}",
+                               alias->key, alias->field);
             glue = ", ";
         }
     }

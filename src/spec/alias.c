@@ -78,6 +78,8 @@ static const calc_alias aliases[] = {
     {CALC_KIND_STATS, "block at hand", "act_grad_space", {NULL}},
     {CALC_KIND_STATS, "activation gradients", "act_grad_space", {NULL}},
     {CALC_KIND_STATS, "weight gradients", "weight_grad_space", {NULL}},
+    {CALC_KIND_STATS, "head", "head_space", {NULL}},
+    {CALC_KIND_STATS, "framework", "framework_space", {NULL}},
     {CALC_KIND_STATS, "fragmentation, reserve", "mem_overhead", {NULL}},
     {CALC_KIND_STATS, "cached keys and values", "kv_cache_space", {NULL}},
     {CALC_KIND_STATS, "first token", "ttft", {NULL}},

@@ -229,7 +229,13 @@ def broken_files_are_not_valid():
                     continue
                 refused(f"{key}: {value}", good | {key: value})
         for pair in rules.get("allOf", []):
-            one, other = pair["not"]["required"]
+            if "oneOf" in pair:  # another name of a field that must be there
+                other, one = (names["required"][0] for names in pair["oneOf"])
+                refused(f"no {one}", {k: v for k, v in good.items() if k != one})
+                renamed = {other if k == one else k: v for k, v in good.items()}
+                expect(f"{kind}: {other}", check[kind].is_valid(renamed) and accepted(kind, renamed))
+            else:
+                one, other = pair["not"]["required"]
             refused(f"{one} and {other}", good | {one: 1, other: 1})
     # deeper
     good = load(f"{ROOT}/systems/{RUN[1]}.json")

@@ -128,17 +128,25 @@ static bool hint_of_choice(const char *name, char *hint, size_t size)
 
 static calc_status unknown_name(const char *name, calc_errors *errors)
 {
+    enum { MOST_NAMES = 1024 };
+    const char *names[MOST_NAMES + 1] = {NULL};
+    size_t count = 0;
     char hint[160] = "calc fields lists them all";
-    int best = hint_of_choice(name, hint, sizeof hint) ? 0 : 4;
     for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
         const calc_table *table = calc_table_of(kind);
         for (size_t i = 0; i < table->count; i++) {
-            int distance = calc_edit_distance(name, table->rows[i].key);
-            if (distance < best) {
-                best = distance;
-                snprintf(hint, sizeof hint, "did you mean \"%s\"?", table->rows[i].key);
+            const calc_alias *alias = NULL;
+            for (const char *key = table->rows[i].key; key && count < MOST_NAMES;
+                 key = alias ? alias->key : NULL) {
+                names[count++] = key;
+                alias = calc_alias_next(table, table->rows[i].key, alias);
             }
         }
+    }
+    if (!hint_of_choice(name, hint, sizeof hint)) {
+        const char *nearest = calc_nearest(name, names);
+        snprintf(hint, sizeof hint, nearest ? "did you mean \"%s\"?" : "calc fields lists them all",
+                 nearest);
     }
     return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
                            "no field or statistic \"%.100s\"", name);

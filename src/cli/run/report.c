@@ -222,12 +222,12 @@ static void write_times(calc_output *out, const calc_report *r)
 
 static void write_memory(calc_output *out, const calc_report *r, int tier, double capacity_bytes)
 {
-    char title[128], number[32], where[64] = "";
+    char title[128], where[64] = "";
     if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.pipeline_par > 1) {
         snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats->peak_stage);
     }
-    snprintf(title, sizeof title, "Memory of one processor%s, tier %d: %s GiB", where, tier,
-             calc_number_text(capacity_bytes, 0x1p30, number));
+    snprintf(title, sizeof title, "Memory of one processor%s, tier %d: %.6g GiB", where, tier,
+             capacity_bytes / 0x1p30);
     calc_report_title(out, r, title);
     calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier,
                                 r->compat == CALC_COMPAT_NONE);

@@ -18,10 +18,16 @@ static calc_exit exit_of(calc_status status)
     }
 }
 
-/* Errors of the command line are placed there: "--set tp=x", "--top -3". */
-static bool is_of_option(const calc_errors *errors)
+/* Whether an error is of the command line, and placed there: "--set tp=x", "--top -3". What such a
+ * value contradicts in a file may have an error, too. */
+static bool names_option(const calc_errors *errors)
 {
-    return errors->count > 0 && strncmp(errors->item[0].file, "--", 2) == 0;
+    for (int i = 0; i < errors->count; i++) {
+        if (strncmp(errors->item[i].file, "--", 2) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 calc_exit calc_complain_errors(const calc_errors *errors)
@@ -35,7 +41,7 @@ calc_exit calc_complain_errors(const calc_errors *errors)
         fprintf(stderr, "%d more error%s\n", errors->dropped, errors->dropped == 1 ? "" : "s");
     }
     calc_exit result = exit_of(calc_errors_first(errors));
-    return result == CALC_EXIT_INPUT && is_of_option(errors) ? CALC_EXIT_USAGE : result;
+    return result == CALC_EXIT_INPUT && names_option(errors) ? CALC_EXIT_USAGE : result;
 }
 
 calc_exit calc_complain_usage(const calc_command *command, const char *text)

@@ -4,7 +4,8 @@
 
 #include "cli/shell/command.h"
 
-/** Print all errors; the first decides: CALC_EXIT_USAGE if its place is an option, "--set tp=x".
+/** Print all errors; the first decides, but wrong inputs are CALC_EXIT_USAGE if the place of one is
+ *  an option, "--set tp=x".
  *  @return the exit code; CALC_EXIT_OK if there are none */
 calc_exit calc_complain_errors(const calc_errors *errors);
 

@@ -1,0 +1,3 @@
+# exit 3
+"$CALC" explain latency
+"$CALC" explain MFU
