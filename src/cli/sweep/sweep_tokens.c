@@ -11,7 +11,6 @@
 #include "cli/sweep/sweep_opts.h"
 #include "plan/sweep_found.h"
 #include "spec/amount.h"
-#include "spec/field.h"
 
 #define TRILLION 1e12
 
@@ -114,15 +113,14 @@ calc_status calc_sweep_tokens_limit(calc_sweep_study *study, const calc_args *ar
     if (!list) {
         return calc_errors_no_memory(errors);
     }
+    char text[96];
     study->constraint = list;
-    list[study->constraints++] = (calc_constraint){
-        .kind = CALC_KIND_STATS,
-        .field = calc_table_find(calc_table_of(CALC_KIND_STATS), "days_per_trillion_tokens"),
-        .relation = CALC_RELATION_LE,
-        .value = days / (tokens / TRILLION)};
+    snprintf(text, sizeof text, "days_per_trillion_tokens <= %.17g", days / (tokens / TRILLION));
+    calc_status status = calc_constraint_parse(&list[study->constraints], text, errors);
+    study->constraints += status == CALC_OK;
     study->options.constraint = study->constraint;
     study->options.constraints = study->constraints;
-    return CALC_OK;
+    return status;
 }
 
 static void write_row(calc_output *out, const calc_sweep_study *study, const calc_found *best,
