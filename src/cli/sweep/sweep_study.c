@@ -9,6 +9,7 @@
 #include "axis.h"
 #include "base/error.h"
 #include "cli/shell/inputs.h"
+#include "cli/sweep/sweep_axes.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_tokens.h"
@@ -336,44 +337,6 @@ static void take_file_axes(sources *s)
     }
 }
 
-/* An axis that has an option of its own. @param value  as the axis has it */
-static void take_option_axis(sources *s, calc_sweep_opt opt, const char *key, const char *value)
-{
-    const char *given = calc_opt_value(s->args, (int)opt);
-    if (given) {
-        char shown[CALC_UTF8_SHOW_SIZE];
-        char name[128];
-        snprintf(name, sizeof name, "--%s %s", calc_sweep_opts[opt].name,
-                 calc_utf8_show(shown, given, strlen(given)));
-        set_axis(s, key, value, name);
-    }
-}
-
-/* --axis and --set, in the order they were given. */
-static void take_assignments(sources *s)
-{
-    calc_space *space = &s->study->space;
-    for (size_t i = 0; i < s->args->use_count; i++) {
-        const calc_opt_use *use = &s->args->use[i];
-        if (use->opt == CALC_SWEEP_OPT_SET) {
-            (void)!calc_axis_assign_one(space, &s->study->builder, use->value, s->errors);
-        } else if (use->opt == CALC_SWEEP_OPT_AXIS) {
-            (void)!calc_axis_assign(space, &s->study->builder, use->value, s->errors);
-        }
-    }
-}
-
-static void take_batch(sources *s)
-{
-    const char *text = calc_opt_value(s->args, CALC_SWEEP_OPT_BATCH);
-    char item[32];
-    int first = s->errors->count;
-    if (text && calc_sweep_tokens_batch(s->study, text, item, s->errors) == CALC_OK) {
-        take_option_axis(s, CALC_SWEEP_OPT_BATCH, "batch_size", item);
-    }
-    blame_option(s, first, CALC_SWEEP_OPT_BATCH, text ? text : "");
-}
-
 static void need_axis(const sources *s, calc_axis axis, const char *key, const char *option,
                       const char *hint)
 {
@@ -391,19 +354,7 @@ static void take_axes(sources *s)
         set_axis(s, "fused_activation", "*", "");
     }
     take_file_axes(s);
-    take_option_axis(s, CALC_SWEEP_OPT_PROCS, "num_procs",
-                     calc_opt_value(s->args, CALC_SWEEP_OPT_PROCS));
-    /* --batch may be in tokens, and an axis may say how long a sequence is, or the batch itself. */
-    calc_values *batch = &s->study->space.axis[CALC_AXIS_batch_size];
-    calc_values before = *batch;
-    *batch = (calc_values){0};
-    take_assignments(s);
-    if (batch->count == 0) {
-        *batch = before;
-        take_batch(s);
-    } else {
-        free(before.value);
-    }
+    calc_sweep_axes_options(s->study, s->args, s->errors);
     if (calc_defaults_set(&s->study->space, &s->study->builder) != CALC_OK) {
         calc_errors_no_memory(s->errors);
     }

@@ -62,8 +62,8 @@ static int64_t sequence_tokens(const calc_sweep_study *study)
     return same;
 }
 
-calc_status calc_sweep_tokens_batch(const calc_sweep_study *study, const char *text, char item[32],
-                                    calc_errors *errors)
+calc_status calc_sweep_tokens_batch(const calc_sweep_study *study, const char *text,
+                                    char item[CALC_SWEEP_TOKENS_ITEM], calc_errors *errors)
 {
     double tokens, sequences;
     char number[CALC_HUMAN_MAX], length[CALC_HUMAN_MAX], hint[128];
@@ -74,7 +74,7 @@ calc_status calc_sweep_tokens_batch(const calc_sweep_study *study, const char *t
                                "sequences or tokens?");
     }
     if (!of_tokens || calc_amount_read(text, "tokens", &tokens) != CALC_AMOUNT_UNIT) {
-        snprintf(item, 32, "<=%.29s", text);
+        snprintf(item, CALC_SWEEP_TOKENS_ITEM, "<=%.29s", text);
         return CALC_OK;
     }
     int64_t each = sequence_tokens(study);
@@ -94,7 +94,7 @@ calc_status calc_sweep_tokens_batch(const calc_sweep_study *study, const char *t
                                calc_human_integer(tokens, all),
                                calc_human_integer((double)each, length));
     }
-    snprintf(item, 32, "<=%.0f", sequences);
+    snprintf(item, CALC_SWEEP_TOKENS_ITEM, "<=%.0f", sequences);
     return CALC_OK;
 }
 

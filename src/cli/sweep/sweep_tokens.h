@@ -7,16 +7,19 @@
 #include "io/output.h"
 #include "plan/study.h"
 
+enum { CALC_SWEEP_TOKENS_ITEM = 32 };
+
 /** What is wrong with --tokens and --days; NULL if nothing is. */
 const char *calc_sweep_tokens_complaint(const calc_args *args);
 
 /** The batch in sequences. A number without a unit is as it is; of tokens it must be whole
  *  sequences of the one length that all layouts have.
  *  @param study  with its models, machines and axes, but for the batch
- *  @param item   filled: what calc_axis_set() takes, 32 bytes
+ *  @param item   filled: what calc_axis_set() takes
  *  @return CALC_OK; CALC_ERR_RANGE or CALC_ERR_TYPE with an error that has no place */
 CALC_MUST_USE calc_status calc_sweep_tokens_batch(const calc_sweep_study *study, const char *text,
-                                                  char item[32], calc_errors *errors);
+                                                  char item[CALC_SWEEP_TOKENS_ITEM],
+                                                  calc_errors *errors);
 
 /** Add the condition of --days, if it is given. @return CALC_OK or CALC_ERR_NOMEM with an error */
 CALC_MUST_USE calc_status calc_sweep_tokens_limit(calc_sweep_study *study, const calc_args *args,
