@@ -116,6 +116,15 @@ static void unknown(const calc_axis_text *text, calc_kind only, const char *path
                     only == CALC_KIND_NONE ? "" : " in ", calc_kind_name(only));
 }
 
+/* Whether a name on the command line is of a choice that the application has too, which may go
+ * first: as with calc_set(), one must say which is meant. A file is an execution. */
+static bool is_ambiguous(const calc_axis_text *text, const calc_field_ref *ref, const char *path)
+{
+    calc_field_ref other;
+    return text->name && ref->kind == CALC_KIND_EXEC && ref->field->type == CALC_TYPE_ENUM &&
+           calc_field_find(CALC_KIND_APP, path, &other) == CALC_OK;
+}
+
 static calc_status find(const calc_axis_text *text, const char **path, calc_field_ref *ref,
                         calc_errors *errors)
 {
@@ -124,6 +133,12 @@ static calc_status find(const calc_axis_text *text, const char **path, calc_fiel
     for (int i = 0; i < KINDS; i++) {
         if ((only == CALC_KIND_NONE || only == kinds[i]) &&
             calc_field_find(kinds[i], *path, ref) == CALC_OK) {
+            if (only == CALC_KIND_NONE && is_ambiguous(text, ref, *path)) {
+                char hint[2 * PATH_SIZE];
+                snprintf(hint, sizeof hint, "qualify it: app.%.100s or exe.%.100s", *path, *path);
+                return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, hint,
+                                       "\"%s\" is in app and exe", *path);
+            }
             /* Results call a field by its key, whatever other name was typed. */
             *path = strpbrk(*path, ".[") ? *path : ref->field->key;
             return CALC_OK;

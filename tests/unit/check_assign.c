@@ -199,6 +199,40 @@ START_TEST(a_name_in_two_documents_must_be_qualified)
 }
 END_TEST
 
+/* A number of the execution is instead of the model's. */
+START_TEST(a_number_in_two_documents_is_that_of_the_execution)
+{
+    int64_t of_model = app.seq_size;
+    set("seq_size=4096");
+    ck_assert_int_eq(exec.seq_size, 4096);
+    ck_assert_int_eq(app.seq_size, of_model);
+    set("app.seq_size=512");
+    ck_assert_int_eq(app.seq_size, 512);
+    set("seq=32Ki");
+    ck_assert_int_eq(exec.seq_size, 32768);
+}
+END_TEST
+
+START_TEST(amounts_have_their_unit)
+{
+    set("mem1.GiB=80GB");
+    ck_assert_double_eq(sys.chip.mem1.capacity_bytes, 80e9 / 0x1p30 * 0x1p30);
+    set("networks[0].latency=10us");
+    ck_assert_double_eq(sys.networks[0].latency_s, 1e-5);
+    set("networks[0].bandwidth=400Gb/s");
+    ck_assert_double_eq(sys.networks[0].bytes_per_s, 50e9);
+    set("gbs=1K");
+    ck_assert_int_eq(exec.batch_size, 1000);
+    refuse("gbs=1.5", CALC_ERR_TYPE, "--set gbs=1.5: /gbs: expected an integer, found 1.5");
+    refuse("gbs=0.5%", CALC_ERR_TYPE, "--set gbs=0.5%: /gbs: expected an integer, found 0.005");
+    refuse("networks[0].latency=10GB", CALC_ERR_TYPE,
+           "--set networks[0].latency=10GB: /networks/0/latency: expected a number, found string "
+           "\"10GB\"\n  hint: units are s, ms, us, ns, min, h and days");
+    refuse("training=1K", CALC_ERR_TYPE,
+           "--set training=1K: /training: expected true or false, found string \"1K\"");
+}
+END_TEST
+
 START_TEST(unknown_names_get_the_nearest)
 {
     refuse("tensor_part=8", CALC_ERR_FIELD,
@@ -309,6 +343,8 @@ int main(void)
     tcase_add_test(tests, a_datatype_that_is_not_there_can_be_added);
     tcase_add_test(tests, the_field_that_was_set_is_told);
     tcase_add_test(tests, a_name_in_two_documents_must_be_qualified);
+    tcase_add_test(tests, a_number_in_two_documents_is_that_of_the_execution);
+    tcase_add_test(tests, amounts_have_their_unit);
     tcase_add_test(tests, unknown_names_get_the_nearest);
     tcase_add_test(tests, an_index_beyond_the_elements_says_how_many_there_are);
     tcase_add_test(tests, notes_cannot_be_set);

@@ -76,7 +76,7 @@ START_TEST(fields_of_the_execution_go_into_the_space)
     AXIS_IS(CALC_AXIS_fused_activation, 0, 1);
     assign("datatype=bfloat16");
     AXIS_IS(CALC_AXIS_datatype, CALC_DATATYPE_BFLOAT16);
-    assign("structure_type=gpt");
+    assign("exe.structure_type=gpt");
     AXIS_IS(CALC_AXIS_structure_type, CALC_STRUCTURE_TYPE_GPT);
     ck_assert_uint_eq(designs.axes, 0);
 }
@@ -256,6 +256,45 @@ START_TEST(what_has_no_values_to_sweep_is_refused)
 }
 END_TEST
 
+/* --set of a sweep. */
+START_TEST(an_assignment_is_an_axis_of_one_value)
+{
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "tp=8", NULL), CALC_OK);
+    AXIS_IS(CALC_AXIS_tensor_par, 8);
+    ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "networks[0].bandwidth=400Gb/s", NULL),
+                     CALC_OK);
+    ck_assert_uint_eq(designs.axes, 1);
+    ck_assert_uint_eq(designs.axis[0].count, 1);
+    ck_assert_double_eq(designs.axis[0].value[0], 50);
+    ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "tp=1,2", &errors), CALC_ERR_TYPE);
+    print_first(&errors, "--set tp=1,2: expected one value\n  hint: --axis takes several values");
+    AXIS_IS(CALC_AXIS_tensor_par, 8);
+    ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "tp=1:8", NULL), CALC_ERR_TYPE);
+    ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "tp=*", NULL), CALC_ERR_TYPE);
+}
+END_TEST
+
+START_TEST(short_names_and_units_are_those_of_the_field)
+{
+    assign("pp=1,2");
+    AXIS_IS(CALC_AXIS_pipeline_par, 1, 2);
+    assign("gbs=1K,2Ki");
+    AXIS_IS(CALC_AXIS_batch_size, 1000, 2048);
+    assign("mem1.GiB=64GiB:128GiB:64GiB");
+    ck_assert_uint_eq(designs.axis[0].count, 2);
+    ck_assert_double_eq(designs.axis[0].value[1], 128);
+    assign("price=2.5USD/h");
+    ck_assert_str_eq(designs.axis[1].path, "sys.usd_per_hour");
+    refuse("mem1.GiB=64GB/s", CALC_ERR_TYPE,
+           "--axis mem1.GiB=64GB/s: /mem1/GiB: expected a number, found string \"64GB/s\"\n"
+           "  hint: units are B, KB, MB, GB, TB (1000 ...), KiB, MiB, GiB, TiB (1024 ...)");
+    refuse("structure_type=gpt", CALC_ERR_FIELD,
+           "--axis structure_type=gpt: \"structure_type\" is in app and exe\n"
+           "  hint: qualify it: app.structure_type or exe.structure_type");
+}
+END_TEST
+
 START_TEST(a_field_must_exist_in_every_system)
 {
     refuse("networks[1].size=8", CALC_ERR_FIELD,
@@ -320,6 +359,8 @@ int main(void)
     tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);
     tcase_add_test(tests, unknown_names_get_the_nearest);
     tcase_add_test(tests, what_has_no_values_to_sweep_is_refused);
+    tcase_add_test(tests, an_assignment_is_an_axis_of_one_value);
+    tcase_add_test(tests, short_names_and_units_are_those_of_the_field);
     tcase_add_test(tests, a_field_must_exist_in_every_system);
     tcase_add_test(tests, errors_of_a_file_have_pointers_instead_of_a_name);
     tcase_add_test(tests, keys_of_a_study_are_known_by_their_text);
