@@ -9,8 +9,8 @@
 #define CALC_EXIT_LIST(X)                                                                          \
     X(OK, "fine")                                                                                  \
     X(INFEASIBLE, "the layout cannot run, or predictions got worse; the reasons are printed")      \
-    X(USAGE, "the command line is wrong")                                                          \
-    X(INPUT, "an input is wrong or does not exist")                                                \
+    X(USAGE, "the command line is wrong, or the value of an option")                               \
+    X(INPUT, "an input is wrong, does not exist or is a folder")                                   \
     X(SYSTEM, "reading or writing failed, or memory ran out")                                      \
     X(BUG, "a bug in calc: please report it")
 

@@ -35,9 +35,14 @@ static const char *meant(const calc_opt *opts, const char *name, char hint[96])
 {
     static const struct {
         const char *name, *option;
-    } other[] = {{"gpus", "procs"},      {"num-gpus", "procs"},      {"world-size", "procs"},
-                 {"gbs", "batch"},       {"batch-size", "batch"},    {"global-batch-size", "batch"},
-                 {"price", "set price"}, {"objective", "objectives"}};
+    } other[] = {{"gpus", "procs"},
+                 {"num-gpus", "procs"},
+                 {"world-size", "procs"},
+                 {"gbs", "batch"},
+                 {"batch-size", "batch"},
+                 {"global-batch-size", "batch"},
+                 {"price", "set price=VALUE"},
+                 {"objective", "objectives"}};
     char field[64];
     snprintf(field, sizeof field, "%s", name);
     for (char *at = field; (at = strchr(at, '-'));) {

@@ -1,4 +1,4 @@
-for option in --gpus --tp --tensor-par --gbs --micro-batch-size --topp; do
+for option in --gpus --tp --tensor-par --gbs --micro-batch-size --price --topp; do
     "$CALC" sweep llama3-8B h100_sxm "$option" 8
     echo "$?"
 done
