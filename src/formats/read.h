@@ -1,4 +1,4 @@
-/** @file read.h  Settings out of a command line, a shell script, a YAML or a JSON file. */
+/** @file read.h  Settings out of a command line, a shell script, a YAML, a JSON or a TOML file. */
 #ifndef CALC_FORMATS_READ_H
 #define CALC_FORMATS_READ_H
 
@@ -26,6 +26,12 @@ CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const
 
 /** The same of JSON. */
 CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const char *text,
+                                                  size_t length, const char *name,
+                                                  calc_errors *errors);
+
+/** The same of TOML: tables and dotted keys, strings, numbers, booleans and arrays of them; inline
+ *  tables and tables in arrays are passed over. */
+CALC_MUST_USE calc_status calc_settings_from_toml(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 
