@@ -1,6 +1,7 @@
-/* The first byte chooses the framework; the rest is its file. */
+/* The first byte chooses the framework, or Hugging Face; the rest is its file. */
 #include "fuzz.h"
 
+#include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/read.h"
 
@@ -20,21 +21,45 @@ static void check_saved(calc_kind kind, const void *object)
     MUST(calc_parse(kind, &again, text, length, "saved", NULL) == CALC_OK);
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+static void check_hf(const char *text, size_t length)
 {
-    const calc_framework *const frameworks[] = {
+    const calc_hf hf = {.name = "input", .tell = ignore};
+    calc_errors errors = {0};
+    calc_app app;
+    calc_status status = calc_hf_read_text(&hf, text, length, &app, &errors);
+    if (status != CALC_OK) {
+        fuzz_check_errors(&errors, status, false);
+    } else {
+        check_saved(CALC_KIND_APP, &app);
+    }
+}
+
+static const calc_framework *framework_of(char letter)
+{
+    static const calc_framework *const frameworks[] = {
         &calc_framework_megatron, &calc_framework_mindspeed,   &calc_framework_nemo,
         &calc_framework_bridge,   &calc_framework_mindformers, &calc_framework_paddle};
     enum { COUNT = sizeof frameworks / sizeof *frameworks };
+    return letter == 'd'   ? &calc_framework_deepspeed
+           : letter == 't' ? &calc_framework_torchtitan
+                           : frameworks[(unsigned char)letter % COUNT];
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
     if (size == 0) {
         return 0;
     }
     const char *text = (const char *)data + 1;
+    if (data[0] == 'h') {
+        check_hf(text, size - 1);
+        return 0;
+    }
     calc_settings settings = {0};
     calc_errors errors = {0};
     calc_app app;
     calc_exec exec;
-    calc_import import = {.framework = frameworks[data[0] % COUNT],
+    calc_import import = {.framework = framework_of((char)data[0]),
                           .settings = &settings,
                           .name = "input",
                           .ignored = ignore};
@@ -44,6 +69,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
             ? calc_settings_from_yaml(&settings, text, size - 1, import.name, &errors)
         : syntax == CALC_SYNTAX_JSON
             ? calc_settings_from_json(&settings, text, size - 1, import.name, &errors)
+        : syntax == CALC_SYNTAX_TOML
+            ? calc_settings_from_toml(&settings, text, size - 1, import.name, &errors)
             : calc_settings_from_script(&settings, text, size - 1);
     status = status == CALC_OK ? calc_import_run(&import, &app, &exec, &errors) : status;
     if (status != CALC_OK) {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
+#include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/read.h"
 #include "io/json_save.h"
@@ -12,15 +13,19 @@
 
 enum { SHOWN = 20 /* ignored keys that are named */ };
 
-static const char *const sources[] = {"megatron",    "mindspeed", "nemo", "megatron-bridge",
-                                      "mindformers", "paddle",    NULL};
+static const char *const sources[] = {"megatron",    "mindspeed",   "nemo",      "megatron-bridge",
+                                      "mindformers", "paddle",      "deepspeed", "torchtitan",
+                                      "hf",          "huggingface", NULL};
 
 #define OPTIONS(X)                                                                                 \
-    X(FROM, "from", "FRAMEWORK", .doc = "whose options or file", .choices = sources,               \
-      .preset = "megatron")                                                                        \
+    X(FROM, "from", "FRAMEWORK",                                                                   \
+      .doc =                                                                                       \
+          "whose options or file; without: hf for a config.json of Hugging Face, else megatron",   \
+      .choices = sources)                                                                          \
     X(APP, "app", "FILE",                                                                          \
       .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
-    X(EXE, "exe", "FILE", .doc = "where to write the layout", .preset = "-")                       \
+    X(EXE, "exe", "FILE", .doc = "where to write the layout; without: standard output")            \
+    X(SEQ, "seq-size", "N", .doc = "sequence length of the model, instead of the file's")          \
     X(PROCS, "procs", "N",                                                                         \
       .doc = "processors, instead of nodes times processors of a node; one replica if neither is " \
              "known")
@@ -31,10 +36,11 @@ static const calc_arg rows[] = {
     {.name = "FILE",
      .optional = true,
      .repeated = true,
-     .doc = "a script, a list of options, a YAML or JSON file, \"-\" for standard input; or, after "
-            "\"--\", the options themselves"},
+     .doc = "a script, a list of options, a YAML, JSON or TOML file, \"-\" for standard input; or, "
+            "after \"--\", the options themselves"},
     {0}};
 static const char *const examples[] = {
+    "calc import config.json --app model.json",
     "calc import --from megatron --procs 64 -- --tensor-model-parallel-size 8 --bf16",
     "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json", NULL};
 
@@ -48,27 +54,19 @@ static void tell_ignored(void *context, const char *key)
     }
 }
 
-static calc_status read_file(const calc_import *import, calc_settings *settings,
-                             calc_errors *errors)
+static calc_status read_text(const calc_import *import, const calc_text *text,
+                             calc_settings *settings, calc_errors *errors)
 {
-    calc_text text = {0};
-    calc_status status = calc_text_read(&text, import->name, errors);
-    if (status == CALC_OK) {
-        switch (import->framework->syntax) {
-        case CALC_SYNTAX_YAML:
-            status =
-                calc_settings_from_yaml(settings, text.data, text.length, import->name, errors);
-            break;
-        case CALC_SYNTAX_JSON:
-            status =
-                calc_settings_from_json(settings, text.data, text.length, import->name, errors);
-            break;
-        default:
-            status = calc_settings_from_script(settings, text.data, text.length);
-        }
+    switch (import->framework->syntax) {
+    case CALC_SYNTAX_YAML:
+        return calc_settings_from_yaml(settings, text->data, text->length, import->name, errors);
+    case CALC_SYNTAX_JSON:
+        return calc_settings_from_json(settings, text->data, text->length, import->name, errors);
+    case CALC_SYNTAX_TOML:
+        return calc_settings_from_toml(settings, text->data, text->length, import->name, errors);
+    default:
+        return calc_settings_from_script(settings, text->data, text->length);
     }
-    calc_text_free(&text);
-    return status;
 }
 
 static calc_status write_document(calc_kind kind, const void *object, const char *path,
@@ -84,12 +82,41 @@ static calc_status write_document(calc_kind kind, const void *object, const char
     return status;
 }
 
-static calc_status convert(const calc_args *args, const calc_import *import, calc_errors *errors)
+/* What is asked. */
+typedef struct request {
+    const calc_args *args;
+    const char *from;
+    int64_t procs, seq_size; /* 0: as the settings say */
+    bool options;            /* on the command line, not in a file */
+    size_t ignored;
+} request;
+
+/* Remarks on a configuration of Hugging Face. */
+static void tell_remark(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", text);
+}
+
+static calc_status convert_hf(const request *r, const char *name, const calc_text *text,
+                              calc_errors *errors)
+{
+    const calc_hf hf = {.name = name, .seq_size = r->seq_size, .tell = tell_remark};
+    const char *model = calc_opt_value(r->args, OPT_APP);
+    calc_app app;
+    calc_status status = calc_hf_read_text(&hf, text->data, text->length, &app, errors);
+    return status == CALC_OK ? write_document(CALC_KIND_APP, &app, model ? model : "-", errors)
+                             : status;
+}
+
+static calc_status convert(const request *r, const calc_import *import, calc_errors *errors)
 {
     calc_app app;
     calc_exec exec;
-    const char *model = calc_opt_value(args, OPT_APP);
+    const char *model = calc_opt_value(r->args, OPT_APP);
+    const char *layout = calc_opt_value(r->args, OPT_EXE);
     calc_status status = calc_import_run(import, &app, &exec, errors);
+    app.seq_size = status == CALC_OK && r->seq_size > 0 ? r->seq_size : app.seq_size;
     if (status == CALC_OK && model) {
         status = calc_import_complete(import, &app, errors);
     }
@@ -97,74 +124,122 @@ static calc_status convert(const calc_args *args, const calc_import *import, cal
         return status;
     }
     if (model) {
+        if (app.vocab_size == 0) {
+            fprintf(stderr, "no vocabulary, which is the tokenizer's: embedding, head and loss are "
+                            "not timed until \"vocab_size\" is added to the model\n");
+        }
         status = write_document(CALC_KIND_APP, &app, model, errors);
     } else {
         exec.seq_size = app.seq_size;
     }
-    return status == CALC_OK
-               ? write_document(CALC_KIND_EXEC, &exec, calc_opt_value(args, OPT_EXE), errors)
-               : status;
+    return status == CALC_OK ? write_document(CALC_KIND_EXEC, &exec, layout ? layout : "-", errors)
+                             : status;
 }
 
-static calc_exit import_settings(const calc_args *args, const calc_import *import,
-                                 calc_settings *settings)
+/* Settings of a framework, of a file or of the command line. */
+static calc_status convert_settings(request *r, const char *name, const calc_text *text,
+                                    calc_errors *errors)
+{
+    calc_settings settings = {0};
+    const calc_import import = {.framework = calc_framework_find(r->from),
+                                .settings = &settings,
+                                .name = name,
+                                .procs = r->procs,
+                                .ignored = tell_ignored,
+                                .context = &r->ignored};
+    calc_status status =
+        text ? read_text(&import, text, &settings, errors)
+             : calc_settings_from_words(&settings, r->args->argument, r->args->argument_count);
+    if (status == CALC_OK) {
+        status = convert(r, &import, errors);
+    }
+    calc_settings_free(&settings);
+    return status;
+}
+
+static calc_status convert_file(request *r, bool *misused, calc_errors *errors)
+{
+    const char *name = r->args->argument[0];
+    calc_text text = {0};
+    calc_status status = calc_text_read(&text, name, errors);
+    if (status == CALC_OK) {
+        bool hf = r->from ? r->from[0] == 'h' : calc_hf_is_text(text.data, text.length);
+        *misused = hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE));
+        r->from = r->from ? r->from : "megatron";
+        status = *misused ? CALC_OK
+                 : hf     ? convert_hf(r, name, &text, errors)
+                          : convert_settings(r, name, &text, errors);
+    }
+    calc_text_free(&text);
+    return status;
+}
+
+static calc_exit import_request(request *r)
 {
     calc_errors errors = {0};
+    bool misused = false;
+    if (r->options) {
+        r->from = r->from ? r->from : "megatron";
+    }
     calc_status status =
-        import->name ? read_file(import, settings, &errors)
-                     : calc_settings_from_words(settings, args->argument, args->argument_count);
-    if (status == CALC_OK) {
-        status = convert(args, import, &errors);
+        r->options ? convert_settings(r, NULL, NULL, &errors) : convert_file(r, &misused, &errors);
+    if (misused) {
+        return calc_complain_usage(r->args->command,
+                                   "a configuration of Hugging Face says nothing of a layout: "
+                                   "--exe and --procs are not for it");
     }
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_no_memory(&errors);
     }
-    size_t ignored = *(const size_t *)import->context;
-    if (ignored > 0) {
-        fprintf(stderr, "%zu setting%s ignored\n", ignored, ignored == 1 ? "" : "s");
+    if (r->ignored > 0) {
+        fprintf(stderr, "%zu setting%s ignored\n", r->ignored, r->ignored == 1 ? "" : "s");
     }
     return calc_complain_errors(&errors);
 }
 
+/* The value of an option that is a count; 0 without it. */
+static bool count_of(const calc_args *args, int opt, int64_t *out)
+{
+    const char *text = calc_opt_value(args, opt);
+    double count = 0;
+    bool good = !text || calc_opt_number(text, true, 1, 1e9, &count);
+    *out = (int64_t)count;
+    return good;
+}
+
 static calc_exit run(const calc_args *args)
 {
-    const char *procs = calc_opt_value(args, OPT_PROCS);
-    calc_settings settings = {0};
-    size_t ignored = 0;
-    calc_import import = {.framework = calc_framework_find(calc_opt_value(args, OPT_FROM)),
-                          .settings = &settings,
-                          .ignored = tell_ignored,
-                          .context = &ignored};
-    double count = 0;
-    if (procs && !calc_opt_number(procs, true, 1, 1e9, &count)) {
+    request r = {.args = args, .from = calc_opt_value(args, OPT_FROM)};
+    if (!count_of(args, OPT_PROCS, &r.procs)) {
         return calc_complain_usage(args->command, "--procs takes a number from 1 to 1000000000");
     }
-    import.procs = (int64_t)count;
+    if (!count_of(args, OPT_SEQ, &r.seq_size)) {
+        return calc_complain_usage(args->command, "--seq-size takes a number from 1 to 1000000000");
+    }
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
     }
-    bool options = false;
     for (size_t i = 0; i < args->argument_count; i++) {
-        options = options || strncmp(args->argument[i], "--", 2) == 0;
+        r.options = r.options || strncmp(args->argument[i], "--", 2) == 0;
     }
-    if (!options && args->argument_count > 1) {
+    if (!r.options && args->argument_count > 1) {
         return calc_complain_usage(args->command, "one FILE is read");
     }
-    if (options && import.framework->syntax != CALC_SYNTAX_SHELL) {
+    const calc_framework *framework = r.from ? calc_framework_find(r.from) : NULL;
+    bool file = r.from && (!framework || framework->syntax != CALC_SYNTAX_SHELL);
+    if (r.options && file) {
         return calc_complain_usage(args->command, "this framework has a file, not options");
     }
-    import.name = options ? NULL : args->argument[0];
-    calc_exit result = import_settings(args, &import, &settings);
-    calc_settings_free(&settings);
-    return result;
+    return import_request(&r);
 }
 
 const calc_command calc_cmd_import = {
     .name = "import",
-    .summary = "read the options or the configuration of a training framework",
-    .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML or JSON file of another "
-              "framework, "
-              "and writes the layout they describe, and the model if --app is given. Options that "
+    .summary = "read a model of Hugging Face, or options of a training framework",
+    .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
+              "another framework, and writes the layout they describe, and the model if --app is "
+              "given. The config.json of a model of Hugging Face is known without --from: what is "
+              "written is the model. Options that "
               "do not change time or memory, or that calc does not know, are named on standard "
               "error. Nothing in a script is executed.",
     .args = rows,

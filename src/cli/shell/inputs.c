@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "formats/hf.h"
 #include "spec/field.h"
 
 /* Room for any of the three structs. */
@@ -28,6 +29,19 @@ static calc_kind kind_of_text(const calc_text *text)
     return CALC_KIND_NONE;
 }
 
+/* Remarks on a file that is not ours. */
+static void tell_on(void *context, const char *text)
+{
+    fprintf(stderr, "%s: %s\n", (const char *)context, text);
+}
+
+/* The model of a configuration of Hugging Face. */
+static calc_status load_hf(calc_input *input, calc_app *app, calc_errors *errors)
+{
+    const calc_hf hf = {.name = input->path, .tell = tell_on, .context = input->path};
+    return calc_hf_read_text(&hf, input->text.data, input->text.length, app, errors);
+}
+
 calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
                             calc_errors *errors)
 {
@@ -44,6 +58,10 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
     status = calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
     if (status == CALC_OK) {
         return CALC_OK;
+    }
+    if (kind == CALC_KIND_APP && calc_hf_is_text(input->text.data, input->text.length)) {
+        *errors = before;
+        return load_hf(input, object, errors);
     }
     calc_kind other = kind_of_text(&input->text);
     if (other != CALC_KIND_NONE) {

@@ -32,7 +32,8 @@ typedef struct calc_inputs {
     calc_input input[CALC_INPUTS]; /**< by calc_kind */
 } calc_inputs;
 
-/** Read and parse one document. What `input` held is freed: start with {0}.
+/** Read and parse one document. What `input` held is freed: start with {0}. A model may also be a
+ *  configuration of Hugging Face: what is said of it goes to standard error.
  *  @param object  a calc_app, calc_system or calc_exec, by kind
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,

@@ -1,0 +1,318 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "formats/hf_said.h"
+#include "formats/read.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+enum { NOTES = 20 /* keys that are named at most */, NOTE_SIZE = 320 };
+
+/* How a value is read. */
+typedef enum how {
+    HOW_COUNT,
+    HOW_YES,
+    HOW_RATE,
+    HOW_WORD, /* in words_of() */
+    HOW_LIST  /* looked at later */
+} how;
+
+static const struct {
+    how how;
+    const char *field, *keys;
+} members[CALC_HF_COUNT] = {
+#define CALC_HF(name, how_, field, keys) {HOW_##how_, field, keys},
+#include "formats/hf.fields.h"
+#undef CALC_HF
+};
+
+/* A file, and what is known of it so far. */
+typedef struct reader {
+    calc_hf_said said;
+    size_t ignored;
+    unsigned parts; /* those that were passed over */
+    calc_errors *errors;
+} reader;
+
+/* Objects that hold the text model of one that also sees or hears. */
+static const char *const nests[] = {"text_config.", "llm_config.", "language_config."};
+enum { NESTS = sizeof nests / sizeof *nests };
+
+void calc_hf_tell(const calc_hf *hf, const char *text)
+{
+    if (hf->tell) {
+        hf->tell(hf->context, text);
+    }
+}
+
+static calc_status wrong(const reader *r, const calc_setting *setting, calc_status status,
+                         const char *hint, const char *text)
+{
+    char key[CALC_UTF8_SHOW_SIZE];
+    return calc_errors_at(r->errors, status, r->said.hf->name, setting->line, setting->column, hint,
+                          "%s: %s", calc_utf8_show(key, setting->key, strlen(setting->key)), text);
+}
+
+/* ---- Which keys ------------------------------------------------------------------------------ */
+
+/* Bytes of a key before the text model's own; 0 at the top. */
+static size_t nest_length(const char *key)
+{
+    for (size_t i = 0; i < NESTS; i++) {
+        if (strncmp(key, nests[i], strlen(nests[i])) == 0) {
+            return strlen(nests[i]);
+        }
+    }
+    return 0;
+}
+
+/* The value of "model_type", of the text model if it has its own. */
+static const calc_setting *type_of(const calc_settings *settings, bool *nested)
+{
+    const calc_setting *type = NULL;
+    *nested = false;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *setting = &settings->item[i];
+        size_t above = nest_length(setting->key);
+        *nested = *nested || above > 0;
+        bool better = !type || nest_length(type->key) == 0;
+        if (strcmp(setting->key + above, "model_type") == 0 && setting->value[0] && better &&
+            (above == 0 || !type || calc_hf_family_find(setting->value))) {
+            type = setting;
+        }
+    }
+    return type;
+}
+
+static bool has_key(const calc_settings *settings, const char *key)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        if (strcmp(settings->item[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool calc_hf_is(const calc_settings *settings)
+{
+    return has_key(settings, "model_type") || has_key(settings, "architectures");
+}
+
+static calc_hf_member member_of(const char *key)
+{
+    int member = 0;
+    while (member < CALC_HF_COUNT && !calc_hf_word_in(members[member].keys, key, strlen(key))) {
+        member++;
+    }
+    return (calc_hf_member)member;
+}
+
+/* A key without a row, if it has a value: parts that are not read are said once, others by name. */
+static void pass_over(reader *r, const char *key, bool nested)
+{
+    static const struct {
+        const char *part, *text;
+    } parts[] = {
+        {"quantization_config.",
+         "quantization_config is not read: number formats are the layout's (weight_datatype, "
+         "matrix_datatype)"},
+        {"vision_config.", "vision_config is not read: only the text model is"},
+        {"audio_config.", "audio_config is not read: only the text model is"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strncmp(key, parts[i].part, strlen(parts[i].part)) == 0) {
+            if (!(r->parts & 1u << i)) {
+                calc_hf_tell(r->said.hf, parts[i].text);
+            }
+            r->parts |= 1u << i;
+            return;
+        }
+    }
+    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    if (!nested && !calc_hf_key_harmless(key) && r->ignored++ < NOTES) {
+        snprintf(text, sizeof text, "ignored: %s", calc_utf8_show(shown, key, strlen(key)));
+        calc_hf_tell(r->said.hf, text);
+    }
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static calc_status expected(const reader *r, const calc_setting *setting, const char *what)
+{
+    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    snprintf(text, sizeof text, "expected %s, found \"%s\"", what,
+             calc_utf8_show(shown, setting->value, setting->length));
+    return wrong(r, setting, CALC_ERR_RANGE, NULL, text);
+}
+
+static calc_status read_number(reader *r, calc_hf_member member, const calc_setting *setting)
+{
+    char *end, range[128];
+    errno = 0;
+    double value = strtod(setting->value, &end);
+    if (end == setting->value || *end || errno != 0 || !isfinite(value)) {
+        return expected(r, setting, "a number");
+    }
+    if (members[member].how == HOW_RATE) {
+        if (value < 0 || value > 1) {
+            return expected(r, setting, "0 to 1");
+        }
+    } else if (value != floor(value)) {
+        return expected(r, setting, "a whole number");
+    }
+    const calc_field *field =
+        members[member].field ? calc_table_find(calc_table_of(CALC_KIND_APP), members[member].field)
+                              : NULL;
+    if (field && !calc_field_in_range(field, value)) {
+        return expected(r, setting, calc_field_range_text(field, value, range, sizeof range));
+    }
+    r->said.value[member] = value;
+    return CALC_OK;
+}
+
+/* Activation functions by what they cost, and routing with a bias per expert. */
+static calc_status read_word(reader *r, calc_hf_member member, const calc_setting *setting)
+{
+    static const struct {
+        calc_hf_member member;
+        const char *words;
+        int value;
+    } meanings[] = {
+        {CALC_HF_ACTIVATION, "silu swish", CALC_FFN_TYPE_SWIGLU},
+        {CALC_HF_ACTIVATION,
+         "gelu gelu_new gelu_fast gelu_python gelu_pytorch_tanh gelu_accurate quick_gelu",
+         CALC_FFN_TYPE_GELU},
+        {CALC_HF_ACTIVATION, "relu relu2 relu6", CALC_FFN_TYPE_RELU},
+        {CALC_HF_ROUTER, "noaux_tc", 1},
+        {CALC_HF_ROUTER, "greedy group_limited_greedy", 0}};
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        if (meanings[i].member == member &&
+            calc_hf_word_in(meanings[i].words, setting->value, setting->length)) {
+            r->said.value[member] = meanings[i].value;
+            return CALC_OK;
+        }
+    }
+    return expected(r, setting,
+                    member == CALC_HF_ROUTER ? "noaux_tc, greedy or group_limited_greedy"
+                                             : "silu, gelu, gelu_new, gelu_pytorch_tanh or relu");
+}
+
+static calc_status read_member(reader *r, calc_hf_member member, const calc_setting *setting)
+{
+    r->said.setting[member] = setting;
+    switch (members[member].how) {
+    case HOW_YES:
+        if (strcasecmp(setting->value, "true") != 0 && strcasecmp(setting->value, "false") != 0) {
+            return expected(r, setting, "true or false");
+        }
+        r->said.value[member] = strcasecmp(setting->value, "true") == 0;
+        return CALC_OK;
+    case HOW_WORD:
+        return read_word(r, member, setting);
+    case HOW_LIST:
+        r->said.value[member] = 0;
+        return CALC_OK;
+    default:
+        return read_number(r, member, setting);
+    }
+}
+
+/* All keys, those of the text model after those above it. */
+static calc_status read_settings(reader *r, bool nested)
+{
+    calc_status status = CALC_OK;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < r->said.hf->settings->count; i++) {
+            const calc_setting *setting = &r->said.hf->settings->item[i];
+            size_t above = nest_length(setting->key);
+            if ((above > 0) != (pass == 1) || !setting->value[0]) {
+                continue; /* null is no value */
+            }
+            const char *key = setting->key + above;
+            calc_hf_member member = member_of(key);
+            if (member == CALC_HF_COUNT) {
+                pass_over(r, key, nested && above == 0);
+            } else {
+                calc_status one = read_member(r, member, setting);
+                status = status == CALC_OK ? one : status;
+            }
+        }
+    }
+    return status;
+}
+
+static void fill_presets(reader *r)
+{
+    for (int i = 0; i < CALC_HF_PRESETS && r->said.family->preset[i].value > 0; i++) {
+        calc_hf_member member = r->said.family->preset[i].member;
+        if (isnan(r->said.value[member])) {
+            r->said.value[member] = (double)r->said.family->preset[i].value;
+        }
+    }
+}
+
+/* The family of the file. */
+static calc_status find_family(reader *r, const calc_setting *type)
+{
+    char known[512], nearest[512], hint[CALC_HINT_SIZE], text[700];
+    if (!type) {
+        return calc_errors_at(r->errors, CALC_ERR_FIELD, r->said.hf->name, 0, 0, NULL,
+                              "\"model_type\" is missing: expected one of %s",
+                              calc_hf_family_list(known, sizeof known));
+    }
+    r->said.family = calc_hf_family_find(type->value);
+    if (r->said.family) {
+        return CALC_OK;
+    }
+    char shown[CALC_UTF8_SHOW_SIZE];
+    const char *near = calc_hf_family_nearest(type->value, nearest, sizeof nearest);
+    snprintf(text, sizeof text, "found \"%s\", expected one of %s",
+             calc_utf8_show(shown, type->value, type->length),
+             calc_hf_family_list(known, sizeof known));
+    return wrong(r, type, CALC_ERR_FIELD, near ? calc_did_you_mean(near, hint) : NULL, text);
+}
+
+calc_status calc_hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
+{
+    bool nested;
+    reader r = {.said = {.hf = hf}, .errors = errors};
+    for (int i = 0; i < CALC_HF_COUNT; i++) {
+        r.said.value[i] = NAN;
+    }
+    calc_status status = find_family(&r, type_of(hf->settings, &nested));
+    if (status == CALC_OK) {
+        status = read_settings(&r, nested);
+    }
+    if (status == CALC_OK) {
+        fill_presets(&r);
+        status = calc_hf_model(&r.said, app, errors);
+    }
+    return status;
+}
+
+calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length, calc_app *app,
+                              calc_errors *errors)
+{
+    calc_settings settings = {0};
+    calc_hf one = *hf;
+    one.settings = &settings;
+    calc_status status = calc_settings_from_json(&settings, text, length, hf->name, errors);
+    if (status == CALC_OK) {
+        status = calc_hf_read(&one, app, errors);
+    }
+    calc_settings_free(&settings);
+    return status;
+}
+
+bool calc_hf_is_text(const char *text, size_t length)
+{
+    calc_settings settings = {0};
+    bool is = calc_settings_from_json(&settings, text, length, "", NULL) == CALC_OK &&
+              calc_hf_is(&settings);
+    calc_settings_free(&settings);
+    return is;
+}

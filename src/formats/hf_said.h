@@ -1,0 +1,32 @@
+/** @file hf_said.h  What a configuration of Hugging Face said, and the model that it means. */
+#ifndef CALC_FORMATS_HF_SAID_H
+#define CALC_FORMATS_HF_SAID_H
+
+#include <math.h>
+
+#include "formats/hf.h"
+#include "formats/hf_families.h"
+
+/** Values by member, with the settings they come from. */
+typedef struct calc_hf_said {
+    const calc_hf *hf;
+    const calc_hf_family *family;
+    const calc_setting *setting[CALC_HF_COUNT]; /**< NULL: the family's, or not said */
+    double value[CALC_HF_COUNT]; /**< counts, rates, 0 or 1, a calc_ffn_type; NaN: not said */
+} calc_hf_said;
+
+/** Pass a remark on. */
+void calc_hf_tell(const calc_hf *hf, const char *text);
+
+/** What was said of a member, or `absent`. */
+static inline double calc_hf_get(const calc_hf_said *said, calc_hf_member member, double absent)
+{
+    return isnan(said->value[member]) ? absent : said->value[member];
+}
+
+/** The model.
+ *  @return CALC_OK, or CALC_ERR_FIELD or CALC_ERR_RULE with what is missing or contradictory */
+CALC_MUST_USE calc_status calc_hf_model(const calc_hf_said *said, calc_app *app,
+                                        calc_errors *errors);
+
+#endif

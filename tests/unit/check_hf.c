@@ -1,0 +1,259 @@
+#include <stdlib.h>
+
+#include "formats/plan.h"
+#include "hf_case.h"
+#include "io/text.h"
+#include "shipped_case.h"
+#include "spec/field.h"
+
+static calc_app read_file(const char *name)
+{
+    char path[512];
+    calc_text text = {0};
+    calc_errors errors = {0};
+    calc_app app;
+    remarks all = {0};
+    snprintf(path, sizeof path, CALC_TEST_DATA "/formats/hf/%s.json", name);
+    ck_assert_int_eq(calc_text_read(&text, path, &errors), CALC_OK);
+    ck_assert(calc_hf_is_text(text.data, text.length));
+    ck_assert_msg(read_text(text.data, &app, &all, &errors) == CALC_OK, "%s: %s", name,
+                  errors.item[0].text);
+    ck_assert_msg(!strstr(all.text, "ignored"), "%s: %s", name, all.text);
+    calc_text_free(&text);
+    return app;
+}
+
+/* ---- Published models ------------------------------------------------------------------------ */
+
+/* Files of tests/formats/hf with the parameters of the published weights, and of these the ones
+ * that our models cannot have. Source: what the safetensors of the repository add up to, unless
+ * said otherwise; GLM-4.5 with its block of multi-token prediction, whose tables are its own. */
+static const struct {
+    const char *file, *shipped; /* NULL: calc ships no such model */
+    double parameters, beyond;  /* 0: not compared */
+    bool mtp;
+} published[] = {
+    {"llama-2-7b", "llama2-7B", 6738415616, 0, false},
+    {"llama-3.1-8b", "llama3-8B", 8030261248, 0, false},
+    {"llama-3.1-405b", "llama3-405B", 405853388800, 0, false},
+    {"mistral-7b", "mistral-7B", 7241732096, 0, false},
+    {"mistral-nemo", NULL, 12247782400, 0, false},
+    {"mixtral-8x7b", "mixtral-8x7B", 46702792704, 0, false},
+    {"mixtral-8x22b", "mixtral-8x22B", 140620634112, 0, false},
+    /* Biases of queries, keys and values; the gate of the shared expert. */
+    {"qwen2.5-0.5b", "qwen2.5-0.5B", 494032768, 24 * (896 + 2 * 128), false},
+    {"qwen2.5-72b", "qwen2.5-72B", 72706203648, 80 * (8192 + 2 * 1024), false},
+    {"qwen1.5-moe-a2.7b", NULL, 14315784192, 24 * (3 * 2048 + 2048), false},
+    {"qwen3-0.6b", "qwen3-0.6B", 596049920, 0, false},
+    {"qwen3-32b", "qwen3-32B", 32762123264, 0, false},
+    {"qwen3-30b-a3b", "qwen3-30B-A3B", 30532122624, 0, false},
+    {"qwen3-235b-a22b", "qwen3-235B-A22B", 235093634560, 0, false},
+    {"qwen3-coder-480b", NULL, 480154875392, 0, false},
+    {"qwen3-vl-30b-a3b", "qwen3-30B-A3B", 30532122624, 0, false}, /* its text model */
+    {"deepseek-v2", "deepseek-v2-236B", 235741434880, 0, false},
+    {"deepseek-v2-lite", "deepseek-v2-lite", 15706484224, 0, false},
+    {"deepseek-v3", "deepseek-v3-671B", 671026419200, 0, false},
+    {"kimi-k2", "kimi-k2-1T", 0, 0, false},
+    {"gemma-7b", NULL, 8537680896, 0, false},
+    /* Two norms of a block. */
+    {"gemma-2-9b", "gemma2-9B", 9241705984, 42 * 2 * 3584, false},
+    {"gemma-3-1b", "gemma3-1B", 999885952, 26 * 2 * 1152, false},
+    /* Text models with the 64 words of the whole that the shipped ones leave out. */
+    {"gemma-3-4b", "gemma3-4B", 3880099328 + 64 * 2560, 34 * 2 * 2560, false},
+    {"gemma-3-27b", "gemma3-27B", 27009002240 + 64 * 5376, 62 * 2 * 5376, false},
+    {"glm-4-9b-chat", NULL, 9399951360, 40 * (4096 + 2 * 256), false},
+    {"glm-4-9b-0414", NULL, 9400279040, 40 * (4096 + 2 * 256) + 40 * 2 * 4096, false},
+    {"glm-4.5-air", NULL, 110468824832, 47 * (96 + 16) * 128 + 2.0 * 151552 * 4096, true},
+    {"glm-4.5", NULL, 358337791296, 93 * (96 + 16) * 128 + 2.0 * 151552 * 5120, true},
+    {"gpt-oss-20b", "gpt-oss-20B", 20914757184, 24 * 64, false}, /* sinks */
+    {"gpt-oss-120b", "gpt-oss-120B", 116829156672, 36 * 64, false},
+    {"phi-2", NULL, 2779683840, 51200 - 32 * 2 * 2560, false}, /* a bias of the head, one norm */
+    {"phi-3-mini", NULL, 3821079552, 0, false},
+    {"opt-1.3b", "opt-1.3B", 1315758080, 2 * 2048, false}, /* two positions */
+    {"gpt-neox-20b", NULL, 20554567680, 0, false},         /* arXiv 2204.06745, section 2 */
+    {"pythia-1b", NULL, 1011781632, 0, false},             /* arXiv 2304.01373, table 1 */
+    {"gpt2", NULL, 124439808, 0, false},
+    {"gpt2-xl", NULL, 1557611200, 0, false},
+    {"starcoder", NULL, 15517456384, 0, false},
+    {"falcon-7b", NULL, 6921720704, -32 * 2 * 4544, false}, /* one norm; one vocabulary table */
+    {"falcon-40b", NULL, 41303293952, 0, false},
+    {"bloom-560m", "bloom-560M", 559214592, 2 * 1024, false}, /* a norm after the embedding */
+    {"bloom", "bloom-176B", 176247271424, 2 * 14336, false},
+};
+enum { PUBLISHED = sizeof published / sizeof *published };
+
+START_TEST(models_have_the_parameters_of_their_weights)
+{
+    const calc_app app = read_file(published[_i].file);
+    calc_parameters p;
+    calc_count_parameters(&app, &p);
+    if (published[_i].parameters > 0) {
+        ck_assert_msg(p.total + (published[_i].mtp ? p.mtp : 0) + published[_i].beyond ==
+                          published[_i].parameters,
+                      "%s: %.0f", published[_i].file, p.total);
+    }
+}
+END_TEST
+
+/* Field by field, once "auto" and equal spellings are resolved. The sequence length is a choice. */
+START_TEST(models_are_those_that_are_shipped)
+{
+    calc_app shipped, app = read_file(published[_i].file);
+    calc_exec exec = {0}, other = {0};
+    if (!published[_i].shipped) {
+        return;
+    }
+    load_shipped(CALC_KIND_APP, &shipped, "models", published[_i].shipped);
+    app.seq_size = shipped.seq_size;
+    if (app.vocab_size == 262208) {
+        app.vocab_size = shipped.vocab_size;
+    }
+    calc_plan_resolve(&app, &exec);
+    calc_plan_resolve(&shipped, &other);
+    const calc_table *table = calc_table_of(CALC_KIND_APP);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        if (field->type != CALC_TYPE_NOTE) {
+            double found = calc_member_number(field, (const char *)&app + field->offset);
+            double expected = calc_member_number(field, (const char *)&shipped + field->offset);
+            ck_assert_msg(found == expected, "%s: %s is %g, not %g", published[_i].file, field->key,
+                          found, expected);
+        }
+    }
+}
+END_TEST
+
+/* ---- What is said and what is not ------------------------------------------------------------ */
+
+START_TEST(keys_that_are_not_known_are_named_unless_they_are_null)
+{
+    small("llama", ", \"wings\": 2", "ignored: wings\n");
+    small("llama", ", \"wings\": {\"left\": 1}", "ignored: wings.left\n");
+    silent(", \"wings\": null");
+    silent(", \"rope_scaling\": {\"wings\": 1}, \"use_cache\": true");
+    small("llama", ", \"word_embed_proj_dim\": 32", "word_embed_proj_dim");
+    calc_app app = small("llama", ", \"quantization_config\": {\"bits\": 4, \"group_size\": 32}",
+                         "quantization_config is not read");
+    ck_assert_int_eq(app.hidden, 64);
+}
+END_TEST
+
+START_TEST(the_text_model_counts_before_what_is_around_it)
+{
+    const char *text = "{\"model_type\": \"sees\", \"hidden_size\": 7, \"wings\": 1, "
+                       "\"text_config\": {\"model_type\": \"qwen3\", " SMALL "}, "
+                       "\"tie_word_embeddings\": true, \"vision_config\": {\"depth\": 2, "
+                       "\"hidden_size\": 9}}";
+    calc_app app;
+    remarks all;
+    ck_assert_int_eq(read_text(text, &app, &all, NULL), CALC_OK);
+    ck_assert_int_eq(app.hidden, 64);
+    ck_assert_int_eq(app.tied_embeddings, CALC_CHOICE_TRUE);
+    ck_assert(app.qk_norm);
+    ck_assert_str_eq(all.text,
+                     "vision_config is not read: only the text model is\n"
+                     "sequences of 8192 tokens, as the file says none; seq_size sets another\n");
+}
+END_TEST
+
+START_TEST(files_are_known_by_their_type)
+{
+    const char *yes[] = {"{\"model_type\": \"x\"}", "{\"architectures\": [\"X\"]}"};
+    const char *no[] = {
+        "{\"hidden\": 1}", "{", "", "[1]", "--model_type x", "{\"a\": {\"model_type\": \"x\"}}"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        ck_assert(calc_hf_is_text(yes[i], strlen(yes[i])));
+    }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        ck_assert(!calc_hf_is_text(no[i], strlen(no[i])));
+    }
+}
+END_TEST
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+static void fails(const char *text, calc_status status, const char *printed)
+{
+    calc_app app;
+    remarks all;
+    calc_errors errors = {0};
+    char line[1024];
+    ck_assert_int_eq(read_text(text, &app, &all, &errors), status);
+    ck_assert_int_ge(errors.count, 1);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_msg(strstr(line, printed), "%s", line);
+}
+
+START_TEST(types_that_are_not_known_are_errors_with_the_nearest)
+{
+    fails("{\n  \"model_type\": \"lama\"}", CALC_ERR_FIELD,
+          "config.json:2:3: model_type: found \"lama\", expected one of llama mistral mixtral "
+          "qwen2 ");
+    fails("{\"model_type\": \"lama\"}", CALC_ERR_FIELD, "did you mean \"llama\"?");
+    fails("{\"model_type\": \"qwen2_mo\"}", CALC_ERR_FIELD, "did you mean \"qwen2_moe\"?");
+    fails("{\"architectures\": [\"LlamaForCausalLM\"]}", CALC_ERR_FIELD,
+          "config.json: \"model_type\" is missing: expected one of llama ");
+}
+END_TEST
+
+START_TEST(what_a_model_needs_is_missed_by_name)
+{
+    fails("{\"model_type\": \"llama\"}", CALC_ERR_FIELD,
+          "config.json: \"num_hidden_layers\" is missing: the number of blocks");
+    fails("{\"model_type\": \"llama\", \"hidden_size\": 8, \"num_hidden_layers\": 1, "
+          "\"num_attention_heads\": 2, \"vocab_size\": 9}",
+          CALC_ERR_FIELD, "\"intermediate_size\" is missing");
+    fails("{\"model_type\": \"llama\", " SMALL ",\n \"num_attention_heads\": 5}", CALC_ERR_RULE,
+          "config.json:2:2: num_attention_heads: 5 does not divide the width 64");
+}
+END_TEST
+
+START_TEST(values_that_cannot_be_are_errors_at_their_place)
+{
+    static const struct {
+        const char *more, *printed;
+    } cases[] = {
+        {"\"hidden_size\": \"wide\"", "hidden_size: expected a number, found \"wide\""},
+        {"\"hidden_size\": 1.5", "hidden_size: expected a whole number, found \"1.5\""},
+        {"\"hidden_size\": 0", "hidden_size: expected at least 1, found \"0\""},
+        {"\"tie_word_embeddings\": 3", "tie_word_embeddings: expected true or false, found \"3\""},
+        {"\"hidden_act\": \"xielu\"", "hidden_act: expected silu, gelu"},
+        {"\"topk_method\": \"best\"", "topk_method: expected noaux_tc, greedy"},
+        {"\"resid_pdrop\": 2", "resid_pdrop: expected 0 to 1, found \"2\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512], printed[256];
+        snprintf(text, sizeof text, "{\"model_type\": \"llama\", " SMALL ",\n   %s}",
+                 cases[i].more);
+        snprintf(printed, sizeof printed, "config.json:2:4: %s", cases[i].printed);
+        fails(text, CALC_ERR_RANGE, printed);
+    }
+    fails("{\"model_type\": \"gpt2\", \"n_embd\": 1000000000, \"n_layer\": 1, \"n_head\": 8, "
+          "\"vocab_size\": 9}",
+          CALC_ERR_RANGE, "config.json: feedforward would be 4000000000, expected at most 1000000000");
+    fails("{\"model_type\": \"deepseek_v3\", " SMALL ", \"kv_lora_rank\": 8}", CALC_ERR_RANGE,
+          "config.json: attn_size would be 0, expected at least 1");
+    fails("{\"model_type\": \"llama\",}", CALC_ERR_SYNTAX, "config.json:1:");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("hf");
+    TCase *tc = tcase_create("hf");
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, models_have_the_parameters_of_their_weights, 0, PUBLISHED);
+    tcase_add_loop_test(tc, models_are_those_that_are_shipped, 0, PUBLISHED);
+    tcase_add_test(tc, keys_that_are_not_known_are_named_unless_they_are_null);
+    tcase_add_test(tc, the_text_model_counts_before_what_is_around_it);
+    tcase_add_test(tc, files_are_known_by_their_type);
+    tcase_add_test(tc, types_that_are_not_known_are_errors_with_the_nearest);
+    tcase_add_test(tc, what_a_model_needs_is_missed_by_name);
+    tcase_add_test(tc, values_that_cannot_be_are_errors_at_their_place);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

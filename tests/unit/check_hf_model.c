@@ -1,0 +1,210 @@
+#include <stdlib.h>
+
+#include "hf_case.h"
+
+START_TEST(sequences_are_as_long_as_before_positions_were_extended)
+{
+    static const struct {
+        const char *more;
+        int64_t seq_size;
+    } cases[] = {
+        {"", 512},
+        {", \"max_position_embeddings\": 8192", 8192},
+        {", \"max_position_embeddings\": 8193", 8192},
+        {", \"max_position_embeddings\": 131072", CALC_HF_SEQ_MAX},
+        {", \"max_position_embeddings\": 131072, \"rope_scaling\": "
+         "{\"original_max_position_embeddings\": 4096}",
+         4096},
+        {", \"rope_parameters\": {\"original_max_position_embeddings\": 256}", 256},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_int_eq(silent(cases[i].more).seq_size, cases[i].seq_size);
+    }
+}
+END_TEST
+
+START_TEST(the_sequence_of_the_caller_counts)
+{
+    const char *text = "{\"model_type\": \"llama\", " SMALL "}";
+    remarks all = {0};
+    calc_hf hf = {.name = "c", .seq_size = 32768, .tell = remember, .context = &all};
+    calc_app app;
+    ck_assert_int_eq(calc_hf_read_text(&hf, text, strlen(text), &app, NULL), CALC_OK);
+    ck_assert_int_eq(app.seq_size, 32768);
+    ck_assert_str_eq(all.text, "");
+    hf.seq_size = 0;
+    ck_assert_int_eq(calc_hf_read_text(&hf, text, strlen(text), &app, NULL), CALC_OK);
+    ck_assert_int_eq(app.seq_size, CALC_HF_SEQ_MAX);
+    ck_assert_str_eq(all.text,
+                     "sequences of 8192 tokens, as the file says none; seq_size sets another\n");
+}
+END_TEST
+
+START_TEST(heads_are_as_wide_as_they_are_said_to_be)
+{
+    ck_assert_int_eq(silent("").attn_size, 16);
+    ck_assert_int_eq(silent("").kv_heads, 4);
+    ck_assert_int_eq(silent(", \"head_dim\": 32, \"num_key_value_heads\": 2").attn_size, 32);
+    ck_assert_int_eq(silent(", \"head_dim\": null").attn_size, 16);
+    ck_assert_int_eq(small("qwen3", "", "").attn_size, 128);
+    ck_assert_int_eq(small("gemma", ", \"head_dim\": 8", "").attn_size, 8);
+}
+END_TEST
+
+START_TEST(key_and_value_heads_follow_their_switches)
+{
+    const char *note = "side by side";
+    ck_assert_int_eq(small("falcon", ", \"num_kv_heads\": 4", note).kv_heads, 1);
+    ck_assert_int_eq(small("falcon", ", \"multi_query\": false", note).kv_heads, 4);
+    ck_assert_int_eq(
+        small("falcon", ", \"new_decoder_architecture\": true, \"num_kv_heads\": 2", note).kv_heads,
+        2);
+    ck_assert_int_eq(small("chatglm",
+                           ", \"multi_query_attention\": false, \"multi_query_group_num\": 2",
+                           "biases")
+                         .kv_heads,
+                     4);
+}
+END_TEST
+
+START_TEST(feed_forward_layers_have_a_gate_or_not)
+{
+    ck_assert_int_eq(silent("").ffn_type, CALC_FFN_TYPE_AUTO); /* of llama: swiglu */
+    ck_assert_int_eq(silent(", \"hidden_act\": \"gelu\"").ffn_type, CALC_FFN_TYPE_GEGLU);
+    ck_assert_int_eq(small("gemma", ", \"hidden_act\": \"silu\"", "").ffn_type, CALC_FFN_TYPE_AUTO);
+    calc_app gpt2 = small("gpt2", ", \"intermediate_size\": null", "");
+    ck_assert_int_eq(gpt2.feedforward, 128);
+    ck_assert_int_eq(gpt2.structure_type, CALC_STRUCTURE_TYPE_GPT);
+    ck_assert_int_eq(small("gpt2", ", \"activation_function\": \"relu\"", "").ffn_type,
+                     CALC_FFN_TYPE_RELU);
+}
+END_TEST
+
+START_TEST(biases_dropout_and_tables_are_as_said)
+{
+    ck_assert_int_eq(silent(", \"attention_bias\": true, \"mlp_bias\": true").bias,
+                     CALC_CHOICE_TRUE);
+    ck_assert_int_eq(small("llama", ", \"attention_bias\": true", "biases of some matrices").bias,
+                     CALC_CHOICE_AUTO);
+    ck_assert_int_eq(small("gpt2", ", \"resid_pdrop\": 0.1", "").dropout, CALC_CHOICE_AUTO);
+    ck_assert_int_eq(small("gpt2", ", \"resid_pdrop\": 0", "").dropout, CALC_CHOICE_FALSE);
+    ck_assert_int_eq(small("gpt_neox", "", "side by side").dropout, CALC_CHOICE_FALSE);
+    ck_assert_int_eq(silent(", \"tie_word_embeddings\": true").tied_embeddings, CALC_CHOICE_TRUE);
+    ck_assert_int_eq(small("gpt2", ", \"tie_word_embeddings\": false", "").tied_embeddings,
+                     CALC_CHOICE_FALSE);
+    ck_assert_int_eq(small("gpt2", "", "").tied_embeddings, CALC_CHOICE_AUTO);
+}
+END_TEST
+
+static void has_window(calc_app app, int64_t window, int64_t every)
+{
+    ck_assert_int_eq(app.window_size, window);
+    ck_assert_int_eq(app.global_every, every);
+}
+
+START_TEST(windows_are_where_blocks_have_them)
+{
+    has_window(silent(", \"sliding_window\": 64"), 64, 0);
+    has_window(silent(", \"sliding_window\": null"), 0, 0);
+    has_window(small("qwen3", ", \"sliding_window\": 64", ""), 0, 0);
+    has_window(small("qwen3", ", \"sliding_window\": 64, \"use_sliding_window\": true", ""), 64, 0);
+    has_window(small("qwen3",
+                     ", \"sliding_window\": 64, \"use_sliding_window\": true, "
+                     "\"max_window_layers\": 12",
+                     ""),
+               0, 0);
+    has_window(small("qwen3",
+                     ", \"sliding_window\": 64, \"use_sliding_window\": true, "
+                     "\"max_window_layers\": 8",
+                     "in the last blocks only are not modelled"),
+               0, 0);
+    has_window(small("gemma2", ", \"sliding_window\": 64", "norms"), 64, 2);
+    has_window(small("gemma3", ", \"sliding_window\": 64, \"sliding_window_pattern\": 4", "norms"),
+               64, 4);
+}
+END_TEST
+
+#define WINDOW "\"sliding_attention\", "
+#define FULL "\"full_attention\""
+
+START_TEST(windows_by_block_are_counted)
+{
+    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" WINDOW WINDOW FULL
+                      ", " WINDOW WINDOW FULL "]"),
+               64, 3);
+    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" FULL ", " FULL "]"), 0, 0);
+    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" WINDOW WINDOW WINDOW
+                      "\"sliding_attention\"]"),
+               64, 0);
+    has_window(small("llama",
+                     ", \"sliding_window\": 64, \"layer_types\": [" FULL
+                     ", " WINDOW WINDOW WINDOW FULL ", " WINDOW WINDOW "\"sliding_attention\"]",
+                     "layer_types has 2 of 8 blocks without a window, not at equal distances: here "
+                     "one of every 4 is"),
+               64, 4);
+}
+END_TEST
+
+#define MOE ", \"num_experts\": 8, \"num_experts_per_tok\": 2"
+
+START_TEST(experts_have_the_widths_that_are_said)
+{
+    ck_assert_int_eq(silent(MOE).expert_feedforward, 128);
+    calc_app a = silent(MOE ", \"moe_intermediate_size\": 32, \"n_shared_experts\": 3");
+    ck_assert_int_eq(a.expert_feedforward, 32);
+    ck_assert_int_eq(a.shared_feedforward, 96);
+    a = silent(MOE ", \"shared_expert_intermediate_size\": 80, \"n_shared_experts\": 3");
+    ck_assert_int_eq(a.shared_feedforward, 80);
+    ck_assert_int_eq(silent(", \"num_experts_per_tok\": 2").experts_per_token, 0);
+}
+END_TEST
+
+START_TEST(blocks_with_experts_are_those_that_are_said)
+{
+    calc_app a = silent(MOE ", \"first_k_dense_replace\": 2, \"decoder_sparse_step\": 1");
+    ck_assert_int_eq(a.dense_blocks, 2);
+    ck_assert_int_eq(a.moe_every, 0);
+    ck_assert_int_eq(silent(MOE ", \"decoder_sparse_step\": 2").moe_every, 2);
+    ck_assert_int_eq(silent(MOE ", \"mlp_only_layers\": []").dense_blocks, 0);
+    ck_assert_int_eq(silent(MOE ", \"mlp_only_layers\": [0, 1, 2]").dense_blocks, 3);
+    ck_assert_int_eq(
+        small("llama", MOE ", \"mlp_only_layers\": [0, 11]", "not the first ones").dense_blocks, 2);
+}
+END_TEST
+
+START_TEST(routing_has_a_bias_where_the_method_has_one)
+{
+    ck_assert(!silent(MOE).router_bias);
+    ck_assert(silent(MOE ", \"topk_method\": \"noaux_tc\"").router_bias);
+    ck_assert(small("deepseek_v3", MOE, "").router_bias);
+    ck_assert(!small("deepseek_v3", MOE ", \"topk_method\": \"greedy\"", "").router_bias);
+    calc_app a = silent(MOE ", \"n_group\": 4, \"topk_group\": 2");
+    ck_assert(a.expert_groups == 4 && a.groups_per_token == 2);
+    a = silent(MOE ", \"n_group\": 1, \"topk_group\": 1");
+    ck_assert(a.expert_groups == 0 && a.groups_per_token == 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("hf_model");
+    TCase *tc = tcase_create("hf_model");
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, sequences_are_as_long_as_before_positions_were_extended);
+    tcase_add_test(tc, the_sequence_of_the_caller_counts);
+    tcase_add_test(tc, heads_are_as_wide_as_they_are_said_to_be);
+    tcase_add_test(tc, key_and_value_heads_follow_their_switches);
+    tcase_add_test(tc, feed_forward_layers_have_a_gate_or_not);
+    tcase_add_test(tc, biases_dropout_and_tables_are_as_said);
+    tcase_add_test(tc, windows_are_where_blocks_have_them);
+    tcase_add_test(tc, windows_by_block_are_counted);
+    tcase_add_test(tc, experts_have_the_widths_that_are_said);
+    tcase_add_test(tc, blocks_with_experts_are_those_that_are_said);
+    tcase_add_test(tc, routing_has_a_bias_where_the_method_has_one);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
