@@ -30,6 +30,7 @@ static const calc_row rows[] = {
 
 const calc_framework calc_framework_deepspeed = {
     .name = "deepspeed",
+    .reads = true,
     .title = "DeepSpeed",
     .version = "0.19.5",
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",

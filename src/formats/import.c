@@ -2,8 +2,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
+#include "formats/import_batch.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 
@@ -48,6 +50,32 @@ static calc_status take(const calc_import *import, const calc_setting *setting, 
     return CALC_OK;
 }
 
+/* Whether a value leaves it to others: null; what the framework computes, "${.hidden_size}" or
+ * "auto"; -1 for a size; "default". */
+static bool says_nothing(const calc_import *import, const calc_setting *setting,
+                         const calc_row *row, bool *computed)
+{
+    calc_syntax syntax = import->framework->syntax;
+    bool number = row && row->how == CALC_HOW_NUMBER;
+    *computed = syntax != CALC_SYNTAX_SHELL && strncmp(setting->value, "${", 2) == 0;
+    if (syntax != CALC_SYNTAX_JSON && syntax != CALC_SYNTAX_TOML) {
+        return syntax != CALC_SYNTAX_SHELL && !setting->value[0];
+    }
+    *computed = *computed || (row && strcmp(setting->value, "auto") == 0);
+    return !setting->value[0] || (number && strcmp(setting->value, "-1") == 0) ||
+           strcmp(setting->value, "default") == 0;
+}
+
+/* Whether the name of a model is one that the table knows, and only one: "llama3" is several. */
+static bool names_one_model(const calc_row *row, const char *name)
+{
+    int found = 0;
+    for (const calc_word *word = row->words; word->word; word++) {
+        found += strcasecmp(word->word, name) == 0;
+    }
+    return found == 1;
+}
+
 calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_errors *errors)
 {
     const calc_row *owner[CALC_PLAN_COUNT] = {NULL};
@@ -56,13 +84,13 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *setting = &import->settings->item[i];
         const calc_row *row = calc_framework_row(import->framework, setting->key);
-        bool empty = import->framework->syntax != CALC_SYNTAX_SHELL && !setting->value[0];
-        if (empty) {
+        bool computed;
+        if (says_nothing(import, setting, row, &computed)) {
             continue;
         }
-        /* "${.hidden_size}" is computed by the framework; what it follows from is read. */
-        bool computed =
-            import->framework->syntax != CALC_SYNTAX_SHELL && strncmp(setting->value, "${", 2) == 0;
+        if (row && row->member == CALC_PLAN_MODEL && !names_one_model(row, setting->value)) {
+            continue; /* the layout does not need it */
+        }
         if (row && !computed) {
             calc_status one = take(import, setting, row, owner, plan, errors);
             status = status == CALC_OK ? one : status;
@@ -73,6 +101,9 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
     }
+    if (status == CALC_OK) {
+        status = calc_import_batch(import->framework, plan, errors);
+    }
     calc_framework_defaults(import->framework, plan);
     return status;
 }
@@ -82,6 +113,15 @@ calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec 
 {
     calc_plan plan;
     calc_status status = calc_import_plan(import, &plan, errors);
+    bool chunks = calc_plan_says(&plan, CALC_PLAN_CHUNK_BLOCKS) &&
+                  calc_plan_value(&plan, CALC_PLAN_PIPELINE) > 1;
+    if (status == CALC_OK && chunks && import->framework == &calc_framework_torchtitan &&
+        !calc_plan_says(&plan, CALC_PLAN_BLOCKS)) {
+        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                               "without it, set pipeline_interleaving in the layout",
+                               "pipeline_parallel_layers_per_stage needs the number of blocks, and "
+                               "no model that calc knows is named by model.flavor");
+    }
     return status == CALC_OK ? calc_plan_apply(&plan, app, exec, errors) : status;
 }
 

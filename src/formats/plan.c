@@ -222,12 +222,18 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
 
 /* Models that a framework has under a name, in the order of the words of its table. Others share
  * hidden size and blocks with them: Llama 2 and Qwen 2 with Llama 3. */
+static const struct {
+    int64_t hidden, blocks, feedforward, vocab;
+} model[] = {{4096, 32, 14336, 128256}, {8192, 80, 28672, 128256}, {16384, 126, 53248, 128256},
+             {2048, 27, 10944, 102400}, {5120, 60, 12288, 102400}, {7168, 61, 18432, 129280}};
+
+int64_t calc_plan_model_blocks(int index)
+{
+    return model[index].blocks;
+}
+
 static void set_model_name(calc_plan *plan, const calc_app *a)
 {
-    static const struct {
-        int64_t hidden, blocks, feedforward, vocab;
-    } model[] = {{4096, 32, 14336, 128256}, {8192, 80, 28672, 128256}, {16384, 126, 53248, 128256},
-                 {2048, 27, 10944, 102400}, {5120, 60, 12288, 102400}, {7168, 61, 18432, 129280}};
     enum { DENSE = 3 };
     for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
         if (a->hidden == model[i].hidden && a->num_blocks == model[i].blocks &&

@@ -62,6 +62,9 @@ static inline double calc_plan_get(const calc_plan *plan, calc_plan_member membe
 void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
                     int64_t node_procs);
 
+/** Blocks of a model that a framework has under a name: of a value of the member MODEL. */
+int64_t calc_plan_model_blocks(int model);
+
 /** Say again, in the members that only some frameworks have, what others say.
  *  @param exec  resolved */
 void calc_plan_split(calc_plan *plan, const calc_exec *exec);

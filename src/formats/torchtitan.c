@@ -56,6 +56,7 @@ static const calc_row rows[] = {
     CALC_ROW(WORDS, RECOMPUTE, "activation_checkpoint.mode", .words = recompute)
     CALC_ROW(SWITCH, EAGER, "compile.enable", .value = 0)
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
     CALC_ROW_DEFAULT(GATHER_OVERLAP, 1)
@@ -63,6 +64,7 @@ static const calc_row rows[] = {
 /* clang-format on */
 
 const calc_framework calc_framework_torchtitan = {.name = "torchtitan",
+                                                  .reads = true,
                                                   .title = "TorchTitan",
                                                   .version = "0.2.2",
                                                   .launch = "CONFIG_FILE=this file ./run_train.sh",

@@ -50,6 +50,7 @@ static const struct {
     {"qwen3-235b-a22b", "qwen3-235B-A22B", 235093634560, 0, false},
     {"qwen3-coder-480b", NULL, 480154875392, 0, false},
     {"qwen3-vl-30b-a3b", "qwen3-30B-A3B", 30532122624, 0, false}, /* its text model */
+    {"deepseek-moe-16b", NULL, 16375728128, 0, false},
     {"deepseek-v2", "deepseek-v2-236B", 235741434880, 0, false},
     {"deepseek-v2-lite", "deepseek-v2-lite", 15706484224, 0, false},
     {"deepseek-v3", "deepseek-v3-671B", 671026419200, 0, false},
