@@ -9,6 +9,7 @@
 #include "axis.h"
 #include "base/error.h"
 #include "cli/shell/inputs.h"
+#include "cli/shell/remark.h"
 #include "cli/sweep/sweep_axes.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_rows.h"
@@ -249,6 +250,7 @@ static calc_status take_app(sources *s, const char *word)
         calc_designs_add_app(&s->study->builder, input.name, &app) != CALC_OK) {
         status = calc_errors_no_memory(s->errors);
     }
+    calc_remark_tell(status, CALC_KIND_APP, &input, &app);
     calc_text_free(&input.text);
     return status;
 }
@@ -262,6 +264,7 @@ static calc_status take_system(sources *s, const char *word)
         calc_designs_add_system(&s->study->builder, input.name, &system) != CALC_OK) {
         status = calc_errors_no_memory(s->errors);
     }
+    calc_remark_tell(status, CALC_KIND_SYSTEM, &input, &system);
     calc_text_free(&input.text);
     return status;
 }

@@ -1,0 +1,94 @@
+#include "cli/shell/remark.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_input input_of(const char *name, char *text)
+{
+    calc_input input = {.text = {text, strlen(text)}};
+    strcpy(input.name, name);
+    return input;
+}
+
+static calc_remark_origin origin(char *source)
+{
+    const calc_text text = {source, strlen(source)};
+    return calc_remark_origin_of(&text);
+}
+
+START_TEST(files_of_machines_say_where_their_constants_come_from)
+{
+    const calc_text nothing = {0};
+    ck_assert_int_eq(origin("Calibrated on 2026-01-02 to 8 runs"), CALC_REMARK_CALIBRATED);
+    ck_assert_int_eq(origin("No runs of this machine: constants. Calibrated on 2026-01-02"),
+                     CALC_REMARK_FAMILY);
+    ck_assert_int_eq(origin("No run was fitted: all are assumed"), CALC_REMARK_ASSUMED);
+    ck_assert_int_eq(origin("rates rounded and efficiencies as in Calculon"), CALC_REMARK_CALCULON);
+    ck_assert_int_eq(origin("{}"), CALC_REMARK_ASSUMED);
+    ck_assert_int_eq(calc_remark_origin_of(&nothing), CALC_REMARK_ASSUMED);
+    ck_assert_str_eq(calc_remark_origin_text(CALC_REMARK_CALIBRATED), "calibrated");
+}
+END_TEST
+
+START_TEST(machines_that_are_not_calibrated_say_which_is)
+{
+    char text[CALC_REMARK_SIZE];
+    setenv("CALC_PATH", CALC_DATA_DIR_SOURCE, 1);
+    calc_input input = input_of("a100_80g", "efficiencies as in Calculon");
+    ck_assert_str_eq(
+        calc_remark_system(&input, text),
+        "a100_80g is not calibrated: its efficiencies are Calculon's; a100_sxm_80g is");
+    input = input_of("h100", "{}");
+    ck_assert_str_eq(calc_remark_system(&input, text),
+                     "h100 is not calibrated: its efficiencies are assumed; h100_sxm is");
+    input = input_of("mi300x", "{}");
+    ck_assert_str_eq(calc_remark_system(&input, text),
+                     "mi300x is not calibrated: its efficiencies are assumed");
+    input = input_of("h200", "No runs of this machine");
+    ck_assert_str_eq(calc_remark_system(&input, text), "");
+    input = input_of("a100_sxm_80g", "Calibrated on 2026-01-02");
+    ck_assert_str_eq(calc_remark_system(&input, text), "");
+}
+END_TEST
+
+START_TEST(models_say_what_their_file_leaves_out)
+{
+    char text[CALC_REMARK_SIZE];
+    calc_app app = {0};
+    calc_input input = input_of("m", "{\"hidden\": 1}");
+    ck_assert_str_eq(
+        calc_remark_app(&input, &app, text),
+        "no structure_type, no causal: GPT's block and attention over the full square, "
+        "as in Calculon");
+    app.causal = true;
+    ck_assert_str_eq(calc_remark_app(&input, &app, text),
+                     "no structure_type: GPT's block, as in Calculon");
+    app.structure_type = CALC_STRUCTURE_TYPE_LLAMA; /* by --set */
+    ck_assert_str_eq(calc_remark_app(&input, &app, text), "");
+    app.causal = false;
+    input = input_of("m", "{\"hidden\": 1, \"structure_type\": \"gpt\"}");
+    ck_assert_str_eq(calc_remark_app(&input, &app, text),
+                     "no causal: attention over the full square, as in Calculon");
+    input = input_of("m", "{\"hidden\": 1, \"structure_type\": \"gpt\", \"causal\": false}");
+    ck_assert_str_eq(calc_remark_app(&input, &app, text), "");
+    input = input_of("config", "{\"model_type\": \"gpt2\"}");
+    ck_assert_str_eq(calc_remark_app(&input, &app, text), "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("remark");
+    TCase *tc = tcase_create("remark");
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, files_of_machines_say_where_their_constants_come_from);
+    tcase_add_test(tc, machines_that_are_not_calibrated_say_which_is);
+    tcase_add_test(tc, models_say_what_their_file_leaves_out);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
