@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "formats/hf_said.h"
+#include "formats/hf_model.h"
 #include "formats/read.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -41,13 +41,6 @@ typedef struct reader {
 /* Objects that hold the text model of one that also sees or hears. */
 static const char *const nests[] = {"text_config.", "llm_config.", "language_config."};
 enum { NESTS = sizeof nests / sizeof *nests };
-
-void calc_hf_tell(const calc_hf *hf, const char *text)
-{
-    if (hf->tell) {
-        hf->tell(hf->context, text);
-    }
-}
 
 static calc_status wrong(const reader *r, const calc_setting *setting, calc_status status,
                          const char *hint, const char *text)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/hf_said.h"
+#include "formats/hf_model.h"
 #include "spec/field.h"
 
 enum { NOTE_SIZE = 256 };

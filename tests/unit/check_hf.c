@@ -231,7 +231,8 @@ START_TEST(values_that_cannot_be_are_errors_at_their_place)
     }
     fails("{\"model_type\": \"gpt2\", \"n_embd\": 1000000000, \"n_layer\": 1, \"n_head\": 8, "
           "\"vocab_size\": 9}",
-          CALC_ERR_RANGE, "config.json: feedforward would be 4000000000, expected at most 1000000000");
+          CALC_ERR_RANGE,
+          "config.json: feedforward would be 4000000000, expected at most 1000000000");
     fails("{\"model_type\": \"deepseek_v3\", " SMALL ", \"kv_lora_rank\": 8}", CALC_ERR_RANGE,
           "config.json: attn_size would be 0, expected at least 1");
     fails("{\"model_type\": \"llama\",}", CALC_ERR_SYNTAX, "config.json:1:");

@@ -1,6 +1,6 @@
-/** @file hf_said.h  What a configuration of Hugging Face said, and the model that it means. */
-#ifndef CALC_FORMATS_HF_SAID_H
-#define CALC_FORMATS_HF_SAID_H
+/** @file hf_model.h  What a configuration of Hugging Face said, and the model that it means. */
+#ifndef CALC_FORMATS_HF_MODEL_H
+#define CALC_FORMATS_HF_MODEL_H
 
 #include <math.h>
 
@@ -16,7 +16,12 @@ typedef struct calc_hf_said {
 } calc_hf_said;
 
 /** Pass a remark on. */
-void calc_hf_tell(const calc_hf *hf, const char *text);
+static inline void calc_hf_tell(const calc_hf *hf, const char *text)
+{
+    if (hf->tell) {
+        hf->tell(hf->context, text);
+    }
+}
 
 /** What was said of a member, or `absent`. */
 static inline double calc_hf_get(const calc_hf_said *said, calc_hf_member member, double absent)
