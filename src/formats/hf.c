@@ -296,6 +296,8 @@ calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length
     calc_status status = calc_settings_from_json(&settings, text, length, hf->name, errors);
     if (status == CALC_OK) {
         status = calc_hf_read(&one, app, errors);
+    } else if (status == CALC_ERR_NOMEM) {
+        calc_errors_no_memory(errors);
     }
     calc_settings_free(&settings);
     return status;

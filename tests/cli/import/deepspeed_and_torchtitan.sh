@@ -1,4 +1,3 @@
-# exit 3
 # As their users write them.
 cat >ds.json <<'END'
 {
@@ -33,3 +32,5 @@ printf '[parallelism\n' >bad.toml
 "$CALC" import --from torchtitan bad.toml
 printf '[parallelism]\ntensor_parallel_degree = "two"\n' >bad.toml
 "$CALC" import --from torchtitan bad.toml
+"$CALC" import --from deepspeed --exe /dev/null ds.json
+"$CALC" import --from deepspeed --procs 16 --exe /dev/null ds.json 2>&1 | tail -n 1

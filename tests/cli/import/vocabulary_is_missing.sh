@@ -1,4 +1,3 @@
-# exit 0
 cat >run.sh <<'END'
 torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 \
   --seq-length 128 --tokenizer-type Llama2Tokenizer --tokenizer-model t.model

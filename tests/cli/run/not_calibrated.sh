@@ -1,4 +1,3 @@
-# exit 0
 # The summary says what is not calibrated, and what a file leaves out.
 run() { "$CALC" run "$@" 2>/dev/null | sed -n '3,$p' | sed '/^$/,$d'; echo --; }
 E=3072_t4_p64_d12_mbs4_full
