@@ -143,22 +143,19 @@ static calc_status time_cell(calc_worker *w, const draw *d, times *t)
     return w->status;
 }
 
-/* Cells in the order of the list until time is over. */
-static calc_status time_cells(calc_worker *w, const drawer *d, const calc_designs *designs,
-                              double limit_s, times *t)
+/* Cells in the order of the list until time is over.
+ * @param app, system  the worker's */
+static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system, const drawer *d,
+                              const calc_designs *designs, double limit_s, times *t)
 {
-    calc_app app;
-    calc_system system;
     calc_status status = CALC_OK;
     double start_s = now_s();
     *t = (times){0};
-    w->app = &app;
-    w->system = &system;
     for (size_t i = 0; i < DRAWN && status == CALC_OK; i++) {
         if (i >= LEAST && now_s() - start_s > limit_s) {
             break;
         }
-        designs->get(designs->context, d->item[i].design, &app, &system);
+        designs->get(designs->context, d->item[i].design, app, system);
         w->design = d->item[i].design;
         status = time_cell(w, &d->item[i], t);
     }
@@ -174,17 +171,21 @@ calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *
     size_t groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1;
     calc_worker *w = calc_worker_create(space, options, kernel, groups);
     drawer d = {.item = calloc(DRAWN, sizeof *d.item)};
+    calc_app app;
+    calc_system system;
     times warm, timed;
     double walk_s = 0;
     calc_status status = w && d.item ? CALC_OK : CALC_ERR_NOMEM;
     *out = (calc_sweep_estimate){.by_run = w && w->by_run};
     if (status == CALC_OK && total > 0) {
+        w->app = &app;
+        w->system = &system;
         status = draw_cells(&d, space, designs, options, total, &walk_s);
         if (status == CALC_OK) {
-            status = time_cells(w, &d, designs, warm_s, &warm);
+            status = time_cells(w, &app, &system, &d, designs, warm_s, &warm);
         }
         if (status == CALC_OK) {
-            status = time_cells(w, &d, designs, timed_s, &timed);
+            status = time_cells(w, &app, &system, &d, designs, timed_s, &timed);
         }
         if (status == CALC_OK) {
             double cells = (double)timed.cells;

@@ -306,6 +306,9 @@ static calc_status prepare(task *t, calc_errors *errors)
     if (status == CALC_OK && columns) {
         calc_sweep_columns known;
         status = calc_sweep_columns_list(&known, &t->study, columns, errors);
+        if (status != CALC_OK) {
+            calc_error_place(&errors->item[errors->count - 1], "--columns", 0, 0);
+        }
     }
     if (status == CALC_OK && calc_opt_value(t->args, CALC_SWEEP_OPT_HTML)) {
         status = calc_page_check(errors);
