@@ -19,7 +19,7 @@ static const calc_row rows[] = {
     CALC_ROW(SWITCH, GRAD_OVERLAP, "zero_optimization.overlap_comm", .value = 1)
     CALC_ROW(WORDS, OPT_OFFLOAD, "zero_optimization.offload_optimizer.device", .words = cpu, .when = CALC_PLAN_OPT_OFFLOAD)
     CALC_ROW(WORDS, WEIGHT_OFFLOAD, "zero_optimization.offload_param.device", .words = cpu, .when = CALC_PLAN_WEIGHT_OFFLOAD)
-    CALC_ROW(NUMBER, SHARD_RANKS, "zero_optimization.mics_shard_size", .when = CALC_PLAN_FSDP)
+    CALC_ROW(NUMBER, SHARD_RANKS, "zero_optimization.mics_shard_size", .when = CALC_PLAN_HYBRID)
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel.autotp_size")
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
     CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_checkpointing.cpu_checkpointing", .value = 1)
@@ -35,5 +35,6 @@ const calc_framework calc_framework_deepspeed = {
     .version = "0.19.5",
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
     .syntax = CALC_SYNTAX_JSON,
+    .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks ",
     .rows = rows,
     .count = sizeof rows / sizeof *rows};

@@ -67,6 +67,39 @@ static bool is_told(const calc_field *field, const void *object)
     return field->type != CALC_TYPE_NOTE && !network && !absent;
 }
 
+/* Whether one of the names in a list, each between blanks, is `key`. */
+static bool is_listed(const char *list, const char *key)
+{
+    char name[64];
+    snprintf(name, sizeof name, " %s ", key);
+    return list && strstr(list, name);
+}
+
+/* What of a layout says which rank holds and computes what, and when. */
+static bool is_layout(calc_kind kind, const char *key)
+{
+    static const char sizes[] =
+        " num_procs tensor_par pipeline_par data_par context_par context_par_type "
+        "context_par_inner expert_par expert_tensor_par fsdp_par batch_size microbatch_size "
+        "seq_size pipeline_interleaving first_stage_blocks last_stage_blocks ";
+    static const char choices[] =
+        " datatype matrix_datatype weight_datatype grad_datatype master_datatype "
+        "optimizer_moment_datatype activation_recompute recompute_modules recompute_blocks "
+        "pipeline_schedule pipeline_balance rank_order optimizer_sharding zero_stage "
+        "tensor_par_comm_type weight_offload activations_offload optimizer_offload offload_share "
+        "capacity_factor attention_type training inference ";
+    static const char details[] = " vocab_multiple router_datatype dropout ";
+    return kind == CALC_KIND_APP ? !is_listed(details, key)
+                                 : is_listed(sizes, key) || is_listed(choices, key);
+}
+
+/* Messages between stages may be scattered; only sequence parallelism is another layout. */
+static bool is_scattering(const calc_field *field, double given, double back)
+{
+    return strcmp(field->key, "tensor_par_comm_type") == 0 &&
+           given != CALC_TENSOR_PAR_COMM_TYPE_RS_AG && back != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+}
+
 static const char *value_text(const calc_field *field, double number, char *text)
 {
     switch (field->type) {
@@ -106,7 +139,8 @@ static bool read_back(const calc_framework *framework, const calc_app *app, cons
 
 size_t calc_export_lost(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                         const calc_settings *settings,
-                        void (*tell)(void *context, const char *field, const char *value),
+                        void (*tell)(void *context, const char *field, const char *value,
+                                     bool layout),
                         void *context)
 {
     calc_app a = *app, a_back;
@@ -130,11 +164,14 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
             const calc_field *field = &table->rows[i];
             const size_t at = field->offset;
             char text[CALC_CHOICE_SET_SIZE];
-            if (is_told(field, pairs[k].given) &&
-                calc_member_number(field, pairs[k].resolved + at) !=
-                    calc_member_number(field, pairs[k].back + at)) {
-                tell(context, field->key,
-                     value_text(field, calc_member_number(field, pairs[k].given + at), text));
+            double mine = calc_member_number(field, pairs[k].resolved + at);
+            double back = calc_member_number(field, pairs[k].back + at);
+            if (is_told(field, pairs[k].given) && !is_listed(framework->elsewhere, field->key) &&
+                mine != back) {
+                double given = calc_member_number(field, pairs[k].given + at);
+                bool layout =
+                    is_layout(pairs[k].kind, field->key) && !is_scattering(field, mine, back);
+                tell(context, field->key, value_text(field, given, text), layout);
                 count++;
             }
         }

@@ -15,13 +15,17 @@ CALC_MUST_USE calc_status calc_export(const calc_framework *framework, const cal
                                       calc_settings *settings, calc_errors *errors);
 
 /** Call `tell` with each field that the settings do not carry: reading them back gives another
- *  value. Fields that are absent from the files, network indices, and the fields of the model where
- *  the framework's files do not describe one, are not told.
- *  @param value  as in a file
+ *  value. Fields that are absent from the files, network indices, what is said elsewhere
+ *  (calc_framework.elsewhere), and the fields of the model where the framework's files do not
+ *  describe one, are not told.
+ *  @param value   as in a file
+ *  @param layout  without it this would be another layout, or another model; false: constants of
+ *                 calc's own, kernels, overlaps, formats on the way
  *  @return how many there are */
 size_t calc_export_lost(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                         const calc_settings *settings,
-                        void (*tell)(void *context, const char *field, const char *value),
+                        void (*tell)(void *context, const char *field, const char *value,
+                                     bool layout),
                         void *context);
 
 #endif

@@ -10,9 +10,10 @@
 #include "spec/field.h"
 
 const calc_framework *const calc_framework_list[] = {
-    &calc_framework_megatron,    &calc_framework_nemo,       &calc_framework_bridge,
-    &calc_framework_deepspeed,   &calc_framework_torchtitan, &calc_framework_mindspeed,
-    &calc_framework_mindformers, &calc_framework_paddle,     NULL};
+    &calc_framework_megatron,    &calc_framework_nemo,         &calc_framework_bridge,
+    &calc_framework_deepspeed,   &calc_framework_torchtitan,   &calc_framework_mindspeed,
+    &calc_framework_mindformers, &calc_framework_paddle,       &calc_framework_vllm,
+    &calc_framework_sglang,      &calc_framework_tensorrt_llm, NULL};
 
 const calc_framework *calc_framework_find(const char *name)
 {
@@ -111,6 +112,16 @@ static bool write_pair(double first, double second, calc_syntax syntax, char she
     return true;
 }
 
+static bool write_format(const char *format, double value, char *text)
+{
+    char number[64];
+    size_t before = strcspn(format, "#");
+    calc_number_text(value, 1, number);
+    snprintf(text, CALC_ROW_TEXT_SIZE, "%.*s%s%s", (int)before, format, number,
+             format[before] ? format + before + 1 : "");
+    return true;
+}
+
 bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *plan, char *text)
 {
     double value = plan->value[row->member];
@@ -128,6 +139,12 @@ bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *pl
     switch (row->how) {
     case CALC_HOW_NUMBER:
         calc_number_text(value, 1, text);
+        return true;
+    case CALC_HOW_FORMAT:
+        return write_format(row->text, value, text);
+    case CALC_HOW_DECIMAL:
+        calc_number_text(value, 1, text);
+        strcat(text, strpbrk(text, ".e") ? "" : ".0");
         return true;
     case CALC_HOW_SWITCH:
     case CALC_HOW_IS:
@@ -281,6 +298,7 @@ bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char 
     double number;
     switch (row->how) {
     case CALC_HOW_NUMBER:
+    case CALC_HOW_DECIMAL:
     case CALC_HOW_SIZES:
     case CALC_HOW_WINDOW:
         if (!read_number(text + (*text == '[' || *text == '('), &number)) {

@@ -16,6 +16,7 @@ typedef enum calc_syntax {
 /** How a member is written. */
 typedef enum calc_how {
     CALC_HOW_NUMBER,
+    CALC_HOW_DECIMAL,  /**< with a decimal point: 0.0 */
     CALC_HOW_SWITCH,   /**< an option, or true, if the member is .value (0 or 1); else false */
     CALC_HOW_IS,       /**< an option, or true, if the member is .value; else nothing */
     CALC_HOW_WORDS,    /**< one of .words; other values are not written */
@@ -23,6 +24,7 @@ typedef enum calc_how {
     CALC_HOW_PATTERN,  /**< which blocks have experts: a period or a list of 0 and 1 */
     CALC_HOW_SIZES,    /**< inner and outer size of hierarchical context parallelism */
     CALC_HOW_WINDOW,   /**< tokens before and after */
+    CALC_HOW_FORMAT,   /**< .text, with the number where it has a '#' */
     CALC_HOW_CONSTANT, /**< always .text; not read */
     CALC_HOW_DEFAULT   /**< no key: the framework does .value where nothing else is said */
 } calc_how;
@@ -60,11 +62,16 @@ typedef struct calc_framework {
     const char *title;   /**< for people: "Megatron-LM" */
     const char *version; /**< release whose keys these are */
     const char *launch;  /**< how to use the file, one line */
-    const char *script;  /**< SHELL: the program that takes the options */
+    const char *script;  /**< SHELL: the program that takes the options; with serves all of the
+                              command, and the model follows */
     calc_syntax syntax;
     bool has_model; /**< the file says what the model is */
+    bool serves;    /**< it serves a model instead of training it */
     bool reads;     /**< import reads it */
     bool launched;  /**< its launcher says how many processors there are, not its file */
+    /** Fields of ours, each between blanks, that are said elsewhere: by the code of the model, the
+     *  tokenizer, the launcher. NULL: none */
+    const char *elsewhere;
     const calc_row *rows;
     size_t count;
 } calc_framework;
@@ -76,7 +83,8 @@ extern const calc_framework *const calc_framework_list[];
 
 extern const calc_framework calc_framework_megatron, calc_framework_mindspeed, calc_framework_nemo,
     calc_framework_bridge, calc_framework_deepspeed, calc_framework_torchtitan,
-    calc_framework_mindformers, calc_framework_paddle;
+    calc_framework_mindformers, calc_framework_paddle, calc_framework_vllm, calc_framework_sglang,
+    calc_framework_tensorrt_llm;
 
 /** The framework of that name; NULL if there is none. */
 const calc_framework *calc_framework_find(const char *name);

@@ -58,6 +58,8 @@ static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
                                    {"bf16", CALC_FORMAT_BFLOAT16},
                                    {"fp8", CALC_FORMAT_FLOAT8},
                                    {0}};
+static const calc_word master[] = {
+    {"fp32", CALC_FORMAT_FLOAT32}, {"fp16", CALC_FORMAT_FLOAT16}, {0}};
 static const calc_word bridge_grad[] = {
     {"true", CALC_FORMAT_FLOAT32}, {"false", CALC_FORMAT_BFLOAT16}, {0}};
 static const calc_word recompute[] = {{"selective", 1}, {"full", 2}, {0}};
@@ -149,6 +151,7 @@ const calc_framework calc_framework_nemo = {
     .launch = "merge it into megatron_gpt_config.yaml of megatron_gpt_pretraining.py",
     .syntax = CALC_SYNTAX_YAML,
     .has_model = true,
+    .elsewhere = " vocab_size ", /* the tokenizer */
     .reads = true,
     .rows = nemo_rows,
     .count = sizeof nemo_rows / sizeof *nemo_rows};
@@ -160,6 +163,7 @@ const calc_framework calc_framework_bridge = {
     .launch = "give it to the pretraining script of a recipe as its file of overrides",
     .syntax = CALC_SYNTAX_YAML,
     .has_model = true,
+    .elsewhere = " ffn_type ", /* the recipe; the file says whether there is a gate */
     .reads = true,
     .launched = true,
     .rows = bridge_rows,

@@ -189,6 +189,8 @@ static void set_experts(calc_plan *plan, const calc_app *a)
         SET(TOKEN_GROUPS, a->groups_per_token);
     }
     SET(ROUTER_BIAS, a->router_bias);
+    SET(ONE_EXPERT, a->experts_per_token == 1 && !a->router_bias);
+    SET(BIASED_EXPERTS, a->bias == CALC_CHOICE_TRUE);
     if (a->router_datatype == CALC_FORMAT_FLOAT32) {
         SET(ROUTER, a->router_datatype);
     }
@@ -286,4 +288,5 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
         set_dispatch(plan, &e);
     }
     calc_plan_split(plan, &e);
+    calc_plan_serve(plan, &a, &e);
 }

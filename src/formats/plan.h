@@ -72,6 +72,10 @@ void calc_plan_split(calc_plan *plan, const calc_exec *exec);
 /** The opposite: what those members say, in the members that calc_plan_apply() reads. */
 void calc_plan_join(calc_plan *plan);
 
+/** Say how it is served; nothing for a layout that trains.
+ *  @param exec  resolved */
+void calc_plan_serve(calc_plan *plan, const calc_app *app, const calc_exec *exec);
+
 /** The model and the layout of a plan; the opposite of calc_plan_from(). What the plan does not say
  *  is as in Megatron-LM without the option. Sizes that the model needs and the plan lacks are 0.
  *  Network indices are 0 for tensor parallelism and 1 for the others.

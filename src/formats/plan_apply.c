@@ -42,11 +42,12 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
         (double)e->strategy.tensor_par * (double)e->pipeline_par * (double)e->strategy.context_par;
     double procs = procs_said(plan);
     double replicas = VALUE(DATA);
-    if (SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA)) {
+    bool counted = SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA);
+    if (counted) {
         replicas = floor(plan->value[CALC_PLAN_BATCH] / plan->value[CALC_PLAN_MICROBATCH] /
                          plan->value[CALC_PLAN_MICROBATCHES]);
     }
-    if (SAYS(SHARD_RANKS) && !SAYS(DATA)) {
+    if (SAYS(SHARD_RANKS) && !SAYS(DATA) && !counted) {
         replicas = VALUE(SHARD_RANKS) * VALUE(INSTANCES) / (double)e->strategy.context_par;
     }
     procs = procs > 0 ? procs : each * replicas;

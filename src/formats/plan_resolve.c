@@ -130,6 +130,42 @@ static void resolve_recompute(calc_exec *exec)
     }
 }
 
+/* What has nothing to act on is as if it were not there. */
+static void resolve_idle(const calc_app *app, calc_exec *exec)
+{
+    calc_strategy *s = &exec->strategy;
+    if (s->tensor_par == 1) {
+        s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+        s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
+        s->seq_par_ag_redo = false;
+    }
+    if (s->context_par == 1) {
+        s->context_par_type = CALC_CONTEXT_PAR_TYPE_RING;
+        s->context_par_inner = 0;
+    }
+    if (exec->pipeline_par == 1) {
+        exec->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+        exec->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+        exec->first_stage_blocks = exec->last_stage_blocks = 0;
+        if (exec->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP) {
+            exec->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP; /* one stage: the same */
+        }
+    }
+    if (exec->pipeline_par == 1 || exec->pipeline_interleaving == 1) {
+        s->pipeline_par_overlap = false;
+    }
+    if (s->data_par * s->context_par == 1) {
+        s->optimizer_sharding = s->data_par_overlap = false;
+        s->zero_stage = s->fsdp_par = 0;
+        s->param_gather_overlap = CALC_CHOICE_AUTO;
+    }
+    if (app->num_experts == 0) {
+        s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
+        s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
+        s->capacity_factor = 0;
+    }
+}
+
 void calc_plan_resolve(calc_app *app, calc_exec *exec)
 {
     resolve_structure(app, is_llama(app, exec));
@@ -138,6 +174,7 @@ void calc_plan_resolve(calc_app *app, calc_exec *exec)
     exec->seq_size = 0;
     app->vocab_multiple = or_else(app->vocab_multiple, 128);
     exec->strategy.context_par = or_else(exec->strategy.context_par, 1);
+    resolve_idle(app, exec);
     resolve_attention(app, exec);
     resolve_experts(app, exec);
     resolve_formats(exec);

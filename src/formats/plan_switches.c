@@ -44,6 +44,33 @@ static int64_t sharding_switches(const calc_exec *e)
            (gather ? CALC_PLAN_SHARDING_SPLIT | CALC_PLAN_SHARDING_GATHER : 0);
 }
 
+/* Degrees of which the product with context, tensor and pipeline parallelism is all processors. */
+static void set_replicas(calc_plan *plan, const calc_exec *e)
+{
+    int64_t ranks = e->strategy.data_par * e->strategy.context_par;
+    bool sharded = e->strategy.zero_stage > 0;
+    int64_t copies = sharded ? ranks / e->strategy.fsdp_par : e->strategy.data_par;
+    int64_t together = sharded ? e->strategy.fsdp_par / e->strategy.context_par : 1;
+    SET(SHARD_DATA, together > 0 ? together : 1);
+    SET(REPLICATED, copies);
+    SET(HYBRID, sharded && copies > 1);
+}
+
+/* Megatron Core's kernels start in the order of its streams only with one queue; Megatron-FSDP and
+ * overlapped micro-batches need several. 8 is what CUDA does by itself. */
+static void set_queues(calc_plan *plan, const calc_exec *e)
+{
+    enum { ONE = 1, USUAL = 8, MOST = 32 };
+    bool split = e->strategy.tensor_par > 1 || e->strategy.context_par > 1;
+    if (e->strategy.zero_stage >= 2) {
+        SET(QUEUES, USUAL);
+    } else if (split) {
+        SET(QUEUES, ONE);
+    } else if (e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
+        SET(QUEUES, MOST);
+    }
+}
+
 void calc_plan_split(calc_plan *plan, const calc_exec *e)
 {
     bool heads = e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
@@ -55,6 +82,8 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
     if (e->strategy.zero_stage > 0 && e->strategy.data_par > 1) {
         SET(SHARD_REPLICAS, calc_gcd(e->strategy.data_par, e->strategy.fsdp_par));
     }
+    set_replicas(plan, e);
+    set_queues(plan, e);
     SET(RECOMPUTES, e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
     SET(WIDE_GRAD, e->strategy.grad_datatype == CALC_FORMAT_FLOAT32);
     SET(TENSOR_SWITCHES, tensor_switches(e));
@@ -82,6 +111,20 @@ static void join_sizes(calc_plan *plan)
     }
 }
 
+static void join_replicas(calc_plan *plan)
+{
+    if (!SAYS(SHARD_DATA)) {
+        return;
+    }
+    int64_t together = COUNT(SHARD_DATA) * COUNT(CONTEXT);
+    SET(DATA, VALUE(SHARD_DATA) * VALUE(REPLICATED));
+    SET(SHARD_RANKS, together);
+    SET(INSTANCES, COUNT(REPLICATED));
+    if (together <= 1) {
+        SET(SHARDED, 0);
+    }
+}
+
 static void join_formats(calc_plan *plan)
 {
     if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
@@ -100,6 +143,7 @@ void calc_plan_join(calc_plan *plan)
     int64_t pipeline = COUNT(PIPELINE_SWITCHES);
     int64_t sharding = COUNT(SHARDING_SWITCHES);
     join_sizes(plan);
+    join_replicas(plan);
     join_formats(plan);
     if (SAYS(RECOMPUTES)) {
         SET(RECOMPUTE, COUNT(RECOMPUTES) > 0 ? COUNT_OR(RECOMPUTE, 2) : 0);

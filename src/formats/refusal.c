@@ -1,137 +1,113 @@
-/* Source: Megatron-LM 0.20, megatron/training/arguments.py and
- * megatron/core/transformer/transformer_config.py; PaddleNLP 3.0,
- * paddlenlp/trainer/training_args.py. */
 #include "formats/refusal.h"
 
-/* A model and its layout, resolved. */
-typedef struct resolved {
-    calc_app app;
-    calc_exec exec;
-} resolved;
+#include <stdio.h>
+#include <string.h>
 
-/* ---- Megatron Core --------------------------------------------------------------------------- */
+#include "formats/export.h"
+#include "formats/refusal_rules.h"
 
-static bool batch_overlap(const resolved *r)
-{
-    return r->app.num_experts > 0 &&
-           r->exec.strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
-}
-
-static bool overlaps_without_chunks(const resolved *r)
-{
-    return batch_overlap(r) && r->exec.pipeline_par > 1 && r->exec.pipeline_interleaving == 1;
-}
-
-static bool overlaps_and_recomputes(const resolved *r)
-{
-    return batch_overlap(r) &&
-           r->exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-}
-
-static bool overlaps_without_expert_ranks(const resolved *r)
-{
-    return batch_overlap(r) && r->exec.strategy.expert_par <= 1;
-}
-
-/* Stages hold equally many blocks, but for the first and the last where they are given. */
-static bool stages_are_uneven(const resolved *r)
-{
-    const calc_exec *e = &r->exec;
-    bool first = e->first_stage_blocks > 0;
-    bool last = e->last_stage_blocks > 0;
-    int64_t blocks = r->app.num_blocks - e->first_stage_blocks - e->last_stage_blocks;
-    int64_t stages = e->pipeline_par - first - last;
-    if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS) {
-        blocks += 2; /* embedding and head count as one each */
-    }
-    return e->pipeline_par > 1 && stages > 0 && blocks % (stages * e->pipeline_interleaving) != 0;
-}
-
-static bool blocks_are_spread_freely(const resolved *r)
-{
-    return r->exec.pipeline_par > 1 && r->exec.pipeline_balance == CALC_PIPELINE_BALANCE_FREE;
-}
-
-static bool experts_without_sequence_par(const resolved *r)
-{
-    return r->app.num_experts > 0 && r->exec.strategy.tensor_par > 1 &&
-           r->exec.strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-}
-
-static bool fused_without_sequence_par(const resolved *r)
-{
-    int overlap = (int)r->exec.strategy.tensor_par_overlap;
-    return r->exec.strategy.tensor_par > 1 && overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
-           overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC &&
-           r->exec.strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-}
-
-static bool ends_and_lengths(const resolved *r)
-{
-    return r->exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS &&
-           (r->exec.first_stage_blocks > 0 || r->exec.last_stage_blocks > 0);
-}
-
-/* ---- PaddleNLP ------------------------------------------------------------------------------- */
-
-static bool stages_and_sharded_gradients(const resolved *r)
-{
-    return r->exec.pipeline_par > 1 && r->exec.strategy.zero_stage >= 2;
-}
-
-/* ---------------------------------------------------------------------------------------------- */
-
-typedef struct refusal {
-    bool (*applies)(const resolved *r);
-    const char *reason;
-} refusal;
-
-static const refusal overlap[] = {
-    {overlaps_without_chunks,
-     "expert_par_overlap batch with pipeline stages needs pipeline_interleaving of at least 2"},
-    {overlaps_and_recomputes, "expert_par_overlap batch excludes activation_recompute full"},
-    {overlaps_without_expert_ranks, "expert_par_overlap batch needs expert_par of at least 2"}};
-static const refusal mcore[] = {
-    {blocks_are_spread_freely,
-     "pipeline_balance free is --pipeline-model-parallel-layout, which is yours to write"},
-    {stages_are_uneven, "the blocks do not divide by stages and chunks: first_stage_blocks or "
-                        "last_stage_blocks can take what is left"},
-    {experts_without_sequence_par,
-     "experts with tensor_par above 1 need tensor_par_comm_type rs_ag"},
-    {fused_without_sequence_par,
-     "tensor_par_overlap other than none and async needs tensor_par_comm_type rs_ag"},
-    {ends_and_lengths, "pipeline_balance ends excludes first_stage_blocks and last_stage_blocks"}};
-static const refusal paddle[] = {
-    {stages_and_sharded_gradients, "zero_stage 2 and 3 exclude pipeline stages"}};
+enum { MAX_RULES = 64, MAX_REASON = 256 };
 
 static const struct {
     const calc_framework *framework;
-    const refusal *refusals;
-    size_t count;
+    const calc_refusals *refusals;
 } checks[] = {
-    {&calc_framework_megatron, overlap, sizeof overlap / sizeof *overlap},
-    {&calc_framework_bridge, overlap, sizeof overlap / sizeof *overlap},
-    {&calc_framework_megatron, mcore, sizeof mcore / sizeof *mcore},
-    {&calc_framework_mindspeed, mcore, sizeof mcore / sizeof *mcore},
-    {&calc_framework_nemo, mcore, sizeof mcore / sizeof *mcore},
-    {&calc_framework_bridge, mcore, sizeof mcore / sizeof *mcore},
-    {&calc_framework_paddle, paddle, sizeof paddle / sizeof *paddle},
+    {&calc_framework_megatron, &calc_refusals_batch_overlap},
+    {&calc_framework_megatron, &calc_refusals_core},
+    {&calc_framework_megatron, &calc_refusals_flex},
+    {&calc_framework_megatron, &calc_refusals_graphs},
+    {&calc_framework_megatron, &calc_refusals_fsdp},
+    {&calc_framework_megatron, &calc_refusals_fsdp_0_15},
+    {&calc_framework_mindspeed, &calc_refusals_core},
+    {&calc_framework_mindspeed, &calc_refusals_flex},
+    {&calc_framework_mindspeed, &calc_refusals_mindspeed},
+    {&calc_framework_nemo, &calc_refusals_core},
+    {&calc_framework_nemo, &calc_refusals_flex},
+    {&calc_framework_nemo, &calc_refusals_nemo},
+    {&calc_framework_bridge, &calc_refusals_batch_overlap},
+    {&calc_framework_bridge, &calc_refusals_core},
+    {&calc_framework_bridge, &calc_refusals_flex},
+    {&calc_framework_bridge, &calc_refusals_graphs},
+    {&calc_framework_bridge, &calc_refusals_fsdp},
+    {&calc_framework_torchtitan, &calc_refusals_torchtitan},
+    {&calc_framework_deepspeed, &calc_refusals_deepspeed},
+    {&calc_framework_mindformers, &calc_refusals_mindformers},
+    {&calc_framework_paddle, &calc_refusals_paddle},
+    {&calc_framework_vllm, &calc_refusals_serve},
+    {&calc_framework_vllm, &calc_refusals_vllm},
+    {&calc_framework_sglang, &calc_refusals_serve},
+    {&calc_framework_sglang, &calc_refusals_sglang},
+    {&calc_framework_tensorrt_llm, &calc_refusals_serve},
+    {&calc_framework_tensorrt_llm, &calc_refusals_tensorrt_llm},
 };
+
+/* Where reasons go, and the rules that were told so far: a field that one of them is about needs
+ * no line of its own. */
+typedef struct teller {
+    void (*tell)(void *context, const char *reason);
+    void *context;
+    const char *rule[MAX_RULES];
+    size_t rules, told;
+} teller;
+
+static void tell_rule(teller *t, const char *reason)
+{
+    t->tell(t->context, reason);
+    t->told++;
+    if (t->rules < MAX_RULES) {
+        t->rule[t->rules++] = reason;
+    }
+}
+
+static void tell_lost(void *context, const char *field, const char *value, bool layout)
+{
+    char reason[MAX_REASON];
+    teller *t = context;
+    for (size_t i = 0; i < t->rules; i++) {
+        layout = layout && !strstr(t->rule[i], field);
+    }
+    if (layout) {
+        snprintf(reason, sizeof reason, "it has no setting for %s = %s", field, value);
+        t->tell(t->context, reason);
+        t->told++;
+    }
+}
+
+static void tell_rules(teller *t, const calc_framework *framework, const calc_resolved *r)
+{
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        const calc_refusals *list = checks[i].refusals;
+        for (size_t j = 0; checks[i].framework == framework && j < list->count; j++) {
+            if (list->item[j].applies(r)) {
+                tell_rule(t, list->item[j].reason);
+            }
+        }
+    }
+}
 
 size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context)
 {
-    resolved r = {*app, *exec};
-    size_t told = 0;
-    calc_plan_resolve(&r.app, &r.exec);
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        for (size_t j = 0; checks[i].framework == framework && j < checks[i].count; j++) {
-            if (checks[i].refusals[j].applies(&r)) {
-                tell(context, checks[i].refusals[j].reason);
-                told++;
-            }
-        }
+    calc_resolved r = {*app, *exec};
+    teller t = {.tell = tell, .context = context};
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    if (framework->serves == exec->training) {
+        tell_rule(&t, framework->serves ? "training is true, and it serves"
+                                        : "training is false, and it trains");
+        return t.told;
     }
-    return told;
+    /* The rules divide by sizes that agree with each other. */
+    if (calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
+        calc_plan_resolve(&r.app, &r.exec);
+        tell_rules(&t, framework, &r);
+        if (!framework->serves) {
+            calc_export_lost(framework, app, exec, &settings, tell_lost, &t);
+        }
+    } else {
+        tell_rule(&t, "its sizes contradict each other");
+    }
+    calc_settings_free(&settings);
+    return t.told;
 }

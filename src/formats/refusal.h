@@ -1,13 +1,14 @@
-/** @file refusal.h  Combinations of settings that a framework's own checks of its arguments refuse:
- *  a layout can be legal for calc, and written without loss, and still not start. */
+/** @file refusal.h  Why a framework cannot run a layout: its own checks of its arguments refuse the
+ *  combination, or it cannot be told a field that makes another layout of it. A layout can be legal
+ *  for calc and still not start. */
 #ifndef CALC_FORMATS_REFUSAL_H
 #define CALC_FORMATS_REFUSAL_H
 
 #include "formats/framework.h"
 
-/** Call `tell` with each reason for which the framework would not start with this layout, a
- * sentence in the names of our fields.
- *  @return how many there are */
+/** Call `tell` with each reason for which the framework cannot run this layout, a sentence in the
+ *  names of our fields. Depends on the arguments only.
+ *  @return how many there are; 0: the framework starts with what calc_export() gives */
 size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context);

@@ -18,6 +18,12 @@ static bool is_launcher(const char *key)
     return strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
 }
 
+/* A variable of the environment, not an option. */
+static bool is_variable(const char *key)
+{
+    return key[0] != '-';
+}
+
 static void write_option(calc_output *out, const calc_setting *setting)
 {
     bool quote = strpbrk(setting->value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
@@ -33,11 +39,22 @@ static void write_options(calc_output *out, const char *name, const calc_setting
 {
     calc_output_printf(out, "%s=(\n", name);
     for (size_t i = 0; i < settings->count; i++) {
-        if (is_launcher(settings->item[i].key) == launcher) {
+        const char *key = settings->item[i].key;
+        if (!is_variable(key) && is_launcher(key) == launcher) {
             write_option(out, &settings->item[i]);
         }
     }
     calc_output_text(out, ")\n");
+}
+
+static void write_variables(calc_output *out, const calc_settings *settings)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *setting = &settings->item[i];
+        if (is_variable(setting->key)) {
+            calc_output_printf(out, "export %s=%s\n", setting->key, setting->value);
+        }
+    }
 }
 
 static void write_shell(calc_output *out, const calc_framework *framework,
@@ -45,6 +62,15 @@ static void write_shell(calc_output *out, const calc_framework *framework,
 {
     calc_output_text(out, "#!/usr/bin/env bash\n");
     write_header(out, framework);
+    write_variables(out, settings);
+    if (framework->serves) {
+        write_options(out, "OPTIONS", settings, false);
+        calc_output_printf(out,
+                           "%s \"${1:?the model: its folder or its name}\" \\\n"
+                           "    \"${OPTIONS[@]}\" \"${@:2}\"\n",
+                           framework->script);
+        return;
+    }
     write_options(out, "LAUNCH", settings, true);
     write_options(out, "OPTIONS", settings, false);
     calc_output_printf(out, "torchrun \"${LAUNCH[@]}\" %s \"${OPTIONS[@]}\" \"$@\"\n",

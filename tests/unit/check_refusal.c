@@ -1,13 +1,15 @@
 #include "formats/refusal.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static calc_app app;
 static calc_exec exec;
+static calc_strategy *const s = &exec.strategy;
 
-/* Mixtral-like, on 32 processors, fine for every framework. */
+/* Mixtral-like, on 32 processors: fine for Megatron Core. */
 static void setup(void)
 {
     app = (calc_app){.hidden = 4096,
@@ -15,9 +17,11 @@ static void setup(void)
                      .seq_size = 4096,
                      .attn_heads = 32,
                      .attn_size = 128,
+                     .kv_heads = 8,
                      .num_blocks = 32,
                      .num_experts = 8,
-                     .experts_per_token = 2};
+                     .experts_per_token = 2,
+                     .structure_type = CALC_STRUCTURE_TYPE_LLAMA};
     exec = (calc_exec){.num_procs = 32,
                        .strategy.tensor_par = 2,
                        .pipeline_par = 4,
@@ -27,114 +31,269 @@ static void setup(void)
                        .pipeline_interleaving = 2,
                        .strategy.expert_par = 4,
                        .strategy.datatype = CALC_DATATYPE_BFLOAT16,
+                       .strategy.fused_activation = true,
+                       .strategy.flash_attention = true,
+                       .strategy.pipeline_par_overlap = true,
+                       .strategy.optimizer_sharding = true,
                        .strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG,
-                       .strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH,
                        .training = true};
 }
 
+/* Llama 3 8B on 16, nothing but replicas that shard all: fine for every framework that has that. */
+static void setup_dense(void)
+{
+    setup();
+    app.num_experts = app.experts_per_token = 0;
+    app.vocab_size = 128256;
+    exec.num_procs = 16;
+    exec.pipeline_par = exec.pipeline_interleaving = 1;
+    exec.batch_size = 16;
+    s->tensor_par = 1;
+    s->data_par = 16;
+    s->expert_par = 0;
+    s->zero_stage = 3;
+    s->data_par_overlap = true;
+}
+
+/* The same, serving. */
+static void setup_serving(void)
+{
+    setup_dense();
+    exec.num_procs = 8;
+    s->tensor_par = 8;
+    s->data_par = 1;
+    s->zero_stage = 0;
+    s->optimizer_sharding = s->data_par_overlap = false;
+    exec.batch_size = 64;
+    exec.training = false;
+    exec.inference = (calc_inference){.phase = CALC_INFERENCE_PHASE_SERVE,
+                                      .prompt_size = 1000,
+                                      .generate_size = 100,
+                                      .chunk_size = 512,
+                                      .page_size = 16};
+}
+
+/* All reasons, a line each. */
+typedef struct reasons {
+    char text[4096];
+} reasons;
+
 static void keep(void *context, const char *reason)
 {
-    *(const char **)context = reason;
+    reasons *r = context;
+    snprintf(r->text + strlen(r->text), sizeof r->text - strlen(r->text), "%s\n", reason);
 }
 
-static void fine(const calc_framework *framework)
+static void is_fine(const calc_framework *framework, int line)
 {
-    const char *reason = "";
-    size_t count = calc_export_refused(framework, &app, &exec, keep, &reason);
-    ck_assert_msg(count == 0, "%s", reason);
+    reasons r = {""};
+    size_t count = calc_export_refused(framework, &app, &exec, keep, &r);
+    ck_assert_msg(count == 0, "line %d, %s: %s", line, framework->name, r.text);
 }
 
-static void refused(const calc_framework *framework, const char *words)
+/* There is one reason, and it has these words. */
+static void is_refused(const calc_framework *framework, const char *words, int line)
 {
-    const char *reason = "";
-    ck_assert_uint_eq(calc_export_refused(framework, &app, &exec, keep, &reason), 1);
-    ck_assert_msg(strstr(reason, words), "%s", reason);
-    setup();
+    reasons r = {""};
+    size_t count = calc_export_refused(framework, &app, &exec, keep, &r);
+    ck_assert_msg(count == 1 && strstr(r.text, words), "line %d, %s: %zu: %s", line,
+                  framework->name, count, r.text);
 }
 
-#define MEGATRON &calc_framework_megatron
+#define FINE(framework, ...)                                                                       \
+    do {                                                                                           \
+        setup();                                                                                   \
+        __VA_ARGS__;                                                                               \
+        is_fine(&calc_framework_##framework, __LINE__);                                            \
+    } while (0)
+#define REFUSED(framework, words, ...)                                                             \
+    do {                                                                                           \
+        setup();                                                                                   \
+        __VA_ARGS__;                                                                               \
+        is_refused(&calc_framework_##framework, words, __LINE__);                                  \
+    } while (0)
 
-START_TEST(what_starts_is_not_refused)
+START_TEST(sizes_divide)
 {
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        fine(calc_framework_list[i]);
-    }
+    FINE(megatron, );
+    FINE(bridge, );
+    REFUSED(megatron, "kv_heads is not a multiple", app.kv_heads = 1);
+    REFUSED(megatron, "attn_heads is not a multiple", setup_dense(); s->zero_stage = 1;
+            s->data_par = 4; s->tensor_par = 4; app.attn_heads = 30; app.kv_heads = 0);
+    REFUSED(megatron, "2 * context_par", s->context_par = 2; s->tensor_par = 1;
+            app.seq_size = 4098);
+    REFUSED(megatron, "needs context_par_inner", s->context_par = 4; s->data_par = 1;
+            s->context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL);
+    FINE(megatron, s->context_par = 4; s->data_par = 1; s->context_par_inner = 2;
+         s->context_par_type = CALC_CONTEXT_PAR_TYPE_HIERARCHICAL);
+    REFUSED(megatron, "the processors of a stage", s->expert_par = 8; s->expert_tensor_par = 2);
+    REFUSED(megatron, "multiple of expert_par", app.num_experts = 9; s->expert_par = 2);
+    REFUSED(megatron, "as many replicas of experts",
+            exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP);
+    FINE(megatron, exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP; s->expert_par = 2);
+    REFUSED(megatron, "the replicas of experts do not divide", s->fsdp_par = 1);
 }
 END_TEST
 
 START_TEST(overlap_of_two_batches_has_conditions)
 {
-    exec.pipeline_interleaving = 1;
-    refused(MEGATRON, "pipeline_interleaving of at least 2");
-    exec.pipeline_interleaving = 1;
-    exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
-    fine(MEGATRON);
-    setup();
-    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    refused(MEGATRON, "activation_recompute full");
-    exec.strategy.expert_par = 0;
-    refused(MEGATRON, "expert_par of at least 2");
-    exec.strategy.expert_par = 0;
-    app.num_experts = 0;
-    fine(MEGATRON);
-    setup();
-    exec.pipeline_interleaving = 1; /* MindSpeed has another overlap, NeMo none */
-    fine(&calc_framework_mindspeed);
-    fine(&calc_framework_nemo);
-    refused(&calc_framework_bridge, "pipeline_interleaving of at least 2");
+#define BATCH s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH
+    FINE(megatron, BATCH);
+    REFUSED(megatron, "pipeline_interleaving of at least 2", BATCH; exec.pipeline_interleaving = 1);
+    REFUSED(bridge, "pipeline_interleaving of at least 2", BATCH; exec.pipeline_interleaving = 1);
+    FINE(megatron, exec.pipeline_interleaving = 1);
+    REFUSED(megatron, "activation_recompute full", BATCH;
+            s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL);
+    REFUSED(megatron, "expert_par of at least 2", BATCH; s->expert_par = 0);
+    REFUSED(megatron, "dispatch_type all_gather", BATCH;
+            s->dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER);
+    REFUSED(mindspeed, "or pipeline_schedule dualpipe_v", BATCH; exec.pipeline_interleaving = 1);
+    REFUSED(mindspeed, "at least 2 * pipeline_par micro-batches", BATCH; exec.batch_size = 16);
 }
 END_TEST
 
 START_TEST(stages_hold_equally_many_blocks)
 {
-    app.num_blocks = 33;
-    refused(MEGATRON, "do not divide");
-    app.num_blocks = 33;
-    exec.first_stage_blocks = 9; /* 24 in three stages of two chunks */
-    fine(MEGATRON);
-    exec.last_stage_blocks = 8; /* 16 in two */
-    fine(MEGATRON);
-    exec.last_stage_blocks = 7;
-    refused(MEGATRON, "do not divide");
-    app.num_blocks = 30;
-    exec.pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
-    fine(MEGATRON);
-    exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
-    app.num_blocks = 32;
-    refused(MEGATRON, "--pipeline-model-parallel-layout");
-    exec.pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
-    exec.first_stage_blocks = 4;
-    app.num_blocks = 32; /* and two make 30 in three stages of two chunks */
-    refused(MEGATRON, "excludes first_stage_blocks");
-    app.num_blocks = 33;
-    exec.pipeline_par = 1;
-    exec.pipeline_interleaving = 1;
-    fine(MEGATRON);
+    REFUSED(megatron, "do not divide", app.num_blocks = 33);
+    /* 24 in three stages of two chunks; the first stage has to divide, too */
+    REFUSED(megatron, "do not divide", app.num_blocks = 33; exec.first_stage_blocks = 9);
+    FINE(megatron, app.num_blocks = 34; exec.first_stage_blocks = 10);
+    FINE(megatron, app.num_blocks = 34; exec.first_stage_blocks = 10; exec.last_stage_blocks = 8);
+    REFUSED(megatron, "do not divide", app.num_blocks = 34; exec.first_stage_blocks = 10;
+            exec.last_stage_blocks = 6);
+    FINE(megatron, app.num_blocks = 30; exec.pipeline_balance = CALC_PIPELINE_BALANCE_ENDS);
+    REFUSED(megatron, "--pipeline-model-parallel-layout",
+            exec.pipeline_balance = CALC_PIPELINE_BALANCE_FREE);
+    REFUSED(megatron, "excludes first_stage_blocks", app.num_blocks = 32;
+            exec.pipeline_balance = CALC_PIPELINE_BALANCE_ENDS; exec.first_stage_blocks = 4);
+    REFUSED(mindspeed, "excludes first_stage_blocks", app.num_blocks = 34;
+            exec.first_stage_blocks = 10; s->pipeline_par_overlap = true);
+}
+END_TEST
+
+START_TEST(chunks_take_whole_rounds)
+{
+    REFUSED(megatron, "a multiple of pipeline_par", exec.batch_size = 24);
+    FINE(megatron, exec.batch_size = 24; exec.pipeline_interleaving = 1);
+    REFUSED(megatron, "two stages needs pipeline_par_overlap", exec.pipeline_par = 2;
+            s->data_par = 8; s->pipeline_par_overlap = false);
+    FINE(megatron, s->pipeline_par_overlap = false);
+    REFUSED(nemo, "no longer supported", );
+    FINE(nemo, exec.pipeline_interleaving = 1);
 }
 END_TEST
 
 START_TEST(sequence_parallelism_is_needed)
 {
-    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
-    refused(MEGATRON, "experts with tensor_par above 1");
-    exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
-    app.num_experts = 0;
-    fine(MEGATRON);
-    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_ASYNC;
-    fine(MEGATRON);
-    exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
-    refused(MEGATRON, "tensor_par_overlap");
+    REFUSED(megatron, "experts with tensor_par above 1",
+            s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR);
+    REFUSED(megatron, "tensor_par_overlap other than", app.num_experts = 0;
+            app.experts_per_token = 0; s->expert_par = 0;
+            s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+            s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED);
+    /* nothing to overlap without tensor parallelism */
+    FINE(megatron, s->tensor_par = 1; s->data_par = 8;
+         s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED);
 }
 END_TEST
 
-START_TEST(stages_and_sharded_gradients_are_either_or)
+START_TEST(number_formats_and_offload_need_sharding)
 {
-    exec.strategy.zero_stage = 2;
-    refused(&calc_framework_paddle, "zero_stage 2 and 3");
-    exec.strategy.zero_stage = 1;
-    fine(&calc_framework_paddle);
-    exec.strategy.zero_stage = 3;
-    fine(MEGATRON);
+    REFUSED(megatron, "need optimizer_sharding", s->optimizer_sharding = false;
+            s->optimizer_offload = true);
+    FINE(megatron, s->optimizer_offload = true);
+    REFUSED(megatron, "experts need datatype bfloat16", s->datatype = CALC_DATATYPE_FLOAT16);
+    REFUSED(megatron, "needs matrix_datatype float8", s->weight_datatype = CALC_FORMAT_FLOAT8);
+    REFUSED(megatron, "no setting for master_datatype = bfloat16",
+            s->master_datatype = CALC_FORMAT_BFLOAT16);
+    FINE(megatron, s->master_datatype = CALC_FORMAT_FLOAT16);
+    REFUSED(megatron, "cuda_graph excludes", s->cuda_graph = 1;
+            s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY);
+}
+END_TEST
+
+START_TEST(dispatch_has_conditions)
+{
+#define FLEX s->dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED
+    FINE(megatron, FLEX);
+    REFUSED(megatron, "above 1", FLEX; s->expert_par = 0);
+    FINE(megatron, FLEX; s->expert_par = 0; s->expert_tensor_par = 2);
+    REFUSED(megatron, "excludes capacity_factor", FLEX; s->capacity_factor = 1.5);
+    REFUSED(megatron, "shared needs dispatch_type", FLEX; app.shared_feedforward = 1024;
+            s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED);
+}
+END_TEST
+
+START_TEST(sharded_gradients_have_conditions)
+{
+    REFUSED(megatron, "exclude pipeline stages", s->zero_stage = 2; s->expert_par = 0;
+            s->data_par_overlap = true);
+    REFUSED(bridge, "exclude pipeline stages", s->zero_stage = 2);
+    FINE(megatron, setup_dense());
+    REFUSED(megatron, "needs data_par_overlap", setup_dense(); s->zero_stage = 2;
+            s->data_par_overlap = false);
+    REFUSED(paddle, "zero_stage 2 and 3 exclude pipeline stages", s->zero_stage = 2;
+            exec.pipeline_interleaving = 1);
+    FINE(torchtitan, setup_dense());
+    REFUSED(torchtitan, "no setting for zero_stage = 1", setup_dense(); s->zero_stage = 1);
+    REFUSED(torchtitan, "none of its flavours", setup_dense(); app.hidden = 4097);
+    REFUSED(torchtitan, "zero_stage 0 with data_par", setup_dense(); s->zero_stage = 0;
+            s->optimizer_sharding = false; s->tensor_par = 2; s->data_par = 8);
+}
+END_TEST
+
+START_TEST(a_configuration_is_not_a_pipeline)
+{
+    FINE(deepspeed, setup_dense());
+    REFUSED(deepspeed, "PipelineModule", setup_dense(); exec.pipeline_par = 2; s->data_par = 8;
+            s->zero_stage = 1);
+    REFUSED(deepspeed, "argument in the code", setup_dense(); app.num_experts = 8;
+            app.experts_per_token = 2; s->expert_par = 2);
+    REFUSED(deepspeed, "fsdp_par below", setup_dense(); s->zero_stage = 2; s->fsdp_par = 8);
+    REFUSED(deepspeed, "weight_offload needs", setup_dense(); s->zero_stage = 2;
+            s->weight_offload = true);
+}
+END_TEST
+
+START_TEST(trainers_train_and_servers_serve)
+{
+    for (size_t i = 0; calc_framework_list[i]; i++) {
+        const calc_framework *f = calc_framework_list[i];
+        (f->serves ? setup : setup_serving)();
+        is_refused(f, f->serves ? "training is true" : "training is false", __LINE__);
+    }
+    FINE(vllm, setup_serving());
+    FINE(sglang, setup_serving());
+    FINE(tensorrt_llm, setup_serving());
+    REFUSED(vllm, "two servers", setup_serving();
+            exec.inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED);
+    REFUSED(vllm, "page_size is none of", setup_serving(); exec.inference.page_size = 24);
+    REFUSED(sglang, "not a multiple of inference.page_size", setup_serving();
+            exec.inference.page_size = 24);
+    REFUSED(tensorrt_llm, "power of two", setup_serving(); exec.inference.page_size = 24);
+    REFUSED(tensorrt_llm, "data_par needs experts", setup_serving(); s->tensor_par = 4;
+            s->data_par = 2);
+    FINE(sglang, setup_serving(); s->tensor_par = 4; s->data_par = 2);
+    REFUSED(vllm, "has to be tensor_par * data_par", setup_serving(); app.num_experts = 8;
+            s->expert_par = 4);
+    FINE(vllm, setup_serving(); app.num_experts = 8; s->expert_par = 8);
+    REFUSED(vllm, "yours to name", setup_serving(); exec.inference.speculative_tokens = 2);
+    FINE(vllm, setup_serving(); exec.inference.speculative_tokens = 2; app.mtp_blocks = 1);
+}
+END_TEST
+
+START_TEST(the_same_question_has_the_same_answer)
+{
+    setup();
+    calc_app a = app;
+    calc_exec e = exec;
+    reasons first = {""}, second = {""};
+    calc_export_refused(&calc_framework_nemo, &app, &exec, keep, &first);
+    calc_export_refused(&calc_framework_nemo, &app, &exec, keep, &second);
+    ck_assert_str_eq(first.text, second.text);
+    ck_assert(memcmp(&a, &app, sizeof a) == 0 && memcmp(&e, &exec, sizeof e) == 0);
+    exec.num_procs = 33;
+    is_refused(&calc_framework_nemo, "contradict each other", __LINE__);
 }
 END_TEST
 
@@ -142,12 +301,17 @@ int main(void)
 {
     Suite *suite = suite_create("refusal");
     TCase *tests = tcase_create("refusal");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, what_starts_is_not_refused);
+    tcase_add_test(tests, sizes_divide);
     tcase_add_test(tests, overlap_of_two_batches_has_conditions);
     tcase_add_test(tests, stages_hold_equally_many_blocks);
+    tcase_add_test(tests, chunks_take_whole_rounds);
     tcase_add_test(tests, sequence_parallelism_is_needed);
-    tcase_add_test(tests, stages_and_sharded_gradients_are_either_or);
+    tcase_add_test(tests, number_formats_and_offload_need_sharding);
+    tcase_add_test(tests, dispatch_has_conditions);
+    tcase_add_test(tests, sharded_gradients_have_conditions);
+    tcase_add_test(tests, a_configuration_is_not_a_pipeline);
+    tcase_add_test(tests, trainers_train_and_servers_serve);
+    tcase_add_test(tests, the_same_question_has_the_same_answer);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
@@ -10,15 +11,16 @@
 #include "formats/write.h"
 #include "io/json_save.h"
 
-static const char *const targets[] = {"megatron",   "nemo",      "megatron-bridge", "deepspeed",
-                                      "torchtitan", "mindspeed", "mindformers",     "paddle",
-                                      "json",       NULL};
+static const char *const targets[] = {
+    "megatron", "nemo", "megatron-bridge", "deepspeed",    "torchtitan", "mindspeed", "mindformers",
+    "paddle",   "vllm", "sglang",          "tensorrt-llm", "json",       NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(TO, "to", "FRAMEWORK", .doc = "whose options or file", .choices = targets,                   \
       .preset = "megatron")                                                                        \
     CALC_INPUTS_SET(X)                                                                             \
     X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
+    X(DIFF, "diff", "EXE_B", .doc = "list the settings that EXE_B changes instead")                \
     X(OUT, "out", "FILE", .doc = "where to write", .preset = "-")                                  \
     X(KEYS, "keys", NULL,                                                                          \
       .doc = "list the keys and the fields they stand for, as Markdown, instead")
@@ -33,7 +35,9 @@ static const calc_arg rows[] = {
     {0}};
 static const char *const examples[] = {
     "calc export --to megatron gpt3-175B 3072_t4_p64_d12_mbs4_full",
-    "calc export --to torchtitan model.json run.json --out run.toml", NULL};
+    "calc export --to torchtitan model.json run.json --out run.toml",
+    "calc export --to vllm llama3-70B llama3-70B_serving_8",
+    "calc export --to megatron llama3-70B old.json --diff new.json", NULL};
 
 /* ---- The table of keys ----------------------------------------------------------------------- */
 
@@ -74,16 +78,33 @@ static void write_keys(calc_output *out, const calc_framework *framework)
 
 /* ---- The export ------------------------------------------------------------------------------ */
 
-static void tell_lost(void *context, const char *field, const char *value)
+/* What makes another layout is a reason to refuse. */
+static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
     const calc_framework *framework = context;
+    if (layout) {
+        return;
+    }
     fprintf(stderr, "not in %s: %s = %s\n", framework->title, field, value);
 }
 
+/* Who refuses which layout. */
+typedef struct refused {
+    const calc_framework *framework;
+    const char *layout;
+} refused_layout;
+
 static void tell_refused(void *context, const char *reason)
 {
-    const calc_framework *framework = context;
-    fprintf(stderr, "%s refuses this: %s\n", framework->title, reason);
+    const refused_layout *r = context;
+    fprintf(stderr, "%s cannot run %s: %s\n", r->framework->title, r->layout, reason);
+}
+
+static bool is_refused(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
+                       const char *layout)
+{
+    refused_layout r = {framework, layout};
+    return calc_export_refused(framework, app, exec, tell_refused, &r) > 0;
 }
 
 static void write_json(calc_output *out, const calc_app *app, const calc_exec *exec)
@@ -95,49 +116,125 @@ static void write_json(calc_output *out, const calc_app *app, const calc_exec *e
     calc_put_end(&put);
 }
 
+static calc_status write_documents(const calc_args *args, const calc_framework *framework,
+                                   const calc_app *app, const calc_exec *exec,
+                                   const calc_settings *settings, calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (framework) {
+        calc_settings_write(out, framework, settings);
+    } else {
+        write_json(out, app, exec);
+    }
+    return calc_output_close(out, errors);
+}
+
+/* @param refused  set where the framework cannot run this; then nothing is written */
 static calc_status export_documents(const calc_args *args, const calc_framework *framework,
                                     const calc_app *app, const calc_exec *exec, int64_t per_node,
-                                    calc_errors *errors)
+                                    bool *refused, calc_errors *errors)
 {
     calc_settings settings = {0};
-    calc_output *out;
+    void *context = (void *)(uintptr_t)framework;
     calc_status status =
         framework ? calc_export(framework, app, exec, per_node, &settings, errors) : CALC_OK;
-    if (status == CALC_OK) {
-        status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-    }
-    if (status == CALC_OK) {
-        if (framework) {
-            calc_settings_write(out, framework, &settings);
-        } else {
-            write_json(out, app, exec);
-        }
-        status = calc_output_close(out, errors);
-    }
     if (status == CALC_OK && framework) {
-        if (!framework->has_model) {
+        *refused = is_refused(framework, app, exec, "this");
+    }
+    if (status == CALC_OK && !*refused) {
+        status = write_documents(args, framework, app, exec, &settings, errors);
+    }
+    if (status == CALC_OK && framework && !*refused) {
+        if (!framework->has_model && !framework->serves) {
             fprintf(stderr, "not in %s: the shape of the model\n", framework->title);
         }
-        void *context = (void *)(uintptr_t)framework;
-        calc_export_lost(framework, app, exec, &settings, tell_lost, context);
-        calc_export_refused(framework, app, exec, tell_refused, context);
+        if (!framework->serves) {
+            calc_export_lost(framework, app, exec, &settings, tell_lost, context);
+        }
     }
     calc_settings_free(&settings);
     return status;
 }
 
+static calc_status load_one(calc_kind kind, void *object, const char *name, calc_errors *errors)
+{
+    calc_input input = {0};
+    calc_status status = calc_input_load(&input, kind, object, name, errors);
+    calc_text_free(&input.text);
+    return status;
+}
+
 static calc_status load(const calc_args *args, calc_app *app, calc_exec *exec, calc_errors *errors)
 {
-    void *const object[] = {app, exec};
-    static const calc_kind kind[] = {CALC_KIND_APP, CALC_KIND_EXEC};
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < 2; i++) {
-        calc_input input = {0};
-        calc_status one = calc_input_load(&input, kind[i], object[i], args->argument[i], errors);
-        status = status == CALC_OK ? one : status;
-        calc_text_free(&input.text);
-    }
+    calc_status first = load_one(CALC_KIND_APP, app, args->argument[0], errors);
+    calc_status second = load_one(CALC_KIND_EXEC, exec, args->argument[1], errors);
+    calc_status status = first == CALC_OK ? second : first;
     return status == CALC_OK ? calc_inputs_set(args, OPT_SET, app, NULL, exec, errors) : status;
+}
+
+/* ---- Two layouts ----------------------------------------------------------------------------- */
+
+static const calc_setting *find_setting(const calc_settings *settings, const char *key)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        if (strcmp(settings->item[i].key, key) == 0) {
+            return &settings->item[i];
+        }
+    }
+    return NULL;
+}
+
+/* An option without a value is there or not. */
+static const char *setting_text(const calc_setting *setting)
+{
+    return !setting ? "-" : setting->value[0] ? setting->value : "set";
+}
+
+/* The settings of `from` that are others in `to`; with `missing` only those that it lacks. */
+static void write_changed(calc_output *out, const calc_settings *from, const calc_settings *to,
+                          bool missing)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const calc_setting *mine = &from->item[i];
+        const calc_setting *other = find_setting(to, mine->key);
+        const char *a = setting_text(missing ? other : mine);
+        const char *b = setting_text(missing ? mine : other);
+        if ((!missing || !other) && strcmp(a, b) != 0) {
+            calc_output_printf(out, "%-46s %-20s %s\n", mine->key, a, b);
+        }
+    }
+}
+
+static calc_status write_diff(const calc_args *args, const calc_framework *framework,
+                              const calc_app *app, const calc_exec *exec, int64_t per_node,
+                              bool *refused, calc_errors *errors)
+{
+    const char *name = calc_opt_value(args, OPT_DIFF);
+    calc_exec other = {0};
+    calc_settings a = {0}, b = {0};
+    calc_output *out;
+    calc_status status = load_one(CALC_KIND_EXEC, &other, name, errors);
+    status = status == CALC_OK ? calc_export(framework, app, exec, per_node, &a, errors) : status;
+    status = status == CALC_OK ? calc_export(framework, app, &other, per_node, &b, errors) : status;
+    if (status == CALC_OK) {
+        *refused = is_refused(framework, app, exec, args->argument[1]);
+        *refused = is_refused(framework, app, &other, name) || *refused;
+    }
+    if (status == CALC_OK && !*refused) {
+        status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
+        if (status == CALC_OK) {
+            write_changed(out, &a, &b, false);
+            write_changed(out, &b, &a, true);
+            status = calc_output_close(out, errors);
+        }
+    }
+    calc_settings_free(&a);
+    calc_settings_free(&b);
+    return status;
 }
 
 static calc_exit list_keys(const calc_args *args, const calc_framework *framework)
@@ -167,23 +264,35 @@ static calc_exit run(const calc_args *args)
     if (args->argument_count != 2) {
         return calc_complain_usage(args->command, "APP and EXE are both needed");
     }
+    bool diff = calc_opt_value(args, OPT_DIFF) != NULL;
+    if (diff && !framework) {
+        return calc_complain_usage(args->command, "--diff compares settings; json has none");
+    }
     calc_app app = {0};
     calc_exec exec = {0};
     calc_errors errors = {0};
+    bool refused = false;
     if (load(args, &app, &exec, &errors) == CALC_OK) {
-        (void)!export_documents(args, framework, &app, &exec, (int64_t)per_node, &errors);
+        (void)!(diff
+                    ? write_diff(args, framework, &app, &exec, (int64_t)per_node, &refused, &errors)
+                    : export_documents(args, framework, &app, &exec, (int64_t)per_node, &refused,
+                                       &errors));
     }
-    return calc_complain_errors(&errors);
+    return refused ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
 }
 
 const calc_command calc_cmd_export = {
     .name = "export",
-    .summary = "write a model and its layout for a training framework",
+    .summary = "write a model and its layout for a program that runs it",
     .detail =
         "Writes the options or the configuration with which a framework runs this layout, for "
         "the release named in the file. Fields of ours that the framework cannot be told are "
-        "named on standard error, and so are combinations that it refuses. json is one object of "
-        "our own two documents.",
+        "named on standard error. If the framework cannot run the layout, since its own checks "
+        "refuse "
+        "it or since it cannot be told a field that makes another layout, nothing is written, the "
+        "reasons are named, and the exit status is 1. --diff lists the settings that another "
+        "layout of "
+        "the model changes, with both values. json is one object of our own two documents.",
     .args = rows,
     .opts = opts,
     .examples = examples,

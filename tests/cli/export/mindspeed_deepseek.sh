@@ -1,2 +1,3 @@
+# exit 1
 D=$ROOT/tests/cli/export
 "$CALC" export --to mindspeed "$D/deepseek.app.json" "$D/deepseek.exe.json"

@@ -1,0 +1,64 @@
+/* Members that say how a model is served. A request in flight is a slot of its replica. */
+#include "formats/plan.h"
+
+#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
+
+/* Tokens of one pass: a chunk beside the decoded tokens, or whole prompts. */
+static int64_t tokens_of_a_step(const calc_app *a, const calc_inference *i, int64_t slots)
+{
+    int64_t prompt = i->prompt_size > 0 ? i->prompt_size : a->seq_size;
+    int64_t prompts = i->prefill_batch > 0 ? i->prefill_batch : 1;
+    bool decodes = i->phase != CALC_INFERENCE_PHASE_PREFILL;
+    bool prefills = i->phase != CALC_INFERENCE_PHASE_DECODE;
+    int64_t decoded = decodes ? slots * (1 + i->speculative_tokens) : 0;
+    int64_t least = decoded > slots ? decoded : slots; /* every slot has room for a token */
+    int64_t tokens = decoded + (prefills ? i->chunk_size : 0);
+    if (i->chunk_size == 0) {
+        int64_t length = prompt + i->generate_size;
+        tokens = prompt * prompts > length ? prompt * prompts : length;
+    }
+    return tokens > least ? tokens : least;
+}
+
+static void set_drafts(calc_plan *plan, const calc_app *a, const calc_inference *i)
+{
+    if (i->speculative_tokens == 0) {
+        return;
+    }
+    SET(SERVE_VERIFIED, i->speculative_tokens + 1);
+    if (a->mtp_blocks > 0) {
+        SET(SERVE_PREDICTED, i->speculative_tokens);
+    } else {
+        SET(SERVE_LOOKED_UP, i->speculative_tokens);
+    }
+}
+
+void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
+{
+    const calc_inference *i = &e->inference;
+    const calc_strategy *s = &e->strategy;
+    if (e->training || i->phase == CALC_INFERENCE_PHASE_NONE) {
+        return;
+    }
+    int64_t prompt = i->prompt_size > 0 ? i->prompt_size : a->seq_size;
+    int64_t requests = i->batch > 0 ? i->batch : e->batch_size;
+    int64_t slots = requests / s->data_par > 0 ? requests / s->data_par : 1;
+    int64_t ranks = s->expert_par * s->expert_tensor_par;
+    /* Replicas of attention that share their experts are one server. */
+    bool shared = a->num_experts > 0 && s->data_par > 1 && ranks > s->tensor_par;
+    int64_t together = shared ? s->data_par : 1;
+    SET(SERVE_LENGTH, prompt + i->generate_size);
+    SET(SERVE_SLOTS, slots);
+    SET(SERVE_ALL_SLOTS, slots * together);
+    SET(SERVE_STEP, tokens_of_a_step(a, i, slots));
+    SET(SERVE_CHUNKED, i->chunk_size > 0);
+    SET(SERVE_CHUNK, i->chunk_size > 0 ? i->chunk_size * together : -1);
+    SET(SERVE_TOGETHER, shared);
+    SET(SERVE_RANKS, s->tensor_par * together);
+    SET(SERVE_EXPERTS, a->num_experts > 0 && s->expert_par > 1);
+    if (i->page_size > 1) {
+        SET(SERVE_PAGE, i->page_size);
+    }
+    SET(SERVE_CACHE, i->kv_datatype);
+    set_drafts(plan, a, i);
+}

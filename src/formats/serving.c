@@ -1,0 +1,99 @@
+/* Programs that serve a model: vLLM, SGLang and TensorRT-LLM. The model is named when they are
+ * started, and its files say in which number format its weights are.
+ * Sources: vLLM, vllm/engine/arg_utils.py; SGLang, python/sglang/srt/server_args.py; TensorRT-LLM,
+ * tensorrt_llm/commands/serve.py and llmapi/llm_args.py. */
+#include "formats/framework.h"
+
+static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16},
+                                     {"float16", CALC_DATATYPE_FLOAT16},
+                                     {"float32", CALC_DATATYPE_FLOAT32},
+                                     {0}};
+static const calc_word cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8", CALC_FORMAT_FLOAT8}, {0}};
+static const calc_word sglang_cache[] = {
+    {"auto", CALC_FORMAT_AUTO}, {"fp8_e4m3", CALC_FORMAT_FLOAT8}, {0}};
+
+/* clang-format off */
+static const calc_row vllm[] = {
+    CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
+    CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size")
+    CALC_ROW(NUMBER, DATA, "--data-parallel-size")
+    CALC_ROW(SWITCH, SERVE_EXPERTS, "--enable-expert-parallel", .value = 1)
+    CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
+    CALC_ROW(NUMBER, SERVE_LENGTH, "--max-model-len")
+    CALC_ROW(NUMBER, SERVE_SLOTS, "--max-num-seqs")
+    CALC_ROW(NUMBER, SERVE_STEP, "--max-num-batched-tokens")
+    CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-chunked-prefill", .value = 1)
+    CALC_ROW(SWITCH, SERVE_CHUNKED, "--no-enable-chunked-prefill", .value = 0)
+    CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = cache)
+    CALC_ROW(NUMBER, SERVE_PAGE, "--block-size")
+    CALC_ROW(FORMAT, SERVE_PREDICTED, "--speculative-config", .text = "{\"method\": \"mtp\", \"num_speculative_tokens\": #}")
+};
+
+static const calc_row sglang[] = {
+    CALC_ROW(NUMBER, SERVE_RANKS, "--tp-size")
+    CALC_ROW(NUMBER, PIPELINE, "--pp-size")
+    CALC_ROW(NUMBER, DATA, "--dp-size")
+    CALC_ROW(SWITCH, SERVE_TOGETHER, "--enable-dp-attention", .value = 1)
+    CALC_ROW(NUMBER, EXPERT, "--ep-size")
+    CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
+    CALC_ROW(NUMBER, SERVE_LENGTH, "--context-length")
+    CALC_ROW(NUMBER, SERVE_ALL_SLOTS, "--max-running-requests")
+    CALC_ROW(NUMBER, SERVE_CHUNK, "--chunked-prefill-size")
+    CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-mixed-chunk", .value = 1)
+    CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = sglang_cache)
+    CALC_ROW(NUMBER, SERVE_PAGE, "--page-size")
+    CALC_ROW_CONSTANT("--speculative-algorithm", .text = "EAGLE", .when = CALC_PLAN_SERVE_PREDICTED)
+    CALC_ROW(NUMBER, SERVE_PREDICTED, "--speculative-num-steps")
+    CALC_ROW_CONSTANT("--speculative-eagle-topk", .text = "1", .when = CALC_PLAN_SERVE_PREDICTED)
+    CALC_ROW(NUMBER, SERVE_VERIFIED, "--speculative-num-draft-tokens", .when = CALC_PLAN_SERVE_PREDICTED)
+};
+
+static const calc_row tensorrt_llm[] = {
+    CALC_ROW(NUMBER, SERVE_RANKS, "tensor_parallel_size")
+    CALC_ROW(NUMBER, PIPELINE, "pipeline_parallel_size")
+    CALC_ROW(SWITCH, SERVE_TOGETHER, "enable_attention_dp", .value = 1)
+    CALC_ROW(NUMBER, EXPERT, "moe_expert_parallel_size")
+    CALC_ROW(NUMBER, EXPERT_TENSOR, "moe_tensor_parallel_size")
+    CALC_ROW(WORDS, PRECISION, "dtype", .words = datatype)
+    CALC_ROW(NUMBER, SERVE_LENGTH, "max_seq_len")
+    CALC_ROW(NUMBER, SERVE_SLOTS, "max_batch_size")
+    CALC_ROW(NUMBER, SERVE_STEP, "max_num_tokens")
+    CALC_ROW(SWITCH, SERVE_CHUNKED, "enable_chunked_prefill", .value = 1)
+    CALC_ROW(WORDS, SERVE_CACHE, "kv_cache_config.dtype", .words = cache)
+    CALC_ROW(NUMBER, SERVE_PAGE, "kv_cache_config.tokens_per_block")
+    CALC_ROW_CONSTANT("speculative_config.decoding_type", .text = "MTP", .when = CALC_PLAN_SERVE_PREDICTED)
+    CALC_ROW(NUMBER, SERVE_PREDICTED, "speculative_config.num_nextn_predict_layers")
+};
+/* clang-format on */
+
+const calc_framework calc_framework_vllm = {
+    .name = "vllm",
+    .title = "vLLM",
+    .version = "0.11",
+    .launch = "run it with bash and the model: its folder or its name; options follow",
+    .script = "vllm serve",
+    .syntax = CALC_SYNTAX_SHELL,
+    .serves = true,
+    .rows = vllm,
+    .count = sizeof vllm / sizeof *vllm};
+
+const calc_framework calc_framework_sglang = {
+    .name = "sglang",
+    .title = "SGLang",
+    .version = "0.5",
+    .launch = "run it with bash and the model: its folder or its name; options follow",
+    .script = "python3 -m sglang.launch_server --model-path",
+    .syntax = CALC_SYNTAX_SHELL,
+    .serves = true,
+    .rows = sglang,
+    .count = sizeof sglang / sizeof *sglang};
+
+const calc_framework calc_framework_tensorrt_llm = {
+    .name = "tensorrt-llm",
+    .title = "TensorRT-LLM",
+    .version = "1.2, PyTorch backend",
+    .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
+    .syntax = CALC_SYNTAX_YAML,
+    .serves = true,
+    .rows = tensorrt_llm,
+    .count = sizeof tensorrt_llm / sizeof *tensorrt_llm};
