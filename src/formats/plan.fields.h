@@ -90,7 +90,6 @@ CALC_PLAN(SERVE_EXPERTS,     NULL,                         0, "experts are sprea
 CALC_PLAN(SERVE_PAGE,        NULL,                         1, "tokens of a page of the cache")
 CALC_PLAN(SERVE_CACHE,       NULL,                         0, "number format of keys and values")
 CALC_PLAN(SERVE_PREDICTED,   NULL,                         0, "tokens drafted by the model's own prediction block")
-CALC_PLAN(SERVE_LOOKED_UP,   NULL,                         0, "tokens drafted from the prompt")
 CALC_PLAN(SERVE_VERIFIED,    NULL,                         0, "tokens verified in a step")
 CALC_PLAN(MODEL,             NULL,                         0, "a model the framework knows by name")
 CALC_PLAN(SEQ,               "app.seq_size",               0, "sequence length")

@@ -20,19 +20,6 @@ static int64_t tokens_of_a_step(const calc_app *a, const calc_inference *i, int6
     return tokens > least ? tokens : least;
 }
 
-static void set_drafts(calc_plan *plan, const calc_app *a, const calc_inference *i)
-{
-    if (i->speculative_tokens == 0) {
-        return;
-    }
-    SET(SERVE_VERIFIED, i->speculative_tokens + 1);
-    if (a->mtp_blocks > 0) {
-        SET(SERVE_PREDICTED, i->speculative_tokens);
-    } else {
-        SET(SERVE_LOOKED_UP, i->speculative_tokens);
-    }
-}
-
 void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
 {
     const calc_inference *i = &e->inference;
@@ -60,5 +47,8 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
         SET(SERVE_PAGE, i->page_size);
     }
     SET(SERVE_CACHE, i->kv_datatype);
-    set_drafts(plan, a, i);
+    if (i->speculative_tokens > 0 && a->mtp_blocks > 0) {
+        SET(SERVE_PREDICTED, i->speculative_tokens);
+        SET(SERVE_VERIFIED, i->speculative_tokens + 1);
+    }
 }

@@ -54,7 +54,12 @@ static void write_key(calc_output *out, const calc_row *row)
     bool constant = row->how == CALC_HOW_CONSTANT;
     calc_output_printf(out, "| `%s` | ", row->key);
     calc_output_printf(out, field && !constant ? "`%s`" : "%s", constant ? "" : field ? field : "");
-    calc_output_printf(out, " | %s", constant ? "always" : calc_plan_meaning(row->member));
+    if (constant && row->when) {
+        calc_output_printf(out, " | with %s%s", calc_plan_meaning(row->when),
+                           row->text[0] ? ":" : "");
+    } else {
+        calc_output_printf(out, " | %s", constant ? "always" : calc_plan_meaning(row->member));
+    }
     if (row->words) {
         calc_output_text(out, ": ");
         write_words(out, row);
