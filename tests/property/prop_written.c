@@ -158,8 +158,32 @@ static calc_app random_model(calc_rng *rng)
         a.expert_feedforward = 2048;
         a.shared_feedforward = once_in(rng, 2) ? 2048 : 0;
     }
+    a.moe_every = a.num_experts > 0 && once_in(rng, 8) ? 2 : 0;
     a.mtp_blocks = once_in(rng, 8) ? ONE_OF(rng, 1, 2) : 0;
     return a;
+}
+
+/* DeepSeek-V2-Lite: the smallest model with experts that all know by name. */
+static void make_latent(calc_app *a)
+{
+    *a = (calc_app){.hidden = 2048,
+                    .feedforward = 10944,
+                    .seq_size = 4096,
+                    .attn_heads = 16,
+                    .attn_size = 128,
+                    .kv_lora_rank = 512,
+                    .qk_nope_size = 128,
+                    .qk_rope_size = 64,
+                    .v_size = 128,
+                    .num_blocks = 27,
+                    .vocab_size = 102400,
+                    .num_experts = 64,
+                    .experts_per_token = 6,
+                    .expert_feedforward = 1408,
+                    .shared_feedforward = 2816,
+                    .dense_blocks = 1,
+                    .causal = true,
+                    .structure_type = CALC_STRUCTURE_TYPE_LLAMA};
 }
 
 static void random_sizes(calc_rng *rng, const calc_app *a, calc_exec *e)
@@ -220,6 +244,31 @@ static void random_choices(calc_rng *rng, calc_exec *e)
     e->last_stage_blocks = once_in(rng, 8) ? ONE_OF(rng, 2, 4, 8) : 0;
 }
 
+/* What is rare is left out, so that more layouts are written. */
+static void make_plain(calc_rng *rng, calc_exec *e)
+{
+    calc_strategy *s = &e->strategy;
+    s->datatype = CALC_DATATYPE_BFLOAT16;
+    s->grad_datatype = s->matrix_datatype = s->weight_datatype = CALC_FORMAT_AUTO;
+    s->optimizer_moment_datatype = CALC_FORMAT_AUTO;
+    s->optimizer_offload = false;
+    s->cuda_graph = s->capacity_factor = 0;
+    s->context_par_type = (calc_context_par_type)ONE_OF(rng, CALC_CONTEXT_PAR_TYPE_RING,
+                                                        CALC_CONTEXT_PAR_TYPE_ULYSSES);
+    e->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    e->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    e->first_stage_blocks = e->last_stage_blocks = 0;
+    if (e->pipeline_interleaving == 1 && once_in(rng, 2)) {
+        e->pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    }
+    if (s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES) {
+        s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+        s->recompute_modules = 0;
+    }
+    s->tensor_par_comm_type =
+        s->tensor_par > 1 ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+}
+
 static void random_serving(calc_rng *rng, const calc_app *a, calc_exec *e)
 {
     calc_strategy *s = &e->strategy;
@@ -254,11 +303,17 @@ static bool random_legal(calc_rng *rng, const calc_system *system, calc_random_l
 {
     memset(&l->exec, 0, sizeof l->exec);
     l->app = random_model(rng);
+    if (once_in(rng, 6)) {
+        make_latent(&l->app);
+    }
     l->exec.training = true;
     l->exec.strategy.context_par_net = l->exec.strategy.expert_par_net = -1;
     l->exec.strategy.expert_tensor_par_net = l->exec.strategy.expert_data_par_net = -1;
     random_sizes(rng, &l->app, &l->exec);
     random_choices(rng, &l->exec);
+    if (once_in(rng, 2)) {
+        make_plain(rng, &l->exec);
+    }
     if (once_in(rng, 4)) {
         random_serving(rng, &l->app, &l->exec);
     }

@@ -242,6 +242,47 @@ START_TEST(sharded_gradients_have_conditions)
 }
 END_TEST
 
+START_TEST(dualpipe_v_has_conditions)
+{
+#define V                                                                                          \
+    exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;                                    \
+    exec.pipeline_interleaving = 1
+    FINE(mindspeed, V);
+    REFUSED(mindspeed, "excludes data_par_overlap", V; s->data_par_overlap = true);
+    REFUSED(mindspeed, "excludes tied_embeddings", V; app.tied_embeddings = CALC_CHOICE_TRUE);
+    REFUSED(mindspeed, "excludes context_par", V; s->context_par = 2; s->data_par = 2);
+    REFUSED(mindspeed, "excludes activations_offload", V; s->activations_offload = true);
+    REFUSED(mindspeed, "two blocks per stage", V; app.num_blocks = 4);
+    REFUSED(mindspeed, "at least 2 * pipeline_par - 1", V; exec.batch_size = 24);
+    FINE(mindspeed, V; exec.batch_size = 28);
+    REFUSED(megatron, "no setting for pipeline_schedule", V);
+}
+END_TEST
+
+START_TEST(mindspore_has_conditions)
+{
+#define MIND                                                                                       \
+    exec.pipeline_interleaving = 1;                                                                \
+    s->expert_par = 4
+    FINE(mindformers, MIND);
+    REFUSED(mindformers, "only one of mtp_blocks", MIND; app.mtp_blocks = 2);
+    REFUSED(mindformers, "needs flash_attention", MIND; s->context_par = 2; s->data_par = 2;
+            s->flash_attention = false);
+    REFUSED(mindformers, "multiple of expert_groups", MIND; app.expert_groups = 3);
+}
+END_TEST
+
+START_TEST(paddle_has_conditions)
+{
+#define PADDLE exec.pipeline_interleaving = 1
+    FINE(paddle, PADDLE);
+    REFUSED(paddle, "excludes a smaller fsdp_par", PADDLE; s->data_par_overlap = true;
+            s->fsdp_par = 2);
+    REFUSED(paddle, "need grad_datatype float32", PADDLE; s->data_par_overlap = true;
+            s->grad_datatype = CALC_FORMAT_BFLOAT16);
+}
+END_TEST
+
 START_TEST(a_configuration_is_not_a_pipeline)
 {
     FINE(deepspeed, setup_dense());
@@ -309,6 +350,9 @@ int main(void)
     tcase_add_test(tests, number_formats_and_offload_need_sharding);
     tcase_add_test(tests, dispatch_has_conditions);
     tcase_add_test(tests, sharded_gradients_have_conditions);
+    tcase_add_test(tests, dualpipe_v_has_conditions);
+    tcase_add_test(tests, mindspore_has_conditions);
+    tcase_add_test(tests, paddle_has_conditions);
     tcase_add_test(tests, a_configuration_is_not_a_pipeline);
     tcase_add_test(tests, trainers_train_and_servers_serve);
     tcase_add_test(tests, the_same_question_has_the_same_answer);
