@@ -1,9 +1,11 @@
-# What comes back, beside what went in; the file says nothing of the model.
-D=$ROOT/tests/cli/export
-for m in gpt3 llama3 deepseek; do
-    echo "$m"
-    procs=$(sed -n 's/.*"num_procs": \([0-9]*\),/\1/p' "$D/$m.exe.json")
-    "$CALC" export --to torchtitan "$D/$m.app.json" "$D/$m.exe.json" 2>lost > run.file &&
-        "$CALC" import --from torchtitan --procs "$procs" --exe exe.json run.file
-    "$CALC" diff "$D/$m.exe.json" exe.json
+# What comes back, beside what went in; the file says nothing of the model but its name.
+sed 's/"activation_recompute": "modules"/"activation_recompute": "full"/; /recompute_modules/d' \
+    "$ROOT/executions/llama3-8B_128_fsdp.json" >sharded.json
+sed 's/"zero_stage": 3/"zero_stage": 2/; s/"pipeline_par": 1/"pipeline_par": 4/
+    s/"data_par": 128/"data_par": 32/; s/"pipeline_interleaving": 1/"pipeline_interleaving": 2/' \
+    sharded.json >stages.json
+for m in sharded stages; do
+    "$CALC" export --to torchtitan llama3-8B "$m.json" --out run.toml 2>lost &&
+        "$CALC" import --from torchtitan --procs 128 --exe exe.json run.toml
+    "$CALC" diff "$m.json" exe.json
 done
