@@ -1,8 +1,12 @@
 #include "cli/shell/remark.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "scratch.h"
 
 static calc_input input_of(const char *name, char *text)
 {
@@ -52,6 +56,28 @@ START_TEST(machines_that_are_not_calibrated_say_which_is)
 }
 END_TEST
 
+/* One's own come first in the list; a short name is the plain machine. */
+START_TEST(the_plain_machine_is_named_before_variants_of_it)
+{
+    char folder[256], text[CALC_REMARK_SIZE];
+    scratch_enter(folder, sizeof folder);
+    ck_assert_int_eq(mkdir("systems", 0755), 0);
+    FILE *file = fopen("systems/h100_a_cluster.json", "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("{\"source\": \"Calibrated on 2026-01-02\"}", file);
+    fclose(file);
+    setenv("CALC_PATH", ".:" CALC_DATA_DIR_SOURCE, 1);
+    calc_input input = input_of("h100_80g_nvl8", "{}");
+    ck_assert_ptr_nonnull(strstr(calc_remark_system(&input, text), "; h100_sxm is"));
+    input = input_of("h100_a_clusters", "{}");
+    ck_assert_ptr_nonnull(strstr(calc_remark_system(&input, text), "; h100_sxm is"));
+    setenv("CALC_PATH", ".", 1);
+    ck_assert_ptr_nonnull(strstr(calc_remark_system(&input, text), "; h100_a_cluster is"));
+    ck_assert_int_eq(remove("systems/h100_a_cluster.json"), 0);
+    scratch_leave(folder);
+}
+END_TEST
+
 START_TEST(models_say_what_their_file_leaves_out)
 {
     char text[CALC_REMARK_SIZE];
@@ -84,6 +110,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, files_of_machines_say_where_their_constants_come_from);
     tcase_add_test(tc, machines_that_are_not_calibrated_say_which_is);
+    tcase_add_test(tc, the_plain_machine_is_named_before_variants_of_it);
     tcase_add_test(tc, models_say_what_their_file_leaves_out);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
