@@ -268,7 +268,7 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
     calc_output_printf(out, "\n%18s  layouts%s\n", calc_human_integer((double)c->total, number),
                        result->partial ? " so far: the sweep is partial" : "");
     write_count(out, c->skipped,
-                conditions ? "skipped: by a condition, or bounds prove them dominated or too large"
+                conditions ? "skipped: by a condition, or dominated or too large by bounds"
                            : "skipped: bounds prove them dominated or too large");
     write_count(out, c->evaluated, "evaluated");
     write_count(out, c->feasible, "feasible");
@@ -279,9 +279,8 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
         write_count(out, c->rejected[v], what);
     }
     double per_s = calc_sweep_write_rate(result);
-    calc_output_printf(out,
-                       "%18s  with %d thread%s (%s): ", calc_human_seconds(result->elapsed_s, time),
-                       result->threads, result->threads == 1 ? "" : "s", result->cpu);
-    calc_output_printf(out, "%s evaluations per second", calc_human_count(per_s, rate));
+    calc_output_printf(out, "%18s  with %d thread%s: ", calc_human_seconds(result->elapsed_s, time),
+                       result->threads, result->threads == 1 ? "" : "s");
+    calc_output_printf(out, "%s evaluations/s", calc_human_count(per_s, rate));
     calc_output_printf(out, ", %s per core\n", calc_human_count(per_s / result->threads, rate));
 }

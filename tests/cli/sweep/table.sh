@@ -4,7 +4,7 @@ sweep() { "$CALC" sweep "$@" --threads 2 --progress none; }
 table() { sed -n '/^Best/,$p'; }
 small='llama3-8B h100_sxm --procs 16 --batch 64'
 for COLUMNS in 60 80 120; do # the wrapped texts are for 80
-    sweep $small --top 5 --front | table | awk -v most="$((COLUMNS > 80 ? COLUMNS : 80))" 'length > most'
+    sweep $small --top 5 --front | awk -v most="$((COLUMNS > 80 ? COLUMNS : 80))" 'length > most'
     sweep $small --top 5 --front | table | grep -E '^ *[0-9#]+=? ' | awk -v most="$COLUMNS" 'length > most'
 done
 COLUMNS=50 sweep $small --top 3 | table
