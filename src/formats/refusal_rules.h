@@ -41,7 +41,7 @@ typedef struct calc_refusals {
 /** Megatron Core, as every framework built on it has it; without FSDP, which has lists of its own.
  */
 extern const calc_refusals calc_refusals_core;
-extern const calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15, calc_refusals_fsdp_0_12;
+extern const calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15;
 extern const calc_refusals calc_refusals_batch_overlap, calc_refusals_graphs, calc_refusals_flex;
 extern const calc_refusals calc_refusals_mindspeed, calc_refusals_nemo;
 extern const calc_refusals calc_refusals_torchtitan, calc_refusals_deepspeed, calc_refusals_paddle,
