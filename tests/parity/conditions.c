@@ -59,7 +59,7 @@ static calc_constraint random_condition(calc_rng *rng, const oracle_layout *layo
     bool word = field && (field->choices || field->type == CALC_TYPE_BOOL);
     size_t relation = word ? 4 + calc_rng_below(rng, 2) : calc_rng_below(rng, 6);
     snprintf(text, sizeof text, "%s %s %s", name, relations[relation],
-             !word            ? "1"
+             !word            ? "0"
              : field->choices ? field->choices[0]
                               : "true");
     ck_assert_msg(calc_constraint_parse(&out, text, NULL) == CALC_OK, "%s", text);

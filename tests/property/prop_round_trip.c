@@ -43,23 +43,22 @@ typedef struct framework_case {
         "attention_kernel", "dispatch_datatype", "combine_datatype", "activation_datatype",        \
         "matrix_datatype", "weight_datatype", "grad_datatype", "grad_reduce_datatype",             \
         "master_datatype", "optimizer_moment_datatype", "scaling", "datatype", "weight_offload",   \
-        "offload_share", "pipeline_schedule", "pipeline_balance", "pipeline_par_overlap",          \
-        "recompute_blocks"
+        "offload_share", "pipeline_schedule", "pipeline_balance", "recompute_blocks"
 
 /* clang-format off */
-static const char *const megatron[] = {OF_ALL, "causal", "ffn_type", "activations_offload",
+static const char *const megatron[] = {OF_ALL, "causal", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindspeed[] = {OF_ALL, "causal", "ffn_type", "param_gather_overlap",
+static const char *const mindspeed[] = {OF_ALL, "pipeline_par_overlap", "causal", "ffn_type", "param_gather_overlap",
     "context_par_type", "window_size", "global_every", "pipeline_interleaving",
     "recompute_modules", NULL};
 static const char *const nemo[] = {OF_ALL, "causal", "param_gather_overlap", "vocab_size",
-    "zero_stage", "fsdp_par", "expert_par_overlap", "context_par_type", "context_par_inner",
+    "zero_stage", "fsdp_par", "expert_par_overlap", "context_par_inner",
     "attention_type", "kv_heads", "kv_lora_rank", "q_lora_rank", "qk_nope_size", "qk_rope_size",
     "v_size", "mtp_blocks", "window_size", "global_every", "optimizer_offload",
     "activation_recompute", "recompute_modules", NULL};
 static const char *const bridge[] = {OF_ALL, "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindformers[] = {OF_ALL, "causal", "ffn_type", "activations_offload",
+static const char *const mindformers[] = {OF_ALL, "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", "context_par_type", "context_par_inner", "fused_activation",
     "expert_par_overlap", "dispatch_type", "fused_cross_entropy", "capacity_factor",
     "vocab_multiple", "zero_stage", "fsdp_par", "data_par_overlap", "expert_tensor_par",
@@ -76,7 +75,7 @@ static const char *const deepspeed[] = {"rank_order", "memory_model", "training"
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
     "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",
     "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling", "datatype",
-    "offload_share", "pipeline_balance", "pipeline_par_overlap", "recompute_blocks",
+    "offload_share", "recompute_blocks",
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
     "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", NULL};
@@ -86,8 +85,8 @@ static const char *const torchtitan[] = {"rank_order", "memory_model", "training
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
     "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",
     "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling", "datatype",
-    "offload_share", "pipeline_schedule", "pipeline_balance", "pipeline_par_overlap",
-    "recompute_blocks", "first_stage_blocks", "last_stage_blocks", "context_par_type",
+    "offload_share", "pipeline_schedule", "pipeline_balance",
+    "recompute_blocks", "first_stage_blocks", "last_stage_blocks",
     "capacity_factor", "activations_offload", "expert_tensor_par", "dispatch_type",
     "optimizer_offload", "fused_activation", "param_gather_overlap", "expert_par_overlap",
     "data_par_overlap", "flash_attention", "activation_recompute", "zero_stage",
