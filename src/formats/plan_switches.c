@@ -113,13 +113,15 @@ static void join_sizes(calc_plan *plan)
 
 static void join_replicas(calc_plan *plan)
 {
+    if (SAYS(REPLICATED)) {
+        SET(INSTANCES, COUNT(REPLICATED));
+    }
     if (!SAYS(SHARD_DATA)) {
         return;
     }
     int64_t together = COUNT(SHARD_DATA) * COUNT(CONTEXT);
     SET(DATA, VALUE(SHARD_DATA) * VALUE(REPLICATED));
     SET(SHARD_RANKS, together);
-    SET(INSTANCES, COUNT(REPLICATED));
     if (together <= 1) {
         SET(SHARDED, 0);
     }

@@ -13,4 +13,7 @@ size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context);
 
+/** Whether one of the frameworks runs a layout: what trains, or what serves it. */
+bool calc_export_starts(const calc_app *app, const calc_exec *exec);
+
 #endif

@@ -265,7 +265,7 @@ static void advise_split(const calc_app *app, const calc_exec *e, const calc_sha
     calc_parameters count;
     calc_count_parameters(app, &count);
     double split = s->expert_par * s->expert_tensor_par;
-    bool room = split < (double)(e->num_procs / e->pipeline_par);
+    bool room = split * (double)e->pipeline_par < (double)e->num_procs;
     bool experts = count.experts / split > (count.total - count.experts) / s->tensor_par;
     advise(hint, room && s->experts > s->expert_par, "raise expert_par");
     advise(hint, true,

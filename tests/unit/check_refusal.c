@@ -338,6 +338,18 @@ START_TEST(the_same_question_has_the_same_answer)
 }
 END_TEST
 
+START_TEST(a_layout_starts_if_one_framework_runs_it)
+{
+    setup_dense();
+    ck_assert(calc_export_starts(&app, &exec));
+    setup(); /* stages and experts */
+    exec.strategy.weight_offload = true;
+    ck_assert(!calc_export_starts(&app, &exec));
+    setup_serving();
+    ck_assert(calc_export_starts(&app, &exec));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("refusal");
@@ -356,6 +368,7 @@ int main(void)
     tcase_add_test(tests, a_configuration_is_not_a_pipeline);
     tcase_add_test(tests, trainers_train_and_servers_serve);
     tcase_add_test(tests, the_same_question_has_the_same_answer);
+    tcase_add_test(tests, a_layout_starts_if_one_framework_runs_it);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

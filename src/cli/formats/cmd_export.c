@@ -173,12 +173,24 @@ static calc_status load_one(calc_kind kind, void *object, const char *name, calc
     return status;
 }
 
+/* What "auto" comes to depends on the machine, too. */
+static calc_status check_settled(const calc_exec *exec, calc_errors *errors)
+{
+    if (exec->automatic == 0) {
+        return CALC_OK;
+    }
+    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, NULL,
+                           "calc run APP SYS EXE --save-exe FILE writes what they come to",
+                           "fields of the execution say \"auto\"");
+}
+
 static calc_status load(const calc_args *args, calc_app *app, calc_exec *exec, calc_errors *errors)
 {
     calc_status first = load_one(CALC_KIND_APP, app, args->argument[0], errors);
     calc_status second = load_one(CALC_KIND_EXEC, exec, args->argument[1], errors);
     calc_status status = first == CALC_OK ? second : first;
-    return status == CALC_OK ? calc_inputs_set(args, OPT_SET, app, NULL, exec, errors) : status;
+    status = status == CALC_OK ? calc_inputs_set(args, OPT_SET, app, NULL, exec, errors) : status;
+    return status == CALC_OK ? check_settled(exec, errors) : status;
 }
 
 /* ---- Two layouts ----------------------------------------------------------------------------- */
@@ -223,6 +235,7 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     calc_settings a = {0}, b = {0};
     calc_output *out;
     calc_status status = load_one(CALC_KIND_EXEC, &other, name, errors);
+    status = status == CALC_OK ? check_settled(&other, errors) : status;
     status = status == CALC_OK ? calc_export(framework, app, exec, per_node, &a, errors) : status;
     status = status == CALC_OK ? calc_export(framework, app, &other, per_node, &b, errors) : status;
     if (status == CALC_OK) {

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "formats/refusal.h"
+
 /* What makes no difference: predictions are no better than that. */
 static const double same_share = 0.01, same_memory_share = 0.1;
 
@@ -21,6 +23,18 @@ static bool make(calc_sweep_rows *rows, size_t count)
 {
     *rows = (calc_sweep_rows){.row = calloc(count > 0 ? count : 1, sizeof *rows->row)};
     return rows->row != NULL;
+}
+
+/* Find out which rows can be started. */
+static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
+{
+    calc_app app;
+    calc_system system;
+    for (size_t i = 0; i < rows->count; i++) {
+        const calc_found *layout = rows->row[i].layout;
+        study->designs.get(study->designs.context, layout->design, &app, &system);
+        rows->row[i].starts = calc_export_starts(&app, &layout->exec);
+    }
 }
 
 void calc_sweep_rows_free(calc_sweep_rows *rows)
@@ -97,10 +111,12 @@ calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *
         }
     }
     rows->of = rows->count;
+    mark(rows, study);
     return CALC_OK;
 }
 
-calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_front *front)
+calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
+                                  const calc_front *front)
 {
     size_t shown = front->count < CALC_SWEEP_ROWS_FRONT ? front->count : CALC_SWEEP_ROWS_FRONT;
     if (!make(rows, shown)) {
@@ -112,6 +128,7 @@ calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_front *front
     }
     rows->count = shown;
     rows->of = front->count;
+    mark(rows, study);
     return CALC_OK;
 }
 
@@ -177,5 +194,6 @@ calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study
         rows->row[i] = (calc_sweep_row){.layout = list[at].layout, .number = at + 1};
     }
     free(list);
+    mark(rows, study);
     return CALC_OK;
 }

@@ -14,6 +14,7 @@ typedef struct calc_sweep_row {
     size_t number;            /**< its place in the whole list */
     size_t alike;             /**< layouts behind it that the row stands for, too */
     bool equal;               /**< not the first, and as good as that within 1 % */
+    bool starts;              /**< a framework can be told to run it: calc_export_starts() */
 } calc_sweep_row;
 
 /** A table. Owns its rows; free with calc_sweep_rows_free(). Start with {0}. */
@@ -39,7 +40,9 @@ CALC_MUST_USE calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc
                                                const calc_front *best, size_t top);
 
 /** The front, evenly spread. @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_front *front);
+CALC_MUST_USE calc_status calc_sweep_rows_front(calc_sweep_rows *rows,
+                                                const calc_sweep_study *study,
+                                                const calc_front *front);
 
 /** The best of each group that has one: designs from the best to the worst, those of a number of
  *  processors together; without designs in the order of these numbers, evenly spread.

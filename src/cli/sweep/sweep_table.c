@@ -137,7 +137,7 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
 /* What the tables so far show that heads do not explain. */
 typedef struct legend {
     unsigned letters; /* of flags, by bit */
-    bool nets, sizes, equal, alike;
+    bool nets, sizes, equal, alike, lacks;
 } legend;
 
 static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_rows *rows)
@@ -156,6 +156,7 @@ static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_
     }
     for (size_t r = 0; r < rows->count; r++) {
         l->equal |= rows->row[r].equal;
+        l->lacks |= !rows->row[r].starts;
     }
 }
 
@@ -164,6 +165,9 @@ static void write_legend(calc_output *out, const legend *l)
     char text[TEXT_SIZE] = "";
     if (l->equal) {
         calc_append(text, TEXT_SIZE, " =: within 1 %% of the best.");
+    }
+    if (l->lacks) {
+        calc_append(text, TEXT_SIZE, " !: no framework runs it: calc export says why.");
     }
     if (l->alike) {
         calc_append(text, TEXT_SIZE,
@@ -239,8 +243,8 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
         status = write_table(out, study, view, view->best, title, &l, errors);
         if (status == CALC_OK && view->front) {
-            status =
-                calc_errors_status(errors, calc_sweep_rows_front(&rows, &result->group[0].front));
+            status = calc_errors_status(
+                errors, calc_sweep_rows_front(&rows, study, &result->group[0].front));
         }
         if (status == CALC_OK && view->front) {
             status = write_table(out, study, view, &rows, "Pareto front", &l, errors);

@@ -28,6 +28,8 @@ data_parallel_shard_degree = -1
 tensor_parallel_degree = 2 # of 8
 END
 "$CALC" import --from torchtitan --procs 64 titan.toml
+printf '[parallelism]\ndata_parallel_replicate_degree = 2\n' >titan.toml
+"$CALC" import --from torchtitan --procs 16 titan.toml 2>/dev/null | grep -E 'data_par"|fsdp_par'
 printf '[parallelism\n' >bad.toml
 "$CALC" import --from torchtitan bad.toml
 printf '[parallelism]\ntensor_parallel_degree = "two"\n' >bad.toml
