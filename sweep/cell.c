@@ -167,15 +167,19 @@ static void fill_flags(calc_cell *k, const calc_space *space)
     k->gathers = calc_space_pick(space, CALC_AXIS_param_gather_overlap, choices, 3, k->gather);
 }
 
-/* Without replicas only the state that shards nothing is legal. */
-static void fill_choices(calc_cell *k, const calc_rows *rows)
+/* Without replicas only the state that shards nothing is legal. Gradients and weights are sharded
+ * beside stages, or experts on several ranks, only if somebody asks for it: Megatron-FSDP has
+ * neither (docs/frameworks.md). */
+static void fill_choices(calc_cell *k, const calc_space *space, const calc_rows *rows)
 {
+    bool split = k->exec.pipeline_par > 1 || k->exec.strategy.expert_par > 1;
+    bool usual = space->axis[CALC_AXIS_zero_stage].standard && split;
     k->choices = 0;
     k->resident = 0;
     for (size_t i = 0; i < rows->choices; i++) {
         const calc_row_choice *c = &rows->choice[i];
         bool plain = !c->sharding && c->zero == 0;
-        if (k->alone ? plain : !c->alone) {
+        if (k->alone ? plain : !c->alone && !(usual && c->zero >= 2)) {
             k->choice[k->choices++] = (unsigned char)i;
             k->resident += i < rows->resident;
         }
@@ -210,7 +214,7 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
     k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
     fill_chunkings(k, space, rows, compat);
     fill_flags(k, space);
-    fill_choices(k, rows);
+    fill_choices(k, space, rows);
     fill_pairs(k, space, system, rows);
     for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
         k->optimizer[i].known = false;

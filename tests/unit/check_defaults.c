@@ -167,13 +167,16 @@ END_TEST
 
 enum { POINTS = 20000 };
 static calc_stats point[POINTS];
-static size_t points;
+static size_t points, sharded, sharded_beside; /* gradients; beside stages or split experts */
 
 static bool keep(void *context, const calc_sweep_point *p)
 {
     (void)context;
     ck_assert_uint_lt(points, POINTS);
     point[points++] = *p->stats;
+    bool split = p->exec->pipeline_par > 1 || p->exec->strategy.expert_par > 1;
+    sharded += p->exec->strategy.zero_stage >= 2;
+    sharded_beside += p->exec->strategy.zero_stage >= 2 && split;
     return true;
 }
 
@@ -190,7 +193,7 @@ static size_t repeated(const char *const *axes)
     calc_sweep_result result;
     calc_sweep_options options = {.threads = 1, .point = keep};
     size_t same = 0;
-    points = 0;
+    points = sharded = sharded_beside = 0;
     set(CALC_AXIS_num_procs, 16);
     set(CALC_AXIS_batch_size, 32);
     for (size_t i = 0; axes && axes[i]; i++) {
@@ -220,6 +223,19 @@ START_TEST(no_layout_is_searched_twice)
         serve();
         ck_assert_uint_eq(repeated(NULL), 0);
     }
+}
+END_TEST
+
+START_TEST(gradients_are_sharded_beside_stages_and_experts_only_if_somebody_asks)
+{
+    static const char *const asked[] = {"zero_stage=0,2,3", NULL};
+    begin("qwen3-30B-A3B", "h200");
+    repeated(NULL);
+    ck_assert_uint_gt(sharded, 0);
+    ck_assert_uint_eq(sharded_beside, 0);
+    begin("qwen3-30B-A3B", "h200");
+    repeated(asked);
+    ck_assert_uint_gt(sharded_beside, 0);
 }
 END_TEST
 
@@ -300,6 +316,7 @@ int main(void)
     tcase_add_test(cases, what_is_served_is_not_trained);
     tcase_add_test(cases, what_no_layout_can_serve_is_an_error);
     tcase_add_test(cases, no_layout_is_searched_twice);
+    tcase_add_test(cases, gradients_are_sharded_beside_stages_and_experts_only_if_somebody_asks);
     tcase_add_test(cases, nor_where_fields_are_asked_for_that_do_nothing);
     tcase_add_test(cases, bfloat16_is_taken_where_every_machine_has_it);
     tcase_add_test(cases, the_best_layout_of_llama3_405B_is_the_published_one);
