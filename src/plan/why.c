@@ -64,6 +64,7 @@ static void try(search *s, const calc_exec *exec)
         (stats.total_time != out->before.total_time ||
          stats.proc_mem_tier1_cap_req != out->before.proc_mem_tier1_cap_req ||
          stats.proc_mem_tier2_cap_req != out->before.proc_mem_tier2_cap_req)) {
+        change.exec = *exec;
         change.time_s = stats.total_time;
         change.tier1_bytes = stats.proc_mem_tier1_cap_req;
         out->change[out->count++] = change;

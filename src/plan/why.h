@@ -9,6 +9,7 @@ enum { CALC_WHY_CHANGES = 512 /**< changes that are remembered */ };
 
 /** A change and what it comes to. */
 typedef struct calc_why_change {
+    calc_exec exec;     /**< changed; of a rate nothing is */
     char text[160];     /**< "tensor_par 4 -> 8, data_par 12 -> 6" */
     double time_s;      /**< of a step, with it */
     double tier1_bytes; /**< memory of a processor, with it */

@@ -9,6 +9,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "formats/refusal.h"
 #include "io/json_put.h"
 #include "plan/why.h"
 
@@ -95,14 +96,14 @@ static void write_bottleneck(calc_output *out, const calc_inputs *in, const calc
 }
 
 static void write_change(calc_output *out, const calc_stats *before, const calc_why_change *change,
-                         bool memory)
+                         char mark, bool memory)
 {
     char time[CALC_HUMAN_MAX];
     double tenths = round(1000 * (change->time_s / before->total_time - 1));
     if ((int)strlen(change->text) > WIDTH - 3) {
-        calc_output_printf(out, "  %s\n%*s", change->text, WIDTH, "");
+        calc_output_printf(out, "%c %s\n%*s", mark, change->text, WIDTH, "");
     } else {
-        calc_output_printf(out, "  %-*s", WIDTH - 2, change->text);
+        calc_output_printf(out, "%c %-*s", mark, WIDTH - 2, change->text);
     }
     calc_output_printf(out, "%11s", calc_human_seconds(change->time_s, time));
     if (isfinite(tenths)) {
@@ -117,18 +118,23 @@ static void write_change(calc_output *out, const calc_stats *before, const calc_
 static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
 {
     size_t count = useful(why, top);
+    bool starts = calc_export_starts(&in->app, &in->exec);
+    bool marked = false;
     char tried[CALC_HUMAN_MAX];
     write_bottleneck(out, in, why);
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
                        "Changes of a field, or of a pair of sizes", "step", "change", "GiB");
     for (size_t i = 0; i < count; i++) {
-        write_change(out, &why->before, &why->change[i], true);
+        bool mark = starts && !calc_export_starts(&in->app, &why->change[i].exec);
+        write_change(out, &why->before, &why->change[i], mark ? '!' : ' ', true);
+        marked |= mark;
     }
-    calc_output_printf(out, "  %s%s tried\n", count == 0 ? "none helps; " : "",
-                       calc_human_integer((double)why->tried, tried));
+    calc_output_printf(out, "  %s%s tried%s\n", count == 0 ? "none helps; " : "",
+                       calc_human_integer((double)why->tried, tried),
+                       marked ? "; !: no framework runs it: calc export says why" : "");
     calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, "10 % more of each rate", "step", "change");
     for (size_t i = 0; i < why->resources && why->before.total_time > 0; i++) {
-        write_change(out, &why->before, &why->resource[i], false);
+        write_change(out, &why->before, &why->resource[i], ' ', false);
     }
 }
 
