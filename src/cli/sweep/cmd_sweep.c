@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
+#include "cli/sweep/sweep_infeasible.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_page.h"
 #include "cli/sweep/sweep_plan.h"
@@ -212,49 +213,6 @@ static void complain_partial(const task *t)
     }
 }
 
-/* What would help if nothing can run for one reason alone; NULL: nothing in a few words. */
-static const char *help_with(const calc_sweep_study *study, const calc_sweep_counts *counts)
-{
-    bool served = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
-    if (counts->total > 0 && counts->rejected[CALC_VERDICT_MEM1_CAPACITY] == counts->total) {
-        return served ? "use more processors, or narrower weights (--axis weight_datatype=float8)"
-                      : "use more processors, or a narrower optimizer (--axis "
-                        "optimizer_moment_datatype=bfloat16)";
-    }
-    if (counts->total > 0 && counts->rejected[CALC_VERDICT_NETWORK_SIZE] == counts->total) {
-        return "use fewer processors: the size of the largest of sys.networks is less";
-    }
-    return NULL;
-}
-
-/* Why no layout can run. Bounds skip what does not fit as well. */
-static void complain_infeasible(const task *t)
-{
-    const calc_sweep_counts *counts = &t->result.counts;
-    char number[CALC_HUMAN_MAX];
-    const char *hint = help_with(&t->study, counts);
-    fprintf(stderr, "infeasible: none of %s layouts can run",
-            calc_human_integer((double)counts->total, number));
-    const char *glue = ": ";
-    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
-        if (counts->rejected[v] > 0) {
-            fprintf(stderr, "%s%s %s", glue, calc_verdict_text((calc_verdict)v),
-                    calc_human_integer((double)counts->rejected[v], number));
-            glue = ", ";
-        }
-    }
-    if (counts->filtered > 0) {
-        fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
-        glue = ", ";
-    }
-    if (counts->skipped > 0) {
-        fprintf(stderr, "%sskipped%s %s", glue,
-                t->study.options.constraints > 0 ? " by --where or bounds" : "",
-                calc_human_integer((double)counts->skipped, number));
-    }
-    fprintf(stderr, "%s%s\n", hint ? "; hint: " : "", hint ? hint : "");
-}
-
 /* ---- The sweep ------------------------------------------------------------------------------- */
 
 static calc_status sweep(task *t, calc_errors *errors)
@@ -292,7 +250,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     complain_partial(t);
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK && !found) {
-        complain_infeasible(t);
+        calc_sweep_infeasible(&t->study, &t->result.counts);
         result = CALC_EXIT_INFEASIBLE;
     }
     return result;

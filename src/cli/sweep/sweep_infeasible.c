@@ -1,0 +1,70 @@
+#include "cli/sweep/sweep_infeasible.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/draw/human.h"
+
+/* The largest network of the design that has one larger than those of all others. */
+static const char *largest_network(const calc_sweep_study *study, char text[CALC_HINT_SIZE])
+{
+    calc_app app;
+    calc_system system;
+    int64_t size = 0;
+    for (uint64_t d = 0; d < study->designs.count; d++) {
+        study->designs.get(study->designs.context, d, &app, &system);
+        for (int64_t i = 0; i < system.networks_count; i++) {
+            if (system.networks[i].size > size) {
+                size = system.networks[i].size;
+                snprintf(text, CALC_HINT_SIZE,
+                         "at most %lld processors are on a network: --procs %lld, or --set "
+                         "networks[%lld].size",
+                         (long long)size, (long long)size, (long long)i);
+            }
+        }
+    }
+    return text;
+}
+
+/* What would help if nothing can run for one reason alone; NULL: nothing in a few words. */
+static const char *help_with(const calc_sweep_study *study, const calc_sweep_counts *counts,
+                             char text[CALC_HINT_SIZE])
+{
+    bool served = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    if (counts->total > 0 && counts->rejected[CALC_VERDICT_MEM1_CAPACITY] == counts->total) {
+        return served ? "use more processors, or narrower weights (--axis weight_datatype=float8)"
+                      : "use more processors, or a narrower optimizer (--axis "
+                        "optimizer_moment_datatype=bfloat16)";
+    }
+    if (counts->total > 0 && counts->rejected[CALC_VERDICT_NETWORK_SIZE] == counts->total) {
+        return largest_network(study, text);
+    }
+    return NULL;
+}
+
+void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_counts *counts)
+{
+    char number[CALC_HUMAN_MAX];
+    char text[CALC_HINT_SIZE];
+    const char *hint = help_with(study, counts, text);
+    fprintf(stderr, "infeasible: none of %s layouts can run",
+            calc_human_integer((double)counts->total, number));
+    const char *glue = ": ";
+    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
+        if (counts->rejected[v] > 0) {
+            fprintf(stderr, "%s%s %s", glue, calc_verdict_text((calc_verdict)v),
+                    calc_human_integer((double)counts->rejected[v], number));
+            glue = ", ";
+        }
+    }
+    if (counts->filtered > 0) {
+        fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
+        glue = ", ";
+    }
+    if (counts->skipped > 0) {
+        fprintf(stderr, "%sskipped%s %s", glue,
+                study->options.constraints > 0 ? " by --where or bounds" : "",
+                calc_human_integer((double)counts->skipped, number));
+    }
+    fprintf(stderr, "%s%s\n", hint ? "; hint: " : "", hint ? hint : "");
+}
