@@ -27,7 +27,7 @@ static const calc_arg rows[] = {CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "
                                 CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .doc = "the layout"),
                                 {0}};
 static const char *const examples[] = {
-    "calc why gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
+    "calc why qwen3-235B-A22B h200 best.json",
     "calc why llama3-405B h100_sxm llama3-405B_16384 --top 3 --json -", NULL};
 
 /* Index of the largest part. */

@@ -34,7 +34,7 @@ static const calc_arg rows[] = {
                       .doc = "how it is laid out: likewise, or a name in executions/"),
     {0}};
 static const char *const examples[] = {
-    "calc export --to megatron gpt3-175B 3072_t4_p64_d12_mbs4_full",
+    "calc export --to megatron qwen3-235B-A22B best.json --out train.sh",
     "calc export --to torchtitan model.json run.json --out run.toml",
     "calc export --to vllm llama3-70B llama3-70B_serving_8",
     "calc export --to megatron llama3-70B old.json --diff new.json", NULL};

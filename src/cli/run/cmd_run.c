@@ -64,6 +64,7 @@ enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {CALC_ARGS_RUN, {0}};
 static const char *const examples[] = {
+    "calc run llama3-70B h100_sxm llama3-70B_512 --band",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",

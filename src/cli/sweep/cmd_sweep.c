@@ -333,6 +333,7 @@ static calc_exit run(const calc_args *args)
 }
 
 static const char *const examples[] = {
+    "calc sweep qwen3-235B-A22B h200 --procs 256 --batch 1024 --save-best best.json",
     "calc sweep",
     "calc sweep gpt3-175B a100_80g --procs 512 --batch 512 --top 5",
     "calc sweep gpt3-175B h100_80g_nvl8 --procs 8:8192:8 --batch 2340 --per num_procs",
