@@ -6,8 +6,10 @@
 static void add(written *w, const char *key, const char *value)
 {
     ck_assert_int_lt(w->count, WRITTEN_MAX);
-    snprintf(w->key[w->count], WRITTEN_TEXT, "%s", key);
-    snprintf(w->value[w->count], WRITTEN_TEXT, "%s", value);
+    ck_assert_uint_lt(strlen(key), WRITTEN_TEXT);
+    ck_assert_uint_lt(strlen(value), WRITTEN_TEXT);
+    strcpy(w->key[w->count], key);
+    strcpy(w->value[w->count], value);
     w->count++;
 }
 

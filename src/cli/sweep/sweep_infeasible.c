@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 
+enum { TEXT_SIZE = 192 };
+
 /* The largest network of the design that has one larger than those of all others. */
-static const char *largest_network(const calc_sweep_study *study, char text[CALC_HINT_SIZE])
+static const char *largest_network(const calc_sweep_study *study, char text[TEXT_SIZE])
 {
     calc_app app;
     calc_system system;
@@ -16,7 +18,7 @@ static const char *largest_network(const calc_sweep_study *study, char text[CALC
         for (int64_t i = 0; i < system.networks_count; i++) {
             if (system.networks[i].size > size) {
                 size = system.networks[i].size;
-                snprintf(text, CALC_HINT_SIZE,
+                snprintf(text, TEXT_SIZE,
                          "at most %lld processors are on a network: --procs %lld, or --set "
                          "networks[%lld].size",
                          (long long)size, (long long)size, (long long)i);
@@ -28,7 +30,7 @@ static const char *largest_network(const calc_sweep_study *study, char text[CALC
 
 /* What would help if nothing can run for one reason alone; NULL: nothing in a few words. */
 static const char *help_with(const calc_sweep_study *study, const calc_sweep_counts *counts,
-                             char text[CALC_HINT_SIZE])
+                             char text[TEXT_SIZE])
 {
     bool served = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
     if (counts->total > 0 && counts->rejected[CALC_VERDICT_MEM1_CAPACITY] == counts->total) {
@@ -45,7 +47,7 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
 void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_counts *counts)
 {
     char number[CALC_HUMAN_MAX];
-    char text[CALC_HINT_SIZE];
+    char text[TEXT_SIZE];
     const char *hint = help_with(study, counts, text);
     fprintf(stderr, "infeasible: none of %s layouts can run",
             calc_human_integer((double)counts->total, number));
