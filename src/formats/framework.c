@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "formats/pattern.h"
+#include "formats/stage_text.h"
 #include "spec/field.h"
 
 const calc_framework *const calc_framework_list[] = {
@@ -104,6 +105,15 @@ static bool write_pattern(const calc_plan *plan, calc_syntax syntax, char *text)
                               CALC_ROW_TEXT_SIZE);
 }
 
+static bool write_stages(const calc_plan *plan, char *text)
+{
+    calc_stage_text stages = {.stages = (int64_t)calc_plan_value(plan, CALC_PLAN_PIPELINE),
+                              .blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_BLOCKS),
+                              .mtp_blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_MTP),
+                              .ends = calc_plan_value(plan, CALC_PLAN_STAGE_BLOCKS) == 2};
+    return calc_stage_text_write(&stages, text, CALC_ROW_TEXT_SIZE);
+}
+
 static bool write_pair(double first, double second, calc_syntax syntax, char shell_glue, char *text)
 {
     bool shell = syntax == CALC_SYNTAX_SHELL;
@@ -155,6 +165,8 @@ bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *pl
         return write_set(row, (int64_t)value, syntax, text);
     case CALC_HOW_PATTERN:
         return write_pattern(plan, syntax, text);
+    case CALC_HOW_STAGES:
+        return write_stages(plan, text);
     case CALC_HOW_SIZES:
         return write_pair(value, floor(calc_plan_get(plan, CALC_PLAN_CONTEXT, value) / value),
                           syntax, ' ', text);
@@ -292,6 +304,18 @@ static bool read_pattern(const char *text, calc_plan *plan, char *expect, size_t
     return true;
 }
 
+static bool read_stages(const char *text, calc_plan *plan, char *expect, size_t size)
+{
+    calc_stage_text stages;
+    if (!calc_stage_text_read(text, &stages)) {
+        snprintf(expect, size, "stages like Et*3|(t*4|)*14t*2L");
+        return false;
+    }
+    plan->value[CALC_PLAN_STAGE_BLOCKS] = stages.uneven ? 3 : stages.ends ? 2 : 1;
+    plan->value[CALC_PLAN_STAGE_COUNT] = (double)stages.stages;
+    return true;
+}
+
 bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size)
 {
@@ -321,6 +345,8 @@ bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char 
         return read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:
         return read_pattern(text, plan, expect, size);
+    case CALC_HOW_STAGES:
+        return read_stages(text, plan, expect, size);
     default:
         return true;
     }

@@ -22,6 +22,7 @@ typedef enum calc_how {
     CALC_HOW_WORDS,    /**< one of .words; other values are not written */
     CALC_HOW_SET,      /**< the .words whose bits are set */
     CALC_HOW_PATTERN,  /**< which blocks have experts: a period or a list of 0 and 1 */
+    CALC_HOW_STAGES,   /**< which blocks each stage has: stage_text.h */
     CALC_HOW_SIZES,    /**< inner and outer size of hierarchical context parallelism */
     CALC_HOW_WINDOW,   /**< tokens before and after */
     CALC_HOW_FORMAT,   /**< .text, with the number where it has a '#' */

@@ -196,7 +196,9 @@ static void apply_pipeline(const calc_plan *plan, calc_exec *e)
     enum { INTERLEAVED = 100 };
     int64_t looped = COUNT(LOOPED) % INTERLEAVED;
     e->pipeline_schedule = (calc_pipeline_schedule)COUNT_OR(SCHEDULE, looped);
-    e->pipeline_balance = YES(ENDS) ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
+    e->pipeline_balance = COUNT(STAGE_BLOCKS) == 3 ? CALC_PIPELINE_BALANCE_FREE
+                          : YES(ENDS)              ? CALC_PIPELINE_BALANCE_ENDS
+                                                   : CALC_PIPELINE_BALANCE_BLOCKS;
     e->first_stage_blocks = COUNT(FIRST_BLOCKS);
     e->last_stage_blocks = COUNT(LAST_BLOCKS);
     e->strategy.pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP);

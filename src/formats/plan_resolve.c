@@ -154,6 +154,12 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
     if (exec->pipeline_par == 1 || exec->pipeline_interleaving == 1) {
         s->pipeline_par_overlap = false;
     }
+    /* An end less on both of two stages, or on the one that has a block more, is the same. */
+    bool alike = exec->pipeline_par == 2 || (app->num_blocks + 2) % exec->pipeline_par == 1;
+    if (exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && exec->pipeline_interleaving == 1 &&
+        exec->first_stage_blocks == 0 && exec->last_stage_blocks == 0 && alike) {
+        exec->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    }
     if (s->data_par * s->context_par == 1) {
         s->optimizer_sharding = s->data_par_overlap = false;
         s->zero_stage = s->fsdp_par = 0;

@@ -71,6 +71,34 @@ static void set_queues(calc_plan *plan, const calc_exec *e)
     }
 }
 
+/* Stages that differ are a list. */
+static void set_stages(calc_plan *plan, const calc_exec *e)
+{
+    bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    bool listed = e->pipeline_par > 1 && e->pipeline_interleaving == 1 &&
+                  e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE && e->first_stage_blocks == 0 &&
+                  e->last_stage_blocks == 0 &&
+                  (COUNT(BLOCKS) + (ends ? 2 : 0)) % e->pipeline_par != 0;
+    SET(EVEN_ENDS, ends && !listed);
+    if (listed) {
+        SET(STAGE_BLOCKS, ends ? 2 : 1);
+    }
+}
+
+/* Such a list may also be of equal stages with chunks. */
+static void join_stages(calc_plan *plan)
+{
+    if (SAYS(EVEN_ENDS)) {
+        SET(ENDS, VALUE(EVEN_ENDS));
+    }
+    if (SAYS(STAGE_BLOCKS)) {
+        SET(ENDS, VALUE(STAGE_BLOCKS) == 2);
+    }
+    if (COUNT(STAGE_COUNT) > COUNT(PIPELINE) && COUNT(STAGE_COUNT) % COUNT(PIPELINE) == 0) {
+        SET(CHUNKS, COUNT(STAGE_COUNT) / COUNT(PIPELINE));
+    }
+}
+
 void calc_plan_split(calc_plan *plan, const calc_exec *e)
 {
     bool heads = e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
@@ -84,6 +112,7 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
     }
     set_replicas(plan, e);
     set_queues(plan, e);
+    set_stages(plan, e);
     SET(RECOMPUTES, e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
     SET(WIDE_GRAD, e->strategy.grad_datatype == CALC_FORMAT_FLOAT32);
     SET(TENSOR_SWITCHES, tensor_switches(e));
@@ -146,6 +175,7 @@ void calc_plan_join(calc_plan *plan)
     int64_t sharding = COUNT(SHARDING_SWITCHES);
     join_sizes(plan);
     join_replicas(plan);
+    join_stages(plan);
     join_formats(plan);
     if (SAYS(RECOMPUTES)) {
         SET(RECOMPUTE, COUNT(RECOMPUTES) > 0 ? COUNT_OR(RECOMPUTE, 2) : 0);

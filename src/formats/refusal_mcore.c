@@ -77,6 +77,10 @@ static bool stages_are_uneven(const calc_resolved *r)
            (stages > 0 ? !calc_divides(stages * chunks, blocks) : blocks != 0);
 }
 
+/* pipeline_parallel_layer_layout.py: stages that differ are listed, here without chunks. */
+CALC_REFUSAL(chunks_are_uneven,
+             stages_are_uneven(r) && (e->pipeline_interleaving > 1 || e->first_stage_blocks > 0 ||
+                                      e->last_stage_blocks > 0))
 CALC_REFUSAL(blocks_are_spread_freely,
              e->pipeline_par > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE)
 /* transformer_config.py */
@@ -148,6 +152,15 @@ CALC_REFUSAL(shared_overlap_without_exchange,
              a->num_experts > 0 && s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED &&
                  s->dispatch_type != CALC_DISPATCH_TYPE_ALL_TO_ALL)
 
+#define UNEVEN                                                                                     \
+    "the blocks do not divide by stages and chunks: first_stage_blocks or last_stage_blocks can "  \
+    "take what is left"
+
+static const calc_refusal even[] = {{stages_are_uneven, UNEVEN}};
+CALC_REFUSALS(calc_refusals_even, even);
+static const calc_refusal listed[] = {{chunks_are_uneven, UNEVEN}};
+CALC_REFUSALS(calc_refusals_listed, listed);
+
 static const calc_refusal core[] = {
     {heads_do_not_divide, "attn_heads is not a multiple of tensor_par"},
     {kv_heads_do_not_divide, "kv_heads is not a multiple of tensor_par"},
@@ -167,8 +180,6 @@ static const calc_refusal core[] = {
      "the replicas of experts do not divide by those of the sharded state (fsdp_par)"},
     {blocks_are_spread_freely,
      "pipeline_balance free is --pipeline-model-parallel-layout, which is yours to write"},
-    {stages_are_uneven, "the blocks do not divide by stages and chunks: first_stage_blocks or "
-                        "last_stage_blocks can take what is left"},
     {ends_and_lengths, "pipeline_balance ends excludes first_stage_blocks and last_stage_blocks"},
     {two_stages_without_overlap,
      "pipeline_interleaving with two stages needs pipeline_par_overlap"},

@@ -41,6 +41,8 @@ typedef struct calc_refusals {
 /** Megatron Core, as every framework built on it has it; without FSDP, which has lists of its own.
  */
 extern const calc_refusals calc_refusals_core;
+/** Stages hold equally many blocks; or they are listed where they do not. */
+extern const calc_refusals calc_refusals_even, calc_refusals_listed;
 extern const calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15;
 extern const calc_refusals calc_refusals_batch_overlap, calc_refusals_graphs, calc_refusals_flex;
 extern const calc_refusals calc_refusals_mindspeed, calc_refusals_nemo;

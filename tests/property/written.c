@@ -126,3 +126,59 @@ bool written_is(const written *w, const char *key, const char *value)
     const char *found = written_value(w, key);
     return found && strcmp(found, value) == 0;
 }
+
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+enum { LETTERS = 8192 };
+
+/* Replace what stands before each "*n", a group in brackets or one letter, by n of it. */
+static void multiply(char *text, bool groups)
+{
+    static char out[LETTERS];
+    size_t length = 0;
+    for (const char *at = text; *at;) {
+        const char *from = at;
+        const char *to = at + 1;
+        if (groups && *at == '(') {
+            to = strchr(at, ')');
+            ck_assert_ptr_nonnull(to);
+            from = at + 1;
+        }
+        const char *next = to + (from > at);
+        long times = 1;
+        if (*next == '*' && (from > at || !groups)) {
+            char *end;
+            times = strtol(next + 1, &end, 10);
+            next = end;
+        }
+        for (long i = 0; i < times; i++) {
+            ck_assert_uint_lt(length + (size_t)(to - from), LETTERS);
+            memcpy(out + length, from, (size_t)(to - from));
+            length += (size_t)(to - from);
+        }
+        at = next;
+    }
+    out[length] = '\0';
+    memcpy(text, out, length + 1);
+}
+
+int64_t written_stages(const char *text, int64_t *blocks, int64_t *predictions)
+{
+    char letters[LETTERS];
+    int64_t stages = 1;
+    *blocks = *predictions = 0;
+    ck_assert_uint_lt(strlen(text), LETTERS);
+    strcpy(letters, text);
+    multiply(letters, true);
+    multiply(letters, false);
+    size_t length = strlen(letters);
+    bool fine = length > 1 && letters[0] == 'E' && letters[length - 1] == 'L';
+    for (size_t i = 1; fine && i < length - 1; i++) {
+        fine = strchr("tm|", letters[i]) && (letters[i] != 't' || *predictions == 0) &&
+               (letters[i] != '|' || *predictions == 0);
+        stages += letters[i] == '|';
+        *blocks += letters[i] == 't';
+        *predictions += letters[i] == 'm';
+    }
+    return fine ? stages : 0;
+}

@@ -53,4 +53,10 @@ void written_must_tensorrt_llm(const written *w, int64_t world);
 /** An integer that another one divides. */
 #define DIVIDES(part, whole) ((whole) % (part) == 0)
 
+/** The stages of a list like "Et*3|(t*4|)*14t*2L", as pipeline_parallel_layer_layout.py of
+ *  core_v0.15.0 takes it apart: groups are multiplied, then letters.
+ *  @param blocks, predictions  how many there are of both
+ *  @return how many stages; 0 if an assertion of validate_layer_layout() fails */
+int64_t written_stages(const char *text, int64_t *blocks, int64_t *predictions);
+
 #endif

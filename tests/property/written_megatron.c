@@ -67,6 +67,17 @@ static void stages(const written *w, const sizes *s)
     MUST(w, arguments, IF_THEN(s->chunks > 1, s->stages > 1));
     MUST(w, arguments,
          IF_THEN(s->chunks > 1 && HAS("--no-overlap-p2p-communication"), s->stages > 2));
+    const char *listed = written_value(w, "--pipeline-model-parallel-layout");
+    if (listed) {
+        int64_t blocks, predictions;
+        const char *layout = "pipeline_parallel_layer_layout.py";
+        int64_t count = written_stages(listed, &blocks, &predictions);
+        MUST(w, layout, count > 0 && DIVIDES(s->stages, count));
+        MUST(w, layout, blocks == s->layers && predictions == N("--mtp-num-layers", 0));
+        MUST(w, arguments, s->chunks == 1); /* of three options that make chunks one */
+        MUST(w, config, first == 0 && last == 0 && ends == 0);
+        return;
+    }
     MUST(w, arguments, IF_THEN(first == 0 && last == 0, DIVIDES(s->stages, s->layers + ends)));
     MUST(w, arguments,
          IF_THEN(HAS("--num-layers-per-virtual-pipeline-stage"),

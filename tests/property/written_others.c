@@ -26,7 +26,16 @@ void written_must_core(const written *w)
     int64_t left = layers + ends - first - last;
     MUST(w, config, DIVIDES(tensor, N("model.num_attention_heads", 0)));
     MUST(w, config, DIVIDES(tensor, N("model.num_query_groups", tensor)));
-    MUST(w, config, middle > 0 ? DIVIDES(middle * chunks, left) : left == 0);
+    const char *listed = written_value(w, "model.pipeline_model_parallel_layout");
+    if (listed) {
+        int64_t blocks, predictions;
+        const char *layout = "pipeline_parallel_layer_layout.py";
+        MUST(w, layout, written_stages(listed, &blocks, &predictions) == stages);
+        MUST(w, layout, blocks == layers && predictions == N("model.mtp_num_layers", 0));
+        MUST(w, config, !nemo && chunks == 1 && first == 0 && last == 0 && ends == 0);
+    } else {
+        MUST(w, config, middle > 0 ? DIVIDES(middle * chunks, left) : left == 0);
+    }
     MUST(w, config, IF_THEN(ends > 0, first == 0 && last == 0));
     MUST(w, "model_parallel_config.py", IF_THEN(YES("model.sequence_parallel"), tensor > 1));
     MUST(w, "context parallelism", IF_THEN(context > 1, DIVIDES(2 * context, seq)));

@@ -113,6 +113,9 @@ START_TEST(a_second_round_trip_changes_nothing)
             app_again = app;
             exec_again = exec;
             round_trip(framework, &app_again, &exec_again);
+            /* Without what was lost, a balance may mean the same as another one. */
+            calc_plan_resolve(&app, &exec);
+            calc_plan_resolve(&app_again, &exec_again);
             ck_assert_msg(memcmp(&app, &app_again, sizeof app) == 0, "%s, case %d", framework->name,
                           i);
             ck_assert_msg(memcmp(&exec, &exec_again, sizeof exec) == 0, "%s, case %d",

@@ -1,0 +1,27 @@
+/** @file stage_text.h  Which blocks each stage has, as Megatron Core writes it
+ *  (pipeline_parallel_layer_layout.py): "Et*3|(t*4|)*14t*2L", a letter per embedding, block,
+ *  multi-token prediction and loss, stages between bars. */
+#ifndef CALC_FORMATS_STAGE_TEXT_H
+#define CALC_FORMATS_STAGE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Blocks spread as evenly as can be, the stages with one more first; with `ends` embedding and
+ *  head count as one each: calc_stages_split() with pipeline_balance blocks or ends. */
+typedef struct calc_stage_text {
+    int64_t stages; /**< at least 1; with chunks those of all of them, one after the other */
+    int64_t blocks;
+    int64_t mtp_blocks; /**< on the last stage */
+    bool ends;
+    bool uneven; /**< read only: blocks are spread in another way */
+} calc_stage_text;
+
+/** Write it. @return whether every stage has a number of blocks, and it fits into `size` bytes */
+bool calc_stage_text_write(const calc_stage_text *stages, char *text, size_t size);
+
+/** Read it. @return whether it is such a text */
+bool calc_stage_text_read(const char *text, calc_stage_text *out);
+
+#endif
