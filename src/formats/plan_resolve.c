@@ -155,7 +155,8 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
         s->pipeline_par_overlap = false;
     }
     /* An end less on both of two stages, or on the one that has a block more, is the same. */
-    bool alike = exec->pipeline_par == 2 || (app->num_blocks + 2) % exec->pipeline_par == 1;
+    int64_t stages = exec->pipeline_par;
+    bool alike = stages == 2 || (stages > 2 && (app->num_blocks + 2) % stages == 1);
     if (exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && exec->pipeline_interleaving == 1 &&
         exec->first_stage_blocks == 0 && exec->last_stage_blocks == 0 && alike) {
         exec->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;

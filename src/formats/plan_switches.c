@@ -94,8 +94,9 @@ static void join_stages(calc_plan *plan)
     if (SAYS(STAGE_BLOCKS)) {
         SET(ENDS, VALUE(STAGE_BLOCKS) == 2);
     }
-    if (COUNT(STAGE_COUNT) > COUNT(PIPELINE) && COUNT(STAGE_COUNT) % COUNT(PIPELINE) == 0) {
-        SET(CHUNKS, COUNT(STAGE_COUNT) / COUNT(PIPELINE));
+    int64_t chunks = COUNT(STAGE_COUNT) / COUNT(PIPELINE);
+    if (chunks > 1 && chunks * COUNT(PIPELINE) == COUNT(STAGE_COUNT)) {
+        SET(CHUNKS, chunks);
     }
 }
 
