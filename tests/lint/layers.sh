@@ -15,9 +15,10 @@ declare -A allowed=(
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
     [calibrate]="base spec model io validate calibrate"
-    [plan]="base spec model sweep plan"
+    [balance]="base spec model balance"
+    [plan]="base spec model balance sweep plan"
     [report]="base spec model io report"
-    [cli]="base spec model io formats sweep plan validate calibrate report session cli"
+    [cli]="base spec model io formats balance sweep plan validate calibrate report session cli"
 )
 # Folders of the command: what they share is in shell and draw.
 declare -A shared=(

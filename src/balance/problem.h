@@ -1,0 +1,93 @@
+/** @file problem.h  A pipeline whose stages may differ, as a planner sees it: how many layers each
+ *  chunk of each stage has, and how many of them compute their activations again.
+ *
+ *  Costs are linear in these counts. Layers are of two kinds, and those of kind 0 (dense) come
+ *  before those of kind 1 (with experts) along the model. Any unit of time and of memory will do,
+ * as long as it is one: the names say seconds and bytes. */
+#ifndef CALC_BALANCE_PROBLEM_H
+#define CALC_BALANCE_PROBLEM_H
+
+#include "model/schedule/schedule_sim.h"
+
+enum {
+    CALC_BALANCE_KINDS = 2,
+    CALC_BALANCE_CHIPS = 8,         /**< kinds of processors in one pipeline */
+    CALC_BALANCE_STAGES = 256,      /**< at most */
+    CALC_BALANCE_PLACES = 512,      /**< stages times chunks, at most */
+    CALC_BALANCE_MOST_LAYERS = 1024 /**< of the model, both kinds together, at most */
+};
+
+/** What becomes of a layer's activations between its passes. */
+typedef enum calc_balance_recompute {
+    CALC_BALANCE_NONE,      /**< all are kept */
+    CALC_BALANCE_SELECTIVE, /**< some parts are computed again */
+    CALC_BALANCE_FULL,      /**< only the layer's input is kept */
+    CALC_BALANCE_RECOMPUTES
+} calc_balance_recompute;
+
+/** One layer of a kind on one kind of processor, for one micro-batch. */
+typedef struct calc_balance_layer {
+    double fw_s, agrad_s, wgrad_s;           /**< without recomputation */
+    double again_s[CALC_BALANCE_RECOMPUTES]; /**< what the backward pass takes beside; [0] = 0 */
+    double held_bytes;                       /**< weights, gradients, optimizer state */
+    double flight_bytes[CALC_BALANCE_RECOMPUTES]; /**< activations of a micro-batch in flight */
+} calc_balance_layer;
+
+/** A stage: one rank of the pipeline. */
+typedef struct calc_balance_stage {
+    int chip;             /**< index in calc_balance_problem.layer */
+    double fixed_bytes;   /**< beside its layers: ends, framework, working memory */
+    double working_bytes; /**< more of it as soon as one layer recomputes in full */
+    double limit_bytes;   /**< INFINITY: none */
+} calc_balance_stage;
+
+/** A chunk of a stage, beside its layers: messages, and the ends of the model. */
+typedef struct calc_balance_place {
+    double fw_s, agrad_s, wgrad_s;
+    double flight_bytes;
+} calc_balance_place;
+
+/** The layers of a chunk, and how many of them compute what again: by kind of layer. */
+typedef struct calc_balance_share {
+    int layers[CALC_BALANCE_KINDS];
+    int selective[CALC_BALANCE_KINDS], full[CALC_BALANCE_KINDS]; /**< of them */
+} calc_balance_share;
+
+/** Places are counted along the model: place = chunk * stages + stage, except that chunk 1 of the
+ *  schedules in the shape of a V goes back (calc_schedule_sim.pass has the same order). */
+typedef struct calc_balance_problem {
+    calc_schedule_shape shape; /**< stages, chunks, micro-batches and schedule */
+    /** 1F1B with chunks as MindSpore orders it with less memory: half of the warm-up. */
+    bool less_memory;
+    int layers[CALC_BALANCE_KINDS]; /**< of the model */
+    int chips;
+    calc_balance_layer layer[CALC_BALANCE_CHIPS][CALC_BALANCE_KINDS];
+    calc_balance_stage stage[CALC_BALANCE_STAGES];
+    calc_balance_place place[CALC_BALANCE_PLACES];
+    bool may_select, may_full; /**< which recomputation is allowed; */
+    bool may_mix;              /**< both in one chunk */
+    /** Stages on one chip recompute the same number of layers in full, or all they have if that is
+     *  less; without, every chunk chooses. */
+    bool alike_on_chip;
+    int least_layers, most_layers; /**< of a place; 0 most: no bound */
+} calc_balance_problem;
+
+/** Index of a chunk of a stage in calc_balance_problem.place and in calc_schedule_sim.pass. */
+int calc_balance_place_of(const calc_schedule_shape *shape, int stage, int chunk);
+
+/** The stage of a place. */
+int calc_balance_stage_of(const calc_schedule_shape *shape, int place);
+
+/** A micro-batch on a place with its layers. */
+calc_schedule_pass calc_balance_pass_of(const calc_balance_problem *problem, int place,
+                                        const calc_balance_share *share);
+
+/** What a place holds of its layers, however many micro-batches are in flight. */
+double calc_balance_held_bytes(const calc_balance_problem *problem, int place,
+                               const calc_balance_share *share);
+
+/** What each micro-batch in flight adds to that. */
+double calc_balance_flight_bytes(const calc_balance_problem *problem, int place,
+                                 const calc_balance_share *share);
+
+#endif
