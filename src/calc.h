@@ -47,6 +47,9 @@ enum {
     CALC_MAX_LAYERS = 64,           /**< layers of one transformer block */
     CALC_MAX_ERRORS = 16,           /**< errors reported in one go */
     CALC_MAX_REASONS = 16,          /**< reasons why a layout is infeasible */
+    CALC_MAX_STAGE_RUNS = 48,       /**< runs of equal stages of a pipeline that lists them */
+    CALC_MAX_PLACES = 128,          /**< stages times chunks of such a pipeline */
+    CALC_MAX_CHIPS = 4,             /**< kinds of processors in one pipeline */
     CALC_MAX_EXACT_PASSES = 1 << 22 /**< of a step that is simulated: stages, chunks, micro-batches
                                          multiplied */
 };
@@ -217,11 +220,34 @@ typedef struct calc_strategy {
 #undef CALC_FIELD
 #define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
 #define CALC_STRATEGY_FIELD(name, type, arg, ...)
+/** What a run of stages leaves to the execution. */
+enum { CALC_STAGE_AS_EXEC = -1 };
+/** Equal stages that follow one another, or chunks of stages along the model. */
+typedef struct calc_stage_run {
+    int16_t places;           /**< how many */
+    int16_t blocks;           /**< of each; CALC_STAGE_AS_EXEC: spread evenly */
+    int16_t recompute_blocks; /**< of them that recompute, the first ones; 0: none;
+                                   CALC_STAGE_AS_EXEC */
+    int8_t recompute;         /**< calc_activation_recompute, or CALC_STAGE_AS_EXEC */
+    uint8_t chip;             /**< 0: on the system of the run; else 1 + index in .system */
+    uint16_t modules;         /**< recompute_modules, where .recompute is given */
+} calc_stage_run;
+/** A pipeline whose stages are listed (stages): they may differ in their blocks, in what they
+ *  recompute and in the processors that they run on. What a list leaves out is the execution's. */
+typedef struct calc_stage_list {
+    int32_t count;                                 /**< runs; 0: no list */
+    int32_t chips;                                 /**< systems that are named */
+    char name[CALC_MAX_CHIPS - 1][32];             /**< as the list names them */
+    const calc_system *system[CALC_MAX_CHIPS - 1]; /**< borrowed: the caller gives them */
+    double join_latency_s; /**< of messages between different chips, beside the slower network's */
+    calc_stage_run run[CALC_MAX_STAGE_RUNS];
+} calc_stage_list;
 /** How the model is laid out and run: ranks, batch and pipeline, and the strategy of its layers. */
 typedef struct calc_exec {
     calc_strategy strategy;
 #include "calc/exec.fields.h"
-    uint32_t automatic; /**< fields that say "auto", a bit each, until calc_resolve() */
+    uint32_t automatic;     /**< fields that say "auto", a bit each, until calc_resolve() */
+    calc_stage_list stages; /**< unless all stages are alike */
 } calc_exec;
 /** The answer. A statistic that cannot be computed for the layout is NaN (JSON null). */
 typedef struct calc_stats {
@@ -262,7 +288,8 @@ enum {
     CALC_POINT_TO_POINT = 8, /**< OP: the offset must be null */
     CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
     CALC_MORE = 32,          /**< STATS: more is better, not less */
-    CALC_AUTO = 64           /**< EXEC: "auto" is allowed: what follows from the other fields */
+    CALC_AUTO = 64,          /**< EXEC: "auto" is allowed: what follows from the other fields */
+    CALC_STAGES = 128        /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */
 };
 
 typedef struct calc_table calc_table;

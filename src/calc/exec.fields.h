@@ -79,5 +79,6 @@ CALC_STRATEGY_FIELD(framework_mem,         SET,  framework_mem, .flags = CALC_OP
 CALC_FIELD(software_efficiency,   REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "speed of this release of the software over the one the system file was made with; 0: 1")
 CALC_FIELD(inference,             OBJECT, inference, .flags = CALC_OPTIONAL, .doc = "what is served, with training false")
 CALC_FIELD(source,                NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the layout comes from")
+CALC_FIELD(stages,                NOTE, _, .flags = CALC_OPTIONAL | CALC_STAGES, .doc = "stages that differ, one after the other: their blocks, system, activation_recompute, recompute_modules and recompute_blocks (docs/stages.md); absent: all are alike")
 /* clang-format on */
 #undef CALC_STRATEGY_FIELD

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "io/json_bind.h"
 #include "io/json_load.h"
+#include "io/json_stages.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
 #include "spec/amount.h"
@@ -191,7 +192,7 @@ static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_js
     }
     if (count == 0) {
         unknown_field(set, report);
-    } else if (refs[0].field->type == CALC_TYPE_NOTE) {
+    } else if (refs[0].field->type == CALC_TYPE_NOTE && !(refs[0].field->flags & CALC_STAGES)) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "\"%s\" is a note for people and cannot be set", set->path);
     } else if (count > 1 && refs[count - 1].field->type != CALC_TYPE_INT) {
@@ -233,17 +234,36 @@ static bool is_utf8(const char *text)
     return true;
 }
 
+/* Blocks of stages, "3,7x11", as the array that a file would have. */
+static json_t *blocks_of(const char *text)
+{
+    json_t *array = json_array();
+    while (array && *text) {
+        size_t length = strcspn(text, ",");
+        char *end;
+        long blocks = strtol(text, &end, 10);
+        json_array_append_new(array, end == text + length ? json_integer(blocks)
+                                                          : json_stringn(text, length));
+        text += length + (text[length] == ',');
+    }
+    return array;
+}
+
 /* The value as JSON; NULL if an error was added. */
 static json_t *read_value(const calc_field *field, const char *text, calc_json_report *report)
 {
-    bool composite = field->table || field->type == CALC_TYPE_CURVE ||
+    bool stages = field->flags & CALC_STAGES;
+    bool composite = stages || field->table || field->type == CALC_TYPE_CURVE ||
                      field->type == CALC_TYPE_OP || field->type == CALC_TYPE_SET;
     bool bracket = text[0] == '[' || text[0] == '{';
     if ((composite && bracket) || !is_utf8(text)) {
         return calc_json_load_text(report, text, strlen(text));
     }
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-    if (!value) {
+    if (stages && !json_is_null(value)) {
+        json_decref(value);
+        value = blocks_of(text);
+    } else if (!value) {
         value = json_string(text);
     }
     if (!value) {
@@ -280,7 +300,11 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
     int before = report->found.count + report->found.dropped;
     json_t *number = number_of_amount(ref->field, value);
     memcpy(&changed, set->object[which], size);
-    if (!calc_json_bind_automatic(ref->field, value, &changed)) {
+    if (ref->field->flags & CALC_STAGES && json_is_null(value)) {
+        changed.exec.stages = (calc_stage_list){0};
+    } else if (ref->field->flags & CALC_STAGES) {
+        calc_json_stages_bind(report, value, &changed.exec);
+    } else if (!calc_json_bind_automatic(ref->field, value, &changed)) {
         calc_json_bind_field(report, ref->field, number ? number : value,
                              (char *)&changed + ref->offset);
     }

@@ -6,6 +6,7 @@
 #include "model/reasons_stages.h"
 #include "model/verdict.h"
 #include "spec/rules.h"
+#include "spec/stage_list.h"
 
 /* Reasons under construction. */
 typedef struct reasons {
@@ -95,11 +96,16 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
     char most[128];
     char hint[256];
     bool served = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
-    if (calc_reasons_stages_network(system, exec, &found)) {
-        r.item[r.count++] = found;
-    }
-    if (exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
-        network_reasons(&r, system, exec);
+    for (int chip = 0; chip <= exec->stages.chips; chip++) {
+        const calc_system *own = chip == 0 ? system : exec->stages.system[chip - 1];
+        calc_exec part = exec->stages.count > 0 ? calc_stage_list_part(exec, chip) : *exec;
+        if (part.pipeline_par > 0 && calc_reasons_stages_network(own, &part, &found) &&
+            add(&r, found.verdict)) {
+            r.item[r.count - 1] = found;
+        }
+        if (part.pipeline_par > 0 && exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
+            network_reasons(&r, own, &part);
+        }
     }
     if (calc_reasons_stages_split(app, exec, compat, &found) && add(&r, found.verdict)) {
         r.item[r.count - 1] = found;

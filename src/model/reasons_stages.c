@@ -6,6 +6,7 @@
 #include "model/stages/stages.h"
 #include "model/verdict.h"
 #include "spec/rules.h"
+#include "spec/stage_list.h"
 
 bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exec,
                                  calc_reason *reason)
@@ -123,12 +124,15 @@ static bool split_rounds(const calc_exec *e, calc_reason *reason)
 bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                calc_reason *reason)
 {
+    *reason = (calc_reason){.verdict = CALC_VERDICT_INTERLEAVING};
+    if (exec->stages.count > 0) {
+        return split_rounds(exec, reason); /* calc_check() has seen to the blocks */
+    }
     calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
     if (stages.fit) {
         return false;
     }
-    *reason = (calc_reason){.verdict = CALC_VERDICT_INTERLEAVING};
     bool even = calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES);
     if (split_ends(app, exec, reason) || (!even && split_rounds(exec, reason))) {
         return true;
@@ -155,13 +159,16 @@ bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, cal
 {
     calc_shape shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     calc_stages stages = calc_stages_split(&shape, exec, compat);
-    if (!stages.fit || !calc_verdict_offload_blocks(exec, stages.fewest_blocks)) {
+    bool listed = exec->stages.count > 0;
+    double fewest_blocks =
+        listed ? (double)calc_stage_list_fewest(app, exec) : stages.fewest_blocks;
+    if (!(listed || stages.fit) || !calc_verdict_offload_blocks(exec, fewest_blocks)) {
         return false;
     }
     *reason = (calc_reason){.verdict = CALC_VERDICT_OFFLOAD_BLOCKS};
     calc_append(reason->text, sizeof reason->text,
                 "offload needs at least 3 blocks on every stage, the layout has stages with %.4g",
-                stages.fewest_blocks);
+                fewest_blocks);
     calc_append(reason->hint, sizeof reason->hint, "%skeep everything in tier 1",
                 exec->pipeline_par > 1 ? "lower pipeline_par, or " : "");
     return true;

@@ -4,6 +4,7 @@
 #include "model/stages/stages.h"
 #include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/stage_list.h"
 
 typedef struct layout {
     const calc_app *app;
@@ -77,10 +78,89 @@ static void resolve_interleaving(const layout *l)
     }
 }
 
+/* ---- Stages that are listed and all alike ---------------------------------------------------- */
+
+/* Whether all runs are on the processors of the run, and recompute the same. */
+static bool runs_agree(const layout *l, const calc_exec *plain)
+{
+    const calc_stage_list *list = &l->exec->stages;
+    bool same = true;
+    for (int32_t i = 0; i < list->count; i++) {
+        const calc_stage_run *run = &list->run[i];
+        calc_exec e = calc_stage_list_exec(l->exec, run);
+        bool all = run->blocks != CALC_STAGE_AS_EXEC && e.recompute_blocks >= run->blocks;
+        e.recompute_blocks = all ? 0 : e.recompute_blocks;
+        same = same && calc_stage_list_system(l->system, l->exec, run) == l->system &&
+               e.strategy.activation_recompute == plain->strategy.activation_recompute &&
+               e.strategy.recompute_modules == plain->strategy.recompute_modules &&
+               e.recompute_blocks == plain->recompute_blocks;
+    }
+    return same;
+}
+
+/* Whether an execution without a list gives every place the blocks of the list. */
+static bool splits_as(const layout *l, const calc_exec *plain, const calc_stage_run *place,
+                      int64_t places)
+{
+    calc_shape shape =
+        calc_shape_of(l->app, &plain->strategy, plain->microbatch_size, plain->seq_size);
+    calc_stages stages = calc_stages_split(&shape, plain, CALC_COMPAT_NONE);
+    double chunks = (double)(places / plain->pipeline_par);
+    size_t class = 0;
+    bool same = stages.fit;
+    for (int64_t i = 0; i < places; i++) {
+        double stage = (double)(i % plain->pipeline_par);
+        class = stage == 0 ? 0 : class;
+        while (class + 1 < stages.count && stages.item[class + 1].position <= stage) {
+            class ++;
+        }
+        const calc_stage_class *c = &stages.item[class];
+        same = same && place[i].blocks == (c->dense + c->moe) / chunks;
+    }
+    return same;
+}
+
+/* A list says nothing if the execution says the same without it, or with the blocks of the first
+ * and the last stage: then there is none. */
+static void resolve_stages(const layout *l)
+{
+    calc_stage_run place[CALC_MAX_PLACES];
+    calc_exec *e = l->exec;
+    int64_t places = calc_stage_list_places(&e->stages);
+    bool whole = places == e->pipeline_par || places == e->pipeline_par * e->pipeline_interleaving;
+    if (e->stages.count == 0 || !whole || places > CALC_MAX_PLACES ||
+        e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return;
+    }
+    for (int32_t i = 0; i < e->stages.chips; i++) {
+        if (!e->stages.system[i]) {
+            return;
+        }
+    }
+    const calc_stage_run *run = &e->stages.run[0];
+    calc_exec plain = calc_stage_list_exec(e, run);
+    bool all = run->blocks != CALC_STAGE_AS_EXEC && plain.recompute_blocks >= run->blocks;
+    plain.recompute_blocks = all ? 0 : plain.recompute_blocks;
+    calc_exec ends = plain;
+    calc_stage_list_expand(&e->stages, place);
+    if (!is_legal(l) || !runs_agree(l, &plain)) {
+        return;
+    }
+    int64_t chunks = places / e->pipeline_par;
+    ends.first_stage_blocks = chunks * place[0].blocks;
+    ends.last_stage_blocks = e->pipeline_par > 1 ? chunks * place[places - 1].blocks : 0;
+    if (place[0].blocks == CALC_STAGE_AS_EXEC || splits_as(l, &plain, place, places)) {
+        *e = plain;
+    } else if (e->pipeline_par > 1 && splits_as(l, &ends, place, places)) {
+        *e = ends;
+    }
+}
+
 void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exec)
 {
     const layout l = {app, system, exec};
     if (exec->automatic == 0) {
+        resolve_stages(&l);
         return;
     }
     resolve_sizes(&l);
@@ -91,4 +171,5 @@ void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exe
     resolve_choice(&l, "data_par_overlap", true);
     resolve_choice(&l, "pipeline_par_overlap", true);
     resolve_interleaving(&l);
+    resolve_stages(&l);
 }

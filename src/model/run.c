@@ -16,7 +16,7 @@ static double reduction_s(const calc_exec *e, const calc_stage_reduction *x)
 /* With DualPipe half of the work of a stage is that of the opposite one: which two do most. */
 static void set_busiest_pair(calc_step *r)
 {
-    const calc_stages *stages = &r->layout.stages;
+    const calc_stages *stages = &r->layout->stages;
     double most_s = 0;
     for (size_t i = 0; i < stages->count; i++) {
         for (size_t k = 0; k <= i; k++) {
@@ -38,7 +38,7 @@ static void set_busiest_pair(calc_step *r)
 /* What each class of stages takes and holds; which is the slowest, which the fullest. */
 static void add_classes(calc_step *r)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
     double chunks = l->stages.chunks;
     double slowest_s = 0;
@@ -79,7 +79,7 @@ double calc_run_bubble_s(double pipeline_s, double busy_s)
 /* Idle time of the busiest stage. */
 static double bubble_s(const calc_step *r)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_stage_pass *a = &r->pass[r->busiest[0]];
     const calc_stage_pass *b = &r->pass[r->busiest[1]];
     if (l->stages.stages <= 1) {
@@ -94,11 +94,10 @@ static double bubble_s(const calc_step *r)
     return calc_run_bubble_s(r->step.pipeline_s, busy_s);
 }
 
-void calc_step_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                  calc_compat compat, const calc_kernel_table *measured, calc_step *r)
+void calc_step_of(const calc_layout *l, calc_step *r)
 {
-    const calc_layout *l = &r->layout;
-    calc_layout_of(app, system, exec, compat, measured, &r->layout);
+    const calc_exec *exec = l->exec;
+    r->layout = l;
     for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         r->pass[i] = (calc_stage_pass){0};
     }
@@ -116,22 +115,30 @@ void calc_step_of(const calc_app *app, const calc_system *system, const calc_exe
         l->stages.fit ? r->step.total_s[exec->strategy.data_par_overlap][beside] : (double)NAN;
 }
 
+static calc_verdict run(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                        calc_compat compat, const calc_kernel_table *measured, calc_stats *stats)
+{
+    if (exec->stages.count > 0) {
+        return calc_run_placed(app, system, exec, measured, stats);
+    }
+    calc_layout layout;
+    calc_step step;
+    calc_layout_of(app, system, exec, compat, measured, &layout);
+    calc_step_of(&layout, &step);
+    return calc_step_stats(&step, stats);
+}
+
 calc_verdict calc_run(const calc_app *app, const calc_system *system, const calc_exec *exec,
                       calc_compat compat, calc_stats *stats)
 {
-    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
-        return calc_run_inference(app, system, exec, stats);
-    }
-    calc_step step;
-    calc_step_of(app, system, exec, compat, NULL, &step);
-    return calc_step_stats(&step, stats);
+    return exec->inference.phase != CALC_INFERENCE_PHASE_NONE
+               ? calc_run_inference(app, system, exec, stats)
+               : run(app, system, exec, compat, NULL, stats);
 }
 
 calc_verdict calc_run_measured(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, const calc_kernel_table *measured,
                                calc_stats *stats)
 {
-    calc_step step;
-    calc_step_of(app, system, exec, CALC_COMPAT_NONE, measured, &step);
-    return calc_step_stats(&step, stats);
+    return run(app, system, exec, CALC_COMPAT_NONE, measured, stats);
 }

@@ -6,7 +6,7 @@
 
 /** A step of a layout. */
 typedef struct calc_step {
-    calc_layout layout;
+    const calc_layout *layout;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES]; /**< by class */
     size_t slowest, fullest;                      /**< classes */
     size_t busiest[2];              /**< those of the stages whose work a step's time is told by */
@@ -21,9 +21,13 @@ typedef struct calc_step {
  *  @param busy_s  of the stage */
 double calc_run_bubble_s(double pipeline_s, double busy_s);
 
-/** Evaluate a layout that trains, or runs forward. Inputs as calc_run(). */
-void calc_step_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                  calc_compat compat, const calc_kernel_table *measured, calc_step *out);
+/** Evaluate a layout that trains, or runs forward: its stages are not listed. */
+void calc_step_of(const calc_layout *layout, calc_step *out);
+
+/** The statistics of a layout whose stages are listed. Inputs as calc_run().
+ *  @return stats->verdict */
+calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                             const calc_kernel_table *measured, calc_stats *stats);
 
 /** All statistics null, those of layouts that do not exist. */
 void calc_stats_none(calc_stats *stats);
@@ -32,14 +36,32 @@ void calc_stats_none(calc_stats *stats);
  *  @return stats->verdict */
 calc_verdict calc_step_stats(const calc_step *step, calc_stats *stats);
 
+/** Parts of them: what the step's time is spent on, by its slowest stages, with what is said of one
+ *  block; and what its fullest stage holds. */
+void calc_step_put_time(const calc_step *step, calc_stats *stats);
+void calc_step_put_memory(const calc_step *step, calc_stats *stats);
+
 /** calc_run() with measured kernels that are looked up before the model is asked. Reduction of
  *  gradients, messages between stages and the optimizer are the model's in any case. */
 calc_verdict calc_run_measured(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, const calc_kernel_table *measured,
                                calc_stats *stats);
 
+/** What rates need of the processors of a layout: means over them. */
+typedef struct calc_run_chips {
+    double flop_per_s; /**< peak of matrices in the layout's datatype */
+    double usd_per_hour, watts;
+} calc_run_chips;
+
+calc_run_chips calc_run_chips_of(const calc_system *system, const calc_exec *exec);
+
 /** Rates, utilization, cost and energy of a step whose time and model arithmetic are known. */
 void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_stats *stats);
+
+/** All of a step's rates.
+ *  @param perfect_s  what its arithmetic would take at the peak */
+void calc_step_put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                         double perfect_s, calc_stats *stats);
 
 #endif

@@ -19,13 +19,13 @@ void calc_stats_none(calc_stats *stats)
 
 static bool rule(const calc_step *r, int which)
 {
-    return calc_compat_has(r->layout.context.compat, which);
+    return calc_compat_has(r->layout->context.compat, which);
 }
 
 /* Ranks that share the state of a block. */
 static double shards_of(const calc_step *r)
 {
-    return calc_zero_stage(&r->layout.exec->strategy) >= 1 ? r->layout.lines.dense_shards : 1;
+    return calc_zero_stage(&r->layout->exec->strategy) >= 1 ? r->layout->lines.dense_shards : 1;
 }
 
 /* ---- One block ------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void put_communication(const calc_cost *b, calc_stats *s)
 /* The optimizer's step of a block: by rule layer by layer, else as a share of that of a stage. */
 static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     if (rule(r, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         calc_optimizer_step o = calc_stage_rules_optimizer(
             &l->context, &l->exec->strategy, &l->parts, CALC_DENSE_BLOCK, shards_of(r));
@@ -106,7 +106,7 @@ static void put_optimizer(const calc_step *r, const calc_cost *b, calc_stats *s)
 
 static void put_block(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
     calc_state_bytes bytes = calc_state_bytes_of(&e->strategy, &l->shape);
@@ -135,7 +135,7 @@ static void put_block(const calc_step *r, calc_stats *s)
 /* The rule counts by kind what a stage holds, and what of it would stay if that were offloaded. */
 static void put_memory_by_rule(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     calc_block_memory b =
         calc_block_memory_of(&l->context, &e->strategy, calc_layout_block(l), shards_of(r));
@@ -166,7 +166,7 @@ static void put_away(double *space, double *with_offload, double away, double sh
 /* What the second tier holds: of the stage where that is most. */
 static calc_stage_tier2 most_away(const calc_step *r)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
     calc_stage_tier2 most = {0};
     double most_bytes = 0;
@@ -186,11 +186,11 @@ static calc_stage_tier2 most_away(const calc_step *r)
 
 static void put_parts(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     const calc_stage_memory *m = &r->memory;
     calc_stage_state state =
-        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages, r->fullest);
+        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages.item[r->fullest]);
     bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = calc_share_or(e->strategy.offload_share, 1);
     calc_stage_tier2 away = most_away(r);
@@ -215,9 +215,9 @@ static void put_parts(const calc_step *r, calc_stats *s)
     }
 }
 
-static void put_memory(const calc_step *r, calc_stats *s)
+void calc_step_put_memory(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     if (rule(r, CALC_COMPAT_BLOCK_MEMORY)) {
         put_memory_by_rule(r, s);
     } else {
@@ -239,7 +239,7 @@ static void put_memory(const calc_step *r, calc_stats *s)
  * its passes, or by rule beside the part of them that its own memory traffic leaves free. */
 static void put_offload_rates(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
     calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
@@ -276,7 +276,7 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
 /* Sum over the blocks of the busiest stage and its micro-batches of what a group sends. */
 static void put_links(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_stage_class *a = &l->stages.item[r->busiest[0]];
     const calc_stage_class *b = &l->stages.item[r->busiest[1]];
     const calc_cost *d = &l->parts.block[CALC_DENSE_BLOCK];
@@ -316,7 +316,7 @@ static calc_stage_spent spent_of(const calc_layout *l, size_t class)
 
 static void put_time(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     calc_stage_spent t = spent_of(l, r->busiest[0]);
     if (r->busiest[1] != r->busiest[0]) {
         calc_stage_spent other = spent_of(l, r->busiest[1]);
@@ -348,7 +348,7 @@ static void put_time(const calc_step *r, calc_stats *s)
 /* Bandwidth at which the reduction of a chunk just fits in a window; 0 if there is none. */
 static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double window_s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_network_ops *ops = &l->system->networks[l->exec->strategy.data_par_net].ops;
     double scalar = calc_zero_stage(&l->exec->strategy) >= 1
                         ? ops->reduce_scatter.scalar + ops->all_gather.scalar
@@ -359,7 +359,7 @@ static double window_bytes_per_s(const calc_step *r, double chunk_bytes, double 
 /* Only the rule says which windows a chunk's reduction hides in. */
 static void put_windows(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_stage_class *c = &l->stages.item[0];
     calc_reduce_times x = {0};
     if (!rule(r, CALC_COMPAT_REDUCE_BY_BLOCK)) {
@@ -380,7 +380,7 @@ static void put_windows(const calc_step *r, calc_stats *s)
 /* Arithmetic of matrices of a step on all processors. */
 static double hardware_flop(const calc_step *r)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_cost *dense = &l->parts.block[CALC_DENSE_BLOCK];
     const calc_cost *moe = &l->parts.block[CALC_MOE_BLOCK];
     double dense_flop = dense->re.flop;
@@ -399,34 +399,9 @@ static double hardware_flop(const calc_step *r)
            (double)l->exec->strategy.data_par;
 }
 
-void calc_run_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                    calc_stats *s)
-{
-    double peak = system->chip.matrix[exec->strategy.datatype].flop_per_s;
-    double procs = (double)exec->num_procs;
-    double seq = (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
-    double tokens = (double)exec->batch_size * seq;
-    double could = s->total_time * peak * procs;
-    double trillion_s = 1e12 / tokens * s->total_time;
-    s->sample_rate = (double)exec->batch_size / s->total_time;
-    s->tokens_per_s = tokens / s->total_time;
-    s->tokens_per_s_per_proc = s->tokens_per_s / procs;
-    s->model_flops_utilization = s->model_flops / could;
-    s->model_flops_utilization_square = s->model_flops_square / could;
-    s->hardware_flops_utilization = s->hardware_flops / could;
-    s->days_per_trillion_tokens = trillion_s / 86400;
-    s->proc_hours_per_trillion_tokens = trillion_s / 3600 * procs;
-    s->usd_per_trillion_tokens = system->chip.usd_per_hour > 0
-                                     ? s->proc_hours_per_trillion_tokens * system->chip.usd_per_hour
-                                     : NAN;
-    s->energy_per_token =
-        system->chip.watts > 0 ? system->chip.watts * procs * s->total_time / tokens : NAN;
-}
-
 static void put_rates(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
-    double compute_s = s->fw_time + s->bw_time + s->optim_step_time;
+    const calc_layout *l = r->layout;
     double peak = l->system->chip.matrix[l->exec->strategy.datatype].flop_per_s;
     s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
     s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
@@ -434,25 +409,27 @@ static void put_rates(const calc_step *r, calc_stats *s)
     double perfect_s = rule(r, CALC_COMPAT_BLOCK_EFFICIENCY)
                            ? l->stages.most_blocks * l->stages.microbatches * s->useful_flops / peak
                            : s->model_flops / (peak * (double)l->exec->num_procs);
-    s->compute_efficiency = perfect_s / compute_s;
-    s->system_efficiency = compute_s / s->total_time;
-    s->total_efficiency = perfect_s / s->total_time;
-    calc_run_rates(l->app, l->system, l->exec, s);
+    calc_step_put_rates(l->app, l->system, l->exec, perfect_s, s);
+}
+
+void calc_step_put_time(const calc_step *r, calc_stats *s)
+{
+    put_block(r, s);
+    put_offload_rates(r, s);
+    put_time(r, s);
 }
 
 calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
 {
-    const calc_layout *l = &r->layout;
+    const calc_layout *l = r->layout;
     const calc_stages *stages = &l->stages;
     calc_stats_none(s);
     s->num_microbatches = stages->microbatches;
     s->blocks_per_proc = stages->most_blocks;
     s->blocks_per_chunk = stages->fit ? stages->most_blocks / stages->chunks : (double)NAN;
     s->missing_blocks = stages->most_blocks * stages->stages - l->shape.blocks;
-    put_block(r, s);
-    put_memory(r, s);
-    put_offload_rates(r, s);
-    put_time(r, s);
+    calc_step_put_time(r, s);
+    calc_step_put_memory(r, s);
     put_windows(r, s);
     put_rates(r, s);
     s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->fewest_blocks,

@@ -1,15 +1,15 @@
 /* calc_each_stage(): the statistics of each stage of the pipeline. */
 #include "calc.h"
 #include "model/cost/block_memory.h"
-#include "model/stages/layout.h"
+#include "model/stages/placed.h"
 #include "model/stages/stage_spent.h"
 
-static void put_time(const calc_layout *l, const calc_stage_class *class, calc_stage_stats *out)
+static void put_time(const calc_placed *p, const calc_placed_stage *at, calc_stage_stats *out)
 {
-    double chunks = l->stages.chunks;
-    calc_stage_spent t = calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &l->terms,
-                                             &l->links, class, chunks);
-    calc_stage_pass pass = calc_stage_pass_of(&l->terms, &l->links, class, chunks, l->exposed);
+    const calc_layout *l = at->layout;
+    calc_stage_spent t = calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &at->terms,
+                                             &at->links, &at->class, (double)p->chunks);
+    calc_stage_pass pass = calc_placed_pass(p, at);
     out->fw_time = pass.fw_s;
     out->bw_time = pass.agrad_s + pass.wgrad_s;
     out->wgrad_time = pass.wgrad_s;
@@ -19,17 +19,15 @@ static void put_time(const calc_layout *l, const calc_stage_class *class, calc_s
     out->host_time = t.host_s;
 }
 
-static void put_memory(const calc_layout *l, const calc_stage_class *class, calc_stage_stats *out)
+static void put_memory(const calc_placed *p, const calc_placed_stage *at, calc_stage_stats *out)
 {
-    calc_stage_weights w = calc_stage_weights_sum(&l->terms, class);
-    calc_stage_memory m =
-        calc_stage_memory_sum(&l->terms, class, &w, l->exec->pipeline_schedule, l->stages.chunks);
+    calc_stage_memory m = calc_placed_memory(p, at);
     out->in_flight = m.in_flight;
     out->act_space = m.activation;
     out->working_space = m.working;
     out->head_space = m.ends;
     out->framework_space = m.framework;
-    out->mem_tier1 = m.total * l->terms.used_share + l->terms.reserved_bytes;
+    out->mem_tier1 = m.total * at->terms.used_share + at->terms.reserved_bytes;
     out->mem_overhead = out->mem_tier1 - m.total;
 }
 
@@ -51,31 +49,21 @@ static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
     out->working_space = all.activation_grad;
 }
 
-/* Rows of all stages of a class; what they hold depends on their position, what they take not. */
-static void put_class(const calc_layout *l, size_t index, calc_stage_stats *out, size_t capacity)
+/* What a stage takes and how its state is split does not depend on its position, and is the same
+ * for all stages of a class. */
+static calc_stage_stats row_of(const calc_placed *p, const calc_placed_stage *at)
 {
-    calc_stage_class class = l->stages.item[index];
-    calc_stage_state state =
-        calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages, index);
+    const calc_layout *l = at->layout;
+    calc_stage_state state = calc_stage_state_of(&l->context, l->exec, &at->terms, &at->class);
     calc_stage_stats row = {
-        .blocks = class.dense + class.moe,
-        .moe_blocks = class.moe,
+        .blocks = at->class.dense + at->class.moe,
+        .moe_blocks = at->class.moe,
         .weight_space = state.weight,
         .weight_grad_space = state.grad,
         .optimizer_space = state.optimizer,
     };
-    put_time(l, &class, &row);
-    size_t first = (size_t) class.position;
-    size_t end = first + (size_t) class.stages;
-    for (size_t i = first; i < end && i < capacity; i++) {
-        class.position = (double)i;
-        row.stage = (int64_t)i;
-        put_memory(l, &class, &row);
-        if (calc_stage_rule(&l->terms, CALC_COMPAT_BLOCK_MEMORY)) {
-            put_parts_by_rule(l, &row);
-        }
-        out[i] = row;
-    }
+    put_time(p, at, &row);
+    return row;
 }
 
 size_t calc_each_stage(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -89,10 +77,20 @@ size_t calc_each_stage(const calc_app *app, const calc_system *system, const cal
     if (capacity == 0 || count == 0) {
         return count;
     }
-    calc_layout l;
-    calc_layout_of(app, system, exec, compat, NULL, &l);
-    for (size_t i = 0; i < l.stages.count; i++) {
-        put_class(&l, i, out, capacity);
+    calc_placed p;
+    calc_placed_stage at;
+    calc_stage_stats row = {0};
+    calc_placed_of(app, system, exec, compat, NULL, &p);
+    for (size_t i = 0; i < count && i < capacity; i++) {
+        calc_placed_stage_of(&p, (int64_t)i, &at);
+        row = p.listed || at.class.position == (double)i ? row_of(&p, &at) : row;
+        at.class.position = (double)i;
+        row.stage = (int64_t)i;
+        put_memory(&p, &at, &row);
+        if (calc_stage_rule(&at.terms, CALC_COMPAT_BLOCK_MEMORY)) {
+            put_parts_by_rule(at.layout, &row);
+        }
+        out[i] = row;
     }
     return count;
 }

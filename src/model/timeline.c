@@ -59,50 +59,53 @@ calc_schedule_shape calc_timeline_shape(const calc_exec *e)
     };
 }
 
-void calc_timeline_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                      calc_compat compat, calc_timeline *out)
+static double closed_s(const calc_placed *p)
 {
-    calc_layout *l = &out->layout;
-    calc_layout_of(app, system, exec, compat, NULL, l);
+    const calc_layout *l = &p->recipe[0];
+    if (p->listed) {
+        return calc_stages_rounds_fit(p->exec) ? calc_placed_pipeline_s(p) : (double)NAN;
+    }
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         pass[i] = calc_stage_pass_of(&l->terms, &l->links, &l->stages.item[i], l->stages.chunks,
                                      l->exposed);
     }
+    return calc_stage_pipeline_s(&l->terms, &l->links, p->exec->pipeline_schedule,
+                                 calc_stages_classes(&l->stages), l->stages.item, pass,
+                                 l->stages.chunks, l->exposed);
+}
+
+void calc_timeline_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                      calc_compat compat, calc_timeline *out)
+{
+    calc_placed *p = &out->placed;
+    calc_placed_of(app, system, exec, compat, NULL, p);
     out->shape = calc_timeline_shape(exec);
-    out->closed_s = calc_stage_pipeline_s(&l->terms, &l->links, exec->pipeline_schedule,
-                                          calc_stages_classes(&l->stages), l->stages.item, pass,
-                                          l->stages.chunks, l->exposed);
-    out->fits = l->stages.fit;
-    out->growth = l->terms.growth;
-    out->overhead_s = l->terms.overhead_s;
+    out->closed_s = closed_s(p);
+    out->fits = p->listed ? calc_stages_rounds_fit(exec) : p->recipe[0].stages.fit;
+    out->growth = 0;
+    out->overhead_s = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        out->growth = calc_max(out->growth, p->recipe[i].terms.growth);
+        out->overhead_s = calc_max(out->overhead_s, p->recipe[i].terms.overhead_s);
+    }
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-const calc_stage_class *calc_timeline_class(const calc_timeline *t, int64_t stage)
-{
-    size_t i = 0;
-    while (i + 1 < t->layout.stages.count &&
-           t->layout.stages.item[i + 1].position <= (double)stage) {
-        i++;
-    }
-    return &t->layout.stages.item[i];
-}
-
 calc_stage_class calc_timeline_chunk_class(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
-    calc_stage_class c =
-        calc_stage_chunk(&t->layout.terms, calc_timeline_class(t, stage), t->shape.chunks, chunk);
+    calc_placed_stage at;
+    calc_placed_stage_of(&t->placed, stage, &at);
+    calc_stage_class c = calc_placed_chunk_class(&t->placed, &at, t->shape.chunks, chunk);
     c.position = (double)stage;
     return c;
 }
 
 /* The rule even-stages charges every stage as the first, but the last ones have fewer blocks: the
  * share of its blocks that a stage does have. */
-static double blocks_left(const calc_timeline *t, int64_t stage)
+static double blocks_left(const calc_timeline *t, const calc_stage_class *c, int64_t stage)
 {
-    const calc_stage_class *c = calc_timeline_class(t, stage);
     double each = floor(c->missing / c->stages);
     double more = c->missing - each * c->stages;
     double lacks = each + ((double)(t->shape.stages - stage) <= more ? 1 : 0);
@@ -111,10 +114,10 @@ static double blocks_left(const calc_timeline *t, int64_t stage)
 
 static calc_schedule_pass chunk_pass(const calc_timeline *t, int64_t stage, int64_t chunk)
 {
-    const calc_layout *l = &t->layout;
-    calc_stage_pass p = calc_stage_chunk_pass(&l->terms, &l->links, calc_timeline_class(t, stage),
-                                              l->stages.chunks, t->shape.chunks, chunk, l->exposed);
-    double left = blocks_left(t, stage);
+    calc_placed_stage at;
+    calc_placed_stage_of(&t->placed, stage, &at);
+    calc_stage_pass p = calc_placed_chunk_pass(&t->placed, &at, t->shape.chunks, chunk);
+    double left = blocks_left(t, &at.class, stage);
     return (calc_schedule_pass){p.fw_s * left, p.agrad_s * left, p.wgrad_s * left};
 }
 
@@ -129,8 +132,14 @@ calc_schedule_pass calc_timeline_pass_of(const calc_timeline *t, int64_t stage, 
 /* Whether a stage takes as long as the one before it. */
 static bool as_before(const calc_timeline *t, int64_t stage)
 {
-    return stage > 0 && calc_timeline_class(t, stage) == calc_timeline_class(t, stage - 1) &&
-           blocks_left(t, stage) == blocks_left(t, stage - 1);
+    if (stage == 0 || t->placed.listed) {
+        return false;
+    }
+    calc_placed_stage a, b;
+    calc_placed_stage_of(&t->placed, stage - 1, &a);
+    calc_placed_stage_of(&t->placed, stage, &b);
+    return a.class.position == b.class.position &&
+           blocks_left(t, &a.class, stage - 1) == blocks_left(t, &b.class, stage);
 }
 
 void calc_timeline_passes(const calc_timeline *t, calc_schedule_pass *pass)

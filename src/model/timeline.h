@@ -8,7 +8,7 @@
 #define CALC_MODEL_TIMELINE_H
 
 #include "model/schedule/schedule_sim.h"
-#include "model/stages/layout.h"
+#include "model/stages/placed.h"
 
 /** A layout, ready to be simulated. Borrows the three documents and points into itself: not to be
  *  copied. */
@@ -18,7 +18,7 @@ typedef struct calc_timeline {
     double closed_s;   /**< the pipeline in closed form */
     double growth;     /**< of the pipeline's time: stragglers */
     double overhead_s; /**< fixed time of a step */
-    calc_layout layout;
+    calc_placed placed;
 } calc_timeline;
 
 /** The shape that an execution's step has. Without training it is forward passes in the order of
@@ -38,10 +38,8 @@ void calc_timeline_passes(const calc_timeline *timeline, calc_schedule_pass *pas
 calc_schedule_pass calc_timeline_pass_of(const calc_timeline *timeline, int64_t stage,
                                          int64_t chunk);
 
-/** The class of equal stages that a stage is of. */
-const calc_stage_class *calc_timeline_class(const calc_timeline *timeline, int64_t stage);
-
-/** A chunk of it, as if it were a class of its own: its blocks, and the ends that are in it. */
+/** A chunk of a stage, as if it were a class of its own: its blocks, and the ends that are in it.
+ */
 calc_stage_class calc_timeline_chunk_class(const calc_timeline *timeline, int64_t stage,
                                            int64_t chunk);
 

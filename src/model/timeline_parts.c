@@ -25,17 +25,15 @@ static void put_rest(double *parts, calc_timeline_part part, double all_s)
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-static void add_some(const calc_timeline *t, const calc_cost *b, double blocks,
+static void add_some(const calc_layout *l, const calc_cost *b, double blocks,
                      calc_timeline_spent *out)
 {
     if (blocks <= 0) {
         return;
     }
-    double n = blocks / calc_share_or(t->layout.exec->software_efficiency, 1);
-    calc_stage_sharded s =
-        calc_stage_sharded_of(&t->layout.context, &t->layout.exec->strategy, b, &t->layout.lines);
-    calc_stage_offload o =
-        calc_stage_offload_of(&t->layout.context, &t->layout.exec->strategy, b, &s);
+    double n = blocks / calc_share_or(l->exec->software_efficiency, 1);
+    calc_stage_sharded s = calc_stage_sharded_of(&l->context, &l->exec->strategy, b, &l->lines);
+    calc_stage_offload o = calc_stage_offload_of(&l->context, &l->exec->strategy, b, &s);
     out->fw_s[CALC_TIMELINE_OFFLOAD] += n * o.fw_s;
     out->bw_s[CALC_TIMELINE_OFFLOAD] += n * o.bw_s;
     out->fw_s[CALC_TIMELINE_COMPUTE] += n * b->fw_s;
@@ -54,24 +52,24 @@ static void add_some(const calc_timeline *t, const calc_cost *b, double blocks,
 }
 
 /* Of a chunk's blocks of a kind, a share recomputes. */
-static void add_blocks(const calc_timeline *t, const calc_cost *b, double blocks, double recompute,
+static void add_blocks(const calc_layout *l, const calc_cost *b, double blocks, double recompute,
                        calc_timeline_spent *out)
 {
     const calc_cost once = calc_stage_once(b);
-    add_some(t, b, blocks * recompute, out);
-    add_some(t, &once, blocks * (1 - recompute), out);
+    add_some(l, b, blocks * recompute, out);
+    add_some(l, &once, blocks * (1 - recompute), out);
 }
 
-static void add_ends(const calc_timeline *t, const calc_stage_class *c, calc_timeline_spent *out)
+static void add_ends(const calc_layout *l, const calc_stage_class *c, calc_timeline_spent *out)
 {
-    const calc_stage_part *first = &t->layout.terms.embedding;
-    const calc_stage_part *last = &t->layout.terms.head;
+    const calc_stage_part *first = &l->terms.embedding;
+    const calc_stage_part *last = &l->terms.head;
     out->fw_s[CALC_TIMELINE_ENDS] = c->first * first->fw_s + c->last * last->fw_s;
     out->bw_s[CALC_TIMELINE_ENDS] = c->first * first->agrad_s + c->last * last->agrad_s;
     out->wgrad_s[CALC_TIMELINE_ENDS] = c->first * first->wgrad_s + c->last * last->wgrad_s;
-    calc_stage_sharded_ends s = calc_stage_sharded_ends_of(&t->layout.context, t->layout.exec,
-                                                           &t->layout.parts, &t->layout.lines);
-    double slowed = 1 / calc_share_or(t->layout.exec->software_efficiency, 1);
+    calc_stage_sharded_ends s =
+        calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
+    double slowed = 1 / calc_share_or(l->exec->software_efficiency, 1);
     double fw_s = (c->first * s.embedding.fw_s + c->last * s.head.fw_s) * slowed;
     double bw_s = (c->first * s.embedding.bw_s + c->last * s.head.bw_s) * slowed;
     out->fw_s[CALC_TIMELINE_ENDS] -= fw_s;
@@ -82,15 +80,20 @@ static void add_ends(const calc_timeline *t, const calc_stage_class *c, calc_tim
 
 static void spend(const calc_timeline *t, int64_t stage, int64_t chunk, calc_timeline_spent *out)
 {
+    calc_placed_stage at;
+    calc_placed_stage_of(&t->placed, stage, &at);
+    const calc_layout *l = at.layout;
     calc_stage_class c = calc_timeline_chunk_class(t, stage, chunk);
-    double recompute = 1 - calc_stage_rich(&t->layout.terms, calc_timeline_class(t, stage));
-    double message_s = t->layout.links.message_s * t->layout.exposed * t->layout.stages.chunks /
-                       (double)t->shape.chunks;
-    add_blocks(t, &t->layout.parts.block[CALC_DENSE_BLOCK], c.dense, recompute, out);
-    add_blocks(t, &t->layout.parts.block[CALC_MOE_BLOCK], c.moe, recompute, out);
-    add_ends(t, &c, out);
-    out->fw_s[CALC_TIMELINE_MESSAGE] = message_s;
-    out->bw_s[CALC_TIMELINE_MESSAGE] = t->layout.exec->training ? message_s : 0;
+    double recompute = calc_placed_chunk_recompute(&t->placed, &at, chunk);
+    double messages = l->exposed * l->stages.chunks / (double)t->shape.chunks;
+    add_blocks(l, &l->parts.block[CALC_DENSE_BLOCK], c.dense, recompute, out);
+    add_blocks(l, &l->parts.block[CALC_MOE_BLOCK], c.moe, recompute, out);
+    add_ends(l, &c, out);
+    out->fw_s[CALC_TIMELINE_MESSAGE] = at.links.message_s * messages;
+    out->bw_s[CALC_TIMELINE_MESSAGE] =
+        l->exec->training
+            ? (t->placed.listed ? at.links.back_message_s : at.links.message_s) * messages
+            : 0;
 }
 
 void calc_timeline_spent_of(const calc_timeline *t, int64_t stage, int64_t chunk,

@@ -25,6 +25,7 @@ struct calc_session {
     size_t count, next; /* next: which one a new one replaces when all are in use */
     calc_request_reader reader;
     calc_request request;
+    calc_system other[CALC_MAX_CHIPS - 1]; /* that the stages of the request name */
     calc_stats stats;
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_reason reason[CALC_MAX_REASONS];
@@ -177,6 +178,20 @@ static void evaluate(calc_session *session, calc_put *put)
     }
 }
 
+/* The systems that the stages of a request name. */
+static bool find_systems(calc_session *session, calc_errors *errors)
+{
+    calc_stage_list *list = &session->request.used.exec.stages;
+    for (int32_t i = 0; i < list->chips; i++) {
+        if (find_document(session, CALC_KIND_SYSTEM, list->name[i], &session->other[i], errors) !=
+            CALC_OK) {
+            return false;
+        }
+        list->system[i] = &session->other[i];
+    }
+    return true;
+}
+
 /* calc_request_handle */
 static void answer_one(void *context, const calc_request *request, const calc_errors *errors)
 {
@@ -191,11 +206,11 @@ static void answer_one(void *context, const calc_request *request, const calc_er
     if (request->id) {
         calc_put_raw(&a->put, "id", request->id);
     }
-    if (errors->count == 0) {
+    if (errors->count == 0 && find_systems(a->session, &found)) {
         calc_resolve(&in->app, &in->system, &in->exec);
     }
-    if (errors->count > 0) {
-        put_errors(&a->put, errors);
+    if (errors->count > 0 || found.count > 0) {
+        put_errors(&a->put, errors->count > 0 ? errors : &found);
     } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK) {
         put_errors(&a->put, &found);
     } else {

@@ -8,6 +8,7 @@
 #include "spec/format.h"
 #include "spec/rules_inference.h"
 #include "spec/rules_parallel.h"
+#include "spec/rules_stages.h"
 
 /* What the rules look at, and where their errors go. */
 typedef struct rules {
@@ -345,6 +346,9 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_network_index(&r, "/expert_tensor_par_net", exec->strategy.expert_tensor_par_net);
     check_network_index(&r, "/expert_data_par_net", exec->strategy.expert_data_par_net);
     check_engines(&r);
+    if (r.errors->count + r.errors->dropped == before) {
+        calc_rules_stages(app, system, exec, r.errors);
+    }
     if (r.errors->count + r.errors->dropped == before) {
         return CALC_OK;
     }

@@ -8,7 +8,7 @@ static calc_stage_state state_of(stage_case *s)
 {
     calc_stage_memory m = memory_of(s, 0);
     calc_stage_state state =
-        calc_stage_state_of(&s->c.context, &s->c.exec, &s->terms, &s->stages, 0);
+        calc_stage_state_of(&s->c.context, &s->c.exec, &s->terms, &s->stages.item[0]);
     assert_near(m.state, state.weight + state.grad + state.optimizer);
     return state;
 }

@@ -5,8 +5,10 @@
 
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
+#include "cli/draw/stage_words.h"
 #include "cli/run/report_inference.h"
 #include "cli/run/report_layout.h"
+#include "model/run.h"
 #include "cli/run/run_band.h"
 #include "cli/shell/remark.h"
 #include "spec/field.h"
@@ -71,6 +73,11 @@ static void write_head(calc_output *out, const calc_report *r)
     snprintf(title, sizeof title, "%.200s on %s x %.200s", in->input[CALC_KIND_APP].name,
              calc_human_integer((double)in->exec.num_procs, number),
              in->input[CALC_KIND_SYSTEM].name);
+    if (in->exec.stages.count > 0) {
+        char machine[CALC_STAGE_WORDS_SIZE];
+        snprintf(title, sizeof title, "%.200s on %.300s", in->input[CALC_KIND_APP].name,
+                 calc_stage_words_machine(&in->exec, in->input[CALC_KIND_SYSTEM].name, machine));
+    }
     calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
     calc_output_printf(out, ", %s in %s\n", in->exec.training ? "training" : "inference",
                        calc_datatype_names[in->exec.strategy.datatype]);
@@ -172,8 +179,7 @@ static void write_rates(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
     double processors = (double)r->inputs->exec.num_procs;
-    double peak_flop_per_s =
-        r->inputs->system.chip.matrix[r->inputs->exec.strategy.datatype].flop_per_s;
+    double peak_flop_per_s = calc_run_chips_of(&r->inputs->system, &r->inputs->exec).flop_per_s;
     const rate_row rows[] = {
         {"time per step", s->total_time, calc_human_seconds, "model FLOPs utilisation",
          s->model_flops_utilization, calc_human_percent},

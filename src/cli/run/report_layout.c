@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
+#include "cli/draw/stage_words.h"
 #include "model/stages/stages.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
@@ -115,6 +116,12 @@ static void write_schedule(calc_output *out, const calc_report *r)
     snprintf(text, sizeof text, "%s%s; balance %s:", choice(e, "pipeline_schedule"),
              e->strategy.pipeline_par_overlap ? ", messages overlapped" : "",
              choice(e, "pipeline_balance"));
+    if (e->stages.count > 0) {
+        snprintf(text, sizeof text, "%s%s", choice(e, "pipeline_schedule"),
+                 e->strategy.pipeline_par_overlap ? ", messages overlapped" : "");
+        write_note(out, "schedule", text);
+        return;
+    }
     double before = -1;
     for (size_t i = 0; i < stages.count; i++) {
         double blocks = stages.item[i].dense + stages.item[i].moe;
@@ -124,6 +131,21 @@ static void write_schedule(calc_output *out, const calc_report *r)
         before = blocks;
     }
     write_note(out, "schedule", calc_append(text, sizeof text, " blocks"));
+}
+
+/* Stages one after the other: "7x11" are seven of 11 blocks. */
+static void write_stages(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    char text[CALC_STAGE_WORDS_SIZE];
+    if (e->stages.count == 0) {
+        return;
+    }
+    calc_output_printf(out, "  %-18s  blocks %s\n", "stages", calc_stage_words_blocks(e, text));
+    if (e->stages.chips > 0) {
+        const char *name = r->inputs->input[CALC_KIND_SYSTEM].name;
+        calc_output_printf(out, "  %-18s  on %s\n", "", calc_stage_words_chips(e, name, text));
+    }
 }
 
 static void write_attention(calc_output *out, const calc_report *r)
@@ -181,13 +203,16 @@ static void write_sharding(calc_output *out, const calc_report *r)
     const calc_exec *e = &r->inputs->exec;
     char text[256], number[CALC_HUMAN_MAX], modules[CALC_CHOICE_SET_SIZE];
     snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
-    if (e->strategy.recompute_modules) {
+    if (e->stages.count > 0) {
+        char words[CALC_STAGE_WORDS_SIZE];
+        snprintf(text, sizeof text, "recompute %.240s", calc_stage_words_recompute(e, words));
+    } else if (e->strategy.recompute_modules) {
         const calc_field *field =
             calc_table_find(calc_table_of(CALC_KIND_EXEC), "recompute_modules");
         calc_append(text, sizeof text, " %s",
                     calc_choice_set_text(field->choices, e->strategy.recompute_modules, modules));
     }
-    if (e->recompute_blocks > 0) {
+    if (e->recompute_blocks > 0 && e->stages.count == 0) {
         calc_append(text, sizeof text, " in %.40s of a stage",
                     calc_human_counted((double)e->recompute_blocks, "block", number));
     }
@@ -289,6 +314,7 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
         return;
     }
     write_schedule(out, r);
+    write_stages(out, r);
     write_attention(out, r);
     write_numbers(out, r);
     write_sharding(out, r);

@@ -206,7 +206,7 @@ static void write_operations(writer *w)
 {
     const calc_schedule_events *events = &w->trace->simulation->events;
     int64_t shown = w->trace->microbatches;
-    bool training = w->timeline->layout.exec->training;
+    bool training = w->timeline->placed.exec->training;
     for (int64_t i = 0; i < events->count; i++) {
         const calc_schedule_event *e = &events->event[i];
         if (e->kind != CALC_SCHEDULE_FW && !training) {

@@ -114,6 +114,29 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
     }
 }
 
+calc_status calc_inputs_stages(calc_exec *exec, const calc_system *system, const char *path,
+                               calc_system other[CALC_MAX_CHIPS - 1], calc_errors *errors)
+{
+    calc_stage_list *list = &exec->stages;
+    for (int32_t i = 0; i < list->chips; i++) {
+        calc_input found = {.text = {0}};
+        calc_status status = calc_find(CALC_KIND_SYSTEM, list->name[i], found.path, errors);
+        if (status == CALC_OK && strcmp(found.path, path) == 0) {
+            list->system[i] = system;
+            continue;
+        }
+        if (status == CALC_OK) {
+            status = calc_input_load(&found, CALC_KIND_SYSTEM, &other[i], list->name[i], errors);
+        }
+        calc_text_free(&found.text);
+        if (status != CALC_OK) {
+            return status;
+        }
+        list->system[i] = &other[i];
+    }
+    return CALC_OK;
+}
+
 calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CALC_INPUTS],
                              const char *const *set, size_t set_count, calc_errors *errors)
 {
@@ -134,6 +157,9 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
                 CALC_OK;
     }
+    fine = fine && calc_inputs_stages(&inputs->exec, &inputs->system,
+                                      inputs->input[CALC_KIND_SYSTEM].path, inputs->other,
+                                      errors) == CALC_OK;
     if (fine) {
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }

@@ -29,8 +29,18 @@ typedef struct calc_inputs {
     calc_app app;
     calc_system system;
     calc_exec exec;
-    calc_input input[CALC_INPUTS]; /**< by calc_kind */
+    calc_system other[CALC_MAX_CHIPS - 1]; /**< that its stages name (calc_exec.stages) */
+    calc_input input[CALC_INPUTS];         /**< by calc_kind */
 } calc_inputs;
+
+/** Find and read the systems that the stages of an execution name.
+ *  @param system  that of the run, and `path` its file: stages may name it, too
+ *  @param other   room for them, kept by the caller as long as the execution is used
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_inputs_stages(calc_exec *exec, const calc_system *system,
+                                             const char *path,
+                                             calc_system other[CALC_MAX_CHIPS - 1],
+                                             calc_errors *errors);
 
 /** Read and parse one document. What `input` held is freed: start with {0}. A model may also be a
  *  configuration of Hugging Face: what is said of it goes to standard error.

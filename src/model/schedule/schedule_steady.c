@@ -18,11 +18,11 @@ static int64_t period_of(const calc_schedule_shape *s)
     return s->kind == CALC_PIPELINE_SCHEDULE_1F1B && s->chunks > 1 ? s->stages : 1;
 }
 
-static bool has_room(const calc_schedule_shape *s, int64_t microbatches)
+static bool has_room(const calc_schedule_shape *s, int64_t microbatches, size_t bytes)
 {
     calc_schedule_shape few = *s;
     few.microbatches = microbatches;
-    return calc_schedule_sim_bytes(&few) <= WORKSPACE;
+    return calc_schedule_sim_bytes(&few) <= bytes;
 }
 
 /* The fewest micro-batches that fill the pipeline, and as many periods short of all. */
@@ -36,7 +36,7 @@ static int64_t fewest(const calc_schedule_shape *s)
 bool calc_schedule_steady_fits(const calc_schedule_shape *s)
 {
     int64_t most = fewest(s) + period_of(s);
-    return has_room(s, s->microbatches < most ? s->microbatches : most);
+    return has_room(s, s->microbatches < most ? s->microbatches : most, WORKSPACE);
 }
 
 static double pass_s(const calc_schedule_pass *p)
@@ -62,18 +62,18 @@ static double busiest_s(const calc_schedule_shape *s, const calc_schedule_pass *
     return most_s;
 }
 
-double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_schedule_pass *pass)
+double calc_schedule_steady_in(const calc_schedule_shape *shape, const calc_schedule_pass *pass,
+                               void *workspace, size_t bytes)
 {
-    _Alignas(16) char workspace[WORKSPACE];
     calc_schedule_sim sim = {.shape = *shape, .pass = pass};
     int64_t m = shape->microbatches;
     int64_t period = period_of(shape);
     double busy_s = busiest_s(shape, pass);
     double step_s = 0;
     int64_t few = fewest(shape);
-    bool all_fit = has_room(shape, m);
+    bool all_fit = has_room(shape, m, bytes);
     /* Two runs of few micro-batches should be less than one of all. */
-    while (few + period < m && has_room(shape, few + period) &&
+    while (few + period < m && has_room(shape, few + period, bytes) &&
            !(all_fit && 2 * few + period >= m)) {
         sim.shape.microbatches = few;
         double few_s = calc_schedule_sim_s(&sim, workspace, NULL, NULL);
@@ -88,4 +88,10 @@ double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_sched
     }
     sim.shape.microbatches = m;
     return all_fit ? calc_schedule_sim_s(&sim, workspace, NULL, NULL) : step_s;
+}
+
+double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_schedule_pass *pass)
+{
+    _Alignas(16) char workspace[WORKSPACE];
+    return calc_schedule_steady_in(shape, pass, workspace, sizeof workspace);
 }

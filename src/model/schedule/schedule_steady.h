@@ -19,4 +19,9 @@ bool calc_schedule_steady_fits(const calc_schedule_shape *shape);
  *  @param pass   [stages * chunks] as in calc_schedule_sim */
 double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_schedule_pass *pass);
 
+/** The same in a workspace of the caller's.
+ *  @param bytes  of it: calc_schedule_sim_bytes() of 2p micro-batches and a period more at least */
+double calc_schedule_steady_in(const calc_schedule_shape *shape, const calc_schedule_pass *pass,
+                               void *workspace, size_t bytes);
+
 #endif

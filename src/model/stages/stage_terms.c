@@ -301,10 +301,8 @@ bool calc_stage_gathers_beside(const calc_strategy *strategy)
 }
 
 calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec *e,
-                                     const calc_stage_terms *t, const calc_stages *stages,
-                                     size_t index)
+                                     const calc_stage_terms *t, const calc_stage_class *class)
 {
-    const calc_stage_class *class = &stages->item[index];
     calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
     calc_stage_weights w = calc_stage_weights_sum(t, class);
     int64_t zero = calc_zero_stage(&e->strategy);

@@ -160,7 +160,6 @@ typedef struct calc_stage_state {
 } calc_stage_state;
 
 calc_stage_state calc_stage_state_of(const calc_cost_context *context, const calc_exec *exec,
-                                     const calc_stage_terms *terms, const calc_stages *stages,
-                                     size_t index);
+                                     const calc_stage_terms *terms, const calc_stage_class *class);
 
 #endif

@@ -1,0 +1,122 @@
+#include "cli/draw/stage_words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cli/draw/human.h"
+#include "spec/choice_set.h"
+#include "spec/field.h"
+#include "spec/stage_list.h"
+
+enum { WORD = 160 };
+
+typedef void word_of(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                     char word[WORD]);
+
+/* The word of every run, equal neighbours once. */
+static char *words(const calc_exec *exec, word_of *of, const char *name, const char *times,
+                   char *text)
+{
+    const calc_stage_list *list = &exec->stages;
+    char word[WORD] = "", next[WORD];
+    text[0] = '\0';
+    for (int32_t i = 0; i < list->count;) {
+        int places = 0;
+        of(exec, &list->run[i], name, word);
+        do {
+            places += list->run[i++].places;
+            if (i < list->count) {
+                of(exec, &list->run[i], name, next);
+            }
+        } while (i < list->count && strcmp(word, next) == 0);
+        calc_append(text, CALC_STAGE_WORDS_SIZE, "%s", text[0] ? ", " : "");
+        if (places > 1) {
+            calc_append(text, CALC_STAGE_WORDS_SIZE, "%d%s", places, times);
+        }
+        calc_append(text, CALC_STAGE_WORDS_SIZE, "%s", word);
+    }
+    return text;
+}
+
+static void blocks_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                        char word[WORD])
+{
+    (void)exec;
+    (void)name;
+    snprintf(word, WORD, "%d", run->blocks);
+}
+
+char *calc_stage_words_blocks(const calc_exec *exec, char *text)
+{
+    if (exec->stages.run[0].blocks == CALC_STAGE_AS_EXEC) {
+        snprintf(text, CALC_STAGE_WORDS_SIZE, "spread evenly");
+        return text;
+    }
+    return words(exec, blocks_word, "", "x", text);
+}
+
+static const char *chip_name(const calc_exec *exec, int chip, const char *name)
+{
+    return chip > 0 ? exec->stages.name[chip - 1] : name;
+}
+
+static void chip_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                      char word[WORD])
+{
+    snprintf(word, WORD, "%.100s", chip_name(exec, run->chip, name));
+}
+
+char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text)
+{
+    return words(exec, chip_word, name, "x ", text);
+}
+
+char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text)
+{
+    const calc_stage_list *list = &exec->stages;
+    int64_t all = calc_stage_list_places(list);
+    char number[CALC_HUMAN_MAX];
+    text[0] = '\0';
+    for (int32_t i = 0; i < list->count; i++) {
+        const char *mine = chip_name(exec, list->run[i].chip, name);
+        int64_t places = 0;
+        bool before = false;
+        for (int32_t k = 0; k < list->count; k++) {
+            bool same = strcmp(chip_name(exec, list->run[k].chip, name), mine) == 0;
+            before = before || (same && k < i);
+            places += same ? list->run[k].places : 0;
+        }
+        if (!before) {
+            calc_append(text, CALC_STAGE_WORDS_SIZE, "%s%s x %.100s", i > 0 ? " and " : "",
+                        calc_human_integer((double)(exec->num_procs * places / all), number), mine);
+        }
+    }
+    return text;
+}
+
+static void recompute_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
+                           char word[WORD])
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    calc_exec e = calc_stage_list_exec(exec, run);
+    char set[CALC_CHOICE_SET_SIZE];
+    const char *kind =
+        calc_table_find(table, "activation_recompute")->choices[e.strategy.activation_recompute];
+    bool modules = e.strategy.recompute_modules != 0;
+    (void)name;
+    snprintf(word, WORD, "%s", kind);
+    if (modules) {
+        snprintf(word, WORD, "%.100s",
+                 calc_choice_set_text(calc_table_find(table, "recompute_modules")->choices,
+                                      e.strategy.recompute_modules, set));
+    }
+    if (e.recompute_blocks > 0) {
+        calc_append(word, WORD, " of %lld", (long long)e.recompute_blocks);
+    }
+}
+
+char *calc_stage_words_recompute(const calc_exec *exec, char *text)
+{
+    return words(exec, recompute_word, "", "x ", text);
+}

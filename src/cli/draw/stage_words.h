@@ -1,0 +1,21 @@
+/** @file stage_words.h  Stages that are listed, in few words: "3, 7x11". */
+#ifndef CALC_CLI_DRAW_STAGE_WORDS_H
+#define CALC_CLI_DRAW_STAGE_WORDS_H
+
+#include "calc.h"
+
+enum { CALC_STAGE_WORDS_SIZE = 512 };
+
+/** Their blocks, "3, 7x11"; "as spread evenly" if the list does not say.
+ *  @param text  CALC_STAGE_WORDS_SIZE bytes, returned */
+char *calc_stage_words_blocks(const calc_exec *exec, char *text);
+
+/** What they run on, "a800, 7x h800", and how many processors that are: "64 x a800 and 448 x h800".
+ *  @param name  of the system of the run */
+char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text);
+char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text);
+
+/** What they recompute: "none, 7x full of 3 blocks". */
+char *calc_stage_words_recompute(const calc_exec *exec, char *text);
+
+#endif

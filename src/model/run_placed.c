@@ -1,0 +1,220 @@
+/* The step of a layout whose stages are listed: every stage by itself, the pipeline simulated. */
+#include <math.h>
+
+#include "model/operators/parameters.h"
+#include "model/operators/processor.h"
+#include "model/run.h"
+#include "model/stages/placed.h"
+#include "model/verdict.h"
+#include "spec/stage_list.h"
+
+/* What the stages come to. */
+typedef struct sums {
+    calc_placed_stage slowest, fullest;
+    calc_stage_pass pass;     /* of the slowest */
+    calc_stage_memory memory; /* of the fullest */
+    double slowest_s, fullest_share;
+    calc_stage_reduction reduction;
+    double exposed_s, optimizer_s;
+    double growth, overhead_s, tied_s;
+    double most_blocks, fewest_blocks;
+    double tier2_bytes, flop;
+    calc_verdict verdict; /* of memory */
+} sums;
+
+static double tier1_bytes(const calc_placed_stage *at, const calc_stage_memory *m)
+{
+    return m->total * at->terms.used_share + at->terms.reserved_bytes;
+}
+
+static double tier2_bytes(const calc_placed *p, const calc_placed_stage *at)
+{
+    calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
+    calc_stage_tier2 away = calc_stage_tier2_sum(&at->terms, &at->class, &w,
+                                                 p->exec->pipeline_schedule, (double)p->chunks);
+    return away.weight + away.activation + away.optimizer;
+}
+
+static void add_time(const calc_placed *p, const calc_placed_stage *at, sums *x)
+{
+    const calc_strategy *s = &p->exec->strategy;
+    calc_stage_pass pass = calc_placed_pass(p, at);
+    calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
+    calc_stage_reduction r =
+        calc_stage_reduction_sum(&at->terms, &at->links, &at->class, &w, &pass, (double)p->chunks);
+    double exposed_s = (s->data_par_overlap ? r.reduce_beside_s : r.reduce_s) +
+                       (calc_stage_gathers_beside(s) ? r.gather_beside_s : r.gather_s);
+    bool first = at->class.position == 0;
+    if (first || calc_stage_pass_s(&pass) > x->slowest_s) {
+        x->slowest = *at;
+        x->slowest_s = calc_stage_pass_s(&pass);
+        x->pass = pass;
+    }
+    if (first || exposed_s > x->exposed_s) {
+        x->reduction = r;
+        x->exposed_s = exposed_s;
+    }
+    x->optimizer_s = calc_max(x->optimizer_s, calc_stage_optimizer_sum(&at->terms, &at->class, &w));
+    x->growth = calc_max(x->growth, at->terms.growth);
+    x->overhead_s = calc_max(x->overhead_s, at->terms.overhead_s);
+    x->tied_s = calc_max(x->tied_s, at->links.tied_s);
+}
+
+/* The fullest stage is the one that has least room, in shares of its memory. */
+static void add_memory(const calc_placed *p, const calc_placed_stage *at, sums *x)
+{
+    const calc_chip *chip = &at->layout->system->chip;
+    calc_stage_memory m = calc_placed_memory(p, at);
+    double bytes = tier1_bytes(at, &m);
+    double away_bytes = tier2_bytes(p, at);
+    double share = bytes / chip->mem1.capacity_bytes;
+    if (at->class.position == 0 || share > x->fullest_share) {
+        x->fullest = *at;
+        x->fullest_share = share;
+        x->memory = m;
+    }
+    x->tier2_bytes = calc_max(x->tier2_bytes, away_bytes);
+    bool full = x->verdict == CALC_VERDICT_MEM1_CAPACITY || bytes > chip->mem1.capacity_bytes;
+    bool away_full = x->verdict != CALC_VERDICT_OK || away_bytes > chip->mem2.capacity_bytes;
+    x->verdict = full        ? CALC_VERDICT_MEM1_CAPACITY
+                 : away_full ? CALC_VERDICT_MEM2_CAPACITY
+                             : CALC_VERDICT_OK;
+}
+
+/* The layout of a stage as if it were the only class. */
+static void look_at(calc_placed *p, const calc_placed_stage *at, const sums *x, calc_step *r)
+{
+    calc_layout *l = &p->recipe[at->layout - p->recipe];
+    l->terms = at->terms;
+    l->terms.growth = x->growth;
+    l->terms.overhead_s = x->overhead_s;
+    l->links = at->links;
+    l->links.tied_s = x->tied_s;
+    l->stages.count = 1;
+    l->stages.item[0] = at->class;
+    r->layout = l;
+    r->slowest = r->fullest = r->busiest[0] = r->busiest[1] = 0;
+}
+
+/* Arithmetic of matrices in a pass through a block and back.
+ * @param again  share that is computed again */
+static double block_flop(const calc_cost *block, double again)
+{
+    double flop = again * block->re.flop;
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
+        flop += block->work[pass].flop;
+    }
+    return flop;
+}
+
+static double stage_flop(const calc_placed *p, const calc_placed_stage *at)
+{
+    const calc_cost *block = at->layout->parts.block;
+    double flop = at->class.last * block_flop(&at->layout->parts.head, 0);
+    for (int64_t k = 0; k < p->chunks; k++) {
+        calc_stage_class c = calc_placed_chunk_class(p, at, p->chunks, k);
+        double again = calc_placed_chunk_recompute(p, at, k);
+        flop += c.dense * block_flop(&block[CALC_DENSE_BLOCK], again) +
+                c.moe * block_flop(&block[CALC_MOE_BLOCK], again);
+    }
+    return flop;
+}
+
+static void add_stages(const calc_placed *p, sums *x)
+{
+    calc_placed_stage at;
+    *x = (sums){.verdict = CALC_VERDICT_OK, .fewest_blocks = INFINITY};
+    for (int64_t stage = 0; stage < p->stages; stage++) {
+        calc_placed_stage_of(p, stage, &at);
+        add_time(p, &at, x);
+        add_memory(p, &at, x);
+        x->flop += stage_flop(p, &at);
+        double blocks = at.class.dense + at.class.moe;
+        x->most_blocks = calc_max(x->most_blocks, blocks);
+        x->fewest_blocks = fmin(x->fewest_blocks, blocks);
+    }
+}
+
+/* Networks of every chip, with the stages that are on it. */
+static calc_verdict networks_verdict(const calc_placed *p)
+{
+    const calc_stage_list *list = &p->exec->stages;
+    for (int chip = 0; chip <= list->chips; chip++) {
+        calc_exec e = calc_stage_list_part(p->exec, chip);
+        const calc_system *system = chip == 0 ? p->system : list->system[chip - 1];
+        calc_verdict verdict =
+            e.pipeline_par > 0 ? calc_verdict_networks(system, &e) : CALC_VERDICT_OK;
+        if (verdict != CALC_VERDICT_OK) {
+            return verdict;
+        }
+    }
+    return CALC_VERDICT_OK;
+}
+
+static calc_verdict verdict_of(const calc_placed *p, const sums *x, bool fit)
+{
+    calc_verdict networks = networks_verdict(p);
+    if (networks != CALC_VERDICT_OK) {
+        return networks;
+    }
+    if (!fit) {
+        return CALC_VERDICT_INTERLEAVING;
+    }
+    return calc_verdict_offload_blocks(p->exec, x->fewest_blocks) ? CALC_VERDICT_OFFLOAD_BLOCKS
+                                                                  : x->verdict;
+}
+
+static void put_memory(calc_placed *p, const sums *x, calc_step *r, calc_stats *s)
+{
+    look_at(p, &x->fullest, x, r);
+    r->memory = x->memory;
+    r->peak_stage = x->fullest.class.position;
+    r->step.allocated_bytes = x->memory.total;
+    r->step.tier1_bytes = tier1_bytes(&x->fullest, &x->memory);
+    r->step.tier2_bytes = x->tier2_bytes;
+    calc_step_put_memory(r, s);
+}
+
+static void put_time(calc_placed *p, const sums *x, double pipeline_s, calc_step *r, calc_stats *s)
+{
+    look_at(p, &x->slowest, x, r);
+    r->pass[0] = x->pass;
+    r->memory = x->memory;
+    r->reduction = x->reduction;
+    r->reduction_exposed_s = x->exposed_s;
+    r->optimizer_s = x->optimizer_s;
+    r->step.pipeline_s = pipeline_s;
+    double busy_s = r->layout->stages.microbatches * x->slowest_s;
+    r->bubble_s = p->stages > 1 ? calc_run_bubble_s(pipeline_s, busy_s) : 0;
+    r->total_s = x->exposed_s +
+                 (pipeline_s + pipeline_s * x->growth + x->tied_s + x->optimizer_s + x->overhead_s);
+    calc_step_put_time(r, s);
+}
+
+calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                             const calc_kernel_table *measured, calc_stats *s)
+{
+    calc_placed p;
+    calc_step r = {0};
+    sums x;
+    calc_placed_of(app, system, exec, CALC_COMPAT_NONE, measured, &p);
+    const calc_layout *l = &p.recipe[0];
+    bool fit = calc_stages_rounds_fit(exec);
+    add_stages(&p, &x);
+    double pipeline_s = fit ? calc_placed_pipeline_s(&p) : (double)NAN;
+    calc_stats_none(s);
+    s->num_microbatches = l->stages.microbatches;
+    s->blocks_per_proc = x.most_blocks;
+    s->blocks_per_chunk = x.most_blocks / (double)p.chunks;
+    s->missing_blocks = x.most_blocks * (double)p.stages - l->shape.blocks;
+    s->model_flops = calc_parameters_step_flop(&l->shape, exec, false);
+    s->model_flops_square = calc_parameters_step_flop(&l->shape, exec, true);
+    s->hardware_flops = x.flop * l->stages.microbatches * l->shape.tensor_par *
+                        l->shape.context_par * (double)exec->strategy.data_par;
+    put_time(&p, &x, pipeline_s, &r, s);
+    put_memory(&p, &x, &r, s);
+    double peak = calc_run_chips_of(system, exec).flop_per_s * (double)exec->num_procs;
+    calc_step_put_rates(app, system, exec, s->model_flops / peak, s);
+    s->verdict = verdict_of(&p, &x, fit);
+    return s->verdict;
+}

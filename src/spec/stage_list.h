@@ -1,0 +1,43 @@
+/** @file stage_list.h  Lists of stages (calc_exec.stages) place by place, and in runs of equal
+ *  ones. */
+#ifndef CALC_SPEC_STAGE_LIST_H
+#define CALC_SPEC_STAGE_LIST_H
+
+#include "calc.h"
+
+/** Places of a list: stages, or stages times chunks. */
+int64_t calc_stage_list_places(const calc_stage_list *list);
+
+/** One run per place, .places of each 1.
+ *  @param out  room for CALC_MAX_PLACES; what is beyond is left out
+ *  @return how many were written */
+int64_t calc_stage_list_expand(const calc_stage_list *list, calc_stage_run *out);
+
+/** Join equal neighbours to the runs of a list; .places of each counts.
+ *  @return false if there are more than CALC_MAX_STAGE_RUNS of them */
+bool calc_stage_list_pack(const calc_stage_run *run, int64_t count, calc_stage_list *list);
+
+/** The chip of a name, as in calc_stage_run.chip; a new one is added.
+ *  @return -1 if there is no room for it, or the name is too long */
+int calc_stage_list_chip(calc_stage_list *list, const char *name);
+
+/** Whether two runs recompute and hold the same, wherever they are and however many. */
+bool calc_stage_list_alike(const calc_stage_run *a, const calc_stage_run *b);
+
+/** The execution that there would be if all stages were like a run: what it recomputes, and no
+ *  list. Full recomputation repeats all-gathers in any case (seq_par_ag_redo). */
+calc_exec calc_stage_list_exec(const calc_exec *exec, const calc_stage_run *run);
+
+/** The fewest blocks of a stage. */
+int64_t calc_stage_list_fewest(const calc_app *app, const calc_exec *exec);
+
+/** How a list uses its chips: an execution with the stages and processors that are on one of them,
+ *  for rules of its networks; pipeline_par 0 if there are none.
+ *  @param chip  as in calc_stage_run */
+calc_exec calc_stage_list_part(const calc_exec *exec, int chip);
+
+/** The system of a run. */
+const calc_system *calc_stage_list_system(const calc_system *system, const calc_exec *exec,
+                                          const calc_stage_run *run);
+
+#endif
