@@ -1,0 +1,30 @@
+/** @file evaluate.h  The step and the memory of given shares: exact for the schedule's order of
+ *  operations, whatever the stages take. */
+#ifndef CALC_BALANCE_EVALUATE_H
+#define CALC_BALANCE_EVALUATE_H
+
+#include "balance/problem.h"
+
+typedef struct calc_balance_answer {
+    double step_s; /**< from the first forward to the last operation */
+    double peak_bytes[CALC_BALANCE_STAGES];
+    double most_bytes;  /**< of the stage that needs most */
+    bool fits;          /**< every stage within its limit */
+    int worst_stage;    /**< that is over its limit by most, or has least left */
+    double lacks_bytes; /**< what it is over by; 0 if all fit */
+} calc_balance_answer;
+
+/** Simulate a step. Time is the longest path through the operations, without messages beside those
+ *  of the places; of many micro-batches few are simulated and the rest is extrapolated, exactly to
+ *  rounding. 1F1B with chunks goes by parts (parts.h).
+ *
+ *  The memory of a stage is the most over all prefixes of its order: what is fixed, what its layers
+ *  hold, and the activations of each chunk from the start of a forward to the end of the weight
+ *  gradient. A stage of DualPipe holds its own part and a copy of the opposite stage's.
+ *  @param problem  of a shape that calc_schedule_check() accepts
+ *  @param share    [stages * chunks] in the order of places
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the schedule cannot run on the shape */
+calc_status calc_balance_evaluate(const calc_balance_problem *problem,
+                                  const calc_balance_share *share, calc_balance_answer *out);
+
+#endif

@@ -1,0 +1,38 @@
+/** @file solve.h  The division of layers and recomputation that takes the shortest step. */
+#ifndef CALC_BALANCE_SOLVE_H
+#define CALC_BALANCE_SOLVE_H
+
+#include "balance/evaluate.h"
+
+typedef struct calc_balance_options {
+    double time_limit_s; /**< 0: none */
+    double gap;          /**< stop when proven within this share of the step; 0: the optimum */
+    /** At most so many divisions are simulated; 0: a default. The result depends on this number,
+     *  and never on the clock unless a time limit is hit. */
+    int64_t evaluations;
+    bool (*stop)(void *context); /**< asked now and then; true ends the search; NULL: never */
+    void *context;
+} calc_balance_options;
+
+typedef struct calc_balance_solution {
+    bool feasible;
+    bool proven; /**< no division is shorter by more than the gap asked for; or that none fits */
+    calc_balance_share share[CALC_BALANCE_PLACES];
+    calc_balance_answer answer;
+    double bound_s; /**< no division takes less */
+    int64_t evaluations;
+    /** If none is feasible: the stage that nothing fits on, and the least that it needs; -1 if
+     *  every stage alone has room for something, but all of them not for the model. */
+    int stage;
+    double needs_bytes;
+} calc_balance_solution;
+
+/** Search. Deterministic. Of steps that are equal to rounding the one with the smallest most_bytes
+ *  is taken, and then the one with the fewest layers on the first place, the second, and so on, of
+ *  those that the search meets.
+ *  @return CALC_OK, also if nothing fits; CALC_ERR_NOMEM; CALC_ERR_RULE if the schedule cannot run
+ *          on the shape */
+calc_status calc_balance_solve(const calc_balance_problem *problem,
+                               const calc_balance_options *options, calc_balance_solution *out);
+
+#endif
