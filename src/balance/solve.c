@@ -1,152 +1,115 @@
 #include "balance/solve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVALUATIONS = 20000 };
+#include "balance/alike.h"
 
-typedef struct search {
-    const calc_balance_problem *p;
-    int places;
-    int64_t left;
-    calc_balance_solution *best;
-    calc_balance_share share[CALC_BALANCE_PLACES];
-    int layers[CALC_BALANCE_PLACES], full[CALC_BALANCE_PLACES], selective[CALC_BALANCE_PLACES];
-} search;
+/* What sums in another order may differ by. */
+#define SAME 1e-12
 
-/* Kind 0 first along the model; what is computed again begins with it, too. */
-static void lay(search *s)
+/* ---- One chunk per stage ----------------------------------------------------------------------*/
+
+static void any(calc_balance_range *full)
 {
-    int of_kind_0 = s->p->layers[0];
-    for (int i = 0; i < s->places; i++) {
-        calc_balance_share *x = &s->share[i];
-        memset(x, 0, sizeof *x);
-        x->layers[0] = s->layers[i] < of_kind_0 ? s->layers[i] : of_kind_0;
-        of_kind_0 -= x->layers[0];
-        x->layers[1] = s->layers[i] - x->layers[0];
-        x->full[0] = s->full[i] < x->layers[0] ? s->full[i] : x->layers[0];
-        x->full[1] = s->full[i] - x->full[0];
-        int rest = x->layers[0] - x->full[0];
-        x->selective[0] = s->selective[i] < rest ? s->selective[i] : rest;
-        x->selective[1] = s->selective[i] - x->selective[0];
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        full[chip] = CALC_BALANCE_ANY;
     }
 }
 
-static bool allowed(const search *s, int i)
+/* Memory that every stage may need beside its limit, as little as lets a division fit, and the
+ * stage that needs it. */
+static void miss(calc_balance_line *l, calc_balance_solution *out)
 {
-    const calc_balance_problem *p = s->p;
-    int most = p->most_layers > 0 ? p->most_layers : CALC_BALANCE_MOST_LAYERS;
-    return s->layers[i] >= p->least_layers && s->layers[i] <= most && s->full[i] >= 0 &&
-           s->selective[i] >= 0 && s->full[i] + s->selective[i] <= s->layers[i] &&
-           (p->may_full || s->full[i] == 0) && (p->may_select || s->selective[i] == 0) &&
-           (p->may_mix || s->full[i] == 0 || s->selective[i] == 0);
-}
-
-/* Whether a is better: fits better, or is shorter. */
-static bool better(const calc_balance_answer *a, const calc_balance_answer *b)
-{
-    if (a->lacks_bytes != b->lacks_bytes) {
-        return a->lacks_bytes < b->lacks_bytes;
+    calc_balance_range full[CALC_BALANCE_CHIPS];
+    any(full);
+    int layers[CALC_BALANCE_STAGES];
+    double low_bytes = 0;
+    double high_bytes = 1;
+    do {
+        high_bytes *= 2;
+        calc_balance_line_limit(l, full, high_bytes);
+    } while (!calc_balance_line_fits(l, layers) && high_bytes < INFINITY);
+    if (high_bytes == INFINITY) {
+        return; /* more or fewer layers than stages may have */
     }
-    return a->step_s != b->step_s ? a->step_s < b->step_s : a->most_bytes < b->most_bytes;
-}
-
-/* Whether the division as it stands is the best so far. */
-static bool take(search *s)
-{
-    calc_balance_answer answer;
-    if (s->left-- <= 0) {
-        return false;
-    }
-    lay(s);
-    if (calc_balance_evaluate(s->p, s->share, &answer) != CALC_OK ||
-        (s->best->evaluations++ > 0 && !better(&answer, &s->best->answer))) {
-        return false;
-    }
-    s->best->answer = answer;
-    memcpy(s->best->share, s->share, sizeof s->share);
-    return true;
-}
-
-static bool recompute(search *s, int i, int full, int selective)
-{
-    s->full[i] += full;
-    s->selective[i] += selective;
-    if (allowed(s, i) && take(s)) {
-        return true;
-    }
-    s->full[i] -= full;
-    s->selective[i] -= selective;
-    return false;
-}
-
-static bool shift(search *s, int from, int to)
-{
-    int full = s->full[from];
-    int selective = s->selective[from];
-    s->layers[from]--;
-    s->layers[to]++;
-    if (s->full[from] > 0 && s->full[from] + selective > s->layers[from]) {
-        s->full[from]--;
-    } else if (s->full[from] + selective > s->layers[from]) {
-        s->selective[from]--;
-    }
-    for (int again = 0; again < 2; again++) {
-        s->full[to] += again;
-        if (allowed(s, from) && allowed(s, to) && take(s)) {
-            return true;
-        }
-        s->full[to] -= again;
-    }
-    s->layers[from]++;
-    s->layers[to]--;
-    s->full[from] = full;
-    s->selective[from] = selective;
-    return false;
-}
-
-static bool improve(search *s)
-{
-    for (int i = 0; i < s->places; i++) {
-        if (recompute(s, i, -1, 0) || recompute(s, i, 0, -1) || recompute(s, i, 1, 0) ||
-            recompute(s, i, 0, 1) || recompute(s, i, -1, 1) || recompute(s, i, 1, -1)) {
-            return true;
-        }
-        for (int j = 0; j < s->places; j++) {
-            if (i != j && shift(s, i, j)) {
-                return true;
-            }
+    for (int i = 0; i < 60; i++) {
+        double bytes = (low_bytes + high_bytes) / 2;
+        calc_balance_line_limit(l, full, bytes);
+        int tried[CALC_BALANCE_STAGES];
+        if (calc_balance_line_fits(l, tried)) {
+            high_bytes = bytes;
+            memcpy(layers, tried, sizeof layers);
+        } else {
+            low_bytes = bytes;
         }
     }
-    return false;
+    calc_balance_line_limit(l, full, high_bytes);
+    double worst_bytes = -INFINITY;
+    int from = 0;
+    for (int s = 0; s < l->stages; s++) {
+        calc_balance_choice c = calc_balance_line_choice(l, s, from, layers[s]);
+        if (c.bytes - l->problem->stage[s].limit_bytes > worst_bytes) {
+            worst_bytes = c.bytes - l->problem->stage[s].limit_bytes;
+            out->stage = s;
+            out->needs_bytes = c.bytes;
+        }
+        from += layers[s];
+    }
 }
+
+static calc_status take(calc_balance_line *l, const calc_balance_best *best,
+                        calc_balance_solution *out)
+{
+    calc_balance_line_limit(l, best->full, 0);
+    int from = 0;
+    for (int s = 0; s < l->stages; s++) {
+        out->share[s] = calc_balance_line_choice(l, s, from, best->layers[s]).share;
+        from += best->layers[s];
+    }
+    return calc_balance_evaluate(l->problem, out->share, &out->answer);
+}
+
+static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort *e,
+                              calc_balance_solution *out)
+{
+    calc_balance_line l;
+    calc_status status = calc_balance_line_begin(&l, p);
+    calc_balance_best best = {0};
+    double least_s = INFINITY;
+    if (status == CALC_OK) {
+        status = p->alike_on_chip ? calc_balance_alike(&l, e, &best, &least_s)
+                                  : calc_balance_branch(&l, e, &best, &least_s);
+    }
+    out->feasible = best.any;
+    out->bound_s = least_s;
+    if (status == CALC_OK && best.any) {
+        status = take(&l, &best, out);
+    } else if (status == CALC_OK) {
+        miss(&l, out);
+    }
+    calc_balance_line_end(&l);
+    return status;
+}
+
+/* ---- All --------------------------------------------------------------------------------------*/
 
 calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance_options *options,
                                calc_balance_solution *out)
 {
+    memset(out, 0, sizeof *out);
+    out->stage = -1;
     if (calc_schedule_check(&p->shape) != CALC_SCHEDULE_OK) {
         return CALC_ERR_RULE;
     }
-    search *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        return CALC_ERR_NOMEM;
+    calc_balance_effort e = calc_balance_effort_of(options);
+    calc_status status = solve_line(p, &e, out);
+    out->evaluations = e.evaluations;
+    if (out->feasible && out->bound_s >= out->answer.step_s * (1 - SAME)) {
+        out->bound_s = out->answer.step_s;
     }
-    memset(out, 0, sizeof *out);
-    s->p = p;
-    s->best = out;
-    s->left = options->evaluations > 0 ? options->evaluations : EVALUATIONS;
-    s->places = (int)(p->shape.stages * p->shape.chunks);
-    int layers = p->layers[0] + p->layers[1];
-    for (int i = 0; i < s->places; i++) {
-        s->layers[i] = layers / s->places + (i < layers % s->places);
-        s->full[i] = p->may_full ? s->layers[i] : 0;
-    }
-    take(s);
-    while (improve(s)) {
-    }
-    out->feasible = out->answer.fits;
-    out->stage = out->feasible ? -1 : out->answer.worst_stage;
-    out->needs_bytes = out->feasible ? 0 : out->answer.peak_bytes[out->answer.worst_stage];
-    free(s);
-    return CALC_OK;
+    out->proven = out->feasible ? out->bound_s >= calc_balance_effort_goal_s(&e, out->answer.step_s)
+                                : !e.spent;
+    return status;
 }

@@ -1,0 +1,55 @@
+#define _POSIX_C_SOURCE 200809L
+#include "balance/effort.h"
+
+#include <math.h>
+#include <time.h>
+
+enum { EVALUATIONS = 200000, NODES_PER_EVALUATION = 10, LOOK = 256 };
+
+/* What sums in another order may differ by. */
+#define SAME 1e-12
+
+static double clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+calc_balance_effort calc_balance_effort_of(const calc_balance_options *o)
+{
+    int64_t most = o->evaluations > 0 ? o->evaluations : EVALUATIONS;
+    return (calc_balance_effort){
+        .most_evaluations = most,
+        .most_nodes = NODES_PER_EVALUATION * most,
+        .until_s = o->time_limit_s > 0 ? clock_s() + o->time_limit_s : INFINITY,
+        .gap = o->gap,
+        .stop = o->stop,
+        .context = o->context,
+    };
+}
+
+static bool go_on(calc_balance_effort *e, int64_t count, int64_t most)
+{
+    e->spent = e->spent || count > most;
+    if (!e->spent && count % LOOK == 0) {
+        e->spent = (e->until_s < INFINITY && clock_s() > e->until_s) ||
+                   (e->stop != NULL && e->stop(e->context));
+    }
+    return !e->spent;
+}
+
+bool calc_balance_effort_evaluation(calc_balance_effort *e)
+{
+    return go_on(e, ++e->evaluations, e->most_evaluations);
+}
+
+bool calc_balance_effort_node(calc_balance_effort *e)
+{
+    return go_on(e, ++e->nodes, e->most_nodes);
+}
+
+double calc_balance_effort_goal_s(const calc_balance_effort *e, double step_s)
+{
+    return step_s * (1 - SAME) * (1 - e->gap);
+}

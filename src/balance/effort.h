@@ -1,0 +1,27 @@
+/** @file effort.h  How long a search may go on: so many steps simulated, and until it is stopped or
+ *  its time is over. */
+#ifndef CALC_BALANCE_EFFORT_H
+#define CALC_BALANCE_EFFORT_H
+
+#include "balance/solve.h"
+
+typedef struct calc_balance_effort {
+    int64_t evaluations, nodes;           /**< so far */
+    int64_t most_evaluations, most_nodes; /**< of them; nodes are parts of divisions */
+    double until_s;                       /**< on the clock; INFINITY: any time */
+    double gap;                           /**< that need not be closed, of the step */
+    bool (*stop)(void *context);
+    void *context;
+    bool spent; /**< the search ends */
+} calc_balance_effort;
+
+calc_balance_effort calc_balance_effort_of(const calc_balance_options *options);
+
+/** Count one more. @return false if the search ends */
+bool calc_balance_effort_evaluation(calc_balance_effort *effort);
+bool calc_balance_effort_node(calc_balance_effort *effort);
+
+/** What bounds a division that need not be looked for when there is one of step_s [s]. */
+double calc_balance_effort_goal_s(const calc_balance_effort *effort, double step_s);
+
+#endif
