@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "balance/choice.h"
+#include "balance/flight.h"
 #include "balance/parts.h"
 #include "balance/rounds.h"
 #include "model/operators/processor.h"
@@ -12,6 +14,11 @@
 static bool interleaved(const calc_schedule_shape *s)
 {
     return s->kind == CALC_PIPELINE_SCHEDULE_1F1B && s->chunks > 1;
+}
+
+static bool is_plain(const calc_schedule_shape *s)
+{
+    return s->kind == CALC_PIPELINE_SCHEDULE_1F1B && s->chunks == 1;
 }
 
 /* ---- Time -------------------------------------------------------------------------------------*/
@@ -27,13 +34,7 @@ static double rounds_s(const calc_schedule_shape *s, const calc_schedule_pass *p
     return calc_balance_rounds_s((int)s->stages, s->microbatches, fw_s, bw_s);
 }
 
-/* A workspace that grows. */
-typedef struct room {
-    void *bytes;
-    size_t size;
-} room;
-
-static bool make_room(room *r, size_t size)
+static bool make_room(calc_balance_room *r, size_t size)
 {
     if (size <= r->size) {
         return true;
@@ -49,7 +50,7 @@ static bool make_room(room *r, size_t size)
 
 /* Every operation of a shape simulated; negative if there is no memory for that. */
 static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
-                          const calc_schedule_pass *pass, room *r)
+                          const calc_schedule_pass *pass, calc_balance_room *r)
 {
     calc_schedule_shape shape = p->shape;
     shape.microbatches = microbatches;
@@ -85,7 +86,8 @@ static double busy_s(const calc_schedule_shape *s, const calc_schedule_pass *pas
 
 /* As schedule_steady.h, for any number of stages: with a period of micro-batches more a step grows
  * by ever more, until it grows by what the busiest stage takes. */
-static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *pass, room *r)
+static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *pass,
+                       calc_balance_room *r)
 {
     const calc_schedule_shape *s = &p->shape;
     int64_t m = s->microbatches;
@@ -114,131 +116,58 @@ static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *
 
 /* ---- Memory -----------------------------------------------------------------------------------*/
 
-/* A chunk that a stage holds, or a copy of another stage's. */
-typedef struct held {
-    double flight_bytes;
-    int64_t live;
-} held;
-
-typedef struct holder {
-    held chunk[CALC_BALANCE_PLACES];
-    int64_t chunks;
-    double peak_bytes; /**< of activations */
-} holder;
-
-static void enter(holder *h, int64_t chunk)
+static void look(const calc_balance_problem *p, int stage, double bytes, calc_balance_answer *out)
 {
-    h->chunk[chunk].live++;
-    double bytes = 0;
-    for (int64_t c = 0; c < h->chunks; c++) {
-        bytes += (double)h->chunk[c].live * h->chunk[c].flight_bytes;
+    out->peak_bytes[stage] = bytes;
+    out->most_bytes = calc_max(out->most_bytes, bytes);
+    double over_bytes = bytes - p->stage[stage].limit_bytes;
+    int worst = out->worst_stage;
+    if (over_bytes > out->peak_bytes[worst] - p->stage[worst].limit_bytes) {
+        out->worst_stage = stage;
     }
-    h->peak_bytes = calc_max(h->peak_bytes, bytes);
+    out->lacks_bytes = calc_max(out->lacks_bytes, over_bytes);
+    out->fits = out->lacks_bytes <= 0;
 }
 
-static void walk_parts(const calc_balance_problem *p, int stage, holder *h)
+static calc_status memory(const calc_balance_problem *p, const calc_balance_share *share,
+                          calc_balance_answer *out)
 {
-    calc_balance_parts parts = calc_balance_parts_of(&p->shape, p->less_memory);
-    int64_t passes = parts.chunks * parts.microbatches;
-    int64_t warm_up = calc_balance_warm_up(&parts, stage);
-    for (int64_t k = 0; k < passes; k++) {
-        enter(h, calc_balance_forward(&parts, k).chunk);
-        if (k >= warm_up) {
-            h->chunk[calc_balance_backward(&parts, k - warm_up).chunk].live--;
+    if (is_plain(&p->shape)) {
+        for (int stage = 0; stage < p->shape.stages; stage++) {
+            double flight = calc_schedule_in_flight(&p->shape, stage);
+            look(p, stage, calc_balance_stage_bytes(p, stage, flight, &share[stage]), out);
         }
+        return CALC_OK;
     }
+    calc_balance_flights flights;
+    calc_status status = calc_balance_flights_begin(&flights, p);
+    for (int stage = 0; status == CALC_OK && stage < p->shape.stages; stage++) {
+        look(p, stage, calc_balance_flights_bytes(&flights, p, stage, share), out);
+    }
+    calc_balance_flights_end(&flights);
+    return status;
 }
 
-static void walk_order(const calc_schedule_op *op, int64_t count, holder *h)
+double calc_balance_step_s(const calc_balance_problem *p, const calc_balance_share *share,
+                           calc_balance_room *r)
 {
-    for (int64_t i = 0; i < count; i++) {
-        if (op[i].kind == CALC_SCHEDULE_FW) {
-            enter(h, op[i].chunk);
-            h->chunk[1 - op[i].chunk].live -= op[i].paired;
-        } else if (op[i].kind != CALC_SCHEDULE_BW) {
-            h->chunk[op[i].chunk].live--;
-        }
-    }
-}
-
-static void hold(const calc_balance_problem *p, const calc_balance_share *share, int stage,
-                 const calc_schedule_op *op, int64_t count, calc_balance_answer *out)
-{
-    const calc_schedule_shape *s = &p->shape;
-    bool both_ends = s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    holder h = {.chunks = both_ends ? 2 : s->chunks};
-    double bytes = p->stage[stage].fixed_bytes;
-    bool again = false;
-    for (int chunk = 0; chunk < h.chunks; chunk++) {
-        int place = both_ends && chunk == 1 ? (int)s->stages - 1 - stage
-                                            : calc_balance_place_of(s, stage, chunk);
-        h.chunk[chunk].flight_bytes = calc_balance_flight_bytes(p, place, &share[place]);
-        bytes += calc_balance_held_bytes(p, place, &share[place]);
-        again = again || share[place].full[0] + share[place].full[1] > 0;
-    }
-    if (s->chunks == 1 && s->kind == CALC_PIPELINE_SCHEDULE_1F1B) {
-        int64_t live = s->stages - stage;
-        live = live < s->microbatches ? live : s->microbatches;
-        h.peak_bytes = (double)live * h.chunk[0].flight_bytes;
-    } else if (interleaved(s)) {
-        walk_parts(p, stage, &h);
-    } else {
-        walk_order(op, count, &h);
-    }
-    out->peak_bytes[stage] = bytes + (again ? p->stage[stage].working_bytes : 0) + h.peak_bytes;
-}
-
-static bool walks(const calc_schedule_shape *s)
-{
-    return s->kind != CALC_PIPELINE_SCHEDULE_1F1B;
-}
-
-static bool memory(const calc_balance_problem *p, const calc_balance_share *share, room *r,
-                   calc_balance_answer *out)
-{
-    int stages = (int)p->shape.stages;
-    int64_t each = calc_schedule_ops_room(&p->shape);
-    int64_t count[CALC_BALANCE_STAGES] = {0};
-    calc_schedule_op *op = NULL;
-    if (walks(&p->shape)) {
-        if (!make_room(r, (size_t)(stages * each) * sizeof(calc_schedule_op))) {
-            return false;
-        }
-        op = r->bytes;
-        calc_schedule_orders(&p->shape, op, count);
-    }
-    double worst_bytes = -INFINITY;
-    out->most_bytes = 0;
-    for (int stage = 0; stage < stages; stage++) {
-        hold(p, share, stage, op == NULL ? NULL : op + stage * each, count[stage], out);
-        double over_bytes = out->peak_bytes[stage] - p->stage[stage].limit_bytes;
-        if (over_bytes > worst_bytes || stage == 0) {
-            worst_bytes = over_bytes;
-            out->worst_stage = stage;
-        }
-        out->most_bytes = calc_max(out->most_bytes, out->peak_bytes[stage]);
-    }
-    out->lacks_bytes = calc_max(0, worst_bytes);
-    out->fits = worst_bytes <= 0;
-    return true;
-}
-
-calc_status calc_balance_evaluate(const calc_balance_problem *p, const calc_balance_share *share,
-                                  calc_balance_answer *out)
-{
-    if (calc_schedule_check(&p->shape) != CALC_SCHEDULE_OK) {
-        return CALC_ERR_RULE;
-    }
     calc_schedule_pass pass[CALC_BALANCE_PLACES];
     int places = (int)(p->shape.stages * p->shape.chunks);
     for (int place = 0; place < places; place++) {
         pass[place] = calc_balance_pass_of(p, place, &share[place]);
     }
-    room r = {NULL, 0};
-    *out = (calc_balance_answer){0};
-    bool plain = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1;
-    out->step_s = plain ? rounds_s(&p->shape, pass) : steady_s(p, pass, &r);
-    bool done = out->step_s >= 0 && memory(p, share, &r, out);
+    return is_plain(&p->shape) ? rounds_s(&p->shape, pass) : steady_s(p, pass, r);
+}
+
+calc_status calc_balance_evaluate(const calc_balance_problem *p, const calc_balance_share *share,
+                                  calc_balance_answer *out)
+{
+    *out = (calc_balance_answer){.fits = true};
+    if (calc_schedule_check(&p->shape) != CALC_SCHEDULE_OK) {
+        return CALC_ERR_RULE;
+    }
+    calc_balance_room r = {NULL, 0};
+    out->step_s = calc_balance_step_s(p, share, &r);
     free(r.bytes);
-    return done ? CALC_OK : CALC_ERR_NOMEM;
+    return out->step_s < 0 ? CALC_ERR_NOMEM : memory(p, share, out);
 }

@@ -27,4 +27,14 @@ typedef struct calc_balance_answer {
 calc_status calc_balance_evaluate(const calc_balance_problem *problem,
                                   const calc_balance_share *share, calc_balance_answer *out);
 
+/** A workspace that grows: zero at first, bytes to be freed at the end. */
+typedef struct calc_balance_room {
+    void *bytes;
+    size_t size;
+} calc_balance_room;
+
+/** The step alone [s]; negative if there is no memory to simulate it. */
+double calc_balance_step_s(const calc_balance_problem *problem, const calc_balance_share *share,
+                           calc_balance_room *room);
+
 #endif
