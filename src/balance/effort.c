@@ -4,7 +4,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { EVALUATIONS = 200000, NODES_PER_EVALUATION = 10, LOOK = 256 };
+enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
 
 /* What sums in another order may differ by. */
 #define SAME 1e-12
@@ -16,9 +16,9 @@ static double clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-calc_balance_effort calc_balance_effort_of(const calc_balance_options *o)
+calc_balance_effort calc_balance_effort_of(const calc_balance_options *o, int64_t usual)
 {
-    int64_t most = o->evaluations > 0 ? o->evaluations : EVALUATIONS;
+    int64_t most = o->evaluations > 0 ? o->evaluations : usual;
     return (calc_balance_effort){
         .most_evaluations = most,
         .most_nodes = NODES_PER_EVALUATION * most,
@@ -29,10 +29,10 @@ calc_balance_effort calc_balance_effort_of(const calc_balance_options *o)
     };
 }
 
-static bool go_on(calc_balance_effort *e, int64_t count, int64_t most)
+static bool count(calc_balance_effort *e, int64_t *so_far, int64_t most)
 {
-    e->spent = e->spent || count > most;
-    if (!e->spent && count % LOOK == 0) {
+    e->spent = e->spent || *so_far == most;
+    if (!e->spent && ++*so_far % LOOK == 0) {
         e->spent = (e->until_s < INFINITY && clock_s() > e->until_s) ||
                    (e->stop != NULL && e->stop(e->context));
     }
@@ -41,12 +41,12 @@ static bool go_on(calc_balance_effort *e, int64_t count, int64_t most)
 
 bool calc_balance_effort_evaluation(calc_balance_effort *e)
 {
-    return go_on(e, ++e->evaluations, e->most_evaluations);
+    return count(e, &e->evaluations, e->most_evaluations);
 }
 
 bool calc_balance_effort_node(calc_balance_effort *e)
 {
-    return go_on(e, ++e->nodes, e->most_nodes);
+    return count(e, &e->nodes, e->most_nodes);
 }
 
 double calc_balance_effort_goal_s(const calc_balance_effort *e, double step_s)

@@ -15,7 +15,8 @@ typedef struct calc_balance_effort {
     bool spent; /**< the search ends */
 } calc_balance_effort;
 
-calc_balance_effort calc_balance_effort_of(const calc_balance_options *options);
+/** @param usual  evaluations if the options do not say how many */
+calc_balance_effort calc_balance_effort_of(const calc_balance_options *options, int64_t usual);
 
 /** Count one more. @return false if the search ends */
 bool calc_balance_effort_evaluation(calc_balance_effort *effort);

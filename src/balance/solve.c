@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "balance/alike.h"
+#include "balance/chunks.h"
+
+/* Steps simulated, if the options do not say how many: those with chunks take longer. */
+enum { OF_LINE = 200000, OF_CHUNKS = 20000 };
 
 /* What sums in another order may differ by. */
 #define SAME 1e-12
@@ -59,8 +63,7 @@ static void miss(calc_balance_line *l, calc_balance_solution *out)
     }
 }
 
-static calc_status take(calc_balance_line *l, const calc_balance_best *best,
-                        calc_balance_solution *out)
+static void take(calc_balance_line *l, const calc_balance_best *best, calc_balance_solution *out)
 {
     calc_balance_line_limit(l, best->full, 0);
     int from = 0;
@@ -68,7 +71,6 @@ static calc_status take(calc_balance_line *l, const calc_balance_best *best,
         out->share[s] = calc_balance_line_choice(l, s, from, best->layers[s]).share;
         from += best->layers[s];
     }
-    return calc_balance_evaluate(l->problem, out->share, &out->answer);
 }
 
 static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort *e,
@@ -85,7 +87,7 @@ static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort
     out->feasible = best.any;
     out->bound_s = least_s;
     if (status == CALC_OK && best.any) {
-        status = take(&l, &best, out);
+        take(&l, &best, out);
     } else if (status == CALC_OK) {
         miss(&l, out);
     }
@@ -103,13 +105,17 @@ calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance
     if (calc_schedule_check(&p->shape) != CALC_SCHEDULE_OK) {
         return CALC_ERR_RULE;
     }
-    calc_balance_effort e = calc_balance_effort_of(options);
-    calc_status status = solve_line(p, &e, out);
-    out->evaluations = e.evaluations;
-    if (out->feasible && out->bound_s >= out->answer.step_s * (1 - SAME)) {
-        out->bound_s = out->answer.step_s;
+    bool line = calc_balance_is_line(&p->shape);
+    calc_balance_effort e = calc_balance_effort_of(options, line ? OF_LINE : OF_CHUNKS);
+    calc_status status = line ? solve_line(p, &e, out) : calc_balance_chunks(p, &e, out);
+    if (status == CALC_OK && out->feasible) {
+        status = calc_balance_evaluate(p, out->share, &out->answer);
     }
-    out->proven = out->feasible ? out->bound_s >= calc_balance_effort_goal_s(&e, out->answer.step_s)
-                                : !e.spent;
+    out->evaluations = e.evaluations;
+    double step_s = out->feasible ? out->answer.step_s : INFINITY;
+    if (out->bound_s >= step_s * (1 - SAME)) {
+        out->bound_s = step_s;
+    }
+    out->proven = out->bound_s >= calc_balance_effort_goal_s(&e, step_s);
     return status;
 }

@@ -21,8 +21,8 @@ typedef struct calc_balance_solution {
     calc_balance_answer answer;
     double bound_s; /**< no division takes less */
     int64_t evaluations;
-    /** If none is feasible: the stage that nothing fits on, and the least that it needs; -1 if
-     *  every stage alone has room for something, but all of them not for the model. */
+    /** If none is feasible: of the division that lacks least memory, the stage that lacks most, and
+     *  what it needs; -1 if so many layers cannot be divided with any memory. */
     int stage;
     double needs_bytes;
 } calc_balance_solution;

@@ -4,18 +4,66 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Costs in units of a forward of one layer of kind 1, as in the examples of the mixed-integer
-   program: dense, that kind's share of it; backward and full recomputation likewise. */
-typedef struct example {
-    int stages, chunks, microbatches, dense, moe;
-    double dense_ratio, back, head, again;
-    double first, middle, last; /* limits */
-} example;
-
 static calc_balance_problem problem;
 static calc_balance_solution solution;
 
-static void pose(const example *e)
+static void solve(void)
+{
+    calc_balance_options options = {0};
+    ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_OK);
+}
+
+static int layers_of(int place)
+{
+    const calc_balance_share *x = &solution.share[place];
+    return x->layers[0] + x->layers[1];
+}
+
+static int full_of(int place)
+{
+    return solution.share[place].full[0] + solution.share[place].full[1];
+}
+
+/* Proven, and no other step is as good as this one. */
+static void expect(double step_s)
+{
+    solve();
+    ck_assert(solution.feasible);
+    ck_assert(solution.proven);
+    ck_assert(solution.answer.fits);
+    ck_assert_double_eq_tol(solution.answer.step_s, step_s, 1e-9);
+    ck_assert_double_le(solution.bound_s, step_s + 1e-9);
+    ck_assert_double_ge(solution.bound_s, step_s - 1e-9);
+}
+
+static void expect_layers(const int *layers)
+{
+    for (int place = 0; place < problem.shape.stages * problem.shape.chunks; place++) {
+        ck_assert_int_eq(layers_of(place), layers[place]);
+    }
+}
+
+static void expect_full(const int *full)
+{
+    for (int place = 0; place < problem.shape.stages * problem.shape.chunks; place++) {
+        ck_assert_int_eq(full_of(place), full[place]);
+    }
+}
+
+/* ---- Small examples ---------------------------------------------------------------------------*/
+
+/* Costs in units of a forward of one layer of kind 1. The optima were found as mixed-integer
+   programs, by HiGHS and GLPK. */
+typedef struct example {
+    int stages, chunks, microbatches, dense, moe;
+    double first, middle, last; /* limits */
+} example;
+
+static const double back = 2;
+static const double head = 1.5;
+
+static void pose_with(const example *e, double dense_ratio, double back_ratio, double head_fw,
+                      double again)
 {
     problem = (calc_balance_problem){
         .shape = {CALC_PIPELINE_SCHEDULE_1F1B, e->stages, e->chunks, e->microbatches},
@@ -25,43 +73,276 @@ static void pose(const example *e)
         .least_layers = 1,
     };
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        double fw_s = kind == 0 ? e->dense_ratio : 1;
+        double fw_s = kind == 0 ? dense_ratio : 1;
         problem.layer[0][kind] = (calc_balance_layer){
             .fw_s = fw_s,
-            .agrad_s = e->back * fw_s,
-            .again_s = {0, 0.33 * fw_s, e->again * fw_s},
+            .agrad_s = back_ratio * fw_s,
+            .again_s = {0, 0.33 * fw_s, (kind == 0 ? 1 : again) * fw_s},
             .held_bytes = 3000,
             .flight_bytes = {800, 500, 50},
         };
     }
     for (int s = 0; s < e->stages; s++) {
-        problem.stage[s].limit_bytes = s == 0               ? e->first
-                                       : s == e->stages - 1 ? e->last
-                                                            : e->middle;
+        bool last = s == e->stages - 1;
+        problem.stage[s].limit_bytes = s == 0 ? e->first : last ? e->last : e->middle;
     }
     calc_balance_place *end = &problem.place[e->stages * e->chunks - 1];
-    end->fw_s = e->head;
-    end->agrad_s = e->back * e->head;
+    end->fw_s = head_fw;
+    end->agrad_s = back_ratio * head_fw;
 }
 
-static void solve(void)
+static void pose(const example *e)
 {
-    calc_balance_options options = {0};
-    ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_OK);
+    pose_with(e, 1, back, head, 1);
 }
 
-static void expect(double step_s)
+START_TEST(layers_go_where_the_head_is_not)
 {
+    pose(&(example){2, 1, 4, 0, 6, 40000, 40000, 40000});
+    expect(57);
+    expect_layers((int[]){4, 2});
+    expect_full((int[]){0, 0});
+}
+END_TEST
+
+START_TEST(layers_go_where_there_is_memory)
+{
+    pose(&(example){2, 1, 4, 0, 6, 14000, 14000, 14000});
+    expect(63);
+    expect_layers((int[]){3, 3});
+    expect_full((int[]){0, 0});
+}
+END_TEST
+
+START_TEST(as_few_layers_as_must_recompute)
+{
+    pose(&(example){2, 1, 4, 0, 6, 12000, 14000, 14000});
+    expect(65);
+    expect_full((int[]){2, 0});
+    ck_assert_double_eq(solution.answer.peak_bytes[0], 10800);
+    pose(&(example){2, 1, 4, 0, 6, 11000, 11000, 11000});
+    expect(69);
+    expect_layers((int[]){3, 3});
+    expect_full((int[]){2, 1});
+    ck_assert_double_eq(solution.answer.peak_bytes[1], 10650);
+}
+END_TEST
+
+START_TEST(selective_recomputation_is_taken_where_it_is_enough)
+{
+    pose(&(example){2, 1, 4, 0, 6, 12000, 14000, 14000});
+    problem.may_select = true;
+    expect(63.99);
+    expect_layers((int[]){3, 3});
+    expect_full((int[]){0, 0});
+    ck_assert_int_eq(solution.share[0].selective[1], 3);
+    ck_assert_int_eq(solution.share[1].selective[1], 0);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_names_the_stage_and_what_it_needs)
+{
+    pose(&(example){2, 1, 4, 0, 6, 8000, 8000, 8000});
+    solve();
+    ck_assert(!solution.feasible);
+    ck_assert(solution.proven);
+    /* Three layers each are least: 9000 and their inputs, 2 and 1 times. */
+    ck_assert_int_eq(solution.stage, 0);
+    ck_assert_double_eq_tol(solution.needs_bytes, 9300, 1e-3);
+}
+END_TEST
+
+START_TEST(more_micro_batches_take_as_long_as_all_of_them_simulated)
+{
+    pose(&(example){2, 1, 20, 0, 6, 40000, 40000, 40000});
+    expect(249);
+    expect_layers((int[]){4, 2});
+    pose(&(example){4, 1, 26, 0, 10, 40000, 40000, 40000});
+    expect(258);
+}
+END_TEST
+
+START_TEST(dense_layers_come_first)
+{
+    pose_with(&(example){4, 1, 8, 1, 11, 22000, 24000, 20000}, 0.4, 2, 1.5, 1);
+    problem.layer[0][0].held_bytes = 1000;
+    problem.layer[0][0].flight_bytes[CALC_BALANCE_NONE] = 500;
+    expect(112.2);
+    expect_layers((int[]){4, 3, 3, 2});
+    ck_assert_int_eq(solution.share[0].layers[0], 1);
+}
+END_TEST
+
+START_TEST(dense_layers_are_recomputed_too)
+{
+    pose_with(&(example){4, 1, 8, 3, 9, 13000, 12500, 11500}, 0.4, 1.8, 1.2, 0.9);
+    problem.layer[0][0].held_bytes = 1000;
+    problem.layer[0][0].flight_bytes[CALC_BALANCE_NONE] = 500;
+    expect(103.02);
+    expect_layers((int[]){5, 2, 3, 2});
+    ck_assert_int_eq(solution.share[0].layers[0], 3);
+    expect_full((int[]){4, 0, 1, 0});
+}
+END_TEST
+
+START_TEST(two_chunks_in_the_order_of_less_memory)
+{
+    pose(&(example){2, 2, 4, 0, 8, 40000, 40000, 40000});
+    problem.less_memory = true;
     solve();
     ck_assert(solution.feasible);
-    ck_assert_double_eq_tol(solution.answer.step_s, step_s, 1e-9);
+    ck_assert_double_eq_tol(solution.answer.step_s, 66.5, 1e-9);
+    ck_assert_double_le(solution.bound_s, 66.5);
+}
+END_TEST
+
+/* ---- A large one ------------------------------------------------------------------------------*/
+
+/* 62 layers of a model with experts on 16 stages: HiGHS proves this optimum in minutes. */
+START_TEST(a_large_model_is_divided_as_well_as_can_be)
+{
+    pose_with(&(example){16, 1, 64, 3, 59, 51913, 52914, 46621}, 0.397, 1.839, 1.5, 1);
+    problem.layer[0][0].held_bytes = 866;
+    problem.layer[0][1].held_bytes = 10691;
+    problem.layer[0][0].flight_bytes[CALC_BALANCE_NONE] = 479;
+    problem.layer[0][1].flight_bytes[CALC_BALANCE_NONE] = 765;
+    problem.layer[0][0].flight_bytes[CALC_BALANCE_FULL] = 30;
+    problem.layer[0][1].flight_bytes[CALC_BALANCE_FULL] = 30;
+    solve();
+    ck_assert(solution.feasible);
+    ck_assert(solution.proven);
+    ck_assert_double_eq_tol(solution.answer.step_s, 1132.662249, 1e-6);
+    ck_assert_double_eq_tol(solution.bound_s, 1132.662249, 1e-6);
+}
+END_TEST
+
+/* ---- Mixed chips ------------------------------------------------------------------------------*/
+
+/* 16 layers on 4 stages, 8 micro-batches; the first `slow` stages take three times as long. */
+static void pose_chips(int slow, double fast_limit)
+{
+    problem = (calc_balance_problem){
+        .shape = {CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 8},
+        .layers = {0, 16},
+        .chips = 2,
+        .may_full = true,
+        .alike_on_chip = true,
+        .least_layers = 1,
+    };
+    for (int chip = 0; chip < 2; chip++) {
+        double fw_s = chip == 0 ? 3 : 1;
+        problem.layer[chip][1] = (calc_balance_layer){
+            .fw_s = fw_s,
+            .agrad_s = 2 * fw_s,
+            .again_s = {0, 0, fw_s},
+            .held_bytes = 3,
+            .flight_bytes = {1, 1, 0.1},
+        };
+    }
+    for (int s = 0; s < 4; s++) {
+        problem.stage[s].chip = s < slow ? 0 : 1;
+        problem.stage[s].limit_bytes = s < slow ? 80 : fast_limit;
+    }
 }
 
-START_TEST(two_stages_are_divided_as_the_examples_say)
+START_TEST(slow_chips_get_fewer_layers)
 {
-    example e = {2, 1, 4, 0, 6, 1, 2, 1.5, 1, 40000, 40000, 40000};
-    pose(&e);
-    expect(57);
+    pose_chips(0, 80);
+    expect(132);
+    expect_layers((int[]){4, 4, 4, 4});
+    pose_chips(1, 80);
+    expect(159);
+    expect_layers((int[]){1, 5, 5, 5});
+    pose_chips(2, 80);
+    expect(198);
+    expect_layers((int[]){2, 2, 6, 6});
+}
+END_TEST
+
+START_TEST(stages_on_a_chip_recompute_the_same_number)
+{
+    pose_chips(1, 28);
+    expect(169);
+    expect_layers((int[]){1, 5, 5, 5});
+    expect_full((int[]){0, 1, 1, 1});
+    ck_assert_double_eq_tol(solution.answer.peak_bytes[1], 27.3, 1e-12);
+    /* Alone, only the stages before the last have to. */
+    problem.alike_on_chip = false;
+    solve();
+    ck_assert(solution.proven);
+    ck_assert_int_eq(full_of(3), 0);
+}
+END_TEST
+
+/* ---- Options ----------------------------------------------------------------------------------*/
+
+static bool at_once(void *context)
+{
+    ++*(int *)context;
+    return true;
+}
+
+START_TEST(a_search_ends_early_with_a_bound)
+{
+    /* Chunks leave a gap, so that the search goes on for as long as it may. */
+    pose(&(example){4, 2, 8, 0, 24, 60000, 60000, 60000});
+    calc_balance_solution all;
+    solve();
+    all = solution;
+    ck_assert(all.feasible);
+    calc_balance_options few = {.evaluations = 10};
+    ck_assert_int_eq(calc_balance_solve(&problem, &few, &solution), CALC_OK);
+    ck_assert_int_eq(solution.evaluations, 10);
+    ck_assert(solution.feasible);
+    ck_assert_double_ge(solution.answer.step_s, all.answer.step_s);
+    ck_assert_double_eq(solution.bound_s, all.bound_s);
+    int asked = 0;
+    calc_balance_options stops = {.stop = at_once, .context = &asked};
+    ck_assert_int_eq(calc_balance_solve(&problem, &stops, &solution), CALC_OK);
+    ck_assert_int_eq(asked, 1);
+    ck_assert(solution.feasible);
+    ck_assert_int_lt(solution.evaluations, all.evaluations);
+}
+END_TEST
+
+START_TEST(a_gap_that_is_allowed_counts_as_proven)
+{
+    pose(&(example){4, 2, 8, 0, 24, 60000, 60000, 60000});
+    calc_balance_options options = {.gap = 0.5};
+    ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_OK);
+    ck_assert(solution.feasible);
+    ck_assert(solution.proven);
+    ck_assert_double_ge(solution.bound_s, 0.5 * solution.answer.step_s);
+}
+END_TEST
+
+START_TEST(layers_that_cannot_be_divided_have_no_stage_to_blame)
+{
+    pose(&(example){4, 1, 8, 0, 3, 40000, 40000, 40000});
+    solve();
+    ck_assert(!solution.feasible);
+    ck_assert(solution.proven);
+    ck_assert_int_eq(solution.stage, -1);
+    pose(&(example){4, 1, 8, 0, 30, 1e6, 1e6, 1e6});
+    problem.most_layers = 7;
+    solve();
+    ck_assert(!solution.feasible);
+    ck_assert_int_eq(solution.stage, -1);
+    pose(&(example){4, 2, 8, 0, 7, 1e6, 1e6, 1e6});
+    solve();
+    ck_assert(!solution.feasible);
+    ck_assert(solution.proven);
+    ck_assert_int_eq(solution.stage, -1);
+}
+END_TEST
+
+START_TEST(a_schedule_that_cannot_run_is_refused)
+{
+    pose(&(example){4, 2, 8, 0, 24, 60000, 60000, 60000});
+    problem.shape.kind = CALC_PIPELINE_SCHEDULE_GPIPE;
+    calc_balance_options options = {0};
+    ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_ERR_RULE);
+    ck_assert(!solution.feasible);
 }
 END_TEST
 
@@ -69,7 +350,22 @@ int main(void)
 {
     Suite *suite = suite_create("balance/solve");
     TCase *tcase = tcase_create("balance/solve");
-    tcase_add_test(tcase, two_stages_are_divided_as_the_examples_say);
+    tcase_add_test(tcase, layers_go_where_the_head_is_not);
+    tcase_add_test(tcase, layers_go_where_there_is_memory);
+    tcase_add_test(tcase, as_few_layers_as_must_recompute);
+    tcase_add_test(tcase, selective_recomputation_is_taken_where_it_is_enough);
+    tcase_add_test(tcase, what_does_not_fit_names_the_stage_and_what_it_needs);
+    tcase_add_test(tcase, more_micro_batches_take_as_long_as_all_of_them_simulated);
+    tcase_add_test(tcase, dense_layers_come_first);
+    tcase_add_test(tcase, dense_layers_are_recomputed_too);
+    tcase_add_test(tcase, two_chunks_in_the_order_of_less_memory);
+    tcase_add_test(tcase, a_large_model_is_divided_as_well_as_can_be);
+    tcase_add_test(tcase, slow_chips_get_fewer_layers);
+    tcase_add_test(tcase, stages_on_a_chip_recompute_the_same_number);
+    tcase_add_test(tcase, a_search_ends_early_with_a_bound);
+    tcase_add_test(tcase, a_gap_that_is_allowed_counts_as_proven);
+    tcase_add_test(tcase, layers_that_cannot_be_divided_have_no_stage_to_blame);
+    tcase_add_test(tcase, a_schedule_that_cannot_run_is_refused);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,375 @@
+#include "balance/chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/fit.h"
+#include "balance/relaxed.h"
+#include "base/rng.h"
+#include "model/operators/processor.h"
+
+enum { KICKS = 400, MOST_MOVED = 2 };
+
+/* Steps that differ by less are equal. */
+#define SAME 1e-12
+
+typedef struct division {
+    int layers[CALC_BALANCE_PLACES];
+    calc_balance_share share[CALC_BALANCE_PLACES];
+    int full[CALC_BALANCE_CHIPS]; /**< where they are alike on a chip */
+    double over_bytes;            /**< of all stages that do not fit */
+    double step_s;
+    double most_bytes;
+} division;
+
+typedef struct search {
+    const calc_balance_problem *p;
+    calc_balance_effort *effort;
+    calc_balance_flights flights;
+    calc_balance_room room;
+    int places, groups, least, most;
+    double least_s; /**< no division takes less */
+    division now, tried, best;
+    calc_status status;
+} search;
+
+/* ---- One division -----------------------------------------------------------------------------*/
+
+/* Kinds of layers follow from how many each place has. Recomputation is chosen anew where they
+ * changed, or everywhere. */
+static void lay(search *s, division *d, bool everywhere)
+{
+    bool changed[CALC_BALANCE_PLACES];
+    int dense_left = s->p->layers[0];
+    for (int place = 0; place < s->places; place++) {
+        calc_balance_share *x = &d->share[place];
+        int dense = d->layers[place] < dense_left ? d->layers[place] : dense_left;
+        int moe = d->layers[place] - dense;
+        changed[place] = everywhere || dense != x->layers[0] || moe != x->layers[1];
+        if (changed[place]) {
+            *x = (calc_balance_share){.layers = {dense, moe}};
+        }
+        dense_left -= dense;
+    }
+    d->over_bytes = 0;
+    for (int i = 0; i < s->groups; i++) {
+        calc_balance_group g = calc_balance_group_of(&s->p->shape, i);
+        bool anew = false;
+        for (int k = 0; k < g.places; k++) {
+            anew = anew || changed[g.place[k]];
+        }
+        d->over_bytes += anew ? calc_balance_fit(s->p, &s->flights, &g, d->share,
+                                                 s->p->alike_on_chip ? d->full : NULL)
+                              : calc_balance_over_bytes(s->p, &s->flights, &g, d->share);
+    }
+}
+
+/* The busiest stage: no step of this division takes less. */
+static double busiest_s(const search *s, const division *d)
+{
+    const calc_schedule_shape *shape = &s->p->shape;
+    bool both_ends = shape->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    double most_s = 0;
+    for (int stage = 0; stage < shape->stages; stage++) {
+        double busy_s = 0;
+        for (int part = 0; part < s->flights.parts; part++) {
+            int place = calc_balance_part_place(shape, stage, part);
+            calc_schedule_pass pass = calc_balance_pass_of(s->p, place, &d->share[place]);
+            busy_s += pass.fw_s + pass.bw_s + pass.wgrad_s;
+        }
+        most_s = calc_max(most_s, both_ends ? busy_s / 2 : busy_s);
+    }
+    return (double)shape->microbatches * most_s;
+}
+
+static double most_bytes(const search *s, const division *d)
+{
+    double bytes = 0;
+    for (int stage = 0; stage < s->p->shape.stages; stage++) {
+        bytes = calc_max(bytes, calc_balance_flights_bytes(&s->flights, s->p, stage, d->share));
+    }
+    return bytes;
+}
+
+static bool fewer_first(const division *a, const division *b, int places)
+{
+    int i = 0;
+    while (i < places - 1 && a->layers[i] == b->layers[i]) {
+        i++;
+    }
+    return a->layers[i] < b->layers[i];
+}
+
+/* Simulate; false if the search ends. */
+static bool measure(search *s, division *d)
+{
+    d->step_s = INFINITY;
+    if (!calc_balance_effort_evaluation(s->effort)) {
+        return false;
+    }
+    d->step_s = calc_balance_step_s(s->p, d->share, &s->room);
+    d->most_bytes = most_bytes(s, d);
+    if (d->step_s < 0) {
+        s->status = CALC_ERR_NOMEM;
+        s->effort->spent = true;
+    }
+    return d->step_s >= 0;
+}
+
+static bool better(const search *s, const division *a, const division *b)
+{
+    if (a->over_bytes != b->over_bytes) {
+        return a->over_bytes < b->over_bytes;
+    }
+    if (a->step_s > b->step_s * (1 + SAME) || a->step_s < b->step_s * (1 - SAME)) {
+        return a->step_s < b->step_s;
+    }
+    if (a->most_bytes != b->most_bytes) {
+        return a->most_bytes < b->most_bytes;
+    }
+    return fewer_first(a, b, s->places);
+}
+
+/* Take what is tried if it is better than what there is; it is simulated if that is still open. */
+static bool accept(search *s)
+{
+    division *x = &s->tried;
+    if (x->over_bytes > s->now.over_bytes ||
+        (x->over_bytes == s->now.over_bytes && busiest_s(s, x) > s->now.step_s * (1 + SAME)) ||
+        !measure(s, x) || !better(s, x, &s->now)) {
+        return false;
+    }
+    s->now = *x;
+    return true;
+}
+
+/* ---- Moves ------------------------------------------------------------------------------------*/
+
+static bool shift(search *s, int from, int to, int n)
+{
+    if (from == to || s->now.layers[from] - n < s->least || s->now.layers[to] + n > s->most) {
+        return false;
+    }
+    s->tried = s->now;
+    s->tried.layers[from] -= n;
+    s->tried.layers[to] += n;
+    lay(s, &s->tried, false);
+    return accept(s);
+}
+
+/* A layer less of one place computes something again, and one more of another on the same stages.
+ */
+static bool trade(search *s, int from, int to, int which)
+{
+    calc_balance_recompute what = which & 1 ? CALC_BALANCE_FULL : CALC_BALANCE_SELECTIVE;
+    calc_balance_recompute other = which & 2 ? CALC_BALANCE_FULL : CALC_BALANCE_SELECTIVE;
+    int kind = which >> 2 & 1;
+    int other_kind = which >> 3 & 1;
+    if (from == to && what == other && kind == other_kind) {
+        return false;
+    }
+    s->tried = s->now;
+    if (s->p->alike_on_chip && (what == CALC_BALANCE_FULL || other == CALC_BALANCE_FULL)) {
+        return false;
+    }
+    if (!calc_balance_change(s->p, &s->tried.share[from], kind, what, -1) ||
+        !calc_balance_change(s->p, &s->tried.share[to], other_kind, other, 1)) {
+        return false;
+    }
+    s->tried.over_bytes = 0;
+    for (int i = 0; i < s->groups; i++) {
+        calc_balance_group g = calc_balance_group_of(&s->p->shape, i);
+        s->tried.over_bytes += calc_balance_over_bytes(s->p, &s->flights, &g, s->tried.share);
+    }
+    return accept(s);
+}
+
+static bool trade_any(search *s, int from)
+{
+    for (int i = 0; i < s->groups; i++) {
+        calc_balance_group g = calc_balance_group_of(&s->p->shape, i);
+        bool here = false;
+        for (int k = 0; k < g.places; k++) {
+            here = here || g.place[k] == from;
+        }
+        for (int k = 0; here && k < g.places; k++) {
+            for (int which = 0; which < 16; which++) {
+                if (trade(s, from, g.place[k], which)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* More or fewer layers in full on a chip. */
+static bool alter(search *s, int chip, int by)
+{
+    s->tried = s->now;
+    s->tried.full[chip] += by;
+    if (s->tried.full[chip] < 0 || s->tried.full[chip] > s->most) {
+        return false;
+    }
+    lay(s, &s->tried, true);
+    return accept(s);
+}
+
+/* Moves until none is better. */
+static void descend(search *s)
+{
+    int idle = 0; /* places since the last move that was better */
+    for (int i = 0; idle < s->places && !s->effort->spent; i = (i + 1) % s->places) {
+        bool moved = false;
+        for (int to = 0; to < s->places; to++) {
+            for (int n = 1; n <= MOST_MOVED; n++) {
+                moved = shift(s, i, to, n) || moved;
+            }
+        }
+        moved = trade_any(s, i) || moved;
+        int chips = s->p->alike_on_chip && s->p->may_full && i == 0 ? s->p->chips : 0;
+        for (int chip = 0; chip < chips; chip++) {
+            moved = alter(s, chip, 1) || alter(s, chip, -1) || moved;
+        }
+        idle = moved ? 0 : idle + 1;
+    }
+}
+
+/* ---- Starts -----------------------------------------------------------------------------------*/
+
+static int clamp(int x, int least, int most)
+{
+    int up = x > least ? x : least;
+    return up < most ? up : most;
+}
+
+/* Layers of stages divided among their chunks, and then as many more or fewer as there are. */
+static void start(search *s, const int *of_stage)
+{
+    const calc_schedule_shape *shape = &s->p->shape;
+    int chunks = (int)shape->chunks;
+    int left = s->p->layers[0] + s->p->layers[1];
+    int all = left;
+    for (int place = 0; place < s->places; place++) {
+        int stage = calc_balance_stage_of(shape, place);
+        int chunk = place / (int)shape->stages;
+        int n = of_stage != NULL ? (of_stage[stage] + chunk) / chunks : all / s->places;
+        s->now.layers[place] = clamp(n, s->least, s->most);
+        left -= s->now.layers[place];
+    }
+    for (int i = s->places - 1; left != 0; i = (i + s->places - 1) % s->places) {
+        int n = s->now.layers[i] + (left > 0 ? 1 : -1);
+        if (n == clamp(n, s->least, s->most)) {
+            left += s->now.layers[i] - n;
+            s->now.layers[i] = n;
+        }
+    }
+    int full = s->p->alike_on_chip && s->p->may_full ? s->most : 0;
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        s->now.full[chip] = full;
+    }
+    lay(s, &s->now, true);
+    measure(s, &s->now);
+}
+
+static void kick(search *s, calc_rng *rng)
+{
+    uint32_t places = (uint32_t)s->places;
+    int times = 2 + (int)calc_rng_below(rng, 3);
+    for (int i = 0; i < times; i++) {
+        int from = (int)calc_rng_below(rng, places);
+        int to = (int)calc_rng_below(rng, places);
+        if (s->now.layers[from] > s->least && s->now.layers[to] < s->most) {
+            s->now.layers[from]--;
+            s->now.layers[to]++;
+        }
+    }
+    lay(s, &s->now, true);
+    measure(s, &s->now);
+}
+
+static bool proven(const search *s)
+{
+    return s->best.over_bytes <= 0 &&
+           s->least_s >= calc_balance_effort_goal_s(s->effort, s->best.step_s);
+}
+
+/* As much better as it gets, from what there is. */
+static void improve(search *s, bool first)
+{
+    descend(s);
+    if (s->status == CALC_OK && (first || better(s, &s->now, &s->best))) {
+        s->best = s->now;
+    }
+}
+
+static void hunt(search *s, const int *of_stage)
+{
+    start(s, of_stage);
+    improve(s, true);
+    start(s, NULL);
+    improve(s, false);
+    calc_rng rng;
+    calc_rng_init(&rng, 1, 1);
+    for (int i = 0; i < KICKS && !proven(s) && !s->effort->spent; i++) {
+        s->now = s->best;
+        kick(s, &rng);
+        improve(s, false);
+    }
+}
+
+/* ---- All --------------------------------------------------------------------------------------*/
+
+static void report(search *s, calc_balance_solution *out)
+{
+    memcpy(out->share, s->best.share, sizeof out->share);
+    out->feasible = s->best.over_bytes <= 0;
+    out->bound_s = s->least_s;
+    double worst_bytes = -INFINITY;
+    for (int stage = 0; stage < s->p->shape.stages && !out->feasible; stage++) {
+        double bytes = calc_balance_flights_bytes(&s->flights, s->p, stage, s->best.share);
+        if (bytes - s->p->stage[stage].limit_bytes > worst_bytes) {
+            worst_bytes = bytes - s->p->stage[stage].limit_bytes;
+            out->stage = stage;
+            out->needs_bytes = bytes;
+        }
+    }
+}
+
+static calc_status run(search *s, calc_balance_solution *out)
+{
+    int of_stage[CALC_BALANCE_STAGES] = {0};
+    calc_status status = calc_balance_relaxed(s->p, &s->flights, INFINITY, &s->least_s, of_stage);
+    int all = s->p->layers[0] + s->p->layers[1];
+    bool divides = s->places * s->least <= all && s->places * s->most >= all;
+    if (status != CALC_OK || !divides) {
+        out->bound_s = INFINITY;
+        return status;
+    }
+    hunt(s, s->least_s < INFINITY ? of_stage : NULL);
+    report(s, out);
+    return s->status;
+}
+
+calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effort *e,
+                                calc_balance_solution *out)
+{
+    search *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return CALC_ERR_NOMEM;
+    }
+    s->p = p;
+    s->effort = e;
+    s->places = (int)(p->shape.stages * p->shape.chunks);
+    s->groups = calc_balance_groups(&p->shape);
+    s->least = p->least_layers;
+    s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
+    calc_status status = calc_balance_flights_begin(&s->flights, p);
+    if (status == CALC_OK) {
+        status = run(s, out);
+    }
+    calc_balance_flights_end(&s->flights);
+    free(s->room.bytes);
+    free(s);
+    return status;
+}

@@ -1,0 +1,201 @@
+#include "balance/relaxed.h"
+
+#include <stdlib.h>
+
+#include "balance/choice.h"
+#include "model/operators/processor.h"
+
+enum { HALVINGS = 50, BROAD = CALC_BALANCE_MOST_LAYERS + 1 };
+
+/* What sums in another order may differ by. */
+#define SAME 1e-12
+
+/* The problem with one chunk per stage. */
+typedef struct relaxed {
+    calc_balance_problem one;
+    int chunks;
+    double flight[CALC_BALANCE_STAGES];
+    double fill_s[CALC_BALANCE_STAGES];
+    /** The most layers of kind 1 of the stages so far, by layers of kind 0; -1: not possible. */
+    int reach[CALC_BALANCE_STAGES + 1][BROAD];
+} relaxed;
+
+static double busy_s(const calc_schedule_pass *p)
+{
+    return p->fw_s + p->bw_s + p->wgrad_s;
+}
+
+/* Of a micro-batch, all layers on the chip where they take least; divided evenly. */
+static double even_s(const calc_balance_problem *p)
+{
+    double all_s = 0;
+    for (int64_t place = 0; place < p->shape.stages * p->shape.chunks; place++) {
+        const calc_balance_place *at = &p->place[place];
+        all_s += at->fw_s + at->agrad_s + at->wgrad_s;
+    }
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        double least_s = INFINITY;
+        for (int s = 0; s < p->shape.stages; s++) {
+            const calc_balance_layer *l = &p->layer[p->stage[s].chip][kind];
+            least_s = calc_min(least_s, l->fw_s + l->agrad_s + l->wgrad_s);
+        }
+        all_s += p->layers[kind] * least_s;
+    }
+    return (double)p->shape.microbatches * all_s / (double)p->shape.stages;
+}
+
+/* The first chunk of a stage, with as few layers as may be [s]. */
+static double through_s(const calc_balance_problem *p, int stage)
+{
+    bool back = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
+    double least_s = INFINITY;
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        const calc_balance_layer *l = &p->layer[p->stage[stage].chip][kind];
+        double s = l->fw_s + (back ? l->agrad_s + l->wgrad_s : 0);
+        least_s = p->layers[kind] > 0 ? calc_min(least_s, s) : least_s;
+    }
+    const calc_balance_place *at = &p->place[stage];
+    double ends_s = at->fw_s + (back ? at->agrad_s + at->wgrad_s : 0);
+    return ends_s + (p->least_layers > 0 ? p->least_layers * least_s : 0);
+}
+
+static void relax(relaxed *r, const calc_balance_problem *p, const calc_balance_flights *f)
+{
+    r->one = *p;
+    r->one.may_mix = true;
+    r->chunks = (int)p->shape.chunks;
+    double fill_s = 0;
+    for (int s = 0; s < p->shape.stages; s++) {
+        calc_balance_place *sum = &r->one.place[s];
+        *sum = p->place[calc_balance_place_of(&p->shape, s, 0)];
+        for (int chunk = 1; chunk < r->chunks; chunk++) {
+            const calc_balance_place *at = &p->place[calc_balance_place_of(&p->shape, s, chunk)];
+            sum->fw_s += at->fw_s;
+            sum->agrad_s += at->agrad_s;
+            sum->wgrad_s += at->wgrad_s;
+            sum->flight_bytes += at->flight_bytes;
+        }
+        int most = 0;
+        for (int row = f->first[s]; row < f->first[s + 1]; row++) {
+            int least = f->live[row * f->parts];
+            for (int part = 1; part < f->parts; part++) {
+                int live = f->live[row * f->parts + part];
+                least = live < least ? live : least;
+            }
+            most = least > most ? least : most;
+        }
+        r->flight[s] = most;
+        r->fill_s[s] = fill_s;
+        fill_s += through_s(p, s);
+    }
+    r->one.shape.chunks = 1;
+    r->one.shape.kind = CALC_PIPELINE_SCHEDULE_1F1B;
+}
+
+static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
+{
+    double m = (double)r->one.shape.microbatches;
+    calc_balance_choice c =
+        calc_balance_choose(&r->one, stage, dense, moe, r->flight[stage], CALC_BALANCE_ANY, 0);
+    return c.fits && (r->fill_s[stage] + m * busy_s(&c.pass)) * (1 - SAME) <= step_s;
+}
+
+/* The most layers of kind 1 that a stage can take beside so many of kind 0, of at most `most`;
+ * -1: none, and not even no layers. */
+static int most_moe(const relaxed *r, int stage, int dense, int most, double step_s)
+{
+    while (most >= 0 && !can(r, stage, dense, most, step_s)) {
+        most--;
+    }
+    return most;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether all layers can be done in a step. Whoever can do some can do fewer. */
+static bool reaches(relaxed *r, double step_s)
+{
+    const calc_balance_problem *p = &r->one;
+    int all = p->layers[0] + p->layers[1];
+    int stages = (int)p->shape.stages;
+    int least = p->least_layers * r->chunks;
+    int most =
+        smaller(p->most_layers > 0 ? p->most_layers * r->chunks : all, all - (stages - 1) * least);
+    for (int i = 0; i <= p->layers[0]; i++) {
+        r->reach[0][i] = i == 0 ? 0 : -1;
+    }
+    for (int s = 0; s < stages; s++) {
+        for (int i = 0; i <= p->layers[0]; i++) {
+            r->reach[s + 1][i] = -1;
+        }
+        int moe = smaller(most, p->layers[1]);
+        for (int dense = 0; dense <= smaller(most, p->layers[0]) && moe >= 0; dense++) {
+            moe = most_moe(r, s, dense, smaller(moe, most - dense), step_s);
+            for (int i = dense; moe >= 0 && i <= p->layers[0]; i++) {
+                int before = r->reach[s][i - dense];
+                if (before >= 0 && before + moe > r->reach[s + 1][i]) {
+                    r->reach[s + 1][i] = before + moe;
+                }
+            }
+        }
+    }
+    return r->reach[stages][p->layers[0]] >= p->layers[1];
+}
+
+/* Layers of stages, from what they could reach. */
+static void trace(const relaxed *r, double step_s, int *layers)
+{
+    const calc_balance_problem *p = &r->one;
+    int dense_left = p->layers[0];
+    int moe_left = p->layers[1];
+    for (int s = (int)p->shape.stages - 1; s >= 0; s--) {
+        layers[s] = 0;
+        for (int dense = 0; dense <= dense_left; dense++) {
+            int before = r->reach[s][dense_left - dense];
+            int moe = moe_left - before > 0 ? moe_left - before : 0;
+            if (before >= 0 && can(r, s, dense, moe, step_s)) {
+                layers[s] = dense + moe;
+                dense_left -= dense;
+                moe_left -= moe;
+                break;
+            }
+        }
+    }
+}
+
+calc_status calc_balance_relaxed(const calc_balance_problem *p, const calc_balance_flights *f,
+                                 double below_s, double *least_s, int *layers)
+{
+    relaxed *r = malloc(sizeof *r);
+    if (r == NULL) {
+        return CALC_ERR_NOMEM;
+    }
+    relax(r, p, f);
+    *least_s = INFINITY;
+    if (p->shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
+        *least_s = even_s(p);
+    } else if (reaches(r, below_s)) {
+        double low_s = 0;
+        double high_s = below_s;
+        for (int i = 0; high_s == INFINITY; i++) {
+            double tried_s = ldexp(1, 8 * (i - 8));
+            high_s = reaches(r, tried_s) || i > 100 ? tried_s : INFINITY;
+        }
+        for (int i = 0; i < HALVINGS; i++) {
+            double middle_s = (low_s + high_s) / 2;
+            if (reaches(r, middle_s)) {
+                high_s = middle_s;
+            } else {
+                low_s = middle_s;
+            }
+        }
+        *least_s = low_s;
+        reaches(r, high_s);
+        trace(r, high_s, layers);
+    }
+    free(r);
+    return CALC_OK;
+}
