@@ -1,0 +1,293 @@
+#include "balance/from_layout.h"
+
+#include <math.h>
+
+#include "model/timeline.h"
+
+/* ---- Layers ---------------------------------------------------------------------------------- */
+
+/* Share of dense blocks where kinds alternate, so that a layer stands for both; else 0. */
+static double alternating(const calc_shape *s)
+{
+    bool both = s->experts > 0 && s->moe_every > 1;
+    return both ? 1 - calc_shape_moe_blocks(s) / s->blocks : 0;
+}
+
+/* Weights, gradients and optimizer state: what every rank holds, and its share of what is split. */
+static double state_bytes(const calc_stage_terms *t, const calc_stage_weights *w)
+{
+    double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
+    return t->held_bytes * (w->dense + w->expert) + t->owned_bytes * owned;
+}
+
+static calc_balance_layer layer_of(const calc_balance_chip *chip, int kind)
+{
+    const calc_stage_terms *t = &chip->full->terms;
+    const calc_stage_part *b = &t->block[kind];
+    calc_balance_layer out = {
+        .fw_s = b->fw_s,
+        .agrad_s = b->agrad_s - b->spared_s,
+        .wgrad_s = b->wgrad_s,
+        .again_s = {0, 0, b->spared_s},
+        .held_bytes = state_bytes(t, &b->weights) * t->used_share,
+        .flight_bytes = {b->whole_bytes * t->used_share, b->whole_bytes * t->used_share,
+                         b->kept_bytes * t->used_share},
+    };
+    if (chip->selective) {
+        const calc_stage_part *some = &chip->selective->terms.block[kind];
+        out.again_s[CALC_BALANCE_SELECTIVE] = some->spared_s;
+        out.flight_bytes[CALC_BALANCE_SELECTIVE] = some->kept_bytes * t->used_share;
+    }
+    return out;
+}
+
+/* a and b in the shares 1 - x and x. */
+static double mean(double a, double b, double x)
+{
+    return a + (b - a) * x;
+}
+
+static calc_balance_layer mixed(const calc_balance_layer *a, const calc_balance_layer *b, double x)
+{
+    calc_balance_layer out = {
+        .fw_s = mean(a->fw_s, b->fw_s, x),
+        .agrad_s = mean(a->agrad_s, b->agrad_s, x),
+        .wgrad_s = mean(a->wgrad_s, b->wgrad_s, x),
+        .held_bytes = mean(a->held_bytes, b->held_bytes, x),
+    };
+    for (int i = 0; i < CALC_BALANCE_RECOMPUTES; i++) {
+        out.again_s[i] = mean(a->again_s[i], b->again_s[i], x);
+        out.flight_bytes[i] = mean(a->flight_bytes[i], b->flight_bytes[i], x);
+    }
+    return out;
+}
+
+static void set_layers(const calc_balance_chip *chip, int chips, calc_balance_problem *out)
+{
+    const calc_shape *shape = &chip[0].full->shape;
+    double dense = alternating(shape);
+    int moe = dense > 0 ? (int)shape->blocks : (int)calc_shape_moe_blocks(shape);
+    out->chips = chips;
+    out->layers[0] = (int)shape->blocks - moe;
+    out->layers[1] = moe;
+    for (int i = 0; i < chips; i++) {
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            out->layer[i][kind] = layer_of(&chip[i], kind);
+        }
+        out->layer[i][1] = mixed(&out->layer[i][1], &out->layer[i][0], dense);
+    }
+}
+
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+/* A stage without its blocks, and those that the layout itself gives it. */
+static calc_stage_class class_of(const calc_layout *l, int stage, calc_stage_class *whole)
+{
+    size_t i = 0;
+    while (i + 1 < l->stages.count && l->stages.item[i + 1].position <= stage) {
+        i++;
+    }
+    *whole = l->stages.item[i];
+    whole->stages = 1;
+    whole->position = stage;
+    calc_stage_class ends = *whole;
+    ends.dense = ends.moe = 0;
+    return ends;
+}
+
+/* Activations of the block at hand, with those that are computed again or without. */
+static double working_bytes(const calc_layout *l, const calc_stage_class *c, bool recomputes)
+{
+    const double blocks[] = {c->dense, c->moe};
+    double most_bytes = 0;
+    for (int kind = 0; kind < CALC_STAGE_KINDS; kind++) {
+        const calc_stage_part *b = &l->terms.block[kind];
+        double again_bytes = recomputes ? b->whole_bytes - b->kept_bytes : 0;
+        most_bytes = calc_max(most_bytes, blocks[kind] > 0 ? again_bytes + b->passing_bytes : 0);
+    }
+    return most_bytes;
+}
+
+/* The same with the logits, which have gone when a block is at hand. */
+static double at_hand_bytes(const calc_layout *l, const calc_stage_class *c, double working)
+{
+    bool both_ways = l->exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    double logits = c->last * l->terms.head.kept_bytes;
+    return both_ways ? working + logits : calc_max(working, logits);
+}
+
+static double framework_bytes(const calc_stage_terms *t, const calc_stage_class *c)
+{
+    return t->framework_bytes[c->dense > 0][c->moe > 0] + c->last * t->framework_head_bytes;
+}
+
+static calc_balance_stage stage_of(const calc_balance_chip *chip, int index, int stage)
+{
+    const calc_layout *l = chip->full;
+    const calc_stage_terms *t = &l->terms;
+    calc_stage_class whole;
+    calc_stage_class ends = class_of(l, stage, &whole);
+    calc_stage_weights end = calc_stage_weights_sum(t, &ends);
+    calc_stage_weights all = calc_stage_weights_sum(t, &whole);
+    double block = (all.dense + all.expert) / calc_max(1, whole.dense + whole.moe);
+    double least = working_bytes(l, &whole, false);
+    if (chip->selective) {
+        least = calc_max(least, working_bytes(chip->selective, &whole, true));
+    }
+    double most = calc_max(least, working_bytes(l, &whole, true));
+    double kept = at_hand_bytes(l, &whole, least);
+    double fixed = state_bytes(t, &end) + (t->gathered_ahead + t->whole_block_bytes) * block +
+                   framework_bytes(t, &whole) + kept;
+    return (calc_balance_stage){
+        .chip = index,
+        .fixed_bytes = fixed * t->used_share + t->reserved_bytes,
+        .working_bytes = (at_hand_bytes(l, &whole, most) - kept) * t->used_share,
+        .limit_bytes = l->system->chip.mem1.capacity_bytes,
+    };
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+/* The chip of the place beside one, or its own where there is none. */
+static const calc_layout *beside(const calc_balance_chip *chip, const calc_balance_problem *p,
+                                 int place, int way)
+{
+    int all = (int)(p->shape.stages * p->shape.chunks);
+    int other = place + way < 0 || place + way >= all ? place : place + way;
+    return chip[p->stage[calc_balance_stage_of(&p->shape, other)].chip].full;
+}
+
+/* The ends of the model and the messages of one chunk. */
+static calc_balance_place place_of(const calc_balance_chip *chip, const calc_balance_problem *p,
+                                   int place)
+{
+    int stage = calc_balance_stage_of(&p->shape, place);
+    const calc_layout *l = chip[p->stage[stage].chip].full;
+    const calc_layout *next = beside(chip, p, place, 1);
+    const calc_layout *before = beside(chip, p, place, -1);
+    calc_stage_class whole;
+    calc_stage_class stage_ends = class_of(l, stage, &whole);
+    int chunk = place / (int)p->shape.stages;
+    calc_stage_class ends =
+        calc_stage_chunk(&l->terms, &stage_ends, p->shape.chunks, (int64_t)chunk);
+    ends.dense = ends.moe = 0;
+    calc_stage_links links = l->links;
+    links.message_s = calc_max(links.message_s * l->exposed, next->links.message_s * next->exposed);
+    links.back_message_s =
+        calc_max(links.back_message_s * l->exposed, before->links.back_message_s * before->exposed);
+    double chunks = l->stages.chunks / (double)p->shape.chunks;
+    calc_stage_pass pass = calc_stage_pass_of(&l->terms, &links, &ends, chunks, 1);
+    return (calc_balance_place){
+        .fw_s = pass.fw_s,
+        .agrad_s = pass.agrad_s,
+        .wgrad_s = pass.wgrad_s,
+        .flight_bytes = ends.last * l->terms.head.whole_bytes * l->terms.used_share,
+    };
+}
+
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+static const char *unfit(const calc_layout *l)
+{
+    calc_schedule_shape shape = calc_timeline_shape(l->exec);
+    calc_schedule_status status = calc_schedule_check(&shape);
+    if (l->terms.compat) {
+        return "by rules of Calculon's has no stages that differ";
+    }
+    if (!l->exec->training) {
+        return "that does not train has nothing to balance";
+    }
+    if (l->terms.away) {
+        return "that keeps something in the second memory tier has layers that wait for it";
+    }
+    if (shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
+        return "under DualPipe has two stages' layers on every stage";
+    }
+    if (status != CALC_SCHEDULE_OK) {
+        return calc_schedule_status_text(status);
+    }
+    if (shape.stages > CALC_BALANCE_STAGES || shape.stages * shape.chunks > CALC_BALANCE_PLACES) {
+        return "has more stages or chunks than can be balanced";
+    }
+    bool many = l->shape.blocks > CALC_BALANCE_MOST_LAYERS;
+    return many ? "has more layers than can be balanced" : NULL;
+}
+
+const char *calc_balance_of_layouts(const calc_balance_chip *chip, int chips,
+                                    const int *chip_of_stage, calc_balance_problem *out)
+{
+    const char *why = unfit(chip[0].full);
+    if (why) {
+        return why;
+    }
+    *out = (calc_balance_problem){.shape = calc_timeline_shape(chip[0].full->exec),
+                                  .may_full = true,
+                                  .may_select = true,
+                                  .least_layers = 1};
+    set_layers(chip, chips, out);
+    for (int i = 0; i < chips; i++) {
+        const calc_strategy *s = &chip[i].full->exec->strategy;
+        out->may_full = out->may_full && s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+        out->may_select = out->may_select && chip[i].selective != NULL;
+    }
+    for (int stage = 0; stage < out->shape.stages; stage++) {
+        int index = chip_of_stage ? chip_of_stage[stage] : 0;
+        out->stage[stage] = stage_of(&chip[index], index, stage);
+    }
+    for (int place = 0; place < out->shape.stages * out->shape.chunks; place++) {
+        out->place[place] = place_of(chip, out, place);
+    }
+    return NULL;
+}
+
+/* ---- The step -------------------------------------------------------------------------------- */
+
+/* A stage with its layers, and a micro-batch on it. */
+static calc_stage_class divided(const calc_layout *l, const calc_balance_problem *p,
+                                const calc_balance_share *share, int stage, calc_stage_pass *pass)
+{
+    calc_stage_class whole;
+    calc_stage_class c = class_of(l, stage, &whole);
+    double dense = alternating(&l->shape);
+    *pass = (calc_stage_pass){0};
+    for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
+        int place = calc_balance_place_of(&p->shape, stage, chunk);
+        calc_schedule_pass each = calc_balance_pass_of(p, place, &share[place]);
+        pass->fw_s += each.fw_s;
+        pass->agrad_s += each.bw_s;
+        pass->wgrad_s += each.wgrad_s;
+        c.dense += share[place].layers[0] + share[place].layers[1] * dense;
+        c.moe += share[place].layers[1] * (1 - dense);
+    }
+    return c;
+}
+
+static double exposed_s(const calc_exec *e, const calc_stage_reduction *r)
+{
+    return (e->strategy.data_par_overlap ? r->reduce_beside_s : r->reduce_s) +
+           (calc_stage_gathers_beside(&e->strategy) ? r->gather_beside_s : r->gather_s);
+}
+
+double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *p,
+                            const calc_balance_share *share, double pipeline_s)
+{
+    double reduction_s = 0;
+    double optimizer_s = 0;
+    double tied_s = 0;
+    double growth = 0;
+    double overhead_s = 0;
+    for (int stage = 0; stage < p->shape.stages; stage++) {
+        const calc_layout *l = chip[p->stage[stage].chip].full;
+        calc_stage_pass pass;
+        calc_stage_class c = divided(l, p, share, stage, &pass);
+        calc_stage_weights w = calc_stage_weights_sum(&l->terms, &c);
+        calc_stage_reduction r =
+            calc_stage_reduction_sum(&l->terms, &l->links, &c, &w, &pass, l->stages.chunks);
+        reduction_s = calc_max(reduction_s, exposed_s(l->exec, &r));
+        optimizer_s = calc_max(optimizer_s, calc_stage_optimizer_sum(&l->terms, &c, &w));
+        tied_s = calc_max(tied_s, l->links.tied_s);
+        growth = calc_max(growth, l->terms.growth);
+        overhead_s = calc_max(overhead_s, l->terms.overhead_s);
+    }
+    return reduction_s + (pipeline_s + pipeline_s * growth + tied_s + optimizer_s + overhead_s);
+}

@@ -1,0 +1,46 @@
+/** @file from_layout.h  A problem of balance from calc's own layouts: what a layer takes and holds
+ *  on each kind of chip, what the ends, messages and the framework add; and the time of a whole
+ *  step whose stages differ. The numbers are those of stage_step.h: for the division that a layout
+ *  itself has, step and memory are calc_run()'s. */
+#ifndef CALC_BALANCE_FROM_LAYOUT_H
+#define CALC_BALANCE_FROM_LAYOUT_H
+
+#include "balance/problem.h"
+#include "model/stages/layout.h"
+
+/** The layout on one kind of chip. All chips have the same model and execution, but for
+ *  activation_recompute, and each its own system. */
+typedef struct calc_balance_chip {
+    /** With activation_recompute full: a layer of it gives both ends, recomputed and kept. With
+     *  any other, layers are never recomputed. */
+    const calc_layout *full;
+    /** The same with some parts recomputed (attn_only, modules), or NULL. Its working memory is
+     *  then counted on every stage, as if one layer at least were selective. */
+    const calc_layout *selective;
+} calc_balance_chip;
+
+/** Fill a problem.
+ *
+ *  A message between stages on different chips takes the slower one's time on both ends. Dense
+ *  layers among those with experts (moe_every > 1) are not told apart: a layer is then the mean of
+ *  both. Where the host makes layers wait, a layer takes as long as calc says, whether it
+ * recomputes or not, but its forward pass is that of `full`. The layers of multi-token prediction
+ * recompute as those of `full` do. With zero_stage 2 or 3 the one block whose gradients or weights
+ * are whole is that of the layout's own division.
+ *  @param chip           [chips], at most CALC_BALANCE_CHIPS
+ *  @param chip_of_stage  [pipeline_par] indices in chip, or NULL: all are the first
+ *  @param out            may_full and may_select say which layouts there were; may_mix and
+ *                        alike_on_chip are false, a place has one layer at least and no most
+ *  @return NULL, or in words, to follow "a layout", why this one is not linear in its layers or too
+ *          large */
+const char *calc_balance_of_layouts(const calc_balance_chip *chip, int chips,
+                                    const int *chip_of_stage, calc_balance_problem *out);
+
+/** The step of a division [s]: the pipeline, stragglers, the reduction and gathering that are
+ *  exposed and the optimizer of the stages that take longest for them, and the fixed time.
+ *  @param share       [stages * chunks]
+ *  @param pipeline_s  of it: calc_balance_answer.step_s */
+double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *problem,
+                            const calc_balance_share *share, double pipeline_s);
+
+#endif
