@@ -40,7 +40,7 @@ static calc_balance_chip make(const shipped_case *c, calc_activation_recompute o
 static bool count_layers(const calc_timeline *t, const calc_stage_class *at,
                          int count[CALC_BALANCE_KINDS])
 {
-    bool alternate = t->layout.shape.moe_every > 1;
+    bool alternate = t->placed.recipe[0].shape.moe_every > 1;
     double dense = alternate ? 0 : at->dense;
     double moe = alternate ? at->dense + at->moe : at->moe;
     count[0] = (int)lround(dense);
@@ -122,7 +122,7 @@ static bool check(const shipped_case *c, calc_activation_recompute of)
     calc_stats stats = exact(c);
     calc_balance_answer answer;
     ck_assert_int_eq(calc_balance_evaluate(&problem, share, &answer), CALC_OK);
-    if (same_forward(&base, &t.layout)) {
+    if (same_forward(&base, &t.placed.recipe[0])) {
         double total_s = calc_balance_total_s(&chip, &problem, share, answer.step_s);
         assert_close(answer.step_s, t.closed_s / (1 + stats.pipeline_closed_form_error), "step",
                      -1);
