@@ -139,8 +139,7 @@ static calc_status set_forward(calc_space *space)
     return status;
 }
 
-/* What models of today are trained with. */
-static calc_status set_modern(calc_space *space, const calc_designs_builder *designs)
+calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *designs)
 {
     static const int64_t bfloat16 = CALC_DATATYPE_BFLOAT16;
     static const int64_t order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
@@ -176,7 +175,7 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
         modern = modern && calc_calculon_lacks(&designs->app[i].app, &plain.strategy);
     }
     if (modern) {
-        status = set_modern(space, designs);
+        status = calc_defaults_modern(space, designs);
     }
     if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
         status = set(space, CALC_AXIS_training, &no_training, 1, false);

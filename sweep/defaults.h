@@ -26,6 +26,10 @@ enum { CALC_DEFAULTS_LONG_SEQ = 32768 };
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs);
 
+/** The same for training, whatever the applications are: how models of today are trained. */
+CALC_MUST_USE calc_status calc_defaults_modern(calc_space *space,
+                                               const calc_designs_builder *designs);
+
 /** Add an error for what no layout of the space could serve: in training, without a phase, tokens
  *  that are too few ... Nothing if nothing is served. */
 void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,

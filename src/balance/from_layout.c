@@ -33,6 +33,15 @@ static calc_balance_layer layer_of(const calc_balance_chip *chip, int kind)
         .flight_bytes = {b->whole_bytes * t->used_share, b->whole_bytes * t->used_share,
                          b->kept_bytes * t->used_share},
     };
+    if (chip->none) {
+        const calc_stage_part *kept = &chip->none->terms.block[kind];
+        out.fw_s = kept->fw_s;
+        out.agrad_s = kept->agrad_s;
+        out.wgrad_s = kept->wgrad_s;
+        out.again_s[CALC_BALANCE_FULL] =
+            b->fw_s + b->agrad_s + b->wgrad_s - (kept->fw_s + kept->agrad_s + kept->wgrad_s);
+        out.flight_bytes[CALC_BALANCE_NONE] = kept->kept_bytes * t->used_share;
+    }
     if (chip->selective) {
         const calc_stage_part *some = &chip->selective->terms.block[kind];
         out.again_s[CALC_BALANCE_SELECTIVE] = some->spared_s;

@@ -6,6 +6,7 @@
 
 const calc_command *const calc_command_list[] = {&calc_cmd_run,
                                                  &calc_cmd_sweep,
+                                                 &calc_cmd_plan,
                                                  &calc_cmd_why,
                                                  &calc_cmd_export,
                                                  &calc_cmd_import,

@@ -1,0 +1,134 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/draw/human.h"
+#include "cli/plan/plan_table.h"
+#include "cli/shell/complain.h"
+#include "cli/sweep/sweep_watch.h"
+#include "io/json_save.h"
+
+const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
+const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
+static const calc_arg rows[] = {
+    CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),
+    {.name = "SYS", .doc = "the machines, with commas between them: a800,h800"},
+    {0}};
+static const char *const examples[] = {
+    "calc plan llama3-405B h100_sxm --procs 1024 --batch 512",
+    "calc plan llama2-70B a800,h800 --chips a800:128,h800:160 --procs 256 --batch 1024",
+    "calc plan deepseek-v3-671B h800 --balance-only deepseek-v3_2048 --save-best plan.json", NULL};
+
+/* calc_planner.progress. */
+static bool watch(void *context, const calc_planner_progress *p)
+{
+    calc_sweep_progress now = {.done = (double)p->balanced,
+                               .total = (double)p->candidates,
+                               .best = isfinite(p->best_s) ? p->best_s : (double)NAN};
+    now.counts.total = p->candidates;
+    now.counts.evaluated = p->balanced;
+    return calc_sweep_watch_progress(context, &now);
+}
+
+/* Nothing fits: which stage needs how much. */
+static void tell_lack(const calc_plan_task *t, const calc_planner_result *r)
+{
+    char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
+    fprintf(stderr, "calc plan: no layout fits");
+    if (r->candidates == 0) {
+        fprintf(stderr, ": no layout of this many processors and this batch is legal\n");
+    } else if (r->has_bytes > 0) {
+        const calc_exec *e = &r->lacking;
+        fprintf(stderr,
+                ": the nearest, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s on "
+                "stage %d, which has %s\n",
+                (long long)e->strategy.tensor_par, (long long)e->pipeline_par,
+                (long long)e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs),
+                r->lacking_stage, calc_human_bytes(r->has_bytes, has));
+        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory\n");
+    } else {
+        fprintf(stderr, "\n");
+    }
+    (void)t;
+}
+
+static calc_status save_best(const calc_plan_task *t, const calc_planner_result *r,
+                             calc_errors *errors)
+{
+    const char *path = calc_opt_value(t->args, CALC_PLAN_OPT_SAVE_BEST);
+    calc_output *out;
+    if (!path) {
+        return CALC_OK;
+    }
+    calc_status status = calc_output_open(&out, path, errors);
+    if (status == CALC_OK) {
+        calc_json_save(out, CALC_KIND_EXEC, &r->found[0].exec, 0);
+        calc_output_text(out, "\n");
+        status = calc_output_close(out, errors);
+    }
+    return status;
+}
+
+static calc_exit plan(calc_plan_task *t, calc_errors *errors)
+{
+    calc_planner_result r = {0};
+    calc_sweep_watch w;
+    calc_output *out;
+    const char *limit = calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT);
+    double limit_s = HUGE_VAL;
+    if (limit && (!calc_opt_number(limit, false, 0, HUGE_VAL, &limit_s) || limit_s <= 0)) {
+        return calc_complain_usage(t->args->command, "--time-limit needs seconds, more than 0");
+    }
+    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
+    t->planner.progress = watch;
+    t->planner.context = &w;
+    calc_status status = calc_planner_run(&t->planner, &r, errors);
+    calc_sweep_watch_end(&w);
+    calc_exit code = CALC_EXIT_OK;
+    if (status != CALC_OK) {
+        code = calc_complain_errors(errors);
+    } else if (r.count == 0) {
+        tell_lack(t, &r);
+        code = CALC_EXIT_INFEASIBLE;
+    } else if (save_best(t, &r, errors) != CALC_OK ||
+               calc_output_open(&out, "-", errors) != CALC_OK) {
+        code = calc_complain_errors(errors);
+    } else {
+        calc_plan_table_write(out, t, &r);
+        code = calc_output_close(out, errors) == CALC_OK ? code : calc_complain_errors(errors);
+    }
+    calc_planner_result_free(&r);
+    return code;
+}
+
+static calc_exit run(const calc_args *args)
+{
+    calc_plan_task *t = calloc(1, sizeof *t);
+    calc_errors errors = {0};
+    if (!t) {
+        (void)!calc_errors_no_memory(&errors);
+        return calc_complain_errors(&errors);
+    }
+    calc_exit code = calc_plan_task_load(t, args, &errors) == CALC_OK
+                         ? plan(t, &errors)
+                         : calc_complain_errors(&errors);
+    calc_plan_task_free(t);
+    free(t);
+    return code;
+}
+
+const calc_command calc_cmd_plan = {
+    .name = "plan",
+    .summary = "find layouts whose stages differ: uneven layers, recomputation, mixed chips",
+    .detail =
+        "Searches what calc sweep searches, and for each layout the layers of every stage, how "
+        "many of them recompute, and which chip the stage is on. The answer is an execution "
+        "that lists its stages (docs/plan.md); its step is that of calc run.",
+    .args = rows,
+    .opts = calc_plan_opts,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,43 @@
+/** @file plan_opts.h  The options of `calc plan`, for the files that share them. */
+#ifndef CALC_CLI_PLAN_PLAN_OPTS_H
+#define CALC_CLI_PLAN_PLAN_OPTS_H
+
+#include "cli/shell/inputs.h"
+#include "plan/planner.h"
+
+/** Rows of calc_plan_opts. */
+#define CALC_PLAN_OPT_LIST(X)                                                                      \
+    X(PROCS, "procs", "N",                                                                         \
+      .doc = "number of processors; several chips without --chips: as many of each as are needed") \
+    X(BATCH, "batch", "N", .doc = "global batch of a step, in sequences")                          \
+    X(CHIPS, "chips", "LIST",                                                                      \
+      .doc = "how many processors there are of each SYS: a800:128,h800:160; -1 or no number: any") \
+    X(KEEP_ORDER, "keep-order", NULL,                                                              \
+      .doc = "chips stand along the pipeline as they were named; else in the best order")          \
+    X(JOIN, "join-latency", "SECONDS",                                                             \
+      .doc = "latency of messages between different chips, beside the slower network's",           \
+      .preset = "0")                                                                               \
+    X(NO_RECOMPUTE, "no-recompute", NULL, .doc = "never recompute activations")                    \
+    X(BALANCE_ONLY, "balance-only", "EXE",                                                         \
+      .doc = "only spread the layers of this layout, and decide what its stages recompute")        \
+    X(AXIS, "axis", "FIELD=VALUES",                                                                \
+      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
+    CALC_INPUTS_SET(X)                                                                             \
+    X(TOP, "top", "N", .doc = "how many layouts to find", .preset = "5")                           \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known")       \
+    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = calc_plan_progress, .preset = "auto")                                             \
+    X(SAVE_BEST, "save-best", "FILE", .doc = "write the best layout as an execution for calc run") \
+    X(OUT, "out", "FILE", .doc = "write all that was found with its statistics as JSON")           \
+    X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
+    X(HTML, "html", "FILE", .doc = "write a page for a browser of the best layout")
+
+#define CALC_PLAN_OPT_NUMBER(id, ...) CALC_PLAN_OPT_##id,
+typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_plan_opt;
+#undef CALC_PLAN_OPT_NUMBER
+
+extern const char *const calc_plan_progress[];
+extern const calc_opt calc_plan_opts[];
+
+#endif

@@ -1,0 +1,27 @@
+/** @file plan_task.h  What `calc plan` is asked: model, chips, space. */
+#ifndef CALC_CLI_PLAN_PLAN_TASK_H
+#define CALC_CLI_PLAN_PLAN_TASK_H
+
+#include "cli/plan/plan_opts.h"
+#include "designs.h"
+
+/** Owns its lists; points into itself: not to be copied. Start with {0}. */
+typedef struct calc_plan_task {
+    const calc_args *args;
+    char app_name[256], exec_name[256];
+    calc_app app;
+    int chips;
+    calc_planner_chip chip[CALC_MAX_CHIPS];
+    calc_exec only;
+    calc_space space;
+    calc_designs_builder builder;
+    calc_planner planner;
+} calc_plan_task;
+
+/** Fill it from the command line. All errors are collected.
+ *  @return CALC_OK, or the status of the first error; free it in any case */
+CALC_MUST_USE calc_status calc_plan_task_load(calc_plan_task *task, const calc_args *args,
+                                              calc_errors *errors);
+void calc_plan_task_free(calc_plan_task *task);
+
+#endif

@@ -1,0 +1,84 @@
+/** @file planner.h  Layouts whose stages differ: layers and recomputation of every stage, and the
+ *  chips that it runs on, searched together with everything that a sweep searches.
+ *
+ *  Every layout of a space and every way of placing its stages on the chips is a candidate with a
+ *  lower bound (planner_bound.h). Candidates are balanced (balance/solve.h) from the least bound
+ * on, until no bound is below what was found: so most are never balanced, and what is found is the
+ *  best as far as balancing is exact. Nothing found is scored by the planner: it is an execution
+ *  with stages, and its step is calc_run()'s. */
+#ifndef CALC_PLAN_PLANNER_H
+#define CALC_PLAN_PLANNER_H
+
+#include "balance/solve.h"
+#include "calc.h"
+#include "space.h"
+#include "sweep.h"
+
+/** Processors of one kind. */
+typedef struct calc_planner_chip {
+    char name[32];
+    calc_system system;
+    int64_t most_procs; /**< that there are; INT64_MAX: any number */
+} calc_planner_chip;
+
+/** How far a plan is. */
+typedef struct calc_planner_progress {
+    size_t candidates, balanced;
+    double best_s;  /**< step of the best so far; INFINITY: none */
+    double bound_s; /**< no candidate that is left takes less */
+} calc_planner_progress;
+
+/** What is wanted. */
+typedef struct calc_planner {
+    const calc_app *app;
+    int chips;
+    const calc_planner_chip *chip;
+    /** Layouts: activation_recompute, pipeline_balance, first and last stage's blocks and, unless
+     *  somebody set it, pipeline_interleaving are the planner's. */
+    const calc_space *space;
+    calc_designs design;   /**< the model and the machine that the space is listed for: one */
+    int64_t most_chunks;   /**< of a stage; 1: as the space says */
+    const calc_exec *only; /**< balance this layout alone; NULL: all of the space */
+    bool keep_order;       /**< chips stand along the pipeline in the order given only */
+    bool recompute;        /**< stages may recompute layers */
+    double join_latency_s; /**< of messages between different chips */
+    size_t top;            /**< how many to find */
+    double time_limit_s;   /**< 0: none */
+    int threads;           /**< 0: as many as the machine has */
+    bool (*progress)(void *context, const calc_planner_progress *progress); /**< true: stop */
+    void *context;
+} calc_planner;
+
+/** A layout that was found. */
+typedef struct calc_planner_found {
+    calc_exec exec;   /**< its systems are those of the planner's chips */
+    int chip;         /**< whose system is the run's: calc_run(app, chip[chip].system, exec) */
+    calc_stats stats; /**< calc_run() */
+    double planned_s; /**< what the planner took the step for */
+    double bound_s;   /**< no division of this layout takes less */
+    bool proven;      /**< no division of this layout's pipeline is shorter */
+    int rounds;       /**< how often its limits had to be tightened */
+} calc_planner_found;
+
+/** What came of it. Owns `found`; free with calc_planner_result_free(). */
+typedef struct calc_planner_result {
+    size_t count;
+    calc_planner_found *found; /**< best first */
+    size_t candidates, balanced, infeasible;
+    bool complete;  /**< every candidate was balanced, or its bound is above the worst found */
+    double bound_s; /**< no layout takes less */
+    /** Where nothing fits: of the candidate that lacks least memory, what a stage needs and has. */
+    int lacking_stage;
+    double needs_bytes, has_bytes;
+    calc_exec lacking;
+} calc_planner_result;
+
+/** Search.
+ *  @return CALC_OK, also if nothing fits or nothing is found in time; CALC_ERR_NOMEM; CALC_ERR_RULE
+ *          if planner->only cannot be balanced. One error is added. */
+CALC_MUST_USE calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,
+                                           calc_errors *errors);
+
+void calc_planner_result_free(calc_planner_result *result);
+
+#endif

@@ -1,0 +1,106 @@
+#include "plan/planner_balance.h"
+
+#include <math.h>
+
+#include "plan/planner_bound.h"
+
+enum { QUICK = 12 /* divisions of a first look at chunks */ };
+
+/* What more of them may gain, in shares of the step. */
+#define NEAR 1.03
+
+/* Every stage has as much room as it lacks, and the more the more often it was tried. */
+static void tighten(const calc_planner *planner, const calc_planner_found *f, int round,
+                    calc_planner_bench *b)
+{
+    const calc_system *system = &planner->chip[f->chip].system;
+    size_t stages = calc_each_stage(planner->app, system, &f->exec, CALC_COMPAT_NONE, b->stage,
+                                    CALC_BALANCE_STAGES);
+    for (size_t i = 0; i < stages && i < CALC_BALANCE_STAGES; i++) {
+        double has_bytes = b->chip[b->problem.stage[i].chip].full->system->chip.mem1.capacity_bytes;
+        double over_bytes = b->stage[i].mem_tier1 - has_bytes;
+        if (over_bytes > 0) {
+            b->problem.stage[i].limit_bytes -= over_bytes * (round + 1);
+        }
+    }
+}
+
+/* What calc_run() says of the division. @return whether it is a layout at all */
+static bool judge(const calc_planner *planner, const calc_planner_place *place,
+                  calc_planner_bench *b, calc_planner_found *f)
+{
+    f->exec = calc_planner_exec_of(planner, &b->layouts, place, &b->problem, b->solution.share);
+    /* The system of the run is the first one's, unless that is named, too: then it does not matter.
+     */
+    f->chip = place->chip[0];
+    const calc_system *system = &planner->chip[f->chip].system;
+    calc_errors ignored = {0};
+    if (f->exec.stages.count == 0) {
+        return false;
+    }
+    calc_resolve(planner->app, system, &f->exec);
+    if (calc_check(planner->app, system, &f->exec, &ignored) != CALC_OK) {
+        return false;
+    }
+    calc_run(planner->app, system, &f->exec, CALC_COMPAT_NONE, &f->stats);
+    return true;
+}
+
+/* With chunks a quick look comes first: only divisions that are nearly quick enough are improved.
+ */
+static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_bench *b,
+                                  calc_planner_found *f)
+{
+    bool line = b->problem.shape.chunks == 1;
+    const calc_balance_solution *s = &b->solution;
+    for (int look = line ? 1 : 0; look < 2; look++) {
+        const calc_balance_options options = {.evaluations = look == 0 ? QUICK : effort};
+        if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
+            return CALC_PLANNER_NO_MEMORY;
+        }
+        if (!s->feasible) {
+            return CALC_PLANNER_NO_ROOM;
+        }
+        f->proven = s->proven && f->rounds == 0;
+        f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
+        if (f->planned_s >= limit_s * (look == 0 ? NEAR : 1)) {
+            return CALC_PLANNER_SLOWER;
+        }
+    }
+    return CALC_PLANNER_FOUND;
+}
+
+calc_planner_outcome calc_planner_balance(const calc_planner *planner, const calc_exec *exec,
+                                          const calc_planner_place *place, double limit_s,
+                                          int64_t effort, calc_planner_bench *b,
+                                          calc_planner_found *f, const char **why)
+{
+    const char *reason = "that breaks a rule";
+    bool legal = calc_planner_layouts_of(planner, exec, &b->layouts);
+    reason =
+        legal ? calc_planner_problem(planner, &b->layouts, place, b->chip, &b->problem) : reason;
+    if (why) {
+        *why = reason;
+    }
+    if (reason) {
+        return CALC_PLANNER_UNBALANCED;
+    }
+    f->bound_s = calc_planner_bound_s(b->chip, &b->problem);
+    for (f->rounds = 0; f->rounds <= CALC_PLANNER_ROUNDS; f->rounds++) {
+        calc_planner_outcome outcome = solve(effort, limit_s, b, f);
+        if (outcome != CALC_PLANNER_FOUND) {
+            return outcome;
+        }
+        if (!judge(planner, place, b, f)) {
+            return CALC_PLANNER_UNBALANCED;
+        }
+        if (f->stats.verdict == CALC_VERDICT_OK) {
+            return f->stats.total_time < limit_s ? CALC_PLANNER_FOUND : CALC_PLANNER_SLOWER;
+        }
+        if (f->stats.verdict != CALC_VERDICT_MEM1_CAPACITY) {
+            return CALC_PLANNER_UNBALANCED;
+        }
+        tighten(planner, f, f->rounds, b);
+    }
+    return CALC_PLANNER_NO_ROOM;
+}

@@ -1,0 +1,38 @@
+/** @file planner_balance.h  One candidate of a planner, balanced and then judged by calc_run(). */
+#ifndef CALC_PLAN_PLANNER_BALANCE_H
+#define CALC_PLAN_PLANNER_BALANCE_H
+
+#include "plan/planner_place.h"
+
+/** Rounds in which limits are tightened by what calc_run() needs more than the problem says. */
+enum { CALC_PLANNER_ROUNDS = 5 };
+
+/** Room for one candidate. Large: one per thread. */
+typedef struct calc_planner_bench {
+    calc_planner_layouts layouts;
+    calc_balance_chip chip[CALC_MAX_CHIPS];
+    calc_balance_problem problem;
+    calc_balance_solution solution;
+    calc_stage_stats stage[CALC_BALANCE_STAGES];
+} calc_planner_bench;
+
+typedef enum calc_planner_outcome {
+    CALC_PLANNER_FOUND,
+    CALC_PLANNER_SLOWER,     /**< than the limit */
+    CALC_PLANNER_NO_ROOM,    /**< nothing fits; bench->solution says what a stage needs */
+    CALC_PLANNER_UNBALANCED, /**< not linear, not legal, or too large to be listed */
+    CALC_PLANNER_NO_MEMORY
+} calc_planner_outcome;
+
+/** Balance one layout in one place.
+ *  @param exec     with its pipeline_interleaving
+ *  @param limit_s  steps from this on are of no interest
+ *  @param effort   divisions to simulate at most, where that is not proven: with chunks
+ *  @param bench    filled by the way
+ *  @param why      NULL, or filled with words where the outcome is CALC_PLANNER_UNBALANCED */
+calc_planner_outcome calc_planner_balance(const calc_planner *planner, const calc_exec *exec,
+                                          const calc_planner_place *place, double limit_s,
+                                          int64_t effort, calc_planner_bench *bench,
+                                          calc_planner_found *out, const char **why);
+
+#endif

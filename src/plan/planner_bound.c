@@ -1,0 +1,210 @@
+#include "plan/planner_bound.h"
+
+#include <math.h>
+
+#include "model/operators/processor.h"
+
+/* A layer as good as any of those of the model, in all it takes and holds, on one chip. */
+typedef struct water {
+    double again_s; /* more if it recomputes */
+    double held_bytes, flight_bytes;
+    double spared_bytes; /* of flight_bytes, if it recomputes: the most */
+} water;
+
+static double layer_s(const calc_balance_layer *l)
+{
+    return l->fw_s + l->agrad_s + l->wgrad_s;
+}
+
+static water water_of(const calc_balance_problem *p, int chip)
+{
+    water w = {INFINITY, INFINITY, INFINITY, 0};
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        const calc_balance_layer *l = &p->layer[chip][kind];
+        if (p->layers[kind] == 0) {
+            continue;
+        }
+        w.again_s = fmin(w.again_s, l->again_s[CALC_BALANCE_FULL]);
+        w.held_bytes = fmin(w.held_bytes, l->held_bytes);
+        w.flight_bytes = fmin(w.flight_bytes, l->flight_bytes[CALC_BALANCE_NONE]);
+        w.spared_bytes = fmax(w.spared_bytes, l->flight_bytes[CALC_BALANCE_NONE] -
+                                                  l->flight_bytes[CALC_BALANCE_FULL]);
+    }
+    return w;
+}
+
+/* Mean time of all layers on the first chip, and the least share of it that any other takes: a kind
+ * of layers may gain more by a chip than the other. */
+static double mean_s(const calc_balance_problem *p, int chip)
+{
+    double sum_s = 0;
+    double layers = 0;
+    double ratio = INFINITY;
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        double first_s = layer_s(&p->layer[0][kind]);
+        sum_s += p->layers[kind] * first_s;
+        layers += p->layers[kind];
+        ratio = p->layers[kind] > 0 ? fmin(ratio, layer_s(&p->layer[chip][kind]) / first_s) : ratio;
+    }
+    return sum_s / layers * ratio;
+}
+
+/* The fewest micro-batches that a stage holds at its peak, in layers of all of its chunks. */
+static double least_in_flight(const calc_balance_problem *p, int stage)
+{
+    double stages = (double)p->shape.stages;
+    double m = (double)p->shape.microbatches;
+    bool plain = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1;
+    return plain ? fmin(m, stages - stage) : 1;
+}
+
+/* The most layers that a stage can do in a period. */
+static double most_layers(const calc_balance_problem *p, const water *w, double unit_s, int stage,
+                          double rest_s)
+{
+    const calc_balance_stage *s = &p->stage[stage];
+    double flight = least_in_flight(p, stage);
+    double room = s->limit_bytes - s->fixed_bytes;
+    double each = w->held_bytes + flight * w->flight_bytes; /* without recomputation */
+    double spared = flight * w->spared_bytes;
+    double n = rest_s / unit_s;
+    if (room < 0) {
+        return 0;
+    }
+    if (n * each <= room) {
+        return n;
+    }
+    if (!p->may_full || spared <= 0) {
+        return room / each;
+    }
+    /* n layers of which r recompute: n each - r spared = room, n unit + r again = rest; with all of
+     * them n (each - spared) = room. */
+    double both = (rest_s * spared + room * w->again_s) / (unit_s * spared + each * w->again_s);
+    double all = each > spared ? room / (each - spared) : INFINITY;
+    return fmin(both, all);
+}
+
+/* What a stage takes beside its layers. */
+static double fixed_s(const calc_balance_problem *p, int stage)
+{
+    double s = 0;
+    for (int64_t chunk = 0; chunk < p->shape.chunks; chunk++) {
+        const calc_balance_place *at =
+            &p->place[calc_balance_place_of(&p->shape, stage, (int)chunk)];
+        s += at->fw_s + at->agrad_s + at->wgrad_s;
+    }
+    return s;
+}
+
+/* ---- Time that a stage has --------------------------------------------------------------------*/
+
+/* What of a step is known before it is balanced. */
+typedef struct known {
+    water w[CALC_BALANCE_CHIPS];
+    double unit_s[CALC_BALANCE_CHIPS]; /* a layer */
+    double sum_s;                      /* a micro-batch through all stages */
+    double step_s;                     /* the least layer of any chip, forward and backward */
+    double forward;                    /* most that a forward pass is of both */
+    bool line;                         /* 1F1B, a chunk per stage */
+} known;
+
+/* A micro-batch through all stages. */
+static double sum_s(const calc_balance_problem *p)
+{
+    double least_s = INFINITY;
+    double ends_s = 0;
+    for (int i = 0; i < p->chips; i++) {
+        least_s = fmin(least_s, mean_s(p, i) * (p->layers[0] + p->layers[1]));
+    }
+    for (int stage = 0; stage < p->shape.stages; stage++) {
+        ends_s += fixed_s(p, stage);
+    }
+    return least_s + ends_s;
+}
+
+static known known_of(const calc_balance_problem *p)
+{
+    known k = {.sum_s = sum_s(p),
+               .step_s = INFINITY,
+               .line = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1};
+    for (int i = 0; i < p->chips; i++) {
+        k.w[i] = water_of(p, i);
+        k.unit_s[i] = mean_s(p, i);
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            const calc_balance_layer *l = &p->layer[i][kind];
+            if (p->layers[kind] > 0) {
+                k.step_s = fmin(k.step_s, layer_s(l));
+                k.forward = fmax(k.forward, l->fw_s / layer_s(l));
+            }
+        }
+    }
+    for (int place = 0; place < p->shape.stages * p->shape.chunks; place++) {
+        const calc_balance_place *at = &p->place[place];
+        double all_s = at->fw_s + at->agrad_s + at->wgrad_s;
+        k.forward = all_s > 0 ? fmax(k.forward, at->fw_s / all_s) : k.forward;
+    }
+    k.step_s *= p->least_layers;
+    return k;
+}
+
+/* Time that a stage has for a micro-batch if the step is to take no longer than that. Before its
+ * first pass and after its last one the first micro-batch is on the stages before it, for a layer
+ * on each at least. Or: from the first forward on the first micro-batch goes through all stages and
+ * back, and a stage has the others to do beside, but for the forwards that fit between. */
+static double allowed_s(const calc_balance_problem *p, const known *k, int stage, double step_s)
+{
+    double m = (double)p->shape.microbatches;
+    double later = (double)(p->shape.stages - 1 - stage);
+    double first_s = (step_s - stage * k->step_s) / m;
+    double rest = m - 1 - later * k->forward;
+    return k->line && rest > 0 ? fmin(first_s, (step_s - k->sum_s) / rest) : first_s;
+}
+
+/* Layers that all stages can do in a step. */
+static double all_layers(const calc_balance_problem *p, const known *k, double step_s)
+{
+    double sum = 0;
+    for (int stage = 0; stage < p->shape.stages; stage++) {
+        int chip = p->stage[stage].chip;
+        double rest_s = allowed_s(p, k, stage, step_s) - fixed_s(p, stage);
+        sum += rest_s > 0 ? most_layers(p, &k->w[chip], k->unit_s[chip], stage, rest_s) : 0;
+    }
+    return sum;
+}
+
+double calc_planner_pipeline_s(const calc_balance_problem *p)
+{
+    enum { STEPS = 40 };
+    const known k = known_of(p);
+    double layers = p->layers[0] + p->layers[1];
+    double m = (double)p->shape.microbatches;
+    double slowest_s = 0;
+    for (int i = 0; i < p->chips; i++) {
+        slowest_s = fmax(slowest_s, (k.unit_s[i] + k.w[i].again_s) * layers);
+    }
+    double low_s = 0;
+    double high_s = (m + 1) * (slowest_s + k.sum_s) + (double)p->shape.stages * k.step_s;
+    if (all_layers(p, &k, high_s) < layers * (1 - 1e-9)) {
+        return INFINITY;
+    }
+    for (int i = 0; i < STEPS; i++) {
+        double mid_s = (low_s + high_s) / 2;
+        bool enough = all_layers(p, &k, mid_s) >= layers;
+        high_s = enough ? mid_s : high_s;
+        low_s = enough ? low_s : mid_s;
+    }
+    return low_s;
+}
+
+double calc_planner_bound_s(const calc_balance_chip *chip, const calc_balance_problem *p)
+{
+    double pipeline_s = calc_planner_pipeline_s(p);
+    double growth = INFINITY;
+    double after_s = INFINITY;
+    for (int i = 0; i < p->chips; i++) {
+        const calc_layout *l = chip[i].full;
+        growth = fmin(growth, l->terms.growth);
+        after_s = fmin(after_s, l->terms.overhead_s + l->links.tied_s);
+    }
+    return pipeline_s + pipeline_s * growth + after_s;
+}

@@ -1,0 +1,49 @@
+/** @file planner_place.h  Candidates of a planner: a layout, how its stages stand on the chips, and
+ *  the pipeline that is to be balanced then. */
+#ifndef CALC_PLAN_PLANNER_PLACE_H
+#define CALC_PLAN_PLANNER_PLACE_H
+
+#include "balance/from_layout.h"
+#include "plan/planner.h"
+
+/** Stages on each chip, one kind after the other along the pipeline. */
+typedef struct calc_planner_place {
+    int32_t kinds;
+    int32_t chip[CALC_MAX_CHIPS];   /**< index in calc_planner.chip */
+    int32_t stages[CALC_MAX_CHIPS]; /**< on it */
+} calc_planner_place;
+
+/** Called with every place; false ends the walk. */
+typedef bool calc_planner_visit(void *context, const calc_planner_place *place);
+
+/** All ways to place the stages of a layout. @return false if the walk was ended */
+bool calc_planner_places(const calc_planner *planner, const calc_exec *exec,
+                         calc_planner_visit *visit, void *context);
+
+/** A layout on every chip, without recomputation and with all of it. Large; points into itself. */
+typedef struct calc_planner_layouts {
+    calc_exec none, full;
+    bool legal[CALC_MAX_CHIPS];
+    bool recompute; /**< full is legal, too */
+    calc_layout of_none[CALC_MAX_CHIPS], of_full[CALC_MAX_CHIPS];
+    calc_balance_chip chip[CALC_MAX_CHIPS];
+} calc_planner_layouts;
+
+/** Fill them. @return whether a chip can run the layout */
+bool calc_planner_layouts_of(const calc_planner *planner, const calc_exec *exec,
+                             calc_planner_layouts *out);
+
+/** The problem of a place.
+ *  @param chip  filled: the layouts on the chips of the place, in its order, as the problem has
+ * them
+ *  @return NULL, or why there is none (calc_balance_of_layouts) */
+const char *calc_planner_problem(const calc_planner *planner, const calc_planner_layouts *layouts,
+                                 const calc_planner_place *place,
+                                 calc_balance_chip chip[CALC_MAX_CHIPS], calc_balance_problem *out);
+
+/** The execution that a division is, with its list of stages. */
+calc_exec calc_planner_exec_of(const calc_planner *planner, const calc_planner_layouts *layouts,
+                               const calc_planner_place *place, const calc_balance_problem *problem,
+                               const calc_balance_share *share);
+
+#endif

@@ -1,0 +1,18 @@
+#include "parallel.h"
+
+#include <omp.h>
+
+void calc_parallel_for(int threads, size_t count, void (*body)(void *context, size_t i),
+                       void *context)
+{
+    int used = threads > 0 ? threads : omp_get_num_procs();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(used)
+    for (size_t i = 0; i < count; i++) {
+        body(context, i);
+    }
+}
+
+double calc_parallel_now_s(void)
+{
+    return omp_get_wtime();
+}
