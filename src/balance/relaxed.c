@@ -25,23 +25,33 @@ static double busy_s(const calc_schedule_pass *p)
     return p->fw_s + p->bw_s + p->wgrad_s;
 }
 
-/* Of a micro-batch, all layers on the chip where they take least; divided evenly. */
-static double even_s(const calc_balance_problem *p)
+/* A micro-batch through all places, all layers on the chip where they take least [s].
+ *  @param all  weight gradients, too */
+static double once_s(const calc_balance_problem *p, bool all)
 {
-    double all_s = 0;
+    double sum_s = 0;
     for (int64_t place = 0; place < p->shape.stages * p->shape.chunks; place++) {
         const calc_balance_place *at = &p->place[place];
-        all_s += at->fw_s + at->agrad_s + at->wgrad_s;
+        sum_s += at->fw_s + at->agrad_s + (all ? at->wgrad_s : 0);
     }
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         double least_s = INFINITY;
         for (int s = 0; s < p->shape.stages; s++) {
             const calc_balance_layer *l = &p->layer[p->stage[s].chip][kind];
-            least_s = calc_min(least_s, l->fw_s + l->agrad_s + l->wgrad_s);
+            least_s = calc_min(least_s, l->fw_s + l->agrad_s + (all ? l->wgrad_s : 0));
         }
-        all_s += p->layers[kind] * least_s;
+        sum_s += p->layers[kind] * least_s;
     }
-    return (double)p->shape.microbatches * all_s / (double)p->shape.stages;
+    return sum_s;
+}
+
+/* What holds for every division: one micro-batch is through, and with all work divided evenly all
+ * are. */
+static double any_s(const calc_balance_problem *p)
+{
+    bool whole = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
+    double even_s = (double)p->shape.microbatches * once_s(p, true) / (double)p->shape.stages;
+    return calc_max(once_s(p, whole), even_s) * (1 - SAME);
 }
 
 /* The first chunk of a stage, with as few layers as may be [s]. */
@@ -176,7 +186,7 @@ calc_status calc_balance_relaxed(const calc_balance_problem *p, const calc_balan
     relax(r, p, f);
     *least_s = INFINITY;
     if (p->shape.kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        *least_s = even_s(p);
+        *least_s = any_s(p);
     } else if (reaches(r, below_s)) {
         double low_s = 0;
         double high_s = below_s;
@@ -192,7 +202,7 @@ calc_status calc_balance_relaxed(const calc_balance_problem *p, const calc_balan
                 low_s = middle_s;
             }
         }
-        *least_s = low_s;
+        *least_s = calc_max(low_s, any_s(p));
         reaches(r, high_s);
         trace(r, high_s, layers);
     }

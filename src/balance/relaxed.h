@@ -4,8 +4,9 @@
  *  begins when the first chunk of the stages before is through once, and with 1F1B these have to go
  *  back through theirs when it is done. Its layers are counted together, those of a kind in any
  *  chunk, and their activations as if all were in flight as few times as those of the least chunk
- *  where that is most. The least over all layers of stages is a search for a threshold. With
- *  DualPipe all work is taken to be divided evenly. */
+ *  where that is most. The least over all layers of stages is a search for a threshold. Nor does
+ *  a step take less than one micro-batch through the model, or than all work divided evenly; with
+ *  DualPipe that is all. */
 #ifndef CALC_BALANCE_RELAXED_H
 #define CALC_BALANCE_RELAXED_H
 

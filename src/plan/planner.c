@@ -11,6 +11,9 @@
 #include "units.h"
 #include "worker.h"
 
+/* Divisions of a candidate that are simulated: those with chunks take longer. */
+enum { EFFORT_LINE = 500, EFFORT_CHUNKS = 100, BEST_LINE = 20000, BEST_CHUNKS = 2000 };
+
 enum { BATCH = 8 /* candidates between two looks at what was found; whatever the threads */ };
 
 /* A layout in a place. */
@@ -324,6 +327,30 @@ static calc_status balance_all(search *s)
     return CALC_OK;
 }
 
+/* The best again, with more patience. */
+static calc_status polish(search *s)
+{
+    calc_planner_result *r = s->out;
+    if (r->count == 0) {
+        return CALC_OK;
+    }
+    const candidate *c = &s->candidate[r->found[0].candidate];
+    calc_planner_bench *bench = malloc(sizeof *bench);
+    calc_planner_found f = {.candidate = r->found[0].candidate};
+    if (!bench) {
+        return CALC_ERR_NOMEM;
+    }
+    bool chunks = s->exec[c->exec].pipeline_interleaving > 1;
+    bool found = calc_planner_balance(s->planner, &s->exec[c->exec], &c->place, INFINITY,
+                                      chunks ? BEST_CHUNKS : BEST_LINE, bench, &f,
+                                      NULL) == CALC_PLANNER_FOUND;
+    if (found && f.stats.total_time <= r->found[0].stats.total_time) {
+        r->found[0] = f;
+    }
+    free(bench);
+    return CALC_OK;
+}
+
 calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,
                              calc_errors *errors)
 {
@@ -339,6 +366,7 @@ calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *o
         out->candidates = s->count;
         status = balance_all(s);
     }
+    status = status == CALC_OK ? polish(s) : status;
     for (size_t i = 0; s && s->places && i < s->execs; i++) {
         free(s->places[i].item);
     }

@@ -58,6 +58,7 @@ typedef struct calc_planner_found {
     double bound_s;   /**< no division of this layout takes less */
     bool proven;      /**< no division of this layout's pipeline is shorter */
     int rounds;       /**< how often its limits had to be tightened */
+    size_t candidate; /**< the planner's own */
 } calc_planner_found;
 
 /** What came of it. Owns `found`; free with calc_planner_result_free(). */

@@ -4,10 +4,14 @@
 
 #include "plan/planner_bound.h"
 
-enum { QUICK = 12 /* divisions of a first look at chunks */ };
+enum { QUICK = 12 /* divisions of a first look */ };
 
 /* What more of them may gain, in shares of the step. */
-#define NEAR 1.03
+#define NEAR_LINE 1.005
+#define NEAR_CHUNKS 1.03
+
+/* How far from its optimum a line may be left while layouts are compared, in shares of the step. */
+#define CLOSE 2e-4
 
 /* Every stage has as much room as it lacks, and the more the more often it was tried. */
 static void tighten(const calc_planner *planner, const calc_planner_found *f, int round,
@@ -46,15 +50,16 @@ static bool judge(const calc_planner *planner, const calc_planner_place *place,
     return true;
 }
 
-/* With chunks a quick look comes first: only divisions that are nearly quick enough are improved.
+/* A quick look comes first: only divisions that are nearly quick enough are improved.
  */
 static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_bench *b,
                                   calc_planner_found *f)
 {
     bool line = b->problem.shape.chunks == 1;
     const calc_balance_solution *s = &b->solution;
-    for (int look = line ? 1 : 0; look < 2; look++) {
-        const calc_balance_options options = {.evaluations = look == 0 ? QUICK : effort};
+    for (int look = 0; look < 2; look++) {
+        const calc_balance_options options = {.evaluations = look == 0 ? QUICK : effort,
+                                              .gap = line && effort > 0 ? CLOSE : 0};
         if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
             return CALC_PLANNER_NO_MEMORY;
         }
@@ -63,7 +68,8 @@ static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_b
         }
         f->proven = s->proven && f->rounds == 0;
         f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
-        if (f->planned_s >= limit_s * (look == 0 ? NEAR : 1)) {
+        f->bound_s = fmax(f->bound_s, f->planned_s * s->bound_s / s->answer.step_s);
+        if (f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
             return CALC_PLANNER_SLOWER;
         }
     }

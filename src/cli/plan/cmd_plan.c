@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/plan/plan_table.h"
+#include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_watch.h"
-#include "io/json_save.h"
 
 const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
@@ -55,23 +55,6 @@ static void tell_lack(const calc_plan_task *t, const calc_planner_result *r)
     (void)t;
 }
 
-static calc_status save_best(const calc_plan_task *t, const calc_planner_result *r,
-                             calc_errors *errors)
-{
-    const char *path = calc_opt_value(t->args, CALC_PLAN_OPT_SAVE_BEST);
-    calc_output *out;
-    if (!path) {
-        return CALC_OK;
-    }
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        calc_json_save(out, CALC_KIND_EXEC, &r->found[0].exec, 0);
-        calc_output_text(out, "\n");
-        status = calc_output_close(out, errors);
-    }
-    return status;
-}
-
 static calc_exit plan(calc_plan_task *t, calc_errors *errors)
 {
     calc_planner_result r = {0};
@@ -81,6 +64,11 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
     double limit_s = HUGE_VAL;
     if (limit && (!calc_opt_number(limit, false, 0, HUGE_VAL, &limit_s) || limit_s <= 0)) {
         return calc_complain_usage(t->args->command, "--time-limit needs seconds, more than 0");
+    }
+    const char *complaint = calc_plan_write_complaint(t->args);
+    bool quiet = calc_plan_write_takes_stdout(t->args);
+    if (complaint) {
+        return calc_complain_usage(t->args->command, complaint);
     }
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
     t->planner.progress = watch;
@@ -93,10 +81,10 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
     } else if (r.count == 0) {
         tell_lack(t, &r);
         code = CALC_EXIT_INFEASIBLE;
-    } else if (save_best(t, &r, errors) != CALC_OK ||
-               calc_output_open(&out, "-", errors) != CALC_OK) {
+    } else if (calc_plan_write(t, &r, errors) != CALC_OK ||
+               (!quiet && calc_output_open(&out, "-", errors) != CALC_OK)) {
         code = calc_complain_errors(errors);
-    } else {
+    } else if (!quiet) {
         calc_plan_table_write(out, t, &r);
         code = calc_output_close(out, errors) == CALC_OK ? code : calc_complain_errors(errors);
     }

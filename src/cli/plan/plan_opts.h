@@ -24,7 +24,8 @@
       .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
     CALC_INPUTS_SET(X)                                                                             \
     X(TOP, "top", "N", .doc = "how many layouts to find", .preset = "5")                           \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known")       \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known",       \
+      .preset = "10")                                                                              \
     X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = calc_plan_progress, .preset = "auto")                                             \

@@ -1,0 +1,150 @@
+#include "cli/plan/plan_write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/draw/stage_words.h"
+#include "cli/run/run_page.h"
+#include "io/json_save.h"
+
+static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC_PLAN_OPT_SAVE_BEST,
+                                      CALC_PLAN_OPT_HTML};
+enum { FILES = sizeof files / sizeof *files };
+
+const char *calc_plan_write_complaint(const calc_args *args)
+{
+    int taken = 0;
+    for (int i = 0; i < FILES; i++) {
+        taken += calc_opt_is_stdout(args, (int)files[i]);
+    }
+    return taken > 1 ? "only one of --out, --csv, --save-best and --html can be standard output"
+                     : NULL;
+}
+
+bool calc_plan_write_takes_stdout(const calc_args *args)
+{
+    bool taken = false;
+    for (int i = 0; i < FILES; i++) {
+        taken = taken || calc_opt_is_stdout(args, (int)files[i]);
+    }
+    return taken;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINES);
+    calc_put_text(put, "system", t->chip[f->chip].name);
+    calc_put_number(put, "planned_time", f->planned_s);
+    calc_put_number(put, "bound_time", f->bound_s);
+    calc_put_flag(put, "proven", f->proven);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
+    calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
+    calc_put_close(put);
+}
+
+static void write_json(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+{
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "application", t->app_name);
+    calc_put_array(&put, "systems", CALC_PUT_LINE);
+    for (int i = 0; i < t->chips; i++) {
+        calc_put_text(&put, NULL, t->chip[i].name);
+    }
+    calc_put_close(&put);
+    calc_put_count(&put, "candidates", (int64_t)r->candidates);
+    calc_put_count(&put, "balanced", (int64_t)r->balanced);
+    calc_put_flag(&put, "complete", r->complete);
+    calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
+    calc_put_array(&put, "found", CALC_PUT_LINES);
+    for (size_t i = 0; i < r->count; i++) {
+        put_found(&put, t, &r->found[i]);
+    }
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void write_csv(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+{
+    calc_output_text(out, "rank,system,tensor_par,pipeline_par,data_par,context_par,expert_par,"
+                          "pipeline_interleaving,microbatch_size,total_time,bound_time,"
+                          "model_flops_utilization,mem_tier1,blocks,chips,recompute\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const calc_planner_found *f = &r->found[i];
+        const calc_exec *e = &f->exec;
+        const calc_strategy *s = &e->strategy;
+        char text[CALC_STAGE_WORDS_SIZE];
+        bool listed = e->stages.count > 0;
+        calc_output_printf(out, "%zu,%s,%lld,%lld,%lld,%lld,%lld,%lld,%lld", i + 1,
+                           t->chip[f->chip].name, (long long)s->tensor_par,
+                           (long long)e->pipeline_par, (long long)s->data_par,
+                           (long long)(s->context_par > 0 ? s->context_par : 1),
+                           (long long)(s->expert_par > 0 ? s->expert_par : 1),
+                           (long long)e->pipeline_interleaving, (long long)e->microbatch_size);
+        calc_output_printf(out, ",%.17g,%.17g,%.17g,%.17g", f->stats.total_time, f->bound_s,
+                           f->stats.model_flops_utilization, f->stats.proc_mem_tier1_cap_req);
+        calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_blocks(e, text) : "");
+        calc_output_printf(out, ",\"%s\"",
+                           listed ? calc_stage_words_chips(e, t->chip[f->chip].name, text) : "");
+        calc_output_printf(out, ",\"%s\"\n", listed ? calc_stage_words_recompute(e, text) : "");
+    }
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+{
+    (void)t;
+    calc_json_save(out, CALC_KIND_EXEC, &r->found[0].exec, 0);
+    calc_output_text(out, "\n");
+}
+
+static calc_status write_page(const char *path, const calc_plan_task *t,
+                              const calc_planner_found *f, calc_errors *errors)
+{
+    calc_run_outcome *o = calloc(1, sizeof *o);
+    if (!o) {
+        return calc_errors_no_memory(errors);
+    }
+    o->inputs.app = t->app;
+    o->inputs.system = t->chip[f->chip].system;
+    o->inputs.exec = f->exec;
+    snprintf(o->inputs.input[CALC_KIND_APP].name, sizeof o->inputs.input[0].name, "%s",
+             t->app_name);
+    snprintf(o->inputs.input[CALC_KIND_SYSTEM].name, sizeof o->inputs.input[0].name, "%s",
+             t->chip[f->chip].name);
+    snprintf(o->inputs.input[CALC_KIND_EXEC].name, sizeof o->inputs.input[0].name, "plan");
+    calc_status status = calc_run_outcome_evaluate(o, true, errors);
+    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
+    o->stage_count = o->stage_known;
+    status = status == CALC_OK ? calc_run_page_write(path, o, NULL, errors) : status;
+    calc_run_outcome_free(o);
+    free(o);
+    return status;
+}
+
+calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_result *r,
+                            calc_errors *errors)
+{
+    static void (*const write[FILES])(calc_output *, const calc_plan_task *,
+                                      const calc_planner_result *) = {write_json, write_csv,
+                                                                      write_best, NULL};
+    for (int i = 0; i < FILES; i++) {
+        const char *path = calc_opt_value(t->args, (int)files[i]);
+        calc_output *out;
+        if (path && !write[i]) {
+            (void)!write_page(path, t, &r->found[0], errors);
+        } else if (path && calc_output_open(&out, path, errors) == CALC_OK) {
+            write[i](out, t, r);
+            (void)!calc_output_close(out, errors);
+        }
+    }
+    return calc_errors_first(errors);
+}
