@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
-# jansson and zlib have one door, src/io; libyaml formats/read_yaml.c; OpenMP sweep/engine.c and parallel.c; MPI sweep/ranks_mpi.c.
+# jansson and zlib have one door, src/io; libyaml formats/read_yaml.c; GLPK balance/solver_glpk.c; OpenMP sweep/engine.c and
+# parallel.c; MPI sweep/ranks_mpi.c.
 # usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
@@ -92,6 +93,9 @@ for file in */*.[ch] */*/*.[ch] ../sweep/*.[ch]; do
     if [ "$file" != calibrate/least_squares.c ] &&
         grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then
         complain "$file" "the GNU Scientific Library is for calibrate/least_squares.c"
+    fi
+    if [ "$file" != balance/solver_glpk.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<glpk' "$file"; then
+        complain "$file" "the GNU Linear Programming Kit is for balance/solver_glpk.c"
     fi
     if [ "$file" != ../sweep/engine.c ] && [ "$file" != ../sweep/parallel.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<omp|#pragma omp parallel' "$file"; then
         complain "$file" "OpenMP is for sweep/engine.c and parallel.c"

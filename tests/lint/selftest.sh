@@ -71,6 +71,8 @@ echo '#include <yaml.h>' > src/cli/one.c
 expect 'src/cli/one.c: libyaml is for formats/read_yaml.c' layers .
 echo '#include <gsl/gsl_math.h>' > src/cli/one.c
 expect 'cli/one.c: the GNU Scientific Library is for calibrate/least_squares.c' layers .
+echo '#include <glpk.h>' > src/cli/one.c
+expect 'cli/one.c: the GNU Linear Programming Kit is for balance/solver_glpk.c' layers .
 new_tree
 mkdir src/model/{operators,cost} && touch src/model/{operators,cost}/one.h
 echo '#include "model/operators/one.h"' > src/model/cost/one.h

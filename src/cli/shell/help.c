@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "balance/solver.h"
 #include "base/buffer.h"
 #include "calibrate/least_squares.h"
 #include "cli/shell/complain.h"
@@ -161,9 +162,10 @@ void calc_help_version(calc_output *out, const calc_command *command)
     calc_output_printf(out, "%-10s%s\n", "source", CALC_BUILD_SOURCE);
     calc_output_printf(out, "%-10s%s, %s\n", "compiler", COMPILER, CALC_BUILD_TYPE);
     calc_output_printf(out, "%-10s%s\n", "options", CALC_BUILD_OPTIONS);
-    calc_output_printf(out, "%-10s%s, GSL %s, libyaml %s\n", "libraries",
+    calc_output_printf(out, "%-10s%s, GSL %s, GLPK %s, libyaml %s\n", "libraries",
                        calc_libraries_text(libraries, sizeof libraries),
-                       calc_least_squares_library(), calc_settings_yaml_library());
+                       calc_least_squares_library(), calc_solver_glpk_library(),
+                       calc_settings_yaml_library());
 }
 
 calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),

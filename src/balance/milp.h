@@ -1,0 +1,107 @@
+/** @file milp.h  A problem as a mixed-integer program, for solvers that prove optima.
+ *
+ *  Columns are the layers of each chunk by kind, and how many of them recompute; whether layers of
+ *  kind 0 come at a place or later; how long a micro-batch takes forward and backward; and when
+ *  each starts. Rows say that
+ *
+ *      layers add up, stay within their bounds, and those of kind 0 come before those of kind 1;
+ *      at most the layers that are there recompute, and a chunk does so in one way (not may_mix);
+ *      a pass takes the sum of its layers' times;
+ *      a stage does one thing after the other, in the order of order.h, and a micro-batch goes from
+ *      chunk to chunk;
+ *      for every number of micro-batches in flight by chunk that no other exceeds, a stage holds at
+ *      most its limit.
+ *
+ *  The objective is the end of the last backward pass. Since starts are free, the optimum is that
+ *  of the step as calc_schedule_sim_s() finds it, to rounding. */
+#ifndef CALC_BALANCE_MILP_H
+#define CALC_BALANCE_MILP_H
+
+#include "balance/problem.h"
+
+/** What a column stands for, and its name in lists. */
+#define CALC_MILP_WHAT_LIST(X)                                                                     \
+    X(LAYERS, "layers")          /* of a kind */                                                   \
+    X(SELECTIVE, "selective")    /* of them, of a kind */                                          \
+    X(FULL, "full")              /* likewise */                                                    \
+    X(REACHES, "reaches")        /* 1: layers of kind 0 are here or later */                       \
+    X(SELECTS, "selects")        /* 1: recomputes in parts, 0: in full */                          \
+    X(WORKS, "works")            /* 1: the stage has the working memory of recomputation */        \
+    X(CHIP_FULL, "full_on_chip") /* layers of each stage on a chip, if it has them */              \
+    X(PARTLY, "partly") /* 0: the stage recomputes all its layers, 1: those of its chip */         \
+    X(FW_TIME, "forward_time")                                                                     \
+    X(BW_TIME, "backward_time")                                                                    \
+    X(FLIGHT, "flight") /* memory of a micro-batch in flight */                                    \
+    X(FW_START, "forward_start")                                                                   \
+    X(BW_START, "backward_start")                                                                  \
+    X(PERIOD, "period") /* of the micro-batches that are left out */
+
+#define CALC_MILP_WHAT_NAME(name, text) CALC_MILP_##name,
+typedef enum calc_milp_what {
+    CALC_MILP_WHAT_LIST(CALC_MILP_WHAT_NAME) CALC_MILP_WHATS
+} calc_milp_what;
+#undef CALC_MILP_WHAT_NAME
+
+extern const char *const calc_milp_what_names[CALC_MILP_WHATS];
+
+typedef struct calc_milp_column {
+    calc_milp_what what;
+    int kind; /**< of layers, or the chip; -1: none, as the next ones */
+    int stage, chunk, microbatch;
+    bool integer;
+    double lower, upper; /**< finite */
+    double cost;         /**< in the objective, which is minimised */
+} calc_milp_column;
+
+typedef enum calc_milp_sense { CALC_MILP_LESS, CALC_MILP_EQUAL, CALC_MILP_MORE } calc_milp_sense;
+
+typedef struct calc_milp_row {
+    calc_milp_sense sense; /**< of the sum of its terms */
+    double bound;
+} calc_milp_row;
+
+typedef struct calc_milp_term {
+    int row, column;
+    double factor;
+} calc_milp_term;
+
+/** The program; owns its lists. Times and memory are in units that keep its numbers near one. */
+typedef struct calc_milp {
+    calc_milp_column *column;
+    calc_milp_row *row;
+    calc_milp_term *term; /**< by row; no row has a column twice */
+    size_t columns, rows, terms;
+    size_t column_room, row_room, term_room;
+    calc_schedule_shape shape; /**< of the problem: all micro-batches */
+    double unit_s, unit_bytes; /**< what 1 stands for */
+} calc_milp;
+
+enum { CALC_MILP_NAME_SIZE = 9, CALC_MILP_MOST = 999999 };
+
+typedef struct calc_milp_options {
+    /** From 6 micro-batches per stage on, only 5 per stage and those left over are in the program;
+     *  each further one per stage takes as long as the stages wait between the first forwards of
+     *  the last two. Not exact where that is not yet steady. */
+    bool reduce;
+} calc_milp_options;
+
+/** Make the program.
+ *  @param options  NULL: none
+ *  @param out      on CALC_OK to be freed; else empty
+ *  @return CALC_OK; CALC_ERR_UNSUPPORTED for a schedule other than 1F1B and GPipe, or one that does
+ *  not run on the shape; CALC_ERR_RANGE beyond CALC_MILP_MOST rows or columns; CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_milp_build(const calc_balance_problem *problem,
+                                          const calc_milp_options *options, calc_milp *out,
+                                          calc_errors *errors);
+
+void calc_milp_free(calc_milp *milp);
+
+/** "C000012"; "R000034". @return name */
+char *calc_milp_column_name(size_t column, char name[CALC_MILP_NAME_SIZE]);
+char *calc_milp_row_name(size_t row, char name[CALC_MILP_NAME_SIZE]);
+
+/** The division that values of the columns stand for; integers are rounded.
+ *  @param share  [stages * chunks] */
+void calc_milp_shares(const calc_milp *milp, const double *value, calc_balance_share *share);
+
+#endif

@@ -1,0 +1,53 @@
+/** @file solver.h  Solvers of mixed-integer programs: GLPK, which is linked, and HiGHS, if there is
+ *  a command of this name. */
+#ifndef CALC_BALANCE_SOLVER_H
+#define CALC_BALANCE_SOLVER_H
+
+#include "balance/milp.h"
+
+typedef struct calc_solver_options {
+    double time_limit_s; /**< 0: none */
+    double gap;          /**< stop when proven within this share of the objective; 0: optimum */
+    bool (*stop)(void *context); /**< asked now and then whether to give up; NULL: never */
+    void *context;
+} calc_solver_options;
+
+typedef enum calc_solver_outcome {
+    CALC_SOLVER_OPTIMAL,    /**< proven, within `gap` */
+    CALC_SOLVER_FEASIBLE,   /**< a solution, not proven */
+    CALC_SOLVER_INFEASIBLE, /**< proven that there is none */
+    CALC_SOLVER_LIMIT       /**< neither a solution nor a proof */
+} calc_solver_outcome;
+
+typedef struct calc_solver_result {
+    calc_solver_outcome outcome;
+    double objective_s; /**< of the solution; INFINITY: none */
+    double bound_s;     /**< no solution is less; -INFINITY: not known */
+    double gap;         /**< (objective - bound) / objective; 0: none, INFINITY: not known */
+    double *value;      /**< [columns]; owned; NULL without a solution */
+} calc_solver_result;
+
+/** Solve.
+ *  @param options  NULL: none
+ *  @param out      on CALC_OK to be freed; else empty
+ *  @return CALC_OK, whatever the outcome; CALC_ERR_NOMEM; CALC_ERR_RULE if the solver gave up, or
+ *  with HiGHS CALC_ERR_NOT_FOUND without the command and CALC_ERR_IO if its files failed, with an
+ *  error that says why */
+typedef calc_status calc_solver_solve(const calc_milp *milp, const calc_solver_options *options,
+                                      calc_solver_result *out, calc_errors *errors);
+CALC_MUST_USE calc_solver_solve calc_solver_glpk;
+
+/** The command `highs` of the PATH is run on a temporary file, without a shell. */
+CALC_MUST_USE calc_solver_solve calc_solver_highs;
+
+void calc_solver_free(calc_solver_result *result);
+
+/** Fill objective, bound and gap from a solver's, in the program's units; `objective` INFINITY: no
+ *  solution. */
+void calc_solver_conclude(const calc_milp *milp, double objective, double bound,
+                          calc_solver_result *result);
+
+/** The version of GLPK. Static text. */
+const char *calc_solver_glpk_library(void);
+
+#endif
