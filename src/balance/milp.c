@@ -210,9 +210,8 @@ static bool make_orders(calc_milp_maker *m)
 static calc_status make(calc_milp_maker *m)
 {
     const calc_schedule_shape *s = &m->problem->shape;
-    int64_t starts = 2 * s->stages * s->chunks * m->microbatches;
-    if (s->stages * s->chunks > CALC_BALANCE_PLACES || m->microbatches > CALC_MILP_MOST ||
-        starts > CALC_MILP_MOST) {
+    if (s->stages > CALC_BALANCE_STAGES || s->stages * s->chunks > CALC_BALANCE_PLACES ||
+        m->microbatches > CALC_MILP_MOST / (2 * s->stages * s->chunks)) {
         return CALC_ERR_RANGE;
     }
     if (!make_orders(m)) {

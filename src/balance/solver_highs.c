@@ -44,13 +44,12 @@ static calc_status make_folder(call *c, calc_errors *errors)
 {
     static const char *const name[FILES] = {"model.mps", "options", "solution", "log"};
     const char *parent = getenv("TMPDIR");
-    int length = snprintf(c->folder, sizeof c->folder, "%s/calc-highs-XXXXXX",
-                          parent && *parent ? parent : "/tmp");
+    parent = parent && *parent ? parent : "/tmp";
     errno = ENAMETOOLONG;
-    if (length >= FOLDER_SIZE || !mkdtemp(c->folder)) {
-        calc_status status = complain(errors, "no temporary folder", c->folder);
+    if (snprintf(c->folder, sizeof c->folder, "%s/calc-highs-XXXXXX", parent) >= FOLDER_SIZE ||
+        !mkdtemp(c->folder)) {
         c->folder[0] = '\0';
-        return status;
+        return complain(errors, "cannot make a folder in", parent);
     }
     for (int i = 0; i < FILES; i++) {
         snprintf(c->path[i], sizeof c->path[i], "%s/%s", c->folder, name[i]);

@@ -1,0 +1,358 @@
+#include "balance/milp.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "balance/solver.h"
+#include "balance_case.h"
+
+static calc_milp milp;
+
+static void build(const calc_balance_problem *p)
+{
+    ck_assert_int_eq(calc_milp_build(p, NULL, &milp, NULL), CALC_OK);
+}
+
+static double optimum(void)
+{
+    calc_solver_result result;
+    ck_assert_int_eq(calc_solver_glpk(&milp, NULL, &result, NULL), CALC_OK);
+    ck_assert_int_eq(result.outcome, CALC_SOLVER_OPTIMAL);
+    double step_s = result.objective_s;
+    calc_solver_free(&result);
+    return step_s;
+}
+
+/* ---- Refusals ---------------------------------------------------------------------------------*/
+
+static void refused(const calc_balance_problem *p, calc_status status, const char *text)
+{
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_milp_build(p, NULL, &milp, &errors), status);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].text, text);
+    ck_assert_ptr_null(milp.column);
+    ck_assert_ptr_null(milp.row);
+    ck_assert_ptr_null(milp.term);
+}
+
+START_TEST(other_schedules_are_refused_with_a_reason)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[0]);
+    p.shape.kind = CALC_PIPELINE_SCHEDULE_ZB_H1;
+    refused(&p, CALC_ERR_UNSUPPORTED, "there is no mixed-integer program of the schedule zb_h1");
+    p.shape.kind = CALC_PIPELINE_SCHEDULE_GPIPE;
+    p.shape.chunks = 2;
+    refused(&p, CALC_ERR_UNSUPPORTED, "the schedule gpipe has one chunk per stage");
+}
+END_TEST
+
+START_TEST(programs_beyond_a_million_columns_are_refused)
+{
+    const char *text = "the mixed-integer program is too large: at most 999999 rows and columns, "
+                       "and 512 chunks of stages";
+    calc_balance_problem p = balance_problem(&balance_cases[0]);
+    p.shape.microbatches = 999999 / 4 - 1;
+    refused(&p, CALC_ERR_RANGE, text); /* a row more for each micro-batch and stage */
+    p.shape.microbatches = INT64_MAX / 16;
+    refused(&p, CALC_ERR_RANGE, text);
+    p.shape = (calc_schedule_shape){CALC_PIPELINE_SCHEDULE_1F1B, 171, 3, 1};
+    refused(&p, CALC_ERR_RANGE, text);
+}
+END_TEST
+
+/* ---- Columns and rows -------------------------------------------------------------------------*/
+
+static int count(calc_milp_what what)
+{
+    int found = 0;
+    for (size_t i = 0; i < milp.columns; i++) {
+        found += milp.column[i].what == what;
+    }
+    return found;
+}
+
+START_TEST(columns_are_there_where_something_can_be_chosen)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[2]);
+    p.may_full = false;
+    build(&p);
+    ck_assert_int_eq(count(CALC_MILP_LAYERS), 8);
+    ck_assert_int_eq(count(CALC_MILP_REACHES), 3);
+    ck_assert_int_eq(count(CALC_MILP_FULL) + count(CALC_MILP_SELECTIVE), 0);
+    ck_assert_int_eq(count(CALC_MILP_SELECTS), 0);
+    ck_assert_int_eq(count(CALC_MILP_FW_TIME), 4);
+    ck_assert_int_eq(count(CALC_MILP_BW_START), 32);
+    ck_assert_int_eq(count(CALC_MILP_FLIGHT), 4);
+    ck_assert_int_eq(count(CALC_MILP_PERIOD), 0);
+    calc_milp_free(&milp);
+    p.may_full = p.may_select = p.alike_on_chip = true;
+    p.layers[0] = 0;
+    p.stage[1].limit_bytes = INFINITY;
+    p.stage[2].working_bytes = 1;
+    p.stage[1].working_bytes = 1;
+    build(&p);
+    ck_assert_int_eq(count(CALC_MILP_LAYERS), 4);
+    ck_assert_int_eq(count(CALC_MILP_REACHES), 0);
+    ck_assert_int_eq(count(CALC_MILP_FULL), 4);
+    ck_assert_int_eq(count(CALC_MILP_SELECTIVE), 4);
+    ck_assert_int_eq(count(CALC_MILP_SELECTS), 4);
+    ck_assert_int_eq(count(CALC_MILP_FLIGHT), 3);
+    ck_assert_int_eq(count(CALC_MILP_WORKS), 1);
+    ck_assert_int_eq(count(CALC_MILP_CHIP_FULL), 1);
+    ck_assert_int_eq(count(CALC_MILP_PARTLY), 4);
+    calc_milp_free(&milp);
+    p.may_mix = true;
+    build(&p);
+    ck_assert_int_eq(count(CALC_MILP_SELECTS), 0);
+    calc_milp_free(&milp);
+}
+END_TEST
+
+/* Micro-batches in flight by chunk in the rows of a stage's limit: those rows have the bound. */
+static size_t in_flight(int stage, double bound, int counts[][2])
+{
+    size_t found = 0;
+    for (size_t row = 0; row < milp.rows; row++) {
+        if (milp.row[row].bound != bound || milp.row[row].sense != CALC_MILP_LESS) {
+            continue;
+        }
+        counts[found][0] = counts[found][1] = 0;
+        for (size_t i = 0; i < milp.terms; i++) {
+            const calc_milp_column *c = &milp.column[milp.term[i].column];
+            if (milp.term[i].row == (int)row && c->what == CALC_MILP_FLIGHT) {
+                ck_assert_int_eq(c->stage, stage);
+                counts[found][c->chunk] = (int)milp.term[i].factor;
+            }
+        }
+        found++;
+    }
+    return found;
+}
+
+START_TEST(a_stage_with_one_chunk_has_one_row_of_memory)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[2]);
+    int counts[16][2];
+    for (p.shape.microbatches = 1; p.shape.microbatches < 7; p.shape.microbatches++) {
+        for (int stage = 0; stage < 4; stage++) {
+            p.stage[stage].limit_bytes = 1000 + stage;
+        }
+        build(&p);
+        for (int stage = 0; stage < 4; stage++) {
+            ck_assert_uint_eq(in_flight(stage, 1000 + stage, counts), 1);
+            int live = 4 - stage;
+            ck_assert_int_eq(counts[0][0],
+                             live < p.shape.microbatches ? live : (int)p.shape.microbatches);
+        }
+        calc_milp_free(&milp);
+    }
+}
+END_TEST
+
+/* Two stages, two chunks, four micro-batches with less memory, by hand: the first stage starts with
+ * 0 0 1, then takes 1 (2,2) -1, 0 (3,1) -1, 0 (4,0) -0, 1 (3,1) -0, 1 (2,2); the other with 0 0,
+ * then 1 (2,1) -1, 1 (2,1) -1, 0 (3,0) -0, 0 (3,0) -0, 1 (2,1). */
+START_TEST(a_stage_with_chunks_has_a_row_for_each_peak)
+{
+    static const int first[][2] = {{2, 2}, {3, 1}, {4, 0}};
+    static const int second[][2] = {{2, 1}, {3, 0}};
+    calc_balance_problem p = balance_problem(&balance_cases[3]);
+    int counts[16][2];
+    p.stage[0].limit_bytes = 1000;
+    p.stage[1].limit_bytes = 1001;
+    build(&p);
+    ck_assert_uint_eq(in_flight(0, 1000, counts), 3);
+    ck_assert_mem_eq(counts, first, sizeof first);
+    ck_assert_uint_eq(in_flight(1, 1001, counts), 2);
+    ck_assert_mem_eq(counts, second, sizeof second);
+    calc_milp_free(&milp);
+}
+END_TEST
+
+START_TEST(no_row_has_a_column_twice_and_all_bounds_are_finite)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[_i]);
+    p.alike_on_chip = true;
+    p.may_select = true;
+    p.stage[1].working_bytes = 10;
+    build(&p);
+    for (size_t i = 0; i < milp.terms; i++) {
+        ck_assert(milp.term[i].factor != 0 && isfinite(milp.term[i].factor));
+        for (size_t k = i + 1; k < milp.terms && milp.term[k].row == milp.term[i].row; k++) {
+            ck_assert_int_ne(milp.term[i].column, milp.term[k].column);
+        }
+    }
+    for (size_t i = 0; i < milp.columns; i++) {
+        ck_assert(milp.column[i].lower == 0 && isfinite(milp.column[i].upper));
+    }
+    calc_milp_free(&milp);
+}
+END_TEST
+
+/* ---- Units ------------------------------------------------------------------------------------*/
+
+START_TEST(units_keep_numbers_near_one_and_move_no_optimum)
+{
+    const balance_case *c = &balance_cases[8];
+    calc_balance_problem p = balance_problem(c);
+    const double s = 1e-5;
+    const double bytes = 1 << 22;
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        calc_balance_layer *l = &p.layer[0][kind];
+        l->fw_s *= s;
+        l->wgrad_s = l->agrad_s * s / 4;
+        l->agrad_s *= s * 3 / 4;
+        l->held_bytes *= bytes;
+        for (int i = 0; i < CALC_BALANCE_RECOMPUTES; i++) {
+            l->again_s[i] *= s;
+            l->flight_bytes[i] *= bytes;
+        }
+    }
+    for (int stage = 0; stage < c->stages; stage++) {
+        p.stage[stage].fixed_bytes = 1e9;
+        p.stage[stage].limit_bytes = p.stage[stage].limit_bytes * bytes + 1e9;
+    }
+    p.place[3].fw_s *= s;
+    p.place[3].agrad_s *= s / 2;
+    p.place[3].wgrad_s = p.place[3].agrad_s;
+    build(&p);
+    ck_assert_double_eq_tol(milp.unit_s, 1e-6, 1e-18);
+    ck_assert_double_eq(milp.unit_bytes, 1 << 20);
+    ck_assert_double_eq_tol(optimum(), c->optimum * s, c->optimum * s * 1e-9);
+    calc_milp_free(&milp);
+}
+END_TEST
+
+START_TEST(problems_that_cost_nothing_have_a_program)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[0]);
+    memset(p.layer, 0, sizeof p.layer);
+    memset(p.place, 0, sizeof p.place);
+    build(&p);
+    ck_assert_double_eq(optimum(), 0);
+    calc_milp_free(&milp);
+    p.layers[1] = 0;
+    p.least_layers = 0;
+    build(&p);
+    ck_assert_double_eq(optimum(), 0);
+    calc_milp_free(&milp);
+}
+END_TEST
+
+/* ---- Rules ------------------------------------------------------------------------------------*/
+
+/* E6 takes 65 since 2 of 3 layers of stage 0 must recompute. If 2 of stage 1 do so, too, each of
+ * its 4 passes, on which the other stage waits, takes 2 more. */
+START_TEST(stages_on_a_chip_recompute_alike)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[5]);
+    calc_solver_result result;
+    calc_balance_share share[2];
+    p.alike_on_chip = true;
+    build(&p);
+    ck_assert_int_eq(calc_solver_glpk(&milp, NULL, &result, NULL), CALC_OK);
+    calc_milp_shares(&milp, result.value, share);
+    ck_assert_int_eq(share[0].full[1], share[1].full[1]);
+    ck_assert_double_eq_tol(result.objective_s, 73, 1e-9);
+    calc_solver_free(&result);
+    calc_milp_free(&milp);
+    /* On chips of their own they need not. */
+    p.chips = 2;
+    memcpy(p.layer[1], p.layer[0], sizeof p.layer[0]);
+    p.stage[1].chip = 1;
+    build(&p);
+    ck_assert_double_eq_tol(optimum(), 65, 1e-9);
+    calc_milp_free(&milp);
+}
+END_TEST
+
+/* E6's stage 0 needs 10,800 of 12,000; its third layer may recompute, too, which takes 1 more. */
+START_TEST(working_memory_counts_once_a_layer_recomputes)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[5]);
+    p.stage[0].working_bytes = 1200;
+    build(&p);
+    ck_assert_double_eq_tol(optimum(), 65, 1e-9);
+    calc_milp_free(&milp);
+    p.stage[0].working_bytes = 1201;
+    build(&p);
+    ck_assert_double_eq_tol(optimum(), 66, 1e-9);
+    calc_milp_free(&milp);
+    p = balance_problem(&balance_cases[0]); /* nothing recomputes */
+    p.stage[0].working_bytes = 1e9;
+    p.stage[1].working_bytes = 1e9;
+    build(&p);
+    ck_assert_double_eq_tol(optimum(), 57, 1e-9);
+    calc_milp_free(&milp);
+}
+END_TEST
+
+/* E1 has 4 and 2 layers. */
+START_TEST(layers_of_a_place_are_bounded)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[0]);
+    p.most_layers = 3;
+    build(&p);
+    ck_assert_double_eq_tol(optimum(), 63, 1e-9); /* 3 and 3, as E2 */
+    calc_milp_free(&milp);
+    p.most_layers = 0;
+    p.least_layers = 3;
+    build(&p);
+    ck_assert_double_eq_tol(optimum(), 63, 1e-9);
+    calc_milp_free(&milp);
+}
+END_TEST
+
+START_TEST(shares_are_the_nearest_whole_numbers)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[9]);
+    double value[64] = {0};
+    calc_balance_share share[2];
+    build(&p);
+    ck_assert_uint_lt(milp.columns, 64);
+    for (size_t i = 0; i < milp.columns; i++) {
+        const calc_milp_column *c = &milp.column[i];
+        value[i] = c->what == CALC_MILP_LAYERS      ? 3.9999996 + c->stage
+                   : c->what == CALC_MILP_SELECTIVE ? 2.0000004 - c->stage
+                   : c->what == CALC_MILP_FULL      ? 1e-9 + c->stage
+                                                    : 77;
+    }
+    memset(share, 1, sizeof share);
+    calc_milp_shares(&milp, value, share);
+    for (int stage = 0; stage < 2; stage++) {
+        ck_assert_int_eq(share[stage].layers[0], 0);
+        ck_assert_int_eq(share[stage].layers[1], 4 + stage);
+        ck_assert_int_eq(share[stage].selective[1], 2 - stage);
+        ck_assert_int_eq(share[stage].full[1], stage);
+        ck_assert_int_eq(share[stage].full[0] + share[stage].selective[0], 0);
+    }
+    calc_milp_free(&milp);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("milp");
+    TCase *tests = tcase_create("milp");
+    tcase_add_test(tests, other_schedules_are_refused_with_a_reason);
+    tcase_add_test(tests, programs_beyond_a_million_columns_are_refused);
+    tcase_add_test(tests, columns_are_there_where_something_can_be_chosen);
+    tcase_add_test(tests, a_stage_with_one_chunk_has_one_row_of_memory);
+    tcase_add_test(tests, a_stage_with_chunks_has_a_row_for_each_peak);
+    tcase_add_loop_test(tests, no_row_has_a_column_twice_and_all_bounds_are_finite, 0,
+                        BALANCE_CASES);
+    tcase_add_test(tests, units_keep_numbers_near_one_and_move_no_optimum);
+    tcase_add_test(tests, problems_that_cost_nothing_have_a_program);
+    tcase_add_test(tests, stages_on_a_chip_recompute_alike);
+    tcase_add_test(tests, working_memory_counts_once_a_layer_recomputes);
+    tcase_add_test(tests, layers_of_a_place_are_bounded);
+    tcase_add_test(tests, shares_are_the_nearest_whole_numbers);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
