@@ -1,11 +1,12 @@
-/* Two judges of random tiny problems: every division simulated one by one, and the mixed-integer
- * program solved by GLPK. They share the problem and the orders of operations, and nothing else. */
+/* Three judges of random tiny problems: every division simulated one by one, the mixed-integer
+ * program solved by GLPK, and calc's search. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "balance/evaluate.h"
+#include "balance/solve.h"
 #include "balance/solver.h"
 #include "base/rng.h"
 
@@ -240,22 +241,54 @@ static void expect(int number, double best_s)
     calc_milp_free(&milp);
 }
 
-START_TEST(glpk_finds_the_best_of_all_divisions)
+/* ---- Beside the search ------------------------------------------------------------------------*/
+
+static calc_balance_solution solution;
+
+/* @return whether it was proven */
+static bool expect_of_search(int number, double best_s)
+{
+    calc_balance_options options = {0};
+    ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_OK);
+    ck_assert_msg(solution.feasible == !isinf(best_s), "problem %d: feasible %d, best %.12g",
+                  number, solution.feasible, best_s);
+    if (!solution.feasible) {
+        return solution.proven;
+    }
+    double step_s = solution.answer.step_s;
+    ck_assert_msg(solution.bound_s <= best_s * (1 + 1e-9), "problem %d: bound %.12g, best %.12g",
+                  number, solution.bound_s, best_s);
+    ck_assert_msg(step_s >= best_s * (1 - 1e-9), "problem %d: search %.12g, best %.12g", number,
+                  step_s, best_s);
+    ck_assert_msg(!solution.proven || step_s <= best_s * (1 + 1e-9),
+                  "problem %d: proven %.12g, best %.12g", number, step_s, best_s);
+    return solution.proven;
+}
+
+START_TEST(glpk_and_the_search_find_the_best_of_all_divisions)
 {
     calc_rng rng;
     calc_rng_init(&rng, SEED, 0);
     int infeasible = 0;
+    int searched = 0;
+    int proven = 0;
+    int best = 0;
     int64_t divisions = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         search s = {.best_s = INFINITY};
         choose_problem(&rng);
         go_on(&s, 0, problem.layers[0], problem.layers[1]);
         expect(i, s.best_s);
+        if (problem.shape.chunks == 1) {
+            searched++;
+            proven += expect_of_search(i, s.best_s);
+            best += isinf(s.best_s) || solution.answer.step_s <= s.best_s * (1 + 1e-9);
+        }
         infeasible += isinf(s.best_s) != 0;
         divisions += s.divisions;
     }
-    printf("%d problems, %d infeasible, %lld divisions\n", PROBLEMS, infeasible,
-           (long long)divisions);
+    printf("%d problems, %d infeasible, %lld divisions; search: %d of %d best, %d proven\n",
+           PROBLEMS, infeasible, (long long)divisions, best, searched, proven);
     ck_assert_int_ge(infeasible, PROBLEMS / 10);
     ck_assert_int_le(infeasible, PROBLEMS / 2);
 }
@@ -266,7 +299,7 @@ int main(void)
     Suite *suite = suite_create("balance agree");
     TCase *tests = tcase_create("agree");
     tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, glpk_finds_the_best_of_all_divisions);
+    tcase_add_test(tests, glpk_and_the_search_find_the_best_of_all_divisions);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
