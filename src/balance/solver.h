@@ -4,6 +4,7 @@
 #define CALC_BALANCE_SOLVER_H
 
 #include "balance/milp.h"
+#include "balance/solve.h"
 
 typedef struct calc_solver_options {
     double time_limit_s; /**< 0: none */
@@ -41,6 +42,18 @@ CALC_MUST_USE calc_solver_solve calc_solver_glpk;
 CALC_MUST_USE calc_solver_solve calc_solver_highs;
 
 void calc_solver_free(calc_solver_result *result);
+
+/** Divide the layers by a solver instead of the search of solve.h, with the same answer. Of
+ *  `options` the number of evaluations does not matter; `evaluations`, `stage` and `needs_bytes` of
+ *  the answer say 0, -1 and 0. Solvers tolerate a little too much memory: where that is so,
+ *  the limit is taken to be 1e-4 lower, and an answer is then not proven.
+ *  @param solve  calc_solver_glpk or calc_solver_highs
+ *  @param options  NULL: none
+ *  @return as calc_milp_build() and the solver */
+CALC_MUST_USE calc_status calc_solver_divide(const calc_balance_problem *problem,
+                                             calc_solver_solve *solve,
+                                             const calc_balance_options *options,
+                                             calc_balance_solution *out, calc_errors *errors);
 
 /** Fill objective, bound and gap from a solver's, in the program's units; `objective` INFINITY: no
  *  solution. */

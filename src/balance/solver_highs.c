@@ -29,6 +29,7 @@ typedef struct call {
     char path[FILES][PATH_SIZE];
     double objective, bound;
     double *value;
+    bool told;            /**< to stop */
     char said[LINE_SIZE]; /**< the last line that the command printed */
 } call;
 
@@ -99,17 +100,16 @@ static bool asked_to_stop(const calc_solver_options *o)
 }
 
 /* Until it ends, or is to stop. */
-static void wait_for(const call *c, pid_t child)
+static void wait_for(call *c, pid_t child)
 {
     const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-    bool told = false;
     pid_t ended;
     int status;
     do {
         ended = waitpid(child, &status, WNOHANG);
-        if (ended == 0 && !told && asked_to_stop(c->options)) {
+        if (ended == 0 && !c->told && asked_to_stop(c->options)) {
             kill(child, SIGTERM);
-            told = true;
+            c->told = true;
         }
         if (ended == 0) {
             nanosleep(&pause, NULL);
@@ -221,7 +221,7 @@ static calc_status read_files(call *c, calc_solver_result *out, calc_errors *err
     }
     bool none = is_line(status, "Infeasible") || is_line(status, "Primal infeasible");
     bool optimal = is_line(status, "Optimal");
-    if (!*status || (optimal && !found)) {
+    if ((!*status && !c->told) || (optimal && !found)) {
         return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
                                "HiGHS gave up: %s", c->said[0] ? c->said : "it said nothing");
     }

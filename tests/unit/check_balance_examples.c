@@ -127,6 +127,7 @@ START_TEST(programs_made_by_others_have_the_same_optima)
     ck_assert_int_eq(glp_read_mps(problem, GLP_MPS_FILE, NULL, path), 0);
     from_glpk(problem);
     glp_delete_prob(problem);
+    glp_free_env();
     expect(c->name, c->optimum);
     done();
 }

@@ -274,6 +274,7 @@ static void check_with_others(const calc_balance_problem *p, const char *name, d
     glp_create_index(problem);
     compare(problem);
     glp_delete_prob(problem);
+    glp_free_env();
     expect_of_others(name, optimum);
     scratch_leave(folder);
     calc_milp_free(&milp);

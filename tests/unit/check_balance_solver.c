@@ -357,8 +357,9 @@ START_TEST(highs_is_stopped)
     build_example(0);
     pretend("", "");
     scratch_write("../bin/highs", slow, strlen(slow));
-    ck_assert_int_eq(ask(&options), CALC_ERR_RULE);
-    ck_assert_str_eq(errors.item[0].text, "HiGHS gave up: it said nothing");
+    ck_assert_int_eq(ask(&options), CALC_OK);
+    expect(CALC_SOLVER_LIMIT, INFINITY);
+    ck_assert(result.bound_s == -INFINITY && isinf(result.gap));
     end_pretending();
 }
 END_TEST
@@ -389,6 +390,70 @@ START_TEST(highs_itself_finds_the_optima)
 }
 END_TEST
 
+/* ---- Like the search --------------------------------------------------------------------------*/
+
+static calc_balance_solution solution;
+
+START_TEST(a_solver_divides_layers_as_the_search_does)
+{
+    const balance_case *c = &balance_cases[_i];
+    calc_balance_problem p = balance_problem(c);
+    ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, NULL, &solution, NULL), CALC_OK);
+    ck_assert(solution.proven);
+    ck_assert_int_eq(solution.feasible, !isinf(c->optimum));
+    ck_assert_int_eq(solution.stage, -1);
+    if (solution.feasible) {
+        ck_assert(solution.answer.fits);
+        ck_assert_double_eq_tol(solution.answer.step_s, c->optimum, c->optimum * 1e-9);
+        ck_assert_double_eq_tol(solution.bound_s, c->optimum, c->optimum * 1e-9);
+        ck_assert_int_eq(solution.share[0].layers[1] > 0, 1);
+    } else {
+        ck_assert_double_eq(solution.bound_s, INFINITY);
+    }
+}
+END_TEST
+
+/* Three times a tenth is more than three tenths. */
+START_TEST(what_a_solver_tolerates_does_not_fit)
+{
+    calc_balance_problem p = balance_problem(&balance_cases[0]);
+    p.layer[0][1].held_bytes = .1;
+    p.layer[0][1].flight_bytes[CALC_BALANCE_NONE] = 0;
+    p.may_full = false;
+    p.stage[0].limit_bytes = .3;
+    p.stage[1].limit_bytes = .4;
+    ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, NULL, &solution, NULL), CALC_OK);
+    ck_assert(solution.feasible && solution.answer.fits && !solution.proven);
+    ck_assert_int_eq(solution.share[0].layers[1], 2);
+    ck_assert_int_eq(solution.share[1].layers[1], 4);
+    ck_assert_double_eq_tol(solution.bound_s, 63, 1e-9); /* of 3 and 3 */
+    p.stage[1].limit_bytes = .3;
+    ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, NULL, &solution, NULL), CALC_OK);
+    ck_assert(!solution.feasible && !solution.proven);
+}
+END_TEST
+
+START_TEST(a_solver_divides_within_its_options)
+{
+    calc_balance_problem p = balance_large();
+    int left = 20;
+    calc_balance_options options = {.stop = stop_after, .context = &left};
+    ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, &options, &solution, NULL), CALC_OK);
+    ck_assert(!solution.feasible && !solution.proven);
+    ck_assert_double_gt(solution.bound_s, 900);
+    p = balance_problem(&balance_cases[8]);
+    options = (calc_balance_options){.gap = .5};
+    ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, &options, &solution, NULL), CALC_OK);
+    ck_assert(solution.feasible && solution.proven);
+    ck_assert_double_gt(solution.answer.step_s, 103.1);
+    ck_assert_double_lt(solution.bound_s, 103.02);
+    p.shape.kind = CALC_PIPELINE_SCHEDULE_ZB_H2;
+    ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, NULL, &solution, &errors),
+                     CALC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(errors.count, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("solver");
@@ -407,6 +472,9 @@ int main(void)
     tcase_add_test(tests, highs_is_stopped);
     tcase_add_test(tests, a_folder_that_is_not_there_is_an_error);
     tcase_add_loop_test(tests, highs_itself_finds_the_optima, 0, BALANCE_CASES);
+    tcase_add_loop_test(tests, a_solver_divides_layers_as_the_search_does, 0, BALANCE_CASES);
+    tcase_add_test(tests, what_a_solver_tolerates_does_not_fit);
+    tcase_add_test(tests, a_solver_divides_within_its_options);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
