@@ -1,8 +1,12 @@
 /* Out of memory, from the n-th allocation on, for every n: a status, no crash, nothing left over.
  * Our own allocations are reached by the linker (--wrap), Jansson's by its hooks. */
+#include "balance_case.h"
 #include "documents.h"
 #include "scratch.h"
 
+#include "balance/mps.h"
+#include "balance/solver.h"
+#include "base/error.h"
 #include "io/output.h"
 #include "io/text.h"
 
@@ -108,12 +112,49 @@ static calc_status write_file(calc_errors *errors)
     return status;
 }
 
+static calc_status build_program(calc_errors *errors)
+{
+    calc_balance_problem problem = balance_problem(&balance_cases[3]);
+    calc_milp milp;
+    calc_status status = calc_milp_build(&problem, NULL, &milp, errors);
+    calc_milp_free(&milp);
+    return status;
+}
+
+static bool take(void *context, const char *text, size_t length)
+{
+    (void)context;
+    (void)text;
+    (void)length;
+    return true;
+}
+
+static calc_status write_program(calc_errors *errors)
+{
+    calc_balance_problem problem = balance_problem(&balance_cases[3]);
+    calc_milp milp;
+    calc_status status = calc_milp_build(&problem, NULL, &milp, errors);
+    if (status == CALC_OK) {
+        status = calc_errors_status(errors, calc_mps_program(&milp, take, NULL));
+    }
+    calc_milp_free(&milp);
+    return status;
+}
+
+static calc_status solve_program(calc_errors *errors)
+{
+    calc_balance_problem problem = balance_problem(&balance_cases[3]);
+    static calc_balance_solution solution;
+    return calc_solver_divide(&problem, calc_solver_glpk, NULL, &solution, errors);
+}
+
 static const struct {
     calc_status (*call)(calc_errors *errors);
     int at_least; /* allocations it needs */
 } calls[] = {
-    {parse_app, 20}, {parse_system, 100}, {parse_exec, 60}, {load_app, 20},
-    {set_number, 2}, {set_word, 2},       {set_list, 4},    {write_file, 3},
+    {parse_app, 20},     {parse_system, 100}, {parse_exec, 60},    {load_app, 20},
+    {set_number, 2},     {set_word, 2},       {set_list, 4},       {write_file, 3},
+    {build_program, 15}, {write_program, 17}, {solve_program, 20},
 };
 
 START_TEST(every_allocation_may_fail)
