@@ -139,13 +139,14 @@ static double largest_bytes(const calc_balance_problem *p)
 /* Solvers tolerate errors of about 1e-7 where numbers are near one. */
 static void choose_units(calc_milp_maker *m)
 {
+    double longest_s = longest_layer_s(m->problem);
+    double bytes = largest_bytes(m->problem);
     m->out->unit_s = 1;
-    for (double s = longest_layer_s(m->problem); s > 0 && s < 0.5 && m->out->unit_s > 1e-12;
-         s *= 1e3) {
+    while (longest_s > 0 && longest_s < 0.5 * m->out->unit_s && m->out->unit_s > 1e-12) {
         m->out->unit_s /= 1e3; /* milliseconds, microseconds */
     }
     m->out->unit_bytes = 1;
-    for (double bytes = largest_bytes(m->problem); bytes >= 1 << 20; bytes /= 1024) {
+    while (bytes / m->out->unit_bytes >= 1 << 20) {
         m->out->unit_bytes *= 1024;
     }
 }
