@@ -166,9 +166,63 @@ static bool fill(calc_balance_line *l, double period_s, int *layers)
     return from == l->layers;
 }
 
+/* Numbers of layers that the stages before each may have, as bits. */
+typedef struct reach {
+    uint8_t bits[CALC_BALANCE_STAGES + 1][CALC_BALANCE_MOST_LAYERS / 8 + 1];
+} reach;
+
+static bool is_reached(const reach *r, int stage, int from)
+{
+    return r->bits[stage][from / 8] >> (from % 8) & 1;
+}
+
+static void go_on(calc_balance_line *l, int stage, int from, reach *r)
+{
+    for (int n = l->least; n <= l->most && from + n <= l->layers; n++) {
+        if (!calc_balance_line_option(l, stage, from, n).fits) {
+            return;
+        }
+        r->bits[stage + 1][(from + n) / 8] |= (uint8_t)(1 << (from + n) % 8);
+    }
+}
+
+/* Layers of the stage whose last is the one before `to`; -1: none. */
+static int come_from(calc_balance_line *l, int stage, int to, const reach *r)
+{
+    for (int n = l->least; n <= l->most && n <= to; n++) {
+        if (is_reached(r, stage, to - n) && calc_balance_line_option(l, stage, to - n, n).fits) {
+            return n;
+        }
+    }
+    return -1;
+}
+
+/* With layers of two kinds a stage that has fewer may leave the next one others that fit there. */
+static bool fill_in_any_way(calc_balance_line *l, int *layers)
+{
+    reach r = {{{1}}};
+    for (int s = 0; s < l->stages; s++) {
+        for (int from = 0; from <= l->layers; from++) {
+            if (is_reached(&r, s, from)) {
+                go_on(l, s, from, &r);
+            }
+        }
+    }
+    if (!is_reached(&r, l->stages, l->layers)) {
+        return false;
+    }
+    int to = l->layers;
+    for (int s = l->stages - 1; s >= 0; s--) {
+        layers[s] = come_from(l, s, to, &r);
+        to -= layers[s];
+    }
+    return true;
+}
+
 bool calc_balance_line_fits(calc_balance_line *l, int *layers)
 {
-    return fill(l, INFINITY, layers);
+    bool both = l->problem->layers[0] > 0 && l->problem->layers[1] > 0;
+    return fill(l, INFINITY, layers) || (both && fill_in_any_way(l, layers));
 }
 
 bool calc_balance_line_even(calc_balance_line *l, int *layers)
