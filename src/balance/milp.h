@@ -27,8 +27,8 @@
     X(REACHES, "reaches")        /* 1: layers of kind 0 are here or later */                       \
     X(SELECTS, "selects")        /* 1: recomputes in parts, 0: in full */                          \
     X(WORKS, "works")            /* 1: the stage has the working memory of recomputation */        \
-    X(CHIP_FULL, "full_on_chip") /* layers of each stage on a chip, if it has them */              \
-    X(PARTLY, "partly") /* 0: the stage recomputes all its layers, 1: those of its chip */         \
+    X(CHIP_FULL, "full_on_chip") /* layers of each chunk on a chip, if it has as many */           \
+    X(PARTLY, "partly")          /* 0: the chunk recomputes all, 1: as many as others */           \
     X(FW_TIME, "forward_time")                                                                     \
     X(BW_TIME, "backward_time")                                                                    \
     X(FLIGHT, "flight") /* memory of a micro-batch in flight */                                    \

@@ -1,6 +1,6 @@
 #include "balance/milp_make.h"
 
-#include <math.h>
+#include <string.h>
 
 /* ---- Columns ----------------------------------------------------------------------------------*/
 
@@ -18,19 +18,6 @@ static int whole(calc_milp_maker *m, calc_milp_what what, int kind, int place, d
         column.stage = calc_balance_stage_of(&m->problem->shape, place);
         column.chunk = place / stages;
     }
-    return calc_milp_column_add(m, &column);
-}
-
-/* Of a stage as a whole. */
-static int of_stage(calc_milp_maker *m, calc_milp_what what, int stage)
-{
-    calc_milp_column column = {.what = what,
-                               .kind = -1,
-                               .stage = stage,
-                               .chunk = -1,
-                               .microbatch = -1,
-                               .integer = true,
-                               .upper = 1};
     return calc_milp_column_add(m, &column);
 }
 
@@ -125,51 +112,44 @@ static void bound_recompute(calc_milp_maker *m, int place)
 
 /* ---- Alike on a chip --------------------------------------------------------------------------*/
 
-/* A factor times the layers of a stage that recompute in full, less `by` times all it has. */
-static void stage_terms(calc_milp_maker *m, int stage, double full, double layers)
+/* A factor times the layers of a place that recompute in full, and one times all it has. */
+static void place_terms(calc_milp_maker *m, int place, double full, double layers)
 {
-    for (int chunk = 0; chunk < m->problem->shape.chunks; chunk++) {
-        const calc_milp_place *at =
-            &m->place[calc_balance_place_of(&m->problem->shape, stage, chunk)];
-        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-            calc_milp_term_add(m, at->full[kind], full);
-            calc_milp_term_add(m, at->layers[kind], layers);
-        }
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        calc_milp_term_add(m, m->place[place].full[kind], full);
+        calc_milp_term_add(m, m->place[place].layers[kind], layers);
     }
 }
 
-/* r of a stage is the smaller of r of the chip and its layers x: r <= both, and one of r >= r of
+/* r of a place is the smaller of r of the chip and its layers x: r <= both, and one of r >= r of
  * the chip, r >= x. That r <= x is said by kind already. */
-static void alike(calc_milp_maker *m, int stage, int chip)
+static void alike(calc_milp_maker *m, int place, int chip)
 {
     double all = m->problem->layers[0] + m->problem->layers[1];
-    int partly = of_stage(m, CALC_MILP_PARTLY, stage);
+    int partly = whole(m, CALC_MILP_PARTLY, -1, place, 1);
     calc_milp_row_add(m, CALC_MILP_LESS, 0);
-    stage_terms(m, stage, 1, 0);
+    place_terms(m, place, 1, 0);
     calc_milp_term_add(m, chip, -1);
     calc_milp_row_add(m, CALC_MILP_MORE, -all);
-    stage_terms(m, stage, 1, 0);
+    place_terms(m, place, 1, 0);
     calc_milp_term_add(m, chip, -1);
     calc_milp_term_add(m, partly, -all);
     calc_milp_row_add(m, CALC_MILP_MORE, 0);
-    stage_terms(m, stage, 1, -1);
+    place_terms(m, place, 1, -1);
     calc_milp_term_add(m, partly, all);
 }
 
 static void make_alike(calc_milp_maker *m)
 {
     const calc_balance_problem *p = m->problem;
-    for (int chip = 0; chip < p->chips; chip++) {
-        int column = -1;
-        for (int stage = 0; stage < p->shape.stages; stage++) {
-            if (p->stage[stage].chip != chip) {
-                continue;
-            }
-            if (column < 0) {
-                column = whole(m, CALC_MILP_CHIP_FULL, chip, -1, p->layers[0] + p->layers[1]);
-            }
-            alike(m, stage, column);
+    int chip[CALC_BALANCE_CHIPS];
+    memset(chip, -1, sizeof chip);
+    for (int place = 0; place < m->places; place++) {
+        int at = p->stage[calc_balance_stage_of(&p->shape, place)].chip;
+        if (chip[at] < 0) {
+            chip[at] = whole(m, CALC_MILP_CHIP_FULL, at, -1, p->layers[0] + p->layers[1]);
         }
+        alike(m, place, chip[at]);
     }
 }
 

@@ -55,7 +55,7 @@ static void choose_rules(calc_rng *rng)
     problem.may_full = !once_in(rng, 4);
     problem.may_select = once_in(rng, 3);
     problem.may_mix = once_in(rng, 2);
-    problem.alike_on_chip = problem.shape.chunks == 1 && once_in(rng, 3);
+    problem.alike_on_chip = once_in(rng, 3);
     problem.least_layers = once_in(rng, 2);
     problem.most_layers = once_in(rng, 3) ? 2 + below(rng, 3) : 0;
 }
@@ -143,15 +143,16 @@ typedef struct search {
     int64_t divisions;
 } search;
 
-/* Whether a number of layers for each chip explains how many each stage recomputes. */
+/* Whether a number of layers for each chip explains how many each place recomputes. */
 static bool is_alike(const search *s)
 {
     for (int chip = 0; chip < problem.chips && problem.alike_on_chip; chip++) {
         bool found = false;
         for (int r = 0; !found && r <= problem.layers[0] + problem.layers[1]; r++) {
             found = true;
-            for (int stage = 0; stage < problem.shape.stages; stage++) {
-                const calc_balance_share *at = &s->share[stage];
+            for (int place = 0; place < places(); place++) {
+                const calc_balance_share *at = &s->share[place];
+                int stage = calc_balance_stage_of(&problem.shape, place);
                 int all = at->layers[0] + at->layers[1];
                 int full = at->full[0] + at->full[1];
                 found = found && (problem.stage[stage].chip != chip || full == (r < all ? r : all));
@@ -245,21 +246,26 @@ static void expect(int number, double best_s)
 
 static calc_balance_solution solution;
 
-/* @return whether it was proven */
+/* With one chunk per stage it proves the optimum; with several it may miss it, but knows less than
+ * it does. @return whether it found the best */
 static bool expect_of_search(int number, double best_s)
 {
     calc_balance_options options = {0};
     ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_OK);
-    ck_assert_msg(solution.feasible == !isinf(best_s), "problem %d: feasible %d, best %.12g",
-                  number, solution.feasible, best_s);
-    if (solution.feasible) {
-        double step_s = solution.answer.step_s;
-        ck_assert_msg(fabs(step_s - best_s) <= 1e-9 * best_s,
-                      "problem %d: search %.12g, best %.12g", number, step_s, best_s);
-        ck_assert_msg(solution.bound_s <= best_s * (1 + 1e-9),
-                      "problem %d: bound %.12g, best %.12g", number, solution.bound_s, best_s);
+    bool proven = solution.proven;
+    ck_assert_msg(proven || problem.shape.chunks > 1, "problem %d is not proven", number);
+    if (!solution.feasible || isinf(best_s)) {
+        ck_assert_msg(solution.feasible == !isinf(best_s) || (!solution.feasible && !proven),
+                      "problem %d: feasible %d, best %.12g", number, solution.feasible, best_s);
+        return isinf(best_s);
     }
-    return solution.proven;
+    double step_s = solution.answer.step_s;
+    bool best = fabs(step_s - best_s) <= 1e-9 * best_s;
+    ck_assert_msg(best || !proven, "problem %d: search %.12g, best %.12g", number, step_s, best_s);
+    ck_assert(step_s >= best_s * (1 - 1e-9));
+    ck_assert_msg(solution.bound_s <= best_s * (1 + 1e-9), "problem %d: bound %.12g, best %.12g",
+                  number, solution.bound_s, best_s);
+    return best;
 }
 
 START_TEST(glpk_and_the_search_find_the_best_of_all_divisions)
@@ -267,19 +273,20 @@ START_TEST(glpk_and_the_search_find_the_best_of_all_divisions)
     calc_rng rng;
     calc_rng_init(&rng, SEED, 0);
     int infeasible = 0;
-    int proven = 0;
+    int missed = 0;
     int64_t divisions = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         search s = {.best_s = INFINITY};
         choose_problem(&rng);
         go_on(&s, 0, problem.layers[0], problem.layers[1]);
         expect(i, s.best_s);
-        proven += expect_of_search(i, s.best_s);
+        missed += !expect_of_search(i, s.best_s);
         infeasible += isinf(s.best_s) != 0;
         divisions += s.divisions;
     }
-    printf("%d problems, %d infeasible, %lld divisions; %d proven by the search\n", PROBLEMS,
-           infeasible, (long long)divisions, proven);
+    printf("%d problems, %d infeasible, %lld divisions; %d missed by the search\n", PROBLEMS,
+           infeasible, (long long)divisions, missed);
+    ck_assert_int_le(missed, PROBLEMS / 40);
     ck_assert_int_ge(infeasible, PROBLEMS / 10);
     ck_assert_int_le(infeasible, PROBLEMS / 2);
 }
