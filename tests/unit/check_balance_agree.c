@@ -296,7 +296,6 @@ int main(void)
 {
     Suite *suite = suite_create("balance agree");
     TCase *tests = tcase_create("agree");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, glpk_and_the_search_find_the_best_of_all_divisions);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

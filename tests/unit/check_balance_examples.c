@@ -62,6 +62,17 @@ START_TEST(programs_of_the_examples_have_their_optima)
 }
 END_TEST
 
+/* Seconds. */
+START_TEST(the_large_program_has_the_published_optimum)
+{
+    calc_balance_problem p = balance_large();
+    ck_assert_int_eq(calc_milp_build(&p, NULL, &milp, NULL), CALC_OK);
+    expect("large", 1132.662249);
+    expect_shares(&p, 1132.662249);
+    done();
+}
+END_TEST
+
 /* E5 and E11 are steady by then, and the others have too few micro-batches. */
 START_TEST(programs_of_few_microbatches_have_the_optima_of_all)
 {
@@ -141,6 +152,7 @@ int main(void)
     tcase_add_loop_test(tests, programs_of_few_microbatches_have_the_optima_of_all, 0,
                         BALANCE_CASES);
     tcase_add_loop_test(tests, programs_made_by_others_have_the_same_optima, 0, BALANCE_CASES);
+    tcase_add_test(tests, the_large_program_has_the_published_optimum);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

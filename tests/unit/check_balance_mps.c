@@ -237,20 +237,22 @@ static bool installed(const char *command)
     return there;
 }
 
-/* The optimum that the solvers of others find in the file model.mps. */
-static void expect_of_others(const char *name, double optimum)
+/* The optimum that the solvers of others, or the first one, find in the file model.mps. */
+static void expect_of_others(const char *name, double optimum, bool all)
 {
     static const struct {
         const char *program, *command, *solved, *number;
     } solvers[] = {
-        {"glpsol", "glpsol --mps model.mps -o out > log", "INTEGER OPTIMAL", "OBJ = "},
         {"cbc", "cbc model.mps solve solution out > log", "Optimal", "objective value "},
+        {"glpsol", "glpsol --mps model.mps -o out > log", "INTEGER OPTIMAL", "OBJ = "},
     };
-    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; i++) {
+    bool asked = false;
+    for (size_t i = 0; i < sizeof solvers / sizeof solvers[0] && (all || !asked); i++) {
         double found = NAN;
         if (!installed(solvers[i].program)) {
             continue;
         }
+        asked = true;
         bool solved = ask(solvers[i].command, solvers[i].solved, &found);
         ck_assert_msg(solved == !isinf(optimum), "%s: %s", solvers[i].program, name);
         if (solved) {
@@ -261,7 +263,8 @@ static void expect_of_others(const char *name, double optimum)
     }
 }
 
-static void check_with_others(const calc_balance_problem *p, const char *name, double optimum)
+static void check_with_others(const calc_balance_problem *p, const char *name, double optimum,
+                              bool all)
 {
     char folder[256];
     build(p);
@@ -275,7 +278,7 @@ static void check_with_others(const calc_balance_problem *p, const char *name, d
     compare(problem);
     glp_delete_prob(problem);
     glp_free_env();
-    expect_of_others(name, optimum);
+    expect_of_others(name, optimum, all);
     scratch_leave(folder);
     calc_milp_free(&milp);
 }
@@ -284,15 +287,15 @@ START_TEST(others_read_the_examples_as_they_are)
 {
     const balance_case *c = &balance_cases[_i];
     calc_balance_problem p = balance_problem(c);
-    check_with_others(&p, c->name, c->optimum);
+    check_with_others(&p, c->name, c->optimum, true);
 }
 END_TEST
 
-/* Twelve characters are enough for 1e-9 of the objective. */
+/* Twelve characters are enough for 1e-9 of the objective. Solvers take seconds: one of them. */
 START_TEST(others_find_the_published_optimum_of_a_large_program)
 {
     calc_balance_problem p = balance_large();
-    check_with_others(&p, "large", 1132.662249);
+    check_with_others(&p, "large", 1132.662249, false);
 }
 END_TEST
 
@@ -314,7 +317,7 @@ START_TEST(others_read_uneven_numbers_to_nine_digits)
     }
     p.place[3].fw_s *= 0.0031415926535897932;
     p.place[3].agrad_s *= 0.0031415926535897932;
-    check_with_others(&p, "uneven", 103.02 * 3.1415926535897932);
+    check_with_others(&p, "uneven", 103.02 * 3.1415926535897932, true);
 }
 END_TEST
 
@@ -348,7 +351,6 @@ int main(void)
 {
     Suite *suite = suite_create("mps");
     TCase *tests = tcase_create("mps");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, program_and_names_are_these_texts);
     tcase_add_test(tests, numbers_have_the_digits_that_fit);
     tcase_add_loop_test(tests, every_column_has_a_name_and_a_meaning_of_its_own, 0, BALANCE_CASES);

@@ -458,7 +458,6 @@ int main(void)
 {
     Suite *suite = suite_create("solver");
     TCase *tests = tcase_create("solver");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, glpk_stops_when_it_is_told);
     tcase_add_test(tests, glpk_heeds_the_time_limit);
     tcase_add_test(tests, glpk_stops_within_the_gap);
