@@ -66,7 +66,7 @@ calc_balance_choice calc_balance_line_choice(const calc_balance_line *line, int 
 calc_balance_option calc_balance_line_option(calc_balance_line *line, int stage, int from,
                                              int layers);
 
-/** Any division that fits: stages filled one after the other.
+/** Any division that fits.
  *  @param layers  [stages], written
  *  @return false if there is none */
 bool calc_balance_line_fits(calc_balance_line *line, int *layers);
