@@ -94,6 +94,28 @@ START_TEST(programs_of_few_microbatches_have_the_optima_of_all)
 }
 END_TEST
 
+START_TEST(few_microbatches_are_enough_with_chunks_and_a_rest_too)
+{
+    static const int microbatches[] = {12, 13, 31};
+    for (int i = 0; i < 6; i++) {
+        balance_case c = balance_cases[3];
+        c.chunks = 1 + i % 2;
+        c.microbatches = microbatches[i / 2];
+        calc_balance_problem p = balance_problem(&c);
+        calc_milp_options reduce = {.reduce = true};
+        ck_assert_int_eq(calc_milp_build(&p, NULL, &milp, NULL), CALC_OK);
+        size_t rows = milp.rows;
+        solve();
+        double all_s = result.objective_s;
+        done();
+        ck_assert_int_eq(calc_milp_build(&p, &reduce, &milp, NULL), CALC_OK);
+        ck_assert_uint_lt(milp.rows, rows);
+        expect("reduced", all_s);
+        done();
+    }
+}
+END_TEST
+
 /* ---- Programs made by others ------------------------------------------------------------------*/
 
 /* What GLPK's reader made of a file, as ours. */
@@ -152,6 +174,7 @@ int main(void)
     tcase_add_loop_test(tests, programs_of_few_microbatches_have_the_optima_of_all, 0,
                         BALANCE_CASES);
     tcase_add_loop_test(tests, programs_made_by_others_have_the_same_optima, 0, BALANCE_CASES);
+    tcase_add_test(tests, few_microbatches_are_enough_with_chunks_and_a_rest_too);
     tcase_add_test(tests, the_large_program_has_the_published_optimum);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
