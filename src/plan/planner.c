@@ -328,27 +328,22 @@ static calc_status balance_all(search *s)
 }
 
 /* The best again, with more patience. */
-static calc_status polish(search *s)
+static calc_status polish(const search *s)
 {
     calc_planner_result *r = s->out;
-    if (r->count == 0) {
-        return CALC_OK;
-    }
-    const candidate *c = &s->candidate[r->found[0].candidate];
     calc_planner_bench *bench = malloc(sizeof *bench);
-    calc_planner_found f = {.candidate = r->found[0].candidate};
-    if (!bench) {
-        return CALC_ERR_NOMEM;
-    }
-    bool chunks = s->exec[c->exec].pipeline_interleaving > 1;
-    bool found = calc_planner_balance(s->planner, &s->exec[c->exec], &c->place, INFINITY,
-                                      chunks ? BEST_CHUNKS : BEST_LINE, bench, &f,
-                                      NULL) == CALC_PLANNER_FOUND;
-    if (found && f.stats.total_time <= r->found[0].stats.total_time) {
-        r->found[0] = f;
+    if (bench && r->count > 0) {
+        const calc_planner_found before = r->found[0];
+        bool chunks = before.base.pipeline_interleaving > 1;
+        bool found = calc_planner_balance(s->planner, &before.base, &before.place, INFINITY,
+                                          chunks ? BEST_CHUNKS : BEST_LINE, bench, &r->found[0],
+                                          NULL) == CALC_PLANNER_FOUND;
+        if (!found || r->found[0].stats.total_time > before.stats.total_time) {
+            r->found[0] = before;
+        }
     }
     free(bench);
-    return CALC_OK;
+    return bench ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,

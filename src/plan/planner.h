@@ -49,6 +49,13 @@ typedef struct calc_planner {
     void *context;
 } calc_planner;
 
+/** Stages on each chip, one kind after the other along the pipeline. */
+typedef struct calc_planner_place {
+    int32_t kinds;
+    int32_t chip[CALC_MAX_CHIPS];   /**< index in calc_planner.chip */
+    int32_t stages[CALC_MAX_CHIPS]; /**< on it */
+} calc_planner_place;
+
 /** A layout that was found. */
 typedef struct calc_planner_found {
     calc_exec exec;   /**< its systems are those of the planner's chips */
@@ -58,7 +65,8 @@ typedef struct calc_planner_found {
     double bound_s;   /**< no division of this layout takes less */
     bool proven;      /**< no division of this layout's pipeline is shorter */
     int rounds;       /**< how often its limits had to be tightened */
-    size_t candidate; /**< the planner's own */
+    calc_exec base;   /**< the layout before it was balanced, */
+    calc_planner_place place; /**< and where its stages stand */
 } calc_planner_found;
 
 /** What came of it. Owns `found`; free with calc_planner_result_free(). */

@@ -91,6 +91,8 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     if (reason) {
         return CALC_PLANNER_UNBALANCED;
     }
+    f->base = *exec;
+    f->place = *place;
     f->bound_s = calc_planner_bound_s(b->chip, &b->problem);
     for (f->rounds = 0; f->rounds <= CALC_PLANNER_ROUNDS; f->rounds++) {
         calc_planner_outcome outcome = solve(effort, limit_s, b, f);

@@ -6,13 +6,6 @@
 #include "balance/from_layout.h"
 #include "plan/planner.h"
 
-/** Stages on each chip, one kind after the other along the pipeline. */
-typedef struct calc_planner_place {
-    int32_t kinds;
-    int32_t chip[CALC_MAX_CHIPS];   /**< index in calc_planner.chip */
-    int32_t stages[CALC_MAX_CHIPS]; /**< on it */
-} calc_planner_place;
-
 /** Called with every place; false ends the walk. */
 typedef bool calc_planner_visit(void *context, const calc_planner_place *place);
 

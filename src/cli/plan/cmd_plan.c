@@ -6,12 +6,14 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/plan/plan_judge.h"
 #include "cli/plan/plan_table.h"
 #include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_watch.h"
 
 const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
+const char *const calc_plan_solvers[] = {"glpk", "highs", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),
@@ -82,11 +84,14 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
         tell_lack(t, &r);
         code = CALC_EXIT_INFEASIBLE;
     } else if (calc_plan_write(t, &r, errors) != CALC_OK ||
+               calc_plan_judge_mps(t, &r.found[0], errors) != CALC_OK ||
                (!quiet && calc_output_open(&out, "-", errors) != CALC_OK)) {
         code = calc_complain_errors(errors);
     } else if (!quiet) {
         calc_plan_table_write(out, t, &r);
-        code = calc_output_close(out, errors) == CALC_OK ? code : calc_complain_errors(errors);
+        (void)!calc_plan_judge_write(out, t, &r.found[0], errors);
+        (void)!calc_output_close(out, errors);
+        code = errors->count > 0 ? calc_complain_errors(errors) : code;
     }
     calc_planner_result_free(&r);
     return code;

@@ -23,6 +23,12 @@
     X(AXIS, "axis", "FIELD=VALUES",                                                                \
       .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
     CALC_INPUTS_SET(X)                                                                             \
+    X(SOLVER, "solver", "NAME",                                                                    \
+      .doc = "let a solver of mixed-integer programs divide the layers of the best layout, too, "  \
+             "and compare: glpk, or highs if that command is there",                               \
+      .choices = calc_plan_solvers)                                                                \
+    X(MPS, "mps", "FILE",                                                                          \
+      .doc = "write that program in fixed columns, and what its names mean to FILE.names.csv")     \
     X(TOP, "top", "N", .doc = "how many layouts to find", .preset = "5")                           \
     X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known",       \
       .preset = "10")                                                                              \
@@ -39,6 +45,7 @@ typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_pla
 #undef CALC_PLAN_OPT_NUMBER
 
 extern const char *const calc_plan_progress[];
+extern const char *const calc_plan_solvers[];
 extern const calc_opt calc_plan_opts[];
 
 #endif
