@@ -171,7 +171,8 @@ static calc_balance_place place_of(const calc_balance_chip *chip, const calc_bal
                                    int place)
 {
     int stage = calc_balance_stage_of(&p->shape, place);
-    const calc_layout *l = chip[p->stage[stage].chip].full;
+    const calc_balance_chip *own = &chip[p->stage[stage].chip];
+    const calc_layout *l = own->none ? own->none : own->full;
     const calc_layout *next = beside(chip, p, place, 1);
     const calc_layout *before = beside(chip, p, place, -1);
     calc_stage_class whole;

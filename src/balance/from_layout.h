@@ -17,8 +17,9 @@ typedef struct calc_balance_chip {
     /** The same with some parts recomputed (attn_only, modules), or NULL. Its working memory is
      *  then counted on every stage, as if one layer at least were selective. */
     const calc_layout *selective;
-    /** The same without recomputation, where that differs from what `full` keeps (sequence-parallel
-     *  all-gathers are repeated without keeping their result: seq_par_ag_redo), or NULL. */
+    /** The same without recomputation, or NULL: what stages that recompute nothing are where that
+     * is not what `full` has without what it computes again (seq_par_ag_redo). The layers of
+     *  multi-token prediction are then its own. */
     const calc_layout *none;
 } calc_balance_chip;
 

@@ -38,6 +38,7 @@ typedef struct search {
     candidate *candidate;
     size_t count;
     bool failed;
+    const char *why; /* the one layout has no candidate */
     calc_planner_result *out;
     /* Of a batch. */
     const candidate *batch;
@@ -101,7 +102,9 @@ static bool visit_place(void *context, const calc_planner_place *place)
     placing *p = context;
     placed_list *list = &p->s->places[p->exec];
     calc_balance_chip chip[CALC_MAX_CHIPS];
-    if (calc_planner_problem(p->s->planner, p->layouts, place, chip, p->problem)) {
+    const char *why = calc_planner_problem(p->s->planner, p->layouts, place, chip, p->problem);
+    if (why) {
+        p->s->why = p->s->planner->only ? why : NULL;
         return true;
     }
     candidate c = {p->exec, *place, calc_planner_bound_s(chip, p->problem)};
@@ -360,6 +363,12 @@ calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *o
     if (status == CALC_OK) {
         out->candidates = s->count;
         status = balance_all(s);
+    }
+    if (status == CALC_OK && out->candidates == 0 && planner->only) {
+        status = calc_errors_add(
+            errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL, "nothing to balance: a layout %s",
+            s->why ? s->why
+                   : "that no chip can run, or that has more stages than there are processors for");
     }
     status = status == CALC_OK ? polish(s) : status;
     for (size_t i = 0; s && s->places && i < s->execs; i++) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/plan/plan_judge.h"
+#include "cli/plan/plan_plot.h"
 #include "cli/plan/plan_table.h"
 #include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
@@ -89,6 +90,7 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
         code = calc_complain_errors(errors);
     } else if (!quiet) {
         calc_plan_table_write(out, t, &r);
+        (void)!calc_plan_plot_write(out, t, &r.found[0], errors);
         (void)!calc_plan_judge_write(out, t, &r.found[0], errors);
         (void)!calc_output_close(out, errors);
         code = errors->count > 0 ? calc_complain_errors(errors) : code;

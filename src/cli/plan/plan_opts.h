@@ -38,6 +38,8 @@
     X(SAVE_BEST, "save-best", "FILE", .doc = "write the best layout as an execution for calc run") \
     X(OUT, "out", "FILE", .doc = "write all that was found with its statistics as JSON")           \
     X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
+    X(PLOT, "plot", NULL,                                                                          \
+      .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
     X(HTML, "html", "FILE", .doc = "write a page for a browser of the best layout")
 
 #define CALC_PLAN_OPT_NUMBER(id, ...) CALC_PLAN_OPT_##id,
