@@ -143,7 +143,10 @@ static void resolve_stages(const layout *l)
     plain.recompute_blocks = all ? 0 : plain.recompute_blocks;
     calc_exec ends = plain;
     calc_stage_list_expand(&e->stages, place);
-    if (!is_legal(l) || !runs_agree(l, &plain)) {
+    /* Blocks beside those that recompute in full gather again; without a list they do not. */
+    bool some =
+        plain.recompute_blocks > 0 && plain.strategy.seq_par_ag_redo != e->strategy.seq_par_ag_redo;
+    if (some || !is_legal(l) || !runs_agree(l, &plain)) {
         return;
     }
     int64_t chunks = places / e->pipeline_par;

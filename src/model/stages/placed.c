@@ -39,6 +39,24 @@ static size_t recipe_of(calc_placed *p, const calc_stage_run *run, const calc_ex
     return i;
 }
 
+/* Blocks of a stage that do not recompute, where others do, are those of stages without any: they
+ * need not keep what sequence parallelism gathers (seq_par_ag_redo), which full recomputation does
+ * not ask for. */
+static void set_spared(calc_placed *p, const calc_stage_run *run, size_t recipe, calc_compat compat,
+                       const calc_kernel_table *measured)
+{
+    const calc_stage_run plain = {1, CALC_STAGE_AS_EXEC, 0, CALC_STAGE_AS_EXEC, run->chip, 0};
+    const calc_exec none = calc_stage_list_exec(p->exec, &plain);
+    size_t other = recipe_of(p, &plain, &none, compat, measured);
+    for (int kind = 0; kind < CALC_STAGE_KINDS && other != recipe; kind++) {
+        calc_stage_part *b = &p->recipe[recipe].terms.block[kind];
+        const calc_stage_part *kept = &p->recipe[other].terms.block[kind];
+        b->spared_s =
+            b->fw_s + b->agrad_s + b->wgrad_s - (kept->fw_s + kept->agrad_s + kept->wgrad_s);
+        b->whole_bytes = kept->kept_bytes;
+    }
+}
+
 /* Which blocks have experts: the first of the model are dense, or the kinds take turns. */
 static void set_kinds(calc_placed *p)
 {
@@ -77,6 +95,9 @@ static void set_list(calc_placed *p, calc_compat compat, const calc_kernel_table
         double again = e.recompute_blocks > 0 ? (double)e.recompute_blocks : blocks;
         bool none = e.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE;
         again = none ? 0 : fmin(again, blocks);
+        if (p->exec->strategy.seq_par_ag_redo && !e.strategy.seq_par_ag_redo && again < blocks) {
+            set_spared(p, run, recipe, compat, measured);
+        }
         for (int64_t n = run->places; n > 0; n--, at++) {
             if (at < p->stages || again > 0) {
                 p->recipe_of[at % p->stages] = (int)recipe;

@@ -6,7 +6,9 @@
 
 #include "model/stages/layout.h"
 
-enum { CALC_MAX_RECIPES = 8 /**< pairs of a chip and what is recomputed */ };
+/** Pairs of a chip and what is recomputed: those that a list may have (spec/rules_stages.c), and on
+ *  every chip none. */
+enum { CALC_MAX_RECIPES = 8 + CALC_MAX_CHIPS };
 
 /** A chunk of a stage of a list. */
 typedef struct calc_placed_chunk {
