@@ -39,7 +39,25 @@ static char *blocks_text(const calc_plan_task *t, const calc_planner_found *f,
     return text;
 }
 
+/* What the stages are on: their chunks are all on the same. */
+static char *chips_text(const calc_plan_task *t, const calc_planner_found *f,
+                        char text[CALC_STAGE_WORDS_SIZE])
+{
+    calc_exec first = f->exec;
+    calc_stage_run place[CALC_MAX_PLACES];
+    int64_t count = calc_stage_list_expand(&f->exec.stages, place);
+    if (count == 0) {
+        snprintf(text, CALC_STAGE_WORDS_SIZE, "%s", t->chip[f->chip].name);
+        return text;
+    }
+    count = count < first.pipeline_par ? count : first.pipeline_par;
+    (void)calc_stage_list_pack(place, count, &first.stages);
+    return calc_stage_words_chips(&first, t->chip[f->chip].name, text);
+}
+
 /* ---- The layouts ----------------------------------------------------------------------------- */
+
+enum { BLOCKS_WIDTH = 40 };
 
 static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
                       size_t rank)
@@ -47,7 +65,7 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
     const calc_exec *e = &f->exec;
     const calc_strategy *s = &e->strategy;
     char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], blocks[CALC_STAGE_WORDS_SIZE];
-    char chips[CALC_STAGE_WORDS_SIZE] = "";
+    char chips[CALC_STAGE_WORDS_SIZE];
     calc_output_printf(out, "%4zu %4lld %4lld %5lld", rank, (long long)s->tensor_par,
                        (long long)e->pipeline_par, (long long)s->data_par);
     calc_output_printf(out, " %3lld %4lld", (long long)(s->context_par > 0 ? s->context_par : 1),
@@ -56,11 +74,11 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
                        (long long)e->microbatch_size, calc_human_seconds(f->stats.total_time, time),
                        calc_human_percent(f->stats.model_flops_utilization, mfu),
                        f->stats.proc_mem_tier1_cap_req / 0x1p30);
-    calc_output_text(out, blocks_text(t, f, blocks));
+    blocks_text(t, f, blocks);
+    bool cut = strlen(blocks) > BLOCKS_WIDTH;
+    calc_output_printf(out, "%.*s%s", BLOCKS_WIDTH, blocks, cut ? " ..." : "");
     if (t->chips > 1) {
-        const char *name = t->chip[f->chip].name;
-        calc_output_printf(out, "  on %s",
-                           e->stages.count > 0 ? calc_stage_words_chips(e, name, chips) : name);
+        calc_output_printf(out, "  on %s", chips_text(t, f, chips));
     }
     calc_output_text(out, "\n");
 }
