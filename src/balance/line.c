@@ -269,7 +269,6 @@ double calc_balance_line_s(calc_balance_line *l, const int *layers)
         bw_s[s] = o.pass.bw_s + o.pass.wgrad_s;
         from += layers[s];
     }
-    l->evaluations++;
     if (p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B) {
         return calc_balance_rounds_s(l->stages, p->shape.microbatches, fw_s, bw_s);
     }
@@ -279,7 +278,9 @@ double calc_balance_line_s(calc_balance_line *l, const int *layers)
         share[s] = calc_balance_line_choice(l, s, from, layers[s]).share;
         from += layers[s];
     }
-    calc_balance_answer answer;
-    calc_status status = calc_balance_evaluate(p, share, &answer);
-    return status == CALC_OK ? answer.step_s : INFINITY;
+    calc_balance_room room = {NULL, 0};
+    double step_s = calc_balance_step_s(p, share, &room);
+    free(room.bytes);
+    l->no_memory = l->no_memory || step_s < 0;
+    return step_s < 0 ? INFINITY : step_s;
 }

@@ -45,7 +45,7 @@ typedef struct calc_balance_line {
     double flight[CALC_BALANCE_STAGES]; /**< micro-batches in flight */
     double more_bytes;                  /**< that every stage may have beside its limit */
     calc_balance_option *pure;          /**< [stage][kind][layers], filled in when asked for */
-    int64_t evaluations;                /**< steps simulated */
+    bool no_memory;                     /**< a step could not be simulated */
 } calc_balance_line;
 
 /** Whether a shape has one chunk per stage whose memory is its own. */

@@ -11,7 +11,7 @@
 enum { OF_LINE = 200000, OF_CHUNKS = 20000 };
 
 /* What sums in another order may differ by. */
-#define SAME 1e-12
+#define SAME 4e-12
 
 /* ---- One chunk per stage ----------------------------------------------------------------------*/
 
@@ -83,6 +83,9 @@ static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort
     if (status == CALC_OK) {
         status = p->alike_on_chip ? calc_balance_alike(&l, e, &best, &least_s)
                                   : calc_balance_branch(&l, e, &best, &least_s);
+    }
+    if (l.no_memory) {
+        status = CALC_ERR_NOMEM;
     }
     out->feasible = best.any;
     out->bound_s = least_s;

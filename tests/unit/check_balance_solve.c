@@ -196,6 +196,13 @@ START_TEST(two_chunks_in_the_order_of_less_memory)
 }
 END_TEST
 
+START_TEST(one_micro_batch_with_chunks_is_proven)
+{
+    pose(&(example){2, 2, 1, 0, 8, 40000, 40000, 40000});
+    expect(8 * 3 + 1.5 * 3);
+}
+END_TEST
+
 /* ---- A large one ------------------------------------------------------------------------------*/
 
 /* 62 layers of a model with experts on 16 stages: HiGHS proves this optimum in minutes. */
@@ -359,6 +366,7 @@ int main(void)
     tcase_add_test(tcase, dense_layers_come_first);
     tcase_add_test(tcase, dense_layers_are_recomputed_too);
     tcase_add_test(tcase, two_chunks_in_the_order_of_less_memory);
+    tcase_add_test(tcase, one_micro_batch_with_chunks_is_proven);
     tcase_add_test(tcase, a_large_model_is_divided_as_well_as_can_be);
     tcase_add_test(tcase, slow_chips_get_fewer_layers);
     tcase_add_test(tcase, stages_on_a_chip_recompute_the_same_number);
