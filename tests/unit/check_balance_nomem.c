@@ -1,0 +1,104 @@
+/* Out of memory, from the n-th allocation on, for every n: a status, and no crash. */
+#include "balance/solve.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+enum { UNLIMITED = -1 };
+
+static int left = UNLIMITED; /* allocations that still succeed */
+
+static int may_allocate(void)
+{
+    if (left == 0) {
+        return 0;
+    }
+    left -= left > 0;
+    return 1;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return may_allocate() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return may_allocate() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return may_allocate() ? __real_realloc(memory, size) : NULL;
+}
+
+static calc_balance_problem problem;
+static calc_balance_solution solution;
+
+static void pose(calc_pipeline_schedule kind, int chunks)
+{
+    calc_balance_layer layer = {1, 1.5, 0.5, {0, 0.33, 1}, 3, {8, 5, 1}};
+    problem = (calc_balance_problem){
+        .shape = {kind, 4, chunks, 9},
+        .layers = {3, 12},
+        .chips = 1,
+        .layer = {{layer, layer}},
+        .may_full = true,
+        .least_layers = 1,
+    };
+    for (int s = 0; s < 4; s++) {
+        problem.stage[s].limit_bytes = 70;
+    }
+}
+
+/* The number of allocations after which it works. */
+static int allocations(void)
+{
+    calc_balance_options options = {.evaluations = 50};
+    calc_status status = CALC_ERR_NOMEM;
+    int n = -1;
+    while (status == CALC_ERR_NOMEM) {
+        left = ++n;
+        status = calc_balance_solve(&problem, &options, &solution);
+        left = UNLIMITED;
+    }
+    ck_assert_int_eq(status, CALC_OK);
+    ck_assert(solution.feasible);
+    return n;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+    pose(CALC_PIPELINE_SCHEDULE_1F1B, 1);
+    ck_assert_int_ge(allocations(), 5);
+    problem.alike_on_chip = true;
+    ck_assert_int_ge(allocations(), 10);
+    pose(CALC_PIPELINE_SCHEDULE_GPIPE, 1);
+    ck_assert_int_ge(allocations(), 20);
+    pose(CALC_PIPELINE_SCHEDULE_1F1B, 2);
+    ck_assert_int_ge(allocations(), 4);
+    pose(CALC_PIPELINE_SCHEDULE_ZB_V, 2);
+    ck_assert_int_ge(allocations(), 5);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("balance/nomem");
+    TCase *tcase = tcase_create("balance/nomem");
+    tcase_add_test(tcase, every_allocation_may_fail);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
