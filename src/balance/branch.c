@@ -148,7 +148,9 @@ static size_t grow(tree *t, int stage, int from, const calc_balance_before *befo
             t->child[base + count++] = c;
         }
     }
-    qsort(t->child + base, count, sizeof *t->child, compare);
+    if (count > 0) {
+        qsort(t->child + base, count, sizeof *t->child, compare);
+    }
     return count;
 }
 
