@@ -188,6 +188,8 @@ calc_status calc_balance_branch_bound(calc_balance_line *l, const calc_balance_b
     if (status == CALC_OK) {
         status = calc_balance_bound_find(&b, below_s(best), FEW);
         *least_s = b.least_s;
+    }
+    if (status == CALC_OK) {
         calc_balance_bound_layers(&b, layers);
     }
     calc_balance_bound_end(&b);
