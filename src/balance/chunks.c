@@ -145,18 +145,6 @@ static bool accept(search *s)
 
 /* ---- Moves ------------------------------------------------------------------------------------*/
 
-static bool shift(search *s, int from, int to, int n)
-{
-    if (from == to || s->now.layers[from] - n < s->least || s->now.layers[to] + n > s->most) {
-        return false;
-    }
-    s->tried = s->now;
-    s->tried.layers[from] -= n;
-    s->tried.layers[to] += n;
-    lay(s, &s->tried, false);
-    return accept(s);
-}
-
 /* A layer less of one place computes something again, and one more of another on the same stages.
  */
 static bool trade(search *s, int from, int to, int which)
@@ -203,16 +191,51 @@ static bool trade_any(search *s, int from)
     return false;
 }
 
-/* More or fewer layers in full on a chip. */
-static bool alter(search *s, int chip, int by)
+/* More or fewer layers in full on a chip. No place has more layers than the fullest. */
+static bool alter(search *s, division *d, int chip, int by)
 {
-    s->tried = s->now;
-    s->tried.full[chip] += by;
-    if (s->tried.full[chip] < 0 || s->tried.full[chip] > s->most) {
+    int fullest = 0;
+    for (int place = 0; place < s->places; place++) {
+        bool here = s->p->stage[calc_balance_stage_of(&s->p->shape, place)].chip == chip;
+        fullest = here && d->layers[place] > fullest ? d->layers[place] : fullest;
+    }
+    int full = (d->full[chip] < fullest ? d->full[chip] : fullest) + by;
+    if (full < 0 || full > fullest) {
         return false;
     }
-    lay(s, &s->tried, true);
-    return accept(s);
+    d->full[chip] = full;
+    lay(s, d, true);
+    return true;
+}
+
+static int alike_chips(const search *s)
+{
+    return s->p->alike_on_chip && s->p->may_full ? s->p->chips : 0;
+}
+
+/* A division with more or fewer in full. */
+static bool alter_any(search *s, const division *d)
+{
+    division from = *d;
+    for (int i = 0; i < 2 * alike_chips(s); i++) {
+        s->tried = from;
+        if (alter(s, &s->tried, i / 2, i % 2 == 0 ? -1 : 1) && accept(s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool shift(search *s, int from, int to, int n)
+{
+    if (from == to || s->now.layers[from] - n < s->least || s->now.layers[to] + n > s->most) {
+        return false;
+    }
+    s->tried = s->now;
+    s->tried.layers[from] -= n;
+    s->tried.layers[to] += n;
+    lay(s, &s->tried, false);
+    return accept(s) || alter_any(s, &s->tried);
 }
 
 /* Moves until none is better. */
@@ -227,10 +250,7 @@ static void descend(search *s)
             }
         }
         moved = trade_any(s, i) || moved;
-        int chips = s->p->alike_on_chip && s->p->may_full && i == 0 ? s->p->chips : 0;
-        for (int chip = 0; chip < chips; chip++) {
-            moved = alter(s, chip, 1) || alter(s, chip, -1) || moved;
-        }
+        moved = alter_any(s, &s->now) || moved;
         idle = moved ? 0 : idle + 1;
     }
 }
@@ -285,6 +305,10 @@ static void kick(search *s, calc_rng *rng)
         }
     }
     lay(s, &s->now, true);
+    if (alike_chips(s) > 0) {
+        alter(s, &s->now, (int)calc_rng_below(rng, (uint32_t)s->p->chips),
+              (int)calc_rng_below(rng, 3) - 1);
+    }
     measure(s, &s->now);
 }
 
