@@ -153,13 +153,12 @@ static bool trade(search *s, int from, int to, int which)
     calc_balance_recompute other = which & 2 ? CALC_BALANCE_FULL : CALC_BALANCE_SELECTIVE;
     int kind = which >> 2 & 1;
     int other_kind = which >> 3 & 1;
-    if (from == to && what == other && kind == other_kind) {
+    bool in_full = what == CALC_BALANCE_FULL || other == CALC_BALANCE_FULL;
+    bool keeps = from == to && what == other; /* the number of a place */
+    if ((keeps && kind == other_kind) || (s->p->alike_on_chip && in_full && !keeps)) {
         return false;
     }
     s->tried = s->now;
-    if (s->p->alike_on_chip && (what == CALC_BALANCE_FULL || other == CALC_BALANCE_FULL)) {
-        return false;
-    }
     if (!calc_balance_change(s->p, &s->tried.share[from], kind, what, -1) ||
         !calc_balance_change(s->p, &s->tried.share[to], other_kind, other, 1)) {
         return false;
