@@ -30,7 +30,7 @@ static calc_balance_chip make(const shipped_case *c, calc_activation_recompute o
     base_exec.strategy.activation_recompute = of;
     calc_layout_of(&c->app, &c->system, &base_exec, CALC_COMPAT_NONE, NULL, &base);
     calc_layout_of(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, NULL, &selective);
-    const calc_balance_chip chip = {&base, selects ? &selective : NULL};
+    const calc_balance_chip chip = {&base, selects ? &selective : NULL, NULL};
     const char *why = calc_balance_of_layouts(&chip, 1, NULL, &problem);
     ck_assert_msg(why == NULL, "%s", why);
     return chip;
@@ -248,7 +248,7 @@ START_TEST(stages_are_those_of_their_chips)
     }
     calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &fast_layout);
     calc_layout_of(&c.app, &slow, &c.exec, CALC_COMPAT_NONE, NULL, &slow_layout);
-    const calc_balance_chip chip[] = {{&fast_layout, NULL}, {&slow_layout, NULL}};
+    const calc_balance_chip chip[] = {{&fast_layout, NULL, NULL}, {&slow_layout, NULL, NULL}};
     ck_assert_int_eq(c.exec.pipeline_par, 4);
     ck_assert_ptr_null(calc_balance_of_layouts(chip, 2, of, &problem));
     ck_assert_int_eq(problem.chips, 2);
@@ -281,7 +281,7 @@ END_TEST
 START_TEST(layouts_that_are_not_linear_in_their_layers_are_refused)
 {
     shipped_case c = layout_of(0);
-    const calc_balance_chip chip = {&base, NULL};
+    const calc_balance_chip chip = {&base, NULL, NULL};
     calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_CALCULON, NULL, &base);
     ck_assert_ptr_nonnull(strstr(calc_balance_of_layouts(&chip, 1, NULL, &problem), "Calculon"));
     c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;

@@ -8,9 +8,9 @@
 #include "cli/draw/stage_words.h"
 #include "cli/run/report_inference.h"
 #include "cli/run/report_layout.h"
-#include "model/run.h"
 #include "cli/run/run_band.h"
 #include "cli/shell/remark.h"
+#include "model/run.h"
 #include "spec/field.h"
 
 void calc_report_title(calc_output *out, const calc_report *r, const char *title)

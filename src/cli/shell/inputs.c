@@ -157,9 +157,9 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
                 CALC_OK;
     }
-    fine = fine && calc_inputs_stages(&inputs->exec, &inputs->system,
-                                      inputs->input[CALC_KIND_SYSTEM].path, inputs->other,
-                                      errors) == CALC_OK;
+    fine = fine &&
+           calc_inputs_stages(&inputs->exec, &inputs->system, inputs->input[CALC_KIND_SYSTEM].path,
+                              inputs->other, errors) == CALC_OK;
     if (fine) {
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }
