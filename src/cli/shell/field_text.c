@@ -27,7 +27,7 @@ const char *calc_field_text_type(const calc_field *field)
     case CALC_TYPE_OP:
         return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]" : "[scalar, offset]";
     default:
-        return "text";
+        return field->flags & CALC_STAGES ? "list of stages" : "text";
     }
 }
 
