@@ -73,13 +73,14 @@ typedef struct calc_command {
     const calc_arg *args;
     const calc_opt *opts;
     const char *const *examples; /**< command lines, NULL at the end */
+    bool own_words; /**< it reads its words itself: all are arguments but a first -h or --help */
     calc_exit (*run)(const calc_args *args);
 } calc_command;
 
 extern const calc_command calc_cmd_run, calc_cmd_trace, calc_cmd_sweep, calc_cmd_plan,
     calc_cmd_merge, calc_cmd_report, calc_cmd_validate, calc_cmd_calibrate, calc_cmd_serve,
     calc_cmd_explain, calc_cmd_diff, calc_cmd_why, calc_cmd_export, calc_cmd_import,
-    calc_cmd_schema, calc_cmd_params, calc_cmd_fields, calc_cmd_names, calc_cmd_help;
+    calc_cmd_schema, calc_cmd_params, calc_cmd_fields, calc_cmd_names, calc_cmd_as, calc_cmd_help;
 
 /** All commands, in the order of the help; NULL at the end. The first ones answer which layout is
  *  best and how it is started. */

@@ -170,7 +170,8 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
     bool options = true;
     for (size_t i = 0; i < count; i++) {
         const char *word = words[i];
-        if (!options || word[0] != '-' || word[1] == '\0') {
+        bool own = command->own_words && i > 0;
+        if (own || !options || word[0] != '-' || word[1] == '\0') {
             args->argument[args->argument_count++] = word;
         } else if (strcmp(word, "--") == 0) {
             options = false;

@@ -1,0 +1,90 @@
+/** @file flags.h  Other planners' programs, with the flags and the files that these have. A row of
+ *  cmd_as.c adds one. Flags are spelt as the program spells them: `--yaml_path X`,
+ * `-head_loss 1.5`,
+ *  `--gbs=1024`; one that is given twice counts the last time. */
+#ifndef CALC_CLI_AS_FLAGS_H
+#define CALC_CLI_AS_FLAGS_H
+
+#include "cli/shell/command.h"
+
+typedef enum calc_flag_kind {
+    CALC_FLAG_TEXT,
+    CALC_FLAG_WHOLE,  /**< a whole number from .lo to .hi */
+    CALC_FLAG_NUMBER, /**< any number from .lo to .hi */
+    CALC_FLAG_BOOL    /**< yes, true, t, y, 1, or no, false, f, n, 0; any case */
+} calc_flag_kind;
+
+/** One flag. Lists of them end with a row without a name. */
+typedef struct calc_flag {
+    const char *name;  /**< with its dashes: "--yaml_path", "-t" */
+    const char *value; /**< what its value is called: "FILE"; NULL: it takes none */
+    calc_flag_kind kind;
+    const char *also;           /**< another spelling; NULL: none */
+    const char *preset;         /**< value if it is not given; NULL: none */
+    bool needed;                /**< must be given */
+    bool unused;                /**< accepted, without effect here; .doc says why */
+    bool ours;                  /**< calc has it, the program does not; those come last */
+    double lo, hi;              /**< range of numbers */
+    const char *const *choices; /**< values allowed, NULL at the end; NULL: any */
+    const char *doc;
+} calc_flag;
+
+/** Flags are listed once, X(NAME, name, value, kind, .doc = "...", other members); the list makes
+ *  their numbers and their rows. */
+#define CALC_FLAG_NUMBER_OF(id, ...) FLAG_##id,
+#define CALC_FLAG_ROW(id, flag, what, of, ...)                                                     \
+    {.name = (flag), .value = (what), .kind = CALC_FLAG_##of, __VA_ARGS__},
+
+typedef struct calc_flags calc_flags;
+
+/** One program. */
+typedef struct calc_as_tool {
+    const char *planner; /**< calc as PLANNER */
+    const char *program; /**< calc as PLANNER PROGRAM; NULL: the planner has one */
+    const char *theirs;  /**< what it is called there: "parallel_tool.py" */
+    const char *summary; /**< one line, no full stop */
+    const char *detail;  /**< a paragraph */
+    const calc_flag *flags;
+    const char *const *examples; /**< command lines, NULL at the end */
+    calc_exit (*run)(const calc_flags *flags);
+} calc_as_tool;
+
+enum { CALC_FLAGS_MAX = 40 /**< of a program */ };
+
+/** What was given; borrows the texts. */
+struct calc_flags {
+    const calc_as_tool *tool;
+    const char *value[CALC_FLAGS_MAX]; /**< by row; its preset, or NULL, if it is not given */
+    bool given[CALC_FLAGS_MAX];
+    bool help;           /**< -h or --help: show the help and do nothing else */
+    char complaint[512]; /**< what is wrong with the words, one line */
+};
+
+/** Sort the words after the program's name. All values are checked.
+ *  @return false with out->complaint filled if they are wrong */
+bool calc_flags_parse(calc_flags *out, const calc_as_tool *tool, size_t count,
+                      const char *const *words);
+
+/** The value of a row; NULL if there is none. */
+const char *calc_flags_text(const calc_flags *flags, int row);
+
+/** The value of a row of numbers; NaN if there is none. */
+double calc_flags_number(const calc_flags *flags, int row);
+
+/** The value of a row of kind BOOL; false if there is none. */
+bool calc_flags_bool(const calc_flags *flags, int row);
+
+/** How a program is called here: "as taylor nd". @return buffer */
+char *calc_as_tool_name(const calc_as_tool *tool, char *buffer, size_t size);
+
+/** Show the help of a program. */
+calc_exit calc_flags_help(const calc_as_tool *tool);
+
+/** Say on standard error which of the flags that were given have no effect here. */
+void calc_flags_tell_unused(const calc_flags *flags);
+
+/** Print one line about a wrong value of a flag and where the help is.
+ *  @return CALC_EXIT_USAGE */
+calc_exit calc_flags_complain(const calc_flags *flags, const char *text);
+
+#endif
