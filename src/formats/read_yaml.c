@@ -111,6 +111,9 @@ static calc_status take_scalar(reader *r, const yaml_event_t *event)
 static calc_status take_alias(reader *r, const yaml_event_t *event)
 {
     char text[64];
+    if (r->depth == 0) {
+        return wrong(r, event->start_mark, r->expected);
+    }
     int length = snprintf(text, sizeof text, "*%.60s", (const char *)event->data.alias.anchor);
     return take_text(r, text, (size_t)length, event->start_mark);
 }

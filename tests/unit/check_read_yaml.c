@@ -95,6 +95,7 @@ END_TEST
 
 START_TEST(lines_that_are_no_yaml_have_a_place)
 {
+    fails("*x\n", "f.yaml:1:1: expected \"key: value\"");
     fails("just words\n", "f.yaml:1:1: expected \"key: value\"");
     fails("# a list\n- 1\n", "f.yaml:2:1: expected \"key: value\"");
     fails("a:\n  b: 1\n : 1\n", "f.yaml:3:2: did not find expected key while parsing a block "
