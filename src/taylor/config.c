@@ -1,0 +1,283 @@
+#include "taylor/config.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "formats/import.h"
+#include "formats/read.h"
+#include "io/utf8.h"
+
+enum { MEMORY_GB = 58 /* what Taylor takes where the file says nothing it can read */ };
+
+typedef struct reader {
+    const calc_settings *settings;
+    const char *name;
+    calc_errors *errors;
+} reader;
+
+static const calc_setting *find(const reader *r, const char *key)
+{
+    for (size_t i = r->settings->count; i > 0; i--) {
+        if (strcmp(r->settings->item[i - 1].key, key) == 0) {
+            return &r->settings->item[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static calc_status wrong(const reader *r, const calc_setting *s, const char *expected)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, s->line, s->column, NULL,
+                          "%s: expected %s, found \"%s\"", s->key, expected,
+                          calc_utf8_show(shown, s->value, strlen(s->value)));
+}
+
+/* A count from 1 to `hi`; `absent` without the key, or an error if that is -1. */
+static calc_status count_of(const reader *r, const char *key, const char *other, int64_t absent,
+                            int64_t *out)
+{
+    enum { HI = 1000000000 };
+    const calc_setting *s = find(r, key);
+    s = !s && other ? find(r, other) : s;
+    if (!s || !s->value[0]) {
+        *out = absent;
+        return absent >= 0 ? CALC_OK
+                           : calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0, NULL,
+                                            "%s%s%s is missing", key, other ? " or " : "",
+                                            other ? other : "");
+    }
+    char *end;
+    double value = strtod(s->value, &end);
+    if (*end != '\0' || value != (double)(int64_t)value || value < 0 || value > HI ||
+        (value == 0 && absent != 0)) {
+        return wrong(r, s, absent == 0 ? "a whole number" : "a whole number from 1");
+    }
+    *out = (int64_t)value;
+    return CALC_OK;
+}
+
+static bool is_word(const char *text, const char *word)
+{
+    size_t i = 0;
+    while (word[i] && tolower((unsigned char)text[i]) == word[i]) {
+        i++;
+    }
+    return !word[i] && !text[i];
+}
+
+/* Whether recomputation is asked for: a truth, or lists of counts. */
+static calc_status asks(const reader *r, const char *key, bool *out)
+{
+    const calc_setting *s = find(r, key);
+    *out = false;
+    if (!s || !s->value[0] || is_word(s->value, "false")) {
+        return CALC_OK;
+    }
+    *out = is_word(s->value, "true");
+    bool numbers = !*out;
+    for (const char *at = s->value; numbers && *at; at += strcspn(at, " "), at += *at == ' ') {
+        char *end;
+        double count = strtod(at, &end);
+        numbers = end != at && (*end == ' ' || !*end) && count >= 0;
+        *out = *out || count > 0;
+    }
+    return numbers || *out ? CALC_OK : wrong(r, s, "true, false or counts of layers");
+}
+
+static calc_status read_memory(const reader *r, calc_taylor_config *out)
+{
+    const calc_setting *s = find(r, "context.max_device_memory");
+    out->memory_mb = MEMORY_GB * 1024;
+    out->says_memory = s && s->value[0];
+    if (!out->says_memory) {
+        return CALC_OK;
+    }
+    double gb = strtod(s->value + strcspn(s->value, "0123456789"), NULL);
+    if (gb < 1 || gb > 1e6) {
+        return wrong(r, s, "an amount from 1GB to 1000000GB");
+    }
+    out->memory_mb = (double)(int64_t)gb * 1024;
+    return CALC_OK;
+}
+
+static calc_status read_sizes(const reader *r, calc_taylor_config *out)
+{
+    const struct {
+        const char *key, *other;
+        int64_t absent, *to;
+    } counts[] = {
+        {"parallel_config.data_parallel", NULL, 1, &out->data},
+        {"parallel_config.model_parallel", NULL, 1, &out->tensor},
+        {"parallel_config.pipeline_stage", NULL, 1, &out->pipeline},
+        {"parallel_config.expert_parallel", NULL, 1, &out->expert},
+        {"parallel_config.micro_batch_num", NULL, 1, &out->microbatches},
+        {"model.model_config.pp_interleave_num", NULL, 1, &out->chunks},
+        {"model.model_config.num_layers", "model.model_config.num_hidden_layers", -1, &out->layers},
+        {"model.model_config.mtp_depth", "model.model_config.mtp_num_layers", 0, &out->prediction},
+        {"moe_config.first_k_dense_replace", "model.model_config.first_k_dense_replace", 0,
+         &out->dense},
+        {"moe_config.expert_num", "model.model_config.num_experts", 0, &out->experts},
+        {"model.model_config.num_heads", "model.model_config.num_attention_heads", -1, &out->heads},
+    };
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        calc_status one =
+            count_of(r, counts[i].key, counts[i].other, counts[i].absent, counts[i].to);
+        status = status == CALC_OK ? one : status;
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+    bool full = false;
+    bool selective = false;
+    status = asks(r, "parallel.enable_parallel_optimizer", &out->shards);
+    status = status == CALC_OK ? asks(r, "recompute_config.recompute", &full) : status;
+    status = status == CALC_OK ? asks(r, "recompute_config.select_recompute", &selective) : status;
+    /* Operators with counts of layers are keys below it. */
+    for (size_t i = 0; i < r->settings->count; i++) {
+        const char *key = r->settings->item[i].key;
+        selective = selective || strncmp(key, "recompute_config.select_recompute.", 34) == 0;
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+    out->selects = selective;
+    out->again = full        ? CALC_TAYLOR_AGAIN_FULL
+                 : selective ? CALC_TAYLOR_AGAIN_SELECT
+                             : CALC_TAYLOR_AGAIN_NONE;
+    out->layers_key = find(r, "model.model_config.num_layers")
+                          ? "model.model_config.num_layers"
+                          : "model.model_config.num_hidden_layers";
+    const calc_setting *strategy = find(r, "parallel.dataset_strategy");
+    for (const char *at = strategy ? strategy->value : NULL; at; at = strchr(at + 1, ' ')) {
+        out->strategies++; /* two numbers each */
+    }
+    out->strategies /= 2;
+    out->experts = out->experts > 1 ? out->experts : 0;
+    out->dense = out->experts > 0 ? out->dense : 0;
+    if (out->dense > out->layers) {
+        return calc_errors_at(r->errors, CALC_ERR_RULE, r->name, 0, 0, NULL,
+                              "first_k_dense_replace: %lld layers of %lld cannot be dense",
+                              (long long)out->dense, (long long)out->layers);
+    }
+    return read_memory(r, out);
+}
+
+/* What the planner decides is left out, since its lists are no values of ours; so is what only the
+ * layout of the file needs to be right. */
+static bool is_planned(const char *key)
+{
+    static const char *const planned[] = {"recompute_config.", "model.model_config.offset",
+                                          "parallel_config.",
+                                          "model.model_config.pp_interleave_num"};
+    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
+        if (strncmp(key, planned[i], strlen(planned[i])) == 0) {
+            return strcmp(key, "parallel_config.use_seq_parallel") != 0;
+        }
+    }
+    return false;
+}
+
+static calc_status read_model(const reader *r, calc_taylor_config *out)
+{
+    calc_settings kept = {malloc((r->settings->count + 1) * sizeof(calc_setting)), 0, 0};
+    if (!kept.item) {
+        return CALC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < r->settings->count; i++) {
+        if (!is_planned(r->settings->item[i].key)) {
+            kept.item[kept.count++] = r->settings->item[i];
+        }
+    }
+    const calc_import import = {
+        .framework = &calc_framework_mindformers, .settings = &kept, .name = r->name};
+    calc_status status = calc_import_run(&import, &out->app, &out->exec, r->errors);
+    if (status == CALC_OK) {
+        status = calc_import_complete(&import, &out->app, r->errors);
+    }
+    free(kept.item);
+    return status;
+}
+
+static calc_status read_shared_experts(const reader *r, calc_taylor_config *out)
+{
+    int64_t shared = 0;
+    calc_status status = count_of(r, "moe_config.shared_expert_num",
+                                  "model.model_config.shared_expert_num", 0, &shared);
+    calc_app *a = &out->app;
+    if (status == CALC_OK && out->experts > 0 && a->shared_feedforward == 0) {
+        int64_t width = a->expert_feedforward > 0 ? a->expert_feedforward : a->feedforward;
+        a->shared_feedforward = shared * width;
+    }
+    return status;
+}
+
+calc_status calc_taylor_config_parse(calc_taylor_config *out, const char *text, size_t length,
+                                     const char *name, calc_errors *errors)
+{
+    calc_settings settings = {0};
+    const reader r = {&settings, name, errors};
+    *out = (calc_taylor_config){0};
+    calc_status status = calc_settings_from_yaml(&settings, text, length, name, errors);
+    status = status == CALC_OK ? read_sizes(&r, out) : status;
+    status = status == CALC_OK ? read_model(&r, out) : status;
+    status = status == CALC_OK ? read_shared_experts(&r, out) : status;
+    calc_settings_free(&settings);
+    if (status == CALC_OK) {
+        out->app.num_blocks = out->layers + out->prediction;
+        out->app.mtp_blocks = 0;
+        out->exec.pipeline_interleaving = 1;
+    }
+    return status;
+}
+
+int64_t calc_taylor_config_world(const calc_taylor_config *config)
+{
+    return config->data * config->tensor * config->pipeline;
+}
+
+void calc_taylor_config_recompute(const calc_taylor_config *config, calc_taylor_again again,
+                                  int64_t blocks, calc_exec *exec)
+{
+    /* Norms, and the activation functions of experts: what the operators that are named in
+     * select_recompute amount to. */
+    const int64_t parts = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM |
+                          (config->experts > 0 ? 1 << CALC_RECOMPUTE_MODULES_MOE_ACT : 0);
+    static const calc_activation_recompute recompute[] = {
+        [CALC_TAYLOR_AGAIN_NONE] = CALC_ACTIVATION_RECOMPUTE_NONE,
+        [CALC_TAYLOR_AGAIN_SELECT] = CALC_ACTIVATION_RECOMPUTE_MODULES,
+        [CALC_TAYLOR_AGAIN_FULL] = CALC_ACTIVATION_RECOMPUTE_FULL};
+    calc_strategy *s = &exec->strategy;
+    s->activation_recompute = recompute[again];
+    s->recompute_modules = again == CALC_TAYLOR_AGAIN_SELECT ? parts : 0;
+    exec->recompute_blocks = blocks;
+    s->seq_par_ag_redo = s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                         again != CALC_TAYLOR_AGAIN_FULL;
+}
+
+calc_exec calc_taylor_config_exec(const calc_taylor_config *config, int64_t data, int64_t tensor,
+                                  int64_t pipeline, int64_t expert, int64_t batch,
+                                  calc_taylor_again again)
+{
+    calc_exec e = config->exec;
+    bool split = tensor > 1;
+    e.num_procs = data * tensor * pipeline;
+    e.strategy.data_par = data;
+    e.strategy.tensor_par = tensor;
+    e.pipeline_par = pipeline;
+    e.strategy.expert_par = config->experts > 0 ? expert : 0;
+    e.strategy.expert_tensor_par = config->experts > 0 ? 1 : 0;
+    e.batch_size = batch;
+    e.strategy.tensor_par_comm_type =
+        split ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+    e.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
+    e.strategy.optimizer_sharding = data > 1 && config->shards;
+    e.strategy.zero_stage = e.strategy.optimizer_sharding ? 1 : 0;
+    e.strategy.data_par_overlap = data > 1;
+    calc_taylor_config_recompute(config, again, 0, &e);
+    return e;
+}

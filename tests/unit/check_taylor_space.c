@@ -1,0 +1,168 @@
+#include "taylor/space.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+
+/* DeepSeek-V3 on 1024 processors: 61 layers and a prediction layer, 256 experts. */
+static calc_taylor_space deepseek(void)
+{
+    calc_taylor_space s = calc_taylor_space_preset();
+    s.world = s.batch = 1024;
+    s.layers = 61;
+    s.prediction = 1;
+    s.heads = 56;
+    return s;
+}
+
+static void has(const calc_taylor_space *s, int64_t total, int64_t kept, int64_t layouts)
+{
+    calc_taylor_counts counts = calc_taylor_space_walk(s, NULL, NULL);
+    ck_assert_int_eq(counts.total, total);
+    ck_assert_int_eq(counts.kept, kept);
+    ck_assert_int_eq(counts.layouts, layouts);
+}
+
+START_TEST(counts_are_those_that_taylor_publishes)
+{
+    calc_taylor_space s = deepseek();
+    has(&s, 576030, 8753, 20);
+    s.experts = 256;
+    has(&s, 500328, 8753, 20);
+    s.heads = 128;
+    has(&s, 500328, 10547, 34);
+    s.most_tensor = 8;
+    has(&s, 500328, 8753, 20);
+}
+END_TEST
+
+START_TEST(sequence_parallelism_is_a_choice_below_a_size)
+{
+    calc_taylor_space s = deepseek();
+    s.sequence_from = 1025;
+    has(&s, 576030, 2 * 8753, 20);
+    s.sequence_from = 1024;
+    has(&s, 576030, 8753, 20);
+}
+END_TEST
+
+typedef struct visits {
+    int64_t count;
+    calc_taylor_layout last;
+    int64_t world;
+} visits;
+
+static void see(void *context, const calc_taylor_layout *l)
+{
+    visits *v = context;
+    ck_assert_int_eq(l->data * l->tensor * l->context * l->pipeline, v->world);
+    if (v->count++ > 0) { /* no quadruple comes twice */
+        bool later = l->data > v->last.data ||
+                     (l->data == v->last.data && l->tensor > v->last.tensor) ||
+                     (l->data == v->last.data && l->tensor == v->last.tensor &&
+                      l->context > v->last.context);
+        ck_assert(later);
+    }
+    v->last = *l;
+}
+
+START_TEST(each_layout_that_is_kept_is_visited_once)
+{
+    calc_taylor_space s = deepseek();
+    visits v = {.world = 1024};
+    calc_taylor_counts counts = calc_taylor_space_walk(&s, see, &v);
+    ck_assert_int_eq(v.count, counts.layouts);
+}
+END_TEST
+
+/* The same by listing everything. */
+static calc_taylor_counts listed(const calc_taylor_space *s)
+{
+    calc_taylor_counts counts = {0};
+    int64_t w = s->world;
+    for (int64_t dp = 1; dp <= w; dp++) {
+        for (int64_t tp = 1; tp <= w; tp++) {
+            for (int64_t cp = 1; cp <= w; cp++) {
+                for (int64_t pp = 1; pp <= w; pp++) {
+                    int64_t before = counts.kept;
+                    if (dp * tp * cp * pp != w) {
+                        continue;
+                    }
+                    for (int64_t ep = 1; ep <= dp * tp; ep++) {
+                        for (int64_t op = 1; op <= dp; op++) {
+                            for (int64_t vp = 0; vp * pp < s->layers + s->prediction; vp++) {
+                                for (int64_t mbs = 1; mbs <= 4; mbs++) {
+                                    for (int sp = 0; sp < 2; sp++) {
+                                        if (dp * tp % ep != 0 || dp % op != 0 || mbs == 3 ||
+                                            op % (dp * tp / ep) != 0 ||
+                                            (s->experts > 0 && ep > s->experts)) {
+                                            continue;
+                                        }
+                                        counts.total++;
+                                        bool few = pp > s->layers || pp > s->batch / dp / mbs;
+                                        counts.kept +=
+                                            cp <= s->most_context && tp <= s->most_tensor &&
+                                            ep <= s->most_expert && (w < s->sequence_from || sp) &&
+                                            !(s->fills && few) &&
+                                            !(s->divides && s->batch % dp != 0) &&
+                                            pp >= s->fewest_stages && pp <= s->most_stages &&
+                                            !(s->tensor_indivisible > 0 &&
+                                              tp % s->tensor_indivisible == 0) &&
+                                            !(s->heads > 0 && s->heads % tp != 0);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    counts.layouts += counts.kept > before;
+                }
+            }
+        }
+    }
+    return counts;
+}
+
+START_TEST(counts_are_those_of_a_list)
+{
+    static const int64_t worlds[] = {1, 2, 6, 12, 16, 24, 30};
+    calc_rng rng;
+    calc_rng_init(&rng, 7, 1);
+    for (int i = 0; i < 60; i++) {
+        calc_taylor_space s = {.world = worlds[calc_rng_below(&rng, 7)],
+                               .batch = 1 + calc_rng_below(&rng, 40),
+                               .layers = 1 + calc_rng_below(&rng, 12),
+                               .prediction = calc_rng_below(&rng, 2),
+                               .experts = calc_rng_below(&rng, 9),
+                               .heads = calc_rng_below(&rng, 13),
+                               .most_context = 1 + calc_rng_below(&rng, 4),
+                               .most_tensor = 1 + calc_rng_below(&rng, 8),
+                               .most_expert = 1 + calc_rng_below(&rng, 16),
+                               .fewest_stages = 1 + calc_rng_below(&rng, 3),
+                               .most_stages = 1 + calc_rng_below(&rng, 12),
+                               .sequence_from = 1 + calc_rng_below(&rng, 20),
+                               .tensor_indivisible = calc_rng_below(&rng, 4),
+                               .fills = calc_rng_below(&rng, 2),
+                               .divides = calc_rng_below(&rng, 2)};
+        calc_taylor_counts expected = listed(&s);
+        has(&s, expected.total, expected.kept, expected.layouts);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("taylor_space");
+    TCase *tc = tcase_create("taylor_space");
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, counts_are_those_that_taylor_publishes);
+    tcase_add_test(tc, sequence_parallelism_is_a_choice_below_a_size);
+    tcase_add_test(tc, each_layout_that_is_kept_is_visited_once);
+    tcase_add_test(tc, counts_are_those_of_a_list);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
