@@ -11,7 +11,8 @@
 
 /* A planner is added by its rows in both lists. */
 static const char *const planners[] = {"taylor", NULL};
-static const calc_as_tool *const tools[] = {&calc_as_taylor_nd, NULL};
+static const calc_as_tool *const tools[] = {&calc_as_taylor_nd, &calc_as_taylor_rank,
+                                            &calc_as_taylor_balance, NULL};
 
 static const calc_opt opts[] = {{0}};
 static const calc_arg rows[] = {

@@ -72,10 +72,10 @@ static int truth(const char *text)
     static const char *const words[2][6] = {{"no", "false", "f", "n", "0", NULL},
                                             {"yes", "true", "t", "y", "1", NULL}};
     char lower[8] = "";
-    for (size_t i = 0; text[i] && i < sizeof lower - 1; i++) {
+    for (size_t i = 0; i < sizeof lower - 1 && text[i]; i++) {
         lower[i] = (char)tolower((unsigned char)text[i]);
     }
-    for (int value = 0; value < 2 && strlen(text) < sizeof lower; value++) {
+    for (int value = 0; value < 2; value++) {
         if (calc_choice_index(words[value], lower) >= 0) {
             return value;
         }
@@ -202,15 +202,17 @@ static void write_flag(calc_output *out, const calc_flag *flag)
              flag->value ? flag->value : "");
     snprintf(doc, sizeof doc, "%s%s", flag->doc, flag->choices ? "; " : "");
     calc_append_choices(doc, sizeof doc, flag->choices);
+    calc_append(doc, sizeof doc, "%s", flag->needed ? "; needed" : "");
     if (flag->also) {
         calc_append(doc, sizeof doc, "; also %s", flag->also);
     }
     if (flag->preset) {
         calc_append(doc, sizeof doc, " [%s]", flag->preset);
     }
-    calc_output_printf(out, "  %-*s", COLUMN - 2, word);
     if (strlen(word) + 4 > COLUMN) {
-        calc_output_printf(out, "\n%*s", COLUMN, "");
+        calc_output_printf(out, "  %s\n%*s", word, COLUMN, "");
+    } else {
+        calc_output_printf(out, "  %-*s", COLUMN - 2, word);
     }
     calc_help_wrapped(out, doc, COLUMN);
 }

@@ -1,24 +1,383 @@
+/* parallel_tool.py: which layouts are legal and fit. What it measures with dry runs is calc's model
+ * of memory here, or a table of peaks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "cli/as/files.h"
+#include "cli/as/taylor.h"
 #include "cli/as/tools.h"
+#include "cli/draw/human.h"
+#include "cli/shell/complain.h"
+#include "taylor/estimate.h"
+#include "taylor/probes.h"
+#include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
-    X(YAML, "--yaml_path", "FILE", TEXT, .needed = true, .doc = "the model's configuration")
+    X(YAML, "--yaml_path", "FILE", TEXT, .needed = true,                                           \
+      .doc = "the configuration of MindSpore Transformers")                                        \
+    X(MINDFORMERS, "--mindformers_dir", "PATH", TEXT, .also = "--mindfomres_dir", .unused = true,  \
+      .doc = "no effect: nothing is run")                                                          \
+    X(DRYRUN, "--dryrun_data_dir", "FILE", TEXT,                                                   \
+      .doc = "peaks that were measured, instead of calc's model: CSV, dp,tp,pp,ep,peak_mem [MB], " \
+             "two rows with different ep for each dp,tp,pp")                                       \
+    X(PROFILE_DATA, "--profile_data_dir", "PATH", TEXT, .unused = true,                            \
+      .doc = "no effect: calc as taylor rank reads profiles")                                      \
+    X(PARALLEL, "--parallel_num", "N", WHOLE, .lo = 1, .hi = 1e6, .unused = true,                  \
+      .doc = "no effect: nothing is run")                                                          \
+    X(RANKS, "--rank_num", "N", WHOLE, .lo = 1, .hi = 1e6, .preset = "64",                         \
+      .doc = "processors for profiles, which files in --profile_path are cut down to")             \
+    X(SOLVER, "--solver_name", "NAME", TEXT, .unused = true,                                       \
+      .doc = "no effect here: it is for the next step")                                            \
+    X(REGISTER, "--register_path", "PATH", TEXT, .unused = true,                                   \
+      .doc = "no effect: nothing is run")                                                          \
+    X(SMALL, "--small_dataset", "PATH", TEXT,                                                      \
+      .doc = "data of profiles with dp up to 4; without it as --dataset")                          \
+    X(DATASET, "--dataset", "PATH", TEXT, .also = "--dataset_dir",                                 \
+      .doc = "data that written files name; without it as in the configuration")                   \
+    X(EXPERT, "--max_expert_parallel", "N", WHOLE, .lo = 1, .hi = 1e6, .preset = "64",             \
+      .doc = "ep is at most that")                                                                 \
+    X(OUTPUT, "--output_path", "DIR", TEXT, .preset = "./output/nd_output/",                       \
+      .doc = "where nd_candidate_config.csv goes")                                                 \
+    X(ENV, "--env_json", "FILE", TEXT, .unused = true, .doc = "no effect: nothing is run")         \
+    X(GBS, "--gbs", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1024", .doc = "global batch size")  \
+    X(CONFIGS, "--config_path", "DIR", TEXT, .preset = "./output/dryrun_yaml/", .ours = true,      \
+      .doc = "where the configurations of the candidates go, for calc as taylor rank")             \
+    X(PROFILES, "--profile_path", "DIR", TEXT, .preset = "./output/profile_yaml/", .ours = true,   \
+      .doc = "where those for profiles go")                                                        \
+    CALC_TAYLOR_SYSTEM_FLAG(X)                                                                     \
+    X(COMPAT, "--taylor_compat", "YES|NO", BOOL, .preset = "no", .ours = true,                     \
+      .doc = "filters as they are shipped: the number of experts does not bound ep, and tp "       \
+             "divides 56 whatever the model's heads")                                              \
+    X(HEADS, "--heads", "N", WHOLE, .lo = 0, .hi = 1e6, .ours = true,                              \
+      .doc = "tp divides that; 0: need not; without it the attention heads of the model")          \
+    X(TENSOR, "--max_tp", "N", WHOLE, .lo = 1, .hi = 1e6, .preset = "64", .ours = true,            \
+      .doc = "tp is at most that: the processors of a fast domain, 64 in a 910C super node, 8 in " \
+             "a node of 910B")                                                                     \
+    X(CONTEXT, "--max_cp", "N", WHOLE, .lo = 1, .hi = 1, .preset = "1", .ours = true,              \
+      .doc = "context parallelism is planned, not supported: 1")                                   \
+    X(MIN_PIPELINE, "--min_pp", "N", WHOLE, .lo = 1, .hi = 256, .preset = "2", .ours = true,       \
+      .doc = "fewest pipeline stages")                                                             \
+    X(MAX_PIPELINE, "--max_pp", "N", WHOLE, .lo = 1, .hi = 256, .preset = "32", .ours = true,      \
+      .doc = "most pipeline stages")                                                               \
+    X(SEQUENCE, "--sp_from", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1000", .ours = true,       \
+      .doc = "from so many processors on sequence parallelism is on")                              \
+    X(INDIVISIBLE, "--tp_not_multiple_of", "N", WHOLE, .lo = 0, .hi = 1e6, .preset = "3",          \
+      .ours = true, .doc = "tp is no multiple of that; 0: may be")                                 \
+    X(FILLS, "--fill_pipeline", "YES|NO", BOOL, .preset = "yes", .ours = true,                     \
+      .doc = "at least as many layers and micro-batches as stages")                                \
+    X(DIVIDES, "--divide_batch", "YES|NO", BOOL, .preset = "yes", .ours = true,                    \
+      .doc = "dp divides the global batch")
 
 enum { FLAGS(CALC_FLAG_NUMBER_OF) };
 static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
-static const char *const examples[] = {"calc as taylor nd --yaml_path pretrain.yaml --gbs 1024",
-                                       NULL};
+static const char *const examples[] = {
+    "calc as taylor nd --yaml_path pretrain_deepseek3.yaml --gbs 1024",
+    "calc as taylor nd --yaml_path pretrain_deepseek3.yaml --taylor_compat yes --max_tp 8", NULL};
+
+typedef struct search {
+    const calc_flags *flags;
+    calc_taylor_file file;
+    calc_system system;
+    calc_taylor_space space;
+    calc_csv_rows probes;
+    int64_t batch;
+    calc_taylor_layout *layout;
+    size_t layouts, layout_capacity;
+    calc_taylor_candidate *candidate;
+    size_t candidates, candidate_capacity;
+    bool no_memory;
+} search;
+
+static int64_t count_of(const calc_flags *flags, int row)
+{
+    return (int64_t)calc_flags_number(flags, row);
+}
+
+static void take_layout(void *context, const calc_taylor_layout *layout)
+{
+    search *s = context;
+    calc_taylor_layout *list =
+        calc_grown(s->layout, s->layouts, &s->layout_capacity, sizeof *s->layout);
+    if (!list) {
+        s->no_memory = true;
+        return;
+    }
+    s->layout = list;
+    s->layout[s->layouts++] = *layout;
+}
+
+static calc_taylor_space space_of(const search *s)
+{
+    enum { SHIPPED_HEADS = 56 };
+    const calc_flags *f = s->flags;
+    const calc_taylor_config *c = &s->file.config;
+    bool compat = calc_flags_bool(f, FLAG_COMPAT);
+    calc_taylor_space space = {.world = calc_taylor_config_world(c),
+                               .batch = s->batch,
+                               .layers = c->layers,
+                               .prediction = c->prediction,
+                               .experts = compat ? 0 : (c->experts > 0 ? c->experts : 1),
+                               .heads = compat ? SHIPPED_HEADS : c->heads,
+                               .most_context = count_of(f, FLAG_CONTEXT),
+                               .most_tensor = count_of(f, FLAG_TENSOR),
+                               .most_expert = count_of(f, FLAG_EXPERT),
+                               .fewest_stages = count_of(f, FLAG_MIN_PIPELINE),
+                               .most_stages = count_of(f, FLAG_MAX_PIPELINE),
+                               .sequence_from = count_of(f, FLAG_SEQUENCE),
+                               .tensor_indivisible = count_of(f, FLAG_INDIVISIBLE),
+                               .fills = calc_flags_bool(f, FLAG_FILLS),
+                               .divides = calc_flags_bool(f, FLAG_DIVIDES)};
+    if (f->given[FLAG_HEADS]) {
+        space.heads = count_of(f, FLAG_HEADS);
+    }
+    return space;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Numbers as Python writes them: 47894.0. */
+static char *python_number(double value, char text[40])
+{
+    snprintf(text, 40, "%.15g", value);
+    if (!strpbrk(text, ".en")) {
+        calc_append(text, 40, ".0");
+    }
+    return text;
+}
+
+/* The ep of a layout that fit. @return how many; -1 if memory is short */
+static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
+{
+    const calc_taylor_config *c = &s->file.config;
+    int kept = 0;
+    int64_t experts = s->probes.item ? s->space.experts : c->experts > 0 ? c->experts : 1;
+    for (int64_t expert = 1; expert <= s->space.most_expert; expert *= 2) {
+        if (!calc_taylor_tries(l, experts, s->space.most_expert, expert)) {
+            continue;
+        }
+        char why[320];
+        double mb = s->probes.item ? calc_taylor_fit_mb(fit, expert)
+                                   : calc_taylor_estimate_mb(c, &s->system, l, expert, s->batch,
+                                                             why, sizeof why);
+        if (!(mb <= c->memory_mb)) {
+            continue;
+        }
+        calc_taylor_candidate *list =
+            calc_grown(s->candidate, s->candidates, &s->candidate_capacity, sizeof *s->candidate);
+        if (!list) {
+            return -1;
+        }
+        s->candidate = list;
+        s->candidate[s->candidates++] =
+            (calc_taylor_candidate){.layout = *l, .expert = expert, .peak_mb = mb};
+        kept++;
+    }
+    return kept;
+}
+
+static calc_status weigh(search *s, calc_output *out)
+{
+    calc_output_printf(out, "%5s%5s%5s%14s%16s  %s\n", "dp", "tp", "pp", "base MB",
+                       "expert_total MB", "peak MB by ep");
+    for (size_t i = 0; i < s->layouts; i++) {
+        const calc_taylor_layout *l = &s->layout[i];
+        char why[320] = "";
+        bool measured = s->probes.item != NULL;
+        calc_taylor_fit fit = measured ? calc_taylor_probes_fit(&s->probes, l)
+                                       : calc_taylor_estimate(&s->file.config, &s->system, l,
+                                                              s->batch, why, sizeof why);
+        calc_output_printf(out, "%5lld%5lld%5lld", (long long)l->data, (long long)l->tensor,
+                           (long long)l->pipeline);
+        if (fit.probes < 2) {
+            calc_output_printf(out, "%14s%16s  not known: %s\n", "-", "-",
+                               !measured        ? why
+                               : fit.probes > 0 ? "one probe of two is missing"
+                                                : "no probes");
+            continue;
+        }
+        size_t first = s->candidates;
+        int kept = take_experts(s, l, &fit);
+        if (kept < 0) {
+            return CALC_ERR_NOMEM;
+        }
+        calc_output_printf(out, "%14.0f%16.0f ", fit.base_mb, fit.expert_mb);
+        for (size_t j = first; j < s->candidates; j++) {
+            calc_output_printf(out, " %lld:%.0f", (long long)s->candidate[j].expert,
+                               s->candidate[j].peak_mb);
+        }
+        calc_output_printf(out, "%s\n", kept ? "" : " none fits");
+    }
+    return CALC_OK;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static calc_status write_csv(const search *s, calc_errors *errors)
+{
+    char path[CALC_AS_PATH_SIZE], number[40];
+    const char *folder = calc_flags_text(s->flags, FLAG_OUTPUT);
+    calc_output *out;
+    calc_as_path(folder, "nd_candidate_config.csv", path);
+    calc_status status = calc_output_open(&out, path, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_output_text(out, "dp,tp,pp,ep,evaluate_mem\n");
+    for (size_t i = 0; i < s->candidates; i++) {
+        const calc_taylor_candidate *c = &s->candidate[i];
+        calc_output_printf(out, "%lld,%lld,%lld,%lld,%s\n", (long long)c->layout.data,
+                           (long long)c->layout.tensor, (long long)c->layout.pipeline,
+                           (long long)c->expert, python_number(c->peak_mb, number));
+    }
+    return calc_output_close(out, errors);
+}
+
+static calc_status write_edited(const search *s, const char *folder, const char *name,
+                                const calc_taylor_edits *edits, calc_errors *errors)
+{
+    calc_text text;
+    calc_status status = calc_yaml_edit_text(s->file.text.data, s->file.text.length,
+                                             calc_flags_text(s->flags, FLAG_YAML), edits->item,
+                                             edits->count, &text, errors);
+    if (status == CALC_OK) {
+        status = calc_as_write(folder, name, text.data, text.length, errors);
+        calc_text_free(&text);
+    }
+    return status;
+}
+
+/* The configuration of a candidate, and the one for its profile. */
+static calc_status write_configs(const search *s, const calc_taylor_candidate *c, bool *profiled,
+                                 calc_errors *errors)
+{
+    char name[CALC_TAYLOR_NAME_SIZE];
+    const calc_taylor_config *config = &s->file.config;
+    const char *dataset = calc_flags_text(s->flags, FLAG_DATASET);
+    calc_taylor_edits full = {.count = 0}, small = {.count = 0};
+    calc_taylor_edits_layout(config, c, s->batch, dataset, &full);
+    calc_status status = write_edited(s, calc_flags_text(s->flags, FLAG_CONFIGS),
+                                      calc_taylor_file_name(c, name), &full, errors);
+    *profiled = status == CALC_OK &&
+                calc_taylor_edits_profile(config, c, s->batch, count_of(s->flags, FLAG_RANKS),
+                                          dataset, calc_flags_text(s->flags, FLAG_SMALL), &small);
+    return *profiled
+               ? write_edited(s, calc_flags_text(s->flags, FLAG_PROFILES), name, &small, errors)
+               : status;
+}
+
+static calc_status write_all(const search *s, calc_output *out, calc_errors *errors)
+{
+    size_t profiles = 0;
+    const char *configs = calc_flags_text(s->flags, FLAG_CONFIGS);
+    const char *profile_path = calc_flags_text(s->flags, FLAG_PROFILES);
+    calc_status status = write_csv(s, errors);
+    if (status == CALC_OK && s->candidates > 0) {
+        status = calc_as_make_folder(configs, errors);
+    }
+    if (status == CALC_OK && s->candidates > 0) {
+        status = calc_as_make_folder(profile_path, errors);
+    }
+    for (size_t i = 0; i < s->candidates && status == CALC_OK; i++) {
+        bool profiled;
+        status = write_configs(s, &s->candidate[i], &profiled, errors);
+        profiles += profiled;
+    }
+    if (status == CALC_OK) {
+        char path[CALC_AS_PATH_SIZE];
+        calc_output_printf(
+            out, "%zu candidates fit %g GB: %s, %s\n", s->candidates,
+            s->file.config.memory_mb / 1024,
+            calc_as_path(calc_flags_text(s->flags, FLAG_OUTPUT), "nd_candidate_config.csv", path),
+            configs);
+        calc_output_printf(out, "%zu of them can be profiled on %lld processors: %s\n", profiles,
+                           (long long)count_of(s->flags, FLAG_RANKS), profile_path);
+    }
+    return status;
+}
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+static calc_status read_all(search *s, calc_errors *errors)
+{
+    const char *yaml = calc_flags_text(s->flags, FLAG_YAML);
+    const char *probes = calc_flags_text(s->flags, FLAG_DRYRUN);
+    calc_status status = calc_taylor_file_read(&s->file, yaml, errors);
+    if (status == CALC_OK && calc_taylor_config_world(&s->file.config) > 1000000) {
+        status = calc_errors_at(errors, CALC_ERR_RANGE, yaml, 0, 0, NULL,
+                                "data_parallel * model_parallel * pipeline_stage = %lld: expected "
+                                "at most 1000000",
+                                (long long)calc_taylor_config_world(&s->file.config));
+    }
+    if (status == CALC_OK) {
+        status =
+            calc_taylor_system_read(&s->system, calc_flags_text(s->flags, FLAG_SYSTEM), errors);
+    }
+    if (status == CALC_OK && probes) {
+        status = calc_taylor_probes_read(&s->probes, probes, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_as_make_folder(calc_flags_text(s->flags, FLAG_OUTPUT), errors);
+    }
+    return status;
+}
+
+static calc_status find(search *s, calc_output *out, calc_errors *errors)
+{
+    calc_status status = read_all(s, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_taylor_tell(&s->file.config, calc_flags_text(s->flags, FLAG_YAML));
+    s->space = space_of(s);
+    calc_taylor_counts counts = calc_taylor_space_walk(&s->space, take_layout, s);
+    char total[CALC_HUMAN_MAX], kept[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%s candidates on %lld processors, %s pass the filters: %lld layouts\n",
+                       calc_human_integer((double)counts.total, total), (long long)s->space.world,
+                       calc_human_integer((double)counts.kept, kept), (long long)counts.layouts);
+    status = s->no_memory ? CALC_ERR_NOMEM : CALC_OK;
+    status = status == CALC_OK ? weigh(s, out) : status;
+    return status == CALC_OK ? write_all(s, out, errors) : status;
+}
 
 static calc_exit run(const calc_flags *flags)
 {
-    (void)flags;
-    return CALC_EXIT_OK;
+    search s = {.flags = flags, .batch = count_of(flags, FLAG_GBS)};
+    calc_errors errors = {0};
+    calc_output *out;
+    calc_flags_tell_unused(flags);
+    calc_status status = calc_output_open(&out, "-", &errors);
+    if (status == CALC_OK) {
+        status = find(&s, out, &errors);
+        if (status == CALC_ERR_NOMEM && errors.count == 0) {
+            calc_errors_no_memory(&errors);
+        }
+        (void)!calc_output_close(out, &errors);
+    }
+    bool found = s.candidates > 0;
+    calc_taylor_probes_free(&s.probes);
+    calc_text_free(&s.file.text);
+    free(s.layout);
+    free(s.candidate);
+    calc_exit result = calc_complain_errors(&errors);
+    return result == CALC_EXIT_OK && !found ? CALC_EXIT_INFEASIBLE : result;
 }
 
-const calc_as_tool calc_as_taylor_nd = {.planner = "taylor",
-                                        .program = "nd",
-                                        .theirs = "parallel_tool.py",
-                                        .summary = "which layouts are worth a profile",
-                                        .detail = "Lists the layouts.",
-                                        .flags = rows,
-                                        .examples = examples,
-                                        .run = run};
+const calc_as_tool calc_as_taylor_nd = {
+    .planner = "taylor",
+    .program = "nd",
+    .theirs = "parallel_tool.py",
+    .summary = "list the layouts (dp, tp, pp, ep) that are legal and fit, as parallel_tool.py does",
+    .detail =
+        "Counts the layouts of the configuration's processors, applies the filters, and keeps "
+        "those whose fullest stage fits max_device_memory: by calc's model where Taylor makes "
+        "dry runs, or by a table of peaks. Writes nd_candidate_config.csv, and for each "
+        "candidate its configuration and one that is cut down for a profile. Counts are of "
+        "(dp, tp, cp, pp), ep, optimizer shards, chunks from 0, micro-batches 1, 2 and 4, "
+        "and sequence parallelism, as Taylor counts them; memory is that of one chunk, "
+        "micro-batches of one sequence, and recomputation as in the configuration.",
+    .flags = rows,
+    .examples = examples,
+    .run = run};

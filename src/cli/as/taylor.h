@@ -1,0 +1,35 @@
+/** @file taylor.h  What Taylor's three programs share. */
+#ifndef CALC_CLI_AS_TAYLOR_H
+#define CALC_CLI_AS_TAYLOR_H
+
+#include "cli/as/flags.h"
+#include "io/text.h"
+#include "taylor/config.h"
+
+/** A flag of calc's own that all have. */
+#define CALC_TAYLOR_SYSTEM_FLAG(X)                                                                 \
+    X(SYSTEM, "--system", "SYS", TEXT, .preset = "ascend_910b", .ours = true,                      \
+      .doc = "the machine, whose framework and reserve are part of its memory: a path, or a name " \
+             "in systems/; how much there is, the configuration says")
+
+/** A configuration with its text. */
+typedef struct calc_taylor_file {
+    calc_text text; /**< owned */
+    calc_taylor_config config;
+} calc_taylor_file;
+
+/** Read it. Start with {0}. @return CALC_OK, or a status with errors added */
+CALC_MUST_USE calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path,
+                                                calc_errors *errors);
+
+/** Read a machine by path or name. */
+CALC_MUST_USE calc_status calc_taylor_system_read(calc_system *out, const char *argument,
+                                                  calc_errors *errors);
+
+/** Give errors that have no place that of a file as a whole. */
+void calc_taylor_place(calc_errors *errors, const char *path);
+
+/** Say on standard error where the configuration leaves Taylor's default. */
+void calc_taylor_tell(const calc_taylor_config *config, const char *path);
+
+#endif

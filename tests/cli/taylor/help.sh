@@ -1,0 +1,5 @@
+"$CALC" as taylor --help
+"$CALC" as taylor nd --help
+"$CALC" as taylor rank --help
+"$CALC" as taylor balance --help
+"$CALC" as --help

@@ -1,0 +1,128 @@
+#include "cli/as/flags.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const sizes[] = {"small", "large", NULL};
+
+#define FLAGS(X)                                                                                   \
+    X(FILE, "--yaml_path", "FILE", TEXT, .also = "--yaml_dir", .needed = true, .doc = "a")         \
+    X(RATIO, "-layer_ratio", "R", NUMBER, .lo = 0, .hi = 10, .preset = "0.3", .doc = "b")          \
+    X(COUNT, "--gbs", "N", WHOLE, .lo = 1, .hi = 100, .doc = "c")                                  \
+    X(CHECK, "-check", "YES|NO", BOOL, .preset = "yes", .doc = "d")                                \
+    X(SIZE, "--size", "SIZE", TEXT, .choices = sizes, .doc = "e")                                  \
+    X(SWITCH, "--quiet", NULL, BOOL, .doc = "f")
+
+enum { FLAGS(CALC_FLAG_NUMBER_OF) };
+static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const calc_as_tool tool = {.planner = "planner", .program = "program", .flags = rows};
+
+/* Words with blanks between them. */
+static bool parse(calc_flags *flags, const char *line)
+{
+    static char text[256];
+    const char *words[16];
+    size_t count = 0;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        words[count++] = word;
+    }
+    return calc_flags_parse(flags, &tool, count, words);
+}
+
+START_TEST(values_follow_or_are_joined_and_the_last_counts)
+{
+    calc_flags f;
+    ck_assert(parse(&f, "--yaml_path a -layer_ratio=0.5 --gbs 7 --gbs 8 --size small"));
+    ck_assert_str_eq(calc_flags_text(&f, FLAG_FILE), "a");
+    ck_assert_double_eq(calc_flags_number(&f, FLAG_RATIO), 0.5);
+    ck_assert_double_eq(calc_flags_number(&f, FLAG_COUNT), 8);
+    ck_assert_str_eq(calc_flags_text(&f, FLAG_SIZE), "small");
+    ck_assert(f.given[FLAG_COUNT] && !f.given[FLAG_CHECK]);
+}
+END_TEST
+
+START_TEST(what_is_not_given_is_preset_or_nothing)
+{
+    calc_flags f;
+    ck_assert(parse(&f, "--yaml_dir b"));
+    ck_assert_str_eq(calc_flags_text(&f, FLAG_FILE), "b");
+    ck_assert_double_eq(calc_flags_number(&f, FLAG_RATIO), 0.3);
+    ck_assert(isnan(calc_flags_number(&f, FLAG_COUNT)));
+    ck_assert(calc_flags_bool(&f, FLAG_CHECK));
+    ck_assert(!calc_flags_bool(&f, FLAG_SWITCH));
+    ck_assert_ptr_null(calc_flags_text(&f, FLAG_SIZE));
+    ck_assert(parse(&f, "--yaml_dir b --quiet"));
+    ck_assert(calc_flags_bool(&f, FLAG_SWITCH));
+}
+END_TEST
+
+START_TEST(truths_are_spelt_in_ten_ways)
+{
+    static const char *const yes[] = {"yes", "true", "t", "y", "1", "True", "YES"};
+    static const char *const no[] = {"no", "false", "f", "n", "0", "False", "N"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        char line[64];
+        calc_flags f;
+        snprintf(line, sizeof line, "--yaml_path a -check %s", yes[i]);
+        ck_assert(parse(&f, line) && calc_flags_bool(&f, FLAG_CHECK));
+        snprintf(line, sizeof line, "--yaml_path a -check %s", no[i]);
+        ck_assert(parse(&f, line) && !calc_flags_bool(&f, FLAG_CHECK));
+    }
+}
+END_TEST
+
+START_TEST(help_comes_before_what_is_missing)
+{
+    calc_flags f;
+    ck_assert(parse(&f, "--gbs 3 -h"));
+    ck_assert(f.help);
+}
+END_TEST
+
+static void fails(const char *line, const char *complaint)
+{
+    calc_flags f;
+    ck_assert(!parse(&f, line));
+    ck_assert_str_eq(f.complaint, complaint);
+}
+
+START_TEST(what_is_wrong_is_said_in_one_line)
+{
+    fails("", "missing --yaml_path FILE");
+    fails("--yaml_path a b", "unexpected argument \"b\"");
+    fails("--yaml_path", "--yaml_path needs a value: FILE");
+    fails("--yaml_path a -chek no", "unknown option \"-chek\", did you mean \"-check\"?");
+    fails("-yaml_path a", "unknown option \"-yaml_path\", did you mean \"--yaml_path\"?");
+    fails("--xyzzy a", "unknown option \"--xyzzy\"");
+    fails("--yaml_path a --gbs 0", "--gbs: \"0\" is not a whole number from 1 to 100");
+    fails("--yaml_path a --gbs 1.5", "--gbs: \"1.5\" is not a whole number from 1 to 100");
+    fails("--yaml_path a -layer_ratio 11", "-layer_ratio: \"11\" is not a number from 0 to 10");
+    fails("--yaml_path a -layer_ratio nan", "-layer_ratio: \"nan\" is not a number from 0 to 10");
+    fails("--yaml_path a --size huge", "--size: \"huge\" is not small or large");
+    fails("--yaml_path a -check maybe",
+          "-check: \"maybe\" is not yes, true, t, y, 1, no, false, f, n or 0");
+    fails("--yaml_path a --quiet=yes", "--quiet takes no value");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("flags");
+    TCase *tc = tcase_create("flags");
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, values_follow_or_are_joined_and_the_last_counts);
+    tcase_add_test(tc, what_is_not_given_is_preset_or_nothing);
+    tcase_add_test(tc, truths_are_spelt_in_ten_ways);
+    tcase_add_test(tc, help_comes_before_what_is_missing);
+    tcase_add_test(tc, what_is_wrong_is_said_in_one_line);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
