@@ -32,7 +32,8 @@ static divisors divisors_of(int64_t world)
     return d;
 }
 
-/* Shards of the optimizer: divisors of dp that hold whole groups of an expert's replicas. */
+/* Shards of the optimizer: divisors of dp that hold whole groups of an expert's replicas.
+ * @param replicas  1: any */
 static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
 {
     int64_t count = 0;
@@ -70,7 +71,7 @@ static void count(const calc_taylor_space *s, const divisors *d, const calc_tayl
         if (ranks % expert != 0 || (s->experts > 0 && expert > s->experts)) {
             continue;
         }
-        int64_t shards = count_shards(d, l->data, ranks / expert);
+        int64_t shards = count_shards(d, l->data, s->experts == 1 ? 1 : ranks / expert);
         for (int64_t m = 1; m <= CALC_TAYLOR_MICROBATCH_MOST; m *= 2) {
             all->total += 2 * shards * chunks;
             *kept +=

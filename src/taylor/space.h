@@ -12,8 +12,10 @@
 typedef struct calc_taylor_space {
     int64_t world, batch;
     int64_t layers, prediction; /**< num_layers, and mtp_depth beside them */
-    int64_t experts;            /**< expert parallelism is at most that; 0: without this bound */
-    int64_t heads;              /**< tensor parallelism divides that; 0: need not */
+    /** Expert parallelism is at most that; 0: without this bound; 1: there are no experts, of whose
+     *  replicas a shard of the optimizer would have to hold whole groups. */
+    int64_t experts;
+    int64_t heads; /**< tensor parallelism divides that; 0: need not */
     int64_t most_context, most_tensor, most_expert, fewest_stages, most_stages;
     int64_t sequence_from;      /**< world from which sequence parallelism is on */
     int64_t tensor_indivisible; /**< tensor parallelism is no multiple of that; 0: may be */

@@ -48,6 +48,31 @@ START_TEST(examples_have_their_published_optima)
 }
 END_TEST
 
+/* 62 layers on 16 stages: the published window is 1132.65 to 1132.67. */
+START_TEST(a_large_pipeline_has_its_published_optimum)
+{
+    const double memory_mb = 60000;
+    const calc_taylor_ask ask = {.stages = 16,
+                                 .chunks = 1,
+                                 .microbatches = 64,
+                                 .layers = {3, 59},
+                                 .memory_mb = memory_mb,
+                                 .may_full = true};
+    const calc_taylor_ratios ratios = {.dense = 0.397, .backward = 1.839, .again = 1, .head = 1.5};
+    const calc_taylor_memory memory = {
+        .layer_mb = {866, 10691},
+        .act_mb = {{479, 479, 30}, {765, 765, 30}},
+        .static_mb = {memory_mb - 51913, memory_mb - 52914, memory_mb - 46621}};
+    const calc_balance_options options = {0};
+    calc_balance_problem p;
+    calc_balance_solution s;
+    calc_taylor_problem(&ask, &ratios, &memory, &p);
+    ck_assert_int_eq(calc_balance_solve(&p, &options, &s), CALC_OK);
+    ck_assert_double_eq_tol(s.answer.step_s, 1132.662249, 5e-7);
+    ck_assert(s.proven);
+}
+END_TEST
+
 START_TEST(dense_layers_recompute_by_their_ratio_unless_as_shipped)
 {
     const balance_case *e9 = &balance_cases[8];
@@ -196,6 +221,7 @@ int main(void)
     TCase *tc = tcase_create("taylor_pipeline");
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, examples_have_their_published_optima);
+    tcase_add_test(tc, a_large_pipeline_has_its_published_optimum);
     tcase_add_test(tc, dense_layers_recompute_by_their_ratio_unless_as_shipped);
     tcase_add_test(tc, one_chunk_is_always_less_memory_and_limits_go_down_by_end);
     tcase_add_test(tc, questions_that_have_no_pipeline_are_refused);
