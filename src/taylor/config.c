@@ -132,6 +132,10 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     if (status != CALC_OK) {
         return status;
     }
+    const calc_setting *context = find(r, "parallel_config.context_parallel");
+    if (context && context->value[0] && strcmp(context->value, "1") != 0) {
+        return wrong(r, context, "1, since the planner has no context parallelism");
+    }
     bool full = false;
     bool selective = false;
     status = asks(r, "parallel.enable_parallel_optimizer", &out->shards);

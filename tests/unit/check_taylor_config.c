@@ -109,6 +109,9 @@ START_TEST(what_is_wrong_is_told_with_its_place)
     fails("parallel_config.pipeline_stage", "0",
           "a.yaml:22:3: parallel_config.pipeline_stage: expected a whole number from 1, found "
           "\"0\"");
+    fails("parallel_config.context_parallel", "2",
+          "a.yaml:27:3: parallel_config.context_parallel: expected 1, since the planner has no "
+          "context parallelism, found \"2\"");
     fails("model.model_config.num_layers", "",
           "a.yaml: model.model_config.num_layers or model.model_config.num_hidden_layers is "
           "missing");

@@ -8,9 +8,12 @@
 calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path, calc_errors *errors)
 {
     calc_status status = calc_text_read(&out->text, path, errors);
-    return status == CALC_OK ? calc_taylor_config_parse(&out->config, out->text.data,
-                                                        out->text.length, path, errors)
-                             : status;
+    if (status == CALC_OK) {
+        status =
+            calc_taylor_config_parse(&out->config, out->text.data, out->text.length, path, errors);
+        calc_taylor_place(errors, path);
+    }
+    return status;
 }
 
 calc_status calc_taylor_system_read(calc_system *out, const char *argument, calc_errors *errors)

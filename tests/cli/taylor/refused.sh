@@ -44,3 +44,7 @@ sed 's/recompute_config:/recompute_config: yes/; /^  .*recompute/d' a.yaml > b.y
 try taylor balance -yaml b.yaml
 printf 'a: [1\n' > b.yaml
 try taylor balance -yaml b.yaml
+sed '/hidden_size/d; /seq_length/d' a.yaml > b.yaml
+try taylor balance -yaml b.yaml
+sed 's/pp_interleave_num: 1/pp_interleave_num: 5/' a.yaml > b.yaml
+try taylor balance -yaml b.yaml
