@@ -24,7 +24,7 @@
       .doc = "no effect: nothing is run")                                                          \
     X(SOLVER, "-solver_name", "NAME", TEXT, .also = "-solver", .preset = "calc",                   \
       .choices = calc_taylor_solvers,                                                              \
-      .doc = "calc's own search, GLPK, or the command highs if there is one")                      \
+      .doc = "calc's own search, GLPK, or the command highs; without such a command calc's")       \
     X(DENSE, "-layer_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "0.33",                    \
       .doc = "forward time of a dense layer, in layers with experts")                              \
     X(BACKWARD, "-b_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "2.0",                      \
@@ -320,7 +320,9 @@ static calc_status balance(request *r, calc_errors *errors)
     status = find_memory(r, errors);
     if (status == CALC_OK) {
         show_question(r);
+        calc_taylor_solver wanted = r->job.solver;
         status = calc_taylor_solve(&r->job, errors);
+        calc_taylor_tell_solver(&r->job, wanted);
     }
     if (status == CALC_OK) {
         calc_taylor_show(&r->job, r->out);

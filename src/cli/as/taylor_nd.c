@@ -22,7 +22,7 @@
       .doc = "no effect: nothing is run")                                                          \
     X(DRYRUN, "--dryrun_data_dir", "FILE", TEXT,                                                   \
       .doc = "peaks that were measured, instead of calc's model: CSV, dp,tp,pp,ep,peak_mem [MB], " \
-             "two rows with different ep for each dp,tp,pp")                                       \
+             "two rows with different ep for each dp,tp,pp; a folder of logs is not read")         \
     X(PROFILE_DATA, "--profile_data_dir", "PATH", TEXT, .unused = true,                            \
       .doc = "no effect: calc as taylor rank reads profiles")                                      \
     X(PARALLEL, "--parallel_num", "N", WHOLE, .lo = 1, .hi = 1e6, .unused = true,                  \

@@ -31,7 +31,7 @@
     X(PROFILE_DATA, "--profile_data_dir", "PATH", TEXT, .unused = true,                            \
       .doc = "no effect: timelines are not read")                                                  \
     X(SOLVER, "--solver_name", "NAME", TEXT, .preset = "calc", .choices = calc_taylor_solvers,     \
-      .doc = "calc's own search, GLPK, or the command highs if there is one")                      \
+      .doc = "calc's own search, GLPK, or the command highs; without such a command calc's")       \
     X(GBS, "--gbs", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1024", .doc = "global batch size")  \
     X(CANDIDATES, "--nd_path", "FILE", TEXT,                                                       \
       .doc = "only the layouts of this nd_candidate_config.csv")                                   \
@@ -137,6 +137,12 @@ static bool agrees(const calc_taylor_result *one)
            c->pipeline == named->layout.pipeline && c->expert == named->expert;
 }
 
+static calc_taylor_solver wanted_solver(const ranking *r)
+{
+    return (calc_taylor_solver)calc_choice_index(calc_taylor_solvers,
+                                                 calc_flags_text(r->flags, FLAG_SOLVER));
+}
+
 static void fill_job(const ranking *r, calc_taylor_result *one)
 {
     calc_taylor_job *j = &one->job;
@@ -144,8 +150,7 @@ static void fill_job(const ranking *r, calc_taylor_result *one)
     j->ask.less_memory = less && strcmp(less, "1") == 0;
     j->ask.shipped = calc_flags_bool(r->flags, FLAG_COMPAT);
     j->check = calc_flags_bool(r->flags, FLAG_CHECK);
-    j->solver = (calc_taylor_solver)calc_choice_index(calc_taylor_solvers,
-                                                      calc_flags_text(r->flags, FLAG_SOLVER));
+    j->solver = wanted_solver(r);
     j->time_limit_s = r->flags->given[FLAG_TIME] ? calc_flags_number(r->flags, FLAG_TIME) : 0;
 }
 
@@ -279,6 +284,9 @@ static calc_exit run(const calc_flags *flags)
     if (status == CALC_OK) {
         qsort(r.item, r.count, sizeof *r.item, by_cost);
         found = isfinite(r.item[0]->cost_ms);
+        if (found) {
+            calc_taylor_tell_solver(&r.item[0]->job, wanted_solver(&r));
+        }
         calc_taylor_result_table(r.item, r.count, out);
         (void)!write_results(&r, out, &errors);
     }

@@ -41,7 +41,14 @@ static calc_status solve_once(calc_taylor_job *j, calc_errors *errors)
     }
     calc_solver_solve *solve =
         j->solver == CALC_TAYLOR_SOLVER_GLPK ? calc_solver_glpk : calc_solver_highs;
-    return calc_solver_divide(&j->problem, solve, &options, &j->solution, errors);
+    calc_errors before = *errors;
+    calc_status status = calc_solver_divide(&j->problem, solve, &options, &j->solution, errors);
+    if (status == CALC_ERR_NOT_FOUND) { /* a planner whose preset it is would not stop here */
+        *errors = before;
+        j->solver = CALC_TAYLOR_SOLVER_CALC;
+        status = calc_balance_solve(&j->problem, &options, &j->solution);
+    }
+    return status;
 }
 
 /* Peaks by calc's model; how much the ends are over, at most. @return whether none is */
@@ -93,6 +100,13 @@ static calc_status solve_rounds(calc_taylor_job *j, calc_errors *errors)
     }
     j->fits = j->solution.feasible && !j->check;
     return status;
+}
+
+void calc_taylor_tell_solver(const calc_taylor_job *j, calc_taylor_solver wanted)
+{
+    if (j->solver != wanted) {
+        fprintf(stderr, "no command \"highs\" in the folders of PATH: by calc's own search\n");
+    }
 }
 
 calc_status calc_taylor_solve(calc_taylor_job *j, calc_errors *errors)

@@ -47,8 +47,12 @@ CALC_MUST_USE calc_status calc_taylor_job_of(const calc_taylor_config *config,
                                              const calc_system *system, int64_t batch,
                                              calc_taylor_job *out, calc_errors *errors);
 
-/** Solve it. @return CALC_OK, whatever fits; CALC_ERR_NOMEM; what the solver returns */
+/** Solve it. Without a command `highs` CALC_TAYLOR_SOLVER_HIGHS becomes CALC_TAYLOR_SOLVER_CALC.
+ *  @return CALC_OK, whatever fits; CALC_ERR_NOMEM; what the solver returns */
 CALC_MUST_USE calc_status calc_taylor_solve(calc_taylor_job *job, calc_errors *errors);
+
+/** Say on standard error if it was solved by another solver than was wanted. */
+void calc_taylor_tell_solver(const calc_taylor_job *job, calc_taylor_solver wanted);
 
 enum { CALC_TAYLOR_STEM_SIZE = 160 };
 
