@@ -41,6 +41,7 @@ typedef struct calc_planner {
     const calc_exec *only; /**< balance this layout alone; NULL: all of the space */
     bool keep_order;       /**< chips stand along the pipeline in the order given only */
     bool recompute;        /**< stages may recompute layers */
+    bool alike_on_chip;    /**< stages on one chip recompute the same number of layers */
     double join_latency_s; /**< of messages between different chips */
     size_t top;            /**< how many to find */
     double time_limit_s;   /**< 0: none */

@@ -113,6 +113,7 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
     if (why) {
         return why;
     }
+    out->alike_on_chip = planner->alike_on_chip;
     int stages = (int)out->shape.stages;
     for (int at = 0; at < stages * out->shape.chunks; at++) {
         int here = of_stage[calc_balance_stage_of(&out->shape, at)];

@@ -18,6 +18,8 @@
       .doc = "latency of messages between different chips, beside the slower network's",           \
       .preset = "0")                                                                               \
     X(NO_RECOMPUTE, "no-recompute", NULL, .doc = "never recompute activations")                    \
+    X(ALIKE, "recompute-per-chip", NULL,                                                           \
+      .doc = "stages on the same chip recompute the same number of layers")                        \
     X(BALANCE_ONLY, "balance-only", "EXE",                                                         \
       .doc = "only spread the layers of this layout, and decide what its stages recompute")        \
     X(AXIS, "axis", "FIELD=VALUES",                                                                \

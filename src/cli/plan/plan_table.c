@@ -226,6 +226,37 @@ static void write_even(calc_output *out, const calc_plan_task *t, const calc_pla
         calc_human_seconds(stats.total_time, time), calc_human_percent(more, percent));
 }
 
+/* One layer more recomputed on the stage with least room: what it frees and costs. */
+static void write_more_recompute(calc_output *out, const calc_plan_task *t,
+                                 const calc_planner_found *f, size_t fullest,
+                                 const calc_stage_stats *before)
+{
+    const calc_system *system = system_of(t, f);
+    calc_stage_run place[CALC_MAX_PLACES];
+    calc_stage_stats stage[CALC_MAX_PLACES];
+    calc_exec e = f->exec;
+    calc_stats stats;
+    calc_errors ignored = {0};
+    char bytes[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
+    int64_t count = calc_stage_list_expand(&e.stages, place);
+    calc_stage_run *run = &place[fullest];
+    if (count == 0 || !t->planner.recompute || run->recompute_blocks >= run->blocks) {
+        return;
+    }
+    run->recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    run->recompute_blocks = (int16_t)(run->recompute_blocks > 0 ? run->recompute_blocks + 1 : 1);
+    if (!calc_stage_list_pack(place, count, &e.stages) ||
+        calc_check(&t->app, system, &e, &ignored) != CALC_OK) {
+        return;
+    }
+    calc_run(&t->app, system, &e, CALC_COMPAT_NONE, &stats);
+    calc_each_stage(&t->app, system, &e, CALC_COMPAT_NONE, stage, CALC_MAX_PLACES);
+    calc_output_printf(
+        out, "One layer more recomputed there frees %s and adds %s to the step.\n",
+        calc_human_bytes(fmax(0, before->mem_tier1 - stage[fullest].mem_tier1), bytes),
+        calc_human_percent(fmax(0, stats.total_time / f->stats.total_time - 1), percent));
+}
+
 /* The stage that all others wait for, and the one that has least room. */
 static void write_binding(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
                           const calc_stage_stats *stage, size_t count)
@@ -248,6 +279,7 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
     char bytes[CALC_HUMAN_MAX];
     calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
                        fullest, calc_human_bytes(room, bytes));
+    write_more_recompute(out, t, f, fullest, &stage[fullest]);
 }
 
 /* One GiB more on every chip: balanced again. */

@@ -276,6 +276,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     t->planner.space = &t->space;
     t->planner.keep_order = calc_opt_value(args, CALC_PLAN_OPT_KEEP_ORDER) != NULL;
     t->planner.recompute = calc_opt_value(args, CALC_PLAN_OPT_NO_RECOMPUTE) == NULL;
+    t->planner.alike_on_chip = calc_opt_value(args, CALC_PLAN_OPT_ALIKE) != NULL;
     t->planner.top = (size_t)top;
     t->planner.threads = (int)threads;
     return calc_errors_first(errors);
