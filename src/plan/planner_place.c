@@ -100,6 +100,11 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
 {
     int of_stage[CALC_BALANCE_STAGES];
     int stage = 0;
+    if (l->none.pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
+        l->none.pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V) {
+        return "under ZB-V or DualPipeV has both ends of the model on its stages, which a list of "
+               "stages does not say";
+    }
     for (int i = 0; i < place->kinds; i++) {
         chip[i] = l->chip[place->chip[i]];
         if (!l->legal[place->chip[i]]) {
