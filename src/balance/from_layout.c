@@ -278,26 +278,40 @@ static double exposed_s(const calc_exec *e, const calc_stage_reduction *r)
            (calc_stage_gathers_beside(&e->strategy) ? r->gather_beside_s : r->gather_s);
 }
 
+calc_balance_end calc_balance_end_of(const calc_balance_chip *chip, const calc_balance_problem *p,
+                                     const calc_balance_share *share, int stage)
+{
+    const calc_layout *l = chip[p->stage[stage].chip].full;
+    calc_stage_pass pass;
+    calc_stage_class c = divided(l, p, share, stage, &pass);
+    calc_stage_weights w = calc_stage_weights_sum(&l->terms, &c);
+    calc_stage_reduction r =
+        calc_stage_reduction_sum(&l->terms, &l->links, &c, &w, &pass, l->stages.chunks);
+    return (calc_balance_end){exposed_s(l->exec, &r), calc_stage_optimizer_sum(&l->terms, &c, &w)};
+}
+
+calc_balance_step calc_balance_step_of(const calc_balance_chip *chip, const calc_balance_problem *p,
+                                       const calc_balance_share *share, double pipeline_s)
+{
+    calc_balance_step out = {.pipeline_s = pipeline_s};
+    double growth = 0;
+    for (int stage = 0; stage < p->shape.stages; stage++) {
+        const calc_layout *l = chip[p->stage[stage].chip].full;
+        calc_balance_end end = calc_balance_end_of(chip, p, share, stage);
+        out.reduction_s = calc_max(out.reduction_s, end.reduction_s);
+        out.optimizer_s = calc_max(out.optimizer_s, end.optimizer_s);
+        out.tied_s = calc_max(out.tied_s, l->links.tied_s);
+        growth = calc_max(growth, l->terms.growth);
+        out.overhead_s = calc_max(out.overhead_s, l->terms.overhead_s);
+    }
+    out.straggler_s = pipeline_s * growth;
+    out.total_s = out.reduction_s +
+                  (pipeline_s + out.straggler_s + out.tied_s + out.optimizer_s + out.overhead_s);
+    return out;
+}
+
 double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *p,
                             const calc_balance_share *share, double pipeline_s)
 {
-    double reduction_s = 0;
-    double optimizer_s = 0;
-    double tied_s = 0;
-    double growth = 0;
-    double overhead_s = 0;
-    for (int stage = 0; stage < p->shape.stages; stage++) {
-        const calc_layout *l = chip[p->stage[stage].chip].full;
-        calc_stage_pass pass;
-        calc_stage_class c = divided(l, p, share, stage, &pass);
-        calc_stage_weights w = calc_stage_weights_sum(&l->terms, &c);
-        calc_stage_reduction r =
-            calc_stage_reduction_sum(&l->terms, &l->links, &c, &w, &pass, l->stages.chunks);
-        reduction_s = calc_max(reduction_s, exposed_s(l->exec, &r));
-        optimizer_s = calc_max(optimizer_s, calc_stage_optimizer_sum(&l->terms, &c, &w));
-        tied_s = calc_max(tied_s, l->links.tied_s);
-        growth = calc_max(growth, l->terms.growth);
-        overhead_s = calc_max(overhead_s, l->terms.overhead_s);
-    }
-    return reduction_s + (pipeline_s + pipeline_s * growth + tied_s + optimizer_s + overhead_s);
+    return calc_balance_step_of(chip, p, share, pipeline_s).total_s;
 }

@@ -40,10 +40,32 @@ typedef struct calc_balance_chip {
 const char *calc_balance_of_layouts(const calc_balance_chip *chip, int chips,
                                     const int *chip_of_stage, calc_balance_problem *out);
 
-/** The step of a division [s]: the pipeline, stragglers, the reduction and gathering that are
- *  exposed and the optimizer of the stages that take longest for them, and the fixed time.
- *  @param share       [stages * chunks]
+/** What follows the pipeline of one stage [s]. */
+typedef struct calc_balance_end {
+    double reduction_s; /**< gradients and updated weights, as far as they are exposed */
+    double optimizer_s;
+} calc_balance_end;
+
+/** @param share  [stages * chunks] */
+calc_balance_end calc_balance_end_of(const calc_balance_chip *chip,
+                                     const calc_balance_problem *problem,
+                                     const calc_balance_share *share, int stage);
+
+/** The step of a division [s]: its parts add up to total_s. */
+typedef struct calc_balance_step {
+    double pipeline_s, straggler_s;
+    double tied_s;                   /**< gradients of the table that both ends share */
+    double reduction_s, optimizer_s; /**< of the stages that take longest for each */
+    double overhead_s, total_s;
+} calc_balance_step;
+
+/** @param share       [stages * chunks]
  *  @param pipeline_s  of it: calc_balance_answer.step_s */
+calc_balance_step calc_balance_step_of(const calc_balance_chip *chip,
+                                       const calc_balance_problem *problem,
+                                       const calc_balance_share *share, double pipeline_s);
+
+/** All of it [s]. */
 double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *problem,
                             const calc_balance_share *share, double pipeline_s);
 
