@@ -17,15 +17,17 @@ declare -A allowed=(
     [validate]="base spec model io validate"
     [calibrate]="base spec model io validate calibrate"
     [balance]="base spec model balance"
+    [aiak]="base spec model balance aiak"
     [plan]="base spec model balance sweep plan"
     [taylor]="base spec model io formats balance taylor"
     [report]="base spec model io report"
-    [cli]="base spec model io formats balance sweep plan validate calibrate taylor report session cli"
+    [cli]="base spec model io formats balance aiak sweep plan validate calibrate taylor report session cli"
 )
 # Folders of the command: what they share is in shell and draw.
 declare -A shared=(
     [shell]=""
     [draw]=""
+    [as]="run"
     [calibrate]="validate"
     [plan]="sweep run"
     [report]="run sweep validate"

@@ -5,5 +5,6 @@
 #include "cli/as/flags.h"
 
 extern const calc_as_tool calc_as_taylor_nd, calc_as_taylor_rank, calc_as_taylor_balance;
+extern const calc_as_tool calc_as_aiak;
 
 #endif

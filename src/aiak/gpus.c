@@ -1,0 +1,90 @@
+#include "aiak/gpus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+
+enum { MOST_DIGITS = 9 };
+
+static void list_chips(char *text, size_t size)
+{
+    for (const calc_aiak_name *chip = calc_aiak_chips; chip->name; chip++) {
+        calc_append(text, size, "%s%s",
+                    chip == calc_aiak_chips ? ""
+                    : chip[1].name          ? ", "
+                                            : " or ",
+                    chip->name);
+    }
+}
+
+/* A number from 1, or -1. */
+static bool read_most(const char *text, size_t length, int64_t *out)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (length == 2 && strncmp(text, "-1", 2) == 0) {
+        *out = CALC_AIAK_UNLIMITED;
+        return true;
+    }
+    *out = strtoll(text, NULL, 10);
+    return digits == length && length > 0 && length <= MOST_DIGITS && *out > 0;
+}
+
+static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char *complaint,
+                     size_t size)
+{
+    char name[32], list[128] = "";
+    size_t named = strcspn(text, ":,");
+    snprintf(name, sizeof name, "%.*s", (int)named, text);
+    calc_aiak_gpu gpu = {calc_aiak_find(calc_aiak_chips, name), CALC_AIAK_UNLIMITED};
+    if (!gpu.chip) {
+        list_chips(list, sizeof list);
+        snprintf(complaint, size, "\"%s\" is no chip: %s", name, list);
+        return false;
+    }
+    if (named < length && !read_most(text + named + 1, length - named - 1, &gpu.most)) {
+        snprintf(complaint, size, "\"%.*s\" is no number of %s: 1 or more, or -1 for any",
+                 (int)(length - named - 1), text + named + 1, name);
+        return false;
+    }
+    for (int i = 0; i < out->count; i++) {
+        if (out->of[i].chip == gpu.chip) {
+            snprintf(complaint, size, "%s is named twice", name);
+            return false;
+        }
+    }
+    out->of[out->count++] = gpu;
+    return true;
+}
+
+bool calc_aiak_gpus_parse(const char *text, calc_aiak_gpus *out, char *complaint, size_t size)
+{
+    *out = (calc_aiak_gpus){.count = 0};
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        if (!read_one(text, length, out, complaint, size)) {
+            return false;
+        }
+        if (!text[length]) {
+            return true;
+        }
+        text += length + 1;
+    }
+}
+
+bool calc_aiak_gpus_suffice(const calc_aiak_gpus *gpus, int64_t count, char *complaint, size_t size)
+{
+    int64_t all = 0;
+    for (int i = 0; i < gpus->count; i++) {
+        if (gpus->of[i].most == CALC_AIAK_UNLIMITED) {
+            return true;
+        }
+        all += gpus->of[i].most;
+    }
+    if (all < count) {
+        snprintf(complaint, size, "%lld processors at most, fewer than %lld", (long long)all,
+                 (long long)count);
+    }
+    return all >= count;
+}

@@ -1,0 +1,267 @@
+#include "aiak/pipeline.h"
+
+#include <math.h>
+
+#include "spec/absent.h"
+#include "spec/field.h"
+
+/* ---- Layouts --------------------------------------------------------------------------------- */
+
+static calc_attention_type attention_of(const calc_app *app)
+{
+    bool grouped = app->kv_heads > 0 && app->kv_heads < app->attn_heads;
+    return grouped ? CALC_ATTENTION_TYPE_GROUPED_QUERY : CALC_ATTENTION_TYPE_MULTIHEAD;
+}
+
+void calc_aiak_exec(const calc_aiak_task *task, const calc_aiak_sizes *sizes,
+                    calc_balance_recompute recompute, calc_exec *e)
+{
+    static const calc_activation_recompute words[CALC_BALANCE_RECOMPUTES] = {
+        CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY,
+        CALC_ACTIVATION_RECOMPUTE_FULL};
+    bool split = sizes->tensor_par > 1;
+    bool sharded = sizes->data_par > 1;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), e);
+    e->num_procs = task->gpus;
+    e->pipeline_par = sizes->stages;
+    e->pipeline_interleaving = 1;
+    e->batch_size = task->batch;
+    e->microbatch_size = sizes->microbatch;
+    e->seq_size = task->sequence;
+    e->training = true;
+    e->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    e->pipeline_par_net = 1;
+    calc_strategy *s = &e->strategy;
+    s->tensor_par = sizes->tensor_par;
+    s->data_par = sizes->data_par;
+    s->data_par_net = 1;
+    s->datatype = CALC_DATATYPE_BFLOAT16;
+    s->fused_activation = true;
+    s->flash_attention = true;
+    s->attention_type = attention_of(task->app);
+    s->activation_recompute = words[recompute];
+    s->optimizer_sharding = sharded;
+    s->zero_stage = sharded;
+    s->tensor_par_comm_type =
+        split ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+    /* Full recomputation repeats the all-gather as it is. */
+    s->seq_par_ag_redo = split && recompute != CALC_BALANCE_FULL;
+    s->memory_model = CALC_MEMORY_MODEL_MEGATRON;
+}
+
+void calc_aiak_layouts_of(const calc_aiak_task *task, const calc_aiak_sizes *sizes,
+                          calc_aiak_layouts *out)
+{
+    for (int how = 0; how < CALC_BALANCE_RECOMPUTES; how++) {
+        calc_aiak_exec(task, sizes, (calc_balance_recompute)how, &out->exec[how]);
+        for (int i = 0; i < task->chips; i++) {
+            calc_layout_of(task->app, task->system[i], &out->exec[how], CALC_COMPAT_NONE, NULL,
+                           &out->of[i][how]);
+        }
+    }
+}
+
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+void calc_aiak_chips_of(const calc_aiak_layouts *layouts, const calc_aiak_chain *chain,
+                        calc_balance_chip out[CALC_AIAK_CHIPS])
+{
+    for (int i = 0; i < chain->kinds; i++) {
+        int chip = chain->chip[i];
+        const calc_layout *of = layouts->of[chip];
+        out[i] =
+            (calc_balance_chip){.full = &of[CALC_BALANCE_FULL], .none = &of[CALC_BALANCE_NONE]};
+        out[i].selective = chain->selective[i] ? &of[CALC_BALANCE_SELECTIVE] : NULL;
+    }
+}
+
+static void always_select(calc_balance_layer *layer)
+{
+    layer->agrad_s += layer->again_s[CALC_BALANCE_SELECTIVE];
+    for (int i = 0; i < CALC_BALANCE_RECOMPUTES; i++) {
+        layer->again_s[i] = 0;
+        layer->flight_bytes[i] = layer->flight_bytes[CALC_BALANCE_SELECTIVE];
+    }
+}
+
+const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layouts *layouts,
+                              const calc_aiak_chain *chain, calc_balance_problem *out)
+{
+    calc_balance_chip chip[CALC_AIAK_CHIPS];
+    int of_stage[CALC_BALANCE_STAGES];
+    int stage = 0;
+    for (int i = 0; i < chain->kinds; i++) {
+        for (int left = chain->stages[i]; left > 0 && stage < CALC_BALANCE_STAGES; left--) {
+            of_stage[stage++] = i;
+        }
+    }
+    calc_aiak_chips_of(layouts, chain, chip);
+    const char *why = calc_balance_of_layouts(chip, chain->kinds, of_stage, out);
+    if (why) {
+        return why;
+    }
+    out->may_select = false;
+    out->alike_on_chip = true;
+    for (int i = 0; i < chain->kinds; i++) {
+        for (int kind = 0; kind < CALC_BALANCE_KINDS && chain->selective[i]; kind++) {
+            always_select(&out->layer[i][kind]);
+        }
+    }
+    for (int i = 0; i < stage; i++) {
+        if (chain->selective[of_stage[i]]) {
+            out->stage[i].working_bytes = 0;
+        }
+    }
+    if (chain->kinds == 1) {
+        out->may_full = !chain->selective[0];
+        out->least_layers = out->most_layers = (int)(task->app->num_blocks / out->shape.stages);
+    }
+    return NULL;
+}
+
+/* What a stage has for its layers, if some of them recompute in full or none. */
+static double left_bytes(const calc_balance_problem *p, int stage, bool full, double in_flight)
+{
+    const calc_balance_stage *s = &p->stage[stage];
+    return s->limit_bytes - s->fixed_bytes - (full ? s->working_bytes : 0) -
+           in_flight * p->place[stage].flight_bytes;
+}
+
+static double in_flight_of(const calc_balance_problem *p, int stage)
+{
+    return fmin((double)(p->shape.stages - stage), (double)p->shape.microbatches);
+}
+
+/* Layers that it has room for, all of them recomputed in full or none. */
+static double room(const calc_balance_problem *p, int stage, bool full)
+{
+    const calc_balance_layer *layer = &p->layer[p->stage[stage].chip][0];
+    double in_flight = in_flight_of(p, stage);
+    double left = left_bytes(p, stage, full, in_flight);
+    int how = full ? CALC_BALANCE_FULL : CALC_BALANCE_NONE;
+    double each = layer->held_bytes + in_flight * layer->flight_bytes[how];
+    return left > 0 ? floor(left / each * (1 + 1e-12)) : 0;
+}
+
+bool calc_aiak_too_large(const calc_balance_problem *p)
+{
+    double layers = 0;
+    for (int stage = 0; stage < p->shape.stages; stage++) {
+        double most = fmax(room(p, stage, false), p->may_full ? room(p, stage, true) : 0);
+        if (most < p->least_layers) {
+            return true;
+        }
+        layers += p->most_layers > 0 ? fmin(most, p->most_layers) : most;
+    }
+    return layers < p->layers[0] + p->layers[1];
+}
+
+/* ---- What it takes at least ------------------------------------------------------------------ */
+
+/* A stage: what each layer adds to the sum, and to what the stage stays beside it; of how many
+ * layers on some must recompute, and at most. */
+typedef struct limits {
+    double layer_s, stays_s, place_stays_s, again_stays_s;
+    double plain, most;
+    double again_per_layer, again_at; /**< so many recompute of n layers: a n + b, rounded up */
+} limits;
+
+static limits limits_of(const calc_balance_problem *p, int stage)
+{
+    const calc_balance_layer *layer = &p->layer[p->stage[stage].chip][0];
+    const calc_balance_place *place = &p->place[stage];
+    double more = (double)p->shape.microbatches - 1;
+    double in_flight = in_flight_of(p, stage);
+    double ahead = in_flight - 1;
+    double layer_s = layer->fw_s + layer->agrad_s + layer->wgrad_s;
+    double place_s = place->fw_s + place->agrad_s + place->wgrad_s;
+    double spared = in_flight * (layer->flight_bytes[CALC_BALANCE_NONE] -
+                                 layer->flight_bytes[CALC_BALANCE_FULL]);
+    double each = layer->held_bytes + in_flight * layer->flight_bytes[CALC_BALANCE_NONE];
+    limits out = {.layer_s = layer_s,
+                  .stays_s = more * layer_s - ahead * layer->fw_s,
+                  .place_stays_s = more * place_s - ahead * place->fw_s,
+                  .again_stays_s = more * layer->again_s[CALC_BALANCE_FULL],
+                  .plain = room(p, stage, false)};
+    out.most = p->may_full ? fmax(out.plain, room(p, stage, true)) : out.plain;
+    if (p->may_full && spared > 0) {
+        out.again_per_layer = each / spared;
+        out.again_at = -left_bytes(p, stage, true, in_flight) / spared;
+    }
+    return out;
+}
+
+/* Layers that a stage may have, whole ones, not to stay longer. */
+static double whole_layers(const limits *l, double layers, double stays_s)
+{
+    double may = l->stays_s > 0 ? (stays_s - l->place_stays_s) / l->stays_s : layers;
+    int n = (int)(fmin(fmin(fmax(may, 0), l->most), layers) * (1 + 1e-12));
+    while (n > l->plain) {
+        double again = ceil((l->again_per_layer * n + l->again_at) * (1 - 1e-9));
+        if (l->place_stays_s + n * l->stays_s + again * l->again_stays_s <= stays_s * (1 + 1e-12)) {
+            break;
+        }
+        n--;
+    }
+    return n;
+}
+
+/* What the stages stay at least for all layers to have a place, by halving. */
+static double least_stay_s(const limits *of, int stages, double layers, double most_s)
+{
+    double least_s = 0;
+    for (int i = 0; i < 48; i++) {
+        double middle_s = (least_s + most_s) / 2;
+        double left = layers;
+        for (int k = 0; k < stages && left > 0; k++) {
+            left -= whole_layers(&of[k], layers, middle_s);
+        }
+        *(left <= 0 ? &most_s : &least_s) = middle_s;
+    }
+    return most_s;
+}
+
+/* The sum over all stages if none stays longer than that, layers in parts and not recomputed: the
+ * fastest stages first, which are `order`. */
+static double sum_s(const limits *of, const int *order, int stages, double layers, double stays_s)
+{
+    double all_s = 0;
+    for (int i = 0; i < stages && layers > 0; i++) {
+        const limits *l = &of[order[i]];
+        double may = l->stays_s > 0 ? (stays_s - l->place_stays_s) / l->stays_s : layers;
+        double mine = fmin(fmin(fmax(may, 0), l->most), layers);
+        all_s += mine * l->layer_s;
+        layers -= mine;
+    }
+    return all_s;
+}
+
+double calc_aiak_bound_s(const calc_balance_problem *p)
+{
+    limits of[CALC_BALANCE_STAGES];
+    int order[CALC_BALANCE_STAGES];
+    int stages = (int)p->shape.stages;
+    double layers = p->layers[0] + p->layers[1];
+    double ends_s = 0;
+    double most_s = 0;
+    for (int i = 0; i < stages; i++) {
+        int at = i;
+        of[i] = limits_of(p, i);
+        ends_s += p->place[i].fw_s + p->place[i].agrad_s + p->place[i].wgrad_s;
+        most_s = fmax(most_s, of[i].place_stays_s + layers * (of[i].stays_s + of[i].again_stays_s));
+        for (; at > 0 && of[order[at - 1]].layer_s > of[i].layer_s; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    /* The least of both together lies between these, which come closer by a third. */
+    double low_s = least_stay_s(of, stages, layers, most_s);
+    double high_s = most_s;
+    for (int i = 0; i < 48; i++) {
+        double third_s = (high_s - low_s) / 3;
+        double a_s = low_s + third_s + sum_s(of, order, stages, layers, low_s + third_s);
+        double b_s = high_s - third_s + sum_s(of, order, stages, layers, high_s - third_s);
+        *(a_s < b_s ? &high_s : &low_s) = a_s < b_s ? high_s - third_s : low_s + third_s;
+    }
+    return (low_s + sum_s(of, order, stages, layers, high_s) + ends_s) * (1 - 1e-9);
+}

@@ -1,0 +1,393 @@
+#include "aiak/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "aiak/gpus.h"
+#include "aiak/sizes.h"
+
+enum {
+    ROOM = 20000,      /* candidates that are put in order at a time */
+    EVALUATIONS = 200, /* of each: more change nothing but the proof */
+    WORK_OF_CANDIDATE = 300,
+    MOST_WORK = 30000000 /* numbers of stages, and candidates: of five chips without a limit */
+};
+
+/* What is to be balanced: sizes and the chips of the stages. */
+typedef struct candidate {
+    double least_s;
+    const calc_aiak_bound *bound;
+    calc_aiak_chain chain;
+} candidate;
+
+typedef struct search {
+    const calc_aiak_task *task;
+    int top;
+    calc_aiak_strategy *best;
+    calc_aiak_found *found;
+    const calc_aiak_sizes *sizes; /* whose layouts these are */
+    calc_aiak_layouts layouts;
+    calc_balance_problem problem;
+    calc_balance_solution solution;
+    calc_aiak_strategy now;
+    int64_t work;
+    candidate *candidate; /* [ROOM] */
+    size_t count;
+} search;
+
+/* ---- The best -------------------------------------------------------------------------------- */
+
+static int compare_doubles(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static double most_bytes(const calc_aiak_strategy *s)
+{
+    double most = 0;
+    for (int i = 0; i < s->chain.kinds; i++) {
+        most = calc_max(most, s->most_bytes[i]);
+    }
+    return most;
+}
+
+/* Negative if a comes before b. */
+static int compare_strategies(const calc_aiak_strategy *a, const calc_aiak_strategy *b)
+{
+    const int differ[] = {
+        compare_doubles(b->tokens_per_s, a->tokens_per_s), a->sizes.stages - b->sizes.stages,
+        a->sizes.tensor_par - b->sizes.tensor_par, a->sizes.microbatch - b->sizes.microbatch,
+        compare_doubles(most_bytes(a), most_bytes(b))};
+    for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {
+        if (differ[i] != 0) {
+            return differ[i];
+        }
+    }
+    return 0;
+}
+
+static bool same_chain(const calc_aiak_strategy *a, const calc_aiak_sizes *sizes,
+                       const calc_aiak_chain *chain)
+{
+    return a->sizes.stages == sizes->stages && a->sizes.tensor_par == sizes->tensor_par &&
+           a->sizes.microbatch == sizes->microbatch && a->chain.kinds == chain->kinds &&
+           memcmp(a->chain.chip, chain->chip, sizeof chain->chip) == 0 &&
+           memcmp(a->chain.stages, chain->stages, sizeof chain->stages) == 0;
+}
+
+/* Where the same sizes on the same chips are among the best; their number if they are not. */
+static int place_of(const search *s, const calc_aiak_sizes *sizes, const calc_aiak_chain *chain)
+{
+    int at = 0;
+    while (at < s->found->count && !same_chain(&s->best[at], sizes, chain)) {
+        at++;
+    }
+    return at;
+}
+
+/* Of strategies that differ in recomputation only the best is kept. */
+static void keep(search *s)
+{
+    int *count = &s->found->count;
+    int old = place_of(s, &s->now.sizes, &s->now.chain);
+    int at = 0;
+    while (at < *count && compare_strategies(&s->best[at], &s->now) <= 0) {
+        at++;
+    }
+    if (at > old || at == s->top) {
+        return;
+    }
+    int freed = old < *count ? old : *count < s->top ? (*count)++ : s->top - 1;
+    memmove(&s->best[at + 1], &s->best[at], (size_t)(freed - at) * sizeof *s->best);
+    s->best[at] = s->now;
+}
+
+/* Whether something that takes as long may be among the best. */
+static bool promising(const search *s, double least_s)
+{
+    return s->found->count < s->top || least_s <= s->best[s->top - 1].step.total_s;
+}
+
+/* The same of a chain that may be there already. */
+static bool improving(const search *s, double least_s, const calc_aiak_sizes *sizes,
+                      const calc_aiak_chain *chain)
+{
+    int old = place_of(s, sizes, chain);
+    return promising(s, least_s) &&
+           (old == s->found->count || least_s <= s->best[old].step.total_s);
+}
+
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+static void use_layouts(search *s, const calc_aiak_sizes *sizes)
+{
+    if (s->sizes != sizes) {
+        calc_aiak_layouts_of(s->task, sizes, &s->layouts);
+        s->sizes = sizes;
+    }
+}
+
+static void set_strategy(search *s, const candidate *c)
+{
+    const calc_aiak_task *task = s->task;
+    calc_aiak_strategy *now = &s->now;
+    calc_balance_chip chip[CALC_AIAK_CHIPS];
+    memset(now, 0, sizeof *now);
+    now->sizes = c->bound->sizes;
+    now->chain = c->chain;
+    memset(now->all_again, 1, sizeof now->all_again);
+    for (int i = 0; i < now->sizes.stages; i++) {
+        const calc_balance_share *share = &s->solution.share[i];
+        int kind = s->problem.stage[i].chip;
+        int again = share->full[0] + share->full[1];
+        now->share[i] = *share;
+        now->layers[i] = share->layers[0] + share->layers[1];
+        now->again[kind] = again > now->again[kind] ? again : now->again[kind];
+        now->all_again[kind] = now->all_again[kind] && again == now->layers[i];
+        now->most_bytes[kind] = calc_max(now->most_bytes[kind], s->solution.answer.peak_bytes[i]);
+    }
+    calc_aiak_chips_of(&s->layouts, &c->chain, chip);
+    now->step =
+        calc_balance_step_of(chip, &s->problem, s->solution.share, s->solution.answer.step_s);
+    now->tokens_per_s = (double)task->batch * (double)task->sequence / now->step.total_s;
+}
+
+static calc_status balance(search *s, const candidate *c)
+{
+    static const calc_balance_options options = {.evaluations = EVALUATIONS};
+    use_layouts(s, &c->bound->sizes);
+    if (calc_aiak_problem(s->task, &s->layouts, &c->chain, &s->problem)) {
+        return CALC_OK;
+    }
+    s->found->balanced++;
+    calc_status status = calc_balance_solve(&s->problem, &options, &s->solution);
+    if (status == CALC_OK && s->solution.feasible) {
+        set_strategy(s, c);
+        keep(s);
+    }
+    return status == CALC_ERR_NOMEM ? status : CALC_OK;
+}
+
+static int compare_chains(const calc_aiak_chain *a, const calc_aiak_chain *b)
+{
+    int differ = a->kinds - b->kinds;
+    for (int i = 0; i < a->kinds && differ == 0; i++) {
+        differ = a->chip[i] - b->chip[i];
+        differ = differ ? differ : a->stages[i] - b->stages[i];
+        differ = differ ? differ : a->selective[i] - b->selective[i];
+    }
+    return differ;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const candidate *x = a;
+    const candidate *y = b;
+    int differ = compare_doubles(x->least_s, y->least_s);
+    differ = differ ? differ : x->bound->sizes.stages - y->bound->sizes.stages;
+    differ = differ ? differ : x->bound->sizes.tensor_par - y->bound->sizes.tensor_par;
+    differ = differ ? differ : x->bound->sizes.microbatch - y->bound->sizes.microbatch;
+    return differ ? differ : compare_chains(&x->chain, &y->chain);
+}
+
+/* Balance those that were collected, the ones with the least bounds first. */
+static calc_status balance_all(search *s)
+{
+    calc_status status = CALC_OK;
+    qsort(s->candidate, s->count, sizeof *s->candidate, compare_candidates);
+    for (size_t i = 0; i < s->count && status == CALC_OK; i++) {
+        if (!promising(s, s->candidate[i].least_s)) {
+            break;
+        }
+        const candidate *c = &s->candidate[i];
+        if (improving(s, c->least_s, &c->bound->sizes, &c->chain)) {
+            status = balance(s, c);
+        }
+    }
+    s->count = 0;
+    return status;
+}
+
+/* What a step over the chain takes at least, whatever the division. */
+static double chain_least_s(const search *s, const calc_aiak_bound *bound,
+                            const calc_aiak_chain *chain)
+{
+    double growth = 0;
+    for (int i = 0; i < chain->kinds; i++) {
+        growth = calc_max(growth, s->layouts.of[chain->chip[i]][CALC_BALANCE_NONE].terms.growth);
+    }
+    return calc_aiak_bound_s(&s->problem) * (1 + growth) + bound->after_s;
+}
+
+static calc_status collect(search *s, const calc_aiak_bound *bound, const calc_aiak_chain *chain)
+{
+    s->found->candidates++;
+    s->work += WORK_OF_CANDIDATE;
+    use_layouts(s, &bound->sizes);
+    if (calc_aiak_problem(s->task, &s->layouts, chain, &s->problem) ||
+        calc_aiak_too_large(&s->problem)) {
+        return CALC_OK;
+    }
+    double least_s = chain_least_s(s, bound, chain);
+    if (!improving(s, least_s, &bound->sizes, chain)) {
+        return CALC_OK;
+    }
+    s->candidate[s->count++] = (candidate){least_s, bound, *chain};
+    return s->count == ROOM ? balance_all(s) : CALC_OK;
+}
+
+/* ---- Chains ---------------------------------------------------------------------------------- */
+
+/* Whether computing attention again saves memory at all. */
+static bool saves(const search *s, int chip)
+{
+    const calc_stage_part *whole = &s->layouts.of[chip][CALC_BALANCE_NONE].terms.block[0];
+    const calc_stage_part *some = &s->layouts.of[chip][CALC_BALANCE_SELECTIVE].terms.block[0];
+    return some->kept_bytes < whole->whole_bytes * (1 - 1e-9);
+}
+
+/* Which of its chips recompute attention only: all sets of them. */
+static calc_status select_some(search *s, const calc_aiak_bound *bound, calc_aiak_chain *chain)
+{
+    calc_status status = CALC_OK;
+    for (int set = 0; set < 1 << chain->kinds && status == CALC_OK; set++) {
+        bool legal = true;
+        use_layouts(s, &bound->sizes);
+        for (int i = 0; i < chain->kinds; i++) {
+            chain->selective[i] = set >> i & 1;
+            legal = legal && (!chain->selective[i] || saves(s, chain->chip[i]));
+        }
+        if (legal) {
+            status = collect(s, bound, chain);
+        }
+    }
+    memset(chain->selective, 0, sizeof chain->selective);
+    return status;
+}
+
+/* All orders of the chips that have stages, that of the task first. */
+static calc_status order(search *s, const calc_aiak_bound *bound, const int stages[CALC_AIAK_CHIPS],
+                         calc_aiak_chain *chain)
+{
+    calc_status status = CALC_OK;
+    bool complete = true;
+    for (int i = 0; i < s->task->chips && status == CALC_OK; i++) {
+        bool there = stages[i] == 0;
+        for (int k = 0; k < chain->kinds; k++) {
+            there = there || chain->chip[k] == i;
+        }
+        if (!there) {
+            complete = false;
+            chain->chip[chain->kinds] = i;
+            chain->stages[chain->kinds++] = stages[i];
+            status = order(s, bound, stages, chain);
+            chain->kinds--;
+            chain->chip[chain->kinds] = chain->stages[chain->kinds] = 0;
+        }
+    }
+    bool even = chain->kinds > 1 || s->task->app->num_blocks % bound->sizes.stages == 0;
+    return complete && even ? select_some(s, bound, chain) : status;
+}
+
+/* ---- Numbers of stages ----------------------------------------------------------------------- */
+
+/* Stages on a chip and those after it; `stages` has those on the chips before. */
+static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages[CALC_AIAK_CHIPS],
+                             int chip, int left)
+{
+    int step;
+    int most = calc_aiak_most_stages(s->task, &bound->sizes, chip, &step);
+    bool last = chip == s->task->chips - 1;
+    calc_status status = CALC_OK;
+    for (int n = most < left ? most : left; n >= (last ? left : 0) && status == CALC_OK; n--) {
+        stages[chip] = n;
+        s->found->cut = ++s->work > MOST_WORK;
+        if (s->found->cut) {
+            break;
+        }
+        if (n % step != 0 && n != bound->sizes.stages) {
+            continue;
+        }
+        if (!last) {
+            status = share_out(s, bound, stages, chip + 1, left - n);
+        } else if (promising(s, calc_aiak_least_s(s->task, bound, stages))) {
+            calc_aiak_chain chain;
+            memset(&chain, 0, sizeof chain);
+            status = order(s, bound, stages, &chain);
+        }
+    }
+    stages[chip] = 0;
+    return status;
+}
+
+/* The fastest chips alone, to begin with: what they reach spares most others. */
+static calc_status try_fastest(search *s, const calc_aiak_bound *bound)
+{
+    int stages[CALC_AIAK_CHIPS];
+    int step;
+    calc_aiak_chain chain;
+    memset(&chain, 0, sizeof chain);
+    bool legal = calc_aiak_fastest(s->task, bound, stages);
+    for (int i = 0; i < s->task->chips && legal; i++) {
+        calc_aiak_most_stages(s->task, &bound->sizes, i, &step);
+        legal = stages[i] % step == 0 || stages[i] == bound->sizes.stages;
+    }
+    return legal ? order(s, bound, stages, &chain) : CALC_OK;
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+static int compare_bounds(const void *a, const void *b)
+{
+    const calc_aiak_bound *x = a;
+    const calc_aiak_bound *y = b;
+    int differ = compare_doubles(x->least_s, y->least_s);
+    differ = differ ? differ : x->sizes.stages - y->sizes.stages;
+    differ = differ ? differ : x->sizes.tensor_par - y->sizes.tensor_par;
+    return differ ? differ : x->sizes.microbatch - y->sizes.microbatch;
+}
+
+static calc_status run(search *s, calc_aiak_sizes *sizes, calc_aiak_bound *bound, size_t count)
+{
+    calc_status status = CALC_OK;
+    calc_aiak_sizes_list(s->task, sizes, count);
+    for (size_t i = 0; i < count; i++) {
+        calc_aiak_layouts_of(s->task, &sizes[i], &s->layouts);
+        calc_aiak_bound_of(s->task, &sizes[i], &s->layouts, &bound[i]);
+    }
+    qsort(bound, count, sizeof *bound, compare_bounds);
+    for (size_t i = 0; i < count && status == CALC_OK; i++) {
+        status = try_fastest(s, &bound[i]);
+    }
+    status = status == CALC_OK ? balance_all(s) : status;
+    for (size_t i = 0; i < count && status == CALC_OK && promising(s, bound[i].least_s); i++) {
+        int stages[CALC_AIAK_CHIPS] = {0};
+        status = share_out(s, &bound[i], stages, 0, bound[i].sizes.stages);
+    }
+    return status == CALC_OK ? balance_all(s) : status;
+}
+
+calc_status calc_aiak_search(const calc_aiak_task *task, int top, calc_aiak_strategy *best,
+                             calc_aiak_found *found)
+{
+    size_t count = calc_aiak_sizes_list(task, NULL, 0);
+    search *s = calloc(1, sizeof *s);
+    candidate *room = malloc(ROOM * sizeof *room);
+    calc_aiak_sizes *sizes = malloc((count + 1) * sizeof *sizes);
+    calc_aiak_bound *bound = malloc((count + 1) * sizeof *bound);
+    calc_status status = CALC_ERR_NOMEM;
+    *found = (calc_aiak_found){.sizes = (int64_t)count};
+    if (s && room && sizes && bound) {
+        s->task = task;
+        s->top = top;
+        s->best = best;
+        s->found = found;
+        s->candidate = room;
+        status = run(s, sizes, bound, count);
+    }
+    free(bound);
+    free(sizes);
+    free(room);
+    free(s);
+    return status;
+}

@@ -1,0 +1,1 @@
+"$CALC" as aiak --help
