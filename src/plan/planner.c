@@ -203,14 +203,14 @@ static void balance(void *context, size_t i)
     search *s = context;
     const candidate *c = &s->batch[i];
     calc_planner_bench *bench = malloc(sizeof *bench);
-    int64_t effort =
-        s->exec[c->exec].pipeline_interleaving > 1 ? (getenv("Q") ? atoi(getenv("Q")) : 200) : 0;
+    bool chunks = s->exec[c->exec].pipeline_interleaving > 1;
     s->done[i].outcome = CALC_PLANNER_NO_MEMORY;
     if (!bench) {
         return;
     }
-    s->done[i].outcome = calc_planner_balance(s->planner, &s->exec[c->exec], &c->place, s->limit_s,
-                                              effort, bench, &s->done[i].found, NULL);
+    s->done[i].outcome =
+        calc_planner_balance(s->planner, &s->exec[c->exec], &c->place, s->limit_s,
+                             chunks ? EFFORT_CHUNKS : EFFORT_LINE, bench, &s->done[i].found, NULL);
     if (s->done[i].outcome == CALC_PLANNER_NO_ROOM && bench->solution.stage >= 0) {
         s->done[i].stage = bench->solution.stage;
         s->done[i].needs_bytes = bench->solution.needs_bytes;

@@ -88,6 +88,9 @@ int64_t calc_stage_list_fewest(const calc_app *app, const calc_exec *exec)
     calc_stage_run place[CALC_MAX_PLACES];
     int64_t places = calc_stage_list_expand(&exec->stages, place);
     int64_t fewest = app->num_blocks;
+    if (exec->stages.run[0].blocks == CALC_STAGE_AS_EXEC) {
+        return fewest / exec->pipeline_par;
+    }
     for (int64_t stage = 0; stage < exec->pipeline_par; stage++) {
         int64_t blocks = 0;
         for (int64_t i = stage; i < places; i += exec->pipeline_par) {
@@ -95,7 +98,7 @@ int64_t calc_stage_list_fewest(const calc_app *app, const calc_exec *exec)
         }
         fewest = blocks < fewest ? blocks : fewest;
     }
-    return place[0].blocks == CALC_STAGE_AS_EXEC ? app->num_blocks / exec->pipeline_par : fewest;
+    return fewest;
 }
 
 calc_exec calc_stage_list_part(const calc_exec *exec, int chip)
@@ -106,7 +109,7 @@ calc_exec calc_stage_list_part(const calc_exec *exec, int chip)
     for (int32_t i = 0; i < exec->stages.count; i++) {
         mine += exec->stages.run[i].chip == chip ? exec->stages.run[i].places : 0;
     }
-    part.pipeline_par = exec->pipeline_par * mine / all;
+    part.pipeline_par = all > 0 ? exec->pipeline_par * mine / all : 0;
     part.num_procs = exec->num_procs / exec->pipeline_par * part.pipeline_par;
     return part;
 }

@@ -88,8 +88,9 @@ char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *te
             places += same ? list->run[k].places : 0;
         }
         if (!before) {
+            int64_t procs = exec->num_procs * places / all;
             calc_append(text, CALC_STAGE_WORDS_SIZE, "%s%s x %.100s", i > 0 ? " and " : "",
-                        calc_human_integer((double)(exec->num_procs * places / all), number), mine);
+                        calc_human_integer((double)procs, number), mine);
         }
     }
     return text;

@@ -230,7 +230,7 @@ static void take_only(calc_plan_task *t, const char *argument, calc_errors *erro
         t->only.first_stage_blocks = t->only.last_stage_blocks = 0;
         t->only.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
         calc_resolve(&t->app, &t->chip[0].system, &t->only);
-        status = calc_check(&t->app, &t->chip[0].system, &t->only, errors);
+        (void)!calc_check(&t->app, &t->chip[0].system, &t->only, errors);
         t->planner.only = &t->only;
         calc_errors_locate(errors, CALC_KIND_EXEC, input.text.data, input.text.length, input.path);
     }
