@@ -37,9 +37,14 @@ void calc_stats_none(calc_stats *stats);
 calc_verdict calc_step_stats(const calc_step *step, calc_stats *stats);
 
 /** Parts of them: what the step's time is spent on, by its slowest stages, with what is said of one
- *  block; and what its fullest stage holds. */
+ *  block; and what its fullest stage holds.
+ *  @param away  what the second tier holds of the stage where that is most */
 void calc_step_put_time(const calc_step *step, calc_stats *stats);
-void calc_step_put_memory(const calc_step *step, calc_stats *stats);
+void calc_step_put_memory(const calc_step *step, const calc_stage_tier2 *away, calc_stats *stats);
+
+/** Arithmetic of matrices in a pass through a block and back [FLOP].
+ *  @param again  share of such blocks that recompute */
+double calc_step_block_flop(const calc_cost *block, double again);
 
 /** calc_run() with measured kernels that are looked up before the model is asked. Reduction of
  *  gradients, messages between stages and the optimizer are the model's in any case. */

@@ -13,6 +13,7 @@ typedef struct sums {
     calc_placed_stage slowest, fullest;
     calc_stage_pass pass;     /* of the slowest */
     calc_stage_memory memory; /* of the fullest */
+    calc_stage_tier2 away;    /* where the second tier holds most */
     double slowest_s, fullest_share;
     calc_stage_reduction reduction;
     double exposed_s, optimizer_s;
@@ -27,12 +28,12 @@ static double tier1_bytes(const calc_placed_stage *at, const calc_stage_memory *
     return m->total * at->terms.used_share + at->terms.reserved_bytes;
 }
 
-static double tier2_bytes(const calc_placed *p, const calc_placed_stage *at)
+/* What the second tier holds of a stage. */
+static calc_stage_tier2 tier2_of(const calc_placed *p, const calc_placed_stage *at)
 {
     calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
-    calc_stage_tier2 away = calc_stage_tier2_sum(&at->terms, &at->class, &w,
-                                                 p->exec->pipeline_schedule, (double)p->chunks);
-    return away.weight + away.activation + away.optimizer;
+    return calc_stage_tier2_sum(&at->terms, &at->class, &w, p->exec->pipeline_schedule,
+                                (double)p->chunks);
 }
 
 static void add_time(const calc_placed *p, const calc_placed_stage *at, sums *x)
@@ -66,14 +67,18 @@ static void add_memory(const calc_placed *p, const calc_placed_stage *at, sums *
     const calc_chip *chip = &at->layout->system->chip;
     calc_stage_memory m = calc_placed_memory(p, at);
     double bytes = tier1_bytes(at, &m);
-    double away_bytes = tier2_bytes(p, at);
+    calc_stage_tier2 away = tier2_of(p, at);
+    double away_bytes = away.weight + away.activation + away.optimizer;
     double share = bytes / chip->mem1.capacity_bytes;
     if (at->class.position == 0 || share > x->fullest_share) {
         x->fullest = *at;
         x->fullest_share = share;
         x->memory = m;
     }
-    x->tier2_bytes = calc_max(x->tier2_bytes, away_bytes);
+    if (away_bytes > x->tier2_bytes) {
+        x->tier2_bytes = away_bytes;
+        x->away = away;
+    }
     bool full = x->verdict == CALC_VERDICT_MEM1_CAPACITY || bytes > chip->mem1.capacity_bytes;
     bool away_full = x->verdict != CALC_VERDICT_OK || away_bytes > chip->mem2.capacity_bytes;
     x->verdict = full        ? CALC_VERDICT_MEM1_CAPACITY
@@ -96,26 +101,15 @@ static void look_at(calc_placed *p, const calc_placed_stage *at, const sums *x, 
     r->slowest = r->fullest = r->busiest[0] = r->busiest[1] = 0;
 }
 
-/* Arithmetic of matrices in a pass through a block and back.
- * @param again  share that is computed again */
-static double block_flop(const calc_cost *block, double again)
-{
-    double flop = again * block->re.flop;
-    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
-        flop += block->work[pass].flop;
-    }
-    return flop;
-}
-
 static double stage_flop(const calc_placed *p, const calc_placed_stage *at)
 {
     const calc_cost *block = at->layout->parts.block;
-    double flop = at->class.last * block_flop(&at->layout->parts.head, 0);
+    double flop = at->class.last * calc_step_block_flop(&at->layout->parts.head, 0);
     for (int64_t k = 0; k < p->chunks; k++) {
         calc_stage_class c = calc_placed_chunk_class(p, at, p->chunks, k);
         double again = calc_placed_chunk_recompute(p, at, k);
-        flop += c.dense * block_flop(&block[CALC_DENSE_BLOCK], again) +
-                c.moe * block_flop(&block[CALC_MOE_BLOCK], again);
+        flop += c.dense * calc_step_block_flop(&block[CALC_DENSE_BLOCK], again) +
+                c.moe * calc_step_block_flop(&block[CALC_MOE_BLOCK], again);
     }
     return flop;
 }
@@ -172,7 +166,7 @@ static void put_memory(calc_placed *p, const sums *x, calc_step *r, calc_stats *
     r->step.allocated_bytes = x->memory.total;
     r->step.tier1_bytes = tier1_bytes(&x->fullest, &x->memory);
     r->step.tier2_bytes = x->tier2_bytes;
-    calc_step_put_memory(r, s);
+    calc_step_put_memory(r, &x->away, s);
 }
 
 static void put_time(calc_placed *p, const sums *x, double pipeline_s, calc_step *r, calc_stats *s)

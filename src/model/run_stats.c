@@ -184,7 +184,7 @@ static calc_stage_tier2 most_away(const calc_step *r)
     return most;
 }
 
-static void put_parts(const calc_step *r, calc_stats *s)
+static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_stats *s)
 {
     const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
@@ -193,7 +193,6 @@ static void put_parts(const calc_step *r, calc_stats *s)
         calc_stage_state_of(&l->context, l->exec, &l->terms, &l->stages.item[r->fullest]);
     bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = calc_share_or(e->strategy.offload_share, 1);
-    calc_stage_tier2 away = most_away(r);
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
     s->optimizer_space = state.optimizer;
@@ -202,26 +201,26 @@ static void put_parts(const calc_step *r, calc_stats *s)
     s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
     if (e->strategy.weight_offload) {
-        put_away(&s->weight_space, &s->weight_space_with_offload, away.weight, share);
+        put_away(&s->weight_space, &s->weight_space_with_offload, away->weight, share);
     }
     if (e->strategy.activations_offload) {
-        put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away.activation, share);
+        put_away(&s->act_space, &s->act_space_with_offload, full ? 0 : away->activation, share);
         put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
-                 full ? away.activation : 0, share);
+                 full ? away->activation : 0, share);
     }
     if (e->strategy.optimizer_offload) {
         s->weight_grad_space_with_offload = state.grad;
-        put_away(&s->optimizer_space, &s->optimizer_space_with_offload, away.optimizer, share);
+        put_away(&s->optimizer_space, &s->optimizer_space_with_offload, away->optimizer, share);
     }
 }
 
-void calc_step_put_memory(const calc_step *r, calc_stats *s)
+void calc_step_put_memory(const calc_step *r, const calc_stage_tier2 *away, calc_stats *s)
 {
     const calc_layout *l = r->layout;
     if (rule(r, CALC_COMPAT_BLOCK_MEMORY)) {
         put_memory_by_rule(r, s);
     } else {
-        put_parts(r, s);
+        put_parts(r, away, s);
     }
     s->kv_cache_space = 0;
     s->head_space = r->memory.ends;
@@ -377,22 +376,28 @@ static void put_windows(const calc_step *r, calc_stats *s)
 
 /* ---- Rates ----------------------------------------------------------------------------------- */
 
+double calc_step_block_flop(const calc_cost *block, double again)
+{
+    double flop = again * block->re.flop;
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
+        flop += block->work[pass].flop;
+    }
+    return flop;
+}
+
 /* Arithmetic of matrices of a step on all processors. */
 static double hardware_flop(const calc_step *r)
 {
     const calc_layout *l = r->layout;
-    const calc_cost *dense = &l->parts.block[CALC_DENSE_BLOCK];
-    const calc_cost *moe = &l->parts.block[CALC_MOE_BLOCK];
-    double dense_flop = dense->re.flop;
-    double moe_flop = moe->re.flop;
     double sum = 0;
-    for (int stage = 0; stage < CALC_PASS_COUNT; stage++) {
-        dense_flop += dense->work[stage].flop;
-        moe_flop += moe->work[stage].flop;
-        sum += l->parts.head.work[stage].flop;
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
+        sum += l->parts.head.work[pass].flop;
     }
     for (size_t i = 0; i < l->stages.count; i++) {
         const calc_stage_class *c = &l->stages.item[i];
+        double again = 1 - calc_stage_rich(&l->terms, c);
+        double dense_flop = calc_step_block_flop(&l->parts.block[CALC_DENSE_BLOCK], again);
+        double moe_flop = calc_step_block_flop(&l->parts.block[CALC_MOE_BLOCK], again);
         sum += c->stages * (c->dense * dense_flop + c->moe * moe_flop) - c->missing * dense_flop;
     }
     return sum * l->stages.microbatches * l->shape.tensor_par * l->shape.context_par *
@@ -429,7 +434,8 @@ calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
     s->blocks_per_chunk = stages->fit ? stages->most_blocks / stages->chunks : (double)NAN;
     s->missing_blocks = stages->most_blocks * stages->stages - l->shape.blocks;
     calc_step_put_time(r, s);
-    calc_step_put_memory(r, s);
+    calc_stage_tier2 away = most_away(r);
+    calc_step_put_memory(r, &away, s);
     put_windows(r, s);
     put_rates(r, s);
     s->verdict = calc_verdict_of(l->system, l->exec, stages->fit, stages->fewest_blocks,

@@ -200,6 +200,9 @@ double calc_placed_chunk_recompute(const calc_placed *p, const calc_placed_stage
         return 1 - calc_stage_rich(&at->terms, &at->class);
     }
     const calc_placed_chunk *c = chunk_of(p, (int64_t)at->class.position, chunk);
+    if (at->layout->exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
+        return 1; /* recomputing blocks are then what blocks are */
+    }
     return c->dense + c->moe > 0 ? c->recompute_blocks / (c->dense + c->moe) : 0;
 }
 
@@ -242,14 +245,16 @@ calc_stage_pass calc_placed_pass(const calc_placed *p, const calc_placed_stage *
 
 /* Activations of interleaved chunks that differ: before a stage's first backward pass its warm-up
  * has gone round by round through the chunks, one stage's share of micro-batches in each, and the
- * rest is in the last chunk, or in the first one again (schedule_order.c). */
-static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *at)
+ * rest is in the last chunk, or in the first one again (schedule_order.c). The head is counted as
+ * where chunks are alike: with the mean of them.
+ * @param in_flight  micro-batches, the mean */
+static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *at, double in_flight)
 {
     const calc_stage_part *block = at->terms.block;
     double stages = at->terms.stages;
     double m = at->terms.microbatches;
     double rest = 2 * (stages - 1 - at->class.position) + 1;
-    double bytes = 0;
+    double bytes = at->class.last * at->terms.head.whole_bytes * in_flight;
     for (int64_t k = 0; k < p->chunks; k++) {
         calc_stage_class c = calc_placed_chunk_class(p, at, p->chunks, k);
         double lean = calc_placed_chunk_recompute(p, at, k);
@@ -257,8 +262,7 @@ static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *a
         double lean_bytes = c.dense * block[0].kept_bytes + c.moe * block[1].kept_bytes;
         double held = k < p->chunks - 1 ? stages : fmin(stages, rest);
         held += k == 0 ? calc_max(0, rest - stages) : 0;
-        bytes += fmin(m, held) * ((1 - lean) * whole_bytes + lean * lean_bytes +
-                                  c.last * at->terms.head.whole_bytes);
+        bytes += fmin(m, held) * ((1 - lean) * whole_bytes + lean * lean_bytes);
     }
     return bytes;
 }
@@ -270,7 +274,7 @@ calc_stage_memory calc_placed_memory(const calc_placed *p, const calc_placed_sta
     calc_stage_memory m =
         calc_stage_memory_sum(&at->terms, &at->class, &w, schedule, (double)p->chunks);
     if (p->listed && p->chunks > 1 && m.activation > 0) {
-        double bytes = interleaved_bytes(p, at);
+        double bytes = interleaved_bytes(p, at, m.in_flight);
         m.total += bytes - m.activation;
         m.in_flight *= bytes / m.activation;
         m.activation = bytes;

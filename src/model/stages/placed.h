@@ -54,7 +54,7 @@ calc_stage_pass calc_placed_chunk_pass(const calc_placed *placed, const calc_pla
 calc_stage_class calc_placed_chunk_class(const calc_placed *placed, const calc_placed_stage *at,
                                          int64_t chunks, int64_t chunk);
 
-/** Share of a chunk's blocks that recompute. */
+/** Share of a chunk's blocks that recompute; 1 on stages where none does. */
 double calc_placed_chunk_recompute(const calc_placed *placed, const calc_placed_stage *at,
                                    int64_t chunk);
 
