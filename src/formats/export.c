@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "formats/import.h"
+#include "formats/plan_stages.h"
 #include "spec/absent.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
@@ -153,6 +154,13 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
         calc_plan_resolve(&a_back, &e_back);
     }
     calc_plan_resolve(&a, &e);
+    count += calc_plan_stages_lost(&a, &e, &e_back, tell, context);
+    if (e.stages.count > 0) { /* what a list says instead */
+        e.strategy.activation_recompute = e_back.strategy.activation_recompute;
+        e.strategy.recompute_modules = e_back.strategy.recompute_modules;
+        e.recompute_blocks = e_back.recompute_blocks;
+        e.pipeline_balance = e_back.pipeline_balance;
+    }
     const struct {
         calc_kind kind;
         const char *given, *resolved, *back;

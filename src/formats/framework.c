@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "formats/pattern.h"
+#include "formats/plan_stages.h"
 #include "formats/stage_text.h"
 #include "spec/field.h"
 
@@ -77,7 +78,7 @@ static bool write_set(const calc_row *row, int64_t set, calc_syntax syntax, char
 static bool write_switch(const calc_row *row, double value, calc_syntax syntax, char *text)
 {
     bool on = value == row->value;
-    if (syntax == CALC_SYNTAX_SHELL || row->how == CALC_HOW_IS) {
+    if (syntax == CALC_SYNTAX_SHELL || row->how != CALC_HOW_SWITCH) {
         snprintf(text, CALC_ROW_TEXT_SIZE, "%s", syntax == CALC_SYNTAX_SHELL ? "" : "true");
         return on;
     }
@@ -110,7 +111,12 @@ static bool write_stages(const calc_plan *plan, char *text)
     calc_stage_text stages = {.stages = (int64_t)calc_plan_value(plan, CALC_PLAN_PIPELINE),
                               .blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_BLOCKS),
                               .mtp_blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_MTP),
-                              .ends = calc_plan_value(plan, CALC_PLAN_STAGE_BLOCKS) == 2};
+                              .ends = calc_plan_value(plan, CALC_PLAN_STAGE_BLOCKS) == 2,
+                              .listed = plan->blocks.count > 0};
+    if (stages.listed) {
+        stages.stages = plan->blocks.count;
+        memcpy(stages.block, plan->blocks.number, sizeof stages.block);
+    }
     return calc_stage_text_write(&stages, text, CALC_ROW_TEXT_SIZE);
 }
 
@@ -167,6 +173,12 @@ bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *pl
         return write_pattern(plan, syntax, text);
     case CALC_HOW_STAGES:
         return write_stages(plan, text);
+    case CALC_HOW_OFFSETS:
+        return calc_plan_offsets_write(plan, text, CALC_ROW_TEXT_SIZE);
+    case CALC_HOW_RECOMPUTED:
+        return plan->recomputed.count > 0
+                   ? calc_plan_recomputed_write(plan, text, CALC_ROW_TEXT_SIZE)
+                   : write_switch(row, value, syntax, text);
     case CALC_HOW_SIZES:
         return write_pair(value, floor(calc_plan_get(plan, CALC_PLAN_CONTEXT, value) / value),
                           syntax, ' ', text);
@@ -313,6 +325,38 @@ static bool read_stages(const char *text, calc_plan *plan, char *expect, size_t 
     }
     plan->value[CALC_PLAN_STAGE_BLOCKS] = stages.uneven ? 3 : stages.ends ? 2 : 1;
     plan->value[CALC_PLAN_STAGE_COUNT] = (double)stages.stages;
+    plan->blocks.count = stages.listed ? (int32_t)stages.stages : 0;
+    memcpy(plan->blocks.number, stages.block, sizeof stages.block);
+    return true;
+}
+
+/* 0 says that there are none. */
+static bool read_offsets(const char *text, calc_plan *plan, char *expect, size_t size)
+{
+    if (strcmp(text, "0") == 0) {
+        return true;
+    }
+    snprintf(expect, size, "a number per stage, or a list of them per chunk");
+    return calc_plan_list_read(text, &plan->offsets);
+}
+
+/* True, false, or how many blocks of every stage. */
+static bool read_recomputed(const calc_row *row, const char *text, calc_plan *plan, char *expect,
+                            size_t size)
+{
+    if (read_switch(text) >= 0) {
+        return read_on_off(row, text, plan, expect, size);
+    }
+    snprintf(expect, size, "true, false, or the blocks of every stage");
+    if (!calc_plan_list_read(text, &plan->recomputed)) {
+        return false;
+    }
+    for (int32_t i = 0; i < plan->recomputed.count; i++) {
+        if (plan->recomputed.number[i] < 0) {
+            return false;
+        }
+    }
+    plan->value[row->member] = row->value;
     return true;
 }
 
@@ -347,6 +391,10 @@ bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char 
         return read_pattern(text, plan, expect, size);
     case CALC_HOW_STAGES:
         return read_stages(text, plan, expect, size);
+    case CALC_HOW_OFFSETS:
+        return read_offsets(text, plan, expect, size);
+    case CALC_HOW_RECOMPUTED:
+        return read_recomputed(row, text, plan, expect, size);
     default:
         return true;
     }

@@ -16,18 +16,20 @@ typedef enum calc_syntax {
 /** How a member is written. */
 typedef enum calc_how {
     CALC_HOW_NUMBER,
-    CALC_HOW_DECIMAL,  /**< with a decimal point: 0.0 */
-    CALC_HOW_SWITCH,   /**< an option, or true, if the member is .value (0 or 1); else false */
-    CALC_HOW_IS,       /**< an option, or true, if the member is .value; else nothing */
-    CALC_HOW_WORDS,    /**< one of .words; other values are not written */
-    CALC_HOW_SET,      /**< the .words whose bits are set */
-    CALC_HOW_PATTERN,  /**< which blocks have experts: a period or a list of 0 and 1 */
-    CALC_HOW_STAGES,   /**< which blocks each stage has: stage_text.h */
-    CALC_HOW_SIZES,    /**< inner and outer size of hierarchical context parallelism */
-    CALC_HOW_WINDOW,   /**< tokens before and after */
-    CALC_HOW_FORMAT,   /**< .text, with the number where it has a '#' */
-    CALC_HOW_CONSTANT, /**< always .text; not read */
-    CALC_HOW_DEFAULT   /**< no key: the framework does .value where nothing else is said */
+    CALC_HOW_DECIMAL,    /**< with a decimal point: 0.0 */
+    CALC_HOW_SWITCH,     /**< an option, or true, if the member is .value (0 or 1); else false */
+    CALC_HOW_IS,         /**< an option, or true, if the member is .value; else nothing */
+    CALC_HOW_WORDS,      /**< one of .words; other values are not written */
+    CALC_HOW_SET,        /**< the .words whose bits are set */
+    CALC_HOW_PATTERN,    /**< which blocks have experts: a period or a list of 0 and 1 */
+    CALC_HOW_STAGES,     /**< which blocks each stage has: stage_text.h */
+    CALC_HOW_OFFSETS,    /**< how many blocks more than others each stage has */
+    CALC_HOW_RECOMPUTED, /**< as IS, or how many blocks of each stage */
+    CALC_HOW_SIZES,      /**< inner and outer size of hierarchical context parallelism */
+    CALC_HOW_WINDOW,     /**< tokens before and after */
+    CALC_HOW_FORMAT,     /**< .text, with the number where it has a '#' */
+    CALC_HOW_CONSTANT,   /**< always .text; not read */
+    CALC_HOW_DEFAULT     /**< no key: the framework does .value where nothing else is said */
 } calc_how;
 
 /** A word and its value. */

@@ -38,8 +38,9 @@ static calc_status take(const calc_import *import, const calc_setting *setting, 
         return wrong(import, setting, CALC_ERR_RANGE, text, errors);
     }
     double now = plan->value[row->member];
-    if (other && other != row && other->how == CALC_HOW_IS && row->how == CALC_HOW_IS &&
-        now != before) {
+    bool one_of = row->how == CALC_HOW_IS || row->how == CALC_HOW_RECOMPUTED;
+    if (other && other != row && one_of && other->how != CALC_HOW_SWITCH && now != before &&
+        (other->how == CALC_HOW_IS || other->how == CALC_HOW_RECOMPUTED)) {
         snprintf(text, sizeof text, "contradicts %s", other->key);
         return wrong(import, setting, CALC_ERR_RULE, text, errors);
     }

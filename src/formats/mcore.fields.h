@@ -12,7 +12,7 @@ NEMO("trainer.precision", .how = CALC_HOW_WORDS, .member = CALC_PLAN_PRECISION, 
 
 BOTH("--tensor-model-parallel-size", "model.tensor_model_parallel_size", "model.tensor_model_parallel_size", .member = CALC_PLAN_TENSOR)
 BOTH("--pipeline-model-parallel-size", "model.pipeline_model_parallel_size", "model.pipeline_model_parallel_size", .member = CALC_PLAN_PIPELINE)
-MEGATRON("--num-virtual-stages-per-pipeline-rank", .member = CALC_PLAN_CHUNKS)
+MEGATRON("--num-virtual-stages-per-pipeline-rank", .member = CALC_PLAN_EVEN_CHUNKS)
 MEGATRON("--num-layers-per-virtual-pipeline-stage", .member = CALC_PLAN_CHUNK_BLOCKS, .read_only = true)
 MINDSPEED("--num-layers-per-virtual-pipeline-stage", .member = CALC_PLAN_CHUNK_BLOCKS)
 MINDSPEED("--num-virtual-stages-per-pipeline-rank", .member = CALC_PLAN_CHUNKS, .read_only = true)

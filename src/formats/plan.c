@@ -1,4 +1,5 @@
 #include "formats/plan.h"
+#include "formats/plan_stages.h"
 
 #include "spec/rules.h"
 
@@ -31,6 +32,7 @@ void calc_plan_clear(calc_plan *plan)
     for (size_t i = 0; i < CALC_PLAN_COUNT; i++) {
         plan->value[i] = NAN;
     }
+    plan->blocks.count = plan->offsets.count = plan->recomputed.count = 0;
 }
 
 /* What is set, from a resolved model and layout. */
@@ -57,6 +59,7 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     }
     int64_t stages = e->pipeline_par * e->pipeline_interleaving;
     SET_ABOVE(CHUNKS, e->pipeline_interleaving);
+    SET_ABOVE(EVEN_CHUNKS, e->pipeline_interleaving);
     if (e->pipeline_interleaving > 1 && a->num_blocks % stages == 0) {
         int64_t blocks = a->num_blocks / stages;
         SET(CHUNK_BLOCKS, blocks);
@@ -289,4 +292,5 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     }
     calc_plan_split(plan, &e);
     calc_plan_serve(plan, &a, &e);
+    calc_plan_stages_from(plan, &a, &e);
 }

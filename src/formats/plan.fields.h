@@ -15,6 +15,7 @@ CALC_PLAN(CONTEXT_INNER,     "exe.context_par_inner",      0, "ranks of the inne
 CALC_PLAN(EXPERT,            "exe.expert_par",             1, "expert parallelism")
 CALC_PLAN(EXPERT_TENSOR,     "exe.expert_tensor_par",      0, "tensor parallelism of experts")
 CALC_PLAN(CHUNKS,            "exe.pipeline_interleaving",  1, "chunks per stage")
+CALC_PLAN(EVEN_CHUNKS,       "exe.pipeline_interleaving",  1, "chunks per stage, where stages are not listed")
 CALC_PLAN(CHUNK_BLOCKS,      NULL,                         0, "blocks of one chunk")
 CALC_PLAN(BATCH,             "exe.batch_size",             0, "global batch")
 CALC_PLAN(MICROBATCH,        "exe.microbatch_size",        1, "micro-batch")

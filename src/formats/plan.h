@@ -28,9 +28,18 @@ enum {
     CALC_PLAN_SHARDING_GATHER = 8       /**< all-gather of weights overlaps; needs the split */
 };
 
+/** A number for every stage, or every chunk of every stage, along the model. */
+typedef struct calc_plan_list {
+    int32_t count; /**< 0: not said */
+    int16_t number[CALC_MAX_PLACES];
+} calc_plan_list;
+
 /** Each number is a count, a rate, 0 or 1, or the index of an enumerated value; NaN: not said. */
 typedef struct calc_plan {
     double value[CALC_PLAN_COUNT];
+    calc_plan_list blocks;     /**< of chunks, where STAGE_BLOCKS is 3 */
+    calc_plan_list offsets;    /**< of them from an even split, read only */
+    calc_plan_list recomputed; /**< their first blocks that recompute fully, with RECOMPUTE 2 */
 } calc_plan;
 
 /** The field a member stands for ("exe.tensor_par"); NULL if it follows from others. */

@@ -1,5 +1,6 @@
 /* From what a framework was told to a model and a layout: what is not said is as in Megatron-LM. */
 #include "formats/plan.h"
+#include "formats/plan_stages.h"
 
 #include <string.h>
 
@@ -196,9 +197,10 @@ static void apply_pipeline(const calc_plan *plan, calc_exec *e)
     enum { INTERLEAVED = 100 };
     int64_t looped = COUNT(LOOPED) % INTERLEAVED;
     e->pipeline_schedule = (calc_pipeline_schedule)COUNT_OR(SCHEDULE, looped);
-    e->pipeline_balance = COUNT(STAGE_BLOCKS) == 3 ? CALC_PIPELINE_BALANCE_FREE
-                          : YES(ENDS)              ? CALC_PIPELINE_BALANCE_ENDS
-                                                   : CALC_PIPELINE_BALANCE_BLOCKS;
+    e->pipeline_balance = COUNT(STAGE_BLOCKS) == 3 && plan->blocks.count == 0
+                              ? CALC_PIPELINE_BALANCE_FREE
+                          : YES(ENDS) ? CALC_PIPELINE_BALANCE_ENDS
+                                      : CALC_PIPELINE_BALANCE_BLOCKS;
     e->first_stage_blocks = COUNT(FIRST_BLOCKS);
     e->last_stage_blocks = COUNT(LAST_BLOCKS);
     e->strategy.pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP);
@@ -370,6 +372,10 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     apply_structure(plan, app);
     apply_attention(plan, app, exec);
     apply_experts(plan, app);
+    status = calc_plan_stages_apply(plan, app, exec, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
     status = check_ranges(CALC_KIND_APP, app, errors);
     return status == CALC_OK ? check_ranges(CALC_KIND_EXEC, exec, errors) : status;
 }

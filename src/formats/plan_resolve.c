@@ -1,5 +1,6 @@
 /* One meaning, one value: presets, "auto" and equivalent spellings resolved. */
 #include "formats/plan.h"
+#include "formats/plan_stages.h"
 
 static bool is_llama(const calc_app *app, const calc_exec *exec)
 {
@@ -187,4 +188,5 @@ void calc_plan_resolve(calc_app *app, calc_exec *exec)
     resolve_formats(exec);
     resolve_sharding(exec);
     resolve_recompute(exec);
+    calc_plan_stages_resolve(app, exec);
 }

@@ -75,7 +75,7 @@ static void set_queues(calc_plan *plan, const calc_exec *e)
 static void set_stages(calc_plan *plan, const calc_exec *e)
 {
     bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    bool listed = e->pipeline_par > 1 && e->pipeline_interleaving == 1 &&
+    bool listed = e->pipeline_par > 1 && e->stages.count == 0 && e->pipeline_interleaving == 1 &&
                   e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE && e->first_stage_blocks == 0 &&
                   e->last_stage_blocks == 0 &&
                   (COUNT(BLOCKS) + (ends ? 2 : 0)) % e->pipeline_par != 0;
@@ -88,6 +88,9 @@ static void set_stages(calc_plan *plan, const calc_exec *e)
 /* Such a list may also be of equal stages with chunks. */
 static void join_stages(calc_plan *plan)
 {
+    if (SAYS(EVEN_CHUNKS)) {
+        SET(CHUNKS, VALUE(EVEN_CHUNKS));
+    }
     if (SAYS(EVEN_ENDS)) {
         SET(ENDS, VALUE(EVEN_ENDS));
     }

@@ -69,7 +69,8 @@ static bool stages_are_uneven(const calc_resolved *r)
     if (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS) {
         blocks += 2; /* embedding and head count as one each */
     }
-    if (e->pipeline_par == 1 || e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE) {
+    if (e->pipeline_par == 1 || e->stages.count > 0 ||
+        e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE) {
         return false;
     }
     return !calc_divides(chunks, e->first_stage_blocks) ||

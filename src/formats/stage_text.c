@@ -10,6 +10,9 @@ enum { LETTERS_MAX = 16384 };
 /* Blocks of a stage; less than 0 if there are too few for the embedding or the head. */
 static int64_t blocks_of(const calc_stage_text *s, int64_t stage)
 {
+    if (s->listed) {
+        return s->block[stage];
+    }
     int64_t all = s->blocks + (s->ends ? 2 : 0);
     int64_t mine = all / s->stages + (stage < all % s->stages);
     return mine - (s->ends && stage == 0) - (s->ends && stage == s->stages - 1);
@@ -101,6 +104,22 @@ static bool expand(letters *l, const char *text, const char *end, bool groups)
     return true;
 }
 
+/* The blocks of every stage. @return whether each has one, and there is room for all */
+static bool list_blocks(const letters *l, calc_stage_text *s)
+{
+    int64_t stage = 0, blocks = 0;
+    bool some = s->stages <= CALC_MAX_PLACES;
+    for (size_t i = 1; some && i < l->count; i++) {
+        blocks += l->item[i] == 't';
+        if (l->item[i] == '|' || l->item[i] == 'L') {
+            s->block[stage++] = (int16_t)blocks;
+            some = blocks > 0 && blocks <= INT16_MAX;
+            blocks = 0;
+        }
+    }
+    return some;
+}
+
 bool calc_stage_text_read(const char *text, calc_stage_text *out)
 {
     letters l = {.count = 0};
@@ -137,6 +156,8 @@ bool calc_stage_text_read(const char *text, calc_stage_text *out)
         }
     }
     s.uneven = true;
+    s.ends = false;
+    s.listed = !apart && list_blocks(&l, &s);
     *out = s;
     return true;
 }

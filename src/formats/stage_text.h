@@ -4,6 +4,8 @@
 #ifndef CALC_FORMATS_STAGE_TEXT_H
 #define CALC_FORMATS_STAGE_TEXT_H
 
+#include "calc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +17,9 @@ typedef struct calc_stage_text {
     int64_t blocks;
     int64_t mtp_blocks; /**< on the last stage */
     bool ends;
-    bool uneven; /**< read only: blocks are spread in another way */
+    bool uneven;                    /**< read only: blocks are spread in another way */
+    bool listed;                    /**< they are those of .block, at least one each */
+    int16_t block[CALC_MAX_PLACES]; /**< by stage */
 } calc_stage_text;
 
 /** Write it. @return whether every stage has a number of blocks, and it fits into `size` bytes */
