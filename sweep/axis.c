@@ -328,6 +328,11 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     }
     switch (ref.field->type) {
     case CALC_TYPE_NOTE:
+        if (ref.field->flags & CALC_STAGES) {
+            return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
+                                   "leave the list out",
+                                   "stages are not listed in a space: a sweep spreads the blocks");
+        }
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
                                "\"%s\" is a note for people and cannot be swept", path);
     case CALC_TYPE_INT:
@@ -361,7 +366,8 @@ static calc_status assign(calc_space *space, calc_designs_builder *designs, bool
                                          : "for example tensor_par=1,2,4",
                                one_value ? "expected FIELD=VALUE" : "expected FIELD=VALUES");
     }
-    if (one_value && strpbrk(item, ",:*")) {
+    bool lists_stages = strncmp(assignment, "stages=", 7) == 0; /* not at all, whatever it is */
+    if (one_value && !lists_stages && strpbrk(item, ",:*")) {
         return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_TYPE,
                                "--axis takes several values", "expected one value");
     }

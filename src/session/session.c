@@ -211,7 +211,8 @@ static void answer_one(void *context, const calc_request *request, const calc_er
     }
     if (errors->count > 0 || found.count > 0) {
         put_errors(&a->put, errors->count > 0 ? errors : &found);
-    } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK) {
+    } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK ||
+               calc_compat_check(&in->app, &in->exec, request->compat, &found) != CALC_OK) {
         put_errors(&a->put, &found);
     } else {
         evaluate(a->session, &a->put);

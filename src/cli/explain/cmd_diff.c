@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
+#include "cli/draw/stage_words.h"
 #include "cli/explain/diff_rules.h"
+#include "cli/explain/diff_stages.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -130,6 +132,10 @@ static calc_status run_both(sides *s, calc_errors *errors)
 {
     for (int i = 0; i < 2; i++) {
         calc_inputs *in = &s->side[i];
+        if (calc_inputs_stages(&in->exec, &in->system, in->input[CALC_KIND_SYSTEM].path, in->other,
+                               errors) != CALC_OK) {
+            return calc_errors_first(errors);
+        }
         calc_resolve(&in->app, &in->system, &in->exec);
         if (calc_check(&in->app, &in->system, &in->exec, errors) != CALC_OK) {
             return calc_errors_first(errors);
@@ -209,6 +215,21 @@ static void write_elements(calc_output *out, const calc_field *field, const char
     }
 }
 
+/* Lists of stages, a row for each key that differs. */
+static void write_stages(calc_output *out, pair executions, size_t *count)
+{
+    char text[2][CALC_STAGE_WORDS_SIZE];
+    for (int i = 0; i < CALC_DIFF_STAGES_KEYS; i++) {
+        const char *key = calc_diff_stages((const calc_exec *)(const void *)executions.object[0],
+                                           (const calc_exec *)(const void *)executions.object[1], i,
+                                           (char *[]){text[0], text[1]});
+        if (key) {
+            write_row(out, key, text[0], text[1]);
+            ++*count;
+        }
+    }
+}
+
 static void write_table(calc_output *out, const calc_table *table, const char *prefix, pair objects,
                         size_t *count)
 {
@@ -224,6 +245,8 @@ static void write_table(calc_output *out, const calc_table *table, const char *p
             }
             snprintf(path, sizeof path, "%s%s.", prefix, field->key);
             write_table(out, field->table, path, members, count);
+        } else if (field->flags & CALC_STAGES) {
+            write_stages(out, objects, count);
         } else if (field->type != CALC_TYPE_NOTE) {
             snprintf(path, sizeof path, "%s%s", prefix, field->key);
             write_leaf(out, path, field, objects, count);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
@@ -115,6 +116,18 @@ static void write_change(calc_output *out, const calc_stats *before, const calc_
     calc_output_text(out, "\n");
 }
 
+/* Whether any stage runs on the system of the run: others may be named for all of them. */
+static bool is_used(const calc_inputs *in)
+{
+    const calc_stage_list *list = &in->exec.stages;
+    bool used = list->count == 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        int chip = list->run[i].chip;
+        used = used || chip == 0 || list->system[chip - 1] == &in->system;
+    }
+    return used;
+}
+
 static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
 {
     size_t count = useful(why, top);
@@ -132,7 +145,16 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     calc_output_printf(out, "  %s%s tried%s\n", count == 0 ? "none helps; " : "",
                        calc_human_integer((double)why->tried, tried),
                        marked ? "; !: no framework runs it: calc export says why" : "");
-    calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, "10 % more of each rate", "step", "change");
+    const char *system = in->input[CALC_KIND_SYSTEM].name;
+    char title[160] = "10 % more of each rate";
+    if (in->exec.stages.chips > 0) {
+        calc_append(title, sizeof title, " of %.100s", system);
+    }
+    calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, title, "step", "change");
+    if (!is_used(in)) {
+        calc_output_printf(out, "  no stage runs on %s\n", system);
+        return;
+    }
     for (size_t i = 0; i < why->resources && why->before.total_time > 0; i++) {
         write_change(out, &why->before, &why->resource[i], ' ', false);
     }
@@ -180,6 +202,19 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
+/* The execution with stages that name the system of the run on that: it is what grows. */
+static calc_exec on_the_system(const calc_inputs *inputs)
+{
+    calc_exec exec = inputs->exec;
+    for (int32_t i = 0; i < exec.stages.count; i++) {
+        calc_stage_run *run = &exec.stages.run[i];
+        if (run->chip > 0 && exec.stages.system[run->chip - 1] == &inputs->system) {
+            run->chip = 0;
+        }
+    }
+    return exec;
+}
+
 static calc_status answer(const calc_args *args, const calc_inputs *inputs, size_t top,
                           calc_errors *errors)
 {
@@ -189,7 +224,9 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     if (!why) {
         return calc_errors_no_memory(errors);
     }
-    calc_why_find(&inputs->app, &inputs->system, &inputs->exec, why);
+    const calc_exec exec = on_the_system(inputs);
+    calc_why_find(&inputs->app, &inputs->system, &exec, why);
+    why->resources = is_used(inputs) ? why->resources : 0;
     calc_status status = calc_output_open(&out, json ? json : "-", errors);
     if (status == CALC_OK) {
         (json ? write_json : write_text)(out, inputs, why, top);
