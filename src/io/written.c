@@ -7,6 +7,7 @@
 #include "spec/field.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const commands[] = {
@@ -100,6 +101,8 @@ static void read_run(calc_json_report *report, json_t *root, calc_written *out)
 {
     calc_written_run *run = &out->run;
     calc_verdict verdict = CALC_VERDICT_OK;
+    const char *name = json_string_value(json_object_get(json_object_get(root, "names"), "system"));
+    snprintf(run->system_name, sizeof run->system_name, "%s", name ? name : "");
     read_member(report, root, "application", read_app, &run->app);
     read_member(report, root, "system", read_system, &run->system);
     read_member(report, root, "execution", read_exec, &run->exec);

@@ -23,6 +23,7 @@ typedef enum calc_written_kind {
 typedef struct calc_written_run {
     calc_app app;
     calc_system system;
+    char system_name[256]; /**< as the run called it; empty: not said */
     calc_exec exec;
     calc_compat compat;
     calc_stats stats;

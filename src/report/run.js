@@ -6,6 +6,8 @@ const { stats, names, execution: exe, system, application: app } = run;
 const fits = run.verdict === "ok";
 const timeTotal = stats.total_time;
 const { stages, layers } = data;
+const listed = data.listed || null; /* what stages are on and recompute, where they are listed */
+const machine = listed && listed.machine.includes(" and ") ? listed.machine : names.system;
 const link = (key) => [stats[`${key}_comm_link_time`] || 0, stats[`${key}_comm_exposed_time`] || 0];
 const communication = [
   ["tensor parallel", ...link("tp")], ["context parallel", ...link("cp")],
@@ -15,7 +17,7 @@ const communication = [
 ].filter(([, onLink]) => onLink > 0);
 const exposed = d3.sum(communication, (row) => row[2]);
 
-document.title = `${names.application} on ${names.system} – calc run`;
+document.title = `${names.application} on ${machine} – calc run`;
 document.getElementById("kind").textContent = "run";
 
 /* ---- The answer ------------------------------------------------------------------------------- */
@@ -46,7 +48,7 @@ const [stepValue, stepUnit] = isNumber(timeTotal) ? secondsIn(timeTotal, 4) : ["
 const [memoryValue, memoryUnit] = isNumber(stats.proc_mem_tier1_cap_req) ? bytesIn(stats.proc_mem_tier1_cap_req) : ["–", ""];
 hero({
   bad: !fits,
-  context: [["", names.application], ["", names.system], ["processors", count(exe.num_procs)],
+  context: [["", names.application], ["", machine], ["processors", count(exe.num_procs)],
     ["batch", count(exe.batch_size)], ["format", exe.datatype],
     ["parameters", amount(data.parameters.total)], ["", exe.training ? "training" : "inference"]],
   headline: fits ? ["A step takes ", el("em", {}, `${stepValue}\u202f${stepUnit}`), "."]
@@ -308,13 +310,24 @@ function showPipeline() {
   const busy = events.map((list) => d3.sum(list, (i) => t.dur[i]));
   if (!["dualpipe", "dualpipe_v"].includes(t.schedule)) {
     box.append(folded("Show as table", table({ caption: "Stages over the picture", rows: d3.range(t.stages), columns: [
-      { label: "Stage", number: true, show: (s) => count(s) },
+      { label: "Stage", number: true, show: (s) => count(s) }, ...stageColumns(),
       { label: "Operations", number: true, show: (s) => count(events[s].length) },
       { label: "Busy", number: true, show: (s) => seconds(busy[s]) },
       { label: "Idle", number: true, show: (s) => seconds(Math.max(0, end - busy[s])) },
       { label: "Idle share", number: true, show: (s) => share(Math.max(0, 1 - busy[s] / end)) },
     ] }).node));
   }
+}
+
+/* What a list of stages says of them, if they differ in it. */
+function stageColumns() {
+  if (!listed) return [];
+  const differ = (key) => listed.stages.some((stage) => stage[key] !== listed.stages[0][key]);
+  return [
+    ...(stages.length === listed.stages.length ? [{ label: "Blocks", number: true, show: (s) => count(stages[s].blocks) }] : []),
+    ...(differ("system") ? [{ label: "System", show: (s) => listed.stages[s].system }] : []),
+    ...(differ("recompute") ? [{ label: "Recompute", show: (s) => listed.stages[s].recompute }] : []),
+  ];
 }
 
 /* ---- Memory ----------------------------------------------------------------------------------- */
@@ -346,7 +359,7 @@ function showMemory() {
       : data.ours ? "Early stages keep more micro-batches in flight, so they hold more activations."
         : "Calculon charges every stage as the first, which holds the most micro-batches.");
   const capacity = stats.mem_tier1_capacity;
-  const limit = capacity > 0 ? { value: capacity, label: `${bytes(capacity)} capacity` } : null;
+  const limit = capacity > 0 ? { value: capacity, label: `${bytes(capacity)} capacity${machine === names.system ? "" : ` of stage ${count(stats.peak_stage)}`}` } : null;
   let rows = stages.length && stages.every((stage) => isNumber(stage.mem_tier1)) ? memoryRows()
     : [{ label: "Processor", note: "", values: data.memory1, total: stats.proc_mem_tier1_cap_req }];
   const shown = rows.length > 48 ? rows.filter((row, i) => i % Math.ceil(rows.length / 48) === 0 || i === rows.length - 1) : rows;

@@ -116,18 +116,6 @@ static void write_change(calc_output *out, const calc_stats *before, const calc_
     calc_output_text(out, "\n");
 }
 
-/* Whether any stage runs on the system of the run: others may be named for all of them. */
-static bool is_used(const calc_inputs *in)
-{
-    const calc_stage_list *list = &in->exec.stages;
-    bool used = list->count == 0;
-    for (int32_t i = 0; i < list->count; i++) {
-        int chip = list->run[i].chip;
-        used = used || chip == 0 || list->system[chip - 1] == &in->system;
-    }
-    return used;
-}
-
 static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
 {
     size_t count = useful(why, top);
@@ -151,7 +139,7 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
         calc_append(title, sizeof title, " of %.100s", system);
     }
     calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, title, "step", "change");
-    if (!is_used(in)) {
+    if (why->resources == 0) {
         calc_output_printf(out, "  no stage runs on %s\n", system);
         return;
     }
@@ -202,19 +190,6 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* The execution with stages that name the system of the run on that: it is what grows. */
-static calc_exec on_the_system(const calc_inputs *inputs)
-{
-    calc_exec exec = inputs->exec;
-    for (int32_t i = 0; i < exec.stages.count; i++) {
-        calc_stage_run *run = &exec.stages.run[i];
-        if (run->chip > 0 && exec.stages.system[run->chip - 1] == &inputs->system) {
-            run->chip = 0;
-        }
-    }
-    return exec;
-}
-
 static calc_status answer(const calc_args *args, const calc_inputs *inputs, size_t top,
                           calc_errors *errors)
 {
@@ -224,9 +199,10 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     if (!why) {
         return calc_errors_no_memory(errors);
     }
-    const calc_exec exec = on_the_system(inputs);
+    calc_exec exec; /* whose stages on the system of the run are on what grows */
+    bool used = calc_inputs_own_stages(inputs, &exec);
     calc_why_find(&inputs->app, &inputs->system, &exec, why);
-    why->resources = is_used(inputs) ? why->resources : 0;
+    why->resources = used ? why->resources : 0;
     calc_status status = calc_output_open(&out, json ? json : "-", errors);
     if (status == CALC_OK) {
         (json ? write_json : write_text)(out, inputs, why, top);

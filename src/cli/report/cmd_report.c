@@ -96,6 +96,18 @@ static void place(const task *t, calc_errors *errors)
     }
 }
 
+/* Systems that stages name are not in the document. */
+static calc_status find_systems(const calc_written_run *run, calc_inputs *in, calc_errors *errors)
+{
+    calc_input *system = &in->input[CALC_KIND_SYSTEM];
+    calc_errors ignored = {0};
+    snprintf(system->name, sizeof system->name, "%s", run->system_name);
+    if (calc_find(CALC_KIND_SYSTEM, system->name, system->path, &ignored) != CALC_OK) {
+        system->path[0] = '\0'; /* a file of one's own */
+    }
+    return calc_inputs_stages(&in->exec, &in->system, system->path, in->other, errors);
+}
+
 static calc_status write_run(task *t, calc_errors *errors)
 {
     calc_written_run *run = &t->result.run;
@@ -105,7 +117,10 @@ static calc_status write_run(task *t, calc_errors *errors)
     o->inputs.exec = run->exec;
     o->compat = run->compat;
     o->exact = isfinite(run->stats.pipeline_closed_form_error);
-    calc_status status = calc_check(&run->app, &run->system, &run->exec, errors);
+    calc_status status = find_systems(run, &o->inputs, errors);
+    status = status == CALC_OK
+                 ? calc_check(&o->inputs.app, &o->inputs.system, &o->inputs.exec, errors)
+                 : status;
     status = status == CALC_OK ? calc_run_outcome_evaluate(o, false, errors) : status;
     status = status == CALC_OK ? check_same(t, errors) : status;
     place(t, errors);

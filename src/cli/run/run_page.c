@@ -4,11 +4,13 @@
 
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
+#include "cli/draw/stage_words.h"
 #include "io/put_answer.h"
 #include "model/timeline.h"
 #include "plan/resources.h"
 #include "report/page.h"
 #include "report/page_timeline.h"
+#include "spec/stage_list.h"
 
 static void put_parameters(calc_put *put, const calc_app *app)
 {
@@ -24,9 +26,13 @@ static void put_parameters(calc_put *put, const calc_app *app)
 static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
 {
     calc_status status = CALC_OK;
+    calc_exec exec;
+    bool used = calc_inputs_own_stages(&o->inputs, &exec);
+    size_t rates = used ? calc_resources_rates(&o->inputs.system) : 0;
     calc_put_array(put, "ten_percent_more", CALC_PUT_LINES);
-    for (size_t i = 0; i < calc_resources_rates(&o->inputs.system) && status == CALC_OK; i++) {
+    for (size_t i = 0; i < rates && status == CALC_OK; i++) {
         calc_run_outcome more = {.inputs = o->inputs, .compat = o->compat, .exact = o->exact};
+        more.inputs.exec = exec;
         char text[CALC_RESOURCE_TEXT];
         if (!calc_resource_there(&o->inputs.system, i)) {
             continue;
@@ -40,6 +46,38 @@ static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_error
     }
     calc_put_close(put);
     return status;
+}
+
+/* What stages are on and recompute, where they are listed; null where they are not. */
+static void put_listed(calc_put *put, const calc_inputs *in)
+{
+    const calc_exec *e = &in->exec;
+    const char *name = in->input[CALC_KIND_SYSTEM].name;
+    char text[CALC_STAGE_WORDS_SIZE];
+    calc_stage_run place[CALC_MAX_PLACES];
+    if (e->stages.count == 0) {
+        calc_put_raw(put, "listed", "null");
+        return;
+    }
+    int64_t places = calc_stage_list_expand(&e->stages, place);
+    calc_put_object(put, "listed", CALC_PUT_LINES);
+    calc_put_text(put, "machine", calc_stage_words_machine(e, name, text));
+    calc_put_array(put, "stages", CALC_PUT_LINES);
+    for (int64_t stage = 0; stage < e->pipeline_par; stage++) {
+        calc_exec own = *e;
+        own.stages.count = 0;
+        for (int64_t i = stage; i < places && own.stages.count < CALC_MAX_STAGE_RUNS;
+             i += e->pipeline_par) {
+            own.stages.run[own.stages.count++] = place[i];
+        }
+        int chip = place[stage].chip;
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "system", chip > 0 ? e->stages.name[chip - 1] : name);
+        calc_put_text(put, "recompute", calc_stage_words_recompute(&own, text));
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
 }
 
 static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *json,
@@ -59,6 +97,7 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
         &put, layer,
         calc_layers(&in->app, &in->system, &in->exec, o->compat, layer, CALC_MAX_LAYERS));
     calc_put_stages(&put, o->stage, o->stage_known);
+    put_listed(&put, in);
     calc_breakdown_put_time(&put, "time", &o->stats);
     calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);
     calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, ours);

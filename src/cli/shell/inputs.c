@@ -137,6 +137,19 @@ calc_status calc_inputs_stages(calc_exec *exec, const calc_system *system, const
     return CALC_OK;
 }
 
+bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec)
+{
+    calc_stage_list *list = &exec->stages;
+    *exec = inputs->exec;
+    bool some = list->count == 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        uint8_t *chip = &list->run[i].chip;
+        *chip = *chip > 0 && list->system[*chip - 1] == &inputs->system ? 0 : *chip;
+        some = some || *chip == 0;
+    }
+    return some;
+}
+
 calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CALC_INPUTS],
                              const char *const *set, size_t set_count, calc_errors *errors)
 {

@@ -33,6 +33,11 @@ typedef struct calc_inputs {
     calc_input input[CALC_INPUTS];         /**< by calc_kind */
 } calc_inputs;
 
+/** The execution with the stages that name the system of the run as if they did not: they follow
+ *  changes of it.
+ *  @return whether any stage is on it */
+bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec);
+
 /** Find and read the systems that the stages of an execution name.
  *  @param system  that of the run, and `path` its file: stages may name it, too
  *  @param other   room for them, kept by the caller as long as the execution is used
