@@ -243,28 +243,48 @@ calc_stage_pass calc_placed_pass(const calc_placed *p, const calc_placed_stage *
                               at->layout->exposed);
 }
 
-/* Activations of interleaved chunks that differ: before a stage's first backward pass its warm-up
- * has gone round by round through the chunks, one stage's share of micro-batches in each, and the
- * rest is in the last chunk, or in the first one again (schedule_order.c). The head is counted as
- * where chunks are alike: with the mean of them.
+/* The most that interleaved chunks hold at any time: a stage passes forward through rounds of as
+ * many micro-batches as there are stages, a chunk each, and backward through them from the last one
+ * (schedule_order.c). Where the first chunk holds more than others that is not before the first
+ * backward pass. After it, a round of all chunks repeats.
+ * @param bytes  of a micro-batch in each chunk */
+static double most_bytes(const calc_placed *p, int64_t stage, int64_t microbatches,
+                         const double bytes[CALC_MAX_PLACES])
+{
+    int64_t all = microbatches * p->chunks;
+    int64_t warm = 2 * (p->stages - 1 - stage) + (p->chunks - 1) * p->stages;
+    double sum = 0;
+    double most = 0;
+    for (int64_t i = 0; i < all && i <= warm + p->stages * p->chunks; i++) {
+        sum += bytes[i / p->stages % p->chunks];
+        most = calc_max(most, sum);
+        sum -= i >= warm ? bytes[p->chunks - 1 - (i - warm) / p->stages % p->chunks] : 0;
+    }
+    return most;
+}
+
+/* Activations of interleaved chunks that differ. The head is counted as where chunks are alike,
+ * with the mean of them, and so is everything where micro-batches do not fill whole rounds: such a
+ * layout does not run.
  * @param in_flight  micro-batches, the mean */
 static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *at, double in_flight)
 {
     const calc_stage_part *block = at->terms.block;
-    double stages = at->terms.stages;
-    double m = at->terms.microbatches;
-    double rest = 2 * (stages - 1 - at->class.position) + 1;
-    double bytes = at->class.last * at->terms.head.whole_bytes * in_flight;
+    double bytes[CALC_MAX_PLACES];
+    double sum = 0;
     for (int64_t k = 0; k < p->chunks; k++) {
         calc_stage_class c = calc_placed_chunk_class(p, at, p->chunks, k);
         double lean = calc_placed_chunk_recompute(p, at, k);
         double whole_bytes = c.dense * block[0].whole_bytes + c.moe * block[1].whole_bytes;
         double lean_bytes = c.dense * block[0].kept_bytes + c.moe * block[1].kept_bytes;
-        double held = k < p->chunks - 1 ? stages : fmin(stages, rest);
-        held += k == 0 ? calc_max(0, rest - stages) : 0;
-        bytes += fmin(m, held) * ((1 - lean) * whole_bytes + lean * lean_bytes);
+        bytes[k] = (1 - lean) * whole_bytes + lean * lean_bytes;
+        sum += bytes[k];
     }
-    return bytes;
+    double held =
+        calc_stages_rounds_fit(p->exec)
+            ? most_bytes(p, (int64_t)at->class.position, (int64_t)at->terms.microbatches, bytes)
+            : sum * in_flight;
+    return held + at->class.last * at->terms.head.whole_bytes * in_flight;
 }
 
 calc_stage_memory calc_placed_memory(const calc_placed *p, const calc_placed_stage *at)
