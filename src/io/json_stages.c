@@ -26,6 +26,7 @@ static const calc_stage_run as_exec = {
 typedef struct reader {
     calc_json_report *report;
     calc_stage_list *list;
+    int64_t stages; /* of the execution */
     int64_t count;
     calc_stage_run run[CALC_MAX_PLACES];
 } reader;
@@ -34,7 +35,7 @@ typedef struct reader {
 
 static void set_system(reader *r, const json_t *value, calc_stage_run *run)
 {
-    if (!json_is_string(value)) {
+    if (!json_is_string(value) || json_string_length(value) == 0) {
         calc_json_value_type_error(r->report, "the name of a system", value, NULL);
         return;
     }
@@ -179,7 +180,8 @@ static int64_t length_of(json_t *list)
 static void set_list(reader *r, calc_stage_key k, json_t *list, int64_t whole)
 {
     int64_t length = length_of(list);
-    if (length == 0 || whole % length != 0) {
+    bool of_stages = length == r->stages && whole % length == 0;
+    if (length == 0 || (length != whole && !of_stages)) {
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE,
                              "a list has a value per stage, or per stage and chunk",
                              "%lld values beside %lld of another list", (long long)length,
@@ -328,7 +330,10 @@ static void read_array(reader *r, json_t *array)
 
 void calc_json_stages_bind(calc_json_report *report, json_t *value, calc_exec *exec)
 {
-    reader r = {.report = report, .list = &exec->stages, .count = exec->pipeline_par};
+    reader r = {.report = report,
+                .list = &exec->stages,
+                .stages = exec->pipeline_par,
+                .count = exec->pipeline_par};
     exec->stages = (calc_stage_list){0};
     for (int64_t i = 0; i < CALC_MAX_PLACES; i++) {
         r.run[i] = as_exec;

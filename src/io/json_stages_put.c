@@ -82,7 +82,8 @@ static void put_by_chip(calc_put *put, const calc_stage_list *list, calc_stage_k
     calc_put_close(put);
 }
 
-/* One key: a value if all runs agree, else a list. Blocks are a list always: it says how many. */
+/* One key: a value if all runs agree, else a list. Blocks are a list always, also of nulls where no
+ * other key is a list: it says how many stages there are. */
 static void put_key(calc_put *put, const calc_stage_list *list, calc_stage_key k)
 {
     char text[CALC_CHOICE_SET_SIZE], next[CALC_CHOICE_SET_SIZE];
@@ -92,7 +93,8 @@ static void put_key(calc_put *put, const calc_stage_list *list, calc_stage_key k
         key_text(list, k, &list->run[i], next, sizeof next);
         same = same && strcmp(text, next) == 0;
     }
-    if (same && strcmp(text, "null") == 0) {
+    bool counts = k == CALC_STAGE_KEY_blocks && list->count == 1;
+    if (same && strcmp(text, "null") == 0 && !counts) {
         return;
     }
     if (same && k != CALC_STAGE_KEY_blocks) {
