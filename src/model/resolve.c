@@ -80,16 +80,26 @@ static void resolve_interleaving(const layout *l)
 
 /* ---- Stages that are listed and all alike ---------------------------------------------------- */
 
+/* What a run of chunks, so many to a stage, recomputes: the execution says it of stages. */
+static calc_exec stage_of(const calc_exec *exec, const calc_stage_run *run, int64_t chunks)
+{
+    calc_exec e = calc_stage_list_exec(exec, run);
+    if (run->recompute_blocks != CALC_STAGE_AS_EXEC) {
+        e.recompute_blocks *= chunks;
+    }
+    bool all = run->blocks != CALC_STAGE_AS_EXEC && e.recompute_blocks >= run->blocks * chunks;
+    e.recompute_blocks = all ? 0 : e.recompute_blocks;
+    return e;
+}
+
 /* Whether all runs are on the processors of the run, and recompute the same. */
-static bool runs_agree(const layout *l, const calc_exec *plain)
+static bool runs_agree(const layout *l, const calc_exec *plain, int64_t chunks)
 {
     const calc_stage_list *list = &l->exec->stages;
     bool same = true;
     for (int32_t i = 0; i < list->count; i++) {
         const calc_stage_run *run = &list->run[i];
-        calc_exec e = calc_stage_list_exec(l->exec, run);
-        bool all = run->blocks != CALC_STAGE_AS_EXEC && e.recompute_blocks >= run->blocks;
-        e.recompute_blocks = all ? 0 : e.recompute_blocks;
+        calc_exec e = stage_of(l->exec, run, chunks);
         same = same && calc_stage_list_system(l->system, l->exec, run) == l->system &&
                e.strategy.activation_recompute == plain->strategy.activation_recompute &&
                e.strategy.recompute_modules == plain->strategy.recompute_modules &&
@@ -137,19 +147,16 @@ static void resolve_stages(const layout *l)
             return;
         }
     }
-    const calc_stage_run *run = &e->stages.run[0];
-    calc_exec plain = calc_stage_list_exec(e, run);
-    bool all = run->blocks != CALC_STAGE_AS_EXEC && plain.recompute_blocks >= run->blocks;
-    plain.recompute_blocks = all ? 0 : plain.recompute_blocks;
+    int64_t chunks = places / e->pipeline_par;
+    calc_exec plain = stage_of(e, &e->stages.run[0], chunks);
     calc_exec ends = plain;
     calc_stage_list_expand(&e->stages, place);
     /* Blocks beside those that recompute in full gather again; without a list they do not. */
     bool some =
         plain.recompute_blocks > 0 && plain.strategy.seq_par_ag_redo != e->strategy.seq_par_ag_redo;
-    if (some || !is_legal(l) || !runs_agree(l, &plain)) {
+    if (some || !is_legal(l) || !runs_agree(l, &plain, chunks)) {
         return;
     }
-    int64_t chunks = places / e->pipeline_par;
     ends.first_stage_blocks = chunks * place[0].blocks;
     ends.last_stage_blocks = e->pipeline_par > 1 ? chunks * place[places - 1].blocks : 0;
     if (place[0].blocks == CALC_STAGE_AS_EXEC || splits_as(l, &plain, place, places)) {

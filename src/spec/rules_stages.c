@@ -93,8 +93,12 @@ static void check_blocks(rules *r)
         BROKEN(r, hint, "the blocks of the stages are %lld together, the model has %lld",
                (long long)sum, (long long)r->app->num_blocks);
     } else if (given == 0 && r->app->num_blocks % (r->places * chunks) != 0) {
-        BROKEN(r, "give their blocks", "%lld blocks do not split evenly over %lld stages",
-               (long long)r->app->num_blocks, (long long)r->places);
+        char of[32] = "";
+        if (chunks > 1) {
+            snprintf(of, sizeof of, " of %lld chunks", (long long)chunks);
+        }
+        BROKEN(r, "give their blocks", "%lld blocks do not split evenly over %lld stages%s",
+               (long long)r->app->num_blocks, (long long)r->places, of);
     }
 }
 
@@ -106,7 +110,7 @@ static void check_recompute(rules *r)
                                                       : (int)r->exec->strategy.activation_recompute;
         if (p->recompute_blocks > 0 && kind == CALC_ACTIVATION_RECOMPUTE_NONE) {
             BROKEN(r, "give activation_recompute, of the stages or of all",
-                   "stage %lld recomputes %d blocks, but activation_recompute is none",
+                   "stage %lld has recompute_blocks %d, but its activation_recompute is none",
                    (long long)i, p->recompute_blocks);
             return;
         }

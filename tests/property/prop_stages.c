@@ -30,10 +30,29 @@ static void random_layouts(calc_shipped_visit *each)
     }
 }
 
+static calc_shipped_visit *visit_some;
+
+/* Layouts with chunks again with one block of each that recomputes. */
+static void also_some(const char *name, const calc_random_layout *layout)
+{
+    calc_random_layout some = *layout;
+    char text[512];
+    visit_some(name, layout);
+    if (some.exec.pipeline_interleaving > 1 && some.exec.training) {
+        some.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        some.exec.strategy.recompute_modules = 0;
+        some.exec.strategy.seq_par_ag_redo = false;
+        some.exec.recompute_blocks = some.exec.pipeline_interleaving;
+        snprintf(text, sizeof text, "%.400s, recomputing some", name);
+        visit_some(text, &some);
+    }
+}
+
 static void every_layout(calc_shipped_visit *each)
 {
-    calc_shipped_all(each);
-    random_layouts(each);
+    visit_some = each;
+    calc_shipped_all(also_some);
+    random_layouts(also_some);
 }
 
 static calc_stage_stats row[CALC_MAX_PLACES];
@@ -215,13 +234,13 @@ static void same_rows(const char *name, bool by_chunk)
     }
 }
 
-/* Dense blocks beyond the first chunk are where they are in a list, and spread otherwise. */
+/* Dense blocks are where they are in a list. Otherwise those beyond the first chunk are spread, and
+ * chunks of a stage hold alike. */
 static bool spreads_dense(const calc_random_layout *l)
 {
-    int64_t places = l->exec.pipeline_par * l->exec.pipeline_interleaving;
+    bool chunks = l->exec.pipeline_interleaving > 1;
     return l->app.num_experts > 0 && l->exec.pipeline_par > 1 &&
-           l->app.dense_blocks > (int64_t)row[0].blocks / l->exec.pipeline_interleaving &&
-           places > 1;
+           (l->app.dense_blocks > (int64_t)row[0].blocks || (chunks && l->app.dense_blocks > 0));
 }
 
 static void evaluated_as_a_list(const char *name, const calc_random_layout *layout)

@@ -164,6 +164,99 @@ START_TEST(other_fields_do_not_take_auto)
 }
 END_TEST
 
+/* ---- Lists of stages ------------------------------------------------------------------------- */
+
+/* Eight stages of ten blocks. */
+static void eight_stages(void)
+{
+    set("pipeline_par=8");
+    set("context_par=1");
+    set("data_par=16");
+    set("pipeline_interleaving=1");
+}
+
+static void is_taken_away(const char *list)
+{
+    calc_exec before = c.exec;
+    set(list);
+    for (int32_t i = 0; i < c.exec.stages.chips; i++) {
+        c.exec.stages.system[i] = &c.system;
+    }
+    resolve();
+    ck_assert_mem_eq(&before, &c.exec, sizeof before);
+}
+
+START_TEST(a_list_that_says_nothing_is_none)
+{
+    eight_stages();
+    is_taken_away("stages=8x10");
+    is_taken_away("stages={\"recompute_blocks\": 0}");
+    is_taken_away("stages={\"activation_recompute\": \"none\", \"blocks\": 10}");
+    is_taken_away("stages={\"system\": \"h100_sxm\"}");
+    set("pipeline_interleaving=2");
+    set("batch_size=2048");
+    is_taken_away("stages=16x5");
+    is_taken_away("stages=8x10");
+    set("activation_recompute=full");
+    set("seq_par_ag_redo=false");
+    is_taken_away("stages={\"blocks\": 10, \"recompute_blocks\": 10}");
+    set("recompute_blocks=4");
+    is_taken_away("stages={\"blocks\": 10, \"recompute_blocks\": 4}");
+    is_taken_away("stages={\"recompute_blocks\": 4}");
+    is_taken_away("stages={\"blocks\": [\"16x5\"], \"recompute_blocks\": 2}"); /* of a chunk */
+    is_taken_away("stages=16x5");
+}
+END_TEST
+
+START_TEST(what_all_stages_recompute_is_what_the_execution_does)
+{
+    eight_stages();
+    set("seq_par_ag_redo=false");
+    calc_exec want = c.exec;
+    want.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    want.recompute_blocks = 3;
+    set("stages={\"activation_recompute\": \"full\", \"recompute_blocks\": 3}");
+    resolve();
+    ck_assert_mem_eq(&want, &c.exec, sizeof want);
+}
+END_TEST
+
+START_TEST(first_and_last_stage_are_said_without_a_list)
+{
+    eight_stages();
+    set("stages=9,6x10,11");
+    resolve();
+    ck_assert_int_eq(c.exec.stages.count, 0);
+    ck_assert_int_eq(c.exec.first_stage_blocks, 9);
+    ck_assert_int_eq(c.exec.last_stage_blocks, 11);
+}
+END_TEST
+
+START_TEST(a_list_that_says_something_is_kept)
+{
+    eight_stages();
+    static const char *const lists[] = {
+        "stages=10,9,11,5x10",
+        "stages={\"activation_recompute\": [\"full\", \"7xnone\"]}",
+        "stages={\"activation_recompute\": \"full\", \"recompute_blocks\": [1, \"7x2\"]}",
+        "stages={\"system\": [\"4xh100_sxm\", \"4xa800\"]}",
+        "stages=8x11", /* which the check tells */
+    };
+    calc_system other = c.system;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        set(lists[i]);
+        c.exec.stages.system[0] = &c.system;
+        c.exec.stages.system[1] = &other;
+        calc_stage_list list = c.exec.stages;
+        calc_resolve(&c.app, &c.system, &c.exec);
+        ck_assert_mem_eq(&list, &c.exec.stages, sizeof list);
+    }
+    set("stages={\"system\": \"a800\"}");
+    calc_resolve(&c.app, &c.system, &c.exec); /* not given */
+    ck_assert_int_eq(c.exec.stages.count, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("resolve");
@@ -178,6 +271,10 @@ int main(void)
     tcase_add_test(tests, a_value_takes_auto_back);
     tcase_add_test(tests, what_is_not_legal_anyway_is_told_by_the_check);
     tcase_add_test(tests, other_fields_do_not_take_auto);
+    tcase_add_test(tests, a_list_that_says_nothing_is_none);
+    tcase_add_test(tests, what_all_stages_recompute_is_what_the_execution_does);
+    tcase_add_test(tests, first_and_last_stage_are_said_without_a_list);
+    tcase_add_test(tests, a_list_that_says_something_is_kept);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -93,6 +93,9 @@ static void set_list(calc_placed *p, calc_compat compat, const calc_kernel_table
         size_t recipe = recipe_of(p, run, &e, compat, measured);
         double blocks = run->blocks == CALC_STAGE_AS_EXEC ? even : run->blocks;
         double again = e.recompute_blocks > 0 ? (double)e.recompute_blocks : blocks;
+        if (run->recompute_blocks == CALC_STAGE_AS_EXEC && e.recompute_blocks > 0) {
+            again *= (double)copies / (double)p->chunks; /* the execution says it of stages */
+        }
         bool none = e.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE;
         again = none ? 0 : fmin(again, blocks);
         if (p->exec->strategy.seq_par_ag_redo && !e.strategy.seq_par_ag_redo && again < blocks) {
