@@ -59,9 +59,13 @@ def _library_path():
     return found
 
 
+_Find = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p,
+                         ctypes.POINTER(ctypes.c_char), ctypes.c_size_t, ctypes.c_void_p)
+
+
 def _open_library():
     library = ctypes.CDLL(_library_path())
-    library.calc_session_open.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.calc_session_open.argtypes = [_Find, ctypes.c_void_p]
     library.calc_session_open.restype = ctypes.c_void_p
     library.calc_session_ask.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     library.calc_session_ask.restype = ctypes.c_void_p
@@ -131,6 +135,18 @@ def _path(kind, name):
                   "text": f'no {what} named "{name}"'}])
 
 
+@_Find
+def _find(_context, kind, name, path, size, _errors):
+    """Where a document is that a request names: the systems of listed stages, and paths."""
+    try:
+        found = os.fsencode(_path(("app", "sys", "exe")[kind], os.fsdecode(name)))
+    except Error:
+        found = name  # there is no such file, which the library says
+    found = found[:size - 1]
+    ctypes.memmove(path, found + b"\0", len(found) + 1)
+    return 0
+
+
 def load(kind, name):
     """A document as a dict, as it is in its file: to be changed and given to run()."""
     path = _path(kind, name)
@@ -148,7 +164,7 @@ class Session:
     def __init__(self):
         self._lock = threading.Lock()
         self._paths = {}
-        self._handle = _library.calc_session_open(None, None)
+        self._handle = _library.calc_session_open(_find, None)
         if not self._handle:
             raise MemoryError
 

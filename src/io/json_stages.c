@@ -8,6 +8,7 @@
 #include "io/json_bind.h"
 #include "io/json_stage_keys.h"
 #include "io/json_value.h"
+#include "io/utf8.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
@@ -35,7 +36,8 @@ typedef struct reader {
 
 static void set_system(reader *r, const json_t *value, calc_stage_run *run)
 {
-    if (!json_is_string(value) || json_string_length(value) == 0) {
+    if (!json_is_string(value) || json_string_length(value) == 0 ||
+        strcmp(json_string_value(value), "null") == 0) {
         calc_json_value_type_error(r->report, "the name of a system", value, NULL);
         return;
     }
@@ -58,9 +60,9 @@ static void set_modules(reader *r, const json_t *value, calc_stage_run *run)
     if (!text) {
         calc_json_value_scalar(r->report, row, value, &modules);
     } else if (!calc_choice_set_parse(row->choices, text, &modules, bad)) {
-        char choices[160];
+        char choices[160], shown[CALC_UTF8_SHOW_SIZE];
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "\"%.40s\" is not one of %s", bad,
+                             "\"%s\" is not one of %s", calc_utf8_show(shown, bad, strlen(bad)),
                              calc_choices_text(row->choices, choices, sizeof choices));
     }
     run->modules = (uint16_t)modules;
@@ -209,13 +211,15 @@ static void set_map(reader *r, calc_stage_key k, json_t *map)
     int member = 0;
     json_object_foreach (map, name, value) {
         int chip = 0;
+        char shown[CALC_UTF8_SHOW_SIZE];
         for (int32_t i = 0; i < r->list->chips; i++) {
             chip = strcmp(r->list->name[i], name) == 0 ? i + 1 : chip;
         }
-        size_t mark = calc_json_report_enter(r->report, name);
+        size_t mark = calc_json_report_enter(r->report, calc_utf8_show(shown, name, strlen(name)));
         if (chip == 0) {
             calc_json_report_add(r->report, CALC_ERR_FIELD, member, "name it in \"system\", too",
-                                 "no stage is on a system \"%.40s\"", name);
+                                 "no stage is on a system \"%s\"",
+                                 calc_utf8_show(shown, name, strlen(name)));
         }
         for (int64_t i = 0; i < r->count && chip > 0; i++) {
             if (r->run[i].chip == chip) {

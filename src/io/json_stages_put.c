@@ -36,11 +36,13 @@ static bool key_text(const calc_stage_list *list, calc_stage_key k, const calc_s
     return true;
 }
 
-static void put_text(calc_put *put, const char *name, const char *text, bool word, int64_t times)
+/* @param always  say how often, also if it is once */
+static void put_text(calc_put *put, const char *name, const char *text, bool word, int64_t times,
+                     bool always)
 {
     char many[CALC_CHOICE_SET_SIZE + 32];
     snprintf(many, sizeof many, "%lldx%s", (long long)times, text);
-    if (times > 1) {
+    if (times > 1 || always) {
         calc_put_text(put, name, many);
     } else if (word) {
         calc_put_text(put, name, text);
@@ -76,7 +78,7 @@ static void put_by_chip(calc_put *put, const calc_stage_list *list, calc_stage_k
         }
         bool word = i < list->count && key_text(list, k, &list->run[i], text, sizeof text);
         if (i < list->count && strcmp(text, "null") != 0) {
-            put_text(put, list->name[chip - 1], text, word, 1);
+            put_text(put, list->name[chip - 1], text, word, 1, false);
         }
     }
     calc_put_close(put);
@@ -98,7 +100,7 @@ static void put_key(calc_put *put, const calc_stage_list *list, calc_stage_key k
         return;
     }
     if (same && k != CALC_STAGE_KEY_blocks) {
-        put_text(put, calc_stage_key_names[k], text, word, 1);
+        put_text(put, calc_stage_key_names[k], text, word, 1, false);
         return;
     }
     if (k != CALC_STAGE_KEY_blocks && k != CALC_STAGE_KEY_system && is_by_chip(list, k)) {
@@ -115,7 +117,8 @@ static void put_key(calc_put *put, const calc_stage_list *list, calc_stage_key k
                 key_text(list, k, &list->run[i], next, sizeof next);
             }
         } while (i < list->count && strcmp(text, next) == 0);
-        put_text(put, NULL, text, word, times);
+        bool digits = text[0] >= '0' && text[0] <= '9'; /* of a name: not how often */
+        put_text(put, NULL, text, word, times, word && digits);
     }
     calc_put_close(put);
 }

@@ -157,7 +157,8 @@ static void check_run(rules *r, const calc_stage_run *run, const calc_exec *exec
     calc_errors found = {0};
     if (!system) {
         calc_errors_add(r->errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/stages",
-                        "put it into calc_exec.stages.system", "system \"%s\" was not given", name);
+                        "put it into calc_exec.stages.system", "system \"%.31s\" was not given",
+                        name);
     } else if (calc_check(r->app, system, exec, &found) != CALC_OK) {
         const calc_error *e = &found.item[0];
         BROKEN(r, e->hint, "stages%s%s: %s: %.200s", *name ? " on " : "", name,

@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 import calc
 
 GPT = ("gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full")
+LLAMA = ("llama3-70B", "h100_sxm", "llama3-70B_512")
 MODERN = ("deepseek-v3-671B", "h800", "deepseek-v3_2048")
 
 
@@ -53,6 +54,30 @@ class Runs(unittest.TestCase):
     def test_compat_is_passed_on(self):
         self.assertEqual(calc.run(*GPT, compat="calculon")["stats"],
                          command(*GPT, "--compat", "calculon")["stats"])
+
+    def test_stages_are_listed_by_the_names_of_their_systems(self):
+        stages = {"blocks": ["4x7", "4x13"], "system": ["4xa800", "4xh800"],
+                  "activation_recompute": {"h800": "full"}, "recompute_blocks": {"h800": 3}}
+        layout = {"pp": 8, "dp": 16, "cp": 1, "pipeline_interleaving": 1, "seq_par_ag_redo": False}
+        words = [word for key, value in (layout | {"stages": stages}).items()
+                 for word in ("--set", f"{key}={json.dumps(value)}")]
+        want = command(*LLAMA, *words, "--stages", "/dev/null")
+        got = calc.run(*LLAMA, set=layout | {"stages": stages}, stages=True, inputs=True)
+        self.assertEqual(got["stats"], want["stats"])
+        self.assertEqual(got["stages"], want["stages"])
+        self.assertEqual(got["exe"]["stages"], want["execution"]["stages"])
+        again = calc.run(*LLAMA[:2], got["exe"])  # a document with a list
+        self.assertEqual(again["stats"], want["stats"])
+        for wrong, text in (({"blocks": ["8x9"]}, "8 blocks are missing"),
+                            ({"system": ["4xa800", "4xnowhere"]}, "nowhere: no such file"),
+                            ({"blok": 3}, 'unknown key "blok"'),
+                            ("9,6x10,11", "expected an array of stages")):
+            with self.assertRaises(calc.Error) as caught:
+                calc.run(*LLAMA, set=layout | {"stages": wrong})
+            self.assertIn(text, str(caught.exception))
+        with self.assertRaises(calc.Error) as caught:
+            calc.run(*LLAMA[:2], got["exe"], compat="repaired")
+        self.assertIn("Calculon's stages are all alike", str(caught.exception))
 
     def test_only_the_statistics_asked_for_come_back(self):
         self.assertEqual(list(calc.run(*GPT, stats=["total_time", "bw_time"])["stats"]),

@@ -98,6 +98,8 @@ START_TEST(a_map_has_a_value_per_system)
     /* Names may begin with digits. */
     read_as("{\"system\": [\"2x4090\", \"62xh800\"]}", "{\"system\": [\"2x4090\", \"62xh800\"]}");
     ck_assert_str_eq(exec.stages.name[0], "4090");
+    read_as("[{\"system\": \"3xa800\"}, {\"system\": \"3xa800\"}, {\"system\": \"2xh800\"}]",
+            "{\"system\": [\"2x3xa800\", \"1x2xh800\"]}");
 }
 END_TEST
 
@@ -149,6 +151,8 @@ static const struct {
      "has a value per stage, or per stage and chunk"},
     {MANY, "x:25:13: /stages: more than 48 runs of equal stages"},
     {"{\"system\": 3}", "x:25:24: /stages/system: expected the name of a system, found 3"},
+    {"{\"system\": \"null\"}",
+     "x:25:24: /stages/system: expected the name of a system, found string \"null\""},
     {"{\"system\": \"\"}",
      "x:25:24: /stages/system: expected the name of a system, found string \"\""},
     {"{\"system\": [\"a\", \"b\", \"c\", \"d\"]}",
