@@ -79,6 +79,8 @@ async function checkRun() {
   for (const [name, words] of [["classic", ["gpt3-175B", "a100_80g", "seqsel_tab5/gpt3-175B_seqsel"]],
     ["modern", ["deepseek-v3-671B", "h800", "deepseek-v3_2048"]],
     ["one", ["llama3-8B", "h100_sxm", "llama3-8B_8"]],
+    ["mixed", ["llama3-70B", "h800", "llama3-70B_512", "--set", "pp=8", "--set", "dp=16", "--set", "cp=1",
+      "--set", "pipeline_interleaving=1", "--set", 'stages={"system": ["4xa800", "4xh800"], "blocks": ["4x7", "4x13"]}']],
     ["full", ["gpt3-175B", "a100_80g", "seqsel_tab5/gpt3-175B_seqsel", "--set", "mem1.GiB=1"]]]) {
     make("run", ...words, "--html", file(`${name}.html`), "--json", file(`${name}.json`));
     const { run, stages, time, timeline } = dataOf(`${name}.html`);
@@ -94,6 +96,10 @@ async function checkRun() {
     check(`${name}: a pipeline is drawn if there is one`,
       (await page(`!!document.getElementById("pipeline")`)) === run.execution.pipeline_par > 1);
   }
+  await browser.show(file("mixed.html"), 1440);
+  check("both chips are named", (await page(`document.querySelector("p.context").textContent`)).includes("256 x a800 and 256 x h800"));
+  const heads = await page(`[...document.querySelectorAll("#pipeline th")].map((th) => th.textContent.trim())`);
+  check("stages have their system", heads.some((head) => head.startsWith("System")) && !heads.some((head) => head.startsWith("Recompute")), heads);
   const { run, timeline } = dataOf("classic.html");
   await browser.show(file("classic.html"), 1440);
   check("headline is the step", (await page(`document.querySelector("h1").innerText`)).includes("13.64"), run.stats.total_time);

@@ -10,6 +10,7 @@
 #include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/format.h"
+#include "spec/stage_list.h"
 
 /* Text of an enumerated field of the execution. */
 static const char *choice(const calc_exec *exec, const char *key)
@@ -19,9 +20,14 @@ static const char *choice(const calc_exec *exec, const char *key)
 }
 
 /* Which networks a group spans: "network 0: 8 procs, 450 GB/s", or, where it goes beyond nodes,
- * "networks 0 and 1: 8 in a node". "-" for one rank. */
-static void network_text(const calc_system *system, const calc_group *group, char text[64])
+ * "networks 0 and 1: 8 in a node". "-" for one rank. Of stages on several systems, those of the
+ * first, without the numbers of its networks. */
+static void network_text(const calc_inputs *in, const calc_group *group, char text[64])
 {
+    const calc_stage_list *list = &in->exec.stages;
+    const calc_system *system = list->count > 0
+                                    ? calc_stage_list_system(&in->system, &in->exec, &list->run[0])
+                                    : &in->system;
     char number[CALC_HUMAN_MAX], size[CALC_HUMAN_MAX];
     int64_t top = calc_collective_top_network(system, group);
     double inside = calc_collective_inner_ranks(system, group);
@@ -32,6 +38,8 @@ static void network_text(const calc_system *system, const calc_group *group, cha
                  top > 1 ? "networks 0 to %lld: %.24s in a node"
                          : "networks 0 and %lld: %.24s in a node",
                  (long long)top, calc_human_integer(inside, number));
+    } else if (list->chips > 0) {
+        snprintf(text, 64, "network %lld of each system", (long long)top);
     } else {
         const calc_network *net = &system->networks[top];
         snprintf(text, 64, "network %lld: %.20s procs, %.16s GB/s", (long long)top,
@@ -45,7 +53,7 @@ static void write_dimension(calc_output *out, const calc_report *r, const char *
                             const calc_group *group, const char *how)
 {
     char text[64], number[CALC_HUMAN_MAX];
-    network_text(&r->inputs->system, group, text);
+    network_text(r->inputs, group, text);
     calc_output_printf(out, "  %-9s%9s  %-34s%s\n", label, calc_human_integer(ranks, number),
                        ranks > 1 ? text : "-", how);
 }
