@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "io/json_bind.h"
-#include "io/json_stage_keys.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/choice_set.h"

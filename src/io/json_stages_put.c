@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/json_stage_keys.h"
 #include "io/json_stages.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
