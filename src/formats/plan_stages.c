@@ -40,9 +40,9 @@ int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_
 {
     int64_t stages = exec->pipeline_par;
     int64_t all = stages * exec->pipeline_interleaving;
-    bool even = app->num_blocks % all == 0;
     int64_t count = calc_stage_list_expand(&exec->stages, out);
-    if (all > CALC_MAX_PLACES || (count > 0 && count != stages && count != all)) {
+    bool even = all > 0 && app->num_blocks % all == 0;
+    if (all < 1 || all > CALC_MAX_PLACES || (count > 0 && count != stages && count != all)) {
         return 0;
     }
     if (count == 0) {

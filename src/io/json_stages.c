@@ -181,7 +181,7 @@ static int64_t length_of(json_t *list)
 static void set_list(reader *r, calc_stage_key k, json_t *list, int64_t whole)
 {
     int64_t length = length_of(list);
-    bool of_stages = length == r->stages && whole % length == 0;
+    bool of_stages = length > 0 && length == r->stages && whole % length == 0;
     if (length == 0 || (length != whole && !of_stages)) {
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE,
                              "a list has a value per stage, or per stage and chunk",
