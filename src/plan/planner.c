@@ -76,6 +76,30 @@ static void add_exec(search *s, const calc_exec *e)
     }
 }
 
+static bool is_wanted(const calc_planner *p, int64_t chunks)
+{
+    bool wanted = !p->chunks;
+    for (size_t i = 0; i < p->chunks_count; i++) {
+        wanted = wanted || p->chunks[i] == chunks;
+    }
+    return wanted;
+}
+
+/* Interleaving goes with everything else: a division need not be even. */
+static void add_chunks(search *s, calc_exec e)
+{
+    int64_t m = e.batch_size / e.strategy.data_par / e.microbatch_size;
+    bool may = e.pipeline_par > 1 && m % e.pipeline_par == 0 &&
+               e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    int64_t most = may ? s->planner->app->num_blocks / e.pipeline_par : 1;
+    for (int64_t v = 1; v <= most && (v == 1 || e.pipeline_par * v <= CALC_MAX_PLACES); v++) {
+        e.pipeline_interleaving = v;
+        if (is_wanted(s->planner, v)) {
+            add_exec(s, &e);
+        }
+    }
+}
+
 /* calc_worker_visit: all layouts of a row that networks connect. */
 static void visit_row(void *context, const calc_worker_place *place)
 {
@@ -84,7 +108,7 @@ static void visit_row(void *context, const calc_worker_place *place)
         calc_exec e;
         calc_verdict verdict = calc_worker_decode(place, i - place->first, &e);
         if (verdict == CALC_VERDICT_OK) {
-            add_exec(s, &e);
+            add_chunks(s, e);
         }
     }
 }
@@ -142,25 +166,6 @@ static int compare_candidates(const void *a, const void *b)
     return memcmp(&x->place, &y->place, sizeof x->place);
 }
 
-/* Interleaving goes with everything else, unless somebody said what it is. */
-static void add_chunks(search *s)
-{
-    size_t plain = s->execs;
-    for (size_t i = 0; i < plain && !s->failed; i++) {
-        calc_exec e = s->exec[i];
-        int64_t m = e.batch_size / e.strategy.data_par / e.microbatch_size;
-        bool may = e.pipeline_par > 1 && m % e.pipeline_par == 0 &&
-                   e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-        int64_t most = s->planner->app->num_blocks / e.pipeline_par;
-        for (int64_t v = 2; may && v <= most && v <= s->planner->most_chunks; v++) {
-            e.pipeline_interleaving = v;
-            if (e.pipeline_par * v <= CALC_MAX_PLACES) {
-                add_exec(s, &e);
-            }
-        }
-    }
-}
-
 static calc_status list_candidates(search *s)
 {
     const calc_planner *p = s->planner;
@@ -171,7 +176,6 @@ static calc_status list_candidates(search *s)
         const calc_designs one = p->design;
         calc_sweep_counts counts;
         status = calc_units_walk(p->space, &one, CALC_COMPAT_NONE, visit_row, s, &counts);
-        add_chunks(s);
     }
     s->places = calloc(s->execs + 1, sizeof *s->places);
     if (status != CALC_OK || s->failed || !s->places) {

@@ -37,7 +37,8 @@ typedef struct calc_planner {
      *  somebody set it, pipeline_interleaving are the planner's. */
     const calc_space *space;
     calc_designs design;   /**< the model and the machine that the space is listed for: one */
-    int64_t most_chunks;   /**< of a stage; 1: as the space says */
+    const int64_t *chunks; /**< chunks of a stage to try, beside a space that has one; NULL: all */
+    size_t chunks_count;
     const calc_exec *only; /**< balance this layout alone; NULL: all of the space */
     bool keep_order;       /**< chips stand along the pipeline in the order given only */
     bool recompute;        /**< stages may recompute layers */

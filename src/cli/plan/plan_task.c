@@ -175,6 +175,20 @@ static void fix_axis(calc_plan_task *t, calc_axis axis, int64_t value, calc_erro
     t->space.axis[axis].standard = false;
 }
 
+/* What the layouts are listed with is one chunk: the planner has its own division for more. */
+static void take_chunks(calc_plan_task *t, calc_errors *errors)
+{
+    calc_values *axis = &t->space.axis[CALC_AXIS_pipeline_interleaving];
+    if (!axis->standard && !axis->all) {
+        t->chunks = *axis;
+        *axis = (calc_values){0};
+        t->planner.chunks = t->chunks.value;
+        t->planner.chunks_count = t->chunks.count;
+    }
+    axis->standard = true;
+    fix_axis(t, CALC_AXIS_pipeline_interleaving, 1, errors);
+}
+
 static void take_space(calc_plan_task *t, calc_errors *errors)
 {
     if (calc_space_init(&t->space) != CALC_OK) {
@@ -202,9 +216,7 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
         calc_errors_at(errors, CALC_ERR_FIELD, "--batch", 0, 0, "for example --batch 512",
                        "nothing says how large the batch is");
     }
-    bool chunks = t->space.axis[CALC_AXIS_pipeline_interleaving].standard;
-    t->planner.most_chunks = chunks ? CALC_MAX_PLACES : 1;
-    fix_axis(t, CALC_AXIS_pipeline_interleaving, 1, errors);
+    take_chunks(t, errors);
     fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
     fix_axis(t, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS, errors);
     if (errors->count == 0 && calc_defaults_modern(&t->space, &t->builder) != CALC_OK) {
@@ -285,5 +297,6 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
 void calc_plan_task_free(calc_plan_task *t)
 {
     calc_space_free(&t->space);
+    free(t->chunks.value);
     calc_designs_builder_free(&t->builder);
 }

@@ -14,6 +14,7 @@ typedef struct calc_plan_task {
     calc_planner_chip chip[CALC_MAX_CHIPS];
     calc_exec only;
     calc_space space;
+    calc_values chunks; /**< that --axis asks for */
     calc_designs_builder builder;
     calc_planner planner;
 } calc_plan_task;
