@@ -115,7 +115,7 @@ static bool splits_as(const layout *l, const calc_exec *plain, const calc_stage_
     calc_shape shape =
         calc_shape_of(l->app, &plain->strategy, plain->microbatch_size, plain->seq_size);
     calc_stages stages = calc_stages_split(&shape, plain, CALC_COMPAT_NONE);
-    double chunks = (double)(places / plain->pipeline_par);
+    int64_t chunks = places / plain->pipeline_par;
     size_t class = 0;
     bool same = stages.fit;
     for (int64_t i = 0; i < places; i++) {
@@ -125,7 +125,7 @@ static bool splits_as(const layout *l, const calc_exec *plain, const calc_stage_
             class ++;
         }
         const calc_stage_class *c = &stages.item[class];
-        same = same && place[i].blocks == (c->dense + c->moe) / chunks;
+        same = same && place[i].blocks == (c->dense + c->moe) / (double)chunks;
     }
     return same;
 }
