@@ -128,7 +128,9 @@ static bool visit_place(void *context, const calc_planner_place *place)
     calc_balance_chip chip[CALC_MAX_CHIPS];
     const char *why = calc_planner_problem(p->s->planner, p->layouts, place, chip, p->problem);
     if (why) {
-        p->s->why = p->s->planner->only ? why : NULL;
+        if (p->s->planner->only) { /* one layout: no other thread writes */
+            p->s->why = why;
+        }
         return true;
     }
     candidate c = {p->exec, *place, calc_planner_bound_s(chip, p->problem)};
@@ -210,6 +212,11 @@ static void balance(void *context, size_t i)
     bool chunks = s->exec[c->exec].pipeline_interleaving > 1;
     s->done[i].outcome = CALC_PLANNER_NO_MEMORY;
     if (!bench) {
+        return;
+    }
+    if (c->bound_s == INFINITY && chunks && s->out->has_bytes > 0) {
+        s->done[i].outcome = CALC_PLANNER_NO_ROOM; /* chunks do not make it lack less */
+        free(bench);
         return;
     }
     s->done[i].outcome =
@@ -300,9 +307,12 @@ static calc_status balance_all(search *s)
     calc_planner_result *r = s->out;
     double start_s = calc_parallel_now_s();
     size_t next = 0;
-    while (next < s->count && s->candidate[next].bound_s < limit_of(s)) {
+    r->bound_s = INFINITY;
+    /* While nothing is found even what cannot fit is balanced: the answer is what it lacks. */
+    while (next < s->count && (r->count == 0 || s->candidate[next].bound_s < limit_of(s))) {
         if (is_stopped(s, next, start_s)) {
-            r->bound_s = s->candidate[next].bound_s;
+            r->complete = s->candidate[next].bound_s == INFINITY;
+            r->bound_s = fmin(r->bound_s, s->candidate[next].bound_s);
             return CALC_OK;
         }
         s->limit_s = limit_of(s);
@@ -314,6 +324,7 @@ static calc_status balance_all(search *s)
             r->balanced++;
             switch (s->done[i].outcome) {
             case CALC_PLANNER_FOUND:
+                r->bound_s = fmin(r->bound_s, s->done[i].found.bound_s);
                 take(s, &s->done[i].found);
                 break;
             case CALC_PLANNER_NO_ROOM:
@@ -323,6 +334,8 @@ static calc_status balance_all(search *s)
             case CALC_PLANNER_NO_MEMORY:
                 return CALC_ERR_NOMEM;
             case CALC_PLANNER_SLOWER:
+                r->bound_s = fmin(r->bound_s, s->done[i].found.bound_s);
+                break;
             case CALC_PLANNER_UNBALANCED:
                 break;
             }
@@ -330,7 +343,7 @@ static calc_status balance_all(search *s)
         next += s->batch_count;
     }
     r->complete = true;
-    r->bound_s = next < s->count ? s->candidate[next].bound_s : INFINITY;
+    r->bound_s = next < s->count ? fmin(r->bound_s, s->candidate[next].bound_s) : r->bound_s;
     return CALC_OK;
 }
 
@@ -384,7 +397,7 @@ calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *o
         free(s->candidate);
     }
     free(s);
-    return calc_errors_status(errors, status);
+    return status == CALC_ERR_RULE ? status : calc_errors_status(errors, status);
 }
 
 void calc_planner_result_free(calc_planner_result *result)

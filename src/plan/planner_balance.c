@@ -68,7 +68,9 @@ static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_b
         }
         f->proven = s->proven && f->rounds == 0;
         f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
-        f->bound_s = fmax(f->bound_s, f->planned_s * s->bound_s / s->answer.step_s);
+        if (f->rounds == 0) { /* limits that were tightened bound nothing */
+            f->bound_s = fmax(f->bound_s, f->planned_s * s->bound_s / s->answer.step_s);
+        }
         if (f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
             return CALC_PLANNER_SLOWER;
         }
@@ -103,6 +105,9 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
             return CALC_PLANNER_UNBALANCED;
         }
         if (f->stats.verdict == CALC_VERDICT_OK) {
+            /* The problem has a head that gathers again; that of a stage which recomputes does not.
+             */
+            f->bound_s = fmin(f->bound_s, f->stats.total_time);
             return f->stats.total_time < limit_s ? CALC_PLANNER_FOUND : CALC_PLANNER_SLOWER;
         }
         if (f->stats.verdict != CALC_VERDICT_MEM1_CAPACITY) {

@@ -4,7 +4,9 @@
 
 #include "model/operators/processor.h"
 
-/* A layer as good as any of those of the model, in all it takes and holds, on one chip. */
+/* What as much work as a mean layer's takes and holds, on one chip: of either kind of layers, as
+ * little as it can be. Work and not layers is what stages share, since a kind of layers may take
+ * longer than the other and hold no more. */
 typedef struct water {
     double again_s; /* more if it recomputes */
     double held_bytes, flight_bytes;
@@ -16,37 +18,48 @@ static double layer_s(const calc_balance_layer *l)
     return l->fw_s + l->agrad_s + l->wgrad_s;
 }
 
+/* Mean time of all layers on the first chip: a unit of work. */
+static double mean_first_s(const calc_balance_problem *p)
+{
+    double sum_s = 0;
+    double layers = 0;
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        sum_s += p->layers[kind] * layer_s(&p->layer[0][kind]);
+        layers += p->layers[kind];
+    }
+    return sum_s / layers;
+}
+
 static water water_of(const calc_balance_problem *p, int chip)
 {
     water w = {INFINITY, INFINITY, INFINITY, 0};
+    double mean_s = mean_first_s(p);
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         const calc_balance_layer *l = &p->layer[chip][kind];
         if (p->layers[kind] == 0) {
             continue;
         }
-        w.again_s = fmin(w.again_s, l->again_s[CALC_BALANCE_FULL]);
-        w.held_bytes = fmin(w.held_bytes, l->held_bytes);
-        w.flight_bytes = fmin(w.flight_bytes, l->flight_bytes[CALC_BALANCE_NONE]);
-        w.spared_bytes = fmax(w.spared_bytes, l->flight_bytes[CALC_BALANCE_NONE] -
-                                                  l->flight_bytes[CALC_BALANCE_FULL]);
+        double per = mean_s / layer_s(&p->layer[0][kind]); /* layers of this kind to a unit */
+        double spared_bytes =
+            l->flight_bytes[CALC_BALANCE_NONE] - l->flight_bytes[CALC_BALANCE_FULL];
+        w.again_s = fmin(w.again_s, per * l->again_s[CALC_BALANCE_FULL]);
+        w.held_bytes = fmin(w.held_bytes, per * l->held_bytes);
+        w.flight_bytes = fmin(w.flight_bytes, per * l->flight_bytes[CALC_BALANCE_NONE]);
+        w.spared_bytes = fmax(w.spared_bytes, per * spared_bytes);
     }
     return w;
 }
 
-/* Mean time of all layers on the first chip, and the least share of it that any other takes: a kind
- * of layers may gain more by a chip than the other. */
-static double mean_s(const calc_balance_problem *p, int chip)
+/* The least that a unit of work takes on a chip: a kind of layers may gain more by it than the
+ * other. */
+static double unit_s(const calc_balance_problem *p, int chip)
 {
-    double sum_s = 0;
-    double layers = 0;
     double ratio = INFINITY;
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
         double first_s = layer_s(&p->layer[0][kind]);
-        sum_s += p->layers[kind] * first_s;
-        layers += p->layers[kind];
         ratio = p->layers[kind] > 0 ? fmin(ratio, layer_s(&p->layer[chip][kind]) / first_s) : ratio;
     }
-    return sum_s / layers * ratio;
+    return mean_first_s(p) * ratio;
 }
 
 /* The fewest micro-batches that a stage holds at its peak, in layers of all of its chunks. */
@@ -58,7 +71,7 @@ static double least_in_flight(const calc_balance_problem *p, int stage)
     return plain ? fmin(m, stages - stage) : 1;
 }
 
-/* The most layers that a stage can do in a period. */
+/* The most work that a stage can do in a period, in mean layers. */
 static double most_layers(const calc_balance_problem *p, const water *w, double unit_s, int stage,
                           double rest_s)
 {
@@ -77,8 +90,8 @@ static double most_layers(const calc_balance_problem *p, const water *w, double 
     if (!p->may_full || spared <= 0) {
         return room / each;
     }
-    /* n layers of which r recompute: n each - r spared = room, n unit + r again = rest; with all of
-     * them n (each - spared) = room. */
+    /* Work n of which r is recomputed: n each - r spared = room, n unit + r again = rest; with all
+     * of them n (each - spared) = room. */
     double both = (rest_s * spared + room * w->again_s) / (unit_s * spared + each * w->again_s);
     double all = each > spared ? room / (each - spared) : INFINITY;
     return fmin(both, all);
@@ -101,9 +114,9 @@ static double fixed_s(const calc_balance_problem *p, int stage)
 /* What of a step is known before it is balanced. */
 typedef struct known {
     water w[CALC_BALANCE_CHIPS];
-    double unit_s[CALC_BALANCE_CHIPS]; /* a layer */
+    double unit_s[CALC_BALANCE_CHIPS]; /* of work */
     double sum_s;                      /* a micro-batch through all stages */
-    double step_s;                     /* the least layer of any chip, forward and backward */
+    double step_s;                     /* the least that a stage before others adds to their time */
     double forward;                    /* most that a forward pass is of both */
     bool line;                         /* 1F1B, a chunk per stage */
 } known;
@@ -114,12 +127,20 @@ static double sum_s(const calc_balance_problem *p)
     double least_s = INFINITY;
     double ends_s = 0;
     for (int i = 0; i < p->chips; i++) {
-        least_s = fmin(least_s, mean_s(p, i) * (p->layers[0] + p->layers[1]));
+        least_s = fmin(least_s, unit_s(p, i) * (p->layers[0] + p->layers[1]));
     }
     for (int stage = 0; stage < p->shape.stages; stage++) {
         ends_s += fixed_s(p, stage);
     }
     return least_s + ends_s;
+}
+
+/* Whether weight gradients may be computed later than the others: a stage's last ones are then
+ * beside the last backward passes of the stages before it. */
+static bool wgrad_waits(const calc_balance_problem *p)
+{
+    return p->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B &&
+           p->shape.kind != CALC_PIPELINE_SCHEDULE_GPIPE;
 }
 
 static known known_of(const calc_balance_problem *p)
@@ -129,11 +150,11 @@ static known known_of(const calc_balance_problem *p)
                .line = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B && p->shape.chunks == 1};
     for (int i = 0; i < p->chips; i++) {
         k.w[i] = water_of(p, i);
-        k.unit_s[i] = mean_s(p, i);
+        k.unit_s[i] = unit_s(p, i);
         for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
             const calc_balance_layer *l = &p->layer[i][kind];
             if (p->layers[kind] > 0) {
-                k.step_s = fmin(k.step_s, layer_s(l));
+                k.step_s = fmin(k.step_s, wgrad_waits(p) ? l->fw_s : layer_s(l));
                 k.forward = fmax(k.forward, l->fw_s / layer_s(l));
             }
         }
@@ -148,8 +169,8 @@ static known known_of(const calc_balance_problem *p)
 }
 
 /* Time that a stage has for a micro-batch if the step is to take no longer than that. Before its
- * first pass and after its last one the first micro-batch is on the stages before it, for a layer
- * on each at least. Or: from the first forward on the first micro-batch goes through all stages and
+ * first pass and after its last one a micro-batch is on the stages before it, for a layer on each
+ * at least. Or: from the first forward on the first micro-batch goes through all stages and
  * back, and a stage has the others to do beside, but for the forwards that fit between. */
 static double allowed_s(const calc_balance_problem *p, const known *k, int stage, double step_s)
 {
@@ -160,7 +181,7 @@ static double allowed_s(const calc_balance_problem *p, const known *k, int stage
     return k->line && rest > 0 ? fmin(first_s, (step_s - k->sum_s) / rest) : first_s;
 }
 
-/* Layers that all stages can do in a step. */
+/* Work that all stages can do in a step. */
 static double all_layers(const calc_balance_problem *p, const known *k, double step_s)
 {
     double sum = 0;

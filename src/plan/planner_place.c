@@ -125,8 +125,9 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
         int last = (int)(stages * out->shape.chunks) - 1;
         int next = at < last ? of_stage[calc_balance_stage_of(&out->shape, at + 1)] : here;
         int before = at > 0 ? of_stage[calc_balance_stage_of(&out->shape, at - 1)] : here;
-        out->place[at].fw_s += next != here ? planner->join_latency_s : 0;
-        out->place[at].agrad_s += before != here ? planner->join_latency_s : 0;
+        double join_s = planner->join_latency_s * chip[here].full->exposed;
+        out->place[at].fw_s += next != here ? join_s : 0;
+        out->place[at].agrad_s += before != here ? join_s : 0;
     }
     return NULL;
 }

@@ -53,6 +53,8 @@ static void set_spared(calc_placed *p, const calc_stage_run *run, size_t recipe,
         const calc_stage_part *kept = &p->recipe[other].terms.block[kind];
         b->spared_s =
             b->fw_s + b->agrad_s + b->wgrad_s - (kept->fw_s + kept->agrad_s + kept->wgrad_s);
+        /* The block at hand is one that recomputes, and keeps what it gathered until it is done. */
+        b->passing_bytes += b->whole_bytes - kept->kept_bytes;
         b->whole_bytes = kept->kept_bytes;
     }
 }
