@@ -16,7 +16,7 @@ import tempfile
 from jsonschema import Draft202012Validator
 
 CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-NAMES = "app sys exe stats layer stage result space runs operators validation".split()
+NAMES = "app sys exe stats layer stage result space runs operators validation plan".split()
 RUN = ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full"]
 FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
 os.environ["CALC_PATH"] = ROOT
@@ -165,6 +165,34 @@ def validations_are_valid():
     expect("validate: a missing member shows", not check["validation"].is_valid(answer))
 
 
+def plans_are_valid():
+    """One chip and two, with chunks and without; and broken ones."""
+    words = ("--procs 16 --batch 32 --axis pp=4 --axis tp=4 --axis microbatch_size=1 --set num_blocks=8 "
+             "--time-limit 1000 --progress none --out -").split()
+    for systems in ("a800", "a800,h800"):
+        answer = json.loads(calc("plan", "llama2-70B", systems, *words).stdout)
+        for error in check["plan"].iter_errors(answer):
+            expect(f"plan: {systems}: {error.json_path}: {error.message[:200]}", False)
+        expect(f"plan: {systems}: several are found", len(answer["found"]) > 1)
+        expect(f"plan: {systems}: stages are listed where they differ",
+               any("stages" in found["execution"] for found in answer["found"]) == ("," in systems))
+        for found in answer["found"]:
+            expect("plan: the bound is below the step",
+                   answer["bound_time"] <= found["bound_time"] <= found["stats"]["total_time"])
+    for member in list(answer):
+        broken = {key: value for key, value in answer.items() if key != member}
+        expect(f"plan: {member} is required", not check["plan"].is_valid(broken))
+    for member in list(answer["found"][0]):
+        broken = copy.deepcopy(answer)
+        del broken["found"][0][member]
+        expect(f"plan: {member} of a layout is required", not check["plan"].is_valid(broken))
+    for part in (answer, answer["found"][0], answer["found"][0]["execution"], answer["found"][0]["stats"]):
+        part["typo"] = 1
+        expect("plan: another member shows", not check["plan"].is_valid(answer))
+        del part["typo"]
+    expect("plan: it is valid again", check["plan"].is_valid(answer))
+
+
 def rule_of(property):
     """What a value must be, beside "auto"."""
     parts = property.get("allOf", property.get("anyOf", [property]))
@@ -285,6 +313,7 @@ runs_are_valid()
 operators_are_valid()
 columns_are_those_that_calc_reads()
 validations_are_valid()
+plans_are_valid()
 broken_files_are_not_valid()
 other_names_are_valid()
 whole_numbers_are_integers()
