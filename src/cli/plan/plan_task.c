@@ -62,6 +62,10 @@ static void load_chips(calc_plan_task *t, calc_errors *errors)
     while (next_word(&text, word, sizeof word)) {
         load_chip(t, word, errors);
     }
+    if (!*t->args->argument[1]) {
+        calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                        "name one machine at least, for example h100_sxm", "SYS is empty");
+    }
     for (int i = 1; i < t->chips; i++) {
         for (int k = 0; k < i; k++) {
             if (strcmp(t->chip[i].name, t->chip[k].name) == 0) {

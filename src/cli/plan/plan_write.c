@@ -14,23 +14,26 @@ static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC
                                       CALC_PLAN_OPT_HTML};
 enum { FILES = sizeof files / sizeof *files };
 
-const char *calc_plan_write_complaint(const calc_args *args)
+/* The program is written elsewhere (plan_judge.h). */
+static int on_stdout(const calc_args *args)
 {
-    int taken = 0;
+    int taken = calc_opt_is_stdout(args, CALC_PLAN_OPT_MPS);
     for (int i = 0; i < FILES; i++) {
         taken += calc_opt_is_stdout(args, (int)files[i]);
     }
-    return taken > 1 ? "only one of --out, --csv, --save-best and --html can be standard output"
-                     : NULL;
+    return taken;
+}
+
+const char *calc_plan_write_complaint(const calc_args *args)
+{
+    return on_stdout(args) > 1
+               ? "only one of --out, --csv, --save-best, --html and --mps can be standard output"
+               : NULL;
 }
 
 bool calc_plan_write_takes_stdout(const calc_args *args)
 {
-    bool taken = false;
-    for (int i = 0; i < FILES; i++) {
-        taken = taken || calc_opt_is_stdout(args, (int)files[i]);
-    }
-    return taken;
+    return on_stdout(args) > 0;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

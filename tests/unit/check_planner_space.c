@@ -1,0 +1,325 @@
+/* A plan over a space of layouts against all of its candidates, each balanced by itself; what is
+ * listed, and how a search ends early. */
+#include "plan/planner.h"
+
+#include "defaults.h"
+#include "designs.h"
+#include "plan/planner_balance.h"
+#include "plan/planner_bound.h"
+#include "plan_case.h"
+#include "units.h"
+
+/* ---- A small space --------------------------------------------------------------------------- */
+
+static const int64_t some_chunks[] = {1, 2, 3, 4};
+static plan_case c;
+static calc_space space;
+static calc_designs_builder builder;
+
+static void set(calc_axis axis, int64_t value)
+{
+    ck_assert_int_eq(calc_space_set(&space, axis, &value, 1), CALC_OK);
+    space.axis[axis].standard = false;
+}
+
+/* 8 blocks on 16 processors, as calc plan asks for it. */
+static void make(int chips, size_t most_chunks)
+{
+    calc_errors errors = {0};
+    plan_case_init(&c, 8, 2, 4, chips);
+    builder = (calc_designs_builder){0};
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+    space.batch_is_maximum = false;
+    set(CALC_AXIS_num_procs, 16);
+    set(CALC_AXIS_batch_size, 32);
+    set(CALC_AXIS_pipeline_interleaving, 1);
+    set(CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    set(CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS);
+    ck_assert_int_eq(calc_designs_add_app(&builder, "app", &c.app), CALC_OK);
+    ck_assert_int_eq(calc_designs_add_system(&builder, "sys", &c.chip[0].system), CALC_OK);
+    ck_assert_int_eq(calc_defaults_modern(&space, &builder), CALC_OK);
+    ck_assert_int_eq(calc_designs_make(&builder, &c.planner.design, &errors), CALC_OK);
+    c.planner.only = NULL;
+    c.planner.space = &space;
+    c.planner.chunks = some_chunks;
+    c.planner.chunks_count = most_chunks;
+    c.planner.top = 5;
+}
+
+static void release(void)
+{
+    calc_space_free(&space);
+    calc_designs_builder_free(&builder);
+}
+
+static void set_memory(double bytes)
+{
+    for (int i = 0; i < c.planner.chips; i++) {
+        c.chip[i].system.chip.mem1.capacity_bytes = bytes;
+    }
+}
+
+/* ---- All candidates -------------------------------------------------------------------------- */
+
+typedef struct all {
+    calc_exec exec;
+    int candidates, found, no_room;
+    double best_s, least_bound_s;
+    calc_planner_bench bench;
+} all;
+
+static bool balance_place(void *context, const calc_planner_place *place)
+{
+    all *a = context;
+    calc_planner_found f;
+    calc_planner_outcome outcome =
+        calc_planner_balance(&c.planner, &a->exec, place, INFINITY, 0, &a->bench, &f, NULL);
+    ck_assert_int_ne(outcome, CALC_PLANNER_NO_MEMORY);
+    ck_assert_int_ne(outcome, CALC_PLANNER_SLOWER);
+    a->candidates += outcome != CALC_PLANNER_UNBALANCED;
+    a->found += outcome == CALC_PLANNER_FOUND;
+    a->no_room += outcome == CALC_PLANNER_NO_ROOM;
+    if (outcome == CALC_PLANNER_FOUND) {
+        a->best_s = fmin(a->best_s, f.stats.total_time);
+        ck_assert_double_le(f.bound_s, f.stats.total_time);
+    }
+    return true;
+}
+
+static void visit_row(void *context, const calc_worker_place *place)
+{
+    all *a = context;
+    for (uint64_t i = place->first; i < place->worker->counts.total; i++) {
+        if (calc_worker_decode(place, i - place->first, &a->exec) == CALC_VERDICT_OK) {
+            calc_planner_places(&c.planner, &a->exec, balance_place, a);
+        }
+    }
+}
+
+static all *balance_all(void)
+{
+    calc_sweep_counts counts;
+    all *a = calloc(1, sizeof *a);
+    ck_assert_ptr_nonnull(a);
+    a->best_s = INFINITY;
+    ck_assert_int_eq(
+        calc_units_walk(&space, &c.planner.design, CALC_COMPAT_NONE, visit_row, a, &counts),
+        CALC_OK);
+    return a;
+}
+
+/* One chip and two, with much memory, little, and too little. */
+START_TEST(the_best_of_a_space_is_the_best_of_all_its_candidates)
+{
+    static const double memory_gib[] = {80, 16, 12, 11, 1};
+    int found = 0;
+    int fewer = 0;
+    for (int chips = 1; chips <= 2; chips++) {
+        make(chips, 1);
+        c.chip[1].most_procs = 8;
+        c.planner.top = 1;
+        for (size_t i = 0; i < sizeof memory_gib / sizeof *memory_gib; i++) {
+            set_memory(memory_gib[i] * 0x1p30);
+            all *a = balance_all();
+            calc_planner_result r = plan_case_run(&c.planner);
+            ck_assert(r.complete);
+            ck_assert_uint_eq(r.candidates, (size_t)a->candidates);
+            ck_assert_int_eq(r.count > 0, a->found > 0);
+            if (r.count > 0) {
+                ck_assert_double_eq(r.found[0].stats.total_time, a->best_s);
+                ck_assert_double_eq_tol(r.bound_s, a->best_s, 1e-9 * a->best_s);
+            }
+            found += r.count > 0;
+            fewer += r.balanced < r.candidates;
+            calc_planner_result_free(&r);
+            free(a);
+        }
+        release();
+    }
+    ck_assert_int_ge(found, 6);
+    ck_assert_int_ge(fewer, 4);
+}
+END_TEST
+
+/* ---- What is listed -------------------------------------------------------------------------- */
+
+static void check_order(const calc_planner_result *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const calc_planner_found *f = &r->found[i];
+        calc_exec e = f->exec;
+        static calc_stats stats;
+        memset(&stats, 0, sizeof stats);
+        calc_run(&c.app, &c.chip[f->chip].system, &e, CALC_COMPAT_NONE, &stats);
+        ck_assert_mem_eq(&stats, &f->stats, sizeof stats);
+        ck_assert_int_eq(stats.verdict, CALC_VERDICT_OK);
+        if (i > 0) {
+            const calc_stats *before = &r->found[i - 1].stats;
+            ck_assert_double_le(before->total_time, stats.total_time);
+            ck_assert(before->total_time < stats.total_time ||
+                      before->proc_mem_tier1_cap_req <= stats.proc_mem_tier1_cap_req);
+        }
+    }
+}
+
+static void check_same(const calc_planner_result *a, const calc_planner_result *b, size_t count)
+{
+    ck_assert_uint_ge(b->count, count);
+    for (size_t i = 0; i < count; i++) {
+        const calc_planner_found *x = &a->found[i];
+        const calc_planner_found *y = &b->found[i];
+        ck_assert_mem_eq(&x->stats, &y->stats, sizeof x->stats);
+        ck_assert_double_eq(x->planned_s, y->planned_s);
+        ck_assert_double_eq(x->bound_s, y->bound_s);
+        ck_assert_int_eq(x->chip, y->chip);
+        ck_assert_int_eq(x->place.kinds, y->place.kinds);
+        ck_assert_int_eq(x->exec.stages.count, y->exec.stages.count);
+        ck_assert_mem_eq(x->exec.stages.run, y->exec.stages.run,
+                         (size_t)x->exec.stages.count * sizeof *x->exec.stages.run);
+    }
+}
+
+START_TEST(what_is_found_does_not_depend_on_threads)
+{
+    for (int chips = 1; chips <= 2; chips++) {
+        make(chips, chips > 1 ? 1 : 4);
+        set_memory(12 * 0x1p30);
+        calc_planner_result one = plan_case_run(&c.planner);
+        check_order(&one);
+        ck_assert_uint_eq(one.count, 5);
+        for (c.planner.threads = 2; c.planner.threads <= 3; c.planner.threads++) {
+            calc_planner_result r = plan_case_run(&c.planner);
+            ck_assert_uint_eq(r.count, one.count);
+            ck_assert_uint_eq(r.balanced, one.balanced);
+            ck_assert_uint_eq(r.infeasible, one.infeasible);
+            check_same(&one, &r, one.count);
+            ck_assert_double_eq(r.bound_s, one.bound_s);
+            calc_planner_result_free(&r);
+        }
+        calc_planner_result_free(&one);
+        release();
+    }
+}
+END_TEST
+
+/* Of a search with fewer the first are the same: layouts with one chunk have one answer. */
+START_TEST(fewer_that_are_asked_for_are_the_first_ones)
+{
+    make(2, 1);
+    c.planner.top = 6;
+    calc_planner_result most = plan_case_run(&c.planner);
+    ck_assert_uint_eq(most.count, 6);
+    check_order(&most);
+    for (c.planner.top = 1; c.planner.top < 6; c.planner.top += 2) {
+        calc_planner_result r = plan_case_run(&c.planner);
+        ck_assert_uint_eq(r.count, c.planner.top);
+        check_same(&most, &r, r.count);
+        calc_planner_result_free(&r);
+    }
+    calc_planner_result_free(&most);
+    release();
+}
+END_TEST
+
+START_TEST(chunks_are_searched_too_and_never_make_it_worse)
+{
+    make(1, 1);
+    calc_planner_result plain = plan_case_run(&c.planner);
+    c.planner.chunks_count = 4;
+    calc_planner_result more = plan_case_run(&c.planner);
+    ck_assert_uint_gt(more.candidates, plain.candidates);
+    ck_assert_double_le(more.found[0].stats.total_time, plain.found[0].stats.total_time);
+    for (size_t i = 0; i < more.count; i++) {
+        ck_assert_int_le(more.found[i].exec.pipeline_interleaving, 4);
+        ck_assert_double_le(more.bound_s, more.found[i].bound_s);
+    }
+    calc_planner_result_free(&plain);
+    calc_planner_result_free(&more);
+    release();
+}
+END_TEST
+
+/* ---- Ends early ------------------------------------------------------------------------------ */
+
+typedef struct looks {
+    int count, stop_at;
+    calc_planner_progress last;
+} looks;
+
+static bool look(void *context, const calc_planner_progress *p)
+{
+    looks *l = context;
+    if (l->count > 0) {
+        ck_assert_uint_gt(p->balanced, l->last.balanced);
+        ck_assert_double_le(p->best_s, l->last.best_s);
+        ck_assert_double_ge(p->bound_s, l->last.bound_s);
+    }
+    ck_assert_uint_le(p->balanced, p->candidates);
+    l->last = *p;
+    l->count++;
+    return l->count == l->stop_at;
+}
+
+START_TEST(a_search_that_is_stopped_keeps_what_it_found_and_a_bound)
+{
+    looks seen = {0};
+    make(2, 1);
+    c.planner.progress = look;
+    c.planner.context = &seen;
+    calc_planner_result all_of_it = plan_case_run(&c.planner);
+    ck_assert(all_of_it.complete);
+    ck_assert_int_ge(seen.count, 2);
+    double best_s = all_of_it.found[0].stats.total_time;
+    for (int stop = 1; stop <= seen.count; stop++) {
+        looks again = {.stop_at = stop};
+        c.planner.context = &again;
+        calc_planner_result r = plan_case_run(&c.planner);
+        ck_assert(!r.complete);
+        ck_assert_uint_eq(r.balanced, again.last.balanced);
+        ck_assert_uint_eq(r.count > 0, stop > 1);
+        ck_assert_double_le(r.bound_s, again.last.bound_s);
+        ck_assert_double_le(r.bound_s, best_s);
+        calc_planner_result_free(&r);
+    }
+    calc_planner_result_free(&all_of_it);
+    release();
+}
+END_TEST
+
+START_TEST(so_does_one_that_is_out_of_time)
+{
+    make(1, 1);
+    c.planner.time_limit_s = 1e-12;
+    calc_planner_result r = plan_case_run(&c.planner);
+    ck_assert(!r.complete);
+    ck_assert_uint_eq(r.balanced, 0);
+    ck_assert_uint_eq(r.count, 0);
+    ck_assert_uint_gt(r.candidates, 0);
+    ck_assert_double_gt(r.bound_s, 0);
+    calc_planner_result_free(&r);
+    c.planner.time_limit_s = 1e6;
+    r = plan_case_run(&c.planner);
+    ck_assert(r.complete);
+    calc_planner_result_free(&r);
+    release();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("planner_space");
+    TCase *tcase = tcase_create("planner_space");
+    tcase_set_timeout(tcase, 0);
+    tcase_add_test(tcase, the_best_of_a_space_is_the_best_of_all_its_candidates);
+    tcase_add_test(tcase, what_is_found_does_not_depend_on_threads);
+    tcase_add_test(tcase, fewer_that_are_asked_for_are_the_first_ones);
+    tcase_add_test(tcase, chunks_are_searched_too_and_never_make_it_worse);
+    tcase_add_test(tcase, a_search_that_is_stopped_keeps_what_it_found_and_a_bound);
+    tcase_add_test(tcase, so_does_one_that_is_out_of_time);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
