@@ -38,6 +38,7 @@ typedef struct search {
     candidate *candidate;
     size_t count;
     bool failed;
+    double start_s;  /* of the clock */
     const char *why; /* the one layout has no candidate */
     calc_planner_result *out;
     /* Of a batch. */
@@ -291,26 +292,25 @@ static void take_lacking(search *s, size_t i)
     }
 }
 
-static bool is_stopped(const search *s, size_t next, double start_s)
+static bool is_stopped(const search *s, size_t next)
 {
     const calc_planner *p = s->planner;
     const calc_planner_result *r = s->out;
     calc_planner_progress now = {s->count, r->balanced,
                                  r->count > 0 ? r->found[0].stats.total_time : INFINITY,
                                  s->candidate[next].bound_s};
-    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - start_s > p->time_limit_s;
+    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - s->start_s > p->time_limit_s;
     return late || (p->progress && p->progress(p->context, &now));
 }
 
 static calc_status balance_all(search *s)
 {
     calc_planner_result *r = s->out;
-    double start_s = calc_parallel_now_s();
     size_t next = 0;
     r->bound_s = INFINITY;
     /* While nothing is found even what cannot fit is balanced: the answer is what it lacks. */
     while (next < s->count && (r->count == 0 || s->candidate[next].bound_s < limit_of(s))) {
-        if (is_stopped(s, next, start_s)) {
+        if (is_stopped(s, next)) {
             r->complete = s->candidate[next].bound_s == INFINITY;
             r->bound_s = fmin(r->bound_s, s->candidate[next].bound_s);
             return CALC_OK;
@@ -374,6 +374,7 @@ calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *o
     calc_status status = s && out->found ? CALC_OK : CALC_ERR_NOMEM;
     if (status == CALC_OK) {
         s->planner = planner;
+        s->start_s = calc_parallel_now_s();
         s->out = out;
         status = list_candidates(s);
     }
