@@ -69,6 +69,7 @@ typedef struct calc_planner_found {
     int rounds;       /**< how often its limits had to be tightened */
     calc_exec base;   /**< the layout before it was balanced, */
     calc_planner_place place; /**< and where its stages stand */
+    size_t candidate;         /**< the planner's own number of both */
 } calc_planner_found;
 
 /** What came of it. Owns `found`; free with calc_planner_result_free(). */

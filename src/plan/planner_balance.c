@@ -117,3 +117,31 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     }
     return CALC_PLANNER_NO_ROOM;
 }
+
+bool calc_planner_even(const calc_planner *planner, const calc_exec *exec, int chip,
+                       calc_exec *best, calc_stats *stats)
+{
+    const calc_system *system = &planner->chip[chip].system;
+    bool any = false;
+    for (int which = 0; which < (planner->recompute ? 4 : 2); which++) {
+        bool full = which >= 2;
+        calc_exec e = *exec;
+        calc_stats s;
+        calc_errors ignored = {0};
+        e.stages = (calc_stage_list){0};
+        e.first_stage_blocks = e.last_stage_blocks = e.recompute_blocks = 0;
+        e.pipeline_balance = which % 2 ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
+        e.strategy.activation_recompute =
+            full ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
+        e.strategy.recompute_modules = 0;
+        e.strategy.seq_par_ag_redo = e.strategy.seq_par_ag_redo && !full;
+        if (calc_check(planner->app, system, &e, &ignored) == CALC_OK &&
+            calc_run(planner->app, system, &e, CALC_COMPAT_NONE, &s) == CALC_VERDICT_OK &&
+            (!any || s.total_time < stats->total_time)) {
+            any = true;
+            *best = e;
+            *stats = s;
+        }
+    }
+    return any;
+}

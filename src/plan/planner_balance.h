@@ -24,6 +24,14 @@ typedef enum calc_planner_outcome {
     CALC_PLANNER_NO_MEMORY
 } calc_planner_outcome;
 
+/** The best that a layout is with stages that are all alike, on one chip: of even blocks, or of
+ *  embedding and head counted as blocks, with full recomputation or none.
+ *  @param exec  with its pipeline_interleaving
+ *  @param chip  index in planner->chip
+ *  @return whether there is one that fits; *best and *stats are then filled */
+bool calc_planner_even(const calc_planner *planner, const calc_exec *exec, int chip,
+                       calc_exec *best, calc_stats *stats);
+
 /** Balance one layout in one place.
  *  @param exec     with its pipeline_interleaving
  *  @param limit_s  steps from this on are of no interest

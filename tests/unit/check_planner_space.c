@@ -170,7 +170,7 @@ static void check_same(const calc_planner_result *a, const calc_planner_result *
         const calc_planner_found *y = &b->found[i];
         ck_assert_mem_eq(&x->stats, &y->stats, sizeof x->stats);
         ck_assert_double_eq(x->planned_s, y->planned_s);
-        ck_assert_double_eq(x->bound_s, y->bound_s);
+        ck_assert_double_le(x->bound_s, y->stats.total_time);
         ck_assert_int_eq(x->chip, y->chip);
         ck_assert_int_eq(x->place.kinds, y->place.kinds);
         ck_assert_int_eq(x->exec.stages.count, y->exec.stages.count);
@@ -276,7 +276,7 @@ START_TEST(a_search_that_is_stopped_keeps_what_it_found_and_a_bound)
         calc_planner_result r = plan_case_run(&c.planner);
         ck_assert(!r.complete);
         ck_assert_uint_eq(r.balanced, again.last.balanced);
-        ck_assert_uint_eq(r.count > 0, stop > 1);
+        ck_assert_uint_gt(r.count, 0); /* as a sweep finds them, before anything is balanced */
         ck_assert_double_le(r.bound_s, again.last.bound_s);
         ck_assert_double_le(r.bound_s, best_s);
         calc_planner_result_free(&r);
@@ -293,7 +293,10 @@ START_TEST(so_does_one_that_is_out_of_time)
     calc_planner_result r = plan_case_run(&c.planner);
     ck_assert(!r.complete);
     ck_assert_uint_eq(r.balanced, 0);
-    ck_assert_uint_eq(r.count, 0);
+    ck_assert_uint_gt(r.count, 0);
+    for (size_t i = 0; i < r.count; i++) {
+        ck_assert_int_eq(r.found[i].exec.stages.count, 0);
+    }
     ck_assert_uint_gt(r.candidates, 0);
     ck_assert_double_gt(r.bound_s, 0);
     calc_planner_result_free(&r);

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
+#include "plan/planner_balance.h"
 #include "spec/stage_list.h"
 
 static const calc_system *system_of(const calc_plan_task *t, const calc_planner_found *f)
@@ -174,32 +175,9 @@ static void write_stages(calc_output *out, const calc_plan_task *t, const calc_p
 bool calc_plan_table_even(const calc_plan_task *t, const calc_planner_found *f, calc_exec *exec,
                           calc_stats *stats)
 {
-    const calc_system *system = system_of(t, f);
-    bool any = false;
-    for (int chip = 0; chip < t->chips && f->exec.stages.chips > 1; chip++) {
-        return false; /* stages on different chips are never alike */
-    }
-    for (int ends = 0; ends < 2; ends++) {
-        for (int full = 0; full < 2; full++) {
-            calc_exec e = f->exec;
-            calc_stats s;
-            calc_errors ignored = {0};
-            e.stages = (calc_stage_list){0};
-            e.first_stage_blocks = e.last_stage_blocks = e.recompute_blocks = 0;
-            e.pipeline_balance = ends ? CALC_PIPELINE_BALANCE_ENDS : CALC_PIPELINE_BALANCE_BLOCKS;
-            e.strategy.activation_recompute =
-                full ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
-            e.strategy.seq_par_ag_redo = e.strategy.seq_par_ag_redo && !full;
-            if (calc_check(&t->app, system, &e, &ignored) == CALC_OK &&
-                calc_run(&t->app, system, &e, CALC_COMPAT_NONE, &s) == CALC_VERDICT_OK &&
-                (!any || s.total_time < stats->total_time)) {
-                any = true;
-                *exec = e;
-                *stats = s;
-            }
-        }
-    }
-    return any;
+    /* Stages on different chips are never alike. */
+    return f->place.kinds == 1 &&
+           calc_planner_even(&t->planner, &f->base, f->place.chip[0], exec, stats);
 }
 
 static void write_even(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
