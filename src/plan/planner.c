@@ -263,23 +263,15 @@ static calc_status polish(const search *s)
     return bench ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,
-                             calc_errors *errors)
+static calc_status search_all(search *s, calc_errors *errors)
 {
-    search *s = calloc(1, sizeof *s);
-    *out = (calc_planner_result){.found = calloc(planner->top + 1, sizeof *out->found)};
-    calc_status status = s && out->found ? CALC_OK : CALC_ERR_NOMEM;
+    calc_planner_result *r = s->out;
+    calc_status status = calc_planner_list_make(s->planner, &s->list);
     if (status == CALC_OK) {
-        s->planner = planner;
-        s->start_s = calc_parallel_now_s();
-        s->out = out;
-        status = calc_planner_list_make(planner, &s->list);
-    }
-    if (status == CALC_OK) {
-        out->candidates = s->list.count;
+        r->candidates = s->list.count;
         status = balance_all(s);
     }
-    if (status == CALC_OK && out->candidates == 0 && planner->only) {
+    if (status == CALC_OK && r->candidates == 0 && s->planner->only) {
         status = calc_errors_add(
             errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL, "nothing to balance: a layout %s",
             s->list.why
@@ -287,14 +279,29 @@ calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *o
                 : "that no chip can run, or that has more stages than there are processors for");
     }
     status = status == CALC_OK ? polish(s) : status;
-    for (size_t i = 0; out->found && i < out->count; i++) {
-        out->bound_s = fmin(out->bound_s, out->found[i].bound_s);
+    for (size_t i = 0; i < r->count; i++) {
+        r->bound_s = fmin(r->bound_s, r->found[i].bound_s);
     }
-    if (s) {
-        calc_planner_list_free(&s->list);
+    calc_planner_list_free(&s->list);
+    return status == CALC_ERR_RULE ? status : calc_errors_status(errors, status);
+}
+
+calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,
+                             calc_errors *errors)
+{
+    search *s = calloc(1, sizeof *s);
+    *out = (calc_planner_result){.found = calloc(planner->top + 1, sizeof *out->found)};
+    calc_status status;
+    if (s && out->found) {
+        s->planner = planner;
+        s->start_s = calc_parallel_now_s();
+        s->out = out;
+        status = search_all(s, errors);
+    } else {
+        status = calc_errors_no_memory(errors);
     }
     free(s);
-    return status == CALC_ERR_RULE ? status : calc_errors_status(errors, status);
+    return status;
 }
 
 void calc_planner_result_free(calc_planner_result *result)
