@@ -151,7 +151,7 @@ static void check_order(const calc_planner_result *r)
         static calc_stats stats;
         memset(&stats, 0, sizeof stats);
         calc_run(&c.app, &c.chip[f->chip].system, &e, CALC_COMPAT_NONE, &stats);
-        ck_assert_mem_eq(&stats, &f->stats, sizeof stats);
+        ASSERT_SAME_STATS(&stats, &f->stats);
         ck_assert_int_eq(stats.verdict, CALC_VERDICT_OK);
         if (i > 0) {
             const calc_stats *before = &r->found[i - 1].stats;
@@ -168,7 +168,7 @@ static void check_same(const calc_planner_result *a, const calc_planner_result *
     for (size_t i = 0; i < count; i++) {
         const calc_planner_found *x = &a->found[i];
         const calc_planner_found *y = &b->found[i];
-        ck_assert_mem_eq(&x->stats, &y->stats, sizeof x->stats);
+        ASSERT_SAME_STATS(&x->stats, &y->stats);
         ck_assert_double_eq(x->planned_s, y->planned_s);
         ck_assert_double_le(x->bound_s, y->stats.total_time);
         ck_assert_int_eq(x->chip, y->chip);

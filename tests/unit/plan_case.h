@@ -3,6 +3,7 @@
 #define CALC_TESTS_PLAN_CASE_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,15 @@ typedef struct plan_case {
     calc_exec only;
     calc_planner planner;
 } plan_case;
+
+/** The same to the bit. There is nothing to compare between the verdict and the first statistic. */
+#define ASSERT_SAME_STATS(a, b)                                                                    \
+    do {                                                                                           \
+        ck_assert_int_eq((a)->verdict, (b)->verdict);                                              \
+        ck_assert_mem_eq((const char *)(a) + offsetof(calc_stats, block_fw_flops),                 \
+                         (const char *)(b) + offsetof(calc_stats, block_fw_flops),                 \
+                         sizeof *(a)-offsetof(calc_stats, block_fw_flops));                        \
+    } while (0)
 
 /** Values of calc_planner.chunks. */
 static const int64_t plan_case_one_chunk[] = {1};
