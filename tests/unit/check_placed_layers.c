@@ -106,7 +106,8 @@ END_TEST
 
 START_TEST(stages_and_layers_may_be_listed_together)
 {
-    calc_stats a = with("layers={\"blocks\": [20, 60], \"zero_stage\": [3, 1]}");
+    calc_stats a =
+        with("layers={\"blocks\": [20, 60], \"activation_recompute\": [\"full\", \"none\"]}");
     set("stages=4x20");
     calc_stats b = run(&c);
     same_step(&a, &b, ROUNDING);
