@@ -50,6 +50,7 @@ enum {
     CALC_MAX_STAGE_RUNS = 48,       /**< runs of equal stages of a pipeline that lists them */
     CALC_MAX_PLACES = 128,          /**< stages times chunks of such a pipeline */
     CALC_MAX_CHIPS = 4,             /**< kinds of processors in one pipeline */
+    CALC_MAX_LAYER_RUNS = 96,       /**< runs of equal layers of a model that lists them */
     CALC_MAX_EXACT_PASSES = 1 << 22 /**< of a step that is simulated: stages, chunks, micro-batches
                                          multiplied */
 };
@@ -242,12 +243,36 @@ typedef struct calc_stage_list {
     double join_latency_s; /**< of messages between different chips, beside the slower network's */
     calc_stage_run run[CALC_MAX_STAGE_RUNS];
 } calc_stage_list;
+/** What a run of layers leaves to the execution. */
+enum { CALC_LAYER_AS_EXEC = -1 };
+/** What layers may have of their own. The ranks of a stage are the same for all layers, and so are
+ *  the sequences that they share: data parallelism takes the ranks that are left, and a rank's
+ *  micro-batch follows from it. CALC_LAYER_AS_EXEC: as the execution has it. */
+typedef struct calc_layer_strategy {
+    int16_t tensor_par, context_par, expert_par;
+    int8_t context_par_type; /**< calc_context_par_type */
+    int8_t zero_stage;       /**< 0: the state is whole on every rank */
+    int8_t recompute;        /**< calc_activation_recompute */
+    uint16_t modules;        /**< recompute_modules, where .recompute is given */
+} calc_layer_strategy;
+/** Equal layers that follow one another. */
+typedef struct calc_layer_run {
+    int16_t blocks; /**< how many */
+    calc_layer_strategy strategy;
+} calc_layer_run;
+/** A model whose layers are listed (layers): from its first block to its last one. */
+typedef struct calc_layer_list {
+    int32_t count;            /**< runs; 0: no list */
+    calc_layer_strategy ends; /**< of the embedding and the head */
+    calc_layer_run run[CALC_MAX_LAYER_RUNS];
+} calc_layer_list;
 /** How the model is laid out and run: ranks, batch and pipeline, and the strategy of its layers. */
 typedef struct calc_exec {
     calc_strategy strategy;
 #include "calc/exec.fields.h"
     uint32_t automatic;     /**< fields that say "auto", a bit each, until calc_resolve() */
     calc_stage_list stages; /**< unless all stages are alike */
+    calc_layer_list layers; /**< unless all layers are alike */
 } calc_exec;
 /** The answer. A statistic that cannot be computed for the layout is NaN (JSON null). */
 typedef struct calc_stats {
@@ -289,7 +314,8 @@ enum {
     CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
     CALC_MORE = 32,          /**< STATS: more is better, not less */
     CALC_AUTO = 64,          /**< EXEC: "auto" is allowed: what follows from the other fields */
-    CALC_STAGES = 128        /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */
+    CALC_STAGES = 128,       /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */
+    CALC_LAYERS = 256        /**< EXEC, NOTE: the list of layers, kept in calc_exec.layers */
 };
 
 typedef struct calc_table calc_table;

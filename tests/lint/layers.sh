@@ -18,10 +18,12 @@ declare -A allowed=(
     [calibrate]="base spec model io validate calibrate"
     [balance]="base spec model balance"
     [aiak]="base spec model balance aiak"
-    [plan]="base spec model balance sweep plan"
+    [layerwise]="base spec model layerwise"
+    [galvatron]="base spec model io layerwise galvatron"
+    [plan]="base spec model balance layerwise sweep plan"
     [taylor]="base spec model io formats balance taylor"
     [report]="base spec model io report"
-    [cli]="base spec model io formats balance aiak sweep plan validate calibrate taylor report session cli"
+    [cli]="base spec model io formats balance aiak layerwise galvatron sweep plan validate calibrate taylor report session cli"
 )
 # Folders of the command: what they share is in shell and draw.
 declare -A shared=(

@@ -1,0 +1,86 @@
+/** @file stage.h  The layers of one pipeline stage, and how each may be split and kept: which
+ * option every layer takes, so that all fit in the memory of the stage and a micro-batch takes
+ * least.
+ *
+ *  Layers of a kind are identical, so that only how many of them take each option matters. Where
+ *  layers that follow one another are split in different ways, activations are sent around: options
+ *  have a group, layers of a group stand together, and a path through the groups costs what its
+ *  switches do. Any unit of time and of memory will do, as long as it is one. */
+#ifndef CALC_LAYERWISE_STAGE_H
+#define CALC_LAYERWISE_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CALC_LAYERWISE_OPTIONS = 512, /**< of a kind */
+    CALC_LAYERWISE_KINDS = 4,     /**< of layers in a stage, one after the other */
+    CALC_LAYERWISE_GROUPS = 24,
+    CALC_LAYERWISE_PICKS = 8 /**< options of a kind that one answer uses, at most */
+};
+
+/** What one layer may do. */
+typedef struct calc_layerwise_option {
+    double micro_s; /**< a micro-batch, forward and backward, gradients left alone */
+    double sync_s;  /**< what the last one takes beyond that, which reduces them; >= 0 */
+    double bytes;   /**< held on this stage: state, and activations of all that are in flight */
+    int group;      /**< layers of the same group follow one another at no cost */
+} calc_layerwise_option;
+
+/** Equal layers. */
+typedef struct calc_layerwise_kind {
+    int layers;
+    int options;
+    const calc_layerwise_option *option;
+} calc_layerwise_kind;
+
+/** A stage. */
+typedef struct calc_layerwise_stage {
+    int kinds;
+    calc_layerwise_kind kind[CALC_LAYERWISE_KINDS];
+    int groups;
+    /** [groups * groups]: time of a micro-batch between layers of two groups, forward and backward;
+     *  NULL: nothing. Symmetric, 0 on the diagonal, and no detour is shorter. */
+    const double *switch_s;
+    double budget_bytes; /**< of the layers together */
+} calc_layerwise_stage;
+
+/** So many layers with an option. */
+typedef struct calc_layerwise_pick {
+    int16_t option, layers;
+} calc_layerwise_pick;
+
+/** One answer. Picks of a kind are in the order in which their layers stand. */
+typedef struct calc_layerwise_point {
+    double micro_s, sync_s, bytes; /**< sums over the layers; switches are in micro_s */
+    int picks[CALC_LAYERWISE_KINDS];
+    calc_layerwise_pick pick[CALC_LAYERWISE_KINDS][CALC_LAYERWISE_PICKS];
+} calc_layerwise_point;
+
+/** What came of it. `proven`: no answer that fits is better than those here (front: none is outside
+ *  it); else `least` bounds what there may be. Free points with free(). */
+typedef struct calc_layerwise_front {
+    size_t count;
+    calc_layerwise_point *point; /**< micro_s ascending, sync_s (curve: bytes) descending */
+    bool proven;
+} calc_layerwise_front;
+
+/** The least of micro_weight * micro_s + sync_weight * sync_s that fits. Exact. Of equal ones the
+ *  one that holds less.
+ *  @return false if nothing fits */
+bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         calc_layerwise_point *out);
+
+/** Every answer that fits and than which none that fits is as short in both.
+ *  @param most  points kept at most; beyond them the front is thinned and not proven
+ *  @return false if memory ran out */
+bool calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
+                             calc_layerwise_front *out);
+
+/** The same over memory: the least weighted time for every budget up to budget_bytes; a point per
+ *  budget at which it changes. */
+bool calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
+                             double sync_weight, size_t most, calc_layerwise_front *out);
+
+#endif
