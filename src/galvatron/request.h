@@ -4,6 +4,7 @@
 #define CALC_GALVATRON_REQUEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { CALC_GALVATRON_TYPES = 4 /**< kinds of layers, one after the other */ };
@@ -70,6 +71,11 @@ typedef struct calc_galvatron_request {
 
 /** All of its defaults; no layers. */
 calc_galvatron_request calc_galvatron_request_default(void);
+
+/** Whether there is anything to search: layers, GPUs whose number is a power of two, a batch, and
+ *  options that do not contradict one another.
+ *  @param why  filled with what is wrong and what would help, if it is not */
+bool calc_galvatron_request_check(const calc_galvatron_request *request, char *why, size_t size);
 
 /** How one layer, or the embedding and head together, is split over the ranks. tp and sp are never
  *  both above 1. */

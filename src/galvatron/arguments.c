@@ -1,0 +1,313 @@
+#include "galvatron/arguments.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+/* In the order of the enums in request.h. */
+static const char *const dp_types[] = {"ddp", "zero2", NULL};
+static const char *const schedules[] = {"gpipe", "pipedream_flush", NULL};
+static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
+static const char *const time_modes[] = {"static", "batch", "sequence", NULL};
+static const char *const memory_modes[] = {"static", "sequence", NULL};
+
+#define MODEL "model_info"
+#define TRAIN "common_train_info"
+#define PARALLEL "parallelism_info"
+#define HARDWARE "hardware_info"
+#define BATCH "batch_size_info"
+#define SPACE "search_space_info"
+#define PROFILING "profiling_info"
+#define OPTIONS "options_info"
+#define DEBUG "debug_info"
+
+#define ROW(in, key, kind_, where, ...)                                                            \
+    {.block = (in),                                                                                \
+     .name = #key,                                                                                 \
+     .kind = CALC_GALVATRON_##kind_,                                                               \
+     .offset = offsetof(calc_galvatron_arguments, where),                                          \
+     __VA_ARGS__}
+#define ASKED(in, key, kind_, ...) ROW(in, key, kind_, request.key, __VA_ARGS__)
+#define UNUSED(in, key, ...) ROW(in, key, UNUSED, unused, __VA_ARGS__)
+
+const calc_galvatron_argument calc_galvatron_argument_rows[] = {
+    ROW(MODEL, model_size, TEXT, model_size, .doc = "the model, as its profiles are named"),
+    ROW(MODEL, hf_model_name_or_path, TEXT, hf_model_name_or_path,
+        .doc = "without model_size: what follows its last slash is the model"),
+    ROW(MODEL, hidden_size, LAYERS, hidden_size, .lo = 1, .hi = 1e7, .doc = "width of a layer"),
+    ROW(MODEL, num_layers, LAYERS, num_layers, .also = "num_hidden_layers", .lo = 1, .hi = 1e4,
+        .doc = "layers; of several types one after the other: 24,24"),
+    ROW(TRAIN, seq_length, LAYERS, seq_length, .lo = 1, .hi = 1e9, .doc = "tokens of a sequence"),
+    ASKED(TRAIN, sequence_parallel, TRUTH, .preset = "1",
+          .doc = "tensor parallelism scatters sequences"),
+    ASKED(TRAIN, global_memory_buffer, TRUTH, .preset = "1",
+          .doc = "activations are gathered into a buffer that layers share"),
+    ASKED(PARALLEL, default_dp_type, WORD, .choices = dp_types, .preset = "ddp",
+          .doc = "data parallelism where it is not ZeRO-3"),
+    ASKED(PARALLEL, pipeline_type, WORD, .choices = schedules, .preset = "gpipe",
+          .doc = "pipeline schedule"),
+    ASKED(PARALLEL, async_grad_reduce, TRUTH, .preset = "1",
+          .doc = "gradients are reduced once per step; else with every micro-batch"),
+    ASKED(PARALLEL, mixed_precision, WORD, .choices = precisions, .preset = "bf16",
+          .doc = "number format"),
+    ASKED(HARDWARE, num_nodes, COUNT, .lo = 1, .hi = 65536, .preset = "1", .doc = "nodes"),
+    ASKED(HARDWARE, num_gpus_per_node, COUNT, .lo = 1, .hi = 65536, .preset = "8",
+          .doc = "GPUs of a node"),
+    ASKED(HARDWARE, memory_constraint, REAL, .lo = 1, .hi = 65536, .preset = "24",
+          .doc = "memory of a GPU, in GB of 1,024 MB"),
+    ASKED(BATCH, min_bsz, COUNT, .lo = 1, .hi = 1e9, .preset = "8", .doc = "first global batch"),
+    ASKED(BATCH, max_bsz, COUNT, .lo = 1, .hi = 1e9, .preset = "8", .doc = "last global batch"),
+    ASKED(BATCH, bsz_scale, COUNT, .lo = 1, .hi = 1e9, .preset = "8", .doc = "step between them"),
+    ASKED(BATCH, settle_bsz, LIMIT, .lo = 1, .hi = 1e9, .preset = "-1",
+          .doc = "this global batch alone; -1: those from min_bsz to max_bsz"),
+    ASKED(BATCH, settle_chunk, LIMIT, .lo = 1, .hi = 1e9, .preset = "-1",
+          .doc = "so many micro-batches; -1: all divisors of the batch"),
+    UNUSED(BATCH, recommend_min_bsz, .doc = "upstream does not look at it"),
+    ASKED(SPACE, disable_dp, TRUTH, .preset = "0", .doc = "no data parallelism"),
+    ASKED(SPACE, disable_tp, TRUTH, .preset = "0", .doc = "no tensor parallelism"),
+    ASKED(SPACE, disable_cp, TRUTH, .preset = "1", .doc = "no context parallelism"),
+    ASKED(SPACE, disable_sp, TRUTH, .preset = "0", .doc = "no Ulysses"),
+    ASKED(SPACE, disable_pp, TRUTH, .preset = "0", .doc = "no pipeline"),
+    ASKED(SPACE, disable_ckpt, TRUTH, .preset = "0", .doc = "no recomputation"),
+    ASKED(SPACE, disable_fsdp, TRUTH, .also = "disable_sdp", .preset = "0", .doc = "no ZeRO-3"),
+    ASKED(SPACE, disable_embedding_lmhead_tp, TRUTH, .also = "disable_vtp", .preset = "0",
+          .doc = "no tensor parallelism of embedding and head"),
+    ASKED(SPACE, disable_embedding_lmhead_sp, TRUTH, .preset = "0",
+          .doc = "no Ulysses of embedding and head"),
+    ASKED(SPACE, max_tp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8",
+          .doc = "largest degree of tensor parallelism; -1: any"),
+    ASKED(SPACE, max_pp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8", .doc = "most stages"),
+    ASKED(SPACE, max_sp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8",
+          .doc = "largest degree of Ulysses"),
+    ASKED(SPACE, max_cp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8",
+          .doc = "largest degree of context parallelism"),
+    ROW(PROFILING, time_profiling_path, TEXT, path[CALC_GALVATRON_COMPUTATION],
+        .doc = "computation_profiling_*.json, or its folder"),
+    ROW(PROFILING, memory_profiling_path, TEXT, path[CALC_GALVATRON_MEMORY],
+        .doc = "memory_profiling_*.json, or its folder"),
+    ROW(PROFILING, allreduce_bandwidth_config_path, TEXT, path[CALC_GALVATRON_ALLREDUCE],
+        .doc = "allreduce_bandwidth_*.json, or its folder"),
+    ROW(PROFILING, p2p_bandwidth_config_path, TEXT, path[CALC_GALVATRON_P2P],
+        .doc = "p2p_bandwidth_*.json, or its folder"),
+    ROW(PROFILING, overlap_coe_path, TEXT, path[CALC_GALVATRON_OVERLAP],
+        .doc = "overlap_coefficient.json, or its folder"),
+    ROW(PROFILING, sp_time_path, TEXT, path[CALC_GALVATRON_COLLECTIVES],
+        .doc = "sp_time_*.json, or its folder"),
+    ASKED(PROFILING, time_profile_mode, WORD, .choices = time_modes, .preset = "static",
+          .doc = "how times follow from the profile"),
+    ASKED(PROFILING, memory_profile_mode, WORD, .choices = memory_modes, .preset = "static",
+          .doc = "how memory follows from the profile"),
+    ROW(OPTIONS, output_config_path, TEXT, output_config_path, .preset = "configs",
+        .doc = "folder of the strategy file"),
+    ROW(OPTIONS, fine_grained_mode, TRUTH, request.fine_grained, .preset = "1",
+        .doc = "layers may differ"),
+    UNUSED(OPTIONS, parallel_search, .doc = "the search needs no helpers"),
+    UNUSED(OPTIONS, worker, .doc = "likewise"),
+    UNUSED(OPTIONS, log_dir, .doc = "there is no log"),
+    ASKED(DEBUG, debug_costmodel_coe, REAL, .also = "costmodel_coe", .lo = 1e-6, .hi = 1e6,
+          .preset = "1", .doc = "factor of the times of layers"),
+    {.name = NULL}};
+
+void calc_galvatron_arguments_start(calc_galvatron_arguments *out)
+{
+    memset(out, 0, sizeof *out);
+    out->request = calc_galvatron_request_default();
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static bool refuse(const char *value, const char *expected, char *why, size_t size)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    snprintf(why, size, "expected %s, found \"%s\"", expected,
+             calc_utf8_show(shown, value, strlen(value)));
+    return false;
+}
+
+/* A number from .lo to .hi, which ends where the text does or at one of `ends`. */
+static bool number(const calc_galvatron_argument *row, const char **at, const char *ends,
+                   double *out)
+{
+    char *end;
+    double value = strtod(*at, &end);
+    bool any = row->kind == CALC_GALVATRON_LIMIT && value == -1;
+    bool whole = row->kind == CALC_GALVATRON_REAL || value == floor(value);
+    if (end == *at || (*end && !strchr(ends, *end)) || !whole ||
+        !(any || (value >= row->lo && value <= row->hi))) {
+        return false;
+    }
+    *at = end;
+    *out = value;
+    return true;
+}
+
+static bool set_number(const calc_galvatron_argument *row, const char *value, void *member,
+                       char *why, size_t size)
+{
+    char expected[96];
+    const char *at = value;
+    double found;
+    if (!number(row, &at, "", &found)) {
+        snprintf(expected, sizeof expected, "%s from %.10g to %.10g%s",
+                 row->kind == CALC_GALVATRON_REAL ? "a number" : "a whole number", row->lo, row->hi,
+                 row->kind == CALC_GALVATRON_LIMIT ? ", or -1" : "");
+        return refuse(value, expected, why, size);
+    }
+    if (row->kind == CALC_GALVATRON_REAL) {
+        *(double *)member = found;
+    } else {
+        *(int64_t *)member = (int64_t)found;
+    }
+    return true;
+}
+
+static bool set_layers(const calc_galvatron_argument *row, const char *value,
+                       calc_galvatron_sizes *sizes, char *why, size_t size)
+{
+    const char *at = value;
+    double found;
+    sizes->count = 0;
+    while (sizes->count < CALC_GALVATRON_TYPES && number(row, &at, ", ", &found)) {
+        sizes->of[sizes->count++] = (int64_t)found;
+        if (!*at) {
+            return true;
+        }
+        at += 1 + strspn(at + 1, " ");
+    }
+    char expected[128];
+    snprintf(expected, sizeof expected,
+             "a whole number from %.10g to %.10g, or up to %d of them with commas between", row->lo,
+             row->hi, CALC_GALVATRON_TYPES);
+    return refuse(value, expected, why, size);
+}
+
+static bool set_truth(const char *value, bool *member, char *why, size_t size)
+{
+    bool yes = strcmp(value, "1") == 0 || strcasecmp(value, "true") == 0;
+    if (!yes && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0) {
+        return refuse(value, "0, 1, true or false", why, size);
+    }
+    *member = yes;
+    return true;
+}
+
+static bool set_word(const calc_galvatron_argument *row, const char *value, void *member, char *why,
+                     size_t size)
+{
+    int index = calc_choice_index(row->choices, value);
+    if (index < 0) {
+        char expected[128] = "";
+        return refuse(value, calc_append_choices(expected, sizeof expected, row->choices), why,
+                      size);
+    }
+    memcpy(member, &index, sizeof index); /* an enum */
+    return true;
+}
+
+bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galvatron_argument *row,
+                                  const char *value, char *why, size_t size)
+{
+    char *member = (char *)out + row->offset;
+    switch (row->kind) {
+    case CALC_GALVATRON_COUNT:
+    case CALC_GALVATRON_LIMIT:
+    case CALC_GALVATRON_REAL:
+        return set_number(row, value, member, why, size);
+    case CALC_GALVATRON_TRUTH:
+        return set_truth(value, (bool *)member, why, size);
+    case CALC_GALVATRON_WORD:
+        return set_word(row, value, member, why, size);
+    case CALC_GALVATRON_LAYERS:
+        return set_layers(row, value, (calc_galvatron_sizes *)member, why, size);
+    case CALC_GALVATRON_TEXT:
+        if (!*value || strlen(value) >= CALC_GALVATRON_PATH_SIZE) {
+            return refuse(value, "a name or a path", why, size);
+        }
+        strcpy(member, value);
+        return true;
+    case CALC_GALVATRON_UNUSED:
+        calc_append(member, sizeof out->unused, "%s%s", *member ? ", " : "", row->name);
+        return true;
+    }
+    return true;
+}
+
+/* ---- Together -------------------------------------------------------------------------------- */
+
+/* The size of a type: one that is said once is that of all. */
+static int64_t size_of(const calc_galvatron_sizes *sizes, int type)
+{
+    return sizes->count == 1 ? sizes->of[0] : sizes->of[type];
+}
+
+static bool finish_layers(calc_galvatron_arguments *a, char *why, size_t size)
+{
+    const calc_galvatron_sizes *said[] = {&a->num_layers, &a->hidden_size, &a->seq_length};
+    int types = 1;
+    for (int i = 0; i < 3; i++) {
+        types = said[i]->count > types ? said[i]->count : types;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (said[i]->count > 1 && said[i]->count != types) {
+            snprintf(why, size,
+                     "num_layers, hidden_size, seq_length: %d values beside %d of another",
+                     said[i]->count, types);
+            return false;
+        }
+    }
+    a->request.types = types;
+    for (int i = 0; i < types; i++) {
+        a->request.layers[i] = (calc_galvatron_layers){.hidden_size = size_of(&a->hidden_size, i),
+                                                       .layer_num = size_of(&a->num_layers, i),
+                                                       .seq_len = size_of(&a->seq_length, i)};
+    }
+    return true;
+}
+
+static bool finish_name(calc_galvatron_arguments *a, char *why, size_t size)
+{
+    const char *slash = strrchr(a->hf_model_name_or_path, '/');
+    const char *name = *a->model_size ? a->model_size
+                       : slash        ? slash + 1
+                                      : a->hf_model_name_or_path;
+    if (!*name || strlen(name) >= sizeof a->request.model || strchr(name, '/')) {
+        snprintf(why, size,
+                 *name ? "model_size: at most %zu bytes, without a slash"
+                       : "model_size is missing: it names the profiles",
+                 sizeof a->request.model - 1);
+        return false;
+    }
+    strcpy(a->request.model, name);
+    return true;
+}
+
+bool calc_galvatron_arguments_finish(calc_galvatron_arguments *out, char *why, size_t size)
+{
+    return finish_name(out, why, size) && finish_layers(out, why, size) &&
+           calc_galvatron_request_check(&out->request, why, size);
+}
+
+calc_galvatron_paths calc_galvatron_arguments_paths(const calc_galvatron_arguments *arguments)
+{
+    static const char *const looked[] = {
+        [CALC_GALVATRON_COMPUTATION] = "configs",
+        [CALC_GALVATRON_MEMORY] = "configs",
+        [CALC_GALVATRON_ALLREDUCE] = "../../profile_hardware/hardware_configs",
+        [CALC_GALVATRON_P2P] = "../../profile_hardware/hardware_configs",
+        [CALC_GALVATRON_OVERLAP] = "../../profile_hardware/hardware_configs",
+        [CALC_GALVATRON_COLLECTIVES] = "../../profile_hardware/hardware_configs"};
+    const char *path[CALC_GALVATRON_PATHS];
+    for (int i = 0; i < CALC_GALVATRON_PATHS; i++) {
+        path[i] = *arguments->path[i] ? arguments->path[i] : looked[i];
+    }
+    return (calc_galvatron_paths){
+        path[CALC_GALVATRON_COMPUTATION], path[CALC_GALVATRON_MEMORY],
+        path[CALC_GALVATRON_ALLREDUCE],   path[CALC_GALVATRON_P2P],
+        path[CALC_GALVATRON_OVERLAP],     path[CALC_GALVATRON_COLLECTIVES]};
+}

@@ -1,0 +1,91 @@
+/** @file arguments.h  Arguments of Galvatron's search under its names: of a YAML file with a
+ *  `search_engine` block, of a JSON file, and of a command line. One table has them all. */
+#ifndef CALC_GALVATRON_ARGUMENTS_H
+#define CALC_GALVATRON_ARGUMENTS_H
+
+#include "calc.h"
+#include "galvatron/profiles.h"
+#include "galvatron/request.h"
+
+enum { CALC_GALVATRON_PATH_SIZE = 4096 };
+
+/** What an argument takes. */
+typedef enum calc_galvatron_kind {
+    CALC_GALVATRON_COUNT,  /**< a whole number from .lo to .hi */
+    CALC_GALVATRON_LIMIT,  /**< likewise, or -1: no limit, or all */
+    CALC_GALVATRON_REAL,   /**< a number from .lo to .hi */
+    CALC_GALVATRON_TRUTH,  /**< 0, 1, true or false */
+    CALC_GALVATRON_WORD,   /**< one of .choices */
+    CALC_GALVATRON_TEXT,   /**< a name or a path, CALC_GALVATRON_PATH_SIZE bytes */
+    CALC_GALVATRON_LAYERS, /**< a whole number, or one for each type of layers: "24,24" */
+    CALC_GALVATRON_UNUSED  /**< upstream has it, and it changes nothing that is searched */
+} calc_galvatron_kind;
+
+/** Paths, in the order of calc_galvatron_paths. */
+enum {
+    CALC_GALVATRON_COMPUTATION,
+    CALC_GALVATRON_MEMORY,
+    CALC_GALVATRON_ALLREDUCE,
+    CALC_GALVATRON_P2P,
+    CALC_GALVATRON_OVERLAP,
+    CALC_GALVATRON_COLLECTIVES,
+    CALC_GALVATRON_PATHS
+};
+
+/** Values of a number of layers' sizes, by type. */
+typedef struct calc_galvatron_sizes {
+    int count;
+    int64_t of[CALC_GALVATRON_TYPES];
+} calc_galvatron_sizes;
+
+typedef struct calc_galvatron_arguments {
+    calc_galvatron_request request;
+    calc_galvatron_sizes hidden_size, num_layers, seq_length;
+    char model_size[CALC_GALVATRON_PATH_SIZE];
+    char hf_model_name_or_path[CALC_GALVATRON_PATH_SIZE];
+    char path[CALC_GALVATRON_PATHS][CALC_GALVATRON_PATH_SIZE]; /**< "": where upstream looks */
+    char output_config_path[CALC_GALVATRON_PATH_SIZE];
+    char unused[512]; /**< arguments that were given and change nothing, with commas between */
+} calc_galvatron_arguments;
+
+/** One argument. */
+typedef struct calc_galvatron_argument {
+    const char *block; /**< of the file: "hardware_info"; NULL: of command lines alone */
+    const char *name;
+    const char *also; /**< what releases before called it; NULL */
+    calc_galvatron_kind kind;
+    size_t offset;
+    double lo, hi;
+    const char *const *choices;
+    const char *preset; /**< for people */
+    const char *doc;
+} calc_galvatron_argument;
+
+/** All of them; the last has no name. */
+extern const calc_galvatron_argument calc_galvatron_argument_rows[];
+
+/** Defaults. */
+void calc_galvatron_arguments_start(calc_galvatron_arguments *out);
+
+/** Take a value.
+ *  @param why  filled with what is allowed and what was found, if it is not
+ *  @return whether it is */
+bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galvatron_argument *row,
+                                  const char *value, char *why, size_t size);
+
+/** Take those of a file: YAML, or JSON.
+ *  @param name  of the file: errors call it so, and paths in its `profile_dir` and `hardware_dir`
+ *               start where it lies
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_galvatron_arguments_read(calc_galvatron_arguments *out,
+                                                        const char *text, size_t length,
+                                                        const char *name, calc_errors *errors);
+
+/** Put together what was said of the layers, of the model's name and of where files are.
+ *  @param why  filled if something contradicts or is missing */
+bool calc_galvatron_arguments_finish(calc_galvatron_arguments *out, char *why, size_t size);
+
+/** Where the profiles are. Borrows. */
+calc_galvatron_paths calc_galvatron_arguments_paths(const calc_galvatron_arguments *arguments);
+
+#endif
