@@ -1,0 +1,36 @@
+/** @file layer_list.h  Lists of layers (calc_exec.layers): runs of equal ones, and the execution
+ *  that each strategy stands for. */
+#ifndef CALC_SPEC_LAYER_LIST_H
+#define CALC_SPEC_LAYER_LIST_H
+
+#include "calc.h"
+
+/** A strategy that leaves everything to the execution. */
+extern const calc_layer_strategy calc_layer_as_exec;
+
+/** Blocks of all runs. */
+int64_t calc_layer_list_blocks(const calc_layer_list *list);
+
+/** Whether two strategies say the same. */
+bool calc_layer_list_alike(const calc_layer_strategy *a, const calc_layer_strategy *b);
+
+/** Join equal neighbours to the runs of a list. Its ends stay as they are.
+ *  @return false if there are more than CALC_MAX_LAYER_RUNS of them */
+bool calc_layer_list_pack(const calc_layer_run *run, int64_t count, calc_layer_list *list);
+
+/** Ranks of a stage, tensor_par * context_par * data_par, and sequences of a micro-batch on all of
+ *  them: what all layers share. */
+int64_t calc_layer_list_ranks(const calc_exec *exec);
+int64_t calc_layer_list_sequences(const calc_exec *exec);
+
+/** The execution that there would be if all layers, embedding and head had a strategy, and no list
+ *  of layers. data_par are the ranks that are left, microbatch_size its share of the sequences.
+ * What is nothing to a strategy is off: overlap with tensor_par 1, sharding and overlap of data
+ *  parallelism with one replica, a second all-gather with full recomputation. Where ranks or
+ *  sequences do not divide, it is not legal: calc_check() says so. Pure. */
+calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy *strategy);
+
+/** Whether layers of two such executions are the same in all that a strategy can say. */
+bool calc_layer_list_same(const calc_exec *a, const calc_exec *b);
+
+#endif
