@@ -11,108 +11,22 @@
 #include "spec/field.h"
 
 /* In the order of the enums in request.h. */
-static const char *const dp_types[] = {"ddp", "zero2", NULL};
-static const char *const schedules[] = {"gpipe", "pipedream_flush", NULL};
-static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
-static const char *const time_modes[] = {"static", "batch", "sequence", NULL};
-static const char *const memory_modes[] = {"static", "sequence", NULL};
+const char *const calc_galvatron_dp_words[] = {"ddp", "zero2", NULL};
+const char *const calc_galvatron_schedule_words[] = {"gpipe", "pipedream_flush", NULL};
+const char *const calc_galvatron_precision_words[] = {"fp32", "fp16", "bf16", NULL};
+const char *const calc_galvatron_time_words[] = {"static", "batch", "sequence", NULL};
+const char *const calc_galvatron_memory_words[] = {"static", "sequence", NULL};
 
-#define MODEL "model_info"
-#define TRAIN "common_train_info"
-#define PARALLEL "parallelism_info"
-#define HARDWARE "hardware_info"
-#define BATCH "batch_size_info"
-#define SPACE "search_space_info"
-#define PROFILING "profiling_info"
-#define OPTIONS "options_info"
-#define DEBUG "debug_info"
-
-#define ROW(in, key, kind_, where, ...)                                                            \
-    {.block = (in),                                                                                \
+#define CALC_ARGUMENT(in, key, kind_, where, ...)                                                  \
+    {.block = #in,                                                                                 \
      .name = #key,                                                                                 \
      .kind = CALC_GALVATRON_##kind_,                                                               \
      .offset = offsetof(calc_galvatron_arguments, where),                                          \
-     __VA_ARGS__}
-#define ASKED(in, key, kind_, ...) ROW(in, key, kind_, request.key, __VA_ARGS__)
-#define UNUSED(in, key, ...) ROW(in, key, UNUSED, unused, __VA_ARGS__)
-
+     __VA_ARGS__},
 const calc_galvatron_argument calc_galvatron_argument_rows[] = {
-    ROW(MODEL, model_size, TEXT, model_size, .doc = "the model, as its profiles are named"),
-    ROW(MODEL, hf_model_name_or_path, TEXT, hf_model_name_or_path,
-        .doc = "without model_size: what follows its last slash is the model"),
-    ROW(MODEL, hidden_size, LAYERS, hidden_size, .lo = 1, .hi = 1e7, .doc = "width of a layer"),
-    ROW(MODEL, num_layers, LAYERS, num_layers, .also = "num_hidden_layers", .lo = 1, .hi = 1e4,
-        .doc = "layers; of several types one after the other: 24,24"),
-    ROW(TRAIN, seq_length, LAYERS, seq_length, .lo = 1, .hi = 1e9, .doc = "tokens of a sequence"),
-    ASKED(TRAIN, sequence_parallel, TRUTH, .preset = "1",
-          .doc = "tensor parallelism scatters sequences"),
-    ASKED(TRAIN, global_memory_buffer, TRUTH, .preset = "1",
-          .doc = "activations are gathered into a buffer that layers share"),
-    ASKED(PARALLEL, default_dp_type, WORD, .choices = dp_types, .preset = "ddp",
-          .doc = "data parallelism where it is not ZeRO-3"),
-    ASKED(PARALLEL, pipeline_type, WORD, .choices = schedules, .preset = "gpipe",
-          .doc = "pipeline schedule"),
-    ASKED(PARALLEL, async_grad_reduce, TRUTH, .preset = "1",
-          .doc = "gradients are reduced once per step; else with every micro-batch"),
-    ASKED(PARALLEL, mixed_precision, WORD, .choices = precisions, .preset = "bf16",
-          .doc = "number format"),
-    ASKED(HARDWARE, num_nodes, COUNT, .lo = 1, .hi = 65536, .preset = "1", .doc = "nodes"),
-    ASKED(HARDWARE, num_gpus_per_node, COUNT, .lo = 1, .hi = 65536, .preset = "8",
-          .doc = "GPUs of a node"),
-    ASKED(HARDWARE, memory_constraint, REAL, .lo = 1, .hi = 65536, .preset = "24",
-          .doc = "memory of a GPU, in GB of 1,024 MB"),
-    ASKED(BATCH, min_bsz, COUNT, .lo = 1, .hi = 1e9, .preset = "8", .doc = "first global batch"),
-    ASKED(BATCH, max_bsz, COUNT, .lo = 1, .hi = 1e9, .preset = "8", .doc = "last global batch"),
-    ASKED(BATCH, bsz_scale, COUNT, .lo = 1, .hi = 1e9, .preset = "8", .doc = "step between them"),
-    ASKED(BATCH, settle_bsz, LIMIT, .lo = 1, .hi = 1e9, .preset = "-1",
-          .doc = "this global batch alone; -1: those from min_bsz to max_bsz"),
-    ASKED(BATCH, settle_chunk, LIMIT, .lo = 1, .hi = 1e9, .preset = "-1",
-          .doc = "so many micro-batches; -1: all divisors of the batch"),
-    UNUSED(BATCH, recommend_min_bsz, .doc = "upstream does not look at it"),
-    ASKED(SPACE, disable_dp, TRUTH, .preset = "0", .doc = "no data parallelism"),
-    ASKED(SPACE, disable_tp, TRUTH, .preset = "0", .doc = "no tensor parallelism"),
-    ASKED(SPACE, disable_cp, TRUTH, .preset = "1", .doc = "no context parallelism"),
-    ASKED(SPACE, disable_sp, TRUTH, .preset = "0", .doc = "no Ulysses"),
-    ASKED(SPACE, disable_pp, TRUTH, .preset = "0", .doc = "no pipeline"),
-    ASKED(SPACE, disable_ckpt, TRUTH, .preset = "0", .doc = "no recomputation"),
-    ASKED(SPACE, disable_fsdp, TRUTH, .also = "disable_sdp", .preset = "0", .doc = "no ZeRO-3"),
-    ASKED(SPACE, disable_embedding_lmhead_tp, TRUTH, .also = "disable_vtp", .preset = "0",
-          .doc = "no tensor parallelism of embedding and head"),
-    ASKED(SPACE, disable_embedding_lmhead_sp, TRUTH, .preset = "0",
-          .doc = "no Ulysses of embedding and head"),
-    ASKED(SPACE, max_tp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8",
-          .doc = "largest degree of tensor parallelism; -1: any"),
-    ASKED(SPACE, max_pp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8", .doc = "most stages"),
-    ASKED(SPACE, max_sp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8",
-          .doc = "largest degree of Ulysses"),
-    ASKED(SPACE, max_cp_deg, LIMIT, .lo = 1, .hi = 65536, .preset = "8",
-          .doc = "largest degree of context parallelism"),
-    ROW(PROFILING, time_profiling_path, TEXT, path[CALC_GALVATRON_COMPUTATION],
-        .doc = "computation_profiling_*.json, or its folder"),
-    ROW(PROFILING, memory_profiling_path, TEXT, path[CALC_GALVATRON_MEMORY],
-        .doc = "memory_profiling_*.json, or its folder"),
-    ROW(PROFILING, allreduce_bandwidth_config_path, TEXT, path[CALC_GALVATRON_ALLREDUCE],
-        .doc = "allreduce_bandwidth_*.json, or its folder"),
-    ROW(PROFILING, p2p_bandwidth_config_path, TEXT, path[CALC_GALVATRON_P2P],
-        .doc = "p2p_bandwidth_*.json, or its folder"),
-    ROW(PROFILING, overlap_coe_path, TEXT, path[CALC_GALVATRON_OVERLAP],
-        .doc = "overlap_coefficient.json, or its folder"),
-    ROW(PROFILING, sp_time_path, TEXT, path[CALC_GALVATRON_COLLECTIVES],
-        .doc = "sp_time_*.json, or its folder"),
-    ASKED(PROFILING, time_profile_mode, WORD, .choices = time_modes, .preset = "static",
-          .doc = "how times follow from the profile"),
-    ASKED(PROFILING, memory_profile_mode, WORD, .choices = memory_modes, .preset = "static",
-          .doc = "how memory follows from the profile"),
-    ROW(OPTIONS, output_config_path, TEXT, output_config_path, .preset = "configs",
-        .doc = "folder of the strategy file"),
-    ROW(OPTIONS, fine_grained_mode, TRUTH, request.fine_grained, .preset = "1",
-        .doc = "layers may differ"),
-    UNUSED(OPTIONS, parallel_search, .doc = "the search needs no helpers"),
-    UNUSED(OPTIONS, worker, .doc = "likewise"),
-    UNUSED(OPTIONS, log_dir, .doc = "there is no log"),
-    ASKED(DEBUG, debug_costmodel_coe, REAL, .also = "costmodel_coe", .lo = 1e-6, .hi = 1e6,
-          .preset = "1", .doc = "factor of the times of layers"),
+#include "galvatron/arguments.fields.h"
     {.name = NULL}};
+#undef CALC_ARGUMENT
 
 void calc_galvatron_arguments_start(calc_galvatron_arguments *out)
 {

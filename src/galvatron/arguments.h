@@ -50,9 +50,9 @@ typedef struct calc_galvatron_arguments {
 
 /** One argument. */
 typedef struct calc_galvatron_argument {
-    const char *block; /**< of the file: "hardware_info"; NULL: of command lines alone */
+    const char *block; /**< of a file: "hardware_info" */
     const char *name;
-    const char *also; /**< what releases before called it; NULL */
+    const char *also; /**< as releases before had it on a command line: "--disable_sdp"; NULL */
     calc_galvatron_kind kind;
     size_t offset;
     double lo, hi;
@@ -61,7 +61,12 @@ typedef struct calc_galvatron_argument {
     const char *doc;
 } calc_galvatron_argument;
 
-/** All of them; the last has no name. */
+/** Words of arguments, in the order of the enums in request.h. */
+extern const char *const calc_galvatron_dp_words[], *const calc_galvatron_schedule_words[],
+    *const calc_galvatron_precision_words[], *const calc_galvatron_time_words[],
+    *const calc_galvatron_memory_words[];
+
+/** All of them, from arguments.fields.h; the last has no name. */
 extern const calc_galvatron_argument calc_galvatron_argument_rows[];
 
 /** Defaults. */

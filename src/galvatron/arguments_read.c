@@ -2,7 +2,9 @@
 #include "galvatron/arguments.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -19,18 +21,13 @@ static const char *const others[] = {"name",         "model_name", "layers", "pr
 static const char *const training[] = {"model_config_path",
                                        "is_moe_model",
                                        "set_experts_manually",
-                                       "set_model_config_manually",
-                                       "set_layernum_manually",
-                                       "set_seqlen_manually",
                                        "initialize_on_meta",
                                        "shape_order",
                                        "dropout_prob",
                                        "print_loss",
-                                       "vocab_size",
                                        "padded_vocab_size",
                                        "make_vocab_size_divisible_by",
                                        "ffn_hidden_size",
-                                       "num_attention_heads",
                                        "num_query_groups",
                                        "kv_channels",
                                        "attention_dropout",
@@ -141,33 +138,44 @@ static void beside(const reader *r, const char *value, char *path)
 
 /* ---- Beside the blocks ----------------------------------------------------------------------- */
 
-/* A member of an entry of "layers"; false if it is not there or no whole number. */
-static bool layer_member(const reader *r, int entry, const char *key, calc_galvatron_sizes *to)
+/* A whole number from 1 at a place in the text; 0 if there is none. */
+static int64_t whole_at(const reader *r, const char *pointer)
 {
-    static const calc_galvatron_argument row = {
-        .kind = CALC_GALVATRON_LAYERS, .lo = 1, .hi = 1e9, .offset = 0};
-    char pointer[64], value[32], why[256];
+    enum { MOST = 1000000000 };
+    char text[32];
     size_t start, end;
-    calc_galvatron_arguments one;
-    snprintf(pointer, sizeof pointer, "/layers/%d/%s", entry, key);
-    if (!calc_json_span(r->text, r->length, pointer, &start, &end) ||
-        end - start >= sizeof value) {
-        return false;
+    if (!calc_json_span(r->text, r->length, pointer, &start, &end) || end - start >= sizeof text) {
+        return 0;
     }
-    snprintf(value, sizeof value, "%.*s", (int)(end - start), r->text + start);
-    calc_galvatron_argument at = row;
-    at.offset = offsetof(calc_galvatron_arguments, num_layers);
-    if (!calc_galvatron_arguments_set(&one, &at, value, why, sizeof why)) {
-        return false;
+    snprintf(text, sizeof text, "%.*s", (int)(end - start), r->text + start);
+    char *rest;
+    double value = strtod(text, &rest);
+    return !*rest && value >= 1 && value <= MOST && value == floor(value) ? (int64_t)value : 0;
+}
+
+/* An entry of "layers". */
+static bool take_layer(const reader *r, int entry)
+{
+    const struct {
+        const char *key;
+        calc_galvatron_sizes *to;
+    } members[] = {{"layer_num", &r->out->num_layers},
+                   {"hidden_size", &r->out->hidden_size},
+                   {"seq_len", &r->out->seq_length}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        char pointer[64];
+        snprintf(pointer, sizeof pointer, "/layers/%d/%s", entry, members[i].key);
+        members[i].to->of[entry] = whole_at(r, pointer);
+        members[i].to->count = entry + 1;
+        if (members[i].to->of[entry] == 0) {
+            return false;
+        }
     }
-    to->of[entry] = one.num_layers.of[0];
-    to->count = entry + 1;
     return true;
 }
 
 static calc_status take_layers(const reader *r, const calc_setting *s)
 {
-    calc_galvatron_arguments *a = r->out;
     char pointer[32];
     calc_json_place place;
     int entry = 0;
@@ -176,9 +184,7 @@ static calc_status take_layers(const reader *r, const calc_setting *s)
         if (!calc_json_locate(r->text, r->length, pointer, CALC_JSON_VALUE, &place)) {
             break;
         }
-        if (entry == CALC_GALVATRON_TYPES || !layer_member(r, entry, "layer_num", &a->num_layers) ||
-            !layer_member(r, entry, "hidden_size", &a->hidden_size) ||
-            !layer_member(r, entry, "seq_len", &a->seq_length)) {
+        if (entry == CALC_GALVATRON_TYPES || !take_layer(r, entry)) {
             return calc_errors_at(
                 r->errors, CALC_ERR_RANGE, r->name, place.line, place.column, NULL,
                 "layers: expected at most %d entries, each with hidden_size, layer_num and seq_len",
@@ -221,7 +227,9 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
         if (strcmp(row->block, block) != 0 || strcmp(row->name, key) != 0) {
             continue;
         }
-        return !s->value[0] ||
+        /* What training says of the model is no mistake in a file that both read. */
+        bool silent = row->kind == CALC_GALVATRON_UNUSED && strcmp(block, "model_info") == 0;
+        return !s->value[0] || silent ||
                        calc_galvatron_arguments_set(r->out, row, s->value, why, sizeof why)
                    ? CALC_OK
                    : wrong(r, s, why);
