@@ -8,7 +8,8 @@ enum { CALC_GALVATRON_NOTES = 24, CALC_GALVATRON_NOTE_SIZE = 256 };
 
 /** Each is said once; beyond the capacity they are counted. */
 typedef struct calc_galvatron_notes {
-    int count;
+    int count;   /**< of text */
+    int dropped; /**< beyond the capacity */
     char text[CALC_GALVATRON_NOTES][CALC_GALVATRON_NOTE_SIZE];
 } calc_galvatron_notes;
 
