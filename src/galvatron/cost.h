@@ -1,6 +1,6 @@
-/** @file cost.h  Galvatron's cost model: what a layer, the embedding and head, and a whole step take
- *  and hold, from profiles (docs/layers.md). Pure functions, without allocation; seconds, and MB of
- *  2^20 bytes on each GPU. The order of the arithmetic is upstream's, so that ties are.
+/** @file cost.h  Galvatron's cost model: what a layer, the embedding and head, and a whole step
+ * take and hold, from profiles (docs/layers.md). Pure functions, without allocation; seconds, and
+ * MB of 2^20 bytes on each GPU. The order of the arithmetic is upstream's, so that ties are.
  *
  *  A strategy must split the GPUs of the request (pp tp sp cp dp = their number), at most one of tp
  *  and sp above 1, and leave at least a sample to each micro-batch: gbsz / chunks >= dp. Its tp, sp
@@ -80,8 +80,6 @@ int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int p
  *  @param nosync_s  [pp]: of its layers, with nosync_s of embedding and head */
 double calc_galvatron_pipeline_s(int pp, int64_t chunks, const double *sync_s,
                                  const double *nosync_s);
-
-enum { CALC_GALVATRON_STAGES = 1024 /**< of a pipeline, at most */ };
 
 /** The whole step from a strategy for every layer.
  *  @param layers  [calc_galvatron_layer_count()], all with the same pp */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "formats/read.h"
-#include "galvatron/strategies.h"
+#include "galvatron/layout.h"
 #include "io/json_locate.h"
 #include "io/utf8.h"
 
@@ -17,7 +17,7 @@ typedef struct reader {
     size_t length;
     calc_galvatron_notes *notes;
     calc_errors *errors;
-    calc_galvatron_strategies *out;
+    calc_galvatron_layout *out;
 } reader;
 
 /* Numbers of a list. */
@@ -192,7 +192,7 @@ static calc_status read_world(const reader *r, int64_t given)
 static bool set_degrees(const reader *r, int degree, int cp, bool ulysses,
                         calc_galvatron_strategy *s)
 {
-    const calc_galvatron_strategies *all = r->out;
+    const calc_galvatron_layout *all = r->out;
     int64_t each = (int64_t)all->pp * degree * cp;
     s->pp = all->pp;
     s->tp = ulysses ? 1 : degree;
@@ -215,7 +215,7 @@ static calc_status refuse_degrees(const reader *r, const char *key, int number, 
 
 static calc_status read_layers(const reader *r)
 {
-    calc_galvatron_strategies *out = r->out;
+    calc_galvatron_layout *out = r->out;
     static const char *const experts[] = {"ep_sizes_enc", "tp_of_ep_sizes_enc"};
     list *l = calloc(7, sizeof *l);
     if (!l) {
@@ -282,14 +282,14 @@ static calc_status read_ends(const reader *r)
 
 static calc_status read_division(const reader *r)
 {
-    calc_galvatron_strategies *out = r->out;
+    calc_galvatron_layout *out = r->out;
     const calc_setting *s = find(r, "pp_division");
     char text[128];
     if (out->layers < out->pp) {
         snprintf(text, sizeof text, "%d stages are more than %d layers", out->pp, out->layers);
         return wrong(r, find(r, "pp_deg"), 0, NULL, text);
     }
-    calc_galvatron_strategies_divide(out);
+    calc_galvatron_layout_divide(out);
     if (!s || !s->value[0]) {
         return CALC_OK;
     }
@@ -337,7 +337,7 @@ static calc_status read_all(const reader *r, int64_t world)
     return status ? status : read_division(r);
 }
 
-calc_status calc_galvatron_strategies_read(calc_galvatron_strategies *out, const char *text,
+calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *text,
                                            size_t length, const char *name, int64_t world,
                                            calc_galvatron_notes *notes, calc_errors *errors)
 {
@@ -350,7 +350,7 @@ calc_status calc_galvatron_strategies_read(calc_galvatron_strategies *out, const
     return status;
 }
 
-bool calc_galvatron_strategies_is(const char *text, size_t length)
+bool calc_galvatron_layout_is(const char *text, size_t length)
 {
     calc_settings settings = {0};
     const reader r = {.settings = &settings};

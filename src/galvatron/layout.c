@@ -1,4 +1,4 @@
-#include "galvatron/strategies.h"
+#include "galvatron/layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ bool calc_galvatron_strategy_same(const calc_galvatron_strategy *a,
            a->type == b->type && a->checkpoint == b->checkpoint;
 }
 
-int calc_galvatron_strategies_run(const calc_galvatron_strategies *s, int first, int end)
+int calc_galvatron_layout_run(const calc_galvatron_layout *s, int first, int end)
 {
     int last = first + 1;
     while (last < end && calc_galvatron_strategy_same(&s->layer[last], &s->layer[first])) {
@@ -40,7 +40,7 @@ int calc_galvatron_strategies_run(const calc_galvatron_strategies *s, int first,
     return last - first;
 }
 
-void calc_galvatron_strategies_divide(calc_galvatron_strategies *s)
+void calc_galvatron_layout_divide(calc_galvatron_layout *s)
 {
     int each = s->layers / s->pp;
     for (int i = 0; i < s->pp; i++) {
@@ -48,7 +48,7 @@ void calc_galvatron_strategies_divide(calc_galvatron_strategies *s)
     }
 }
 
-char *calc_galvatron_strategies_name(const calc_galvatron_request *request,
+char *calc_galvatron_layout_name(const calc_galvatron_request *request,
                                      char name[CALC_GALVATRON_NAME_SIZE])
 {
     static const char *const precisions[] = {"fp32", "fp16", "bf16"};
@@ -78,7 +78,7 @@ char *calc_galvatron_strategies_name(const calc_galvatron_request *request,
     return calc_append(name, CALC_GALVATRON_NAME_SIZE, "%s%s.json", off, *off ? "off]" : "");
 }
 
-int64_t calc_galvatron_strategies_multiple(const calc_galvatron_strategies *s)
+int64_t calc_galvatron_layout_multiple(const calc_galvatron_layout *s)
 {
     int tp = degree(&s->ends);
     int cp = s->ends.cp;
@@ -116,7 +116,7 @@ static int checkpointed(const calc_galvatron_strategy *s)
     return s->checkpoint;
 }
 
-static void put_list(const calc_galvatron_strategies *s, const char *key, number_of *number,
+static void put_list(const calc_galvatron_layout *s, const char *key, number_of *number,
                      calc_output *out)
 {
     calc_output_printf(out, "    \"%s\": \"", key);
@@ -126,7 +126,7 @@ static void put_list(const calc_galvatron_strategies *s, const char *key, number
     calc_output_text(out, "\",\n");
 }
 
-static void put_division(const calc_galvatron_strategies *s, calc_output *out)
+static void put_division(const calc_galvatron_layout *s, calc_output *out)
 {
     calc_output_text(out, "    \"pp_division\": \"");
     for (int i = 0; i < s->pp; i++) {
@@ -140,7 +140,7 @@ static void put_count(const char *key, int64_t value, calc_output *out)
     calc_output_printf(out, "    \"%s\": %lld,\n", key, (long long)value);
 }
 
-void calc_galvatron_strategies_write(const calc_galvatron_strategies *s, calc_output *out)
+void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *out)
 {
     static const char *const types[] = {"ddp", "zero2", "zero3"};
     bool split = s->ends.cp > 1;

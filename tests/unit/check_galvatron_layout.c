@@ -1,5 +1,5 @@
 /* Galvatron's file of strategies: written, read, and as an execution. */
-#include "galvatron/strategies.h"
+#include "galvatron/layout.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 #include "small_case.h"
 #include "spec/layer_list.h"
 
-static calc_galvatron_strategies s;
+static calc_galvatron_layout s;
 static calc_galvatron_notes notes;
 
 static calc_status read_text(const char *text, const char *name, int64_t world, calc_errors *errors)
 {
     *errors = (calc_errors){0};
     notes = (calc_galvatron_notes){0};
-    return calc_galvatron_strategies_read(&s, text, strlen(text), name, world, &notes, errors);
+    return calc_galvatron_layout_read(&s, text, strlen(text), name, world, &notes, errors);
 }
 
 static void reads(const char *text)
@@ -43,7 +43,7 @@ static calc_text written(void)
     calc_text text = {0};
     calc_errors errors = {0};
     ck_assert_int_eq(calc_output_open_memory(&out, &text, &errors), CALC_OK);
-    calc_galvatron_strategies_write(&s, out);
+    calc_galvatron_layout_write(&s, out);
     ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
     return text;
 }
@@ -86,7 +86,7 @@ START_TEST(files_are_upstreams_to_the_byte)
     char path[512], added[64];
     calc_errors errors;
     calc_text theirs = file_of(_i, path);
-    ck_assert(calc_galvatron_strategies_is(theirs.data, theirs.length));
+    ck_assert(calc_galvatron_layout_is(theirs.data, theirs.length));
     ck_assert_int_eq(read_text(theirs.data, path, 0, &errors), CALC_OK);
     calc_text ours = written();
     size_t ending = (size_t)snprintf(added, sizeof added, ",\n    \"vocab_sdp\": %d\n}",
@@ -106,7 +106,7 @@ START_TEST(runs_are_what_upstream_printed)
     calc_text text = file_of(_i, path);
     ck_assert_int_eq(read_text(text.data, path, 0, &errors), CALC_OK);
     for (int at = 0, run; at < s.layers; at += run) {
-        run = calc_galvatron_strategies_run(&s, at, s.layers);
+        run = calc_galvatron_layout_run(&s, at, s.layers);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%d %s", at ? ", " : "", run,
                  calc_galvatron_strategy_text(&s.layer[at], one));
     }
@@ -120,14 +120,14 @@ START_TEST(names_are_upstreams)
     calc_galvatron_request r = calc_galvatron_request_default();
     char name[CALC_GALVATRON_NAME_SIZE];
     snprintf(r.model, sizeof r.model, "m");
-    ck_assert_str_eq(calc_galvatron_strategies_name(&r, name),
+    ck_assert_str_eq(calc_galvatron_layout_name(&r, name),
                      "galvatron_config_m_1nodes_8gpus_per_node_24GB_bf16.json");
     r.settle_bsz = 64;
     r.disable_dp = r.disable_tp = r.disable_pp = r.disable_fsdp = r.disable_ckpt = true;
     r.disable_sp = true;
     r.mixed_precision = CALC_GALVATRON_FP32;
     r.memory_constraint = 79.5;
-    ck_assert_str_eq(calc_galvatron_strategies_name(&r, name),
+    ck_assert_str_eq(calc_galvatron_layout_name(&r, name),
                      "galvatron_config_m_1nodes_8gpus_per_node_79.5GB_fp32_bsz64_"
                      "[dp_tp_pp_fsdp_ckpt_off].json");
 }
@@ -233,9 +233,9 @@ START_TEST(other_texts_are_no_such_file)
     static const char *const texts[] = {"", "{}", "[1]", "{\"pp_deg\": 1}",
                                         "{\"tp_sizes_enc\": \"1\"", "pp_deg: 1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        ck_assert(!calc_galvatron_strategies_is(texts[i], strlen(texts[i])));
+        ck_assert(!calc_galvatron_layout_is(texts[i], strlen(texts[i])));
     }
-    ck_assert(calc_galvatron_strategies_is(OLD, strlen(OLD)));
+    ck_assert(calc_galvatron_layout_is(OLD, strlen(OLD)));
 }
 END_TEST
 
@@ -243,13 +243,13 @@ END_TEST
 START_TEST(training_wants_a_multiple)
 {
     reads(FILE_OF(", \"vtp\": 4"));
-    ck_assert_int_eq(calc_galvatron_strategies_multiple(&s), 4);
+    ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 4);
     for (int i = 0; i < s.layers; i++) {
         s.layer[i].tp = 4;
     }
-    ck_assert_int_eq(calc_galvatron_strategies_multiple(&s), 1);
+    ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 1);
     s.ends.tp = s.ends.sp = 1;
-    ck_assert_int_eq(calc_galvatron_strategies_multiple(&s), 4);
+    ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 4);
 }
 END_TEST
 
@@ -273,7 +273,7 @@ static calc_exec exec_of(const char *text)
     calc_exec exec;
     calc_errors errors = {0};
     reads(text);
-    calc_status status = calc_galvatron_strategies_exec(&s, &exec, &errors);
+    calc_status status = calc_galvatron_layout_exec(&s, &exec, &errors);
     ck_assert_msg(status == CALC_OK, "%s", errors.item[0].text);
     return exec;
 }
@@ -337,7 +337,7 @@ static void no_exec(const char *text, const char *expected)
     calc_exec exec;
     calc_errors errors = {0};
     reads(text);
-    ck_assert_int_ne(calc_galvatron_strategies_exec(&s, &exec, &errors), CALC_OK);
+    ck_assert_int_ne(calc_galvatron_layout_exec(&s, &exec, &errors), CALC_OK);
     ck_assert_str_eq(errors.item[0].text, expected);
 }
 
@@ -364,10 +364,10 @@ START_TEST(executions_are_written_as_they_were_read)
     calc_text text = file_of(_i, path);
     ck_assert_int_eq(read_text(text.data, path, 0, &errors), CALC_OK);
     calc_text first = written();
-    ck_assert_int_eq(calc_galvatron_strategies_exec(&s, &exec, &errors), CALC_OK);
+    ck_assert_int_eq(calc_galvatron_layout_exec(&s, &exec, &errors), CALC_OK);
     const calc_app app = {.num_blocks = s.layers};
     calc_galvatron_dp type = s.default_dp_type;
-    ck_assert_int_eq(calc_galvatron_strategies_from(&s, &app, &exec, &errors), CALC_OK);
+    ck_assert_int_eq(calc_galvatron_layout_from(&s, &app, &exec, &errors), CALC_OK);
     bool any = s.ends.type != CALC_GALVATRON_ZERO3;
     for (int i = 0; i < s.layers; i++) {
         any = any || s.layer[i].type != CALC_GALVATRON_ZERO3;
@@ -385,7 +385,7 @@ static void cannot(const calc_exec *exec, const char *expected)
 {
     const calc_app app = {.num_blocks = 8};
     calc_errors errors = {0};
-    ck_assert_int_eq(calc_galvatron_strategies_from(&s, &app, exec, &errors), CALC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(calc_galvatron_layout_from(&s, &app, exec, &errors), CALC_ERR_UNSUPPORTED);
     ck_assert_str_eq(errors.item[0].text, expected);
 }
 
@@ -394,7 +394,7 @@ START_TEST(what_the_file_cannot_say_is_refused)
     const calc_exec good = small_exec(2, 2, 2);
     const calc_app app = {.num_blocks = 8};
     calc_errors errors = {0};
-    ck_assert_int_eq(calc_galvatron_strategies_from(&s, &app, &good, &errors), CALC_OK);
+    ck_assert_int_eq(calc_galvatron_layout_from(&s, &app, &good, &errors), CALC_OK);
     ck_assert_int_eq(s.chunks, 4);
     ck_assert_int_eq(s.layer[7].dp, 2);
     calc_exec e = good;
@@ -451,7 +451,7 @@ END_TEST
 int main(void)
 {
     enum { CASES = sizeof cases / sizeof *cases };
-    TCase *all = tcase_create("galvatron strategies");
+    TCase *all = tcase_create("galvatron layout");
     tcase_add_loop_test(all, files_are_upstreams_to_the_byte, 0, CASES);
     tcase_add_loop_test(all, runs_are_what_upstream_printed, 0, CASES);
     tcase_add_test(all, names_are_upstreams);

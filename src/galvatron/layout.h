@@ -1,7 +1,7 @@
-/** @file strategies.h  A strategy for every layer, and for embedding and head: what a search finds
+/** @file layout.h  A strategy for every layer, and for embedding and head: what a search finds
  *  and Galvatron's training reads from galvatron_config_*.json. */
-#ifndef CALC_GALVATRON_STRATEGIES_H
-#define CALC_GALVATRON_STRATEGIES_H
+#ifndef CALC_GALVATRON_LAYOUT_H
+#define CALC_GALVATRON_LAYOUT_H
 
 #include "calc.h"
 #include "galvatron/cost.h"
@@ -14,7 +14,7 @@ enum {
     CALC_GALVATRON_NAME_SIZE = 256     /**< bytes of a file's name */
 };
 
-typedef struct calc_galvatron_strategies {
+typedef struct calc_galvatron_layout {
     int world;           /**< GPUs; 0: the file does not say */
     int pp;              /**< stages */
     int64_t gbsz;        /**< samples of a step */
@@ -26,7 +26,7 @@ typedef struct calc_galvatron_strategies {
                                                                   is */
     calc_galvatron_strategy ends;         /**< of embedding and head; never a checkpoint */
     int division[CALC_GALVATRON_STAGES];  /**< layers of each stage */
-} calc_galvatron_strategies;
+} calc_galvatron_layout;
 
 /** A strategy as upstream prints it: pp-tpsp[*]-dp[f][-c][-sp], where * is a degree above 1, f
  *  ZeRO-3, -c a checkpoint, -sp Ulysses; cp is shown as x2 behind its degree.
@@ -39,32 +39,32 @@ bool calc_galvatron_strategy_same(const calc_galvatron_strategy *a,
                                   const calc_galvatron_strategy *b);
 
 /** Layers from `first` on that have its strategy, and are before `end`. */
-int calc_galvatron_strategies_run(const calc_galvatron_strategies *s, int first, int end);
+int calc_galvatron_layout_run(const calc_galvatron_layout *s, int first, int end);
 
 /** Give each stage as many layers, and the last the rest. */
-void calc_galvatron_strategies_divide(calc_galvatron_strategies *s);
+void calc_galvatron_layout_divide(calc_galvatron_layout *s);
 
 /** The name of the file that upstream would write for a request. */
-char *calc_galvatron_strategies_name(const calc_galvatron_request *request,
+char *calc_galvatron_layout_name(const calc_galvatron_request *request,
                                      char name[CALC_GALVATRON_NAME_SIZE]);
 
 /** The batch must be a multiple of this, or training refuses the file. */
-int64_t calc_galvatron_strategies_multiple(const calc_galvatron_strategies *s);
+int64_t calc_galvatron_layout_multiple(const calc_galvatron_layout *s);
 
 /** Write the file, to the byte as upstream does but for keys of training that upstream leaves out:
  *  vocab_sdp, which training reads where the search writes embed_sdp, and degrees of context
  *  parallelism where there are any. */
-void calc_galvatron_strategies_write(const calc_galvatron_strategies *s, calc_output *out);
+void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *out);
 
 /** Whether a text is such a file. */
-bool calc_galvatron_strategies_is(const char *text, size_t length);
+bool calc_galvatron_layout_is(const char *text, size_t length);
 
 /** Read such a file.
  *  @param name   of the file, which may say how many GPUs there are where its text does not
  *  @param world  GPUs, whatever the file says; 0: as it says
  *  @param notes  what is taken otherwise than the file says, or not looked at
  *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_galvatron_strategies_read(calc_galvatron_strategies *out,
+CALC_MUST_USE calc_status calc_galvatron_layout_read(calc_galvatron_layout *out,
                                                          const char *text, size_t length,
                                                          const char *name, int64_t world,
                                                          calc_galvatron_notes *notes,
@@ -74,7 +74,7 @@ CALC_MUST_USE calc_status calc_galvatron_strategies_read(calc_galvatron_strategi
  *  their blocks where these are not spread evenly. Attention is as the model has it:
  *  calc_galvatron_exec_attention().
  *  @return CALC_OK, or CALC_ERR_RULE with an error: batches that do not divide, too many runs */
-CALC_MUST_USE calc_status calc_galvatron_strategies_exec(const calc_galvatron_strategies *s,
+CALC_MUST_USE calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s,
                                                          calc_exec *exec, calc_errors *errors);
 
 /** Heads of keys and values, which no such file knows, as a model's. */
@@ -82,7 +82,7 @@ void calc_galvatron_exec_attention(const calc_app *app, calc_exec *exec);
 
 /** The opposite: an execution as such a file has it.
  *  @return CALC_OK, or CALC_ERR_UNSUPPORTED or CALC_ERR_RULE with what it cannot say */
-CALC_MUST_USE calc_status calc_galvatron_strategies_from(calc_galvatron_strategies *out,
+CALC_MUST_USE calc_status calc_galvatron_layout_from(calc_galvatron_layout *out,
                                                          const calc_app *app, const calc_exec *exec,
                                                          calc_errors *errors);
 

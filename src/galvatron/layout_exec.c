@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "galvatron/strategies.h"
+#include "galvatron/layout.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -34,7 +34,7 @@ static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
 
 /* The strategy that the execution itself has: one that splits tensors and has replicas, so that
  * what overlaps with them can be said; else one that splits most. */
-static const calc_galvatron_strategy *base_of(const calc_galvatron_strategies *s)
+static const calc_galvatron_strategy *base_of(const calc_galvatron_layout *s)
 {
     const calc_galvatron_strategy *base = &s->layer[0];
     for (int i = 0; i <= s->layers; i++) {
@@ -46,7 +46,7 @@ static const calc_galvatron_strategy *base_of(const calc_galvatron_strategies *s
     return base;
 }
 
-static calc_status set_sizes(const calc_galvatron_strategies *s, calc_exec *e, calc_errors *errors)
+static calc_status set_sizes(const calc_galvatron_layout *s, calc_exec *e, calc_errors *errors)
 {
     const calc_galvatron_strategy *base = base_of(s);
     int64_t together = s->gbsz / s->chunks;
@@ -98,7 +98,7 @@ static void set_kernels(calc_exec *e, int ranks)
     e->training = true;
 }
 
-static calc_status set_layers(const calc_galvatron_strategies *s, calc_exec *e, calc_errors *errors)
+static calc_status set_layers(const calc_galvatron_layout *s, calc_exec *e, calc_errors *errors)
 {
     calc_layer_run *run = malloc((size_t)s->layers * sizeof *run);
     if (!run) {
@@ -124,7 +124,7 @@ static calc_status set_layers(const calc_galvatron_strategies *s, calc_exec *e, 
     return CALC_OK;
 }
 
-static calc_status set_stages(const calc_galvatron_strategies *s, calc_exec *e, calc_errors *errors)
+static calc_status set_stages(const calc_galvatron_layout *s, calc_exec *e, calc_errors *errors)
 {
     calc_stage_run run[CALC_MAX_PLACES];
     bool even = true;
@@ -148,7 +148,7 @@ static calc_status set_stages(const calc_galvatron_strategies *s, calc_exec *e, 
     return CALC_OK;
 }
 
-calc_status calc_galvatron_strategies_exec(const calc_galvatron_strategies *s, calc_exec *exec,
+calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s, calc_exec *exec,
                                            calc_errors *errors)
 {
     memset(exec, 0, sizeof *exec);
@@ -240,7 +240,7 @@ static calc_status strategy_from(const calc_exec *exec, calc_galvatron_strategy 
 }
 
 /* Strategies that are not ZeRO-3 have one type in the file. */
-static calc_status take_default(calc_galvatron_strategies *out, const calc_galvatron_strategy *s,
+static calc_status take_default(calc_galvatron_layout *out, const calc_galvatron_strategy *s,
                                 bool *said, calc_errors *errors)
 {
     if (s->type == CALC_GALVATRON_ZERO3 || sharded(s) == 1) {
@@ -254,7 +254,7 @@ static calc_status take_default(calc_galvatron_strategies *out, const calc_galva
     return CALC_OK;
 }
 
-static calc_status layers_from(calc_galvatron_strategies *out, const calc_exec *exec,
+static calc_status layers_from(calc_galvatron_layout *out, const calc_exec *exec,
                                calc_errors *errors)
 {
     const calc_layer_list *list = &exec->layers;
@@ -281,7 +281,7 @@ static calc_status layers_from(calc_galvatron_strategies *out, const calc_exec *
     return CALC_OK;
 }
 
-calc_status calc_galvatron_strategies_from(calc_galvatron_strategies *out, const calc_app *app,
+calc_status calc_galvatron_layout_from(calc_galvatron_layout *out, const calc_app *app,
                                            const calc_exec *exec, calc_errors *errors)
 {
     calc_stage_run run[CALC_MAX_PLACES];
@@ -301,7 +301,7 @@ calc_status calc_galvatron_strategies_from(calc_galvatron_strategies *out, const
     out->pipeline_type = exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_GPIPE
                              ? CALC_GALVATRON_GPIPE
                              : CALC_GALVATRON_PIPEDREAM_FLUSH;
-    calc_galvatron_strategies_divide(out);
+    calc_galvatron_layout_divide(out);
     int64_t places = calc_stage_list_expand(&exec->stages, run);
     for (int64_t i = 0; i < places && i < out->pp; i++) {
         out->division[i] = run[i].blocks > 0 ? run[i].blocks : out->division[i];
