@@ -265,7 +265,7 @@ START_TEST(mistakes_have_a_place_and_a_hint)
     fails("{\"args\": {\"hardware_info\": {}}, \"layer\": []}",
           "a.yaml:1:33: unknown key \"layer\"\n  hint: did you mean \"layers\"?");
     fails("{\"args\": {\"hardware_info\": {\"num_nodes\": 1}}, \"layers\": [{\"layer_num\": 0}]}",
-          "a.yaml:1:59: layers: expected at most 4 entries, each with hidden_size, layer_num and "
+          "a.yaml:1:58: layers: expected at most 4 entries, each with hidden_size, layer_num and "
           "seq_len");
     fails("{\"args\": {\"hardware_info\": {\"num_nodes\": 1}}, \"layers\": []}",
           "a.yaml:1:48: layers: expected an entry for each type of layers");

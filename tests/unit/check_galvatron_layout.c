@@ -368,9 +368,9 @@ START_TEST(executions_are_written_as_they_were_read)
     const calc_app app = {.num_blocks = s.layers};
     calc_galvatron_dp type = s.default_dp_type;
     ck_assert_int_eq(calc_galvatron_layout_from(&s, &app, &exec, &errors), CALC_OK);
-    bool any = s.ends.type != CALC_GALVATRON_ZERO3;
+    bool any = s.ends.type != CALC_GALVATRON_ZERO3 && s.ends.dp > 1;
     for (int i = 0; i < s.layers; i++) {
-        any = any || s.layer[i].type != CALC_GALVATRON_ZERO3;
+        any = any || (s.layer[i].type != CALC_GALVATRON_ZERO3 && s.layer[i].dp > 1);
     }
     s.default_dp_type = any ? s.default_dp_type : type;
     calc_text second = written();
