@@ -10,6 +10,7 @@
 
 enum {
     CALC_GALVATRON_LAYERS_MAX = 4096,
+    CALC_GALVATRON_STAGES_MAX = 1024,
     CALC_GALVATRON_STRATEGY_SIZE = 64, /**< bytes of a strategy's notation */
     CALC_GALVATRON_NAME_SIZE = 256     /**< bytes of a file's name */
 };
@@ -25,7 +26,7 @@ typedef struct calc_galvatron_layout {
     calc_galvatron_strategy layer[CALC_GALVATRON_LAYERS_MAX]; /**< .pp and .dp are set where world
                                                                   is */
     calc_galvatron_strategy ends;         /**< of embedding and head; never a checkpoint */
-    int division[CALC_GALVATRON_STAGES];  /**< layers of each stage */
+    int division[CALC_GALVATRON_STAGES_MAX];  /**< layers of each stage */
 } calc_galvatron_layout;
 
 /** A strategy as upstream prints it: pp-tpsp[*]-dp[f][-c][-sp], where * is a degree above 1, f

@@ -290,7 +290,7 @@ calc_status calc_galvatron_layout_from(calc_galvatron_layout *out, const calc_ap
     if (status) {
         return status;
     }
-    if (app->num_blocks > CALC_GALVATRON_LAYERS_MAX || exec->pipeline_par > CALC_GALVATRON_STAGES) {
+    if (app->num_blocks > CALC_GALVATRON_LAYERS_MAX || exec->pipeline_par > CALC_GALVATRON_STAGES_MAX) {
         return refuse(errors, "so many layers or stages");
     }
     out->world = (int)exec->num_procs;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "formats/read.h"
 #include "galvatron/layout.h"
-#include "io/json_locate.h"
+#include "io/json_scan.h"
 #include "io/utf8.h"
 
 enum { DEGREE_MAX = 65536, COUNT_MAX = 1000000000 };
@@ -36,18 +36,30 @@ static const calc_setting *find(const reader *r, const char *key)
     return NULL;
 }
 
+/* Byte where the value of a setting starts: behind its key, which its place is that of. */
+static size_t value_start(const reader *r, const calc_setting *s)
+{
+    size_t at = 0;
+    for (int line = 1; line < s->line && at < r->length; at++) {
+        line += r->text[at] == '\n';
+    }
+    calc_json_token key = calc_json_scan(r->text, r->length, at);
+    while (key.type != CALC_JSON_END &&
+           calc_json_scan_place(r->text, r->length, key.start).column < s->column) {
+        key = calc_json_scan(r->text, r->length, key.end);
+    }
+    calc_json_token colon = calc_json_scan(r->text, r->length, key.end);
+    return calc_json_scan(r->text, r->length, colon.end).start;
+}
+
 /* An error about byte `offset` of a value. */
 static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
                          const char *text)
 {
-    char pointer[64];
-    calc_json_place place = {s->line, s->column};
-    snprintf(pointer, sizeof pointer, "/%s", s->key);
-    size_t start, end;
-    if (calc_json_span(r->text, r->length, pointer, &start, &end)) {
-        bool quoted = r->text[start] == '"';
-        place = calc_json_scan_place(r->text, r->length, start + (quoted ? 1 + offset : 0));
-    }
+    size_t start = value_start(r, s);
+    bool quoted = start < r->length && r->text[start] == '"';
+    calc_json_place place =
+        calc_json_scan_place(r->text, r->length, start + (quoted ? 1 + offset : 0));
     return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, place.line, place.column, hint,
                           "%s: %s", s->key, text);
 }
@@ -321,7 +333,7 @@ static calc_status read_all(const reader *r, int64_t world)
     int64_t pp;
     int schedule, type;
     calc_status status = read_world(r, world);
-    status = status ? status : count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES, -1, &pp);
+    status = status ? status : count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES_MAX, -1, &pp);
     status = status ? status : count_of(r, "global_bsz", 1, COUNT_MAX, -1, &r->out->gbsz);
     status = status ? status : count_of(r, "chunks", 1, COUNT_MAX, -1, &r->out->chunks);
     status = status ? status : word_of(r, "pipeline_type", schedules, 2, &schedule);

@@ -268,8 +268,8 @@ START_TEST(mistakes_have_a_place_and_a_hint)
           "a.yaml:1:58: layers: expected at most 4 entries, each with hidden_size, layer_num and "
           "seq_len");
     fails("{\"args\": {\"hardware_info\": {\"num_nodes\": 1}}, \"layers\": []}",
-          "a.yaml:1:48: layers: expected an entry for each type of layers");
-    fails("search_engine: [", "a.yaml:1:17: did not find expected node content while parsing a "
+          "a.yaml:1:47: layers: expected an entry for each type of layers");
+    fails("search_engine: [\n", "a.yaml:2:1: did not find expected node content while parsing a "
                               "flow node");
 }
 END_TEST

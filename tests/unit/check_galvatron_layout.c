@@ -199,32 +199,32 @@ START_TEST(mistakes_are_at_their_place)
                              "it, or convert the file with calc import --procs N");
     fails("{\"world_size\": 8}", "a.json: pp_deg is missing");
     fails("{\"world_size\": 8, \"pp_deg\": 0}",
-          "a.json:1:28: pp_deg: expected a whole number from 1 to 1024, found \"0\"");
+          "a.json:1:29: pp_deg: expected a whole number from 1 to 1024, found \"0\"");
     fails(FILE_OF(", \"pp_deg\": 1.5"),
-          "a.json:5:64: pp_deg: expected a whole number from 1 to 1024, found \"1.5\"");
+          "a.json:4:75: pp_deg: expected a whole number from 1 to 1024, found \"1.5\"");
     fails(FILE_OF(", \"use_sp\": \"0,0\""),
-          "a.json:5:65: use_sp: 2 values beside 4 of tp_sizes_enc\n  hint: a value for each layer");
+          "a.json:4:76: use_sp: 2 values beside 4 of tp_sizes_enc\n  hint: a value for each layer");
     fails(FILE_OF(", \"use_sp\": \"0,0,2,0\""),
-          "a.json:5:69: use_sp: expected 0 or 1, found \"2\"");
+          "a.json:4:80: use_sp: expected 0 or 1, found \"2\"");
     fails(FILE_OF(", \"checkpoint\": \"0,0,,0\""),
-          "a.json:5:73: checkpoint: expected 0 or 1, found \"\"");
+          "a.json:4:84: checkpoint: expected 0 or 1, found \"\"");
     fails(FILE_OF(", \"tp_sizes_enc\": \"1,1,1,3\""),
-          "a.json:5:71: tp_sizes_enc: layer 4: pp_deg 2 * 3 does not divide 8 GPUs");
-    fails(FILE_OF(", \"vtp\": 8"), "a.json:5:61: vtp: pp_deg 2 * 8 does not divide 8 GPUs");
+          "a.json:4:82: tp_sizes_enc: layer 4: pp_deg 2 * 3 does not divide 8 GPUs");
+    fails(FILE_OF(", \"vtp\": 8"), "a.json:4:72: vtp: pp_deg 2 * 8 does not divide 8 GPUs");
     fails(FILE_OF(", \"pp_division\": \"2,1\""),
-          "a.json:5:70: pp_division: 2 stages with 3 layers, not 2 with 4");
+          "a.json:4:81: pp_division: 2 stages with 3 layers, not 2 with 4");
     fails(FILE_OF(", \"pp_division\": \"4\""),
-          "a.json:5:70: pp_division: 1 stages with 4 layers, not 2 with 4");
+          "a.json:4:81: pp_division: 1 stages with 4 layers, not 2 with 4");
     fails(FILE_OF(", \"pp_deg\": 8, \"tp_sizes_enc\": \"1,1,1,1\""),
-          "a.json:5:64: pp_deg: 8 stages are more than 4 layers");
+          "a.json:4:75: pp_deg: 8 stages are more than 4 layers");
     fails(FILE_OF(", \"pipeline_type\": \"1f1b\""),
-          "a.json:5:72: pipeline_type: expected gpipe or pipedream_flush, found \"1f1b\"");
+          "a.json:4:83: pipeline_type: expected gpipe or pipedream_flush, found \"1f1b\"");
     fails(FILE_OF(", \"default_dp_type\": \"fsdp\""),
-          "a.json:5:74: default_dp_type: expected ddp, zero2 or zero3, found \"fsdp\"");
+          "a.json:4:85: default_dp_type: expected ddp, zero2 or zero3, found \"fsdp\"");
     fails(FILE_OF(", \"ep_sizes_enc\": \"1,1,1,2\""),
-          "a.json:5:71: ep_sizes_enc: experts of layers that differ are not read: all must be 1");
-    fails("{\"pp_deg\": 1,}", "a.json:1:14: expected a key in quotes, found \"}\"\n  hint: no "
-                              "comma before \"}\"");
+          "a.json:4:82: ep_sizes_enc: experts of layers that differ are not read: all must be 1");
+    fails("{\"pp_deg\": 1,}", "a.json:1:13: a comma with nothing between it and \"}\"\n  hint: "
+                              "remove the comma");
 }
 END_TEST
 
