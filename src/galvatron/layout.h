@@ -49,6 +49,12 @@ void calc_galvatron_layout_divide(calc_galvatron_layout *s);
 char *calc_galvatron_layout_name(const calc_galvatron_request *request,
                                      char name[CALC_GALVATRON_NAME_SIZE]);
 
+/** What is said of a file whose batch is not a multiple of calc_galvatron_layout_multiple(): the
+ *  batch and that multiple. */
+#define CALC_GALVATRON_MULTIPLE                                                                    \
+    "Galvatron's training will refuse the file: global_bsz %lld is not a multiple of %lld, the "   \
+    "GPUs of a stage over the least degrees of tensor and context parallelism"
+
 /** The batch must be a multiple of this, or training refuses the file. */
 int64_t calc_galvatron_layout_multiple(const calc_galvatron_layout *s);
 
@@ -78,10 +84,18 @@ CALC_MUST_USE calc_status calc_galvatron_layout_read(calc_galvatron_layout *out,
 CALC_MUST_USE calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s,
                                                          calc_exec *exec, calc_errors *errors);
 
+/** Read such a file as an execution. Errors have a place in it. Parameters are those of
+ *  calc_galvatron_layout_read(). */
+CALC_MUST_USE calc_status calc_galvatron_exec_read(calc_exec *exec, const char *text, size_t length,
+                                                   const char *name, int64_t world,
+                                                   calc_galvatron_notes *notes,
+                                                   calc_errors *errors);
+
 /** Heads of keys and values, which no such file knows, as a model's. */
 void calc_galvatron_exec_attention(const calc_app *app, calc_exec *exec);
 
 /** The opposite: an execution as such a file has it.
+ *  @param exec  without "auto"
  *  @return CALC_OK, or CALC_ERR_UNSUPPORTED or CALC_ERR_RULE with what it cannot say */
 CALC_MUST_USE calc_status calc_galvatron_layout_from(calc_galvatron_layout *out,
                                                          const calc_app *app, const calc_exec *exec,

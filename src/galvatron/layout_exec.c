@@ -22,7 +22,7 @@ static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
     calc_layer_strategy layer = calc_layer_as_exec;
     int split = s->sp > 1 ? s->sp : s->cp;
     layer.tensor_par = (int16_t)s->tp;
-    layer.context_par = (int16_t)(split > 1 ? split : 0);
+    layer.context_par = (int16_t)split;
     if (split > 1) {
         layer.context_par_type =
             s->sp > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
@@ -162,6 +162,26 @@ calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s, calc_exec
                                   : CALC_PIPELINE_SCHEDULE_1F1B;
     status = set_layers(s, exec, errors);
     return status ? status : set_stages(s, exec, errors);
+}
+
+calc_status calc_galvatron_exec_read(calc_exec *exec, const char *text, size_t length,
+                                     const char *name, int64_t world, calc_galvatron_notes *notes,
+                                     calc_errors *errors)
+{
+    calc_galvatron_layout *layout = malloc(sizeof *layout);
+    if (!layout) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status =
+        calc_galvatron_layout_read(layout, text, length, name, world, notes, errors);
+    status = status ? status : calc_galvatron_layout_exec(layout, exec, errors);
+    free(layout);
+    for (int i = 0; i < errors->count; i++) {
+        if (!errors->item[i].file[0]) {
+            calc_error_place(&errors->item[i], name, 0, 0);
+        }
+    }
+    return status;
 }
 
 void calc_galvatron_exec_attention(const calc_app *app, calc_exec *exec)

@@ -292,8 +292,8 @@ START_TEST(layers_become_a_list)
     ck_assert_int_eq(e.rank_order, CALC_RANK_ORDER_TP_CP_EP_DP_PP);
     ck_assert_int_eq(e.layers.count, 4);
     ck_assert_int_eq(calc_layer_list_blocks(&e.layers), 4);
-    const calc_layer_strategy first = {2, 0, -1, -1, 2, CALC_ACTIVATION_RECOMPUTE_FULL, 0};
-    const calc_layer_strategy second = {2, 0, -1, -1, 3, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
+    const calc_layer_strategy first = {2, 1, -1, -1, 2, CALC_ACTIVATION_RECOMPUTE_FULL, 0};
+    const calc_layer_strategy second = {2, 1, -1, -1, 3, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
     const calc_layer_strategy third = {1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES,
                                        2, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
     const calc_layer_strategy ends = {1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES, 3, -1, 0};
