@@ -20,7 +20,7 @@ const char *const calc_galvatron_memory_words[] = {"static", "sequence", NULL};
 #define CALC_ARGUMENT(in, key, kind_, where, ...)                                                  \
     {.block = #in,                                                                                 \
      .name = #key,                                                                                 \
-     .kind = CALC_GALVATRON_##kind_,                                                               \
+     .kind = CALC_GALVATRON_TAKES_##kind_,                                                               \
      .offset = offsetof(calc_galvatron_arguments, where),                                          \
      __VA_ARGS__},
 const calc_galvatron_argument calc_galvatron_argument_rows[] = {
@@ -50,8 +50,8 @@ static bool number(const calc_galvatron_argument *row, const char **at, const ch
 {
     char *end;
     double value = strtod(*at, &end);
-    bool any = row->kind == CALC_GALVATRON_LIMIT && value == -1;
-    bool whole = row->kind == CALC_GALVATRON_REAL || value == floor(value);
+    bool any = row->kind == CALC_GALVATRON_TAKES_LIMIT && value == -1;
+    bool whole = row->kind == CALC_GALVATRON_TAKES_REAL || value == floor(value);
     if (end == *at || (*end && !strchr(ends, *end)) || !whole ||
         !(any || (value >= row->lo && value <= row->hi))) {
         return false;
@@ -69,11 +69,11 @@ static bool set_number(const calc_galvatron_argument *row, const char *value, vo
     double found;
     if (!number(row, &at, "", &found)) {
         snprintf(expected, sizeof expected, "%s from %.10g to %.10g%s",
-                 row->kind == CALC_GALVATRON_REAL ? "a number" : "a whole number", row->lo, row->hi,
-                 row->kind == CALC_GALVATRON_LIMIT ? ", or -1" : "");
+                 row->kind == CALC_GALVATRON_TAKES_REAL ? "a number" : "a whole number", row->lo, row->hi,
+                 row->kind == CALC_GALVATRON_TAKES_LIMIT ? ", or -1" : "");
         return refuse(value, expected, why, size);
     }
-    if (row->kind == CALC_GALVATRON_REAL) {
+    if (row->kind == CALC_GALVATRON_TAKES_REAL) {
         *(double *)member = found;
     } else {
         *(int64_t *)member = (int64_t)found;
@@ -129,24 +129,26 @@ bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galv
 {
     char *member = (char *)out + row->offset;
     switch (row->kind) {
-    case CALC_GALVATRON_COUNT:
-    case CALC_GALVATRON_LIMIT:
-    case CALC_GALVATRON_REAL:
+    case CALC_GALVATRON_TAKES_COUNT:
+    case CALC_GALVATRON_TAKES_LIMIT:
+    case CALC_GALVATRON_TAKES_REAL:
         return set_number(row, value, member, why, size);
-    case CALC_GALVATRON_TRUTH:
+    case CALC_GALVATRON_TAKES_TRUTH:
         return set_truth(value, (bool *)member, why, size);
-    case CALC_GALVATRON_WORD:
+    case CALC_GALVATRON_TAKES_WORD:
         return set_word(row, value, member, why, size);
-    case CALC_GALVATRON_LAYERS:
+    case CALC_GALVATRON_TAKES_LAYERS:
         return set_layers(row, value, (calc_galvatron_sizes *)member, why, size);
-    case CALC_GALVATRON_TEXT:
+    case CALC_GALVATRON_TAKES_TEXT:
         if (!*value || strlen(value) >= CALC_GALVATRON_PATH_SIZE) {
             return refuse(value, "a name or a path", why, size);
         }
         strcpy(member, value);
         return true;
-    case CALC_GALVATRON_UNUSED:
-        calc_append(member, sizeof out->unused, "%s%s", *member ? ", " : "", row->name);
+    case CALC_GALVATRON_TAKES_UNUSED:
+        if (strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0) {
+            calc_append(member, sizeof out->unused, "%s%s", *member ? ", " : "", row->name);
+        }
         return true;
     }
     return true;
@@ -210,18 +212,18 @@ bool calc_galvatron_arguments_finish(calc_galvatron_arguments *out, char *why, s
 calc_galvatron_paths calc_galvatron_arguments_paths(const calc_galvatron_arguments *arguments)
 {
     static const char *const looked[] = {
-        [CALC_GALVATRON_COMPUTATION] = "configs",
-        [CALC_GALVATRON_MEMORY] = "configs",
-        [CALC_GALVATRON_ALLREDUCE] = "../../profile_hardware/hardware_configs",
-        [CALC_GALVATRON_P2P] = "../../profile_hardware/hardware_configs",
-        [CALC_GALVATRON_OVERLAP] = "../../profile_hardware/hardware_configs",
-        [CALC_GALVATRON_COLLECTIVES] = "../../profile_hardware/hardware_configs"};
-    const char *path[CALC_GALVATRON_PATHS];
-    for (int i = 0; i < CALC_GALVATRON_PATHS; i++) {
+        [CALC_GALVATRON_FILE_COMPUTATION] = "configs",
+        [CALC_GALVATRON_FILE_MEMORY] = "configs",
+        [CALC_GALVATRON_FILE_ALLREDUCE] = "../../profile_hardware/hardware_configs",
+        [CALC_GALVATRON_FILE_P2P] = "../../profile_hardware/hardware_configs",
+        [CALC_GALVATRON_FILE_OVERLAP] = "../../profile_hardware/hardware_configs",
+        [CALC_GALVATRON_FILE_COLLECTIVES] = "../../profile_hardware/hardware_configs"};
+    const char *path[CALC_GALVATRON_FILE_COUNT];
+    for (int i = 0; i < CALC_GALVATRON_FILE_COUNT; i++) {
         path[i] = *arguments->path[i] ? arguments->path[i] : looked[i];
     }
     return (calc_galvatron_paths){
-        path[CALC_GALVATRON_COMPUTATION], path[CALC_GALVATRON_MEMORY],
-        path[CALC_GALVATRON_ALLREDUCE],   path[CALC_GALVATRON_P2P],
-        path[CALC_GALVATRON_OVERLAP],     path[CALC_GALVATRON_COLLECTIVES]};
+        path[CALC_GALVATRON_FILE_COMPUTATION], path[CALC_GALVATRON_FILE_MEMORY],
+        path[CALC_GALVATRON_FILE_ALLREDUCE],   path[CALC_GALVATRON_FILE_P2P],
+        path[CALC_GALVATRON_FILE_OVERLAP],     path[CALC_GALVATRON_FILE_COLLECTIVES]};
 }

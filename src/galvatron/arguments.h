@@ -4,6 +4,7 @@
 #define CALC_GALVATRON_ARGUMENTS_H
 
 #include "calc.h"
+#include "galvatron/files.h"
 #include "galvatron/profiles.h"
 #include "galvatron/request.h"
 
@@ -11,26 +12,15 @@ enum { CALC_GALVATRON_PATH_SIZE = 4096 };
 
 /** What an argument takes. */
 typedef enum calc_galvatron_kind {
-    CALC_GALVATRON_COUNT,  /**< a whole number from .lo to .hi */
-    CALC_GALVATRON_LIMIT,  /**< likewise, or -1: no limit, or all */
-    CALC_GALVATRON_REAL,   /**< a number from .lo to .hi */
-    CALC_GALVATRON_TRUTH,  /**< 0, 1, true or false */
-    CALC_GALVATRON_WORD,   /**< one of .choices */
-    CALC_GALVATRON_TEXT,   /**< a name or a path, CALC_GALVATRON_PATH_SIZE bytes */
-    CALC_GALVATRON_LAYERS, /**< a whole number, or one for each type of layers: "24,24" */
-    CALC_GALVATRON_UNUSED  /**< upstream has it, and it changes nothing that is searched */
+    CALC_GALVATRON_TAKES_COUNT,  /**< a whole number from .lo to .hi */
+    CALC_GALVATRON_TAKES_LIMIT,  /**< likewise, or -1: no limit, or all */
+    CALC_GALVATRON_TAKES_REAL,   /**< a number from .lo to .hi */
+    CALC_GALVATRON_TAKES_TRUTH,  /**< 0, 1, true or false */
+    CALC_GALVATRON_TAKES_WORD,   /**< one of .choices */
+    CALC_GALVATRON_TAKES_TEXT,   /**< a name or a path, CALC_GALVATRON_PATH_SIZE bytes */
+    CALC_GALVATRON_TAKES_LAYERS, /**< a whole number, or one for each type of layers: "24,24" */
+    CALC_GALVATRON_TAKES_UNUSED  /**< upstream has it, and it changes nothing that is searched */
 } calc_galvatron_kind;
-
-/** Paths, in the order of calc_galvatron_paths. */
-enum {
-    CALC_GALVATRON_COMPUTATION,
-    CALC_GALVATRON_MEMORY,
-    CALC_GALVATRON_ALLREDUCE,
-    CALC_GALVATRON_P2P,
-    CALC_GALVATRON_OVERLAP,
-    CALC_GALVATRON_COLLECTIVES,
-    CALC_GALVATRON_PATHS
-};
 
 /** Values of a number of layers' sizes, by type. */
 typedef struct calc_galvatron_sizes {
@@ -43,9 +33,11 @@ typedef struct calc_galvatron_arguments {
     calc_galvatron_sizes hidden_size, num_layers, seq_length;
     char model_size[CALC_GALVATRON_PATH_SIZE];
     char hf_model_name_or_path[CALC_GALVATRON_PATH_SIZE];
-    char path[CALC_GALVATRON_PATHS][CALC_GALVATRON_PATH_SIZE]; /**< "": where upstream looks */
+    char path[CALC_GALVATRON_FILE_COUNT][CALC_GALVATRON_PATH_SIZE]; /**< of profiles, by
+                                                    calc_galvatron_file; "": where upstream looks */
     char output_config_path[CALC_GALVATRON_PATH_SIZE];
-    char unused[512]; /**< arguments that were given and change nothing, with commas between */
+    char unused[512]; /**< arguments that were given, not as false, and change
+                         nothing, with commas between */
 } calc_galvatron_arguments;
 
 /** One argument. */

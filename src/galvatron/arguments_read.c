@@ -207,8 +207,8 @@ static calc_status take_other(const reader *r, const calc_setting *s)
     if (strcmp(s->key, "model_name") == 0) {
         snprintf(a->model_size, sizeof a->model_size, "%s", s->value);
     } else if (model || strcmp(s->key, "hardware_dir") == 0) {
-        for (int i = 0; i < CALC_GALVATRON_PATHS; i++) {
-            if ((i < CALC_GALVATRON_ALLREDUCE) == model && !*a->path[i]) {
+        for (int i = 0; i < CALC_GALVATRON_FILE_COUNT; i++) {
+            if ((i < CALC_GALVATRON_FILE_ALLREDUCE) == model && !*a->path[i]) {
                 beside(r, s->value, a->path[i]);
             }
         }
@@ -228,7 +228,7 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
             continue;
         }
         /* What training says of the model is no mistake in a file that both read. */
-        bool silent = row->kind == CALC_GALVATRON_UNUSED && strcmp(block, "model_info") == 0;
+        bool silent = row->kind == CALC_GALVATRON_TAKES_UNUSED && strcmp(block, "model_info") == 0;
         return !s->value[0] || silent ||
                        calc_galvatron_arguments_set(r->out, row, s->value, why, sizeof why)
                    ? CALC_OK

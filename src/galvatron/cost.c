@@ -1,6 +1,7 @@
 #include "galvatron/cost.h"
 
 #include "galvatron/cost_terms.h"
+#include "galvatron/paddle.h"
 
 #include <math.h>
 
@@ -46,6 +47,9 @@ static double tp_ms(const calc_galvatron_case *c, const calc_galvatron_strategy 
     double layers = (double)c->request->layers[type].layer_num;
     double mb =
         calc_galvatron_message_mb(c->request, (double)calc_galvatron_local_batch(c, s), type);
+    if (s->tp > 1 && calc_galvatron_is_paddle(c)) {
+        return layers * calc_galvatron_paddle_tp_ms(c, s, mb);
+    }
     if (s->tp > 1) {
         return (s->checkpoint ? 9 : 6) * layers *
                calc_galvatron_collective_ms(&p->all_gather[calc_galvatron_doublings(s->tp)], mb);
@@ -75,8 +79,10 @@ typedef struct parts {
 static double total_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int type,
                        const parts_ms *parts, double reduced_mb)
 {
+    double hiding = calc_galvatron_is_paddle(c) ? calc_galvatron_paddle_hiding(s) : 1;
     double ms = s->dp > 1 ? with_overlapped(parts->forward, reduced_mb, parts->ms_per_mb,
-                                            parts->backward, c->profiles->overlap)
+                                            hiding * parts->backward, c->profiles->overlap) +
+                                (1 - hiding) * parts->backward
                           : parts->forward + parts->backward;
     ms += parts->tp;
     if (s->type == CALC_GALVATRON_ZERO3) { /* parameters are gathered once, before all else */
@@ -101,7 +107,7 @@ calc_galvatron_layer_cost calc_galvatron_layer_cost_of(const calc_galvatron_case
         parts.backward += parts.forward;
     }
     parts.gradient_mb = 2 * (sdp - 1) / sdp * (p->memory[type].parameter_mb / s->tp) * layers;
-    if (calc_galvatron_mixed(c->request)) {
+    if (calc_galvatron_mixed(c->request) && !calc_galvatron_is_paddle(c)) {
         parts.gradient_mb /= 2;
     }
     return (calc_galvatron_layer_cost){

@@ -1,9 +1,13 @@
 #include "galvatron/cost.h"
 
 #include "galvatron/cost_terms.h"
+#include "galvatron/paddle.h"
 
 /* MB that the framework takes on every GPU. */
-static const double CONTEXT_MB = 1024;
+static double context_mb(const calc_galvatron_case *c)
+{
+    return calc_galvatron_is_paddle(c) ? 0 : 1024;
+}
 
 /* Which part of them a stage has; CALC_GALVATRON_PLACES: none. */
 static int place_of(int pp, int stage)
@@ -16,15 +20,24 @@ static int place_of(int pp, int stage)
                              : CALC_GALVATRON_PLACES;
 }
 
+/* Share of their states on a rank. The port shards them whatever the strategy says. */
+static double ends_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
+{
+    return calc_galvatron_is_paddle(c)
+               ? calc_galvatron_paddle_states(c) / 9 *
+                     calc_galvatron_paddle_ratio(c, CALC_GALVATRON_ZERO3, calc_galvatron_sdp(s))
+               : calc_galvatron_states_ratio(c, s);
+}
+
 static double ends_mb(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int stage,
                       int place)
 {
     const calc_galvatron_other_memory *memory = &c->profiles->other_memory[place];
     double samples =
         (double)calc_galvatron_local_batch(c, s) * calc_galvatron_in_flight(c, s->pp, stage);
-    return memory->states_mb[calc_galvatron_doublings(s->tp)] * calc_galvatron_states_ratio(c, s) +
+    return memory->states_mb[calc_galvatron_doublings(s->tp)] * ends_ratio(c, s) +
            memory->activation_mb[calc_galvatron_doublings(calc_galvatron_tpsp(s))] * samples +
-           CONTEXT_MB;
+           context_mb(c);
 }
 
 /* Messages and computing at the same time. */
@@ -57,13 +70,15 @@ calc_galvatron_ends_cost calc_galvatron_ends_cost_of(const calc_galvatron_case *
     const calc_galvatron_profiles *p = c->profiles;
     int place = place_of(s->pp, stage);
     if (place == CALC_GALVATRON_PLACES) {
-        return (calc_galvatron_ends_cost){.mb = CONTEXT_MB};
+        return (calc_galvatron_ends_cost){.mb = context_mb(c)};
     }
     double sdp = calc_galvatron_sdp(s);
     double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_tpsp(s) / s->cp;
     double forward = calc_galvatron_compute_ms(&p->other, samples) / (s->pp == 1 ? 1 : 2);
-    double parameter_mb = p->other_memory[place].states_mb[calc_galvatron_doublings(s->tp)] / 4 *
-                          (calc_galvatron_mixed(c->request) ? 0.5 : 1);
+    double states_mb = p->other_memory[place].states_mb[calc_galvatron_doublings(s->tp)];
+    double parameter_mb = calc_galvatron_is_paddle(c)
+                              ? states_mb / 9
+                              : states_mb / 4 * (calc_galvatron_mixed(c->request) ? 0.5 : 1);
     double reduced = parameter_mb * calc_galvatron_gradients_ms_per_mb(p, s) * (sdp - 1) / sdp;
     bool zero3 = s->type == CALC_GALVATRON_ZERO3;
     double tp = ends_tp_ms(c, s, place);

@@ -1,6 +1,7 @@
 #include "galvatron/cost.h"
 
 #include "galvatron/cost_terms.h"
+#include "galvatron/paddle.h"
 
 /* ---- Sharding -------------------------------------------------------------------------------- */
 
@@ -28,6 +29,9 @@ double calc_galvatron_states_ratio(const calc_galvatron_case *c, const calc_galv
     bool mixed = calc_galvatron_mixed(c->request);
     bool zero3 = s->type == CALC_GALVATRON_ZERO3;
     double sharded = shard(calc_galvatron_sdp(s));
+    if (calc_galvatron_is_paddle(c)) {
+        return calc_galvatron_paddle_ratio(c, s->type, calc_galvatron_sdp(s));
+    }
     if (s->type == CALC_GALVATRON_DDP) {
         return 1;
     }
@@ -51,13 +55,17 @@ double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage)
     if (pp == 1) {
         return 1;
     }
+    if (calc_galvatron_is_paddle(c) && pp - stage > c->chunks) {
+        return (double)c->chunks;
+    }
     return c->request->pipeline_type == CALC_GALVATRON_GPIPE ? (double)c->chunks : pp - stage;
 }
 
 double calc_galvatron_layer_states_mb(const calc_galvatron_case *c,
                                       const calc_galvatron_strategy *s, int type)
 {
-    return 4 * (c->profiles->memory[type].parameter_mb / s->tp) * calc_galvatron_states_ratio(c, s);
+    double states = calc_galvatron_is_paddle(c) ? calc_galvatron_paddle_states(c) : 4;
+    return states * (c->profiles->memory[type].parameter_mb / s->tp) * calc_galvatron_states_ratio(c, s);
 }
 
 double calc_galvatron_layer_mb(const calc_galvatron_case *c, const calc_galvatron_strategy *s,
@@ -79,7 +87,8 @@ double calc_galvatron_buffer_mb(const calc_galvatron_case *c, int pp, int tp)
 {
     const calc_galvatron_request *request = c->request;
     int64_t hidden = 0, seq = 0;
-    if (!request->sequence_parallel || !request->global_memory_buffer) {
+    if (!request->sequence_parallel || !request->global_memory_buffer ||
+        calc_galvatron_is_paddle(c)) {
         return 0;
     }
     for (int type = 0; type < request->types; type++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "galvatron/files.h"
 
 static int degree(const calc_galvatron_strategy *s)
 {
@@ -51,7 +52,6 @@ void calc_galvatron_layout_divide(calc_galvatron_layout *s)
 char *calc_galvatron_layout_name(const calc_galvatron_request *request,
                                      char name[CALC_GALVATRON_NAME_SIZE])
 {
-    static const char *const precisions[] = {"fp32", "fp16", "bf16"};
     const calc_galvatron_request *r = request;
     const struct {
         bool off;
@@ -71,7 +71,7 @@ char *calc_galvatron_layout_name(const calc_galvatron_request *request,
     calc_append(name, CALC_GALVATRON_NAME_SIZE,
                 "galvatron_config_%s_%lldnodes_%lldgpus_per_node_%gGB_%s", r->model,
                 (long long)r->num_nodes, (long long)r->num_gpus_per_node, r->memory_constraint,
-                precisions[r->mixed_precision]);
+                calc_galvatron_precision_name(r->mixed_precision));
     if (r->settle_bsz > 0) {
         calc_append(name, CALC_GALVATRON_NAME_SIZE, "_bsz%lld", (long long)r->settle_bsz);
     }
@@ -88,6 +88,24 @@ int64_t calc_galvatron_layout_multiple(const calc_galvatron_layout *s)
     }
     int64_t ranks = (int64_t)s->world / s->pp / tp / cp;
     return ranks > 1 ? ranks : 1;
+}
+
+void calc_galvatron_layout_answer(const calc_galvatron_request *request,
+                                  const calc_galvatron_answer *answer, calc_galvatron_layout *out)
+{
+    const calc_galvatron_task *task = &answer->task;
+    *out = (calc_galvatron_layout){
+        .world = (int)calc_galvatron_world(request),
+        .pp = task->pp,
+        .gbsz = task->gbsz,
+        .chunks = task->chunks,
+        .pipeline_type = request->pipeline_type,
+        .default_dp_type = request->default_dp_type,
+        .layers = (int)calc_galvatron_layer_count(request),
+        .ends = answer->ends,
+    };
+    memcpy(out->layer, answer->layer, (size_t)out->layers * sizeof *out->layer);
+    memcpy(out->division, answer->division, (size_t)out->pp * sizeof *out->division);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

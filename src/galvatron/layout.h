@@ -4,13 +4,11 @@
 #define CALC_GALVATRON_LAYOUT_H
 
 #include "calc.h"
-#include "galvatron/cost.h"
 #include "galvatron/notes.h"
+#include "galvatron/search.h"
 #include "io/output.h"
 
 enum {
-    CALC_GALVATRON_LAYERS_MAX = 4096,
-    CALC_GALVATRON_STAGES_MAX = 1024,
     CALC_GALVATRON_STRATEGY_SIZE = 64, /**< bytes of a strategy's notation */
     CALC_GALVATRON_NAME_SIZE = 256     /**< bytes of a file's name */
 };
@@ -23,10 +21,10 @@ typedef struct calc_galvatron_layout {
     calc_galvatron_schedule pipeline_type;
     calc_galvatron_dp default_dp_type; /**< of strategies that are not ZeRO-3 */
     int layers;
-    calc_galvatron_strategy layer[CALC_GALVATRON_LAYERS_MAX]; /**< .pp and .dp are set where world
+    calc_galvatron_strategy layer[CALC_GALVATRON_LAYERS]; /**< .pp and .dp are set where world
                                                                   is */
     calc_galvatron_strategy ends;         /**< of embedding and head; never a checkpoint */
-    int division[CALC_GALVATRON_STAGES_MAX];  /**< layers of each stage */
+    int division[CALC_GALVATRON_STAGES];  /**< layers of each stage */
 } calc_galvatron_layout;
 
 /** A strategy as upstream prints it: pp-tpsp[*]-dp[f][-c][-sp], where * is a degree above 1, f
@@ -41,6 +39,10 @@ bool calc_galvatron_strategy_same(const calc_galvatron_strategy *a,
 
 /** Layers from `first` on that have its strategy, and are before `end`. */
 int calc_galvatron_layout_run(const calc_galvatron_layout *s, int first, int end);
+
+/** What a search found. */
+void calc_galvatron_layout_answer(const calc_galvatron_request *request,
+                                  const calc_galvatron_answer *answer, calc_galvatron_layout *out);
 
 /** Give each stage as many layers, and the last the rest. */
 void calc_galvatron_layout_divide(calc_galvatron_layout *s);

@@ -116,11 +116,6 @@ static calc_status set_layers(const calc_galvatron_layout *s, calc_exec *e, calc
     e->layers.ends = layer_of(&s->ends);
     /* Embedding and head have nothing that is recomputed. */
     e->layers.ends.recompute = CALC_LAYER_AS_EXEC;
-    calc_layer_strategy first = e->layers.run[0].strategy;
-    first.recompute = CALC_LAYER_AS_EXEC;
-    if (e->layers.count == 1 && calc_layer_list_alike(&first, &e->layers.ends)) {
-        *e = calc_layer_list_exec(e, &e->layers.run[0].strategy);
-    }
     return CALC_OK;
 }
 
@@ -310,7 +305,7 @@ calc_status calc_galvatron_layout_from(calc_galvatron_layout *out, const calc_ap
     if (status) {
         return status;
     }
-    if (app->num_blocks > CALC_GALVATRON_LAYERS_MAX || exec->pipeline_par > CALC_GALVATRON_STAGES_MAX) {
+    if (app->num_blocks > CALC_GALVATRON_LAYERS || exec->pipeline_par > CALC_GALVATRON_STAGES) {
         return refuse(errors, "so many layers or stages");
     }
     out->world = (int)exec->num_procs;

@@ -23,7 +23,7 @@ typedef struct reader {
 /* Numbers of a list. */
 typedef struct list {
     int count;
-    int of[CALC_GALVATRON_LAYERS_MAX];
+    int of[CALC_GALVATRON_LAYERS];
 } list;
 
 static const calc_setting *find(const reader *r, const char *key)
@@ -141,7 +141,7 @@ static calc_status list_of(const reader *r, const char *key, int lo, int hi, int
         char *end;
         long value = strtol(at, &end, 10);
         if (end == at || (*end && *end != ',') || value < lo || value > hi ||
-            out->count == CALC_GALVATRON_LAYERS_MAX) {
+            out->count == CALC_GALVATRON_LAYERS) {
             return wrong_value(r, s, (size_t)(at - s->value), expected);
         }
         out->of[out->count++] = (int)value;
@@ -309,7 +309,7 @@ static calc_status read_division(const reader *r)
     if (!l) {
         return calc_errors_no_memory(r->errors);
     }
-    calc_status status = list_of(r, "pp_division", 1, CALC_GALVATRON_LAYERS_MAX, 0, -1, l);
+    calc_status status = list_of(r, "pp_division", 1, CALC_GALVATRON_LAYERS, 0, -1, l);
     int64_t sum = 0;
     for (int i = 0; i < l->count; i++) {
         sum += l->of[i];
@@ -333,7 +333,7 @@ static calc_status read_all(const reader *r, int64_t world)
     int64_t pp;
     int schedule, type;
     calc_status status = read_world(r, world);
-    status = status ? status : count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES_MAX, -1, &pp);
+    status = status ? status : count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES, -1, &pp);
     status = status ? status : count_of(r, "global_bsz", 1, COUNT_MAX, -1, &r->out->gbsz);
     status = status ? status : count_of(r, "chunks", 1, COUNT_MAX, -1, &r->out->chunks);
     status = status ? status : word_of(r, "pipeline_type", schedules, 2, &schedule);

@@ -313,7 +313,9 @@ static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *
     memory_lookup l = {.reading = r, .rows = rows, .sp = r->request->sequence_parallel};
     if (l.sp && profiled(&l, LAYERS, true) == 0) {
         l.sp = false;
-        if (profiled(&l, LAYERS, true)) {
+        if (profiled(&l, LAYERS, true) && r->request->dialect == CALC_GALVATRON_PADDLE) {
+            /* the port's files have no such sections */
+        } else if (profiled(&l, LAYERS, true)) {
             calc_galvatron_note(&r->out->notes,
                                 "%s has no sections _sp: memory is of those without"
                                 ", whatever they were profiled with",

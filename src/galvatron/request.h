@@ -33,6 +33,12 @@ typedef enum calc_galvatron_memory_mode {
     CALC_GALVATRON_MEMORY_SEQUENCE
 } calc_galvatron_memory_mode;
 
+/** Whose cost model. */
+typedef enum calc_galvatron_dialect {
+    CALC_GALVATRON_UPSTREAM,
+    CALC_GALVATRON_PADDLE /**< the port in PaddleNLP: paddle.h */
+} calc_galvatron_dialect;
+
 /** Equal layers. */
 typedef struct calc_galvatron_layers {
     int64_t hidden_size, layer_num, seq_len;
@@ -66,6 +72,7 @@ typedef struct calc_galvatron_request {
     bool fine_grained; /**< fine_grained_mode: layers may differ */
     double debug_costmodel_coe;
     /* calc's own */
+    calc_galvatron_dialect dialect;
     bool compat; /**< budget rule, whole MB, objective and ties as upstream has them */
 } calc_galvatron_request;
 

@@ -92,7 +92,7 @@ END_TEST
 START_TEST(presets_are_the_defaults)
 {
     for (const calc_galvatron_argument *at = calc_galvatron_argument_rows; at->name; at++) {
-        if (!at->preset || at->kind == CALC_GALVATRON_TEXT) {
+        if (!at->preset || at->kind == CALC_GALVATRON_TAKES_TEXT) {
             continue;
         }
         calc_galvatron_arguments before;
@@ -190,10 +190,10 @@ START_TEST(layers_of_several_types_are_listed)
     ck_assert(!args.request.sequence_parallel && args.request.disable_tp);
     ck_assert_int_eq(args.request.max_pp_deg, 4);
     ck_assert_str_eq(args.request.model, "t5-3B");
-    ck_assert_str_eq(args.path[CALC_GALVATRON_MEMORY],
+    ck_assert_str_eq(args.path[CALC_GALVATRON_FILE_MEMORY],
                      CALC_TEST_DATA "/galvatron/17_t5-3B_twolayertypes_1x8_12G_bsz64/../profiles/"
                                     "t5-3B_renamed");
-    ck_assert_str_eq(args.path[CALC_GALVATRON_OVERLAP],
+    ck_assert_str_eq(args.path[CALC_GALVATRON_FILE_OVERLAP],
                      CALC_TEST_DATA "/galvatron/17_t5-3B_twolayertypes_1x8_12G_bsz64/../profiles/"
                                     "shipped_hardware");
 }

@@ -81,7 +81,7 @@ static void show_stages(const calc_galvatron_shown *s, calc_output *out)
 {
     char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
     const calc_galvatron_answer *a = &s->found->best;
-    calc_output_printf(out, "embedding    %s, and the head\n",
+    calc_output_printf(out, "ends         %s: embedding and head\n",
                        calc_galvatron_strategy_text(&a->ends, text));
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout->division[i++]) {
         char name[32];
@@ -103,7 +103,7 @@ static void show_search(const calc_galvatron_shown *s, calc_output *out)
                        f->tasks);
     calc_output_text(out, "proof        ");
     if (s->request->compat) {
-        calc_output_text(out, "none is asked for: the answer is upstream's\n");
+        calc_output_text(out, "none: --compat answers as upstream does\n");
     } else if (f->proven) {
         calc_output_text(out, "nothing in the space is faster\n");
     } else {

@@ -1,17 +1,16 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/formats/export_profile.h"
+#include "cli/formats/export_strategies.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "formats/export.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
-#include "galvatron/layout.h"
 #include "galvatron/synthesis.h"
 #include "io/json_save.h"
 
@@ -141,36 +140,6 @@ static void write_json(calc_output *out, const calc_app *app, const calc_exec *e
     calc_put_struct(&put, "application", CALC_KIND_APP, app);
     calc_put_struct(&put, "execution", CALC_KIND_EXEC, exec);
     calc_put_end(&put);
-}
-
-/* The strategy file that Galvatron trains from. @param refused  set if it cannot say the layout */
-static calc_status export_galvatron(const calc_args *args, const calc_app *app,
-                                    const calc_exec *exec, bool *refused, calc_errors *errors)
-{
-    calc_galvatron_layout *layout = malloc(sizeof *layout);
-    calc_output *out;
-    calc_errors reasons = {0};
-    if (!layout) {
-        return calc_errors_no_memory(errors);
-    }
-    calc_status status = calc_galvatron_layout_from(layout, app, exec, &reasons);
-    *refused = status != CALC_OK;
-    if (*refused) {
-        fprintf(stderr, "%s\n", reasons.item[0].text);
-    } else {
-        status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);
-    }
-    if (status == CALC_OK) {
-        int64_t multiple = calc_galvatron_layout_multiple(layout);
-        if (layout->gbsz % multiple != 0) {
-            fprintf(stderr, CALC_GALVATRON_MULTIPLE "\n", (long long)layout->gbsz,
-                    (long long)multiple);
-        }
-        calc_galvatron_layout_write(layout, out);
-        status = calc_output_close(out, errors);
-    }
-    free(layout);
-    return status;
 }
 
 static calc_status write_documents(const calc_args *args, const calc_framework *framework,
@@ -395,7 +364,8 @@ static calc_exit run(const calc_args *args)
     }
     bool diff = calc_opt_value(args, OPT_DIFF) != NULL;
     if (diff && !framework) {
-        return calc_complain_usage(args->command, "--diff compares settings; galvatron and json have none");
+        return calc_complain_usage(args->command,
+                                   "--diff compares settings; galvatron and json have none");
     }
     calc_app app = {0};
     calc_exec exec = {0};
@@ -403,7 +373,8 @@ static calc_exit run(const calc_args *args)
     bool refused = false;
     bool galvatron = strcmp(calc_opt_value(args, OPT_TO), "galvatron") == 0;
     if (load(args, &app, &exec, &errors) == CALC_OK && galvatron) {
-        (void)!export_galvatron(args, &app, &exec, &refused, &errors);
+        (void)!calc_export_strategies(&app, &exec, calc_opt_value(args, OPT_OUT), &refused,
+                                      &errors);
     } else if (errors.count == 0) {
         (void)!(diff
                     ? write_diff(args, framework, &app, &exec, (int64_t)per_node, &refused, &errors)
