@@ -78,6 +78,9 @@ void calc_layerwise_core_make(calc_layerwise_core *core, const calc_layerwise_st
 double calc_layerwise_path_s(const calc_layerwise_core *core, const calc_layerwise_used *used,
                              int (*order)[CALC_LAYERWISE_PICKS]);
 
+/** No answer in these groups has less. INFINITY: nothing fits. */
+double calc_layerwise_least(const calc_layerwise_search *search);
+
 /** Look. @return false if it stopped before it was through */
 bool calc_layerwise_look(calc_layerwise_search *search);
 

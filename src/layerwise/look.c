@@ -125,7 +125,7 @@ static relaxed relax(const calc_layerwise_search *s, const calc_layerwise_used *
             *(bytes <= budget ? &low_bytes : &high_bytes) = bytes;
         }
     }
-    r.value = -r.lambda * budget;
+    r.value = r.lambda > 0 ? -r.lambda * budget : 0;
     const calc_layerwise_item *chosen[KINDS] = {NULL};
     double value;
     least_of(s, allowed, 1, r.lambda, chosen, &value);
@@ -407,15 +407,25 @@ static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
     count_out(s, &allowed, &required, &r, path);
 }
 
-bool calc_layerwise_look(calc_layerwise_search *s)
+static calc_layerwise_used all_groups(const calc_layerwise_core *core)
 {
-    calc_layerwise_used allowed = {{0}};
-    calc_layerwise_used required = {{0}};
-    for (int k = 0; k < s->core->stage->kinds; k++) {
-        for (int i = 0; i < s->core->items[k]; i++) {
-            allowed.of[k] |= 1U << s->core->item[k][i].group;
+    calc_layerwise_used all = {{0}};
+    for (int k = 0; k < core->stage->kinds; k++) {
+        for (int i = 0; i < core->items[k]; i++) {
+            all.of[k] |= 1U << core->item[k][i].group;
         }
     }
-    branch(s, allowed, required);
+    return all;
+}
+
+double calc_layerwise_least(const calc_layerwise_search *s)
+{
+    calc_layerwise_used allowed = all_groups(s->core);
+    return relax(s, &allowed).value;
+}
+
+bool calc_layerwise_look(calc_layerwise_search *s)
+{
+    branch(s, all_groups(s->core), (calc_layerwise_used){{0}});
     return !s->most_nodes || s->nodes < s->most_nodes;
 }
