@@ -100,6 +100,16 @@ static void fill_stage(calc_galvatron_posed *p, int stage)
     }
 }
 
+void calc_galvatron_shorten(double *switch_s)
+{
+    int n = CALC_GALVATRON_GROUPS;
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < n * n; i++) {
+            switch_s[i] = fmin(switch_s[i], switch_s[i / n * n + k] + switch_s[k * n + i % n]);
+        }
+    }
+}
+
 /* Bytes at the rate at which upstream counts them, in seconds instead of its units: forward, and
  * back. A detour through other degrees counts where it is shorter. */
 static void fill_switches(calc_galvatron_posed *p)
@@ -120,12 +130,7 @@ static void fill_switches(calc_galvatron_posed *p)
             }
         }
     }
-    for (int k = 0; k < n; k++) {
-        for (int i = 0; i < n * n; i++) {
-            p->switch_s[i] = fmin(p->switch_s[i],
-                                  p->switch_s[i / n * n + k] + p->switch_s[k * n + i % n]);
-        }
-    }
+    calc_galvatron_shorten(p->switch_s);
 }
 
 static void fill(calc_galvatron_posed *p)

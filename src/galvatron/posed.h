@@ -52,6 +52,9 @@ void calc_galvatron_posed_free(calc_galvatron_posed *posed);
  *  does not fit. @param limited  false: as if memory did not bind */
 double calc_galvatron_bound_s(calc_galvatron_posed *posed, int end, bool limited);
 
+/** Between groups, [GROUPS * GROUPS]: by way of others where that is shorter. */
+void calc_galvatron_shorten(double *switch_s);
+
 /** With a lower limit nothing fits. INFINITY: there are no strategies. */
 double calc_galvatron_least_mb(const calc_galvatron_posed *posed);
 

@@ -25,7 +25,6 @@ typedef struct search {
     calc_galvatron_case c;
     calc_galvatron_found *found;
     int best_order, second_order;
-    calc_galvatron_room room;
     calc_galvatron_joined joined;
     calc_galvatron_answer answer; /* of the task at hand */
     double bound_s;               /* of a sample: what was not proven is not below */
@@ -99,8 +98,7 @@ static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, doub
     int at = 0;
     for (int stage = 0; stage < p->task.pp; stage++) {
         calc_status status =
-            calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage), &s->room,
-                                 &s->choice[at], &remain_mb[stage]);
+            calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage), &s->choice[at], &remain_mb[stage]);
         if (status != CALC_OK) {
             return status;
         }
@@ -344,7 +342,6 @@ calc_status calc_galvatron_search(const calc_galvatron_request *request,
         out->proven = false;
         out->gap = 1 - s->bound_s / sample_s(&out->best);
     }
-    calc_galvatron_room_free(&s->room);
     free(s);
     return status;
 }

@@ -138,9 +138,19 @@ static relaxed relax(const calc_layerwise_search *s, const calc_layerwise_used *
 
 /* ---- Counts -------------------------------------------------------------------------------------- */
 
+/* Whether it uses all groups that are paid for: else it is found where they are left out. */
+static bool is_here(const counting *c)
+{
+    bool here = true;
+    for (int k = 0; k < KINDS; k++) {
+        here &= (c->required.of[k] & ~c->used.of[k]) == 0;
+    }
+    return here;
+}
+
 static void tell(counting *c)
 {
-    if (c->answer.bytes > c->budget) {
+    if (c->answer.bytes > c->budget || (c->search->all && !is_here(c))) {
         return;
     }
     calc_layerwise_answer answer = c->answer;
@@ -389,7 +399,9 @@ static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
     if (r.value == INFINITY || path == INFINITY || r.value + path > s->limit) {
         return;
     }
-    round_down(s, &r);
+    if (!s->all) {
+        round_down(s, &r);
+    }
     for (int k = 0; k < s->core->stage->kinds; k++) {
         const calc_layerwise_item *of[] = {r.high[k], r.low[k]};
         for (int i = 0; i < 2 && s->core->stage->kind[k].layers; i++) {

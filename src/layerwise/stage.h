@@ -81,6 +81,13 @@ bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight,
 double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
                             double sync_weight);
 
+/** Every answer that fits and takes at most `slack_s` more than the best, of any options: also of
+ *  those that another one beats. In no order.
+ *  @param most  of them; beyond it the front is not proven
+ *  @return false if memory ran out */
+bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         double slack_s, size_t most, calc_layerwise_front *out);
+
 /** Every answer that fits and than which none that fits is as short in both.
  *  @param most  points kept at most; beyond them the front is thinned and not proven
  *  @return false if memory ran out */
