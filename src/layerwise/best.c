@@ -44,3 +44,12 @@ bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight,
     free(core);
     return proven && fits;
 }
+
+double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
+                            double sync_weight)
+{
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_WEIGHTED, micro_weight, sync_weight);
+    calc_layerwise_search search = {.core = &core, .alpha = 1};
+    return calc_layerwise_least(&search);
+}

@@ -125,7 +125,7 @@ static relaxed relax(const calc_layerwise_search *s, const calc_layerwise_used *
             *(bytes <= budget ? &low_bytes : &high_bytes) = bytes;
         }
     }
-    r.value = -r.lambda * budget;
+    r.value = r.lambda > 0 ? -r.lambda * budget : 0;
     const calc_layerwise_item *chosen[KINDS] = {NULL};
     double value;
     least_of(s, allowed, 1, r.lambda, chosen, &value);
@@ -138,9 +138,19 @@ static relaxed relax(const calc_layerwise_search *s, const calc_layerwise_used *
 
 /* ---- Counts -------------------------------------------------------------------------------------- */
 
+/* Whether it uses all groups that are paid for: else it is found where they are left out. */
+static bool is_here(const counting *c)
+{
+    bool here = true;
+    for (int k = 0; k < KINDS; k++) {
+        here &= (c->required.of[k] & ~c->used.of[k]) == 0;
+    }
+    return here;
+}
+
 static void tell(counting *c)
 {
-    if (c->answer.bytes > c->budget) {
+    if (c->answer.bytes > c->budget || (c->search->all && !is_here(c))) {
         return;
     }
     calc_layerwise_answer answer = c->answer;
@@ -389,7 +399,9 @@ static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
     if (r.value == INFINITY || path == INFINITY || r.value + path > s->limit) {
         return;
     }
-    round_down(s, &r);
+    if (!s->all) {
+        round_down(s, &r);
+    }
     for (int k = 0; k < s->core->stage->kinds; k++) {
         const calc_layerwise_item *of[] = {r.high[k], r.low[k]};
         for (int i = 0; i < 2 && s->core->stage->kind[k].layers; i++) {
@@ -407,15 +419,25 @@ static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
     count_out(s, &allowed, &required, &r, path);
 }
 
-bool calc_layerwise_look(calc_layerwise_search *s)
+static calc_layerwise_used all_groups(const calc_layerwise_core *core)
 {
-    calc_layerwise_used allowed = {{0}};
-    calc_layerwise_used required = {{0}};
-    for (int k = 0; k < s->core->stage->kinds; k++) {
-        for (int i = 0; i < s->core->items[k]; i++) {
-            allowed.of[k] |= 1U << s->core->item[k][i].group;
+    calc_layerwise_used all = {{0}};
+    for (int k = 0; k < core->stage->kinds; k++) {
+        for (int i = 0; i < core->items[k]; i++) {
+            all.of[k] |= 1U << core->item[k][i].group;
         }
     }
-    branch(s, allowed, required);
+    return all;
+}
+
+double calc_layerwise_least(const calc_layerwise_search *s)
+{
+    calc_layerwise_used allowed = all_groups(s->core);
+    return relax(s, &allowed).value;
+}
+
+bool calc_layerwise_look(calc_layerwise_search *s)
+{
+    branch(s, all_groups(s->core), (calc_layerwise_used){{0}});
     return !s->most_nodes || s->nodes < s->most_nodes;
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-    CALC_LAYERWISE_OPTIONS = 512, /**< of a kind */
+    CALC_LAYERWISE_OPTIONS = 1024, /**< of a kind */
     CALC_LAYERWISE_KINDS = 4,     /**< of layers in a stage, one after the other */
     CALC_LAYERWISE_GROUPS = 24,
     CALC_LAYERWISE_PICKS = 8 /**< options of a kind that one answer uses; answers of more are not
@@ -75,6 +75,18 @@ typedef struct calc_layerwise_front {
  *  @return false if nothing fits */
 bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          calc_layerwise_point *out);
+
+/** No answer has less of micro_weight * micro_s + sync_weight * sync_s: layers as divisible as water,
+ *  switches for nothing. INFINITY: nothing fits. */
+double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
+                            double sync_weight);
+
+/** Every answer that fits and takes at most `slack_s` more than the best, of any options: also of
+ *  those that another one beats. In no order.
+ *  @param most  of them; beyond it the front is not proven
+ *  @return false if memory ran out */
+bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         double slack_s, size_t most, calc_layerwise_front *out);
 
 /** Every answer that fits and than which none that fits is as short in both.
  *  @param most  points kept at most; beyond them the front is thinned and not proven
