@@ -10,7 +10,8 @@ calc_galvatron_limits calc_galvatron_limits_of(const calc_galvatron_request *req
 {
     static const double FREE_MB = 20480; /* up to here nothing is reserved */
     double budget_mb = request->memory_constraint * 1024;
-    double limit_mb = fmax(fmin(budget_mb, FREE_MB), 0.8 * budget_mb);
+    double share = request->dialect == CALC_GALVATRON_PADDLE ? 0.7 : 0.8;
+    double limit_mb = fmax(fmin(budget_mb, FREE_MB), share * budget_mb);
     if (request->compat) {
         budget_mb = floor(budget_mb);
         limit_mb = budget_mb - (floor(budget_mb / 1024) > 20 ? floor(0.2 * budget_mb) : 0);

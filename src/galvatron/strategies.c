@@ -21,9 +21,11 @@ static bool is_off(const calc_galvatron_request *r, const calc_galvatron_strateg
 static int add_types(const calc_galvatron_request *r, calc_galvatron_strategy s, bool ends,
                      calc_galvatron_strategy *out, int count)
 {
-    calc_galvatron_dp types[] = {s.dp == 1 ? CALC_GALVATRON_DDP : r->default_dp_type,
-                                 CALC_GALVATRON_ZERO3};
-    for (int type = 0; type < (s.dp == 1 ? 1 : 2); type++) {
+    /* The port searches all three of layers, and shards the states of the ends in any case. */
+    bool all = r->dialect == CALC_GALVATRON_PADDLE && !ends;
+    calc_galvatron_dp types[] = {s.dp == 1 || all ? CALC_GALVATRON_DDP : r->default_dp_type,
+                                 CALC_GALVATRON_ZERO3, CALC_GALVATRON_ZERO2};
+    for (int type = 0; type < (s.dp == 1 ? 1 : all ? 3 : 2); type++) {
         for (int checkpoint = 0; checkpoint < (ends ? 1 : 2); checkpoint++) {
             s.type = types[type];
             s.checkpoint = checkpoint;

@@ -199,9 +199,9 @@ START_TEST(mistakes_are_at_their_place)
                              "it, or convert the file with calc import --procs N");
     fails("{\"world_size\": 8}", "a.json: pp_deg is missing");
     fails("{\"world_size\": 8, \"pp_deg\": 0}",
-          "a.json:1:29: pp_deg: expected a whole number from 1 to 1024, found \"0\"");
+          "a.json:1:29: pp_deg: expected a whole number from 1 to 256, found \"0\"");
     fails(FILE_OF(", \"pp_deg\": 1.5"),
-          "a.json:4:75: pp_deg: expected a whole number from 1 to 1024, found \"1.5\"");
+          "a.json:4:75: pp_deg: expected a whole number from 1 to 256, found \"1.5\"");
     fails(FILE_OF(", \"use_sp\": \"0,0\""),
           "a.json:4:76: use_sp: 2 values beside 4 of tp_sizes_enc\n  hint: a value for each layer");
     fails(FILE_OF(", \"use_sp\": \"0,0,2,0\""),
@@ -312,22 +312,20 @@ END_TEST
     "\"dp_types_enc\": \"" zero "," zero "\", \"global_bsz\": 16, \"chunks\": 2, "                 \
     "\"world_size\": 4" more "}"
 
-START_TEST(equal_layers_need_no_list)
+START_TEST(equal_layers_are_listed_too)
 {
     calc_exec e = exec_of(UNIFORM("2", "1", ", \"vtp\": 2, \"vocab_sdp\": 1"));
-    ck_assert_int_eq(e.layers.count, 0);
+    ck_assert_int_eq(e.layers.count, 1);
+    ck_assert_int_eq(e.layers.run[0].blocks, 2); /* a model with others is a mistake */
+    ck_assert_int_eq(e.layers.run[0].strategy.zero_stage, 3);
     ck_assert_int_eq(e.stages.count, 0);
     ck_assert_int_eq(e.strategy.tensor_par, 2);
-    ck_assert_int_eq(e.strategy.zero_stage, 3);
-    ck_assert(e.strategy.optimizer_sharding && e.strategy.data_par_overlap);
+    ck_assert(e.strategy.data_par_overlap);
     ck_assert_int_eq(e.microbatch_size, 4);
     ck_assert_int_eq(e.pipeline_schedule, CALC_PIPELINE_SCHEDULE_GPIPE);
-    e = exec_of(UNIFORM("2", "1", ", \"vtp\": 1, \"vocab_sdp\": 1"));
-    ck_assert_int_eq(e.layers.count, 1);
     e = exec_of(UNIFORM("4", "0", ", \"vtp\": 4"));
-    ck_assert_int_eq(e.layers.count, 0);
-    ck_assert_int_eq(e.strategy.zero_stage, 0);
-    ck_assert(!e.strategy.optimizer_sharding && !e.strategy.data_par_overlap);
+    ck_assert_int_eq(e.layers.run[0].strategy.zero_stage, 0);
+    ck_assert(!e.strategy.data_par_overlap);
     ck_assert_int_eq(e.microbatch_size, 8);
 }
 END_TEST
@@ -463,7 +461,7 @@ int main(void)
     tcase_add_test(all, training_wants_a_multiple);
     tcase_add_test(all, context_parallelism_is_written);
     tcase_add_test(all, layers_become_a_list);
-    tcase_add_test(all, equal_layers_need_no_list);
+    tcase_add_test(all, equal_layers_are_listed_too);
     tcase_add_test(all, batches_that_do_not_divide_are_refused);
     tcase_add_loop_test(all, executions_are_written_as_they_were_read, 0, CASES);
     tcase_add_test(all, what_the_file_cannot_say_is_refused);

@@ -12,15 +12,30 @@ enum { RUNS_SIZE = 4096 };
 
 static const char *const mode_words[] = {"tp_only", "sp_only", "tp_with_sp"};
 
-/* "8 x 4-1-2-c + 3 x 4-2*-1": the layers of a stage. */
-static char *runs_of(const calc_galvatron_layout *layout, int first, int end, char *text)
+/* Upstream's notation, in which the port's has no word for ZeRO-2: z, before what follows. */
+static char *notation(const calc_galvatron_shown *s, const calc_galvatron_strategy *strategy,
+                      char text[CALC_GALVATRON_STRATEGY_SIZE])
 {
+    calc_galvatron_strategy_text(strategy, text);
+    if (s->request->dialect == CALC_GALVATRON_PADDLE && strategy->type == CALC_GALVATRON_ZERO2) {
+        size_t numbers = strspn(text, "0123456789-*x");
+        numbers -= text[numbers - 1] == '-';
+        memmove(text + numbers + 1, text + numbers, strlen(text + numbers) + 1);
+        text[numbers] = 'z';
+    }
+    return text;
+}
+
+/* "8 x 4-1-2-c + 3 x 4-2*-1": the layers of a stage. */
+static char *runs_of(const calc_galvatron_shown *s, int first, int end, char *text)
+{
+    const calc_galvatron_layout *layout = s->layout;
     char one[CALC_GALVATRON_STRATEGY_SIZE];
     text[0] = '\0';
     for (int at = first, run; at < end; at += run) {
         run = calc_galvatron_layout_run(layout, at, end);
         calc_append(text, RUNS_SIZE, "%s%d x %s", at > first ? " + " : "", run,
-                    calc_galvatron_strategy_text(&layout->layer[at], one));
+                    notation(s, &layout->layer[at], one));
     }
     return text;
 }
@@ -82,15 +97,16 @@ static void show_stages(const calc_galvatron_shown *s, calc_output *out)
     char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
     const calc_galvatron_answer *a = &s->found->best;
     calc_output_printf(out, "ends         %s: embedding and head\n",
-                       calc_galvatron_strategy_text(&a->ends, text));
+                       notation(s, &a->ends, text));
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout->division[i++]) {
         char name[32];
         snprintf(name, sizeof name, "stage %d", i);
         calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i], mb),
-                           runs_of(s->layout, first, first + s->layout->division[i], text));
+                           runs_of(s, first, first + s->layout->division[i], text));
     }
-    calc_output_text(out, "             pp-tpsp-dp: * several ranks, f ZeRO-3, -c recomputed, -sp "
-                          "Ulysses\n");
+    calc_output_printf(
+        out, "             pp-tpsp-dp: * several ranks, %sf ZeRO-3, -c recomputed, -sp Ulysses\n",
+        s->request->dialect == CALC_GALVATRON_PADDLE ? "z ZeRO-2, " : "");
 }
 
 static void show_search(const calc_galvatron_shown *s, calc_output *out)
@@ -147,7 +163,7 @@ static void show_second(const calc_galvatron_shown *s, calc_output *out)
         calc_human_number(a->throughput, number),
         calc_human_percent(1 - a->throughput / s->found->best.throughput, share),
         (long long)a->task.gbsz, (long long)a->task.chunks, a->task.pp, a->task.pp == 1 ? "" : "s",
-        calc_galvatron_strategy_text(&a->ends, ends));
+        notation(s, &a->ends, ends));
 }
 
 static void show_none(const calc_galvatron_shown *s, calc_output *out)
@@ -183,7 +199,7 @@ void calc_galvatron_show(const calc_galvatron_shown *shown, calc_output *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_task(calc_put *put, const calc_galvatron_answer *a)
+static void put_task(calc_put *put, const calc_galvatron_shown *s, const calc_galvatron_answer *a)
 {
     char text[CALC_GALVATRON_STRATEGY_SIZE];
     calc_put_number(put, "throughput", a->throughput);
@@ -194,7 +210,7 @@ static void put_task(calc_put *put, const calc_galvatron_answer *a)
     calc_put_count(put, "pp_deg", a->task.pp);
     calc_put_text(put, "mode", mode_words[a->task.mode]);
     calc_put_count(put, "buffer_tp", a->task.buffer_tp);
-    calc_put_text(put, "embedding", calc_galvatron_strategy_text(&a->ends, text));
+    calc_put_text(put, "embedding", notation(s, &a->ends, text));
 }
 
 static void put_stages(calc_put *put, const calc_galvatron_shown *s)
@@ -211,7 +227,7 @@ static void put_stages(calc_put *put, const calc_galvatron_shown *s)
         for (int at = first, run; at < end; at += run) {
             run = calc_galvatron_layout_run(s->layout, at, end);
             calc_put_array(put, NULL, CALC_PUT_LINE);
-            calc_put_text(put, NULL, calc_galvatron_strategy_text(&s->layout->layer[at], text));
+            calc_put_text(put, NULL, notation(s, &s->layout->layer[at], text));
             calc_put_count(put, NULL, run);
             calc_put_close(put);
         }
@@ -224,13 +240,13 @@ static void put_stages(calc_put *put, const calc_galvatron_shown *s)
 static void put_best(calc_put *put, const calc_galvatron_shown *s)
 {
     const calc_galvatron_found *f = s->found;
-    put_task(put, &f->best);
+    put_task(put, s, &f->best);
     put_stages(put, s);
     calc_put_number(put, "memory_costs", memory_costs(f));
     calc_put_text(put, "file", s->file);
     if (f->second.feasible) {
         calc_put_object(put, "runner_up", CALC_PUT_LINES);
-        put_task(put, &f->second);
+        put_task(put, s, &f->second);
         calc_put_close(put);
     }
 }
