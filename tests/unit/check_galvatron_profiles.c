@@ -4,6 +4,7 @@
 #include "galvatron/least_squares.h"
 #include "galvatron/reading.h"
 #include "galvatron_case.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -456,6 +457,65 @@ START_TEST(costs_say_what_they_extrapolate)
 }
 END_TEST
 
+static void touch(const char *name)
+{
+    FILE *file = fopen(name, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+}
+
+static const char *found(const calc_galvatron_request *request, calc_galvatron_file file)
+{
+    static char path[CALC_GALVATRON_FILE_PATH_SIZE];
+    calc_errors errors = {0};
+    return calc_galvatron_file_find(request, file, ".", path, &errors) == CALC_OK
+               ? path
+               : errors.item[0].text;
+}
+
+START_TEST(files_have_names_of_several_releases)
+{
+    char folder[256];
+    calc_galvatron_request request = request_of(64);
+    scratch_enter(folder, sizeof folder);
+    ck_assert_str_eq(found(&request, CALC_GALVATRON_FILE_MEMORY),
+                     "has no memory_profiling_bf16_m_all.json");
+    touch("memory_profiling_bf16_hidden1024_head8_seqlen128.json"); /* of another sequence */
+    touch("memory_profiling_fp16_hidden1024_head8.json");
+    touch("memory_profiling_bf16_hidden102_head8.json");
+    ck_assert_str_eq(found(&request, CALC_GALVATRON_FILE_MEMORY),
+                     "has no memory_profiling_bf16_m_all.json");
+    touch("memory_profiling_bf16_hidden1024_head8.json");
+    ck_assert_str_eq(found(&request, CALC_GALVATRON_FILE_MEMORY),
+                     "./memory_profiling_bf16_hidden1024_head8.json");
+    touch("memory_profiling_bf16_hidden1024_head16_seqlen64.json");
+    ck_assert_str_eq(found(&request, CALC_GALVATRON_FILE_MEMORY),
+                     "has no memory_profiling_bf16_m_all.json, but both "
+                     "memory_profiling_bf16_hidden1024_head16_seqlen64.json and "
+                     "memory_profiling_bf16_hidden1024_head8.json");
+    touch("memory_profiling_bf16_m.json");
+    ck_assert_str_eq(found(&request, CALC_GALVATRON_FILE_MEMORY), "./memory_profiling_bf16_m.json");
+    touch("memory_profiling_bf16_m_all.json");
+    ck_assert_str_eq(found(&request, CALC_GALVATRON_FILE_MEMORY),
+                     "./memory_profiling_bf16_m_all.json");
+    ck_assert_str_eq(found(&request, CALC_GALVATRON_FILE_OVERLAP),
+                     "has no overlap_coefficient.json");
+    scratch_leave(folder);
+}
+END_TEST
+
+START_TEST(notes_are_said_once_and_counted_beyond_the_room)
+{
+    calc_galvatron_notes notes = {0};
+    for (int i = 0; i < CALC_GALVATRON_NOTES + 2; i++) {
+        calc_galvatron_note(&notes, "note %d", i);
+        calc_galvatron_note(&notes, "note %d", 0);
+    }
+    ck_assert_int_eq(notes.count, CALC_GALVATRON_NOTES);
+    ck_assert_int_eq(notes.dropped, 2);
+}
+END_TEST
+
 /* ---- Keys and fits --------------------------------------------------------------------------- */
 
 START_TEST(keys_are_matched_whole)
@@ -523,6 +583,8 @@ int main(void)
     tcase_add_test(tc, missing_times_of_collectives_follow_from_bandwidths);
     tcase_add_test(tc, missing_files_and_odd_machines_are_errors);
     tcase_add_test(tc, costs_say_what_they_extrapolate);
+    tcase_add_test(tc, files_have_names_of_several_releases);
+    tcase_add_test(tc, notes_are_said_once_and_counted_beyond_the_room);
     tcase_add_test(tc, keys_are_matched_whole);
     tcase_add_test(tc, points_on_a_curve_give_it_back);
     suite_add_tcase(suite, tc);

@@ -13,6 +13,7 @@
 #include "formats/write.h"
 #include "galvatron/synthesis.h"
 #include "io/json_save.h"
+#include "spec/field.h"
 
 static const char *const targets[] = {"megatron",
                                       "nemo",
@@ -312,15 +313,13 @@ static bool read_profile(const calc_args *args, calc_galvatron_request *request,
         *why = "--nodes and --per-node take numbers from 1 to 65536";
         return false;
     }
-    *request = (calc_galvatron_request){.num_nodes = (int64_t)nodes,
-                                        .num_gpus_per_node = (int64_t)per_node,
-                                        .max_tp_deg = -1,
-                                        .max_sp_deg = -1,
-                                        .max_pp_deg = -1,
-                                        .mixed_precision = CALC_GALVATRON_FP32};
-    while (strcmp(precisions[request->mixed_precision], precision) != 0) {
-        request->mixed_precision++;
-    }
+    *request = (calc_galvatron_request){
+        .num_nodes = (int64_t)nodes,
+        .num_gpus_per_node = (int64_t)per_node,
+        .max_tp_deg = -1,
+        .max_sp_deg = -1,
+        .max_pp_deg = -1,
+        .mixed_precision = (calc_galvatron_precision)calc_choice_index(precisions, precision)};
     calc_find_name(args->argument[0], name, sizeof name);
     memcpy(request->model, name, sizeof name);
     return true;
