@@ -332,8 +332,8 @@ static calc_status read_all(const reader *r, int64_t world)
     static const char *const types[] = {"ddp", "zero2", "zero3"};
     int64_t pp;
     int schedule, type;
-    calc_status status = read_world(r, world);
-    status = status ? status : count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES, -1, &pp);
+    calc_status status = count_of(r, "pp_deg", 1, CALC_GALVATRON_STAGES, -1, &pp);
+    status = status ? status : read_world(r, world);
     status = status ? status : count_of(r, "global_bsz", 1, COUNT_MAX, -1, &r->out->gbsz);
     status = status ? status : count_of(r, "chunks", 1, COUNT_MAX, -1, &r->out->chunks);
     status = status ? status : word_of(r, "pipeline_type", schedules, 2, &schedule);

@@ -164,7 +164,15 @@ static void take_request(task *t)
 static bool check_twins(const task *t, char *complaint, size_t size)
 {
     const calc_flags *f = t->flags;
-    int64_t layers = calc_galvatron_layer_count(&t->arguments.request);
+    int64_t world = count(f, FLAG_WORLD);
+    if ((world & (world - 1)) != 0) {
+        snprintf(complaint, size, "--world_size: %lld is not a power of two", (long long)world);
+        return false;
+    }
+    int64_t layers = 0;
+    for (int i = 0; i < t->arguments.num_layers.count; i++) {
+        layers += t->arguments.num_layers.of[i];
+    }
     if (f->given[FLAG_PROFILED] && count(f, FLAG_PROFILED) != count(f, FLAG_WORLD)) {
         snprintf(complaint, size, "--profile_gpu_num: %lld, and --world_size is %lld",
                  (long long)count(f, FLAG_PROFILED), (long long)count(f, FLAG_WORLD));
@@ -253,8 +261,8 @@ static calc_exit run(const calc_flags *flags)
     take_request(t);
     calc_exit code;
     if (take_lists(t, complaint, sizeof complaint) &&
-        calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint) &&
-        check_twins(t, complaint, sizeof complaint)) {
+        check_twins(t, complaint, sizeof complaint) &&
+        calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)) {
         calc_flags_tell_unused(flags);
         (void)!answer(t, &errors);
         code = calc_complain_errors(&errors);

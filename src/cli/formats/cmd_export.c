@@ -26,6 +26,7 @@ static const char *const targets[] = {"megatron",
                                       "vllm",
                                       "sglang",
                                       "tensorrt-llm",
+                                      "galvatron",
                                       "json",
                                       "galvatron-profile",
                                       NULL};
