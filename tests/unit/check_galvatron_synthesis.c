@@ -195,6 +195,20 @@ START_TEST(a_step_from_them_is_that_of_the_model)
 }
 END_TEST
 
+START_TEST(experts_are_said_to_be_a_mean)
+{
+    machine_case m;
+    calc_errors errors = {0};
+    static calc_galvatron_profiles profiles;
+    open_machine(&m, "mixtral-8x7B", "h100_sxm", 8);
+    ck_assert_int_eq(
+        calc_galvatron_profiles_of_model(&m.app, &m.system, &m.request, &profiles, &errors),
+        CALC_OK);
+    ck_assert_int_eq(profiles.notes.count, 1);
+    ck_assert_ptr_nonnull(strstr(profiles.notes.text[0], "the mean of both"));
+}
+END_TEST
+
 START_TEST(degrees_beyond_the_heads_are_halves)
 {
     machine_case m;
@@ -236,6 +250,7 @@ int main(void)
     tcase_add_test(tc, bus_traffic_of_an_all_reduce_is_counted);
     tcase_add_test(tc, messages_that_take_of_the_processor_slow_it_down);
     tcase_add_loop_test(tc, a_step_from_them_is_that_of_the_model, 0, 3);
+    tcase_add_test(tc, experts_are_said_to_be_a_mean);
     tcase_add_test(tc, degrees_beyond_the_heads_are_halves);
     tcase_add_test(tc, what_cannot_be_profiled_is_said);
     suite_add_tcase(suite, tc);
