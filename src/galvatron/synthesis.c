@@ -194,9 +194,11 @@ static void put_allreduce(calc_put *put, const calc_galvatron_synthesis *s)
     int64_t world = calc_galvatron_world(s->request);
     char key[KEY];
     for (int64_t ranks = world; ranks >= 2; ranks /= 2) {
-        for (int neighbours = 1; neighbours >= (ranks == world); neighbours--) {
-            snprintf(key, sizeof key, "allreduce_size_%" PRId64 "_consec_%d", ranks, neighbours);
-            calc_put_number(put, key, calc_galvatron_measure_allreduce(s, ranks, neighbours));
+        snprintf(key, sizeof key, "allreduce_size_%" PRId64 "_consec_1", ranks);
+        calc_put_number(put, key, calc_galvatron_measure_allreduce(s, ranks, true));
+        if (ranks < world) {
+            snprintf(key, sizeof key, "allreduce_size_%" PRId64 "_consec_0", ranks);
+            calc_put_number(put, key, calc_galvatron_measure_allreduce(s, ranks, false));
         }
     }
 }
@@ -280,6 +282,11 @@ calc_status calc_galvatron_profiles_of_model(const calc_app *app, const calc_sys
             status = calc_galvatron_read(&reading, (calc_galvatron_file)file);
         }
         calc_text_free(&text);
+    }
+    if (status == CALC_OK && app->num_experts > 0) {
+        calc_galvatron_note(&out->notes,
+                            "layers with and without experts are one type, the mean of "
+                            "both; no time is counted for experts on other ranks");
     }
     return status;
 }

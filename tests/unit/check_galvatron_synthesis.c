@@ -1,7 +1,9 @@
 #include "galvatron/synthesis.h"
 
+#include "cli/formats/export_profile.h"
 #include "galvatron/measure.h"
 #include "galvatron_case.h"
+#include "scratch.h"
 #include "shipped_case.h"
 
 #include <math.h>
@@ -195,6 +197,56 @@ START_TEST(a_step_from_them_is_that_of_the_model)
 }
 END_TEST
 
+START_TEST(files_read_back_are_the_same_profiles)
+{
+    static calc_galvatron_profiles direct, read;
+    static const calc_galvatron_paths paths = {".", ".", ".", ".", ".", "."};
+    machine_case m;
+    char folder[256];
+    calc_errors errors = {0};
+    open_machine(&m, "llama3-8B", "h100_sxm", 8);
+    m.request.num_nodes = 2;
+    m.request.time_profile_mode = _i ? CALC_GALVATRON_TIME_SEQUENCE : CALC_GALVATRON_TIME_BATCH;
+    m.request.memory_profile_mode =
+        _i ? CALC_GALVATRON_MEMORY_SEQUENCE : CALC_GALVATRON_MEMORY_STATIC;
+    scratch_enter(folder, sizeof folder);
+    ck_assert_int_eq(calc_export_profile(&m.app, &m.system, &m.request, ".", &errors), CALC_OK);
+    ck_assert_int_eq(scratch_count(), 6);
+    ck_assert_msg(calc_galvatron_profiles_load(&read, &m.request, &paths, &errors) == CALC_OK, "%s",
+                  errors.item[0].text);
+    ck_assert_int_eq(
+        calc_galvatron_profiles_of_model(&m.app, &m.system, &m.request, &direct, &errors), CALC_OK);
+    ck_assert_int_eq(read.notes.count, 0);
+    ck_assert_double_eq(read.layer[0].line.slope, direct.layer[0].line.slope);
+    ck_assert_double_eq(read.layer[0].line.offset, direct.layer[0].line.offset);
+    ck_assert_double_eq(read.other.line.offset, direct.other.line.offset);
+    ck_assert_double_eq(read.overlap, direct.overlap);
+    ck_assert_mem_eq(&read.memory[0], &direct.memory[0], sizeof read.memory[0]);
+    ck_assert_mem_eq(read.other_memory, direct.other_memory, sizeof read.other_memory);
+    ck_assert_mem_eq(read.consecutive, direct.consecutive, sizeof read.consecutive);
+    ck_assert_mem_eq(read.strided, direct.strided, sizeof read.strided);
+    ck_assert_mem_eq(read.p2p, direct.p2p, sizeof read.p2p);
+    ck_assert_mem_eq(read.all_gather[4].ms, direct.all_gather[4].ms, sizeof read.all_gather[4].ms);
+    ck_assert_double_gt(read.p2p[4], 0);
+    ck_assert_int_eq(read.all_to_all[4].count, 11);
+    scratch_leave(folder);
+}
+END_TEST
+
+START_TEST(experts_are_said_to_be_a_mean)
+{
+    machine_case m;
+    calc_errors errors = {0};
+    static calc_galvatron_profiles profiles;
+    open_machine(&m, "mixtral-8x7B", "h100_sxm", 8);
+    ck_assert_int_eq(
+        calc_galvatron_profiles_of_model(&m.app, &m.system, &m.request, &profiles, &errors),
+        CALC_OK);
+    ck_assert_int_eq(profiles.notes.count, 1);
+    ck_assert_ptr_nonnull(strstr(profiles.notes.text[0], "the mean of both"));
+}
+END_TEST
+
 START_TEST(degrees_beyond_the_heads_are_halves)
 {
     machine_case m;
@@ -236,6 +288,8 @@ int main(void)
     tcase_add_test(tc, bus_traffic_of_an_all_reduce_is_counted);
     tcase_add_test(tc, messages_that_take_of_the_processor_slow_it_down);
     tcase_add_loop_test(tc, a_step_from_them_is_that_of_the_model, 0, 3);
+    tcase_add_loop_test(tc, files_read_back_are_the_same_profiles, 0, 2);
+    tcase_add_test(tc, experts_are_said_to_be_a_mean);
     tcase_add_test(tc, degrees_beyond_the_heads_are_halves);
     tcase_add_test(tc, what_cannot_be_profiled_is_said);
     suite_add_tcase(suite, tc);
