@@ -20,7 +20,7 @@ const char *const calc_galvatron_memory_words[] = {"static", "sequence", NULL};
 #define CALC_ARGUMENT(in, key, kind_, where, ...)                                                  \
     {.block = #in,                                                                                 \
      .name = #key,                                                                                 \
-     .kind = CALC_GALVATRON_TAKES_##kind_,                                                               \
+     .kind = CALC_GALVATRON_TAKES_##kind_,                                                         \
      .offset = offsetof(calc_galvatron_arguments, where),                                          \
      __VA_ARGS__},
 const calc_galvatron_argument calc_galvatron_argument_rows[] = {
@@ -69,8 +69,8 @@ static bool set_number(const calc_galvatron_argument *row, const char *value, vo
     double found;
     if (!number(row, &at, "", &found)) {
         snprintf(expected, sizeof expected, "%s from %.10g to %.10g%s",
-                 row->kind == CALC_GALVATRON_TAKES_REAL ? "a number" : "a whole number", row->lo, row->hi,
-                 row->kind == CALC_GALVATRON_TAKES_LIMIT ? ", or -1" : "");
+                 row->kind == CALC_GALVATRON_TAKES_REAL ? "a number" : "a whole number", row->lo,
+                 row->hi, row->kind == CALC_GALVATRON_TAKES_LIMIT ? ", or -1" : "");
         return refuse(value, expected, why, size);
     }
     if (row->kind == CALC_GALVATRON_TAKES_REAL) {

@@ -54,9 +54,10 @@ typedef struct calc_galvatron_argument {
 } calc_galvatron_argument;
 
 /** Words of arguments, in the order of the enums in request.h. */
-extern const char *const calc_galvatron_dp_words[], *const calc_galvatron_schedule_words[],
-    *const calc_galvatron_precision_words[], *const calc_galvatron_time_words[],
-    *const calc_galvatron_memory_words[];
+extern const char *const calc_galvatron_dp_words[],
+    *const calc_galvatron_schedule_words[], *const calc_galvatron_precision_words[],
+                                                *const calc_galvatron_time_words[],
+                                                    *const calc_galvatron_memory_words[];
 
 /** All of them, from arguments.fields.h; the last has no name. */
 extern const calc_galvatron_argument calc_galvatron_argument_rows[];

@@ -65,7 +65,8 @@ double calc_galvatron_layer_states_mb(const calc_galvatron_case *c,
                                       const calc_galvatron_strategy *s, int type)
 {
     double states = calc_galvatron_is_paddle(c) ? calc_galvatron_paddle_states(c) : 4;
-    return states * (c->profiles->memory[type].parameter_mb / s->tp) * calc_galvatron_states_ratio(c, s);
+    return states * (c->profiles->memory[type].parameter_mb / s->tp) *
+           calc_galvatron_states_ratio(c, s);
 }
 
 double calc_galvatron_layer_mb(const calc_galvatron_case *c, const calc_galvatron_strategy *s,

@@ -50,7 +50,7 @@ void calc_galvatron_layout_divide(calc_galvatron_layout *s)
 }
 
 char *calc_galvatron_layout_name(const calc_galvatron_request *request,
-                                     char name[CALC_GALVATRON_NAME_SIZE])
+                                 char name[CALC_GALVATRON_NAME_SIZE])
 {
     const calc_galvatron_request *r = request;
     const struct {
@@ -176,10 +176,9 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     put_count("global_bsz", s->gbsz, out);
     put_count("chunks", s->chunks, out);
     put_division(s, out);
-    calc_output_printf(
-        out, "    \"pipeline_type\": \"%s\",\n    \"default_dp_type\": \"%s\",\n",
-        s->pipeline_type == CALC_GALVATRON_GPIPE ? "gpipe" : "pipedream_flush",
-        types[s->default_dp_type]);
+    calc_output_printf(out, "    \"pipeline_type\": \"%s\",\n    \"default_dp_type\": \"%s\",\n",
+                       s->pipeline_type == CALC_GALVATRON_GPIPE ? "gpipe" : "pipedream_flush",
+                       types[s->default_dp_type]);
     put_count("vtp", degree(&s->ends), out);
     put_count("vsp", s->ends.sp > 1, out);
     put_count("embed_sdp", zero3(&s->ends), out);

@@ -14,17 +14,17 @@ enum {
 };
 
 typedef struct calc_galvatron_layout {
-    int world;           /**< GPUs; 0: the file does not say */
-    int pp;              /**< stages */
-    int64_t gbsz;        /**< samples of a step */
-    int64_t chunks;      /**< micro-batches of a step */
+    int world;      /**< GPUs; 0: the file does not say */
+    int pp;         /**< stages */
+    int64_t gbsz;   /**< samples of a step */
+    int64_t chunks; /**< micro-batches of a step */
     calc_galvatron_schedule pipeline_type;
     calc_galvatron_dp default_dp_type; /**< of strategies that are not ZeRO-3 */
     int layers;
     calc_galvatron_strategy layer[CALC_GALVATRON_LAYERS]; /**< .pp and .dp are set where world
                                                                   is */
-    calc_galvatron_strategy ends;         /**< of embedding and head; never a checkpoint */
-    int division[CALC_GALVATRON_STAGES];  /**< layers of each stage */
+    calc_galvatron_strategy ends;        /**< of embedding and head; never a checkpoint */
+    int division[CALC_GALVATRON_STAGES]; /**< layers of each stage */
 } calc_galvatron_layout;
 
 /** A strategy as upstream prints it: pp-tpsp[*]-dp[f][-c][-sp], where * is a degree above 1, f
@@ -49,7 +49,7 @@ void calc_galvatron_layout_divide(calc_galvatron_layout *s);
 
 /** The name of the file that upstream would write for a request. */
 char *calc_galvatron_layout_name(const calc_galvatron_request *request,
-                                     char name[CALC_GALVATRON_NAME_SIZE]);
+                                 char name[CALC_GALVATRON_NAME_SIZE]);
 
 /** What is said of a file whose batch is not a multiple of calc_galvatron_layout_multiple(): the
  *  batch and that multiple. */
@@ -73,18 +73,17 @@ bool calc_galvatron_layout_is(const char *text, size_t length);
  *  @param world  GPUs, whatever the file says; 0: as it says
  *  @param notes  what is taken otherwise than the file says, or not looked at
  *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_galvatron_layout_read(calc_galvatron_layout *out,
-                                                         const char *text, size_t length,
-                                                         const char *name, int64_t world,
-                                                         calc_galvatron_notes *notes,
-                                                         calc_errors *errors);
+CALC_MUST_USE calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *text,
+                                                     size_t length, const char *name, int64_t world,
+                                                     calc_galvatron_notes *notes,
+                                                     calc_errors *errors);
 
 /** The execution that they are: modern kernels, layers that list their strategies, stages that list
  *  their blocks where these are not spread evenly. Attention is as the model has it:
  *  calc_galvatron_exec_attention().
  *  @return CALC_OK, or CALC_ERR_RULE with an error: batches that do not divide, too many runs */
 CALC_MUST_USE calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s,
-                                                         calc_exec *exec, calc_errors *errors);
+                                                     calc_exec *exec, calc_errors *errors);
 
 /** Read such a file as an execution. Errors have a place in it. Parameters are those of
  *  calc_galvatron_layout_read(). */
@@ -100,7 +99,7 @@ void calc_galvatron_exec_attention(const calc_app *app, calc_exec *exec);
  *  @param exec  without "auto"
  *  @return CALC_OK, or CALC_ERR_UNSUPPORTED or CALC_ERR_RULE with what it cannot say */
 CALC_MUST_USE calc_status calc_galvatron_layout_from(calc_galvatron_layout *out,
-                                                         const calc_app *app, const calc_exec *exec,
-                                                         calc_errors *errors);
+                                                     const calc_app *app, const calc_exec *exec,
+                                                     calc_errors *errors);
 
 #endif

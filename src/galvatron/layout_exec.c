@@ -16,9 +16,8 @@ static int sharded(const calc_galvatron_strategy *s)
 
 static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
 {
-    static const int8_t zero[] = {[CALC_GALVATRON_DDP] = 0,
-                                  [CALC_GALVATRON_ZERO2] = 2,
-                                  [CALC_GALVATRON_ZERO3] = 3};
+    static const int8_t zero[] = {
+        [CALC_GALVATRON_DDP] = 0, [CALC_GALVATRON_ZERO2] = 2, [CALC_GALVATRON_ZERO3] = 3};
     calc_layer_strategy layer = calc_layer_as_exec;
     int split = s->sp > 1 ? s->sp : s->cp;
     layer.tensor_par = (int16_t)s->tp;
@@ -28,7 +27,8 @@ static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
             s->sp > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
     }
     layer.zero_stage = sharded(s) > 1 ? zero[s->type] : 0;
-    layer.recompute = s->checkpoint ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
+    layer.recompute =
+        s->checkpoint ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
     return layer;
 }
 
@@ -137,14 +137,13 @@ static calc_status set_stages(const calc_galvatron_layout *s, calc_exec *e, calc
     }
     if (s->pp > CALC_MAX_PLACES || !calc_stage_list_pack(run, s->pp, &e->stages)) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                               "pp_division: more than %d stages that differ",
-                               CALC_MAX_STAGE_RUNS);
+                               "pp_division: more than %d stages that differ", CALC_MAX_STAGE_RUNS);
     }
     return CALC_OK;
 }
 
 calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s, calc_exec *exec,
-                                           calc_errors *errors)
+                                       calc_errors *errors)
 {
     memset(exec, 0, sizeof *exec);
     calc_status status = set_sizes(s, exec, errors);
@@ -183,8 +182,8 @@ void calc_galvatron_exec_attention(const calc_app *app, calc_exec *exec)
 {
     exec->strategy.attention_type = app->kv_lora_rank > 0 ? CALC_ATTENTION_TYPE_MULTI_LATENT
                                     : app->kv_heads == 1  ? CALC_ATTENTION_TYPE_MULTIQUERY
-                                    : app->kv_heads > 0 ? CALC_ATTENTION_TYPE_GROUPED_QUERY
-                                                        : CALC_ATTENTION_TYPE_MULTIHEAD;
+                                    : app->kv_heads > 0   ? CALC_ATTENTION_TYPE_GROUPED_QUERY
+                                                          : CALC_ATTENTION_TYPE_MULTIHEAD;
 }
 
 /* ---- From an execution ----------------------------------------------------------------------- */
@@ -217,7 +216,8 @@ static calc_status check_layout(const calc_exec *e, calc_errors *errors)
         const calc_stage_run *run = &e->stages.run[i];
         if (run->chip > 0 || run->recompute != CALC_STAGE_AS_EXEC ||
             run->recompute_blocks != CALC_STAGE_AS_EXEC) {
-            return refuse(errors, "what stages recompute or run on: only how many layers they have");
+            return refuse(errors,
+                          "what stages recompute or run on: only how many layers they have");
         }
     }
     return CALC_OK;
@@ -241,16 +241,16 @@ static calc_status strategy_from(const calc_exec *exec, calc_galvatron_strategy 
         s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
         return refuse(errors, "that parts of a layer are recomputed");
     }
-    *out = (calc_galvatron_strategy){
-        .pp = (int)exec->pipeline_par,
-        .tp = (int)s->tensor_par,
-        .sp = ulysses ? context : 1,
-        .cp = ulysses ? 1 : context,
-        .dp = (int)s->data_par,
-        .type = zero == 3  ? CALC_GALVATRON_ZERO3
-                : zero > 0 ? CALC_GALVATRON_ZERO2
-                           : CALC_GALVATRON_DDP,
-        .checkpoint = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL};
+    *out = (calc_galvatron_strategy){.pp = (int)exec->pipeline_par,
+                                     .tp = (int)s->tensor_par,
+                                     .sp = ulysses ? context : 1,
+                                     .cp = ulysses ? 1 : context,
+                                     .dp = (int)s->data_par,
+                                     .type = zero == 3  ? CALC_GALVATRON_ZERO3
+                                             : zero > 0 ? CALC_GALVATRON_ZERO2
+                                                        : CALC_GALVATRON_DDP,
+                                     .checkpoint =
+                                         s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL};
     return CALC_OK;
 }
 
@@ -297,7 +297,7 @@ static calc_status layers_from(calc_galvatron_layout *out, const calc_exec *exec
 }
 
 calc_status calc_galvatron_layout_from(calc_galvatron_layout *out, const calc_app *app,
-                                           const calc_exec *exec, calc_errors *errors)
+                                       const calc_exec *exec, calc_errors *errors)
 {
     calc_stage_run run[CALC_MAX_PLACES];
     memset(out, 0, sizeof *out);

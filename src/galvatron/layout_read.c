@@ -349,9 +349,9 @@ static calc_status read_all(const reader *r, int64_t world)
     return status ? status : read_division(r);
 }
 
-calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *text,
-                                           size_t length, const char *name, int64_t world,
-                                           calc_galvatron_notes *notes, calc_errors *errors)
+calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *text, size_t length,
+                                       const char *name, int64_t world, calc_galvatron_notes *notes,
+                                       calc_errors *errors)
 {
     calc_settings settings = {0};
     const reader r = {&settings, text, name, length, notes, errors, out};

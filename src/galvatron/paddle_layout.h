@@ -1,5 +1,5 @@
-/** @file paddle_layout.h  A strategy for every layer as PaddleNLP's port of Galvatron writes it, and
- *  as its trainer is told of it. */
+/** @file paddle_layout.h  A strategy for every layer as PaddleNLP's port of Galvatron writes it,
+ * and as its trainer is told of it. */
 #ifndef CALC_GALVATRON_PADDLE_LAYOUT_H
 #define CALC_GALVATRON_PADDLE_LAYOUT_H
 

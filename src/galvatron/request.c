@@ -79,8 +79,9 @@ static bool check_options(const calc_galvatron_request *r, char *why, size_t siz
 {
     bool wide = r->num_nodes * r->num_gpus_per_node > 1 && r->max_tp_deg != 1;
     if (!r->sequence_parallel && !r->disable_tp && wide) {
-        snprintf(why, size, "disable_tp: without sequence_parallel there are no costs of tensor "
-                            "parallelism: set disable_tp 1, or sequence_parallel");
+        snprintf(why, size,
+                 "disable_tp: without sequence_parallel there are no costs of tensor "
+                 "parallelism: set disable_tp 1, or sequence_parallel");
         return false;
     }
     if (r->memory_profile_mode == CALC_GALVATRON_MEMORY_SEQUENCE &&
@@ -90,8 +91,7 @@ static bool check_options(const calc_galvatron_request *r, char *why, size_t siz
         return false;
     }
     if (r->compat && r->memory_constraint != (double)(int64_t)r->memory_constraint) {
-        snprintf(why, size,
-                 "memory_constraint: %g GB are not whole, as --compat needs them to be",
+        snprintf(why, size, "memory_constraint: %g GB are not whole, as --compat needs them to be",
                  r->memory_constraint);
         return false;
     }

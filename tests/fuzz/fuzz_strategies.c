@@ -1,5 +1,5 @@
-/* Strategy files and arguments of Galvatron. Any bytes either fail with errors, or give an execution
- * that is written and read to the same, or a request. */
+/* Strategy files and arguments of Galvatron. Any bytes either fail with errors, or give an
+ * execution that is written and read to the same, or a request. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "galvatron_case.h"
 #include "io/text.h"
 #include "small_case.h"
 
@@ -116,7 +117,8 @@ START_TEST(yaml_has_a_search_engine_block)
           "  hardware_info: {num_nodes: 2, memory_constraint: 36}\n"
           "  batch_size_info:\n    settle_bsz: 64\n    settle_chunk: -1\n"
           "  search_space_info: {disable_sp: 1, max_tp_deg: -1}\n"
-          "  profiling_info: {time_profile_mode: batch, sp_time_path: null, p2p_bandwidth_config_path: hw}\n"
+          "  profiling_info: {time_profile_mode: batch, sp_time_path: null, "
+          "p2p_bandwidth_config_path: hw}\n"
           "  options_info: {worker: 4, parallel_search: true, output_config_path: out}\n");
     ck_assert(calc_galvatron_arguments_finish(&args, why, sizeof why));
     const calc_galvatron_request *r = &args.request;
@@ -180,6 +182,54 @@ static void read_case(const char *name)
     calc_text_free(&text);
     ck_assert_msg(calc_galvatron_arguments_finish(&args, why, sizeof why), "%s", why);
 }
+
+/* A second reader, written for the tests of the cost model, finds the same. */
+static const char *const cases[] = {
+    "01_llama2-7b_1x8_36G_bsz16", "07_fixture_seq8192_1x8_36G_bsz64_chunk8_coarse",
+    "10_fixture_static_gpipe_ddp_nosp_notp_1x8_40G", "17_t5-3B_twolayertypes_1x8_12G_bsz64",
+    "19_llama2-7b_1x8_24G_bsz32_pp4_gpipe"};
+
+START_TEST(requests_are_those_of_another_reader)
+{
+    galvatron_case c;
+    galvatron_open(&c, cases[_i]);
+    read_case(cases[_i]);
+    const calc_galvatron_request *a = &c.request, *b = &args.request;
+    ck_assert_str_eq(a->model, b->model);
+    ck_assert_int_eq(a->types, b->types);
+    ck_assert_mem_eq(a->layers, b->layers, (size_t)a->types * sizeof *a->layers);
+#define SAME(member) ck_assert_msg(a->member == b->member, "%s", #member);
+    SAME(default_dp_type)
+    SAME(pipeline_type)
+    SAME(mixed_precision)
+    SAME(time_profile_mode)
+    SAME(memory_profile_mode)
+    SAME(async_grad_reduce)
+    SAME(sequence_parallel)
+    SAME(global_memory_buffer)
+    SAME(num_nodes)
+    SAME(num_gpus_per_node)
+    SAME(memory_constraint)
+    SAME(min_bsz)
+    SAME(max_bsz)
+    SAME(bsz_scale)
+    SAME(settle_bsz)
+    SAME(settle_chunk)
+    SAME(disable_tp)
+    SAME(disable_sp)
+    SAME(disable_pp)
+    SAME(disable_ckpt)
+    SAME(max_tp_deg)
+    SAME(max_sp_deg)
+    SAME(max_pp_deg)
+    ck_assert_int_eq(b->fine_grained, galvatron_int(&c, "options_info", "fine_grained_mode"));
+    ck_assert_int_eq(b->disable_dp, galvatron_int(&c, "search_space_info", "disable_dp"));
+    ck_assert_int_eq(b->disable_fsdp, galvatron_int(&c, "search_space_info", "disable_fsdp"));
+    ck_assert_str_eq(c.model, args.path[CALC_GALVATRON_FILE_COMPUTATION]);
+    ck_assert_str_eq(c.machine, args.path[CALC_GALVATRON_FILE_P2P]);
+    galvatron_close(&c);
+}
+END_TEST
 
 START_TEST(layers_of_several_types_are_listed)
 {
@@ -254,14 +304,17 @@ START_TEST(mistakes_have_a_place_and_a_hint)
     fails("search_engine:\n  hardware_inf:\n    num_nodes: 1\n",
           "a.yaml:2:3: unknown block \"hardware_inf\"\n  hint: did you mean \"hardware_info\"?");
     fails("search_engine:\n  hardware_info:\n    num_node: 1\n",
-          "a.yaml:3:5: unknown argument of hardware_info \"num_node\"\n  hint: did you mean \"num_nodes\"?");
+          "a.yaml:3:5: unknown argument of hardware_info \"num_node\"\n  hint: did you mean "
+          "\"num_nodes\"?");
     fails("search_engine:\n  batch_size_info:\n    settle_bsz: 0\n",
           "a.yaml:3:5: search_engine.batch_size_info.settle_bsz: expected a whole number from 1 to "
           "1000000000, or -1, found \"0\"");
     fails("search_engine:\n  hardware_info:\n    num_nodes: {a: 1}\n",
-          "a.yaml:3:17: unknown argument of hardware_info \"num_nodes.a\"\n  hint: did you mean \"num_nodes\"?");
+          "a.yaml:3:17: unknown argument of hardware_info \"num_nodes.a\"\n  hint: did you mean "
+          "\"num_nodes\"?");
     fails("search_engine:\n  model_info:\n    num_layer: 1\n",
-          "a.yaml:3:5: unknown argument of model_info \"num_layer\"\n  hint: did you mean \"num_layers\"?");
+          "a.yaml:3:5: unknown argument of model_info \"num_layer\"\n  hint: did you mean "
+          "\"num_layers\"?");
     fails("{\"args\": {\"hardware_info\": {}}, \"layer\": []}",
           "a.yaml:1:33: unknown key \"layer\"\n  hint: did you mean \"layers\"?");
     fails("{\"args\": {\"hardware_info\": {\"num_nodes\": 1}}, \"layers\": [{\"layer_num\": 0}]}",
@@ -270,30 +323,32 @@ START_TEST(mistakes_have_a_place_and_a_hint)
     fails("{\"args\": {\"hardware_info\": {\"num_nodes\": 1}}, \"layers\": []}",
           "a.yaml:1:47: layers: expected an entry for each type of layers");
     fails("search_engine: [\n", "a.yaml:2:1: did not find expected node content while parsing a "
-                              "flow node");
+                                "flow node");
 }
 END_TEST
 
 START_TEST(several_mistakes_are_all_named)
 {
     calc_errors errors;
-    ck_assert_int_ne(read_text("hardware_info:\n  num_nodes: x\n  num_gpus: 8\n", &errors), CALC_OK);
+    ck_assert_int_ne(read_text("hardware_info:\n  num_nodes: x\n  num_gpus: 8\n", &errors),
+                     CALC_OK);
     ck_assert_int_eq(errors.count, 2);
 }
 END_TEST
 
 int main(void)
 {
-    TCase *cases = tcase_create("galvatron arguments");
-    tcase_add_test(cases, defaults_are_upstreams);
-    tcase_add_test(cases, presets_are_the_defaults);
-    tcase_add_test(cases, yaml_has_a_search_engine_block);
-    tcase_add_test(cases, blocks_may_stand_alone_and_in_json);
-    tcase_add_test(cases, a_model_is_named_by_the_end_of_its_path);
-    tcase_add_test(cases, layers_of_several_types_are_listed);
-    tcase_add_test(cases, lists_give_a_value_for_each_type);
-    tcase_add_test(cases, values_end_at_their_bounds);
-    tcase_add_test(cases, mistakes_have_a_place_and_a_hint);
-    tcase_add_test(cases, several_mistakes_are_all_named);
-    return run_cases(cases);
+    TCase *all = tcase_create("galvatron arguments");
+    tcase_add_test(all, defaults_are_upstreams);
+    tcase_add_test(all, presets_are_the_defaults);
+    tcase_add_test(all, yaml_has_a_search_engine_block);
+    tcase_add_test(all, blocks_may_stand_alone_and_in_json);
+    tcase_add_test(all, a_model_is_named_by_the_end_of_its_path);
+    tcase_add_test(all, layers_of_several_types_are_listed);
+    tcase_add_test(all, lists_give_a_value_for_each_type);
+    tcase_add_test(all, values_end_at_their_bounds);
+    tcase_add_test(all, mistakes_have_a_place_and_a_hint);
+    tcase_add_test(all, several_mistakes_are_all_named);
+    tcase_add_loop_test(all, requests_are_those_of_another_reader, 0, sizeof cases / sizeof *cases);
+    return run_cases(all);
 }

@@ -63,8 +63,7 @@ static const struct {
      "llama_search_1nodes_8gpus_per_node_36GB_bf16_bsz64", "14 1-4*-2f-c, 12 1-4*-2f, 2 1-4*-2"},
     {"10_fixture_static_gpipe_ddp_nosp_notp_1x8_40G",
      "llama_static_1nodes_8gpus_per_node_40GB_bf16_[tp_off]", "22 1-1-8f-c, 10 1-1-8f"},
-    {"17_t5-3B_twolayertypes_1x8_12G_bsz64",
-     "t5-3B_1nodes_8gpus_per_node_12GB_bf16_bsz64_[tp_off]",
+    {"17_t5-3B_twolayertypes_1x8_12G_bsz64", "t5-3B_1nodes_8gpus_per_node_12GB_bf16_bsz64_[tp_off]",
      "13 1-1-8f-c, 1 1-1-8f, 32 1-1-8f-c, 2 1-1-8f"},
     {"20_llama2-7b_1x8_20G_bsz64_chunk8", "llama2-7b_1nodes_8gpus_per_node_20GB_bf16",
      "16 2-2*-2-c, 13 2-2*-2f-c, 1 2-2*-2-c, 2 2-2*-2f"},
@@ -74,8 +73,8 @@ static calc_text file_of(int i, char path[512])
 {
     calc_text text = {0};
     calc_errors errors = {0};
-    snprintf(path, 512, "%s/galvatron/%s/galvatron_config_%s.json", CALC_TEST_DATA,
-             cases[i].folder, cases[i].file);
+    snprintf(path, 512, "%s/galvatron/%s/galvatron_config_%s.json", CALC_TEST_DATA, cases[i].folder,
+             cases[i].file);
     ck_assert_int_eq(calc_text_read(&text, path, &errors), CALC_OK);
     return text;
 }
@@ -230,8 +229,8 @@ END_TEST
 
 START_TEST(other_texts_are_no_such_file)
 {
-    static const char *const texts[] = {"", "{}", "[1]", "{\"pp_deg\": 1}",
-                                        "{\"tp_sizes_enc\": \"1\"", "pp_deg: 1"};
+    static const char *const texts[] = {
+        "", "{}", "[1]", "{\"pp_deg\": 1}", "{\"tp_sizes_enc\": \"1\"", "pp_deg: 1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ck_assert(!calc_galvatron_layout_is(texts[i], strlen(texts[i])));
     }
@@ -294,8 +293,8 @@ START_TEST(layers_become_a_list)
     ck_assert_int_eq(calc_layer_list_blocks(&e.layers), 4);
     const calc_layer_strategy first = {2, 1, -1, -1, 2, CALC_ACTIVATION_RECOMPUTE_FULL, 0};
     const calc_layer_strategy second = {2, 1, -1, -1, 3, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
-    const calc_layer_strategy third = {1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES,
-                                       2, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
+    const calc_layer_strategy third = {
+        1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES, 2, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
     const calc_layer_strategy ends = {1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES, 3, -1, 0};
     ck_assert(calc_layer_list_alike(&e.layers.run[0].strategy, &first));
     ck_assert(calc_layer_list_alike(&e.layers.run[1].strategy, &second));

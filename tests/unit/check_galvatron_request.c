@@ -45,7 +45,8 @@ START_TEST(gpus_are_a_power_of_two)
     r.num_nodes = 8192;
     ck_assert(good(&r));
     r.num_nodes = 16384;
-    refuses(&r, "num_nodes * num_gpus_per_node: 131072 GPUs are not a power of two from 1 to 65536");
+    refuses(&r,
+            "num_nodes * num_gpus_per_node: 131072 GPUs are not a power of two from 1 to 65536");
     r.num_nodes = 3;
     refuses(&r, "num_nodes * num_gpus_per_node: 24 GPUs are not a power of two from 1 to 65536");
 }
@@ -75,8 +76,7 @@ START_TEST(options_that_contradict_are_refused)
     r.max_tp_deg = 1;
     ck_assert(good(&r));
     r.memory_profile_mode = CALC_GALVATRON_MEMORY_SEQUENCE;
-    refuses(&r,
-            "memory_profile_mode: sequence needs sequence_parallel and one type of layers");
+    refuses(&r, "memory_profile_mode: sequence needs sequence_parallel and one type of layers");
     r = llama();
     r.memory_profile_mode = CALC_GALVATRON_MEMORY_SEQUENCE;
     ck_assert(good(&r));

@@ -47,7 +47,7 @@ typedef struct calc_as_tool {
     const char *detail;  /**< a paragraph */
     const calc_flag *flags;
     const char *const *examples; /**< command lines, NULL at the end */
-    const char *file;            /**< what a word without a dash says, once: "FILE"; NULL: none may */
+    const char *file; /**< what a word without a dash says, once: "FILE"; NULL: none may */
     calc_exit (*run)(const calc_flags *flags);
 } calc_as_tool;
 

@@ -84,8 +84,8 @@ static bool take_flags(task *t, char *complaint, size_t size)
         const calc_galvatron_argument *row = &calc_galvatron_argument_rows[i];
         /* What changes nothing is told of flags and of files in one line each. */
         bool takes = t->flags->given[i] && row->kind != CALC_GALVATRON_TAKES_UNUSED;
-        if (takes && !calc_galvatron_arguments_set(&t->arguments, row,
-                                                   calc_flags_text(t->flags, i), why, sizeof why)) {
+        if (takes && !calc_galvatron_arguments_set(&t->arguments, row, calc_flags_text(t->flags, i),
+                                                   why, sizeof why)) {
             snprintf(complaint, size, "%s: %s", rows[i].name, why);
             return false;
         }
@@ -235,10 +235,11 @@ const calc_as_tool calc_as_galvatron = {
     .program = "search",
     .theirs = "search_dist.py",
     .summary = "the fastest strategy of every layer, from profiles or without",
-    .detail = "Finds how each layer is split over GPUs, sharded and recomputed, so that a sample "
-              "takes least in the memory there is, and writes the strategy file that Galvatron "
-              "trains from. FILE has a search_engine block, as YAML or JSON; flags count more. With "
-              "--model and --system nothing need have been profiled.",
+    .detail =
+        "Finds how each layer is split over GPUs, sharded and recomputed, so that a sample "
+        "takes least in the memory there is, and writes the strategy file that Galvatron "
+        "trains from. FILE has a search_engine block, as YAML or JSON; flags count more. With "
+        "--model and --system nothing need have been profiled.",
     .flags = rows,
     .file = "FILE",
     .examples = examples,

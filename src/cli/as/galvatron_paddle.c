@@ -66,8 +66,8 @@ static const char *const offs[] = {"0", "1", NULL};
     X(NO_VTP, "--disable_vtp", "0|1", TEXT, .choices = offs, .preset = "0",                        \
       .doc = "embedding and head are not split")                                                   \
     X(PARALLEL, "--parallel_search", "0|1", TEXT, .unused = true,                                  \
-      .doc = "the search needs no helpers")                                                        \
-    X(LOG, "--log_dir", "DIR", TEXT, .unused = true, .doc = "there is no log")                     \
+      .doc = "without effect: the search needs no helpers")                                        \
+    X(LOG, "--log_dir", "DIR", TEXT, .unused = true, .doc = "without effect: there is no log")     \
     X(OUT, "--output_path", "DIR", TEXT, .ours = true, .preset = "configs",                        \
       .doc = "folder of fine_grained_config.json")                                                 \
     X(FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text", .ours = true,      \
@@ -111,16 +111,16 @@ static bool take_lists(task *t, char *complaint, size_t size)
     static const struct {
         int row;
         const char *name;
-    } lists[] = {{FLAG_HIDDEN, "hidden_size"}, {FLAG_LAYERS, "num_layers"}, {FLAG_SEQ, "seq_length"}};
+    } lists[] = {
+        {FLAG_HIDDEN, "hidden_size"}, {FLAG_LAYERS, "num_layers"}, {FLAG_SEQ, "seq_length"}};
     char why[400];
     for (size_t i = 0; i < 3; i++) {
         const calc_galvatron_argument *at = calc_galvatron_argument_rows;
         while (strcmp(at->name, lists[i].name) != 0) {
             at++;
         }
-        if (!calc_galvatron_arguments_set(&t->arguments, at,
-                                          calc_flags_text(t->flags, lists[i].row), why,
-                                          sizeof why)) {
+        if (!calc_galvatron_arguments_set(
+                &t->arguments, at, calc_flags_text(t->flags, lists[i].row), why, sizeof why)) {
             snprintf(complaint, size, "%s: %s", rows[lists[i].row].name, why);
             return false;
         }
@@ -260,8 +260,7 @@ static calc_exit run(const calc_flags *flags)
     calc_galvatron_arguments_start(&t->arguments);
     take_request(t);
     calc_exit code;
-    if (take_lists(t, complaint, sizeof complaint) &&
-        check_twins(t, complaint, sizeof complaint) &&
+    if (take_lists(t, complaint, sizeof complaint) && check_twins(t, complaint, sizeof complaint) &&
         calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)) {
         calc_flags_tell_unused(flags);
         (void)!answer(t, &errors);
@@ -277,9 +276,10 @@ const calc_as_tool calc_as_galvatron_paddle = {
     .planner = "galvatron-paddle",
     .theirs = "search_dist.py of the port in PaddleNLP",
     .summary = "the same for PaddleNLP, with the cost model of its port",
-    .detail = "Finds how each layer is split over GPUs, sharded and recomputed, with the profiles "
-              "and the cost model of PaddleNLP's port of Galvatron, writes fine_grained_config.json "
-              "and prints the options of the trainer that follow from it.",
+    .detail =
+        "Finds how each layer is split over GPUs, sharded and recomputed, with the profiles "
+        "and the cost model of PaddleNLP's port of Galvatron, writes fine_grained_config.json "
+        "and prints the options of the trainer that follow from it.",
     .flags = rows,
     .examples = examples,
     .run = run};

@@ -96,8 +96,7 @@ static void show_stages(const calc_galvatron_shown *s, calc_output *out)
 {
     char text[RUNS_SIZE], mb[CALC_HUMAN_MAX];
     const calc_galvatron_answer *a = &s->found->best;
-    calc_output_printf(out, "ends         %s: embedding and head\n",
-                       notation(s, &a->ends, text));
+    calc_output_printf(out, "ends         %s: embedding and head\n", notation(s, &a->ends, text));
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout->division[i++]) {
         char name[32];
         snprintf(name, sizeof name, "stage %d", i);
@@ -114,9 +113,9 @@ static void show_search(const calc_galvatron_shown *s, calc_output *out)
     char share[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = s->found;
     const calc_galvatron_task *t = &f->best.task;
-    calc_output_printf(out, "search       %s, a layer on %d rank%s at most; %d of %d tasks solved\n",
-                       mode_words[t->mode], t->buffer_tp, t->buffer_tp == 1 ? "" : "s", f->solved,
-                       f->tasks);
+    calc_output_printf(
+        out, "search       %s, a layer on %d rank%s at most; %d of %d tasks solved\n",
+        mode_words[t->mode], t->buffer_tp, t->buffer_tp == 1 ? "" : "s", f->solved, f->tasks);
     calc_output_text(out, "proof        ");
     if (s->request->compat) {
         calc_output_text(out, "none: --compat answers as upstream does\n");
@@ -138,14 +137,16 @@ static void show_limit(const calc_galvatron_shown *s, calc_output *out)
     calc_human_integer(f->best.remain_mb[stage], left);
     calc_human_integer(f->limit_mb, limit);
     if (costs >= 0.0005) {
-        calc_output_printf(out, "limit        memory: without one a sample would take up to %s less",
+        calc_output_printf(out,
+                           "limit        memory: without one a sample would take up to %s less",
                            calc_human_percent(costs, share));
     } else {
         calc_output_text(out, "limit        time, not memory");
     }
     calc_output_printf(out, "; stage %d has %s MB left of %s", stage, left, limit);
     if (f->reserve_mb > 0) {
-        calc_output_printf(out, ", and %s are reserved", calc_human_integer(f->reserve_mb, reserve));
+        calc_output_printf(out, ", and %s are reserved",
+                           calc_human_integer(f->reserve_mb, reserve));
     }
     calc_output_text(out, "\n");
 }

@@ -14,15 +14,15 @@
 
 enum { SHOWN = 20 /* ignored keys that are named */ };
 
-static const char *const sources[] = {"megatron",    "mindspeed",   "nemo",      "megatron-bridge",
-                                      "mindformers", "paddle",      "deepspeed", "torchtitan",
-                                      "galvatron",   "hf",          "huggingface", NULL};
+static const char *const sources[] = {"megatron",    "mindspeed", "nemo",        "megatron-bridge",
+                                      "mindformers", "paddle",    "deepspeed",   "torchtitan",
+                                      "galvatron",   "hf",        "huggingface", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(FROM, "from", "FRAMEWORK",                                                                   \
       .doc =                                                                                       \
-          "whose options or file; without: hf for a config.json of Hugging Face, galvatron for "     \
-          "one of its strategy files, else megatron",   \
+          "whose options or file; without: hf for a config.json of Hugging Face, galvatron for "   \
+          "one of its strategy files, else megatron",                                              \
       .choices = sources)                                                                          \
     X(APP, "app", "FILE",                                                                          \
       .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
@@ -118,8 +118,8 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
     const char *layout = calc_opt_value(r->args, OPT_EXE);
     calc_galvatron_notes notes = {0};
     calc_exec exec;
-    calc_status status = calc_galvatron_exec_read(&exec, text->data, text->length, name, r->procs,
-                                                  &notes, errors);
+    calc_status status =
+        calc_galvatron_exec_read(&exec, text->data, text->length, name, r->procs, &notes, errors);
     for (int i = 0; i < notes.count; i++) {
         tell_remark(NULL, notes.text[i]);
     }
@@ -280,7 +280,8 @@ const calc_command calc_cmd_import = {
     .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
               "another framework, and writes the layout they describe, and the model if --app is "
               "given. The config.json of a model of Hugging Face is known without --from: what is "
-              "written is the model; so is a strategy file of Galvatron, galvatron_config_*.json. Options that "
+              "written is the model; so is a strategy file of Galvatron, galvatron_config_*.json. "
+              "Options that "
               "do not change time or memory, or that calc does not know, are named on standard "
               "error. Nothing in a script is executed.",
     .args = rows,
