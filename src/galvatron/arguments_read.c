@@ -17,68 +17,20 @@
 static const char *const others[] = {"name",         "model_name", "layers", "profile_dir",
                                      "hardware_dir", "args",       NULL};
 
-/* What training has in blocks that it shares with the search: there to be read by others. */
-static const char *const training[] = {"model_config_path",
-                                       "is_moe_model",
-                                       "set_experts_manually",
-                                       "initialize_on_meta",
-                                       "shape_order",
-                                       "dropout_prob",
-                                       "print_loss",
-                                       "padded_vocab_size",
-                                       "make_vocab_size_divisible_by",
-                                       "ffn_hidden_size",
-                                       "num_query_groups",
-                                       "kv_channels",
-                                       "attention_dropout",
-                                       "hidden_dropout",
-                                       "add_qkv_bias",
-                                       "add_bias_linear",
-                                       "layernorm_epsilon",
-                                       "norm_epsilon",
-                                       "normalization",
-                                       "qk_layernorm",
-                                       "position_embedding_type",
-                                       "rotary_base",
-                                       "rotary_percent",
-                                       "gated_linear_unit",
-                                       "activation_func",
-                                       "untie_embeddings_and_output_weights",
-                                       "num_moe_experts",
-                                       "moe_ffn_hidden_size",
-                                       "params_dtype",
-                                       "seed",
-                                       "train_iters",
-                                       "lr",
-                                       "min_lr",
-                                       "lr_decay_style",
-                                       "weight_decay",
-                                       "adam_beta1",
-                                       "adam_beta2",
-                                       "adam_eps",
-                                       "clip_grad",
-                                       "dataloader_type",
-                                       "num_workers",
-                                       "global_batch_size",
-                                       "micro_batch_size",
-                                       "use_flash_attn",
-                                       "pp_deg",
-                                       "global_tp_deg",
-                                       "global_cp_deg",
-                                       "global_ep_deg",
-                                       "global_checkpoint",
-                                       "cp_mode",
-                                       "sdp",
-                                       "galvatron_config_path",
-                                       "vocab_sdp",
-                                       "vocab_tp",
-                                       "vocab_cp",
-                                       "vocab_sp",
-                                       "use_ulysses",
-                                       "reduce_in_fp32",
-                                       "entropy_in_fp32",
-                                       "num_dataset_builder_threads",
-                                       NULL};
+/* What training has in blocks that it shares with the search, each between blanks: there to be read
+ * by others. */
+static const char training[] =
+    " model_config_path is_moe_model set_experts_manually initialize_on_meta shape_order "
+    "dropout_prob print_loss padded_vocab_size make_vocab_size_divisible_by ffn_hidden_size "
+    "num_query_groups kv_channels attention_dropout hidden_dropout add_qkv_bias add_bias_linear "
+    "layernorm_epsilon norm_epsilon normalization qk_layernorm position_embedding_type "
+    "rotary_base rotary_percent gated_linear_unit activation_func "
+    "untie_embeddings_and_output_weights num_moe_experts moe_ffn_hidden_size params_dtype seed "
+    "train_iters lr min_lr lr_decay_style weight_decay adam_beta1 adam_beta2 adam_eps clip_grad "
+    "dataloader_type num_workers global_batch_size micro_batch_size use_flash_attn pp_deg "
+    "global_tp_deg global_cp_deg global_ep_deg global_checkpoint cp_mode sdp "
+    "galvatron_config_path vocab_sdp vocab_tp vocab_cp vocab_sp use_ulysses reduce_in_fp32 "
+    "entropy_in_fp32 num_dataset_builder_threads ";
 
 typedef struct reader {
     calc_galvatron_arguments *out;
@@ -236,7 +188,9 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
     }
     bool shared = strcmp(block, "model_info") == 0 || strcmp(block, "common_train_info") == 0 ||
                   strcmp(block, "parallelism_info") == 0;
-    if (shared && is_in(training, key, strcspn(key, "."))) {
+    char word[64];
+    snprintf(word, sizeof word, " %.*s ", (int)strcspn(key, "."), key);
+    if (shared && strstr(training, word)) {
         return CALC_OK;
     }
     char what[64];

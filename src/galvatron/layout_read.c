@@ -305,7 +305,7 @@ static calc_status read_division(const reader *r)
     if (!s || !s->value[0]) {
         return CALC_OK;
     }
-    list *l = malloc(sizeof *l);
+    list *l = calloc(1, sizeof *l);
     if (!l) {
         return calc_errors_no_memory(r->errors);
     }
