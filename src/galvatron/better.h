@@ -13,11 +13,13 @@
 typedef struct calc_galvatron_joined {
     calc_layerwise_point point[CALC_GALVATRON_STAGES]; /**< bytes are MB */
     double step_s;
-    double bound_s; /**< no answer takes less; step_s: proven */
+    double bound_s; /**< no answer takes less, or none that is below the limit: where it is
+                         step_s or the limit, that is proven */
 } calc_galvatron_joined;
 
-/** @return CALC_OK; CALC_ERR_RULE if a stage does not fit; CALC_ERR_NOMEM */
+/** @param limit_s  the least is only looked for if it is below; else there is some answer
+ *  @return CALC_OK; CALC_ERR_RULE if a stage does not fit; CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_galvatron_better(calc_galvatron_posed *posed, int end,
-                                                calc_galvatron_joined *out);
+                                                double limit_s, calc_galvatron_joined *out);
 
 #endif

@@ -179,7 +179,7 @@ static int by_bound(const void *a, const void *b)
 }
 
 /* One choice of ends. `*best` is the end of s->answer, -1 at first. */
-static calc_status try_end(search *s, calc_galvatron_posed *p, int end, int *best)
+static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
 {
     double step_s;
     double remain_mb[CALC_GALVATRON_STAGES];
@@ -195,11 +195,11 @@ static calc_status try_end(search *s, calc_galvatron_posed *p, int end, int *bes
         }
         return CALC_OK;
     }
-    calc_status status = calc_galvatron_better(p, end, &s->joined);
+    calc_status status = calc_galvatron_better(p, end, need_s, &s->joined);
     if (status != CALC_OK) {
         return status == CALC_ERR_RULE ? CALC_OK : status;
     }
-    if (s->joined.bound_s < s->joined.step_s) {
+    if (s->joined.bound_s < fmin(s->joined.step_s, need_s)) {
         s->bound_s = fmin(s->bound_s, s->joined.bound_s / (double)p->task.gbsz);
     }
     if (s->joined.step_s < limit_s) {
@@ -221,7 +221,7 @@ static calc_status solve_ends(search *s, calc_galvatron_posed *p, ends_entry *li
         if (list[i].bound_s > limit_s) {
             break;
         }
-        calc_status status = try_end(s, p, list[i].end, best);
+        calc_status status = try_end(s, p, list[i].end, limit_s, best);
         if (status != CALC_OK) {
             return status;
         }

@@ -76,6 +76,27 @@ typedef struct calc_layerwise_front {
 bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          calc_layerwise_point *out);
 
+/** Time that an answer makes of a whole step, say: it may not fall as either rises. */
+typedef double calc_layerwise_value(const void *data, double micro_s, double sync_s);
+
+/** What calc_layerwise_best_of() is asked. */
+typedef struct calc_layerwise_aim {
+    calc_layerwise_value *value;
+    const void *data;
+    /** micro_weight * micro_s + sync_weight * sync_s + offset is nowhere above the value; the nearer
+     *  it is, the less is looked at. */
+    double micro_weight, sync_weight, offset;
+    double limit;       /**< only values below are looked for */
+    int64_t most_nodes; /**< effort, in steps of the search; 0: whatever it takes */
+} calc_layerwise_aim;
+
+/** The least value.
+ *  @param aim     limit: set to the value, if one was found
+ *  @param proven  set: none is less
+ *  @return false if none is below the limit */
+bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
+                            calc_layerwise_point *out, bool *proven);
+
 /** No answer has less of micro_weight * micro_s + sync_weight * sync_s: layers as divisible as water,
  *  switches for nothing. INFINITY: nothing fits. */
 double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
