@@ -32,8 +32,7 @@ static double exposed_s(const calc_galvatron_posed *p, int end, int stage,
     return s;
 }
 
-static bool choose_from(const calc_galvatron_posed *p, int end, int stage,
-                        calc_galvatron_joined *j)
+static bool choose_from(const calc_galvatron_posed *p, int end, int stage, calc_galvatron_joined *j)
 {
     calc_layerwise_front front;
     if (!calc_layerwise_front_of(&p->stage[stage], FRONT, &front)) {

@@ -1,10 +1,10 @@
 /** @file better.h  The least step of a task with given ends: every stage's layers, so that the step
  *  itself is least, not the sum of each stage by itself.
  *
- *  The step (calc_galvatron_pipeline_s) rises with what a micro-batch takes on any stage. Beyond that
- *  it has what the last micro-batch reduces where nothing hides it: of stage i, its sync_s less what
- *  its ends and the stages before it take. So stages of which nothing is exposed when each micro-batch
- *  is as short as can be stay like that; the others choose from their fronts. */
+ *  The step (calc_galvatron_pipeline_s) rises with what a micro-batch takes on any stage. Beyond
+ * that it has what the last micro-batch reduces where nothing hides it: of stage i, its sync_s less
+ * what its ends and the stages before it take. So stages of which nothing is exposed when each
+ * micro-batch is as short as can be stay like that; the others choose from their fronts. */
 #ifndef CALC_GALVATRON_BETTER_H
 #define CALC_GALVATRON_BETTER_H
 

@@ -97,8 +97,8 @@ static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, doub
     double sync_s[CALC_GALVATRON_STAGES];
     int at = 0;
     for (int stage = 0; stage < p->task.pp; stage++) {
-        calc_status status =
-            calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage), &s->choice[at], &remain_mb[stage]);
+        calc_status status = calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage),
+                                                  &s->choice[at], &remain_mb[stage]);
         if (status != CALC_OK) {
             return status;
         }
@@ -318,6 +318,32 @@ static calc_status list_tasks(search *s)
     return status;
 }
 
+/* Upstream's answer where the default's is not proven and takes longer. */
+static calc_status take_whole(const calc_galvatron_request *request,
+                              const calc_galvatron_profiles *profiles, calc_galvatron_found *out)
+{
+    calc_galvatron_request whole = *request;
+    whole.compat = true;
+    calc_galvatron_found *found = malloc(sizeof *found);
+    if (!found) {
+        return CALC_ERR_NOMEM;
+    }
+    calc_status status = calc_galvatron_search(&whole, profiles, found);
+    calc_galvatron_answer *a = &found->best;
+    if (status == CALC_OK && a->feasible) {
+        a->step_s = calc_galvatron_judge_s(request, profiles, a, &a->reshard_s);
+        a->throughput = (double)a->task.gbsz / a->step_s;
+        for (int i = 0; i < a->task.pp; i++) {
+            a->remain_mb[i] += out->limit_mb - found->limit_mb;
+        }
+        if (a->throughput > out->best.throughput) {
+            out->best = *a;
+        }
+    }
+    free(found);
+    return status;
+}
+
 calc_status calc_galvatron_search(const calc_galvatron_request *request,
                                   const calc_galvatron_profiles *profiles,
                                   calc_galvatron_found *out)
@@ -340,6 +366,7 @@ calc_status calc_galvatron_search(const calc_galvatron_request *request,
     calc_status status = list_tasks(s);
     if (out->best.feasible && s->bound_s < sample_s(&out->best) * (1 - ROUNDING)) {
         out->proven = false;
+        status = status == CALC_OK ? take_whole(request, profiles, out) : status;
         out->gap = 1 - s->bound_s / sample_s(&out->best);
     }
     free(s);

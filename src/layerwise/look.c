@@ -18,10 +18,10 @@ typedef struct candidate {
 
 /* Choices that the relaxed problem mixes. */
 typedef struct relaxed {
-    double lambda, value;                      /* weighted sum, at least; INFINITY: nothing fits */
-    const calc_layerwise_item *low[KINDS];     /* fewer bytes than the budget */
-    const calc_layerwise_item *high[KINDS];    /* more, or the same as low */
-    double least[KINDS];                       /* of w + lambda * bytes */
+    double lambda, value;                   /* weighted sum, at least; INFINITY: nothing fits */
+    const calc_layerwise_item *low[KINDS];  /* fewer bytes than the budget */
+    const calc_layerwise_item *high[KINDS]; /* more, or the same as low */
+    double least[KINDS];                    /* of w + lambda * bytes */
 } relaxed;
 
 /* The search among counts. */
@@ -47,14 +47,16 @@ static bool is_cut(const calc_layerwise_search *s, double value, double bytes)
     return value > s->limit || (value >= s->limit - s->tie && bytes >= s->tie_bytes);
 }
 
-/* ---- The relaxed problem: layers as divisible as water ------------------------------------------ */
+/* ---- The relaxed problem: layers as divisible as water ------------------------------------------
+ */
 
 static bool is_allowed(const calc_layerwise_used *allowed, int k, const calc_layerwise_item *item)
 {
     return allowed->of[k] >> item->group & 1;
 }
 
-/* The least of price_w * w + price_b * bytes of each kind, of equal ones with the less of the other.
+/* The least of price_w * w + price_b * bytes of each kind, of equal ones with the less of the
+ * other.
  * @return bytes of them all */
 static double least_of(const calc_layerwise_search *s, const calc_layerwise_used *allowed,
                        double price_w, double price_b, const calc_layerwise_item **chosen,
@@ -136,7 +138,8 @@ static relaxed relax(const calc_layerwise_search *s, const calc_layerwise_used *
     return r;
 }
 
-/* ---- Counts -------------------------------------------------------------------------------------- */
+/* ---- Counts
+ * -------------------------------------------------------------------------------------- */
 
 /* Whether it uses all groups that are paid for: else it is found where they are left out. */
 static bool is_here(const counting *c)
@@ -154,8 +157,8 @@ static void tell(counting *c)
         return;
     }
     calc_layerwise_answer answer = c->answer;
-    answer.x += c->search->core->x_per_switch_s *
-                calc_layerwise_path_s(c->search->core, &c->used, NULL);
+    answer.x +=
+        c->search->core->x_per_switch_s * calc_layerwise_path_s(c->search->core, &c->used, NULL);
     c->search->found(c->search, &answer);
 }
 
@@ -214,8 +217,8 @@ static int range(const counting *c, int k, int i, int left, double base, double 
     double bytes = c->answer.bytes;
     double most = left;
     *least = 1;
-    double room = c->budget * (1 + ROUNDING) -
-                  (bytes + left * rest->least_bytes + c->least_behind[k + 1]);
+    double room =
+        c->budget * (1 + ROUNDING) - (bytes + left * rest->least_bytes + c->least_behind[k + 1]);
     double more = own->item->bytes - rest->least_bytes;
     if (more > 0) {
         most = fmin(most, floor(room / more * (1 + ROUNDING)));
@@ -351,10 +354,11 @@ static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allow
     free(c);
 }
 
-/* ---- Groups -------------------------------------------------------------------------------------- */
+/* ---- Groups
+ * -------------------------------------------------------------------------------------- */
 
-static void add(const calc_layerwise_core *core, calc_layerwise_answer *a, calc_layerwise_used *used,
-                int k, const calc_layerwise_item *item, int layers)
+static void add(const calc_layerwise_core *core, calc_layerwise_answer *a,
+                calc_layerwise_used *used, int k, const calc_layerwise_item *item, int layers)
 {
     if (layers > 0) {
         a->pick[k][a->picks[k]].item = (int16_t)(item - core->item[k]);

@@ -20,9 +20,8 @@ static void keep(calc_layerwise_search *search, const calc_layerwise_answer *ans
         return;
     }
     calc_layerwise_point *grown =
-        out->count < n->most
-            ? calc_grown(out->point, out->count, &n->capacity, sizeof *out->point)
-            : NULL;
+        out->count < n->most ? calc_grown(out->point, out->count, &n->capacity, sizeof *out->point)
+                             : NULL;
     if (!grown) {
         n->no_memory = out->count < n->most;
         out->proven = false;

@@ -15,7 +15,7 @@
 
 enum {
     CALC_LAYERWISE_OPTIONS = 1024, /**< of a kind */
-    CALC_LAYERWISE_KINDS = 4,     /**< of layers in a stage, one after the other */
+    CALC_LAYERWISE_KINDS = 4,      /**< of layers in a stage, one after the other */
     CALC_LAYERWISE_GROUPS = 24,
     CALC_LAYERWISE_PICKS = 8 /**< options of a kind that one answer uses; answers of more are not
                                   looked for (two options are enough but for rounding) */
@@ -65,8 +65,8 @@ typedef struct calc_layerwise_point {
 /** What came of it. Free points with free(). */
 typedef struct calc_layerwise_front {
     size_t count;
-    calc_layerwise_point *point; /**< micro_s (curve: weighted time) ascending, sync_s (curve: bytes)
-                                      descending; none: nothing fits */
+    calc_layerwise_point *point; /**< micro_s (curve: weighted time) ascending, sync_s (curve:
+                                    bytes) descending; none: nothing fits */
     bool proven;                 /**< nothing is missing; else it is thinned, with its ends kept */
 } calc_layerwise_front;
 
@@ -83,8 +83,8 @@ typedef double calc_layerwise_value(const void *data, double micro_s, double syn
 typedef struct calc_layerwise_aim {
     calc_layerwise_value *value;
     const void *data;
-    /** micro_weight * micro_s + sync_weight * sync_s + offset is nowhere above the value; the nearer
-     *  it is, the less is looked at. */
+    /** micro_weight * micro_s + sync_weight * sync_s + offset is nowhere above the value; the
+     * nearer it is, the less is looked at. */
     double micro_weight, sync_weight, offset;
     double limit;       /**< only values below are looked for */
     int64_t most_nodes; /**< effort, in steps of the search; 0: whatever it takes */
@@ -97,8 +97,8 @@ typedef struct calc_layerwise_aim {
 bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
                             calc_layerwise_point *out, bool *proven);
 
-/** No answer has less of micro_weight * micro_s + sync_weight * sync_s: layers as divisible as water,
- *  switches for nothing. INFINITY: nothing fits. */
+/** No answer has less of micro_weight * micro_s + sync_weight * sync_s: layers as divisible as
+ * water, switches for nothing. INFINITY: nothing fits. */
 double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
                             double sync_weight);
 

@@ -22,9 +22,8 @@ static void check_sums(const calc_layerwise_stage *stage, const calc_layerwise_p
             micro_s += p->pick[k][i].layers * o->micro_s;
             sync_s += p->pick[k][i].layers * o->sync_s;
             bytes += p->pick[k][i].layers * o->bytes;
-            micro_s += at && stage->switch_s
-                           ? stage->switch_s[(at - 1) * stage->groups + o->group]
-                           : 0;
+            micro_s +=
+                at && stage->switch_s ? stage->switch_s[(at - 1) * stage->groups + o->group] : 0;
             at = o->group + 1;
         }
         ck_assert_int_eq(layers, stage->kind[k].layers);
@@ -85,11 +84,11 @@ static calc_layerwise_stage large(calc_rng *rng, int options, const double *swit
 {
     for (int i = 0; i < options; i++) {
         double ease = calc_rng_real(rng);
-        many[i] = (calc_layerwise_option){
-            .micro_s = 0.02 + 0.01 * ease * ease + 0.002 * calc_rng_real(rng),
-            .sync_s = 0.003 * calc_rng_real(rng),
-            .bytes = 1000 - 800 * ease + 100 * calc_rng_real(rng),
-            .group = (int)calc_rng_below(rng, 3)};
+        many[i] = (calc_layerwise_option){.micro_s = 0.02 + 0.01 * ease * ease +
+                                                     0.002 * calc_rng_real(rng),
+                                          .sync_s = 0.003 * calc_rng_real(rng),
+                                          .bytes = 1000 - 800 * ease + 100 * calc_rng_real(rng),
+                                          .group = (int)calc_rng_below(rng, 3)};
     }
     return (calc_layerwise_stage){.kinds = 1,
                                   .kind = {{.layers = 80, .options = options, .option = many}},

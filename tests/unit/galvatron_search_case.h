@@ -43,8 +43,8 @@ static inline void galvatron_search_open(galvatron_case *c, const char *name)
     galvatron_load(c);
 }
 
-/* Upstream's fits instead of ours: they differ by 1e-11, which is more than what equal answers differ
- * by. */
+/* Upstream's fits instead of ours: they differ by 1e-11, which is more than what equal answers
+ * differ by. */
 static inline void galvatron_take_fit(calc_galvatron_compute *compute, const json_t *fit)
 {
     if (json_is_array(fit)) {
