@@ -5,6 +5,9 @@
 
 #include "base/buffer.h"
 
+/* Rounding of sums, as a share. */
+static const double ROUNDING = 1e-12;
+
 typedef struct near_list {
     calc_layerwise_core core;
     calc_layerwise_front *out;
@@ -46,6 +49,7 @@ bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight,
     }
     calc_layerwise_core_make(&n->core, stage, CALC_LAYERWISE_EVERY_OPTION, micro_weight,
                              sync_weight);
+    double best_s = micro_weight * best.micro_s + sync_weight * best.sync_s;
     n->out = out;
     n->most = most;
     n->capacity = 0;
@@ -53,7 +57,7 @@ bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight,
     calc_layerwise_search search = {
         .core = &n->core,
         .alpha = 1,
-        .limit = micro_weight * best.micro_s + sync_weight * best.sync_s + slack_s,
+        .limit = best_s + slack_s + ROUNDING * fabs(best_s),
         .tie_bytes = INFINITY,
         .all = true,
         .found = keep,
