@@ -21,8 +21,8 @@ static double switch_s(const calc_galvatron_posed *p, const calc_galvatron_strat
                        calc_galvatron_doublings(calc_galvatron_tpsp(b))];
 }
 
-double calc_galvatron_judge_posed_s(const calc_galvatron_posed *p,
-                                    const calc_galvatron_answer *a, double *reshard_s)
+double calc_galvatron_judge_posed_s(const calc_galvatron_posed *p, const calc_galvatron_answer *a,
+                                    double *reshard_s)
 {
     double sync_s[CALC_GALVATRON_STAGES];
     double nosync_s[CALC_GALVATRON_STAGES];
@@ -39,8 +39,7 @@ double calc_galvatron_judge_posed_s(const calc_galvatron_posed *p,
             switches_s[stage] += i ? switch_s(p, &a->layer[at - 1], &a->layer[at]) : 0;
         }
     }
-    double without_s =
-        calc_galvatron_pipeline_s(a->task.pp, a->task.chunks, sync_s, nosync_s);
+    double without_s = calc_galvatron_pipeline_s(a->task.pp, a->task.chunks, sync_s, nosync_s);
     for (int stage = 0; stage < a->task.pp; stage++) {
         sync_s[stage] += switches_s[stage];
         nosync_s[stage] += switches_s[stage];

@@ -11,7 +11,7 @@ calc_galvatron_limits calc_galvatron_limits_of(const calc_galvatron_request *req
     static const double FREE_MB = 20480; /* up to here nothing is reserved */
     double budget_mb = request->memory_constraint * 1024;
     double share = request->dialect == CALC_GALVATRON_PADDLE ? 0.7 : 0.8;
-    double limit_mb = fmax(fmin(budget_mb, FREE_MB), share * budget_mb);
+    double limit_mb = fmax(fmin(budget_mb, FREE_MB), ceil(share * budget_mb));
     if (request->compat) {
         budget_mb = floor(budget_mb);
         limit_mb = budget_mb - (floor(budget_mb / 1024) > 20 ? floor(0.2 * budget_mb) : 0);
@@ -244,8 +244,8 @@ double calc_galvatron_bound_s(calc_galvatron_posed *p, int end, bool limited)
     }
     double step_s = calc_galvatron_pipeline_s(p->task.pp, p->task.chunks, NONE, nosync_s);
     if (p->task.pp == 1) { /* (chunks - 1) micro-batches, and one that reduces */
-        step_s = fmax(step_s, least.both_s + (double)(p->task.chunks - 1) *
-                                                 (nosync_s[0] - least.micro_s));
+        step_s = fmax(step_s,
+                      least.both_s + (double)(p->task.chunks - 1) * (nosync_s[0] - least.micro_s));
     }
     return step_s;
 }

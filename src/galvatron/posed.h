@@ -44,7 +44,8 @@ int calc_galvatron_type_of(const calc_galvatron_posed *posed, int stage, int kin
 
 /** Work out a task. Whole MB in compat.
  *  @return CALC_OK or CALC_ERR_NOMEM; then there is nothing to free */
-CALC_MUST_USE calc_status calc_galvatron_pose(calc_galvatron_posed *out, const calc_galvatron_case *c,
+CALC_MUST_USE calc_status calc_galvatron_pose(calc_galvatron_posed *out,
+                                              const calc_galvatron_case *c,
                                               const calc_galvatron_task *task);
 void calc_galvatron_posed_free(calc_galvatron_posed *posed);
 

@@ -97,8 +97,8 @@ static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, doub
     double sync_s[CALC_GALVATRON_STAGES];
     int at = 0;
     for (int stage = 0; stage < p->task.pp; stage++) {
-        calc_status status =
-            calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage), &s->choice[at], &remain_mb[stage]);
+        calc_status status = calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage),
+                                                  &s->choice[at], &remain_mb[stage]);
         if (status != CALC_OK) {
             return status;
         }
@@ -179,7 +179,7 @@ static int by_bound(const void *a, const void *b)
 }
 
 /* One choice of ends. `*best` is the end of s->answer, -1 at first. */
-static calc_status try_end(search *s, calc_galvatron_posed *p, int end, int *best)
+static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
 {
     double step_s;
     double remain_mb[CALC_GALVATRON_STAGES];
@@ -195,11 +195,11 @@ static calc_status try_end(search *s, calc_galvatron_posed *p, int end, int *bes
         }
         return CALC_OK;
     }
-    calc_status status = calc_galvatron_better(p, end, &s->joined);
+    calc_status status = calc_galvatron_better(p, end, need_s, &s->joined);
     if (status != CALC_OK) {
         return status == CALC_ERR_RULE ? CALC_OK : status;
     }
-    if (s->joined.bound_s < s->joined.step_s) {
+    if (s->joined.bound_s < fmin(s->joined.step_s, need_s)) {
         s->bound_s = fmin(s->bound_s, s->joined.bound_s / (double)p->task.gbsz);
     }
     if (s->joined.step_s < limit_s) {
@@ -221,7 +221,7 @@ static calc_status solve_ends(search *s, calc_galvatron_posed *p, ends_entry *li
         if (list[i].bound_s > limit_s) {
             break;
         }
-        calc_status status = try_end(s, p, list[i].end, best);
+        calc_status status = try_end(s, p, list[i].end, limit_s, best);
         if (status != CALC_OK) {
             return status;
         }
@@ -318,6 +318,32 @@ static calc_status list_tasks(search *s)
     return status;
 }
 
+/* Upstream's answer where the default's is not proven and takes longer. */
+static calc_status take_whole(const calc_galvatron_request *request,
+                              const calc_galvatron_profiles *profiles, calc_galvatron_found *out)
+{
+    calc_galvatron_request whole = *request;
+    whole.compat = true;
+    calc_galvatron_found *found = malloc(sizeof *found);
+    if (!found) {
+        return CALC_ERR_NOMEM;
+    }
+    calc_status status = calc_galvatron_search(&whole, profiles, found);
+    calc_galvatron_answer *a = &found->best;
+    if (status == CALC_OK && a->feasible) {
+        a->step_s = calc_galvatron_judge_s(request, profiles, a, &a->reshard_s);
+        a->throughput = (double)a->task.gbsz / a->step_s;
+        for (int i = 0; i < a->task.pp; i++) {
+            a->remain_mb[i] += out->limit_mb - found->limit_mb;
+        }
+        if (a->throughput > out->best.throughput) {
+            out->best = *a;
+        }
+    }
+    free(found);
+    return status;
+}
+
 calc_status calc_galvatron_search(const calc_galvatron_request *request,
                                   const calc_galvatron_profiles *profiles,
                                   calc_galvatron_found *out)
@@ -340,6 +366,7 @@ calc_status calc_galvatron_search(const calc_galvatron_request *request,
     calc_status status = list_tasks(s);
     if (out->best.feasible && s->bound_s < sample_s(&out->best) * (1 - ROUNDING)) {
         out->proven = false;
+        status = status == CALC_OK ? take_whole(request, profiles, out) : status;
         out->gap = 1 - s->bound_s / sample_s(&out->best);
     }
     free(s);

@@ -1,8 +1,8 @@
 /** @file search.h  Galvatron's search: the strategy of every layer, and of embedding and head, that
- *  takes least for a sample. In compat its answer is upstream's, with its budget rule, whole MB, the
- *  objective of its dynamic programme and the order in which equal ones come (docs/layers.md). Else
- *  the step itself is made least, with the time that re-sharding takes, in a budget that grows with
- *  memory: an answer is never worse than compat's. */
+ *  takes least for a sample. In compat its answer is upstream's, with its budget rule, whole MB,
+ * the objective of its dynamic programme and the order in which equal ones come (docs/layers.md).
+ * Else the step itself is made least, with the time that re-sharding takes, in a budget that grows
+ * with memory: an answer is never worse than compat's. */
 #ifndef CALC_GALVATRON_SEARCH_H
 #define CALC_GALVATRON_SEARCH_H
 
@@ -53,8 +53,9 @@ typedef struct calc_galvatron_found {
     int solved;                   /**< of them; the others cannot be better */
     double limit_mb;              /**< what layers, ends and buffers of a stage may hold */
     double reserve_mb;            /**< kept from them */
-    double unlimited_s;  /**< no sample takes less, even if memory did not bind; INFINITY: no tasks */
-    double least_mb;     /**< with a lower limit nothing fits; INFINITY: no tasks */
+    double
+        unlimited_s; /**< no sample takes less, even if memory did not bind; INFINITY: no tasks */
+    double least_mb; /**< with a lower limit nothing fits; INFINITY: no tasks */
 } calc_galvatron_found;
 
 /** Search.

@@ -48,8 +48,7 @@ int calc_galvatron_strategies(const calc_galvatron_request *r, int pp, bool ends
     for (int tp = 1; tp <= ranks && within(tp, r->max_tp_deg); tp *= 2) {
         for (int sp = 1; sp <= (tp > 1 ? 1 : ranks) && within(sp, r->max_sp_deg); sp *= 2) {
             /* dp is what is left, so that it falls as cp rises: upstream sorts by cp first. */
-            for (int cp = 1; (int64_t)tp * sp * cp <= ranks && within(cp, r->max_cp_deg);
-                 cp *= 2) {
+            for (int cp = 1; (int64_t)tp * sp * cp <= ranks && within(cp, r->max_cp_deg); cp *= 2) {
                 calc_galvatron_strategy s = {
                     .pp = pp, .tp = tp, .sp = sp, .cp = cp, .dp = (int)(ranks / tp / sp / cp)};
                 count = add_types(r, s, ends, out, count);
@@ -104,8 +103,8 @@ static int add_stages(const calc_galvatron_request *r, calc_galvatron_task task,
                       calc_galvatron_task *out, int count)
 {
     int64_t layers = calc_galvatron_layer_count(r);
-    int64_t most = least(least(calc_galvatron_world(r), least(layers, task.chunks)),
-                         CALC_GALVATRON_STAGES);
+    int64_t most =
+        least(least(calc_galvatron_world(r), least(layers, task.chunks)), CALC_GALVATRON_STAGES);
     for (int pp = 1; pp <= most && within(pp, r->max_pp_deg); pp *= 2) {
         task.pp = pp;
         if (calc_galvatron_strategies(r, pp, true, NULL) > 0) {
@@ -119,8 +118,7 @@ int calc_galvatron_tasks(const calc_galvatron_request *r, calc_galvatron_task *o
 {
     int count = 0;
     int64_t scale = r->bsz_scale > 0 ? r->bsz_scale : 1;
-    int64_t first = r->settle_bsz > 0 ? r->settle_bsz
-                                      : (r->min_bsz > scale ? r->min_bsz : scale);
+    int64_t first = r->settle_bsz > 0 ? r->settle_bsz : (r->min_bsz > scale ? r->min_bsz : scale);
     int64_t last = r->settle_bsz > 0 ? r->settle_bsz : r->max_bsz;
     for (int64_t gbsz = first; gbsz <= last; gbsz += scale) {
         bool settled = r->settle_chunk > 0;

@@ -285,10 +285,10 @@ static void fill_costs(programme *p)
         for (int s = 0; s < p->candidates; s++) {
             *intra_s++ = posed->cost[type * posed->strategies + p->candidate[s]].sync_s;
             for (int b = 0; b < p->candidates; b++) {
-                *inter_s++ = b == s ? 0
-                                    : calc_galvatron_transition(
-                                          &posed->c, &posed->layer[p->candidate[b]],
-                                          &posed->layer[p->candidate[s]], type);
+                *inter_s++ =
+                    b == s ? 0
+                           : calc_galvatron_transition(&posed->c, &posed->layer[p->candidate[b]],
+                                                       &posed->layer[p->candidate[s]], type);
             }
         }
     }

@@ -5,6 +5,9 @@
 
 #include "base/buffer.h"
 
+/* Rounding of sums, as a share. */
+static const double ROUNDING = 1e-12;
+
 typedef struct near_list {
     calc_layerwise_core core;
     calc_layerwise_front *out;
@@ -20,9 +23,8 @@ static void keep(calc_layerwise_search *search, const calc_layerwise_answer *ans
         return;
     }
     calc_layerwise_point *grown =
-        out->count < n->most
-            ? calc_grown(out->point, out->count, &n->capacity, sizeof *out->point)
-            : NULL;
+        out->count < n->most ? calc_grown(out->point, out->count, &n->capacity, sizeof *out->point)
+                             : NULL;
     if (!grown) {
         n->no_memory = out->count < n->most;
         out->proven = false;
@@ -47,6 +49,7 @@ bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight,
     }
     calc_layerwise_core_make(&n->core, stage, CALC_LAYERWISE_EVERY_OPTION, micro_weight,
                              sync_weight);
+    double best_s = micro_weight * best.micro_s + sync_weight * best.sync_s;
     n->out = out;
     n->most = most;
     n->capacity = 0;
@@ -54,7 +57,7 @@ bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight,
     calc_layerwise_search search = {
         .core = &n->core,
         .alpha = 1,
-        .limit = micro_weight * best.micro_s + sync_weight * best.sync_s + slack_s,
+        .limit = best_s + slack_s + ROUNDING * fabs(best_s),
         .tie_bytes = INFINITY,
         .all = true,
         .found = keep,
