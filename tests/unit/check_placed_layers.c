@@ -104,6 +104,46 @@ START_TEST(layers_of_parts_of_stages_are_as_recompute_blocks)
 }
 END_TEST
 
+static void resolves(const char *assignment, int64_t blocks)
+{
+    shipped_case before = c;
+    set(assignment);
+    run(&c);
+    calc_resolve(&c.app, &c.system, &c.exec);
+    ck_assert_msg(c.exec.layers.count == 0 ? c.exec.recompute_blocks == blocks : blocks == -1,
+                  "%s: %lld", assignment, (long long)c.exec.recompute_blocks);
+    c = before;
+}
+
+START_TEST(the_first_blocks_of_every_stage_are_recompute_blocks)
+{
+    const char *four = "layers={\"blocks\": [5, 15, 5, 15, 5, 15, 5, 15], "
+                       "\"activation_recompute\": [\"full\", \"none\", \"full\", \"none\", "
+                       "\"full\", \"none\", \"full\", \"none\"]}";
+    resolves(four, 5);
+    resolves("layers={\"blocks\": 80, \"activation_recompute\": \"full\"}", 0);
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"]}", -1);
+    resolves("layers={\"blocks\": [5, 15, 5, 15, 5, 15, 4, 16], "
+             "\"activation_recompute\": [\"full\", \"none\", \"full\", \"none\", "
+             "\"full\", \"none\", \"full\", \"none\"]}",
+             -1);
+    set("pipeline_par=1");
+    set("data_par=64");
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"]}", 5);
+    resolves("layers={\"blocks\": [75, 5], \"activation_recompute\": [\"none\", \"full\"]}", -1);
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"attn_only\", "
+             "\"none\"]}",
+             5);
+    set("seq_par_ag_redo=true");
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"]}", -1);
+    set("seq_par_ag_redo=false");
+    set("first_stage_blocks=0");
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"], "
+             "\"zero_stage\": [3, null]}",
+             -1);
+}
+END_TEST
+
 START_TEST(stages_and_layers_may_be_listed_together)
 {
     calc_stats a =
@@ -280,6 +320,7 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, layers_of_whole_stages_are_as_a_list_of_stages);
     tcase_add_test(tests, layers_of_parts_of_stages_are_as_recompute_blocks);
+    tcase_add_test(tests, the_first_blocks_of_every_stage_are_recompute_blocks);
     tcase_add_test(tests, stages_and_layers_may_be_listed_together);
     tcase_add_test(tests, on_two_systems_layers_are_of_that_of_their_stage);
     tcase_add_test(tests, activations_are_rearranged_where_the_split_changes);
