@@ -6,5 +6,6 @@ P="$ROOT/tests/galvatron/profiles"
     --time_profiling_path "$P/shipped_llama2-7b/computation_profiling_bf16_llama2-7b_all.json" \
     --memory_profiling_path "$P/shipped_llama2-7b" --allreduce_bandwidth_config_path "$P/shipped_hardware" \
     --p2p_bandwidth_config_path "$P/shipped_hardware" --overlap_coe_path "$P/shipped_hardware" \
-    --sp_time_path "$P/shipped_hardware" --output_config_path a/b --parallel_search --disable_cp 1 --fine_grained_mode 1
+    --sp_time_path "$P/shipped_hardware" --output_config_path a/b --parallel_search --disable_cp 1 --fine_grained_mode 1 |
+    sed 's/; [0-9]* of [0-9]* tasks solved//'
 ls a/b

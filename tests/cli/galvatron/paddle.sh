@@ -8,7 +8,8 @@ search() {
         --allreduce_coe_path "$P/shipped_hardware/allreduce_bandwidth_1nodes_8gpus_per_node.json" \
         --p2p_coe_path "$P/shipped_hardware/p2p_bandwidth_1nodes_8gpus_per_node.json" \
         --sp_time_path "$P/shipped_hardware/sp_time_1nodes_8gpus_per_node.json" \
-        --world_size 8 --min_bsz 64 --max_bsz 64 "$@"
+        --world_size 8 --min_bsz 64 --max_bsz 64 "$@" |
+        sed -e 's/; [0-9]* of [0-9]* tasks solved//' -e '/"solved"/d'
 }
 search --memory_upper_limit 60 --sp_space tp+sp
 cat configs/fine_grained_config.json
