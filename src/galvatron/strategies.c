@@ -73,7 +73,9 @@ static int64_t most_dp(const calc_galvatron_request *r, const calc_galvatron_tas
 bool calc_galvatron_allows(const calc_galvatron_request *r, const calc_galvatron_task *task,
                            const calc_galvatron_strategy *s)
 {
-    return calc_galvatron_tpsp(s) <= task->buffer_tp && s->dp <= most_dp(r, task) &&
+    /* Upstream drops samples that are left over; what trains has none. */
+    bool equal = r->compat || task->gbsz / task->chunks % s->dp == 0;
+    return equal && calc_galvatron_tpsp(s) <= task->buffer_tp && s->dp <= most_dp(r, task) &&
            (task->mode != CALC_GALVATRON_TP_ONLY || s->sp == 1) &&
            (task->mode != CALC_GALVATRON_SP_ONLY || s->tp == 1);
 }

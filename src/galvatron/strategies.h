@@ -11,7 +11,8 @@
 int calc_galvatron_strategies(const calc_galvatron_request *request, int pp, bool ends,
                               calc_galvatron_strategy *out);
 
-/** Whether a task allows a strategy of its pp. */
+/** Whether a task allows a strategy of its pp: in compat also one whose ranks would have unequal
+ *  micro-batches. */
 bool calc_galvatron_allows(const calc_galvatron_request *request, const calc_galvatron_task *task,
                            const calc_galvatron_strategy *strategy);
 

@@ -7,6 +7,8 @@
 
 #include "galvatron/cost_terms.h"
 #include "galvatron/paddle_layout.h"
+#include "galvatron/posed.h"
+#include "galvatron/strategies.h"
 #include "small_case.h"
 
 static calc_galvatron_request request;
@@ -135,6 +137,39 @@ START_TEST(ends_are_sharded_and_nothing_else_is_held)
 }
 END_TEST
 
+START_TEST(layers_have_any_stage_of_sharding)
+{
+    static calc_galvatron_strategy list[256];
+    start(1);
+    int of[3] = {0, 0, 0}, of_ends[3] = {0, 0, 0};
+    int count = calc_galvatron_strategies(&request, 1, false, list);
+    for (int i = 0; i < count; i++) {
+        of[list[i].type] += list[i].dp > 1;
+    }
+    request.default_dp_type = CALC_GALVATRON_ZERO2;
+    count = calc_galvatron_strategies(&request, 1, true, list);
+    for (int i = 0; i < count; i++) {
+        of_ends[list[i].type] += list[i].dp > 1;
+    }
+    /* tp 1, 2 and 4, plain and checkpointed; ends are not checkpointed. */
+    ck_assert(of[CALC_GALVATRON_DDP] == 6 && of[CALC_GALVATRON_ZERO2] == 6 &&
+              of[CALC_GALVATRON_ZERO3] == 6);
+    ck_assert(of_ends[CALC_GALVATRON_DDP] == 0 && of_ends[CALC_GALVATRON_ZERO2] == 3 &&
+              of_ends[CALC_GALVATRON_ZERO3] == 3);
+}
+END_TEST
+
+START_TEST(more_than_20_gb_lose_30_percent_of_them)
+{
+    start(1);
+    const double limits[][2] = {{20, 20480}, {24, 20480}, {40, 28672}, {80, 57344}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        request.memory_constraint = limits[i][0];
+        assert_near(calc_galvatron_limits_of(&request).limit_mb, limits[i][1]);
+    }
+}
+END_TEST
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 static calc_galvatron_layout layout_of(void)
@@ -205,6 +240,8 @@ int main(void)
     tcase_add_test(cases, tensor_parallelism_sends_four_all_reduces);
     tcase_add_test(cases, gradients_hide_behind_the_backward_pass_or_half_of_it);
     tcase_add_test(cases, ends_are_sharded_and_nothing_else_is_held);
+    tcase_add_test(cases, layers_have_any_stage_of_sharding);
+    tcase_add_test(cases, more_than_20_gb_lose_30_percent_of_them);
     tcase_add_test(cases, the_file_has_the_ports_keys);
     tcase_add_test(cases, the_trainer_is_told_of_the_first_layer);
     return run_cases(cases);

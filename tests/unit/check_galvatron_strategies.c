@@ -114,10 +114,26 @@ START_TEST(a_task_allows_its_modes_degrees_and_batch)
 }
 END_TEST
 
+START_TEST(ranks_have_equal_micro_batches_but_in_compat)
+{
+    calc_galvatron_request r = {.num_nodes = 1, .num_gpus_per_node = 8, .max_tp_deg = 8};
+    const calc_galvatron_task task = {
+        .gbsz = 12, .chunks = 1, .pp = 1, .mode = CALC_GALVATRON_TP_ONLY, .buffer_tp = 8};
+    const calc_galvatron_strategy eight = {.pp = 1, .tp = 1, .sp = 1, .cp = 1, .dp = 8};
+    const calc_galvatron_strategy four = {.pp = 1, .tp = 2, .sp = 1, .cp = 1, .dp = 4};
+    ck_assert(!calc_galvatron_allows(&r, &task, &eight));
+    ck_assert(calc_galvatron_allows(&r, &task, &four));
+    r.compat = true;
+    ck_assert(calc_galvatron_allows(&r, &task, &eight));
+    ck_assert(calc_galvatron_allows(&r, &task, &four));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("galvatron_strategies");
     TCase *tests = tcase_create("galvatron_strategies");
+    tcase_add_test(tests, ranks_have_equal_micro_batches_but_in_compat);
     tcase_add_test(tests, eight_gpus_have_fifty_and_twenty_five);
     tcase_add_test(tests, they_come_in_upstream_order);
     tcase_add_test(tests, tasks_are_as_many_as_upstream_had);
