@@ -1,6 +1,7 @@
 #include "layerwise/relax.h"
 
 #include <math.h>
+#include <stddef.h>
 
 enum { KINDS = CALC_LAYERWISE_KINDS };
 
@@ -18,6 +19,7 @@ static double least_of(const calc_layerwise_search *s, const calc_layerwise_used
     double bytes = 0;
     *value = 0;
     for (int k = 0; k < core->stage->kinds; k++) {
+        chosen[k] = NULL;
         double least = INFINITY;
         double least_other = INFINITY;
         for (int i = 0; i < core->items[k]; i++) {
@@ -32,7 +34,7 @@ static double least_of(const calc_layerwise_search *s, const calc_layerwise_used
                 chosen[k] = item;
             }
         }
-        if (least == INFINITY) {
+        if (!chosen[k]) {
             *value = INFINITY;
             return INFINITY;
         }

@@ -117,15 +117,15 @@ END_TEST
 START_TEST(ranks_have_equal_micro_batches_but_in_compat)
 {
     calc_galvatron_request r = {.num_nodes = 1, .num_gpus_per_node = 8, .max_tp_deg = 8};
-    const calc_galvatron_task task = {
+    const calc_galvatron_task odd = {
         .gbsz = 12, .chunks = 1, .pp = 1, .mode = CALC_GALVATRON_TP_ONLY, .buffer_tp = 8};
     const calc_galvatron_strategy eight = {.pp = 1, .tp = 1, .sp = 1, .cp = 1, .dp = 8};
     const calc_galvatron_strategy four = {.pp = 1, .tp = 2, .sp = 1, .cp = 1, .dp = 4};
-    ck_assert(!calc_galvatron_allows(&r, &task, &eight));
-    ck_assert(calc_galvatron_allows(&r, &task, &four));
+    ck_assert(!calc_galvatron_allows(&r, &odd, &eight));
+    ck_assert(calc_galvatron_allows(&r, &odd, &four));
     r.compat = true;
-    ck_assert(calc_galvatron_allows(&r, &task, &eight));
-    ck_assert(calc_galvatron_allows(&r, &task, &four));
+    ck_assert(calc_galvatron_allows(&r, &odd, &eight));
+    ck_assert(calc_galvatron_allows(&r, &odd, &four));
 }
 END_TEST
 

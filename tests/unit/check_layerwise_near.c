@@ -39,7 +39,7 @@ START_TEST(every_one_is_told_once)
     int many = 0;
     for (int round = 0; round < 1500; round++) {
         layerwise_draw(&c, &rng);
-        double slack_s = calc_rng_below(&rng, 4) / 2.0;
+        double slack_s = calc_rng_below(&rng, 24) / 2.0;
         double least_s = INFINITY;
         for (int i = 0; i < c.sequences; i++) {
             if (c.sequence[i].bytes <= c.stage.budget_bytes) {
