@@ -2,7 +2,9 @@
 
 #include <stdio.h>
 
-enum { GPUS_MAX = 65536 };
+#include "galvatron/search.h"
+
+enum { GPUS_MAX = 65536, BATCHES_MAX = 100000000 /* of all batches together */ };
 
 calc_galvatron_request calc_galvatron_request_default(void)
 {
@@ -42,6 +44,12 @@ static bool check_layers(const calc_galvatron_request *r, char *why, size_t size
             }
         }
     }
+    int64_t layers = calc_galvatron_layer_count(r);
+    if (layers > CALC_GALVATRON_LAYERS) {
+        snprintf(why, size, "num_layers: %lld are more than %d, which are searched at most",
+                 (long long)layers, CALC_GALVATRON_LAYERS);
+        return false;
+    }
     return true;
 }
 
@@ -65,6 +73,14 @@ static bool check_batch(const calc_galvatron_request *r, char *why, size_t size)
                  "max_bsz: %lld is below the first batch, %lld, the larger of min_bsz and "
                  "bsz_scale: raise it, or give settle_bsz",
                  (long long)r->max_bsz, (long long)first);
+        return false;
+    }
+    int64_t batches = (r->max_bsz - first) / r->bsz_scale + 1;
+    if (r->settle_bsz < 1 && batches > BATCHES_MAX / r->max_bsz) {
+        snprintf(why, size,
+                 "max_bsz: %lld batches up to %lld are too many to search: raise bsz_scale, or "
+                 "give settle_bsz",
+                 (long long)batches, (long long)r->max_bsz);
         return false;
     }
     if (r->settle_bsz > 0 && r->settle_chunk > 0 && r->settle_bsz % r->settle_chunk != 0) {

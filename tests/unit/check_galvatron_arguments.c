@@ -308,7 +308,7 @@ START_TEST(mistakes_have_a_place_and_a_hint)
           "\"num_nodes\"?");
     fails("search_engine:\n  batch_size_info:\n    settle_bsz: 0\n",
           "a.yaml:3:5: search_engine.batch_size_info.settle_bsz: expected a whole number from 1 to "
-          "1000000000, or -1, found \"0\"");
+          "100000000, or -1, found \"0\"");
     fails("search_engine:\n  hardware_info:\n    num_nodes: {a: 1}\n",
           "a.yaml:3:17: unknown argument of hardware_info \"num_nodes.a\"\n  hint: did you mean "
           "\"num_nodes\"?");

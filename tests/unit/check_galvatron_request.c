@@ -34,6 +34,13 @@ START_TEST(a_model_has_layers)
     ck_assert(good(&r));
     r.layers[0].seq_len = 0;
     refuses(&r, "seq_length is missing: the model has none to search for");
+    r = llama();
+    r.types = 2;
+    r.layers[0].layer_num = 512;
+    r.layers[1] = r.layers[0];
+    ck_assert(good(&r));
+    r.layers[1].layer_num = 513;
+    refuses(&r, "num_layers: 1025 are more than 1024, which are searched at most");
     r.types = 0;
     refuses(&r, "num_layers is missing: the model has none to search for");
 }
@@ -60,6 +67,15 @@ START_TEST(there_is_a_batch)
                 "raise it, or give settle_bsz");
     r.settle_bsz = 4;
     ck_assert(good(&r));
+    r.settle_bsz = -1;
+    r.bsz_scale = 1;
+    r.min_bsz = 1;
+    r.max_bsz = 10000;
+    ck_assert(good(&r));
+    r.max_bsz = 10001;
+    refuses(&r, "max_bsz: 10001 batches up to 10001 are too many to search: raise bsz_scale, or "
+                "give settle_bsz");
+    r.settle_bsz = 4;
     r.settle_chunk = 4;
     ck_assert(good(&r));
     r.settle_chunk = 3;

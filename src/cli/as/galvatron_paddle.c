@@ -44,11 +44,11 @@ static const char *const offs[] = {"0", "1", NULL};
     X(GRAIN, "--search_granularity", "WORD", TEXT, .choices = grains, .preset = "fine-grained",    \
       .doc = "layers may differ, or not")                                                          \
     X(WORLD, "--world_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8", .doc = "GPUs")       \
-    X(MIN_BATCH, "--min_bsz", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "8",                       \
+    X(MIN_BATCH, "--min_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
       .doc = "first global batch")                                                                 \
-    X(MAX_BATCH, "--max_bsz", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "8",                       \
+    X(MAX_BATCH, "--max_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
       .doc = "last global batch")                                                                  \
-    X(STEP, "--bsz_step", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "8",                           \
+    X(STEP, "--bsz_step", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                           \
       .doc = "step between them")                                                                  \
     X(MAX_TP, "--max_tp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
       .doc = "largest degree of tensor parallelism, and of Ulysses")                               \
