@@ -180,7 +180,7 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
         size_t options = pp * CALC_GALVATRON_TYPES * ((size_t)p->strategies + 1);
         p->option = malloc(options * sizeof *p->option);
     }
-    if (!p->cost || !p->ends_cost || !p->stage || !p->option) {
+    if (!p->layer || !p->end || !p->cost || !p->ends_cost || !p->stage || !p->option) {
         calc_galvatron_posed_free(p);
         return CALC_ERR_NOMEM;
     }

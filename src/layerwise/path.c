@@ -11,7 +11,7 @@ typedef struct passage {
     int count, group[PICKS];
     double cost_s[SUBSETS][PICKS]; /* [groups that were visited][last of them] */
     int16_t from[SUBSETS]
-               [PICKS]; /* the one before it; in the first place: last of the kind before */
+                [PICKS]; /* the one before it; in the first place: last of the kind before */
 } passage;
 
 static int members(uint32_t mask, int *group)
