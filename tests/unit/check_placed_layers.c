@@ -1,5 +1,6 @@
 /* Layers that are listed, in the stages of a pipeline. */
 #include "model/stages/placed_layers.h"
+#include "model/timeline.h"
 
 #include <check.h>
 #include <math.h>
@@ -264,6 +265,40 @@ START_TEST(the_parts_of_a_step_add_up)
 }
 END_TEST
 
+static double sum_of(const double parts[CALC_TIMELINE_PARTS])
+{
+    double sum = 0;
+    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+        ck_assert(parts[i] >= 0);
+        sum += parts[i];
+    }
+    return sum;
+}
+
+START_TEST(so_do_the_parts_of_a_timeline)
+{
+    static calc_timeline t;
+    set("pipeline_interleaving=5");
+    set("layers={\"blocks\": [30, 50], \"tensor_par\": [8, 4], \"activation_recompute\": "
+        "[\"none\", \"full\"], \"ends\": {\"zero_stage\": 3}}");
+    run(&c);
+    calc_timeline_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &t);
+    int rearranged = 0;
+    for (int stage = 0; stage < 4; stage++) {
+        for (int chunk = 0; chunk < 5; chunk++) {
+            calc_schedule_pass pass = calc_timeline_pass_of(&t, stage, chunk);
+            calc_timeline_spent spent;
+            calc_timeline_spent_of(&t, stage, chunk, &spent);
+            near_to("forward", sum_of(spent.fw_s), pass.fw_s, ROUNDING);
+            near_to("backward", sum_of(spent.bw_s), pass.bw_s, ROUNDING);
+            near_to("weights", sum_of(spent.wgrad_s), pass.wgrad_s, ROUNDING);
+            rearranged += spent.fw_s[CALC_TIMELINE_RESHARD] > 0;
+        }
+    }
+    ck_assert_int_eq(rearranged, 2); /* behind the embedding, and after 30 layers */
+}
+END_TEST
+
 START_TEST(a_network_that_one_strategy_does_not_fit_on_is_told)
 {
     set("rank_order=networks");
@@ -326,6 +361,7 @@ int main(void)
     tcase_add_test(tests, activations_are_rearranged_where_the_split_changes);
     tcase_add_test(tests, the_ends_have_a_strategy_of_their_own);
     tcase_add_test(tests, the_parts_of_a_step_add_up);
+    tcase_add_test(tests, so_do_the_parts_of_a_timeline);
     tcase_add_test(tests, a_network_that_one_strategy_does_not_fit_on_is_told);
     tcase_add_test(tests, a_stage_has_a_slice_for_each_of_its_strategies);
     suite_add_tcase(suite, tests);
