@@ -4,6 +4,7 @@
 #define CALC_GALVATRON_REQUEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { CALC_GALVATRON_TYPES = 4 /**< kinds of layers, one after the other */ };
@@ -31,6 +32,12 @@ typedef enum calc_galvatron_memory_mode {
     CALC_GALVATRON_MEMORY_STATIC,
     CALC_GALVATRON_MEMORY_SEQUENCE
 } calc_galvatron_memory_mode;
+
+/** Whose cost model. */
+typedef enum calc_galvatron_dialect {
+    CALC_GALVATRON_UPSTREAM,
+    CALC_GALVATRON_PADDLE /**< the port in PaddleNLP: paddle.h */
+} calc_galvatron_dialect;
 
 /** Equal layers. */
 typedef struct calc_galvatron_layers {
@@ -65,11 +72,17 @@ typedef struct calc_galvatron_request {
     bool fine_grained; /**< fine_grained_mode: layers may differ */
     double debug_costmodel_coe;
     /* calc's own */
+    calc_galvatron_dialect dialect;
     bool compat; /**< budget rule, whole MB, objective and ties as upstream has them */
 } calc_galvatron_request;
 
 /** All of its defaults; no layers. */
 calc_galvatron_request calc_galvatron_request_default(void);
+
+/** Whether there is anything to search: layers, GPUs whose number is a power of two, a batch, and
+ *  options that do not contradict one another.
+ *  @param why  filled with what is wrong and what would help, if it is not */
+bool calc_galvatron_request_check(const calc_galvatron_request *request, char *why, size_t size);
 
 /** How one layer, or the embedding and head together, is split over the ranks. tp and sp are never
  *  both above 1. */

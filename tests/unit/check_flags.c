@@ -14,14 +14,16 @@ static const char *const sizes[] = {"small", "large", NULL};
     X(COUNT, "--gbs", "N", WHOLE, .lo = 1, .hi = 100, .doc = "c")                                  \
     X(CHECK, "-check", "YES|NO", BOOL, .preset = "yes", .doc = "d")                                \
     X(SIZE, "--size", "SIZE", TEXT, .choices = sizes, .doc = "e")                                  \
-    X(SWITCH, "--quiet", NULL, BOOL, .doc = "f")
+    X(SWITCH, "--quiet", NULL, BOOL, .doc = "f")                                                   \
+    X(LONE, "--shard", "0|1", TEXT, .lone = true, .doc = "g")
 
 enum { FLAGS(CALC_FLAG_NUMBER_OF) };
 static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
 static const calc_as_tool tool = {.planner = "planner", .program = "program", .flags = rows};
 
-/* Words with blanks between them. */
-static bool parse(calc_flags *flags, const char *line)
+static const calc_as_tool with_file = {.planner = "planner", .flags = rows, .file = "FILE"};
+
+static bool parse_for(calc_flags *flags, const calc_as_tool *of, const char *line)
 {
     static char text[256];
     const char *words[16];
@@ -30,8 +32,44 @@ static bool parse(calc_flags *flags, const char *line)
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
         words[count++] = word;
     }
-    return calc_flags_parse(flags, &tool, count, words);
+    return calc_flags_parse(flags, of, count, words);
 }
+
+/* Words with blanks between them. */
+static bool parse(calc_flags *flags, const char *line)
+{
+    return parse_for(flags, &tool, line);
+}
+
+START_TEST(a_value_may_be_left_out_where_it_says_true)
+{
+    calc_flags f;
+    ck_assert(parse(&f, "--yaml_path a --shard 0 --gbs 7"));
+    ck_assert_str_eq(calc_flags_text(&f, FLAG_LONE), "0");
+    ck_assert(parse(&f, "--yaml_path a --shard --gbs 7"));
+    ck_assert_str_eq(calc_flags_text(&f, FLAG_LONE), "true");
+    ck_assert_double_eq(calc_flags_number(&f, FLAG_COUNT), 7);
+    ck_assert(parse(&f, "--yaml_path a --shard=0"));
+    ck_assert_str_eq(calc_flags_text(&f, FLAG_LONE), "0");
+    ck_assert(parse(&f, "--yaml_path a --shard"));
+    ck_assert_str_eq(calc_flags_text(&f, FLAG_LONE), "true");
+}
+END_TEST
+
+START_TEST(one_file_is_taken_by_programs_that_have_one)
+{
+    calc_flags f;
+    ck_assert(parse_for(&f, &with_file, "--gbs 7 search.yaml --yaml_path a"));
+    ck_assert_str_eq(f.file, "search.yaml");
+    ck_assert_double_eq(calc_flags_number(&f, FLAG_COUNT), 7);
+    ck_assert(parse_for(&f, &with_file, "--yaml_path a"));
+    ck_assert_ptr_null(f.file);
+    ck_assert(!parse_for(&f, &with_file, "--yaml_path a b c"));
+    ck_assert_str_eq(f.complaint, "unexpected argument \"c\"");
+    ck_assert(!parse(&f, "--yaml_path a b"));
+    ck_assert_str_eq(f.complaint, "unexpected argument \"b\"");
+}
+END_TEST
 
 START_TEST(values_follow_or_are_joined_and_the_last_counts)
 {
@@ -114,6 +152,8 @@ int main(void)
     Suite *suite = suite_create("flags");
     TCase *tc = tcase_create("flags");
     tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, a_value_may_be_left_out_where_it_says_true);
+    tcase_add_test(tc, one_file_is_taken_by_programs_that_have_one);
     tcase_add_test(tc, values_follow_or_are_joined_and_the_last_counts);
     tcase_add_test(tc, what_is_not_given_is_preset_or_nothing);
     tcase_add_test(tc, truths_are_spelt_in_ten_ways);

@@ -122,6 +122,8 @@ static bool take(calc_flags *out, const char *word, const char *next, bool *took
             return complain(out, "%s takes no value", flag->name);
         }
         value = "true";
+    } else if (!value && flag->lone && (!next || strncmp(next, "--", 2) == 0)) {
+        value = "true";
     } else if (!value) {
         if (!next) {
             return complain(out, "%s needs a value: %s", flag->name, flag->value);
@@ -147,6 +149,10 @@ bool calc_flags_parse(calc_flags *out, const calc_as_tool *tool, size_t count,
         if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
             out->help = true;
             return true;
+        }
+        if (word[0] != '-' && tool->file && !out->file) {
+            out->file = word;
+            continue;
         }
         if (word[0] != '-') {
             return complain(out, "unexpected argument \"%.100s\"", word);
@@ -223,8 +229,9 @@ calc_exit calc_flags_help(const calc_as_tool *tool)
     calc_errors errors = {0};
     calc_output *out;
     if (calc_output_open(&out, "-", &errors) == CALC_OK) {
-        calc_output_printf(out, "Usage: calc %s [FLAG]...\n\n",
-                           calc_as_tool_name(tool, name, sizeof name));
+        calc_output_printf(out, "Usage: calc %s %s%s%s[FLAG]...\n\n",
+                           calc_as_tool_name(tool, name, sizeof name), tool->file ? "[" : "",
+                           tool->file ? tool->file : "", tool->file ? "] " : "");
         calc_help_wrapped(out, tool->detail, 0);
         calc_output_printf(out, "\nFlags, as %s has them:\n", tool->theirs);
         bool ours = false;

@@ -23,6 +23,7 @@ typedef struct calc_flag {
     const char *preset;         /**< value if it is not given; NULL: none */
     bool needed;                /**< must be given */
     bool unused;                /**< accepted, without effect here; .doc says why */
+    bool lone;                  /**< its value may be left out: then "true" */
     bool ours;                  /**< calc has it, the program does not; those come last */
     double lo, hi;              /**< range of numbers */
     const char *const *choices; /**< values allowed, NULL at the end; NULL: any */
@@ -46,16 +47,18 @@ typedef struct calc_as_tool {
     const char *detail;  /**< a paragraph */
     const calc_flag *flags;
     const char *const *examples; /**< command lines, NULL at the end */
+    const char *file; /**< what a word without a dash says, once: "FILE"; NULL: none may */
     calc_exit (*run)(const calc_flags *flags);
 } calc_as_tool;
 
-enum { CALC_FLAGS_MAX = 40 /**< of a program */ };
+enum { CALC_FLAGS_MAX = 80 /**< of a program */ };
 
 /** What was given; borrows the texts. */
 struct calc_flags {
     const calc_as_tool *tool;
     const char *value[CALC_FLAGS_MAX]; /**< by row; its preset, or NULL, if it is not given */
     bool given[CALC_FLAGS_MAX];
+    const char *file;    /**< the word that is no flag; NULL: there is none */
     bool help;           /**< -h or --help: show the help and do nothing else */
     char complaint[512]; /**< what is wrong with the words, one line */
 };

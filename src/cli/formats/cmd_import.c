@@ -7,20 +7,22 @@
 #include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/read.h"
+#include "galvatron/layout.h"
 #include "io/json_save.h"
 #include "io/text.h"
 #include "io/utf8.h"
 
 enum { SHOWN = 20 /* ignored keys that are named */ };
 
-static const char *const sources[] = {"megatron",    "mindspeed",   "nemo",      "megatron-bridge",
-                                      "mindformers", "paddle",      "deepspeed", "torchtitan",
-                                      "hf",          "huggingface", NULL};
+static const char *const sources[] = {"megatron",    "mindspeed", "nemo",        "megatron-bridge",
+                                      "mindformers", "paddle",    "deepspeed",   "torchtitan",
+                                      "galvatron",   "hf",        "huggingface", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(FROM, "from", "FRAMEWORK",                                                                   \
       .doc =                                                                                       \
-          "whose options or file; without: hf for a config.json of Hugging Face, else megatron",   \
+          "whose options or file; without: hf for a config.json of Hugging Face, galvatron for "   \
+          "one of its strategy files, else megatron",                                              \
       .choices = sources)                                                                          \
     X(APP, "app", "FILE",                                                                          \
       .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
@@ -109,6 +111,23 @@ static calc_status convert_hf(const request *r, const char *name, const calc_tex
                              : status;
 }
 
+/* A strategy file of Galvatron's search. */
+static calc_status convert_galvatron(const request *r, const char *name, const calc_text *text,
+                                     calc_errors *errors)
+{
+    const char *layout = calc_opt_value(r->args, OPT_EXE);
+    calc_galvatron_notes notes = {0};
+    calc_exec exec;
+    calc_status status =
+        calc_galvatron_exec_read(&exec, text->data, text->length, name, r->procs, &notes, errors);
+    for (int i = 0; i < notes.count; i++) {
+        tell_remark(NULL, notes.text[i]);
+    }
+    exec.seq_size = status == CALC_OK ? r->seq_size : 0;
+    return status == CALC_OK ? write_document(CALC_KIND_EXEC, &exec, layout ? layout : "-", errors)
+                             : status;
+}
+
 static calc_status convert(const request *r, const calc_import *import, calc_errors *errors)
 {
     calc_app app;
@@ -163,18 +182,36 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
     return status;
 }
 
-static calc_status convert_file(request *r, bool *misused, calc_errors *errors)
+/* Whose file it is: said, or seen. */
+static const char *source_of(const request *r, const calc_text *text)
+{
+    return r->from                                              ? r->from
+           : calc_hf_is_text(text->data, text->length)          ? "hf"
+           : calc_galvatron_layout_is(text->data, text->length) ? "galvatron"
+                                                                : "megatron";
+}
+
+/* @param misused  what an option that is given would need, which the file has not; else NULL */
+static calc_status convert_file(request *r, const char **misused, calc_errors *errors)
 {
     const char *name = r->args->argument[0];
     calc_text text = {0};
     calc_status status = calc_text_read(&text, name, errors);
     if (status == CALC_OK) {
-        bool hf = r->from ? r->from[0] == 'h' : calc_hf_is_text(text.data, text.length);
-        *misused = hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE));
-        r->from = r->from ? r->from : "megatron";
-        status = *misused ? CALC_OK
-                 : hf     ? convert_hf(r, name, &text, errors)
-                          : convert_settings(r, name, &text, errors);
+        r->from = source_of(r, &text);
+        bool hf = r->from[0] == 'h';
+        bool galvatron = r->from[0] == 'g';
+        if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {
+            *misused = "a configuration of Hugging Face says nothing of a layout: --exe and "
+                       "--procs are not for it";
+        } else if (galvatron && calc_opt_value(r->args, OPT_APP)) {
+            *misused = "a strategy file of Galvatron says nothing of the model: --app is not for "
+                       "it";
+        }
+        status = *misused    ? CALC_OK
+                 : hf        ? convert_hf(r, name, &text, errors)
+                 : galvatron ? convert_galvatron(r, name, &text, errors)
+                             : convert_settings(r, name, &text, errors);
     }
     calc_text_free(&text);
     return status;
@@ -183,16 +220,14 @@ static calc_status convert_file(request *r, bool *misused, calc_errors *errors)
 static calc_exit import_request(request *r)
 {
     calc_errors errors = {0};
-    bool misused = false;
+    const char *misused = NULL;
     if (r->options) {
         r->from = r->from ? r->from : "megatron";
     }
     calc_status status =
         r->options ? convert_settings(r, NULL, NULL, &errors) : convert_file(r, &misused, &errors);
     if (misused) {
-        return calc_complain_usage(r->args->command,
-                                   "a configuration of Hugging Face says nothing of a layout: "
-                                   "--exe and --procs are not for it");
+        return calc_complain_usage(r->args->command, misused);
     }
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_no_memory(&errors);
@@ -245,7 +280,8 @@ const calc_command calc_cmd_import = {
     .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
               "another framework, and writes the layout they describe, and the model if --app is "
               "given. The config.json of a model of Hugging Face is known without --from: what is "
-              "written is the model. Options that "
+              "written is the model; so is a strategy file of Galvatron, galvatron_config_*.json. "
+              "Options that "
               "do not change time or memory, or that calc does not know, are named on standard "
               "error. Nothing in a script is executed.",
     .args = rows,

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/hf.h"
+#include "galvatron/layout.h"
 #include "spec/field.h"
 
 /* Room for any of the three structs. */
@@ -42,10 +43,24 @@ static calc_status load_hf(calc_input *input, calc_app *app, calc_errors *errors
     return calc_hf_read_text(&hf, input->text.data, input->text.length, app, errors);
 }
 
+/* The execution of a strategy file of Galvatron's search. */
+static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_errors *errors)
+{
+    calc_galvatron_notes notes = {0};
+    input->foreign = true;
+    calc_status status = calc_galvatron_exec_read(exec, input->text.data, input->text.length,
+                                                  input->path, 0, &notes, errors);
+    for (int i = 0; i < notes.count; i++) {
+        tell_on(input->path, notes.text[i]);
+    }
+    return status;
+}
+
 calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
                             calc_errors *errors)
 {
     calc_text_free(&input->text);
+    input->foreign = false;
     calc_find_name(argument, input->name, sizeof input->name);
     calc_status status = calc_find(kind, argument, input->path, errors);
     if (status == CALC_OK) {
@@ -62,6 +77,10 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
     if (kind == CALC_KIND_APP && calc_hf_is_text(input->text.data, input->text.length)) {
         *errors = before;
         return load_hf(input, object, errors);
+    }
+    if (kind == CALC_KIND_EXEC && calc_galvatron_layout_is(input->text.data, input->text.length)) {
+        *errors = before;
+        return load_galvatron(input, object, errors);
     }
     calc_kind other = kind_of_text(&input->text);
     if (other != CALC_KIND_NONE) {
@@ -161,6 +180,9 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     }
     if (!fine) {
         return calc_errors_first(errors);
+    }
+    if (inputs->input[CALC_KIND_EXEC].foreign) {
+        calc_galvatron_exec_attention(&inputs->app, &inputs->exec);
     }
     calc_field_ref *where = calloc(set_count + 1, sizeof *where);
     if (!where) {

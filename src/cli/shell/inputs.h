@@ -23,6 +23,7 @@ typedef struct calc_input {
     char path[CALC_FIND_PATH_MAX];
     char name[256]; /**< for people */
     calc_text text; /**< owned */
+    bool foreign;   /**< another planner's: what it does not say of attention, the model does */
 } calc_input;
 
 typedef struct calc_inputs {
@@ -48,7 +49,8 @@ CALC_MUST_USE calc_status calc_inputs_stages(calc_exec *exec, const calc_system 
                                              calc_errors *errors);
 
 /** Read and parse one document. What `input` held is freed: start with {0}. A model may also be a
- *  configuration of Hugging Face: what is said of it goes to standard error.
+ *  configuration of Hugging Face, and an execution a strategy file of Galvatron: what is said of
+ *  them goes to standard error.
  *  @param object  a calc_app, calc_system or calc_exec, by kind
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,

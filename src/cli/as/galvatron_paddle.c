@@ -1,0 +1,285 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/as/files.h"
+#include "cli/as/galvatron.h"
+#include "cli/as/tools.h"
+#include "cli/shell/complain.h"
+#include "galvatron/arguments.h"
+#include "galvatron/paddle_layout.h"
+
+static const char *const time_modes[] = {"static", "batch", "sequence", NULL};
+static const char *const memory_modes[] = {"static", "sequence", NULL};
+static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
+static const char *const grains[] = {"fine-grained", "coarse-grained", NULL};
+static const char *const spaces[] = {"tp", "tp+sp", NULL};
+static const char *const formats[] = {"text", "json", NULL};
+static const char *const offs[] = {"0", "1", NULL};
+
+#define FLAGS(X)                                                                                   \
+    X(TIME_MODE, "--time_profile_mode", "MODE", TEXT, .choices = time_modes, .preset = "static",   \
+      .doc = "how times follow from the profile")                                                  \
+    X(MEMORY_MODE, "--memory_profile_mode", "MODE", TEXT, .choices = memory_modes,                 \
+      .also = "--profile_mode", .preset = "static", .doc = "how memory follows from the profile")  \
+    X(TYPES, "--num_layertype", "N", WHOLE, .lo = 1, .hi = CALC_GALVATRON_TYPES, .preset = "1",    \
+      .doc = "types of layers")                                                                    \
+    X(HIDDEN, "--hidden_size_list", "N[,N]...", TEXT, .needed = true, .doc = "width of each type") \
+    X(LAYERS, "--layernum_list", "N[,N]...", TEXT, .needed = true, .doc = "layers of each type")   \
+    X(SEQ, "--seqlen_list", "N[,N]...", TEXT, .needed = true, .doc = "tokens of a sequence")       \
+    X(PROFILED, "--profile_gpu_num", "N", WHOLE, .lo = 1, .hi = 65536,                             \
+      .doc = "GPUs of the profiles; those of --world_size")                                        \
+    X(TIME, "--time_profile_data_path", "FILE", TEXT, .needed = true,                              \
+      .doc = "computation_profiling_*.json")                                                       \
+    X(MEMORY, "--memory_profile_data_path", "FILE", TEXT, .needed = true,                          \
+      .doc = "memory_profiling_*.json")                                                            \
+    X(OVERLAP, "--overlap_coe_path", "FILE", TEXT, .needed = true,                                 \
+      .doc = "overlap_coefficient.json")                                                           \
+    X(ALLREDUCE, "--allreduce_coe_path", "FILE", TEXT, .needed = true,                             \
+      .doc = "allreduce_bandwidth_*.json")                                                         \
+    X(P2P, "--p2p_coe_path", "FILE", TEXT, .needed = true, .doc = "p2p_bandwidth_*.json")          \
+    X(COLLECTIVES, "--sp_time_path", "FILE", TEXT, .needed = true, .doc = "sp_time_*.json")        \
+    X(GRAIN, "--search_granularity", "WORD", TEXT, .choices = grains, .preset = "fine-grained",    \
+      .doc = "layers may differ, or not")                                                          \
+    X(WORLD, "--world_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8", .doc = "GPUs")       \
+    X(MIN_BATCH, "--min_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
+      .doc = "first global batch")                                                                 \
+    X(MAX_BATCH, "--max_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
+      .doc = "last global batch")                                                                  \
+    X(STEP, "--bsz_step", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                           \
+      .doc = "step between them")                                                                  \
+    X(MAX_TP, "--max_tp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
+      .doc = "largest degree of tensor parallelism, and of Ulysses")                               \
+    X(MAX_PP, "--max_pp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
+      .doc = "most stages")                                                                        \
+    X(PRECISION, "--mixed_precision_type", "WORD", TEXT, .choices = precisions, .preset = "bf16",  \
+      .doc = "number format")                                                                      \
+    X(LIMIT, "--memory_upper_limit", "GB", NUMBER, .lo = 1, .hi = 65536, .preset = "24",           \
+      .doc = "memory of a GPU, in GB of 1,024 MB; over 20, 30 % are reserved")                     \
+    X(SPACE, "--sp_space", "WORD", TEXT, .choices = spaces, .preset = "tp",                        \
+      .doc = "tensor parallelism, or Ulysses too")                                                 \
+    X(LAYER_COUNT, "--layernum", "N", WHOLE, .lo = 1, .hi = 4000,                                  \
+      .doc = "layers; those of --layernum_list")                                                   \
+    X(NO_SDP, "--disable_sdp", "0|1", TEXT, .choices = offs, .preset = "0", .doc = "no stage 3")   \
+    X(NO_VTP, "--disable_vtp", "0|1", TEXT, .choices = offs, .preset = "0",                        \
+      .doc = "embedding and head are not split")                                                   \
+    X(PARALLEL, "--parallel_search", "0|1", TEXT, .unused = true,                                  \
+      .doc = "without effect: the search needs no helpers")                                        \
+    X(LOG, "--log_dir", "DIR", TEXT, .unused = true, .doc = "without effect: there is no log")     \
+    X(OUT, "--output_path", "DIR", TEXT, .ours = true, .preset = "configs",                        \
+      .doc = "folder of fine_grained_config.json")                                                 \
+    X(FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text", .ours = true,      \
+      .doc = "what is printed")
+
+enum { FLAGS(CALC_FLAG_NUMBER_OF) };
+static const calc_flag rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+static const char *const examples[] = {
+    "calc as galvatron-paddle --hidden_size_list 5120 --layernum_list 72 --seqlen_list 32768 "
+    "--world_size 64 --memory_upper_limit 95 --time_profile_mode sequence ...",
+    NULL};
+
+typedef struct task {
+    const calc_flags *flags;
+    calc_galvatron_arguments arguments;
+    calc_galvatron_profiles profiles;
+    calc_galvatron_found found;
+    calc_galvatron_layout layout;
+    char file[CALC_AS_PATH_SIZE];
+} task;
+
+/* ---- What is asked --------------------------------------------------------------------------- */
+
+static int word(const calc_flags *f, int row)
+{
+    int i = 0;
+    while (strcmp(rows[row].choices[i], calc_flags_text(f, row)) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static int64_t count(const calc_flags *f, int row)
+{
+    return (int64_t)calc_flags_number(f, row);
+}
+
+/* Lists of sizes, as the arguments of the search take them. */
+static bool take_lists(task *t, char *complaint, size_t size)
+{
+    static const struct {
+        int row;
+        const char *name;
+    } lists[] = {
+        {FLAG_HIDDEN, "hidden_size"}, {FLAG_LAYERS, "num_layers"}, {FLAG_SEQ, "seq_length"}};
+    char why[400];
+    for (size_t i = 0; i < 3; i++) {
+        const calc_galvatron_argument *at = calc_galvatron_argument_rows;
+        while (strcmp(at->name, lists[i].name) != 0) {
+            at++;
+        }
+        if (!calc_galvatron_arguments_set(
+                &t->arguments, at, calc_flags_text(t->flags, lists[i].row), why, sizeof why)) {
+            snprintf(complaint, size, "%s: %s", rows[lists[i].row].name, why);
+            return false;
+        }
+    }
+    if (t->arguments.num_layers.count != count(t->flags, FLAG_TYPES)) {
+        snprintf(complaint, size, "--layernum_list: %d values, and --num_layertype says %lld",
+                 t->arguments.num_layers.count, (long long)count(t->flags, FLAG_TYPES));
+        return false;
+    }
+    return true;
+}
+
+static void take_request(task *t)
+{
+    enum { NODE = 8 };
+    const calc_flags *f = t->flags;
+    calc_galvatron_request *r = &t->arguments.request;
+    int64_t world = count(f, FLAG_WORLD);
+    r->dialect = CALC_GALVATRON_PADDLE;
+    r->num_gpus_per_node = world < NODE ? world : NODE;
+    r->num_nodes = world % r->num_gpus_per_node == 0 ? world / r->num_gpus_per_node : 0;
+    r->memory_constraint = calc_flags_number(f, FLAG_LIMIT);
+    r->default_dp_type = CALC_GALVATRON_ZERO2;
+    r->pipeline_type = CALC_GALVATRON_PIPEDREAM_FLUSH;
+    r->mixed_precision = (calc_galvatron_precision)word(f, FLAG_PRECISION);
+    r->time_profile_mode = (calc_galvatron_time_mode)word(f, FLAG_TIME_MODE);
+    r->memory_profile_mode = (calc_galvatron_memory_mode)word(f, FLAG_MEMORY_MODE);
+    r->min_bsz = count(f, FLAG_MIN_BATCH);
+    r->max_bsz = count(f, FLAG_MAX_BATCH);
+    r->bsz_scale = count(f, FLAG_STEP);
+    r->max_tp_deg = r->max_sp_deg = count(f, FLAG_MAX_TP);
+    r->max_pp_deg = count(f, FLAG_MAX_PP);
+    r->disable_sp = word(f, FLAG_SPACE) == 0;
+    r->disable_fsdp = word(f, FLAG_NO_SDP);
+    r->disable_embedding_lmhead_tp = r->disable_embedding_lmhead_sp = word(f, FLAG_NO_VTP);
+    r->fine_grained = word(f, FLAG_GRAIN) == 0;
+    strcpy(t->arguments.model_size, "llama");
+}
+
+/* What is said twice must be the same. */
+static bool check_twins(const task *t, char *complaint, size_t size)
+{
+    const calc_flags *f = t->flags;
+    int64_t world = count(f, FLAG_WORLD);
+    if ((world & (world - 1)) != 0) {
+        snprintf(complaint, size, "--world_size: %lld is not a power of two", (long long)world);
+        return false;
+    }
+    int64_t layers = 0;
+    for (int i = 0; i < t->arguments.num_layers.count; i++) {
+        layers += t->arguments.num_layers.of[i];
+    }
+    if (f->given[FLAG_PROFILED] && count(f, FLAG_PROFILED) != count(f, FLAG_WORLD)) {
+        snprintf(complaint, size, "--profile_gpu_num: %lld, and --world_size is %lld",
+                 (long long)count(f, FLAG_PROFILED), (long long)count(f, FLAG_WORLD));
+        return false;
+    }
+    if (f->given[FLAG_LAYER_COUNT] && count(f, FLAG_LAYER_COUNT) != layers) {
+        snprintf(complaint, size, "--layernum: %lld, and --layernum_list has %lld",
+                 (long long)count(f, FLAG_LAYER_COUNT), (long long)layers);
+        return false;
+    }
+    return true;
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+static calc_status write_file(task *t, calc_errors *errors)
+{
+    const char *folder = calc_flags_text(t->flags, FLAG_OUT);
+    calc_output *out;
+    calc_as_path(folder, CALC_GALVATRON_PADDLE_FILE, t->file);
+    calc_status status = calc_as_make_folder(folder, errors);
+    status = status ? status : calc_output_open(&out, t->file, errors);
+    if (status == CALC_OK) {
+        calc_galvatron_paddle_write(&t->layout, out);
+        status = calc_output_close(out, errors);
+    }
+    return status;
+}
+
+static calc_status show(const task *t, calc_errors *errors)
+{
+    bool feasible = t->found.best.feasible;
+    bool json = strcmp(calc_flags_text(t->flags, FLAG_FORMAT), "json") == 0;
+    const calc_galvatron_shown shown = {&t->arguments.request, &t->profiles, &t->found,
+                                        feasible ? &t->layout : NULL, feasible ? t->file : NULL};
+    calc_output *out;
+    calc_status status = calc_output_open(&out, "-", errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    (json ? calc_galvatron_show_json : calc_galvatron_show)(&shown, out);
+    if (feasible && !json) {
+        calc_output_text(out, "\nOptions of the trainer:\n");
+        calc_galvatron_paddle_options(&t->layout, out);
+    }
+    status = calc_output_close(out, errors);
+    calc_galvatron_tell(&shown, "galvatron-paddle");
+    if (feasible && !calc_galvatron_paddle_uniform(&t->layout)) {
+        fprintf(stderr, "calc as galvatron-paddle: layers differ; options of the trainer are those "
+                        "of the first one: --search_granularity coarse-grained finds what it can "
+                        "do\n");
+    }
+    return status;
+}
+
+static calc_status answer(task *t, calc_errors *errors)
+{
+    const calc_flags *f = t->flags;
+    const calc_galvatron_paths paths = {
+        calc_flags_text(f, FLAG_TIME),      calc_flags_text(f, FLAG_MEMORY),
+        calc_flags_text(f, FLAG_ALLREDUCE), calc_flags_text(f, FLAG_P2P),
+        calc_flags_text(f, FLAG_OVERLAP),   calc_flags_text(f, FLAG_COLLECTIVES)};
+    const calc_galvatron_request *r = &t->arguments.request;
+    calc_status status = calc_galvatron_profiles_load(&t->profiles, r, &paths, errors);
+    if (status == CALC_OK) {
+        status = calc_errors_status(errors, calc_galvatron_search(r, &t->profiles, &t->found));
+    }
+    if (status == CALC_OK && t->found.best.feasible) {
+        calc_galvatron_layout_answer(r, &t->found.best, &t->layout);
+        status = write_file(t, errors);
+    }
+    return status ? status : show(t, errors);
+}
+
+static calc_exit run(const calc_flags *flags)
+{
+    char complaint[512];
+    calc_errors errors = {0};
+    task *t = calloc(1, sizeof *t);
+    if (!t) {
+        calc_errors_no_memory(&errors);
+        return calc_complain_errors(&errors);
+    }
+    t->flags = flags;
+    calc_galvatron_arguments_start(&t->arguments);
+    take_request(t);
+    calc_exit code;
+    if (take_lists(t, complaint, sizeof complaint) && check_twins(t, complaint, sizeof complaint) &&
+        calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)) {
+        calc_flags_tell_unused(flags);
+        (void)!answer(t, &errors);
+        code = calc_complain_errors(&errors);
+    } else {
+        code = calc_flags_complain(flags, complaint);
+    }
+    free(t);
+    return code;
+}
+
+const calc_as_tool calc_as_galvatron_paddle = {
+    .planner = "galvatron-paddle",
+    .theirs = "search_dist.py of the port in PaddleNLP",
+    .summary = "the same for PaddleNLP, with the cost model of its port",
+    .detail =
+        "Finds how each layer is split over GPUs, sharded and recomputed, with the profiles "
+        "and the cost model of PaddleNLP's port of Galvatron, writes fine_grained_config.json "
+        "and prints the options of the trainer that follow from it.",
+    .flags = rows,
+    .examples = examples,
+    .run = run};

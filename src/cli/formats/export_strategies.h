@@ -1,0 +1,16 @@
+/** @file export_strategies.h  `calc export --to galvatron`: the strategy file that Galvatron trains
+ *  from. */
+#ifndef CALC_CLI_FORMATS_EXPORT_STRATEGIES_H
+#define CALC_CLI_FORMATS_EXPORT_STRATEGIES_H
+
+#include "calc.h"
+
+/** Write it. What training will not take is said on standard error.
+ *  @param path     of the file, "-" for standard output
+ *  @param refused  set if such a file cannot say the layout: the reason is on standard error
+ *  @return CALC_OK, or the status of the first error that was added */
+CALC_MUST_USE calc_status calc_export_strategies(const calc_app *app, const calc_exec *exec,
+                                                 const char *path, bool *refused,
+                                                 calc_errors *errors);
+
+#endif

@@ -1,0 +1,3 @@
+"$CALC" as galvatron --help
+"$CALC" as galvatron search --help
+"$CALC" as galvatron-paddle --help

@@ -1,0 +1,469 @@
+/* Galvatron's file of strategies: written, read, and as an execution. */
+#include "galvatron/layout.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/text.h"
+#include "small_case.h"
+#include "spec/layer_list.h"
+
+static calc_galvatron_layout s;
+static calc_galvatron_notes notes;
+
+static calc_status read_text(const char *text, const char *name, int64_t world, calc_errors *errors)
+{
+    *errors = (calc_errors){0};
+    notes = (calc_galvatron_notes){0};
+    return calc_galvatron_layout_read(&s, text, strlen(text), name, world, &notes, errors);
+}
+
+static void reads(const char *text)
+{
+    calc_errors errors;
+    calc_status status = read_text(text, "a.json", 0, &errors);
+    ck_assert_msg(status == CALC_OK, "%s", errors.item[0].text);
+}
+
+static void fails(const char *text, const char *printed)
+{
+    calc_errors errors;
+    char line[1024];
+    ck_assert_int_ne(read_text(text, "a.json", 0, &errors), CALC_OK);
+    ck_assert_int_gt(errors.count, 0);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
+}
+
+static calc_text written(void)
+{
+    calc_output *out;
+    calc_text text = {0};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, &errors), CALC_OK);
+    calc_galvatron_layout_write(&s, out);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    return text;
+}
+
+/* ---- Files that upstream wrote --------------------------------------------------------------- */
+
+static const struct {
+    const char *folder, *file, *runs;
+} cases[] = {
+    {"01_llama2-7b_1x8_36G_bsz16", "llama2-7b_1nodes_8gpus_per_node_36GB_bf16",
+     "20 1-1-8f-c, 12 1-1-8f"},
+    {"02_llama2-7b_1x8_24G_bsz64", "llama2-7b_1nodes_8gpus_per_node_24GB_bf16",
+     "8 4-1-2-c, 5 4-2*-1-c, 3 4-2*-1, 3 4-2*-1-c, 5 4-2*-1, 1 4-2*-1-c, 7 4-2*-1"},
+    {"04_llama2-7b_1x4_40G_bsz32", "llama2-7b_1nodes_4gpus_per_node_40GB_bf16",
+     "15 2-2*-1-c, 1 2-2*-1, 13 2-2*-1-c, 3 2-2*-1"},
+    {"06_fixture_seq8192_1x8_36G_bsz64_chunk32",
+     "llama_search_1nodes_8gpus_per_node_36GB_bf16_bsz64", "14 1-4*-2f-c, 12 1-4*-2f, 2 1-4*-2"},
+    {"10_fixture_static_gpipe_ddp_nosp_notp_1x8_40G",
+     "llama_static_1nodes_8gpus_per_node_40GB_bf16_[tp_off]", "22 1-1-8f-c, 10 1-1-8f"},
+    {"17_t5-3B_twolayertypes_1x8_12G_bsz64", "t5-3B_1nodes_8gpus_per_node_12GB_bf16_bsz64_[tp_off]",
+     "13 1-1-8f-c, 1 1-1-8f, 32 1-1-8f-c, 2 1-1-8f"},
+    {"20_llama2-7b_1x8_20G_bsz64_chunk8", "llama2-7b_1nodes_8gpus_per_node_20GB_bf16",
+     "16 2-2*-2-c, 13 2-2*-2f-c, 1 2-2*-2-c, 2 2-2*-2f"},
+};
+
+static calc_text file_of(int i, char path[512])
+{
+    calc_text text = {0};
+    calc_errors errors = {0};
+    snprintf(path, 512, "%s/galvatron/%s/galvatron_config_%s.json", CALC_TEST_DATA, cases[i].folder,
+             cases[i].file);
+    ck_assert_int_eq(calc_text_read(&text, path, &errors), CALC_OK);
+    return text;
+}
+
+/* Its bytes, but for the key that training reads. */
+START_TEST(files_are_upstreams_to_the_byte)
+{
+    char path[512], added[64];
+    calc_errors errors;
+    calc_text theirs = file_of(_i, path);
+    ck_assert(calc_galvatron_layout_is(theirs.data, theirs.length));
+    ck_assert_int_eq(read_text(theirs.data, path, 0, &errors), CALC_OK);
+    calc_text ours = written();
+    size_t ending = (size_t)snprintf(added, sizeof added, ",\n    \"vocab_sdp\": %d\n}",
+                                     s.ends.type == CALC_GALVATRON_ZERO3);
+    ck_assert_uint_eq(ours.length, theirs.length - 2 + ending);
+    ck_assert_str_eq(ours.data + ours.length - ending, added);
+    ck_assert_mem_eq(ours.data, theirs.data, theirs.length - 2);
+    calc_text_free(&ours);
+    calc_text_free(&theirs);
+}
+END_TEST
+
+START_TEST(runs_are_what_upstream_printed)
+{
+    char path[512], list[512] = "", one[CALC_GALVATRON_STRATEGY_SIZE];
+    calc_errors errors;
+    calc_text text = file_of(_i, path);
+    ck_assert_int_eq(read_text(text.data, path, 0, &errors), CALC_OK);
+    for (int at = 0, run; at < s.layers; at += run) {
+        run = calc_galvatron_layout_run(&s, at, s.layers);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%d %s", at ? ", " : "", run,
+                 calc_galvatron_strategy_text(&s.layer[at], one));
+    }
+    ck_assert_str_eq(list, cases[_i].runs);
+    calc_text_free(&text);
+}
+END_TEST
+
+START_TEST(names_are_upstreams)
+{
+    calc_galvatron_request r = calc_galvatron_request_default();
+    char name[CALC_GALVATRON_NAME_SIZE];
+    snprintf(r.model, sizeof r.model, "m");
+    ck_assert_str_eq(calc_galvatron_layout_name(&r, name),
+                     "galvatron_config_m_1nodes_8gpus_per_node_24GB_bf16.json");
+    r.settle_bsz = 64;
+    r.disable_dp = r.disable_tp = r.disable_pp = r.disable_fsdp = r.disable_ckpt = true;
+    r.disable_sp = true;
+    r.mixed_precision = CALC_GALVATRON_FP32;
+    r.memory_constraint = 79.5;
+    ck_assert_str_eq(calc_galvatron_layout_name(&r, name),
+                     "galvatron_config_m_1nodes_8gpus_per_node_79.5GB_fp32_bsz64_"
+                     "[dp_tp_pp_fsdp_ckpt_off].json");
+}
+END_TEST
+
+#define FILE_OF(more)                                                                              \
+    "{\"pp_deg\": 2, \"tp_sizes_enc\": \"2,2,4,1\", \"tp_consecutive_flags\": \"1,1,1,1\",\n"      \
+    "\"dp_types_enc\": \"0,1,0,1\", \"use_sp\": \"0,0,1,0\", \"checkpoint\": \"1,0,0,0\",\n"       \
+    "\"global_bsz\": 32, \"chunks\": 4, \"world_size\": 8, \"pp_division\": \"1,3\",\n"            \
+    "\"pipeline_type\": \"pipedream_flush\", \"default_dp_type\": \"zero2\"" more "}"
+
+START_TEST(every_key_is_read)
+{
+    reads(FILE_OF(", \"vtp\": 4, \"vsp\": 1, \"vocab_sdp\": 1, \"embed_sdp\": 0"));
+    ck_assert_int_eq(s.world, 8);
+    ck_assert_int_eq(s.pp, 2);
+    ck_assert_int_eq(s.gbsz, 32);
+    ck_assert_int_eq(s.chunks, 4);
+    ck_assert_int_eq(s.layers, 4);
+    ck_assert_int_eq(s.division[1], 3);
+    ck_assert_int_eq(s.pipeline_type, CALC_GALVATRON_PIPEDREAM_FLUSH);
+    char text[CALC_GALVATRON_STRATEGY_SIZE];
+    ck_assert_str_eq(calc_galvatron_strategy_text(&s.layer[0], text), "2-2*-2-c");
+    ck_assert_str_eq(calc_galvatron_strategy_text(&s.layer[1], text), "2-2*-2f");
+    ck_assert_str_eq(calc_galvatron_strategy_text(&s.layer[2], text), "2-4*-1-sp");
+    ck_assert_str_eq(calc_galvatron_strategy_text(&s.layer[3], text), "2-1-4f");
+    ck_assert_str_eq(calc_galvatron_strategy_text(&s.ends, text), "2-4*-1f-sp");
+    ck_assert_int_eq(notes.count, 1);
+    ck_assert_str_eq(notes.text[0], "vocab_sdp and embed_sdp differ: vocab_sdp counts");
+}
+END_TEST
+
+START_TEST(what_is_absent_is_trainings_default)
+{
+    reads("{\"pp_deg\": 2, \"tp_sizes_enc\": \"1,2,2\", \"tp_consecutive_flags\": \"1,1,0\", "
+          "\"dp_types_enc\": \"0,0,0\", \"global_bsz\": 8, \"chunks\": 1, \"world_size\": 4}");
+    ck_assert_int_eq(s.pipeline_type, CALC_GALVATRON_GPIPE);
+    ck_assert_int_eq(s.default_dp_type, CALC_GALVATRON_DDP);
+    ck_assert_int_eq(s.division[0], 1);
+    ck_assert_int_eq(s.division[1], 2);
+    ck_assert(s.ends.tp == 1 && s.ends.sp == 1 && s.ends.cp == 1 && s.ends.dp == 2);
+    ck_assert_int_eq(notes.count, 1); /* strided groups */
+}
+END_TEST
+
+#define OLD                                                                                        \
+    "{\"pp_deg\": 1, \"tp_sizes_enc\": \"1\", \"tp_consecutive_flags\": \"1\", "                   \
+    "\"dp_types_enc\": \"1\", \"global_bsz\": 16, \"chunks\": 1, \"embed_sdp\": 1}"
+
+START_TEST(the_name_of_a_file_says_how_many_gpus_there_are)
+{
+    calc_errors errors;
+    ck_assert_int_eq(
+        read_text(OLD, "x/galvatron_config_m_2nodes_8gpus_per_node_36GB_bf16.json", 0, &errors),
+        CALC_OK);
+    ck_assert_int_eq(s.world, 16);
+    ck_assert_int_eq(s.layer[0].dp, 16);
+    ck_assert_int_eq(notes.count, 2);
+    ck_assert_int_eq(read_text(OLD, "a.json", 4, &errors), CALC_OK);
+    ck_assert_int_eq(s.world, 4);
+    fails(OLD, "a.json: world_size is missing: how many GPUs there are\n  hint: add it, or convert "
+               "the file with calc import --procs N");
+}
+END_TEST
+
+START_TEST(mistakes_are_at_their_place)
+{
+    fails("{\"pp_deg\": 1}", "a.json: world_size is missing: how many GPUs there are\n  hint: add "
+                             "it, or convert the file with calc import --procs N");
+    fails("{\"world_size\": 8}", "a.json: pp_deg is missing");
+    fails("{\"world_size\": 8, \"pp_deg\": 0}",
+          "a.json:1:29: pp_deg: expected a whole number from 1 to 256, found \"0\"");
+    fails(FILE_OF(", \"pp_deg\": 1.5"),
+          "a.json:4:75: pp_deg: expected a whole number from 1 to 256, found \"1.5\"");
+    fails(FILE_OF(", \"use_sp\": \"0,0\""),
+          "a.json:4:76: use_sp: 2 values beside 4 of tp_sizes_enc\n  hint: a value for each layer");
+    fails(FILE_OF(", \"use_sp\": \"0,0,2,0\""),
+          "a.json:4:80: use_sp: expected 0 or 1, found \"2\"");
+    fails(FILE_OF(", \"checkpoint\": \"0,0,,0\""),
+          "a.json:4:84: checkpoint: expected 0 or 1, found \"\"");
+    fails(FILE_OF(", \"tp_sizes_enc\": \"1,1,1,3\""),
+          "a.json:4:82: tp_sizes_enc: layer 4: pp_deg 2 * 3 does not divide 8 GPUs");
+    fails(FILE_OF(", \"vtp\": 8"), "a.json:4:72: vtp: pp_deg 2 * 8 does not divide 8 GPUs");
+    fails(FILE_OF(", \"pp_division\": \"2,1\""),
+          "a.json:4:81: pp_division: 2 stages with 3 layers, not 2 with 4");
+    fails(FILE_OF(", \"pp_division\": \"4\""),
+          "a.json:4:81: pp_division: 1 stages with 4 layers, not 2 with 4");
+    fails(FILE_OF(", \"pp_deg\": 8, \"tp_sizes_enc\": \"1,1,1,1\""),
+          "a.json:4:75: pp_deg: 8 stages are more than 4 layers");
+    fails(FILE_OF(", \"pipeline_type\": \"1f1b\""),
+          "a.json:4:83: pipeline_type: expected gpipe or pipedream_flush, found \"1f1b\"");
+    fails(FILE_OF(", \"default_dp_type\": \"fsdp\""),
+          "a.json:4:85: default_dp_type: expected ddp, zero2 or zero3, found \"fsdp\"");
+    fails(FILE_OF(", \"ep_sizes_enc\": \"1,1,1,2\""),
+          "a.json:4:82: ep_sizes_enc: experts of layers that differ are not read: all must be 1");
+    fails("{\"pp_deg\": 1,}", "a.json:1:13: a comma with nothing between it and \"}\"\n  hint: "
+                              "remove the comma");
+}
+END_TEST
+
+START_TEST(other_texts_are_no_such_file)
+{
+    static const char *const texts[] = {
+        "", "{}", "[1]", "{\"pp_deg\": 1}", "{\"tp_sizes_enc\": \"1\"", "pp_deg: 1"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        ck_assert(!calc_galvatron_layout_is(texts[i], strlen(texts[i])));
+    }
+    ck_assert(calc_galvatron_layout_is(OLD, strlen(OLD)));
+}
+END_TEST
+
+/* global_bsz % (world / pp / min(tp, vtp) / min(cp)) */
+START_TEST(training_wants_a_multiple)
+{
+    reads(FILE_OF(", \"vtp\": 4"));
+    ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 4);
+    for (int i = 0; i < s.layers; i++) {
+        s.layer[i].tp = 4;
+    }
+    ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 1);
+    s.ends.tp = s.ends.sp = 1;
+    ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 4);
+}
+END_TEST
+
+START_TEST(context_parallelism_is_written)
+{
+    reads(FILE_OF(", \"cp_sizes_enc\": \"2,2,1,4\", \"vcp\": 2"));
+    calc_text text = written();
+    const char *ending = "    \"embed_sdp\": 0,\n    \"cp_sizes_enc\": \"2,2,1,4\",\n    \"vcp\": "
+                         "2,\n    \"vocab_sdp\": 0\n}";
+    ck_assert_ptr_nonnull(strstr(text.data, ending));
+    char one[CALC_GALVATRON_STRATEGY_SIZE];
+    ck_assert_str_eq(calc_galvatron_strategy_text(&s.layer[0], one), "2-2*x2-1-c");
+    calc_text_free(&text);
+}
+END_TEST
+
+/* ---- As an execution ------------------------------------------------------------------------- */
+
+static calc_exec exec_of(const char *text)
+{
+    calc_exec exec;
+    calc_errors errors = {0};
+    reads(text);
+    calc_status status = calc_galvatron_layout_exec(&s, &exec, &errors);
+    ck_assert_msg(status == CALC_OK, "%s", errors.item[0].text);
+    return exec;
+}
+
+START_TEST(layers_become_a_list)
+{
+    calc_exec e = exec_of(FILE_OF(", \"vtp\": 4, \"vsp\": 1, \"vocab_sdp\": 1"));
+    ck_assert_int_eq(e.num_procs, 8);
+    ck_assert_int_eq(e.pipeline_par, 2);
+    ck_assert_int_eq(e.strategy.tensor_par, 2);
+    ck_assert_int_eq(e.strategy.data_par, 2);
+    ck_assert_int_eq(e.batch_size, 32);
+    ck_assert_int_eq(e.microbatch_size, 4);
+    ck_assert_int_eq(e.pipeline_schedule, CALC_PIPELINE_SCHEDULE_1F1B);
+    ck_assert_int_eq(e.strategy.datatype, CALC_DATATYPE_BFLOAT16);
+    ck_assert_int_eq(e.rank_order, CALC_RANK_ORDER_TP_CP_EP_DP_PP);
+    ck_assert_int_eq(e.layers.count, 4);
+    ck_assert_int_eq(calc_layer_list_blocks(&e.layers), 4);
+    const calc_layer_strategy first = {2, 1, -1, -1, 2, CALC_ACTIVATION_RECOMPUTE_FULL, 0};
+    const calc_layer_strategy second = {2, 1, -1, -1, 3, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
+    const calc_layer_strategy third = {
+        1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES, 2, CALC_ACTIVATION_RECOMPUTE_NONE, 0};
+    const calc_layer_strategy ends = {1, 4, -1, CALC_CONTEXT_PAR_TYPE_ULYSSES, 3, -1, 0};
+    ck_assert(calc_layer_list_alike(&e.layers.run[0].strategy, &first));
+    ck_assert(calc_layer_list_alike(&e.layers.run[1].strategy, &second));
+    ck_assert(calc_layer_list_alike(&e.layers.run[2].strategy, &third));
+    ck_assert(calc_layer_list_alike(&e.layers.ends, &ends));
+    ck_assert_int_eq(e.stages.count, 2);
+    ck_assert_int_eq(e.stages.run[0].blocks, 1);
+    ck_assert_int_eq(e.stages.run[1].blocks, 3);
+}
+END_TEST
+
+#define UNIFORM(tp, zero, more)                                                                    \
+    "{\"pp_deg\": 1, \"tp_sizes_enc\": \"" tp "," tp "\", \"tp_consecutive_flags\": \"1,1\", "     \
+    "\"dp_types_enc\": \"" zero "," zero "\", \"global_bsz\": 16, \"chunks\": 2, "                 \
+    "\"world_size\": 4" more "}"
+
+START_TEST(equal_layers_are_listed_too)
+{
+    calc_exec e = exec_of(UNIFORM("2", "1", ", \"vtp\": 2, \"vocab_sdp\": 1"));
+    ck_assert_int_eq(e.layers.count, 1);
+    ck_assert_int_eq(e.layers.run[0].blocks, 2); /* a model with others is a mistake */
+    ck_assert_int_eq(e.layers.run[0].strategy.zero_stage, 3);
+    ck_assert_int_eq(e.stages.count, 0);
+    ck_assert_int_eq(e.strategy.tensor_par, 2);
+    ck_assert(e.strategy.data_par_overlap);
+    ck_assert_int_eq(e.microbatch_size, 4);
+    ck_assert_int_eq(e.pipeline_schedule, CALC_PIPELINE_SCHEDULE_GPIPE);
+    e = exec_of(UNIFORM("4", "0", ", \"vtp\": 4"));
+    ck_assert_int_eq(e.layers.run[0].strategy.zero_stage, 0);
+    ck_assert(!e.strategy.data_par_overlap);
+    ck_assert_int_eq(e.microbatch_size, 8);
+}
+END_TEST
+
+static void no_exec(const char *text, const char *expected)
+{
+    calc_exec exec;
+    calc_errors errors = {0};
+    reads(text);
+    ck_assert_int_ne(calc_galvatron_layout_exec(&s, &exec, &errors), CALC_OK);
+    ck_assert_str_eq(errors.item[0].text, expected);
+}
+
+START_TEST(batches_that_do_not_divide_are_refused)
+{
+    no_exec(UNIFORM("1", "0", ", \"global_bsz\": 6"),
+            "global_bsz 6 / chunks 2 is not whole, or not a multiple of data parallelism 4: ranks "
+            "would have unequal micro-batches");
+    no_exec(UNIFORM("1", "0", ", \"global_bsz\": 7"),
+            "global_bsz 7 / chunks 2 is not whole, or not a multiple of data parallelism 4: ranks "
+            "would have unequal micro-batches");
+    no_exec(UNIFORM("2", "0", ", \"use_sp\": \"1,1\", \"cp_sizes_enc\": \"2,2\""),
+            "a layer has Ulysses and a ring of context parallelism: calc has one of them in a "
+            "layer");
+}
+END_TEST
+
+/* But for the type that strategies would have that none has. */
+START_TEST(executions_are_written_as_they_were_read)
+{
+    char path[512];
+    calc_errors errors;
+    calc_exec exec;
+    calc_text text = file_of(_i, path);
+    ck_assert_int_eq(read_text(text.data, path, 0, &errors), CALC_OK);
+    calc_text first = written();
+    ck_assert_int_eq(calc_galvatron_layout_exec(&s, &exec, &errors), CALC_OK);
+    const calc_app app = {.num_blocks = s.layers};
+    calc_galvatron_dp type = s.default_dp_type;
+    ck_assert_int_eq(calc_galvatron_layout_from(&s, &app, &exec, &errors), CALC_OK);
+    bool any = s.ends.type != CALC_GALVATRON_ZERO3 && s.ends.dp > 1;
+    for (int i = 0; i < s.layers; i++) {
+        any = any || (s.layer[i].type != CALC_GALVATRON_ZERO3 && s.layer[i].dp > 1);
+    }
+    s.default_dp_type = any ? s.default_dp_type : type;
+    calc_text second = written();
+    ck_assert_str_eq(second.data, first.data);
+    calc_text_free(&second);
+    calc_text_free(&first);
+    calc_text_free(&text);
+}
+END_TEST
+
+static void cannot(const calc_exec *exec, const char *expected)
+{
+    const calc_app app = {.num_blocks = 8};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_galvatron_layout_from(&s, &app, exec, &errors), CALC_ERR_UNSUPPORTED);
+    ck_assert_str_eq(errors.item[0].text, expected);
+}
+
+START_TEST(what_the_file_cannot_say_is_refused)
+{
+    const calc_exec good = small_exec(2, 2, 2);
+    const calc_app app = {.num_blocks = 8};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_galvatron_layout_from(&s, &app, &good, &errors), CALC_OK);
+    ck_assert_int_eq(s.chunks, 4);
+    ck_assert_int_eq(s.layer[7].dp, 2);
+    calc_exec e = good;
+    e.training = false;
+    cannot(&e, "Galvatron's file cannot say that a model is served");
+    e = good;
+    e.pipeline_interleaving = 2;
+    cannot(&e, "Galvatron's file cannot say that stages have several chunks");
+    e = good;
+    e.pipeline_schedule = CALC_PIPELINE_SCHEDULE_ZB_H1;
+    cannot(&e, "Galvatron's file cannot say this pipeline_schedule: it has 1f1b and gpipe");
+    e = good;
+    e.recompute_blocks = 2;
+    cannot(&e, "Galvatron's file cannot say recompute_blocks: list the layers that recompute");
+    e = good;
+    e.strategy.expert_par = 2;
+    cannot(&e, "Galvatron's file cannot say expert parallelism");
+    e = good;
+    e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    cannot(&e, "Galvatron's file cannot say that parts of a layer are recomputed");
+    e = good;
+    e.strategy.context_par = 2;
+    e.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    cannot(&e, "Galvatron's file cannot say tensor parallelism and Ulysses in one layer");
+    e.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ALL_GATHER;
+    cannot(&e, "Galvatron's file cannot say this context_par_type: it has ulysses and ring");
+    e = good;
+    e.layers = (calc_layer_list){.count = 2, .ends = calc_layer_as_exec};
+    e.layers.run[0] = (calc_layer_run){4, calc_layer_as_exec};
+    e.layers.run[1] = e.layers.run[0];
+    e.layers.run[1].strategy.zero_stage = 2;
+    cannot(&e, "Galvatron's file cannot say that some layers have ZeRO-2 and others shard nothing");
+}
+END_TEST
+
+START_TEST(heads_are_the_models)
+{
+    calc_exec e = {.pipeline_par = 1};
+    const struct {
+        int64_t kv, latent;
+        calc_attention_type type;
+    } heads[] = {{0, 0, CALC_ATTENTION_TYPE_MULTIHEAD},
+                 {1, 0, CALC_ATTENTION_TYPE_MULTIQUERY},
+                 {8, 0, CALC_ATTENTION_TYPE_GROUPED_QUERY},
+                 {0, 512, CALC_ATTENTION_TYPE_MULTI_LATENT}};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const calc_app app = {.kv_heads = heads[i].kv, .kv_lora_rank = heads[i].latent};
+        calc_galvatron_exec_attention(&app, &e);
+        ck_assert_int_eq(e.strategy.attention_type, heads[i].type);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    enum { CASES = sizeof cases / sizeof *cases };
+    TCase *all = tcase_create("galvatron layout");
+    tcase_add_loop_test(all, files_are_upstreams_to_the_byte, 0, CASES);
+    tcase_add_loop_test(all, runs_are_what_upstream_printed, 0, CASES);
+    tcase_add_test(all, names_are_upstreams);
+    tcase_add_test(all, every_key_is_read);
+    tcase_add_test(all, what_is_absent_is_trainings_default);
+    tcase_add_test(all, the_name_of_a_file_says_how_many_gpus_there_are);
+    tcase_add_test(all, mistakes_are_at_their_place);
+    tcase_add_test(all, other_texts_are_no_such_file);
+    tcase_add_test(all, training_wants_a_multiple);
+    tcase_add_test(all, context_parallelism_is_written);
+    tcase_add_test(all, layers_become_a_list);
+    tcase_add_test(all, equal_layers_are_listed_too);
+    tcase_add_test(all, batches_that_do_not_divide_are_refused);
+    tcase_add_loop_test(all, executions_are_written_as_they_were_read, 0, CASES);
+    tcase_add_test(all, what_the_file_cannot_say_is_refused);
+    tcase_add_test(all, heads_are_the_models);
+    return run_cases(all);
+}
