@@ -13,6 +13,13 @@ enum {
     MOST_ANSWERS = 20000
 };
 
+/* A candidate as the last of the first layers. */
+typedef struct cell {
+    double value;   /* the least sum */
+    int32_t to;     /* the state of those before; -1: not looked at */
+    int16_t before; /* the candidate before */
+} cell;
+
 /* The first layers of a stage, with so many MB for them. */
 typedef struct state {
     int layers, mb;
@@ -33,10 +40,7 @@ typedef struct programme {
     int32_t *first; /* [layers + 1]: states */
     int32_t *place; /* [places]: states by layers and MB, open addressing; -1: none */
     size_t places;  /* a power of two */
-    /* [states][candidates], for a candidate as the last of the first layers */
-    int32_t *to;   /* the state of those before; -1: not looked at */
-    double *value; /* the least sum */
-    int16_t *back; /* the candidate before */
+    cell *cell;     /* [states][candidates] */
     size_t cells;
     bool no_memory;
 } programme;
@@ -84,15 +88,11 @@ static bool grow(programme *p)
     }
     size_t cells = p->room * (size_t)p->candidates;
     if (cells > p->cells) {
-        int32_t *to = realloc(p->to, cells * sizeof *to);
-        p->to = to ? to : p->to;
-        double *value = realloc(p->value, cells * sizeof *value);
-        p->value = value ? value : p->value;
-        int16_t *back = realloc(p->back, cells * sizeof *back);
-        p->back = back ? back : p->back;
-        if (!to || !value || !back) {
+        cell *wider = realloc(p->cell, cells * sizeof *wider);
+        if (!wider) {
             return false;
         }
+        p->cell = wider;
         p->cells = cells;
     }
     return true;
@@ -112,7 +112,7 @@ static int32_t state_of(programme *p, int layers, int mb)
         p->state[i] = (state){layers, mb, p->first[layers]};
         p->first[layers] = i;
         for (int s = 0; s < p->candidates; s++) {
-            p->to[i * p->candidates + s] = -1;
+            p->cell[i * p->candidates + s].to = -1;
         }
     }
     return p->place[place];
@@ -152,7 +152,7 @@ static void enter(programme *p, rest *r, int layers, int mb, int kind, int from)
         if (to < 0) {
             return;
         }
-        p->to[at * p->candidates + r->pick[kind][i].candidate] = to;
+        p->cell[at * p->candidates + r->pick[kind][i].candidate].to = to;
         if (i >= from) {
             r->pick[kind][i].layers--;
             enter(p, r, layers - 1, before_mb, kind, i);
@@ -176,25 +176,23 @@ static int kind_of(const programme *p, int layer)
 static void evaluate(programme *p, int32_t i, int kind, int s)
 {
     size_t n = (size_t)p->candidates;
-    size_t cell = (size_t)i * n + (size_t)s;
+    cell *at = &p->cell[(size_t)i * n + (size_t)s];
     double intra_s = p->intra_s[(size_t)kind * n + (size_t)s];
-    double least = INFINITY;
-    int from = -1;
-    if (p->to[cell] >= 0 && p->state[i].layers == 1) {
-        least = intra_s;
-    } else if (p->to[cell] >= 0) {
-        const double *before = &p->value[(size_t)p->to[cell] * n];
+    at->value = INFINITY;
+    at->before = -1;
+    if (at->to >= 0 && p->state[i].layers == 1) {
+        at->value = intra_s;
+    } else if (at->to >= 0) {
+        const cell *before = &p->cell[(size_t)at->to * n];
         const double *inter_s = &p->inter_s[((size_t)kind * n + (size_t)s) * n];
         for (size_t b = 0; b < n; b++) {
-            double value = before[b] + inter_s[b] + intra_s;
-            if (value < least) {
-                least = value;
-                from = (int)b;
+            double value = before[b].value + inter_s[b] + intra_s;
+            if (value < at->value) {
+                at->value = value;
+                at->before = (int16_t)b;
             }
         }
     }
-    p->value[cell] = least;
-    p->back[cell] = (int16_t)from;
 }
 
 static bool trace(programme *p, int *choice, double *remain_mb)
@@ -211,16 +209,16 @@ static bool trace(programme *p, int *choice, double *remain_mb)
     size_t i = (size_t)p->first[p->layers];
     size_t s = 0;
     for (size_t other = 1; other < n && p->layers; other++) {
-        s = p->value[i * n + other] < p->value[i * n + s] ? other : s;
+        s = p->cell[i * n + other].value < p->cell[i * n + s].value ? other : s;
     }
     for (int layer = p->layers - 1; layer >= 0; layer--) {
-        size_t cell = i * n + s;
+        const cell *at = &p->cell[i * n + s];
         choice[layer] = p->candidate[s];
-        if (p->to[cell] < 0) {
+        if (at->to < 0) {
             return false;
         }
-        i = (size_t)p->to[cell];
-        s = (size_t)(p->back[cell] < 0 ? 0 : p->back[cell]);
+        i = (size_t)at->to;
+        s = (size_t)(at->before < 0 ? 0 : at->before);
     }
     *remain_mb = p->state[i].mb;
     return true;
@@ -369,8 +367,6 @@ calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double 
     free(p.first);
     free(p.state);
     free(p.place);
-    free(p.to);
-    free(p.value);
-    free(p.back);
+    free(p.cell);
     return status;
 }
