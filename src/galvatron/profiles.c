@@ -80,7 +80,8 @@ static const struct {
 
 calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_file file)
 {
-    return readers[file].read(r);
+    calc_status status = readers[file].read(r);
+    return status == CALC_OK ? calc_galvatron_units_check(r, file) : status;
 }
 
 /* Times of collectives may be made up. */

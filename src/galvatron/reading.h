@@ -39,6 +39,12 @@ CALC_MUST_USE calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *
 CALC_MUST_USE calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r);
 CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r);
 
+/** Whether the numbers of a file that was read can be in the units that they should be in: no
+ *  processor is a thousand times quicker than those there are, no layer a thousand times larger
+ *  than its width says. Adds an error. */
+CALC_MUST_USE calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
+                                                     calc_galvatron_file file);
+
 /** The line of a table, through all of its points. */
 void calc_galvatron_collective_fit(calc_galvatron_collective *collective);
 

@@ -427,6 +427,76 @@ START_TEST(missing_files_and_odd_machines_are_errors)
 }
 END_TEST
 
+/* A file as a search reads it, with what it says of units. */
+static const char *say_file(calc_galvatron_file file, const calc_galvatron_request *request,
+                            const char *text)
+{
+    static calc_errors errors;
+    errors = (calc_errors){0};
+    memset(&out, 0, sizeof out);
+    const calc_galvatron_reading reading = {.request = request,
+                                            .out = &out,
+                                            .name = "f.json",
+                                            .text = text,
+                                            .length = strlen(text),
+                                            .errors = &errors};
+    calc_status status = calc_galvatron_read(&reading, file);
+    ck_assert_int_eq(status, calc_errors_first(&errors));
+    return errors.count ? words(&errors.item[0]) : "";
+}
+
+START_TEST(numbers_in_other_units_are_errors)
+{
+    calc_galvatron_request r = request_of(512);
+    r.num_gpus_per_node = 2;
+    r.max_tp_deg = 1;
+    r.time_profile_mode = CALC_GALVATRON_TIME_STATIC;
+    /* 2 * 1024^2 / 4 * 512 FLOP at 2e16 FLOP/s take 1.34e-5 ms. */
+    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_COMPUTATION, &r,
+                              "{\"layertype_0_bsz1_seq512\": 1.35e-5, "
+                              "\"layertype_other_bsz1_seq512\": 1}"),
+                     "");
+    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_COMPUTATION, &r,
+                              "{\"layertype_0_bsz1_seq512\": 1.34e-5, "
+                              "\"layertype_other_bsz1_seq512\": 1}"),
+                     "f.json: layertype_0: 1.34e-05 ms for 512 tokens of width 1024, expected at "
+                     "least 1.34218e-05 (it is in milliseconds, of one sample)");
+    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_P2P, &r, "{\"pp_size_2\": 1e5}"), "");
+    ck_assert_str_eq(say_file(CALC_GALVATRON_FILE_P2P, &r, "{\"pp_size_2\": 147e6}"),
+                     "f.json: pp_size: 1.47e+08 MB/ms, expected at most 100000 (it is in MB in a "
+                     "millisecond)");
+    ck_assert_str_eq(
+        say_file(CALC_GALVATRON_FILE_ALLREDUCE, &r, "{\"allreduce_size_2_consec_1\": 1.6e11}"),
+        "f.json: allreduce_size: 1.6e+11 MB/ms, expected at most 100000 (it is in MB in a "
+        "millisecond)");
+}
+END_TEST
+
+/* 12 times the square of the width, in MB; in KB, in GB, in bytes. */
+START_TEST(parameters_in_other_units_are_errors)
+{
+    static const struct {
+        double size;
+        bool fits;
+    } sizes[] = {{48, true}, {48 * 1024., false}, {48 / 1024., false}, {48 * 1048576., false}};
+    calc_galvatron_request r = request_of(512);
+    r.num_gpus_per_node = 1;
+    r.max_tp_deg = r.max_pp_deg = 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"layertype_0_sp\": {\"512\": {\"parameter_size\": %.17g, "
+                 "\"tp_activation_per_bsz_dict\": {\"1\": 8, \"checkpoint\": 1}}}, "
+                 "\"other_memory_pp_off_sp\": {\"512\": {\"model_states\": {\"1\": 9}, "
+                 "\"activation\": {\"1\": 2}}}}",
+                 sizes[i].size);
+        const char *said = say_file(CALC_GALVATRON_FILE_MEMORY, &r, text);
+        ck_assert_msg((said[0] == 0) == sizes[i].fits, "%g: %s", sizes[i].size, said);
+        ck_assert(sizes[i].fits || strstr(said, "the square of hidden_size 1024"));
+    }
+}
+END_TEST
+
 START_TEST(costs_say_what_they_extrapolate)
 {
     galvatron_case c;
@@ -582,6 +652,8 @@ int main(void)
     tcase_add_loop_test(tc, collectives_are_fitted_as_the_engine_does, 0, 4);
     tcase_add_test(tc, missing_times_of_collectives_follow_from_bandwidths);
     tcase_add_test(tc, missing_files_and_odd_machines_are_errors);
+    tcase_add_test(tc, numbers_in_other_units_are_errors);
+    tcase_add_test(tc, parameters_in_other_units_are_errors);
     tcase_add_test(tc, costs_say_what_they_extrapolate);
     tcase_add_test(tc, files_have_names_of_several_releases);
     tcase_add_test(tc, notes_are_said_once_and_counted_beyond_the_room);
