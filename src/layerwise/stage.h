@@ -17,7 +17,8 @@ enum {
     CALC_LAYERWISE_OPTIONS = 512, /**< of a kind */
     CALC_LAYERWISE_KINDS = 4,     /**< of layers in a stage, one after the other */
     CALC_LAYERWISE_GROUPS = 24,
-    CALC_LAYERWISE_PICKS = 8 /**< options of a kind that one answer uses, at most */
+    CALC_LAYERWISE_PICKS = 8 /**< options of a kind that one answer uses; answers of more are not
+                                  looked for (two options are enough but for rounding) */
 };
 
 /** What one layer may do. */
@@ -44,6 +45,9 @@ typedef struct calc_layerwise_stage {
      *  NULL: nothing. Symmetric, 0 on the diagonal, and no detour is shorter. */
     const double *switch_s;
     double budget_bytes; /**< of the layers together */
+    /** 1 + the group of what stands before the first and behind the last layer, so that getting
+     *  there and away costs its switch, too; 0: whatever the layers need. */
+    int before, behind;
 } calc_layerwise_stage;
 
 /** So many layers with an option. */
@@ -58,12 +62,13 @@ typedef struct calc_layerwise_point {
     calc_layerwise_pick pick[CALC_LAYERWISE_KINDS][CALC_LAYERWISE_PICKS];
 } calc_layerwise_point;
 
-/** What came of it. `proven`: no answer that fits is better than those here (front: none is outside
- *  it); else `least` bounds what there may be. Free points with free(). */
+/** What came of it. Free points with free(). */
 typedef struct calc_layerwise_front {
     size_t count;
-    calc_layerwise_point *point; /**< micro_s ascending, sync_s (curve: bytes) descending */
-    bool proven;
+    calc_layerwise_point *point; /**< micro_s (curve: weighted time) ascending, sync_s (curve: bytes)
+                                      descending; none: nothing fits */
+    bool proven;                 /**< nothing is missing; else it ended early or is thinned, with its
+                                      ends and its convex hull kept as far as `most` allows */
 } calc_layerwise_front;
 
 /** The least of micro_weight * micro_s + sync_weight * sync_s that fits. Exact. Of equal ones the

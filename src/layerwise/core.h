@@ -1,0 +1,88 @@
+/** @file core.h  What all searches of a stage share: options with two values to be made small, the
+ *  least weighted sum of them that fits, and every answer below a limit.
+ *
+ *  Only counts matter: so many layers of a kind with so many of each option. Bounds are Lagrange's.
+ *  With a price `lambda` of a byte, a layer with option i costs at least its kind's least
+ *  w + lambda * bytes, and r_i more; w = alpha x + beta y. So an answer costs at least
+ *
+ *      sum of the least + sum of r_i  -  lambda * min(budget, bytes that it may reach)  +  switches
+ *
+ *  and the counts of all but the two options that the relaxed problem mixes are mostly 0. Which
+ *  groups are used is branched on first: a group that the relaxed problem uses is either paid for,
+ *  or left out. */
+#ifndef CALC_LAYERWISE_CORE_H
+#define CALC_LAYERWISE_CORE_H
+
+#include "layerwise/stage.h"
+
+/** An option worth looking at. */
+typedef struct calc_layerwise_item {
+    double x, y, bytes;
+    int16_t option, group;
+} calc_layerwise_item;
+
+/** A stage as the search sees it. */
+typedef struct calc_layerwise_core {
+    const calc_layerwise_stage *stage;
+    int items[CALC_LAYERWISE_KINDS];
+    calc_layerwise_item item[CALC_LAYERWISE_KINDS][CALC_LAYERWISE_OPTIONS];
+    int groups; /**< 1: switches cost nothing */
+    double switch_s[CALC_LAYERWISE_GROUPS][CALC_LAYERWISE_GROUPS];
+    double x_per_switch_s;
+    int before, behind; /**< groups; -1: none */
+} calc_layerwise_core;
+
+/** Groups, a bit each, that the layers of each kind use. */
+typedef struct calc_layerwise_used {
+    uint32_t of[CALC_LAYERWISE_KINDS];
+} calc_layerwise_used;
+
+/** An answer while it is made. */
+typedef struct calc_layerwise_answer {
+    double x, y, bytes; /**< switches are in x */
+    int picks[CALC_LAYERWISE_KINDS];
+    struct {
+        int16_t item, layers;
+    } pick[CALC_LAYERWISE_KINDS][CALC_LAYERWISE_PICKS];
+} calc_layerwise_answer;
+
+/** What is looked for. */
+typedef struct calc_layerwise_search {
+    const calc_layerwise_core *core;
+    double alpha, beta; /**< weights of x and y, >= 0 */
+    double limit;       /**< answers whose weighted sum is above are of no use, */
+    double tie;         /**< nor those within this of it, or above, */
+    double tie_bytes;   /**< that hold as many bytes or more */
+    /** Told of answers that fit. May lower the limit. */
+    void (*found)(struct calc_layerwise_search *search, const calc_layerwise_answer *answer);
+    void *data;
+    int64_t nodes, most_nodes; /**< it stops there; 0: never */
+} calc_layerwise_search;
+
+typedef enum calc_layerwise_values {
+    CALC_LAYERWISE_WEIGHTED,       /**< x: the weighted time */
+    CALC_LAYERWISE_MICRO_AND_SYNC, /**< x, y: each by itself */
+    CALC_LAYERWISE_TIME_AND_BYTES  /**< x: the weighted time, y: bytes */
+} calc_layerwise_values;
+
+/** Make it: options that another of their group beats in every value are left out, groups between
+ *  which nothing is paid are one. */
+void calc_layerwise_core_make(calc_layerwise_core *core, const calc_layerwise_stage *stage,
+                              calc_layerwise_values values, double micro_weight,
+                              double sync_weight);
+
+/** Time of the shortest way through the groups.
+ *  @param order  NULL, or [kinds][PICKS]: groups of each kind in the order of that way, -1 behind
+ *                the last
+ *  @return INFINITY if a kind uses more than CALC_LAYERWISE_PICKS groups */
+double calc_layerwise_path_s(const calc_layerwise_core *core, const calc_layerwise_used *used,
+                             int (*order)[CALC_LAYERWISE_PICKS]);
+
+/** Look. @return false if it stopped before it was through */
+bool calc_layerwise_look(calc_layerwise_search *search);
+
+/** An answer in the stage's terms. */
+calc_layerwise_point calc_layerwise_point_of(const calc_layerwise_core *core,
+                                             const calc_layerwise_answer *answer);
+
+#endif

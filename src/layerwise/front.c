@@ -1,0 +1,228 @@
+/* Fronts in two values: first the corners of their convex hull, each the least weighted sum towards
+ * which a side faces; then, behind each side, all answers that may lie between its ends. */
+#include "layerwise/core.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+
+/* Ties of sums, as a share; effort at one front; answers kept before they are thinned. */
+static const double TIE = 1e-12;
+static const int64_t MOST_NODES = 2000000;
+enum { MOST_POINTS = 20000 };
+
+typedef struct front {
+    calc_layerwise_core core;
+    calc_layerwise_answer *answer; /* x ascending, y descending */
+    size_t count, capacity;
+    double from_x, to_x; /* the side that is looked at */
+    int64_t nodes;
+    bool no_memory, proven;
+} front;
+
+/* The first answer whose x is not below. */
+static size_t first_from(const front *f, double x)
+{
+    size_t low = 0;
+    size_t high = f->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (f->answer[middle].x < x) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool is_beaten(const front *f, size_t at, const calc_layerwise_answer *answer)
+{
+    return (at > 0 && f->answer[at - 1].y <= answer->y) ||
+           (at < f->count && f->answer[at].x <= answer->x && f->answer[at].y <= answer->y);
+}
+
+/* @return whether it is on the front so far */
+static bool enter(front *f, const calc_layerwise_answer *answer)
+{
+    size_t at = first_from(f, answer->x);
+    if (is_beaten(f, at, answer)) {
+        return false;
+    }
+    calc_layerwise_answer *grown =
+        calc_grown(f->answer, f->count, &f->capacity, sizeof *f->answer);
+    if (!grown) {
+        f->no_memory = true;
+        return false;
+    }
+    f->answer = grown;
+    size_t behind = at;
+    while (behind < f->count && f->answer[behind].y >= answer->y) {
+        behind++;
+    }
+    memmove(&f->answer[at + 1], &f->answer[behind], (f->count - behind) * sizeof *f->answer);
+    f->count -= behind - at;
+    f->answer[at] = *answer;
+    f->count++;
+    return true;
+}
+
+/* ---- Corners ------------------------------------------------------------------------------------- */
+
+static void keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    double value = search->alpha * answer->x + search->beta * answer->y;
+    if (value < search->limit) {
+        *(calc_layerwise_answer *)search->data = *answer;
+        search->limit = value;
+        search->tie = TIE * fabs(value);
+    }
+}
+
+/* @return the least weighted sum, with its answer; INFINITY: none below the limit */
+static double least(front *f, double alpha, double beta, double limit,
+                    calc_layerwise_answer *answer)
+{
+    calc_layerwise_search search = {
+        .core = &f->core,
+        .alpha = alpha,
+        .beta = beta,
+        .limit = limit,
+        .tie = limit < INFINITY ? TIE * fabs(limit) : 0,
+        .found = keep_least,
+        .data = answer,
+        .most_nodes = MOST_NODES,
+    };
+    f->proven &= calc_layerwise_look(&search);
+    f->nodes += search.nodes;
+    return search.limit < limit ? search.limit : INFINITY;
+}
+
+/* ---- Behind a side ------------------------------------------------------------------------------- */
+
+/* The greatest weighted sum that an answer between two neighbours may have. */
+static double greatest(const front *f, const calc_layerwise_search *search)
+{
+    double most = -INFINITY;
+    for (size_t i = first_from(f, f->from_x); i + 1 < f->count && f->answer[i].x < f->to_x; i++) {
+        most = fmax(most, search->alpha * f->answer[i + 1].x + search->beta * f->answer[i].y);
+    }
+    return most;
+}
+
+static void keep_front(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    front *f = search->data;
+    if (!enter(f, answer)) {
+        return;
+    }
+    if (f->no_memory || f->count >= MOST_POINTS) {
+        search->nodes = search->most_nodes; /* stop */
+    }
+    search->limit = greatest(f, search);
+    search->tie = TIE * fabs(search->limit);
+}
+
+static void look_behind(front *f, double alpha, double beta, double from_x, double to_x)
+{
+    if (f->no_memory || f->nodes >= MOST_NODES) {
+        f->proven = false;
+        return;
+    }
+    f->from_x = from_x;
+    f->to_x = to_x;
+    calc_layerwise_search search = {
+        .core = &f->core,
+        .alpha = alpha,
+        .beta = beta,
+        .found = keep_front,
+        .data = f,
+        .most_nodes = MOST_NODES - f->nodes,
+    };
+    search.limit = greatest(f, &search);
+    search.tie = TIE * fabs(search.limit);
+    f->proven &= calc_layerwise_look(&search);
+    f->nodes += search.nodes;
+}
+
+/* Sides are split at corners until none is in front of them, from the left to the right. */
+static void make(front *f)
+{
+    calc_layerwise_answer end;
+    if (least(f, 1, 0, INFINITY, &end) == INFINITY) {
+        return;
+    }
+    enter(f, &end);
+    least(f, 0, 1, INFINITY, &end);
+    enter(f, &end);
+    for (double left_x = f->answer[0].x; !f->no_memory;) {
+        size_t i = first_from(f, left_x);
+        if (i + 1 >= f->count) {
+            return;
+        }
+        calc_layerwise_answer left = f->answer[i];
+        calc_layerwise_answer right = f->answer[i + 1];
+        double alpha = left.y - right.y;
+        double beta = right.x - left.x;
+        double limit = alpha * left.x + beta * left.y;
+        if (least(f, alpha, beta, limit - TIE * fabs(limit), &end) < INFINITY && enter(f, &end)) {
+            left_x = fmin(left_x, end.x);
+        } else {
+            look_behind(f, alpha, beta, left.x, right.x);
+            left_x = right.x;
+        }
+    }
+}
+
+/* ---- Results ------------------------------------------------------------------------------------- */
+
+/* Every so-manieth of them, with both ends. */
+static bool write_out(front *f, size_t most, calc_layerwise_front *out)
+{
+    size_t count = f->count < most ? f->count : most;
+    out->proven = f->proven && f->count <= most;
+    out->count = 0;
+    out->point = count ? malloc(count * sizeof *out->point) : NULL;
+    if (f->no_memory || (count && !out->point)) {
+        free(out->point);
+        out->point = NULL;
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t from = count > 1 ? i * (f->count - 1) / (count - 1) : 0;
+        out->point[out->count++] = calc_layerwise_point_of(&f->core, &f->answer[from]);
+    }
+    return true;
+}
+
+static bool front_in(const calc_layerwise_stage *stage, calc_layerwise_values values,
+                     double micro_weight, double sync_weight, size_t most,
+                     calc_layerwise_front *out)
+{
+    *out = (calc_layerwise_front){0};
+    front *f = calloc(1, sizeof *f);
+    if (!f) {
+        return false;
+    }
+    calc_layerwise_core_make(&f->core, stage, values, micro_weight, sync_weight);
+    f->proven = true;
+    make(f);
+    bool done = write_out(f, most, out);
+    free(f->answer);
+    free(f);
+    return done;
+}
+
+bool calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
+                             calc_layerwise_front *out)
+{
+    return front_in(stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1, most, out);
+}
+
+bool calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
+                             double sync_weight, size_t most, calc_layerwise_front *out)
+{
+    return front_in(stage, CALC_LAYERWISE_TIME_AND_BYTES, micro_weight, sync_weight, most, out);
+}
