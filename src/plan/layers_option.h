@@ -32,7 +32,7 @@ typedef struct calc_layers_option {
     calc_layer_strategy strategy;
     int group;      /**< options of a group follow one another at no cost */
     bool ends;      /**< embedding and head may have it */
-    bool most;      /**< layers may have it and none is better in everything */
+    bool layers[2]; /**< layers of a kind may have it */
     calc_layers_part part[CALC_LAYERS_PARTS];
     double framework_bytes[2][2], framework_head_bytes;
     double message_s; /**< between stages, both ways, what is not hidden */
@@ -56,7 +56,7 @@ typedef struct calc_layers_common {
  *  @param layout  of any of them */
 calc_layers_common calc_layers_common_of(const calc_layout *layout);
 
-/** Its parts. .strategy, .group and .most are left alone.
+/** Its parts and what goes with them; the members before .part are left alone.
  *  @param layout  with that strategy everywhere */
 void calc_layers_option_of(const calc_layout *layout, calc_layers_option *out);
 

@@ -1,0 +1,243 @@
+#include "plan/layers_bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Corners of what a unit of work takes and holds: at most so many options. */
+enum { CORNERS = 2 * CALC_LAYERWISE_OPTIONS, STEPS = 40 };
+
+/* A unit of work with an option, or with several in shares. */
+typedef struct corner {
+    double s, bytes;
+} corner;
+
+/* A stage for layers that are water. */
+typedef struct water {
+    double fixed_s, room_bytes;
+    int corners;
+    corner corner[CORNERS]; /* convex: bytes ascending, seconds descending */
+} water;
+
+/* What a part adds to its stage's weighted time at least. */
+static double part_least_s(const calc_layers_case *c, const calc_layers_part *p)
+{
+    double link_s = p->reduce_s + p->gather_s;
+    return p->micro_s + (c->common.last_share * link_s + p->optimizer_s) / c->micro_weight;
+}
+
+/* What a layer of a kind takes at least, weighted. */
+static double least_s(const calc_layers_case *c, int kind)
+{
+    double least = INFINITY;
+    for (int i = 0; i < c->options; i++) {
+        const calc_layers_option *o = &c->option[i];
+        least = o->layers[kind] ? fmin(least, part_least_s(c, &o->part[kind])) : least;
+    }
+    return least;
+}
+
+/* ---- A stage --------------------------------------------------------------------------------- */
+
+static void insert(water *w, corner x)
+{
+    int at = w->corners < CORNERS ? w->corners++ : CORNERS - 1;
+    while (at > 0 && (w->corner[at - 1].bytes > x.bytes ||
+                      (w->corner[at - 1].bytes == x.bytes && w->corner[at - 1].s > x.s))) {
+        w->corner[at] = w->corner[at - 1];
+        at--;
+    }
+    w->corner[at] = x;
+}
+
+/* Whether b is above the line from a to x, or no quicker than a. */
+static bool is_above(corner a, corner b, corner x)
+{
+    return (b.s - a.s) * (x.bytes - a.bytes) >= (x.s - a.s) * (b.bytes - a.bytes);
+}
+
+static void make_convex(water *w)
+{
+    int kept = 0;
+    for (int i = 0; i < w->corners; i++) {
+        corner x = w->corner[i];
+        if (kept > 0 && x.s >= w->corner[kept - 1].s) {
+            continue;
+        }
+        while (kept > 1 && is_above(w->corner[kept - 2], w->corner[kept - 1], x)) {
+            kept--;
+        }
+        w->corner[kept++] = x;
+    }
+    w->corners = kept;
+}
+
+/* Ends, of all that may be: what each holds and takes at least. */
+static void set_fixed(const calc_layers_case *c, int ends, int stage, double working, water *w)
+{
+    w->fixed_s = INFINITY;
+    w->room_bytes = -INFINITY;
+    for (int i = 0; i < c->options; i++) {
+        if (ends >= 0 ? i != ends : !c->option[i].ends) {
+            continue;
+        }
+        calc_layers_part part = calc_layers_ends_of(c, i, stage);
+        double room = fmax(calc_layers_room_bytes(c, i, stage, (const int[2]){1, 0}),
+                           calc_layers_room_bytes(c, i, stage, (const int[2]){0, 1}));
+        /* The logits are gone while a pass runs through a layer. */
+        room -= fmax(working, part.working_bytes);
+        w->fixed_s = fmin(w->fixed_s, part_least_s(c, &part));
+        w->room_bytes = fmax(w->room_bytes, room);
+    }
+}
+
+/* @param unit  of work in a layer of each kind */
+static void make(const calc_layers_case *c, int ends, int stage, const double unit[2], water *w)
+{
+    double in_flight = calc_layers_in_flight(&c->common, stage);
+    double working = INFINITY;
+    w->corners = 0;
+    for (int i = 0; i < c->options; i++) {
+        const calc_layers_option *o = &c->option[i];
+        for (int kind = 0; kind < 2; kind++) {
+            if (o->layers[kind]) {
+                const calc_layers_part *p = &o->part[kind];
+                working = fmin(working, p->working_bytes);
+                insert(w, (corner){part_least_s(c, p) / unit[kind],
+                                   calc_layers_bytes(p, in_flight) / unit[kind]});
+            }
+        }
+    }
+    set_fixed(c, ends, stage, working, w);
+    make_convex(w);
+}
+
+/* What so much work takes at least; INFINITY if it does not fit. */
+static double work_s(const water *w, double work)
+{
+    double each = w->room_bytes / work; /* bytes of a unit */
+    int i = 0;
+    while (i < w->corners && w->corner[i].bytes <= each) {
+        i++;
+    }
+    if (i == 0) {
+        return INFINITY;
+    }
+    if (i == w->corners) {
+        return work * w->corner[i - 1].s;
+    }
+    corner a = w->corner[i - 1];
+    corner b = w->corner[i];
+    return work * (a.s + (b.s - a.s) * (each - a.bytes) / (b.bytes - a.bytes));
+}
+
+/* The most work that a stage does in a time. */
+static double most_work(const water *w, double s, double all)
+{
+    double low = 0;
+    double high = all;
+    double rest_s = s - w->fixed_s;
+    if (rest_s <= 0 || w->room_bytes <= 0) {
+        return 0;
+    }
+    if (work_s(w, high) <= rest_s) {
+        return high;
+    }
+    for (int i = 0; i < STEPS; i++) {
+        double mid = (low + high) / 2;
+        bool fits = work_s(w, mid) <= rest_s;
+        low = fits ? mid : low;
+        high = fits ? high : mid;
+    }
+    return high;
+}
+
+/* The least time in which all stages together do all work; INFINITY if it does not fit. */
+static double slowest(const water *stage, int stages, double work, double high_s)
+{
+    double low_s = 0;
+    for (int step = -1; step < STEPS; step++) {
+        double mid_s = step < 0 ? high_s : (low_s + high_s) / 2;
+        double sum = 0;
+        for (int i = 0; i < stages; i++) {
+            sum += most_work(&stage[i], mid_s, work);
+        }
+        bool enough = sum >= work * (1 - 1e-9);
+        if (step < 0 && !enough) {
+            return INFINITY;
+        }
+        high_s = enough ? mid_s : high_s;
+        low_s = enough ? low_s : mid_s;
+    }
+    return low_s;
+}
+
+/* ---- The step -------------------------------------------------------------------------------- */
+
+/* Share of the passes of other stages that a step waits for: where weight gradients may be computed
+ * later than the others, how much is not known here. */
+double calc_layers_fill_share(const calc_layers_case *c)
+{
+    bool plain = c->common.schedule == CALC_PIPELINE_SCHEDULE_1F1B ||
+                 c->common.schedule == CALC_PIPELINE_SCHEDULE_GPIPE;
+    return plain ? 1 : 0;
+}
+
+double calc_layers_through_s(const calc_layers_case *c, int ends)
+{
+    double sum = INFINITY;
+    for (int i = 0; i < c->options; i++) {
+        if (ends >= 0 ? i == ends : c->option[i].ends) {
+            const calc_layers_option *o = &c->option[i];
+            const calc_layers_part *e = &o->part[CALC_LAYERS_EMBEDDING];
+            const calc_layers_part *h = &o->part[CALC_LAYERS_HEAD];
+            double messages_s = c->common.stages * o->message_s;
+            sum = fmin(sum, messages_s + e->micro_s + h->micro_s);
+        }
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        double least = INFINITY;
+        for (int i = 0; i < c->options; i++) {
+            const calc_layers_option *o = &c->option[i];
+            least = o->layers[kind] ? fmin(least, o->part[kind].micro_s) : least;
+        }
+        sum += c->common.layers[kind] > 0 ? c->common.layers[kind] * least : 0;
+    }
+    return sum;
+}
+
+double calc_layers_step_s(const calc_layers_case *c, int ends, double weighted_s, double through_s)
+{
+    const calc_layers_common *m = &c->common;
+    double tied_s = INFINITY;
+    for (int i = 0; i < c->options; i++) {
+        tied_s = i == ends || (ends < 0 && c->option[i].ends) ? fmin(tied_s, c->option[i].tied_s)
+                                                               : tied_s;
+    }
+    double others_s = calc_layers_fill_share(c) * fmax(0, through_s - weighted_s);
+    return c->micro_weight * weighted_s + (1 + m->growth) * others_s + m->after_s + tied_s;
+}
+
+double calc_layers_bound_s(const calc_layers_case *c, int ends)
+{
+    const calc_layers_common *m = &c->common;
+    int stages = (int)m->stages;
+    double unit[2] = {0, 0};
+    double work = 0;
+    double through_s = calc_layers_through_s(c, ends);
+    for (int kind = 0; kind < 2; kind++) {
+        unit[kind] = m->layers[kind] > 0 ? least_s(c, kind) : 0;
+        work += m->layers[kind] * unit[kind];
+    }
+    water *stage = malloc((size_t)stages * sizeof *stage);
+    if (!stage) {
+        return 0; /* bounds nothing */
+    }
+    double high_s = 0;
+    for (int i = 0; i < stages; i++) {
+        make(c, ends, i, unit, &stage[i]);
+        high_s = fmax(high_s, stage[i].fixed_s + (stage[i].corners > 0 ? work * stage[i].corner[0].s : 0));
+    }
+    double slowest_s = slowest(stage, stages, work, high_s);
+    free(stage);
+    return isfinite(slowest_s) ? calc_layers_step_s(c, ends, slowest_s, through_s) : INFINITY;
+}

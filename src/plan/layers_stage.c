@@ -1,0 +1,284 @@
+#include "plan/layers_stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    LEVELS = 24,        /* of working memory that are told apart */
+    REDUCE_EXPOSED = 1, /* what of the last communication does not hide */
+    GATHER_EXPOSED = 2,
+    REGIMES = 4
+};
+
+/* A question in terms of src/layerwise. */
+typedef struct problem {
+    const calc_layers_case *c;
+    const calc_layers_ask *ask;
+    double in_flight, room_bytes, logits_bytes;
+    calc_layers_part fixed; /* ends and messages */
+    int numbers[2];         /* options of a kind */
+    int number[2][CALC_LAYERWISE_OPTIONS];
+    int levels;
+    double level[LEVELS]; /* bytes, ascending: layers need no more while a pass runs through one */
+    /* At a level. */
+    int kinds, of_kind[2];
+    int original[2][CALC_LAYERWISE_OPTIONS];
+    calc_layerwise_option option[2][CALC_LAYERWISE_OPTIONS];
+    calc_layerwise_stage stage;
+} problem;
+
+/* ---- Working memory -------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What layers may need while a pass runs through one: every value that an option has, or if these
+ * are many, the largest of each bin. Below what the logits need it does not matter. */
+static void set_levels(problem *p)
+{
+    static const int all = 2 * CALC_LAYERWISE_OPTIONS;
+    double value[2 * CALC_LAYERWISE_OPTIONS];
+    int count = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int i = 0; i < p->numbers[kind] && count < all; i++) {
+            const calc_layers_option *o = &p->c->option[p->number[kind][i]];
+            value[count++] = fmax(p->logits_bytes, o->part[kind].working_bytes);
+        }
+    }
+    qsort(value, (size_t)count, sizeof *value, compare);
+    int distinct = 0;
+    for (int i = 0; i < count; i++) {
+        if (distinct == 0 || value[i] > value[distinct - 1] * (1 + 1e-9)) {
+            value[distinct++] = value[i];
+        } else {
+            value[distinct - 1] = value[i];
+        }
+    }
+    p->levels = distinct < LEVELS ? distinct : LEVELS;
+    for (int i = 0; i < p->levels; i++) {
+        p->level[i] = value[(i + 1) * distinct / p->levels - 1];
+    }
+}
+
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem *p)
+{
+    bool last = calc_layers_is_last(c, ask->stage);
+    p->c = c;
+    p->ask = ask;
+    p->in_flight = calc_layers_in_flight(&c->common, ask->stage);
+    p->room_bytes =
+        calc_layers_room_bytes(c, ask->ends, ask->stage, ask->layers) - ask->spare_bytes;
+    p->fixed = calc_layers_ends_of(c, ask->ends, ask->stage);
+    p->logits_bytes = last ? c->option[ask->ends].part[CALC_LAYERS_HEAD].working_bytes : 0;
+    for (int kind = 0; kind < 2; kind++) {
+        p->numbers[kind] = 0;
+        for (int i = 0; i < c->options && ask->layers[kind] > 0; i++) {
+            if (c->option[i].layers[kind]) {
+                p->number[kind][p->numbers[kind]++] = i;
+            }
+        }
+    }
+    set_levels(p);
+}
+
+/* What a layer adds to the weighted time of its stage. */
+static double cost_s(const calc_layers_case *c, const calc_layers_part *x, int regime)
+{
+    const calc_layers_common *m = &c->common;
+    double reduce_s = regime & REDUCE_EXPOSED ? x->reduce_s - x->reduce_room_s
+                                              : m->last_share * x->reduce_s;
+    double gather_s = regime & GATHER_EXPOSED ? x->gather_s - x->gather_room_s
+                                              : m->last_share * x->gather_s;
+    return x->micro_s + (reduce_s + gather_s + x->optimizer_s) / c->micro_weight;
+}
+
+/* Of a stage: the regime that its sums are in. */
+static int regime_of(const calc_layers_common *m, const calc_layers_part *x)
+{
+    double rest = 1 - m->last_share;
+    return (x->reduce_s * rest > x->reduce_room_s ? REDUCE_EXPOSED : 0) |
+           (x->gather_s * rest > x->gather_room_s ? GATHER_EXPOSED : 0);
+}
+
+static void set_problem(problem *p, int level, int regime)
+{
+    const calc_layers_case *c = p->c;
+    bool embedding = calc_layers_is_first(p->ask->stage);
+    bool head = calc_layers_is_last(c, p->ask->stage);
+    int group = c->option[p->ask->ends].group;
+    p->stage = (calc_layerwise_stage){.groups = c->groups,
+                                      .switch_s = c->groups > 1 ? c->switch_s : NULL,
+                                      .budget_bytes = p->room_bytes - p->level[level],
+                                      .before = embedding ? 1 + group : 0,
+                                      .behind = head ? 1 + group : 0};
+    for (int kind = 0; kind < 2; kind++) {
+        int count = 0;
+        for (int i = 0; i < p->numbers[kind]; i++) {
+            const calc_layers_option *o = &c->option[p->number[kind][i]];
+            const calc_layers_part *x = &o->part[kind];
+            if (x->working_bytes <= p->level[level]) {
+                p->option[kind][count] = (calc_layerwise_option){
+                    cost_s(c, x, regime), 0, calc_layers_bytes(x, p->in_flight), o->group};
+                p->original[kind][count++] = p->number[kind][i];
+            }
+        }
+        if (p->ask->layers[kind] > 0) {
+            p->of_kind[p->stage.kinds] = kind;
+            p->stage.kind[p->stage.kinds++] =
+                (calc_layerwise_kind){p->ask->layers[kind], count, p->option[kind]};
+        }
+    }
+}
+
+static bool has_options(const problem *p)
+{
+    for (int i = 0; i < p->stage.kinds; i++) {
+        if (p->stage.kind[i].options == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* Switches along the layers of an answer, with those to and from the ends. */
+static double switches_s(const problem *p, const calc_layers_stage *s)
+{
+    const calc_layers_case *c = p->c;
+    int at = p->stage.before - 1;
+    double sum = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int i = 0; i < s->picks[kind]; i++) {
+            int group = c->option[s->pick[kind][i].option].group;
+            sum += at >= 0 ? c->switch_s[at * c->groups + group] : 0;
+            at = group;
+        }
+    }
+    return sum + (p->stage.behind > 0 && at >= 0
+                      ? c->switch_s[at * c->groups + p->stage.behind - 1]
+                      : 0);
+}
+
+static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point *point)
+{
+    calc_layers_stage s = {.fits = true, .sum = p->fixed};
+    double working = p->logits_bytes;
+    for (int k = 0; k < p->stage.kinds; k++) {
+        int kind = p->of_kind[k];
+        s.picks[kind] = point->picks[k];
+        for (int i = 0; i < point->picks[k]; i++) {
+            int option = p->original[kind][point->pick[k][i].option];
+            const calc_layers_part *x = &p->c->option[option].part[kind];
+            s.pick[kind][i] = (calc_layerwise_pick){(int16_t)option, point->pick[k][i].layers};
+            calc_layers_part_add(&s.sum, x, point->pick[k][i].layers);
+            working = fmax(working, x->working_bytes);
+        }
+    }
+    s.sum.working_bytes = working;
+    s.sum.micro_s += switches_s(p, &s);
+    s.bytes = p->c->common.capacity_bytes - p->ask->spare_bytes - p->room_bytes + point->bytes + working;
+    s.weighted_s = calc_layers_weighted_s(p->c, &s.sum);
+    return s;
+}
+
+/* The best at a level, or with as much memory as it likes. Every regime bounds the time from below
+ * and is right where the answer is in it: one is tried after the other. */
+static void solve(problem *p, int level, bool limited, calc_layers_stage *best)
+{
+    bool tried[REGIMES] = {false};
+    double least_s = -INFINITY;
+    calc_layerwise_point point;
+    int regime = 0;
+    while (!tried[regime]) {
+        tried[regime] = true;
+        set_problem(p, level, regime);
+        p->stage.budget_bytes = limited ? p->stage.budget_bytes : 1e30;
+        if (!has_options(p) || !(p->stage.budget_bytes >= 0) ||
+            !calc_layerwise_best(&p->stage, 1, 0, &point)) {
+            return;
+        }
+        calc_layers_stage s = answer_of(p, &point);
+        least_s = fmax(least_s, point.micro_s + cost_s(p->c, &p->fixed, regime));
+        if (s.weighted_s < best->weighted_s) {
+            s.least_s = best->least_s;
+            *best = s;
+        }
+        regime = regime_of(&p->c->common, &s.sum);
+    }
+    best->least_s = fmin(best->least_s, least_s);
+}
+
+static const calc_layers_stage none = {.weighted_s = INFINITY, .least_s = INFINITY};
+
+void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *ask,
+                            calc_layers_stage *out)
+{
+    problem p;
+    *out = none;
+    begin(c, ask, &p);
+    solve(&p, p.levels - 1, false, out);
+    if (out->fits && out->bytes <= c->common.capacity_bytes - ask->spare_bytes) {
+        return;
+    }
+    *out = none;
+    for (int level = p.levels - 1; level >= 0; level--) {
+        solve(&p, level, true, out);
+    }
+}
+
+/* ---- Over memory ----------------------------------------------------------------------------- */
+
+static int compare_bytes(const void *a, const void *b)
+{
+    const calc_layers_stage *x = a;
+    const calc_layers_stage *y = b;
+    if (x->bytes != y->bytes) {
+        return x->bytes < y->bytes ? -1 : 1;
+    }
+    return (x->weighted_s > y->weighted_s) - (x->weighted_s < y->weighted_s);
+}
+
+/* Only those stay than which none that holds less is as quick. */
+static size_t best_of(calc_layers_stage *list, size_t count)
+{
+    size_t kept = 0;
+    qsort(list, count, sizeof *list, compare_bytes);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || list[i].weighted_s < list[kept - 1].weighted_s) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *ask, size_t most,
+                             calc_layers_stage **out, size_t *count)
+{
+    problem p;
+    begin(c, ask, &p);
+    *count = 0;
+    *out = malloc((size_t)p.levels * most * sizeof **out);
+    for (int level = 0; level < p.levels && *out; level++) {
+        calc_layerwise_front front = {0};
+        set_problem(&p, level, 0);
+        if (!has_options(&p) || p.stage.budget_bytes < 0) {
+            continue;
+        }
+        if (!calc_layerwise_curve_of(&p.stage, 1, 0, most, &front)) {
+            return false;
+        }
+        for (size_t i = 0; i < front.count; i++) {
+            (*out)[(*count)++] = answer_of(&p, &front.point[i]);
+        }
+        free(front.point);
+    }
+    *count = *out ? best_of(*out, *count) : 0;
+    return *out != NULL;
+}
