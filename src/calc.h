@@ -314,7 +314,8 @@ enum {
     CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
     CALC_MORE = 32,          /**< STATS: more is better, not less */
     CALC_AUTO = 64,          /**< EXEC: "auto" is allowed: what follows from the other fields */
-    CALC_STAGES = 128        /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */
+    CALC_STAGES = 128,       /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */
+    CALC_LAYERS = 256        /**< EXEC, NOTE: the list of layers, kept in calc_exec.layers */
 };
 
 typedef struct calc_table calc_table;

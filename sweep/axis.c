@@ -328,10 +328,11 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     }
     switch (ref.field->type) {
     case CALC_TYPE_NOTE:
-        if (ref.field->flags & CALC_STAGES) {
+        if (ref.field->flags & (CALC_STAGES | CALC_LAYERS)) {
             return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
-                                   "leave the list out",
-                                   "stages are not listed in a space: a sweep spreads the blocks");
+                                   "leave the list out", "%s are not listed in a space: %s", path,
+                                   ref.field->flags & CALC_STAGES ? "a sweep spreads the blocks"
+                                                                  : "all of its layers are alike");
         }
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
                                "\"%s\" is a note for people and cannot be swept", path);

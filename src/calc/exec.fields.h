@@ -80,5 +80,6 @@ CALC_FIELD(software_efficiency,   REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OP
 CALC_FIELD(inference,             OBJECT, inference, .flags = CALC_OPTIONAL, .doc = "what is served, with training false")
 CALC_FIELD(source,                NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the layout comes from")
 CALC_FIELD(stages,                NOTE, _, .flags = CALC_OPTIONAL | CALC_STAGES, .doc = "stages that differ, one after the other: their blocks, system, activation_recompute, recompute_modules and recompute_blocks (docs/stages.md); absent: all are alike")
+CALC_FIELD(layers,                NOTE, _, .flags = CALC_OPTIONAL | CALC_LAYERS, .doc = "layers that differ, from the first to the last: runs of blocks with their tensor_par, context_par, context_par_type, expert_par, zero_stage, activation_recompute and recompute_modules, and ends, of embedding and head (docs/layers.md); absent: all are alike")
 /* clang-format on */
 #undef CALC_STRATEGY_FIELD

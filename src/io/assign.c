@@ -3,8 +3,8 @@
 
 #include "base/buffer.h"
 #include "io/json_bind.h"
+#include "io/json_lists.h"
 #include "io/json_load.h"
-#include "io/json_stages.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
 #include "spec/amount.h"
@@ -192,7 +192,7 @@ static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_js
     }
     if (count == 0) {
         unknown_field(set, report);
-    } else if (refs[0].field->type == CALC_TYPE_NOTE && !(refs[0].field->flags & CALC_STAGES)) {
+    } else if (refs[0].field->type == CALC_TYPE_NOTE && !calc_json_is_list(refs[0].field)) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "\"%s\" is a note for people and cannot be set", set->path);
     } else if (count > 1 && refs[count - 1].field->type != CALC_TYPE_INT) {
@@ -234,7 +234,7 @@ static bool is_utf8(const char *text)
     return true;
 }
 
-/* Blocks of stages, "3,7x11", as the array that a file would have. */
+/* Blocks of stages or layers, "3,7x11", as the array that a file would have. */
 static json_t *blocks_of(const char *text)
 {
     json_t *array = json_array();
@@ -252,15 +252,15 @@ static json_t *blocks_of(const char *text)
 /* The value as JSON; NULL if an error was added. */
 static json_t *read_value(const calc_field *field, const char *text, calc_json_report *report)
 {
-    bool stages = field->flags & CALC_STAGES;
-    bool composite = stages || field->table || field->type == CALC_TYPE_CURVE ||
+    bool list = calc_json_is_list(field);
+    bool composite = list || field->table || field->type == CALC_TYPE_CURVE ||
                      field->type == CALC_TYPE_OP || field->type == CALC_TYPE_SET;
     bool bracket = text[0] == '[' || text[0] == '{';
     if ((composite && bracket) || !is_utf8(text)) {
         return calc_json_load_text(report, text, strlen(text));
     }
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-    if (stages && !json_is_null(value)) {
+    if (list && !json_is_null(value)) {
         json_decref(value);
         value = blocks_of(text);
     } else if (!value) {
@@ -300,10 +300,10 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
     int before = report->found.count + report->found.dropped;
     json_t *number = number_of_amount(ref->field, value);
     memcpy(&changed, set->object[which], size);
-    if (ref->field->flags & CALC_STAGES && json_is_null(value)) {
-        changed.exec.stages = (calc_stage_list){0};
-    } else if (ref->field->flags & CALC_STAGES) {
-        calc_json_stages_bind(report, value, &changed.exec);
+    if (calc_json_is_list(ref->field) && json_is_null(value)) {
+        calc_json_lists_take(ref->field, &changed.exec);
+    } else if (calc_json_is_list(ref->field)) {
+        calc_json_lists_bind(report, ref->field, value, &changed.exec);
     } else if (!calc_json_bind_automatic(ref->field, value, &changed)) {
         calc_json_bind_field(report, ref->field, number ? number : value,
                              (char *)&changed + ref->offset);

@@ -1,7 +1,7 @@
 #include "io/json_bind.h"
 
 #include "base/error.h"
-#include "io/json_stages.h"
+#include "io/json_lists.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
@@ -334,7 +334,7 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
     }
     calc_absent_fill(table, object);
     if (table == calc_table_of(CALC_KIND_EXEC)) {
-        ((calc_exec *)object)->stages = (calc_stage_list){0};
+        calc_json_lists_clear((calc_exec *)object);
     }
     const char *key;
     json_t *member;
@@ -355,8 +355,8 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
             member = json_object_get(value, key);
             if (alias && alias->times[0]) {
                 bind_count(report, table, alias, member, object);
-            } else if (field->flags & CALC_STAGES) {
-                calc_json_stages_bind(report, member, object);
+            } else if (calc_json_is_list(field)) {
+                calc_json_lists_bind(report, field, member, object);
             } else if (!calc_json_bind_automatic(field, member, object)) {
                 calc_json_bind_field(report, field, member, (char *)object + field->offset);
             }

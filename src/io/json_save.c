@@ -1,6 +1,6 @@
 #include "io/json_save.h"
 
-#include "io/json_stages.h"
+#include "io/json_lists.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 
@@ -140,10 +140,8 @@ static void put_table(calc_put *put, const char *key, const calc_table *table, c
     calc_put_object(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (field->flags & CALC_STAGES && ((const calc_exec *)(const void *)object)->stages.count) {
-            calc_json_stages_put(put, field->key,
-                                 &((const calc_exec *)(const void *)object)->stages);
-        } else if (!is_left_out(field, object + field->offset)) {
+        if (!calc_json_lists_put(put, field, object) &&
+            !is_left_out(field, object + field->offset)) {
             put_member(put, field, object + field->offset);
         }
     }

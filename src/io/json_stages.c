@@ -1,14 +1,12 @@
 #include "io/json_stages.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "io/json_bind.h"
+#include "io/json_runs.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
-#include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/stage_list.h"
 
@@ -50,31 +48,6 @@ static void set_system(reader *r, const json_t *value, calc_stage_run *run)
     run->chip = (uint8_t)chip;
 }
 
-static void set_modules(reader *r, const json_t *value, calc_stage_run *run)
-{
-    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "recompute_modules");
-    int64_t modules = 0;
-    char bad[CALC_CHOICE_SET_SIZE];
-    const char *text = json_string_value(value);
-    if (!text) {
-        calc_json_value_scalar(r->report, row, value, &modules);
-    } else if (!calc_choice_set_parse(row->choices, text, &modules, bad)) {
-        char choices[160], shown[CALC_UTF8_SHOW_SIZE];
-        calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "\"%s\" is not one of %s", calc_utf8_show(shown, bad, strlen(bad)),
-                             calc_choices_text(row->choices, choices, sizeof choices));
-    }
-    run->modules = (uint16_t)modules;
-}
-
-static void set_recompute(reader *r, const json_t *value, calc_stage_run *run)
-{
-    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute");
-    int kind = 0;
-    calc_json_value_scalar(r->report, row, value, &kind);
-    run->recompute = (int8_t)kind;
-}
-
 /* null: as the execution says. */
 static void set(reader *r, calc_stage_key k, const json_t *value, calc_stage_run *run)
 {
@@ -97,40 +70,14 @@ static void set(reader *r, calc_stage_key k, const json_t *value, calc_stage_run
         set_system(r, value, run);
         break;
     case CALC_STAGE_KEY_activation_recompute:
-        set_recompute(r, value, run);
+        calc_json_runs_recompute(r->report, value, &run->recompute);
         break;
     case CALC_STAGE_KEY_recompute_modules:
-        set_modules(r, value, run);
+        calc_json_runs_modules(r->report, value, &run->modules);
         break;
     case CALC_STAGE_KEY_COUNT:
         break;
     }
-}
-
-/* ---- "7x11" ---------------------------------------------------------------------------------- */
-
-/* How often a text says its value, and the value; once, if it says nothing of that.
- * @return a new reference, NULL without memory */
-static json_t *repeated(json_t *value, bool number, int64_t *times)
-{
-    const char *text = json_string_value(value);
-    char *end;
-    *times = 1;
-    if (!text || text[0] < '0' || text[0] > '9') {
-        return json_incref(value);
-    }
-    long n = strtol(text, &end, 10);
-    if (*end != 'x' || n < 1 || n > CALC_MAX_PLACES) {
-        return json_incref(value);
-    }
-    const char *rest = end + 1;
-    char *all;
-    long whole = strtol(rest, &all, 10);
-    *times = n;
-    if (strcmp(rest, "null") == 0) {
-        return json_null();
-    }
-    return number && *rest && !*all ? json_integer(whole) : json_string(rest);
 }
 
 /* One element of a list for places from `at` on.
@@ -138,7 +85,8 @@ static json_t *repeated(json_t *value, bool number, int64_t *times)
 static int64_t set_element(reader *r, calc_stage_key k, json_t *element, int64_t at)
 {
     int64_t times;
-    json_t *value = repeated(element, calc_stage_key_is_number(k), &times);
+    json_t *value =
+        calc_json_runs_repeated(element, calc_stage_key_is_number(k), CALC_MAX_PLACES, &times);
     if (at + times > CALC_MAX_PLACES) {
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "at most %d stages and chunks are listed", CALC_MAX_PLACES);
@@ -162,25 +110,11 @@ static int64_t set_element(reader *r, calc_stage_key k, json_t *element, int64_t
 
 /* ---- An object with a list per key ----------------------------------------------------------- */
 
-/* Elements of a list, each as often as it says. */
-static int64_t length_of(json_t *list)
-{
-    int64_t count = 0;
-    size_t i;
-    json_t *element;
-    json_array_foreach (list, i, element) {
-        int64_t times;
-        json_decref(repeated(element, false, &times));
-        count += times;
-    }
-    return count;
-}
-
 /* @param whole  places of the longest list; a shorter one is of stages and counts for every chunk
  */
 static void set_list(reader *r, calc_stage_key k, json_t *list, int64_t whole)
 {
-    int64_t length = length_of(list);
+    int64_t length = calc_json_runs_length(list, CALC_MAX_PLACES);
     bool of_stages = length > 0 && length == r->stages && whole % length == 0;
     if (length == 0 || (length != whole && !of_stages)) {
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE,
@@ -263,7 +197,7 @@ static void read_object(reader *r, json_t *object)
     int member = 0;
     int64_t listed = 0;
     json_object_foreach (object, name, value) {
-        int64_t length = json_is_array(value) ? length_of(value) : 0;
+        int64_t length = json_is_array(value) ? calc_json_runs_length(value, CALC_MAX_PLACES) : 0;
         listed = length > listed ? length : listed;
         if (calc_choice_index(calc_stage_key_names, name) < 0) {
             calc_json_bind_unknown(r->report, name, member,

@@ -1,6 +1,7 @@
 #include "io/schema.h"
 
 #include "io/json_save.h"
+#include "io/schema_lists.h"
 #include "spec/alias.h"
 #include "spec/field.h"
 
@@ -98,42 +99,6 @@ static void write_map(calc_output *out, const calc_field *field, int indent)
                        indent, "");
 }
 
-/* What is said of a stage, by key: in an entry of its own, or for all of them in a list whose
- * elements may be repeated ("7x11"), or in an object with a value per system. */
-static void write_stages(calc_output *out)
-{
-    static const struct {
-        const char *key, *value, *many;
-    } rows[] = {
-        {"blocks", "{\"type\": \"integer\", \"minimum\": 1}", "[0-9]+"},
-        {"system", "{\"type\": \"string\"}", ".+"},
-        {"activation_recompute", "{\"type\": \"string\"}", "[a-z_]+"},
-        {"recompute_modules",
-         "{\"type\": [\"string\", \"array\"], \"items\": {\"type\": \"string\"}}", "[a-z_+]+"},
-        {"recompute_blocks", "{\"type\": \"integer\", \"minimum\": 0}", "[0-9]+"},
-    };
-    calc_output_text(out, "{\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": "
-                          "{\"anyOf\": [{\"type\": \"integer\", \"minimum\": 1}, {\"type\": "
-                          "\"string\", \"pattern\": \"^[0-9]+x[0-9]+$\"}, {\"type\": "
-                          "\"object\", \"additionalProperties\": false, \"properties\": {");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        calc_output_printf(out, "%s\"%s\": %s", i > 0 ? ", " : "", rows[i].key, rows[i].value);
-    }
-    calc_output_text(out, "}}]}}, {\"type\": \"object\", \"minProperties\": 1, "
-                          "\"additionalProperties\": false, \"properties\": {");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *value = rows[i].value;
-        calc_output_printf(out,
-                           "\"%s\": {\"anyOf\": [%s, {\"type\": \"object\", "
-                           "\"additionalProperties\": %s}, {\"type\": \"array\", \"minItems\": 1, "
-                           "\"items\": {\"anyOf\": [%s, {\"type\": \"null\"}, {\"type\": "
-                           "\"string\", \"pattern\": \"^[0-9]+x(null|%s)$\"}]}}]}, ",
-                           rows[i].key, value, value, value, rows[i].many);
-    }
-    calc_output_text(out, "\"join_latency\": {\"type\": \"number\", \"minimum\": 0, "
-                          "\"maximum\": 1, \"unit\": \"s\"}}}]}");
-}
-
 void calc_schema_value(calc_output *out, const calc_field *field, int indent)
 {
     switch (field->type) {
@@ -172,9 +137,7 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
         write_map(out, field, indent);
         break;
     case CALC_TYPE_NOTE:
-        if (field->flags & CALC_STAGES) {
-            write_stages(out);
-        } else {
+        if (!calc_schema_list(out, field)) {
             calc_output_text(out, "{\"type\": \"string\"}");
         }
         break;

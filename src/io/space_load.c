@@ -1,5 +1,6 @@
 #include "io/space_load.h"
 
+#include "io/json_lists.h"
 #include "io/json_load.h"
 #include "io/json_value.h"
 
@@ -113,10 +114,10 @@ static bool is_object(const char *key, const json_t *value)
     return json_is_object(value) && field && field->type == CALC_TYPE_OBJECT;
 }
 
-static bool is_stages(const char *key)
+static bool is_list(const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
-    return field && field->flags & CALC_STAGES;
+    return field && calc_json_is_list(field);
 }
 
 /* Entries that the root needs at most. */
@@ -147,9 +148,11 @@ static void read_object(calc_json_report *report, calc_space_entries *out, const
         snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
         if (!*prefix && is_object(key, value)) {
             read_object(report, out, name, value);
-        } else if (!*prefix && is_stages(key)) {
+        } else if (!*prefix && is_list(key)) {
             calc_json_report_add(report, CALC_ERR_FIELD, position, "leave the list out",
-                                 "stages are not listed in a space: a sweep spreads the blocks");
+                                 "%s are not listed in a space: %s", key,
+                                 strcmp(key, "stages") == 0 ? "a sweep spreads the blocks"
+                                                            : "all of its layers are alike");
         } else {
             calc_space_entry *entry = &out->entry[out->count++];
             read_entry(report, entry, *prefix ? name : key, value);

@@ -4,6 +4,7 @@
 #include "model/stages/stages.h"
 #include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
 typedef struct layout {
@@ -166,10 +167,33 @@ static void resolve_stages(const layout *l)
     }
 }
 
+/* ---- Layers that are listed and all alike ---------------------------------------------------- */
+
+/* A list says nothing if all layers and both ends come to the same: then there is none. */
+static void resolve_layers(const layout *l)
+{
+    calc_exec *e = l->exec;
+    const calc_layer_list *list = &e->layers;
+    if (list->count == 0) {
+        return;
+    }
+    bool ends = l->app->vocab_size > 0 || l->app->mtp_blocks > 0;
+    calc_exec plain = calc_layer_list_exec(e, ends ? &list->ends : &list->run[0].strategy);
+    bool same = true;
+    for (int32_t i = 0; i < list->count; i++) {
+        calc_exec run = calc_layer_list_exec(e, &list->run[i].strategy);
+        same = same && calc_layer_list_same(&plain, &run);
+    }
+    if (same && is_legal(l)) {
+        *e = plain;
+    }
+}
+
 void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exec)
 {
     const layout l = {app, system, exec};
     if (exec->automatic == 0) {
+        resolve_layers(&l);
         resolve_stages(&l);
         return;
     }
@@ -181,5 +205,6 @@ void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exe
     resolve_choice(&l, "data_par_overlap", true);
     resolve_choice(&l, "pipeline_par_overlap", true);
     resolve_interleaving(&l);
+    resolve_layers(&l);
     resolve_stages(&l);
 }

@@ -82,7 +82,7 @@ calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy 
 {
     calc_exec e = *exec;
     calc_strategy *s = &e.strategy;
-    e.layers.count = 0;
+    e.layers = (calc_layer_list){0};
     set_sizes(exec, layer, &e);
     if (layer->zero_stage != CALC_LAYER_AS_EXEC && layer->zero_stage != zero_of(s)) {
         s->zero_stage = layer->zero_stage;

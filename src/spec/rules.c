@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/format.h"
+#include "spec/layer_list.h"
 #include "spec/rules_inference.h"
+#include "spec/rules_layers.h"
 #include "spec/rules_parallel.h"
 #include "spec/rules_stages.h"
 
@@ -323,12 +325,36 @@ static void check_engines(rules *r)
     }
 }
 
+/* @param before  errors there were
+ * @return the status of the first one since then */
+static calc_status status_since(const calc_errors *errors, int before)
+{
+    if (errors->count + errors->dropped == before) {
+        return CALC_OK;
+    }
+    return before < errors->count ? errors->item[before].status : CALC_ERR_RULE;
+}
+
+/* Layers that are listed: what the execution says of those that leave it to it, then the list. */
+static calc_status check_listed(rules *r)
+{
+    const calc_exec own = calc_layer_list_exec(r->exec, &calc_layer_as_exec);
+    int before = r->errors->count + r->errors->dropped;
+    if (calc_check(r->app, r->system, &own, r->errors) == CALC_OK) {
+        calc_rules_layers(r->app, r->system, r->exec, r->errors);
+    }
+    return status_since(r->errors, before);
+}
+
 calc_status calc_check(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_errors *errors)
 {
     calc_errors own = {0};
     rules r = {app, system, exec, errors ? errors : &own};
     int before = r.errors->count + r.errors->dropped;
+    if (exec->layers.count > 0) {
+        return check_listed(&r);
+    }
     check_structure(&r);
     check_attention_type(&r);
     check_parallel_sizes(&r);
@@ -349,8 +375,5 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     if (r.errors->count + r.errors->dropped == before) {
         calc_rules_stages(app, system, exec, r.errors);
     }
-    if (r.errors->count + r.errors->dropped == before) {
-        return CALC_OK;
-    }
-    return before < r.errors->count ? r.errors->item[before].status : CALC_ERR_RULE;
+    return status_since(r.errors, before);
 }

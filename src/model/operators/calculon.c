@@ -369,6 +369,11 @@ calc_status calc_compat_check(const calc_app *app, const calc_exec *exec, calc_c
                                "leave out the list, or --compat",
                                "Calculon's stages are all alike");
     }
+    if (compat && exec->layers.count > 0) {
+        return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/layers",
+                               "leave out the list, or --compat",
+                               "Calculon's layers are all alike");
+    }
     return lacks ? calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
                                    "leave out the rule layers, or --compat",
                                    "Calculon's list of layers does not have %s", lacks)
