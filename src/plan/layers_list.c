@@ -99,7 +99,7 @@ static int64_t size_of(int64_t par)
     return par > 1 ? par : 1;
 }
 
-static calc_layer_strategy strategy_of(const calc_exec *e)
+calc_layer_strategy calc_layers_strategy_of(const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;
     int64_t zero = s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding;
@@ -188,7 +188,7 @@ static void flush(maker *m)
     for (size_t i = 0; i < m->count && !m->failed; i++) {
         const calc_exec *e = &m->exec[i];
         calc_layers_candidate *c = candidate_of(m, e);
-        const calc_layer_strategy strategy = strategy_of(e);
+        const calc_layer_strategy strategy = calc_layers_strategy_of(e);
         m->failed = !c || !add_strategy(c, &strategy);
         if (!m->failed) {
             take_base(c, e);

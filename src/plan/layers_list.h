@@ -28,6 +28,9 @@ typedef struct calc_layers_list {
     calc_exec lacking;             /**< if none fits */
 } calc_layers_list;
 
+/** What all layers of an execution have. */
+calc_layer_strategy calc_layers_strategy_of(const calc_exec *exec);
+
 /** Fill it. @return CALC_OK or CALC_ERR_NOMEM; in either case it is to be freed */
 CALC_MUST_USE calc_status calc_layers_list_make(const calc_planner_layers *planner,
                                                 calc_layers_list *list);

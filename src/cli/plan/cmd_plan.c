@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/plan/layers_plan.h"
 #include "cli/plan/plan_judge.h"
 #include "cli/plan/plan_plot.h"
 #include "cli/plan/plan_table.h"
@@ -110,7 +111,7 @@ static calc_exit run(const calc_args *args)
         return calc_complain_errors(&errors);
     }
     calc_exit code = calc_plan_task_load(t, args, &errors) == CALC_OK
-                         ? plan(t, &errors)
+                         ? (t->listed ? calc_plan_layers(t, &errors) : plan(t, &errors))
                          : calc_complain_errors(&errors);
     calc_plan_task_free(t);
     free(t);

@@ -1,0 +1,11 @@
+/** @file layers_plan.h  `calc plan --layers`: a strategy for each layer. */
+#ifndef CALC_CLI_PLAN_LAYERS_PLAN_H
+#define CALC_CLI_PLAN_LAYERS_PLAN_H
+
+#include "cli/plan/plan_task.h"
+
+/** Search, write the files that are asked for, and the table.
+ *  @param task  loaded, with --layers */
+calc_exit calc_plan_layers(calc_plan_task *task, calc_errors *errors);
+
+#endif
