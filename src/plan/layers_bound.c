@@ -72,7 +72,7 @@ static void make_convex(water *w)
 }
 
 /* Ends, of all that may be: what each holds and takes at least. */
-static void set_fixed(const calc_layers_case *c, int ends, int stage, double working, water *w)
+static void set_fixed(const calc_layers_case *c, int ends, int stage, double working, double passing, water *w)
 {
     w->fixed_s = INFINITY;
     w->room_bytes = -INFINITY;
@@ -84,7 +84,7 @@ static void set_fixed(const calc_layers_case *c, int ends, int stage, double wor
         double room = fmax(calc_layers_room_bytes(c, i, stage, (const int[2]){1, 0}),
                            calc_layers_room_bytes(c, i, stage, (const int[2]){0, 1}));
         /* The logits are gone while a pass runs through a layer. */
-        room -= fmax(working, part.working_bytes);
+        room -= fmax(working, part.working_bytes) + passing;
         w->fixed_s = fmin(w->fixed_s, part_least_s(c, &part));
         w->room_bytes = fmax(w->room_bytes, room);
     }
@@ -95,6 +95,7 @@ static void make(const calc_layers_case *c, int ends, int stage, const double un
 {
     double in_flight = calc_layers_in_flight(&c->common, stage);
     double working = INFINITY;
+    double passing = INFINITY;
     w->corners = 0;
     for (int i = 0; i < c->options; i++) {
         const calc_layers_option *o = &c->option[i];
@@ -102,12 +103,13 @@ static void make(const calc_layers_case *c, int ends, int stage, const double un
             if (o->layers[kind]) {
                 const calc_layers_part *p = &o->part[kind];
                 working = fmin(working, p->working_bytes);
+                passing = fmin(passing, p->passing_bytes);
                 insert(w, (corner){part_least_s(c, p) / unit[kind],
                                    calc_layers_bytes(p, in_flight) / unit[kind]});
             }
         }
     }
-    set_fixed(c, ends, stage, working, w);
+    set_fixed(c, ends, stage, working, passing, w);
     make_convex(w);
 }
 

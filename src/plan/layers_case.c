@@ -15,7 +15,8 @@ static bool covers(const calc_layers_part *a, const calc_layers_part *b)
     return a->micro_s <= b->micro_s && a->reduce_s <= b->reduce_s && a->gather_s <= b->gather_s &&
            a->reduce_room_s >= b->reduce_room_s && a->gather_room_s >= b->gather_room_s &&
            a->optimizer_s <= b->optimizer_s && a->held_bytes <= b->held_bytes &&
-           a->flight_bytes <= b->flight_bytes && a->working_bytes <= b->working_bytes;
+           a->flight_bytes <= b->flight_bytes && a->working_bytes <= b->working_bytes &&
+           a->passing_bytes <= b->passing_bytes;
 }
 
 static bool covers_ends(const calc_layers_option *a, const calc_layers_option *b)

@@ -67,6 +67,7 @@ static calc_layers_part part_of(const calc_layout *l, const calc_stage_part *p)
         .micro_s = p->fw_s + p->agrad_s + p->wgrad_s,
         .optimizer_s = t->optimizer_s * held + t->optimizer_owned_s * owned,
         .held_bytes = t->used_share * (t->held_bytes * held + t->owned_bytes * owned),
+        .passing_bytes = t->used_share * (t->gathered_ahead + t->whole_block_bytes) * held,
     };
     set_link(l, &out, p);
     return out;
@@ -76,9 +77,8 @@ static calc_layers_part block_of(const calc_layout *l, const calc_stage_part *p)
 {
     const calc_stage_terms *t = &l->terms;
     calc_layers_part out = part_of(l, p);
-    double whole = (t->gathered_ahead + t->whole_block_bytes) * (p->weights.dense + p->weights.expert);
     out.flight_bytes = t->used_share * p->kept_bytes;
-    out.working_bytes = t->used_share * (p->whole_bytes - p->kept_bytes + p->passing_bytes + whole);
+    out.working_bytes = t->used_share * (p->whole_bytes - p->kept_bytes + p->passing_bytes);
     return out;
 }
 
@@ -102,7 +102,10 @@ void calc_layers_part_add(calc_layers_part *sum, const calc_layers_part *p, doub
     sum->optimizer_s += times * p->optimizer_s;
     sum->held_bytes += times * p->held_bytes;
     sum->flight_bytes += times * p->flight_bytes;
-    sum->working_bytes = fmax(sum->working_bytes, times > 0 ? p->working_bytes : 0);
+    if (times > 0) {
+        sum->working_bytes = fmax(sum->working_bytes, p->working_bytes);
+        sum->passing_bytes = fmax(sum->passing_bytes, p->passing_bytes);
+    }
 }
 
 void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)

@@ -24,7 +24,8 @@ typedef struct calc_layers_part {
     double optimizer_s;              /**< in a step */
     double held_bytes;               /**< weights, gradients, optimizer */
     double flight_bytes;             /**< activations of a micro-batch in flight */
-    double working_bytes;            /**< beside them, while a pass runs through it */
+    double working_bytes;            /**< beside them, while a pass runs through it: activations, */
+    double passing_bytes;            /**< and sharded weights and gradients that are whole then */
 } calc_layers_part;
 
 /** A strategy. */
@@ -66,7 +67,7 @@ double calc_layers_in_flight(const calc_layers_common *common, int stage);
 /** What of a stage's gradients and weights is not hidden [s]. @param part  sums over the stage */
 double calc_layers_exposed_s(const calc_layers_common *common, const calc_layers_part *part);
 
-/** Add `times` of a part to sums; working_bytes is the most. */
+/** Add `times` of a part to sums; working_bytes and passing_bytes are the most. */
 void calc_layers_part_add(calc_layers_part *sum, const calc_layers_part *part, double times);
 
 #endif

@@ -4,22 +4,30 @@
 #include <stdlib.h>
 
 enum {
-    LEVELS = 24,        /* of working memory that are told apart */
+    BINS = 10,          /* of working memory that are told apart */
+    LEVELS = BINS * BINS,
     REDUCE_EXPOSED = 1, /* what of the last communication does not hide */
     GATHER_EXPOSED = 2,
     REGIMES = 4
 };
 
+/* Memory that layers need while a pass runs through one: for activations, and for sharded weights
+ * and gradients. */
+typedef struct peak {
+    double working_bytes, passing_bytes;
+} peak;
+
 /* A question in terms of src/layerwise. */
 typedef struct problem {
     const calc_layers_case *c;
     const calc_layers_ask *ask;
-    double in_flight, room_bytes, logits_bytes;
+    double in_flight, room_bytes;
+    peak ends;             /* what these need by themselves */
     calc_layers_part fixed; /* ends and messages */
     int numbers[2];         /* options of a kind */
     int number[2][CALC_LAYERWISE_OPTIONS];
     int levels;
-    double level[LEVELS]; /* bytes, ascending: layers need no more while a pass runs through one */
+    peak level[LEVELS];
     /* At a level. */
     int kinds, of_kind[2];
     int original[2][CALC_LAYERWISE_OPTIONS];
@@ -36,31 +44,75 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What layers may need while a pass runs through one: every value that an option has, or if these
- * are many, the largest of each bin. Below what the logits need it does not matter. */
+/* Different values, ascending; of many, the largest of each bin. @return how many */
+static int distinct(double *value, int count, int most)
+{
+    int kept = 0;
+    qsort(value, (size_t)count, sizeof *value, compare);
+    for (int i = 0; i < count; i++) {
+        kept += kept == 0 || value[i] > value[kept - 1] * (1 + 1e-9);
+        value[kept - 1] = value[i];
+    }
+    int bins = kept < most ? kept : most;
+    for (int i = 0; i < bins; i++) {
+        value[i] = value[(i + 1) * kept / bins - 1];
+    }
+    return bins;
+}
+
+/* What an option needs while a pass runs through a layer; below what the ends need it does not
+ * matter. */
+static peak peak_of(const problem *p, const calc_layers_part *x)
+{
+    return (peak){fmax(p->ends.working_bytes, x->working_bytes),
+                   fmax(p->ends.passing_bytes, x->passing_bytes)};
+}
+
+static bool is_below(peak a, level b)
+{
+    return a.working_bytes <= b.working_bytes && a.passing_bytes <= b.passing_bytes;
+}
+
+/* Whether options at a level need both that it has: else a lower level has the same options. */
+static bool is_reached(const problem *p, peak at)
+{
+    peak most = p->ends;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int i = 0; i < p->numbers[kind]; i++) {
+            peak x = peak_of(p, &p->c->option[p->number[kind][i]].part[kind]);
+            if (is_below(x, at)) {
+                most.working_bytes = fmax(most.working_bytes, x.working_bytes);
+                most.passing_bytes = fmax(most.passing_bytes, x.passing_bytes);
+            }
+        }
+    }
+    return most.working_bytes == at.working_bytes && most.passing_bytes == at.passing_bytes;
+}
+
+/* Levels that any options may need together: the largest is the last. */
 static void set_levels(problem *p)
 {
-    static const int all = 2 * CALC_LAYERWISE_OPTIONS;
-    double value[2 * CALC_LAYERWISE_OPTIONS];
+    double working[2 * CALC_LAYERWISE_OPTIONS];
+    double passing[2 * CALC_LAYERWISE_OPTIONS];
     int count = 0;
     for (int kind = 0; kind < 2; kind++) {
-        for (int i = 0; i < p->numbers[kind] && count < all; i++) {
-            const calc_layers_option *o = &p->c->option[p->number[kind][i]];
-            value[count++] = fmax(p->logits_bytes, o->part[kind].working_bytes);
+        for (int i = 0; i < p->numbers[kind]; i++) {
+            peak x = peak_of(p, &p->c->option[p->number[kind][i]].part[kind]);
+            working[count] = x.working_bytes;
+            passing[count++] = x.passing_bytes;
         }
     }
-    qsort(value, (size_t)count, sizeof *value, compare);
-    int distinct = 0;
-    for (int i = 0; i < count; i++) {
-        if (distinct == 0 || value[i] > value[distinct - 1] * (1 + 1e-9)) {
-            value[distinct++] = value[i];
-        } else {
-            value[distinct - 1] = value[i];
+    int rows = distinct(working, count, BINS);
+    int columns = distinct(passing, count, BINS);
+    p->levels = 0;
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < columns; k++) {
+            peak x = {working[i], passing[k]};
+            bool last = i == rows - 1 && k == columns - 1;
+            if (last || rows == BINS || columns == BINS || is_reached(p, x)) {
+                p->level[p->levels++] = x;
+            }
         }
-    }
-    p->levels = distinct < LEVELS ? distinct : LEVELS;
-    for (int i = 0; i < p->levels; i++) {
-        p->level[i] = value[(i + 1) * distinct / p->levels - 1];
     }
 }
 
@@ -68,14 +120,13 @@ static void set_levels(problem *p)
 
 static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem *p)
 {
-    bool last = calc_layers_is_last(c, ask->stage);
     p->c = c;
     p->ask = ask;
     p->in_flight = calc_layers_in_flight(&c->common, ask->stage);
     p->room_bytes =
         calc_layers_room_bytes(c, ask->ends, ask->stage, ask->layers) - ask->spare_bytes;
     p->fixed = calc_layers_ends_of(c, ask->ends, ask->stage);
-    p->logits_bytes = last ? c->option[ask->ends].part[CALC_LAYERS_HEAD].working_bytes : 0;
+    p->ends = (peak){p->fixed.working_bytes, p->fixed.passing_bytes};
     for (int kind = 0; kind < 2; kind++) {
         p->numbers[kind] = 0;
         for (int i = 0; i < c->options && ask->layers[kind] > 0; i++) {
@@ -106,15 +157,16 @@ static int regime_of(const calc_layers_common *m, const calc_layers_part *x)
            (x->gather_s * rest > x->gather_room_s ? GATHER_EXPOSED : 0);
 }
 
-static void set_problem(problem *p, int level, int regime)
+static void set_problem(problem *p, int number, int regime)
 {
+    const peak at = p->level[number];
     const calc_layers_case *c = p->c;
     bool embedding = calc_layers_is_first(p->ask->stage);
     bool head = calc_layers_is_last(c, p->ask->stage);
     int group = c->option[p->ask->ends].group;
     p->stage = (calc_layerwise_stage){.groups = c->groups,
                                       .switch_s = c->groups > 1 ? c->switch_s : NULL,
-                                      .budget_bytes = p->room_bytes - p->level[level],
+                                      .budget_bytes = p->room_bytes - at.working_bytes - at.passing_bytes,
                                       .before = embedding ? 1 + group : 0,
                                       .behind = head ? 1 + group : 0};
     for (int kind = 0; kind < 2; kind++) {
@@ -122,7 +174,7 @@ static void set_problem(problem *p, int level, int regime)
         for (int i = 0; i < p->numbers[kind]; i++) {
             const calc_layers_option *o = &c->option[p->number[kind][i]];
             const calc_layers_part *x = &o->part[kind];
-            if (x->working_bytes <= p->level[level]) {
+            if (is_below(peak_of(p, x), at)) {
                 p->option[kind][count] = (calc_layerwise_option){
                     cost_s(c, x, regime), 0, calc_layers_bytes(x, p->in_flight), o->group};
                 p->original[kind][count++] = p->number[kind][i];
@@ -169,7 +221,6 @@ static double switches_s(const problem *p, const calc_layers_stage *s)
 static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point *point)
 {
     calc_layers_stage s = {.fits = true, .sum = p->fixed};
-    double working = p->logits_bytes;
     for (int k = 0; k < p->stage.kinds; k++) {
         int kind = p->of_kind[k];
         s.picks[kind] = point->picks[k];
@@ -178,12 +229,11 @@ static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point 
             const calc_layers_part *x = &p->c->option[option].part[kind];
             s.pick[kind][i] = (calc_layerwise_pick){(int16_t)option, point->pick[k][i].layers};
             calc_layers_part_add(&s.sum, x, point->pick[k][i].layers);
-            working = fmax(working, x->working_bytes);
         }
     }
-    s.sum.working_bytes = working;
     s.sum.micro_s += switches_s(p, &s);
-    s.bytes = p->c->common.capacity_bytes - p->ask->spare_bytes - p->room_bytes + point->bytes + working;
+    s.bytes = p->c->common.capacity_bytes - p->ask->spare_bytes - p->room_bytes + point->bytes +
+              s.sum.working_bytes + s.sum.passing_bytes;
     s.weighted_s = calc_layers_weighted_s(p->c, &s.sum);
     return s;
 }
