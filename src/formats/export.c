@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "formats/import.h"
 #include "formats/plan_stages.h"
@@ -138,6 +139,23 @@ static bool read_back(const calc_framework *framework, const calc_app *app, cons
     return calc_plan_apply(&plan, app_back, exec_back, &errors) == CALC_OK;
 }
 
+/* No framework takes layers that differ in how they are split. */
+static size_t layers_lost(const calc_exec *exec,
+                          void (*tell)(void *context, const char *field, const char *value,
+                                       bool layout),
+                          void *context)
+{
+    const calc_layer_list *list = &exec->layers;
+    char text[256] = "runs of ";
+    for (int32_t i = 0; i < list->count; i++) {
+        calc_append(text, sizeof text, "%s%d", i > 0 ? ", " : "", list->run[i].blocks);
+    }
+    if (list->count > 0) {
+        tell(context, "layers", calc_append(text, sizeof text, " blocks"), true);
+    }
+    return list->count > 0;
+}
+
 size_t calc_export_lost(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                         const calc_settings *settings,
                         void (*tell)(void *context, const char *field, const char *value,
@@ -155,6 +173,7 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
     }
     calc_plan_resolve(&a, &e);
     count += calc_plan_stages_lost(&a, &e, &e_back, tell, context);
+    count += layers_lost(&e, tell, context);
     if (e.stages.count > 0) { /* what a list says instead */
         e.strategy.activation_recompute = e_back.strategy.activation_recompute;
         e.strategy.recompute_modules = e_back.strategy.recompute_modules;

@@ -5,6 +5,7 @@
 #include "calc.h"
 #include "model/reasons_stages.h"
 #include "model/verdict.h"
+#include "spec/layer_list.h"
 #include "spec/rules.h"
 #include "spec/stage_list.h"
 
@@ -88,6 +89,21 @@ static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
              i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
 }
 
+/* Of the first layers that have one, where they are listed. */
+static void layers_network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
+{
+    const calc_layer_list *list = &exec->layers;
+    size_t before = r->count;
+    if (list->count == 0) {
+        network_reasons(r, system, exec);
+        return;
+    }
+    for (int32_t i = -1; i < list->count && r->count == before; i++) {
+        calc_exec e = calc_layer_list_exec(exec, i < 0 ? &list->ends : &list->run[i].strategy);
+        network_reasons(r, system, &e);
+    }
+}
+
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_compat compat, const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
@@ -104,7 +120,7 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
             r.item[r.count - 1] = found;
         }
         if (part.pipeline_par > 0 && exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
-            network_reasons(&r, own, &part);
+            layers_network_reasons(&r, own, &part);
         }
     }
     if (calc_reasons_stages_split(app, exec, compat, &found) && add(&r, found.verdict)) {

@@ -178,8 +178,11 @@ static void resolve_layers(const layout *l)
         return;
     }
     bool ends = l->app->vocab_size > 0 || l->app->mtp_blocks > 0;
-    calc_exec plain = calc_layer_list_exec(e, ends ? &list->ends : &list->run[0].strategy);
-    bool same = true;
+    const calc_layer_strategy embedding = calc_layer_list_end(l->app, list, false);
+    const calc_layer_strategy head = calc_layer_list_end(l->app, list, true);
+    calc_exec plain = calc_layer_list_exec(e, ends ? &embedding : &list->run[0].strategy);
+    calc_exec end = calc_layer_list_exec(e, ends ? &head : &list->run[0].strategy);
+    bool same = calc_layer_list_same(&plain, &end);
     for (int32_t i = 0; i < list->count; i++) {
         calc_exec run = calc_layer_list_exec(e, &list->run[i].strategy);
         same = same && calc_layer_list_same(&plain, &run);

@@ -118,7 +118,7 @@ void calc_step_of(const calc_layout *l, calc_step *r)
 static calc_verdict run(const calc_app *app, const calc_system *system, const calc_exec *exec,
                         calc_compat compat, const calc_kernel_table *measured, calc_stats *stats)
 {
-    if (exec->stages.count > 0) {
+    if (exec->stages.count > 0 || exec->layers.count > 0) {
         return calc_run_placed(app, system, exec, measured, stats);
     }
     calc_layout layout;

@@ -40,9 +40,7 @@ static void add_time(const calc_placed *p, const calc_placed_stage *at, sums *x)
 {
     const calc_strategy *s = &p->exec->strategy;
     calc_stage_pass pass = calc_placed_pass(p, at);
-    calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
-    calc_stage_reduction r =
-        calc_stage_reduction_sum(&at->terms, &at->links, &at->class, &w, &pass, (double)p->chunks);
+    calc_stage_reduction r = calc_placed_reduction(p, at, &pass);
     double exposed_s = (s->data_par_overlap ? r.reduce_beside_s : r.reduce_s) +
                        (calc_stage_gathers_beside(s) ? r.gather_beside_s : r.gather_s);
     bool first = at->class.position == 0;
@@ -55,7 +53,7 @@ static void add_time(const calc_placed *p, const calc_placed_stage *at, sums *x)
         x->reduction = r;
         x->exposed_s = exposed_s;
     }
-    x->optimizer_s = calc_max(x->optimizer_s, calc_stage_optimizer_sum(&at->terms, &at->class, &w));
+    x->optimizer_s = calc_max(x->optimizer_s, calc_placed_optimizer_s(p, at));
     x->growth = calc_max(x->growth, at->terms.growth);
     x->overhead_s = calc_max(x->overhead_s, at->terms.overhead_s);
     x->tied_s = calc_max(x->tied_s, at->links.tied_s);
@@ -101,8 +99,27 @@ static void look_at(calc_placed *p, const calc_placed_stage *at, const sums *x, 
     r->slowest = r->fullest = r->busiest[0] = r->busiest[1] = 0;
 }
 
+/* Of layers that are listed: slice by slice. */
+static double layers_flop(const calc_placed *p, int64_t stage)
+{
+    calc_placed_stage at;
+    double flop = 0;
+    size_t count = calc_placed_slices(p, stage);
+    for (size_t i = 0; i < count; i++) {
+        calc_placed_slice_of(p, stage, i, &at);
+        const calc_stage_parts *parts = &at.layout->parts;
+        flop += at.class.last * calc_step_block_flop(&parts->head, 0) +
+                at.class.dense * calc_step_block_flop(&parts->block[CALC_DENSE_BLOCK], 1) +
+                at.class.moe * calc_step_block_flop(&parts->block[CALC_MOE_BLOCK], 1);
+    }
+    return flop;
+}
+
 static double stage_flop(const calc_placed *p, const calc_placed_stage *at)
 {
+    if (p->layered) {
+        return layers_flop(p, (int64_t)at->class.position);
+    }
     const calc_cost *block = at->layout->parts.block;
     double flop = at->class.last * calc_step_block_flop(&at->layout->parts.head, 0);
     for (int64_t k = 0; k < p->chunks; k++) {
@@ -129,10 +146,23 @@ static void add_stages(const calc_placed *p, sums *x)
     }
 }
 
-/* Networks of every chip, with the stages that are on it. */
+/* Networks of every chip, with the stages that are on it, for every split of layers. */
 static calc_verdict networks_verdict(const calc_placed *p)
 {
     const calc_stage_list *list = &p->exec->stages;
+    for (size_t i = 0; p->layered && i < p->count; i++) {
+        calc_exec e = p->recipe_exec[i];
+        calc_exec part = calc_stage_list_part(p->exec, p->chip[i]);
+        e.pipeline_par = list->count > 0 ? part.pipeline_par : e.pipeline_par;
+        e.num_procs = list->count > 0 ? part.num_procs : e.num_procs;
+        calc_verdict verdict = calc_verdict_networks(p->recipe[i].system, &e);
+        if (verdict != CALC_VERDICT_OK) {
+            return verdict;
+        }
+    }
+    if (p->layered) {
+        return CALC_VERDICT_OK;
+    }
     for (int chip = 0; chip <= list->chips; chip++) {
         calc_exec e = calc_stage_list_part(p->exec, chip);
         const calc_system *system = chip == 0 ? p->system : list->system[chip - 1];
@@ -158,20 +188,95 @@ static calc_verdict verdict_of(const calc_placed *p, const sums *x, bool fit)
                                                                   : x->verdict;
 }
 
+/* A stage as it is looked at: of listed layers, its slice of most of them, with its messages. */
+static calc_placed_stage most_of(const calc_placed *p, const calc_placed_stage *at)
+{
+    calc_placed_stage slice = *at;
+    int64_t stage = (int64_t)at->class.position;
+    for (size_t i = calc_placed_slices(p, stage); i > 0 && p->layered; i--) {
+        calc_placed_slice_of(p, stage, i - 1, &slice);
+        if (slice.layout == at->layout) {
+            break;
+        }
+    }
+    slice.links.message_s = at->links.message_s;
+    slice.links.back_message_s = at->links.back_message_s;
+    return slice;
+}
+
+/* What each recipe keeps of weights and activations. */
+static void put_layers_memory(const calc_placed *p, const calc_placed_stage *at, calc_stats *s)
+{
+    int64_t stage = (int64_t)at->class.position;
+    calc_stage_memory m = calc_placed_memory(p, at);
+    calc_stage_state state = calc_placed_state(p, at);
+    calc_placed_stage slice;
+    double all = 0;
+    double full = 0;
+    size_t count = calc_placed_slices(p, stage);
+    for (size_t i = 0; i < count; i++) {
+        calc_placed_slice_of(p, stage, i, &slice);
+        const calc_stage_part *block = slice.terms.block;
+        double bytes = slice.class.dense * block[0].kept_bytes +
+                       slice.class.moe * block[1].kept_bytes +
+                       slice.class.last * slice.terms.head.whole_bytes;
+        all += bytes;
+        full += slice.layout->exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL
+                    ? bytes
+                    : 0;
+    }
+    s->weight_space = state.weight;
+    s->weight_grad_space = state.grad;
+    s->optimizer_space = state.optimizer;
+    s->act_checkpoint_size = all > 0 ? m.activation * (full / all) : 0;
+    s->act_space = m.activation - s->act_checkpoint_size;
+}
+
 static void put_memory(calc_placed *p, const sums *x, calc_step *r, calc_stats *s)
 {
-    look_at(p, &x->fullest, x, r);
+    const calc_placed_stage fullest = most_of(p, &x->fullest);
+    look_at(p, &fullest, x, r);
     r->memory = x->memory;
     r->peak_stage = x->fullest.class.position;
     r->step.allocated_bytes = x->memory.total;
     r->step.tier1_bytes = tier1_bytes(&x->fullest, &x->memory);
     r->step.tier2_bytes = x->tier2_bytes;
     calc_step_put_memory(r, &x->away, s);
+    if (p->layered) {
+        put_layers_memory(p, &x->fullest, s);
+    }
+}
+
+/* A stage of listed layers is looked at as its slice of most layers: what the other slices, and
+ * rearranging activations, add to that. */
+static void add_slices(calc_placed *p, const sums *x, calc_stats *s)
+{
+    int64_t stage = (int64_t)x->slowest.class.position;
+    size_t count = calc_placed_slices(p, stage);
+    double reshard_s = 0;
+    for (size_t i = 0; i < count; i++) {
+        calc_placed_stage slice;
+        calc_step other = {0};
+        calc_placed_slice_of(p, stage, i, &slice);
+        if (slice.layout != x->slowest.layout) {
+            slice.links.tied_s = 0;
+            look_at(p, &slice, x, &other);
+            p->recipe[slice.layout - p->recipe].links.tied_s = 0;
+            calc_step_add_time(&other, s);
+        }
+    }
+    for (int64_t k = 0; k < p->chunks; k++) {
+        const calc_reshard *c = &p->chunk[k * p->stages + stage].reshard;
+        reshard_s += (c->fw_s + c->bw_s) * s->num_microbatches;
+    }
+    s->tp_comm_exposed_time += reshard_s;
+    s->tp_comm_link_time += reshard_s;
 }
 
 static void put_time(calc_placed *p, const sums *x, double pipeline_s, calc_step *r, calc_stats *s)
 {
-    look_at(p, &x->slowest, x, r);
+    const calc_placed_stage slowest = most_of(p, &x->slowest);
+    look_at(p, &slowest, x, r);
     r->pass[0] = x->pass;
     r->memory = x->memory;
     r->reduction = x->reduction;
@@ -183,6 +288,9 @@ static void put_time(calc_placed *p, const sums *x, double pipeline_s, calc_step
     r->total_s = x->exposed_s +
                  (pipeline_s + pipeline_s * x->growth + x->tied_s + x->optimizer_s + x->overhead_s);
     calc_step_put_time(r, s);
+    if (p->layered) {
+        add_slices(p, x, s);
+    }
 }
 
 calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -193,7 +301,7 @@ calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, con
     sums x;
     calc_placed_of(app, system, exec, CALC_COMPAT_NONE, measured, &p);
     const calc_layout *l = &p.recipe[0];
-    bool fit = calc_stages_rounds_fit(exec);
+    bool fit = p.fit;
     add_stages(&p, &x);
     double pipeline_s = fit ? calc_placed_pipeline_s(&p) : (double)NAN;
     calc_stats_none(s);
@@ -201,10 +309,10 @@ calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, con
     s->blocks_per_proc = x.most_blocks;
     s->blocks_per_chunk = x.most_blocks / (double)p.chunks;
     s->missing_blocks = x.most_blocks * (double)p.stages - l->shape.blocks;
-    s->model_flops = calc_parameters_step_flop(&l->shape, exec, false);
-    s->model_flops_square = calc_parameters_step_flop(&l->shape, exec, true);
+    s->model_flops = calc_parameters_step_flop(&l->shape, l->exec, false);
+    s->model_flops_square = calc_parameters_step_flop(&l->shape, l->exec, true);
     s->hardware_flops = x.flop * l->stages.microbatches * l->shape.tensor_par *
-                        l->shape.context_par * (double)exec->strategy.data_par;
+                        l->shape.context_par * (double)l->exec->strategy.data_par;
     put_time(&p, &x, pipeline_s, &r, s);
     put_memory(&p, &x, &r, s);
     double peak = calc_run_chips_of(system, exec).flop_per_s * (double)exec->num_procs;

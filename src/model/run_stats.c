@@ -319,7 +319,7 @@ static void put_time(const calc_step *r, calc_stats *s)
     calc_stage_spent t = spent_of(l, r->busiest[0]);
     if (r->busiest[1] != r->busiest[0]) {
         calc_stage_spent other = spent_of(l, r->busiest[1]);
-        t = calc_stage_spent_mean(&t, &other);
+        t = calc_stage_spent_sum(&t, &other, 0.5);
     }
     double m = l->stages.microbatches;
     s->fw_time = m * t.fw_s;
@@ -422,6 +422,33 @@ void calc_step_put_time(const calc_step *r, calc_stats *s)
     put_block(r, s);
     put_offload_rates(r, s);
     put_time(r, s);
+}
+
+void calc_step_add_time(const calc_step *r, calc_stats *s)
+{
+    static const size_t sums[] = {
+        offsetof(calc_stats, fw_time),
+        offsetof(calc_stats, bw_time),
+        offsetof(calc_stats, recompute_time),
+        offsetof(calc_stats, recomm_exposed_time),
+        offsetof(calc_stats, tp_comm_exposed_time),
+        offsetof(calc_stats, cp_comm_exposed_time),
+        offsetof(calc_stats, ep_comm_exposed_time),
+        offsetof(calc_stats, dp_comm_exposed_time),
+        offsetof(calc_stats, head_time),
+        offsetof(calc_stats, host_time),
+        offsetof(calc_stats, recomm_link_time),
+        offsetof(calc_stats, tp_comm_link_time),
+        offsetof(calc_stats, cp_comm_link_time),
+        offsetof(calc_stats, ep_comm_link_time),
+        offsetof(calc_stats, dp_comm_link_time),
+    };
+    calc_stats more;
+    put_time(r, &more);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        *(double *)(void *)((char *)s + sums[i]) +=
+            *(const double *)(const void *)((const char *)&more + sums[i]);
+    }
 }
 
 calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)

@@ -2,13 +2,10 @@
 #include "calc.h"
 #include "model/cost/block_memory.h"
 #include "model/stages/placed.h"
-#include "model/stages/stage_spent.h"
 
 static void put_time(const calc_placed *p, const calc_placed_stage *at, calc_stage_stats *out)
 {
-    const calc_layout *l = at->layout;
-    calc_stage_spent t = calc_stage_spent_of(&l->context, l->exec, &l->parts, &l->lines, &at->terms,
-                                             &at->links, &at->class, (double)p->chunks);
+    calc_stage_spent t = calc_placed_spent(p, at);
     calc_stage_pass pass = calc_placed_pass(p, at);
     out->fw_time = pass.fw_s;
     out->bw_time = pass.agrad_s + pass.wgrad_s;
@@ -53,8 +50,7 @@ static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
  * for all stages of a class. */
 static calc_stage_stats row_of(const calc_placed *p, const calc_placed_stage *at)
 {
-    const calc_layout *l = at->layout;
-    calc_stage_state state = calc_stage_state_of(&l->context, l->exec, &at->terms, &at->class);
+    calc_stage_state state = calc_placed_state(p, at);
     calc_stage_stats row = {
         .blocks = at->class.dense + at->class.moe,
         .moe_blocks = at->class.moe,

@@ -63,7 +63,7 @@ static double closed_s(const calc_placed *p)
 {
     const calc_layout *l = &p->recipe[0];
     if (p->listed) {
-        return calc_stages_rounds_fit(p->exec) ? calc_placed_pipeline_s(p) : (double)NAN;
+        return p->fit ? calc_placed_pipeline_s(p) : (double)NAN;
     }
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     for (size_t i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
@@ -82,7 +82,7 @@ void calc_timeline_of(const calc_app *app, const calc_system *system, const calc
     calc_placed_of(app, system, exec, compat, NULL, p);
     out->shape = calc_timeline_shape(exec);
     out->closed_s = closed_s(p);
-    out->fits = p->listed ? calc_stages_rounds_fit(exec) : p->recipe[0].stages.fit;
+    out->fits = p->fit;
     out->growth = 0;
     out->overhead_s = 0;
     for (size_t i = 0; i < p->count; i++) {

@@ -7,10 +7,8 @@ calc_timeline_end calc_timeline_end_of(const calc_timeline *t, int64_t stage)
     const calc_strategy *s = &p->exec->strategy;
     calc_placed_stage at;
     calc_placed_stage_of(p, stage, &at);
-    calc_stage_weights w = calc_stage_weights_sum(&at.terms, &at.class);
     calc_stage_pass pass = calc_placed_pass(p, &at);
-    calc_stage_reduction r =
-        calc_stage_reduction_sum(&at.terms, &at.links, &at.class, &w, &pass, (double)p->chunks);
+    calc_stage_reduction r = calc_placed_reduction(p, &at, &pass);
     bool end = stage == 0 || stage == t->shape.stages - 1;
     return (calc_timeline_end){
         .reduce_link_s = r.reduce_s,
@@ -18,8 +16,8 @@ calc_timeline_end calc_timeline_end_of(const calc_timeline *t, int64_t stage)
         .gather_link_s = r.gather_s,
         .gather_s = calc_stage_gathers_beside(s) ? r.gather_beside_s : r.gather_s,
         .tied_s = end ? at.links.tied_s : 0,
-        .optimizer_s = calc_stage_optimizer_sum(&at.terms, &at.class, &w),
-        .scatters = calc_zero_stage(s) >= 1,
+        .optimizer_s = calc_placed_optimizer_s(p, &at),
+        .scatters = calc_zero_stage(&at.layout->exec->strategy) >= 1,
     };
 }
 

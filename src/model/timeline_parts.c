@@ -64,9 +64,9 @@ static void add_ends(const calc_layout *l, const calc_stage_class *c, calc_timel
 {
     const calc_stage_part *first = &l->terms.embedding;
     const calc_stage_part *last = &l->terms.head;
-    out->fw_s[CALC_TIMELINE_ENDS] = c->first * first->fw_s + c->last * last->fw_s;
-    out->bw_s[CALC_TIMELINE_ENDS] = c->first * first->agrad_s + c->last * last->agrad_s;
-    out->wgrad_s[CALC_TIMELINE_ENDS] = c->first * first->wgrad_s + c->last * last->wgrad_s;
+    out->fw_s[CALC_TIMELINE_ENDS] += c->first * first->fw_s + c->last * last->fw_s;
+    out->bw_s[CALC_TIMELINE_ENDS] += c->first * first->agrad_s + c->last * last->agrad_s;
+    out->wgrad_s[CALC_TIMELINE_ENDS] += c->first * first->wgrad_s + c->last * last->wgrad_s;
     calc_stage_sharded_ends s =
         calc_stage_sharded_ends_of(&l->context, l->exec, &l->parts, &l->lines);
     double slowed = 1 / calc_share_or(l->exec->software_efficiency, 1);
@@ -78,9 +78,36 @@ static void add_ends(const calc_layout *l, const calc_stage_class *c, calc_timel
     out->bw_s[CALC_TIMELINE_SHARDED] += bw_s;
 }
 
+/* A chunk of listed layers, part by part. */
+static void spend_layers(const calc_timeline *t, int64_t stage, int64_t chunk,
+                         calc_timeline_spent *out)
+{
+    const calc_placed *p = &t->placed;
+    const calc_placed_chunk *c = &p->chunk[chunk * p->stages + stage];
+    calc_placed_stage at;
+    calc_placed_stage_of(p, stage, &at);
+    calc_reshard message = calc_placed_messages(p, &at, chunk);
+    for (int i = c->part; i < c->part + c->parts; i++) {
+        const calc_placed_part *part = &p->part[i];
+        const calc_layout *l = &p->recipe[part->recipe];
+        const calc_stage_class ends = {.first = part->first, .last = part->last};
+        add_blocks(l, &l->parts.block[CALC_DENSE_BLOCK], part->dense, 1, out);
+        add_blocks(l, &l->parts.block[CALC_MOE_BLOCK], part->moe, 1, out);
+        add_ends(l, &ends, out);
+    }
+    out->fw_s[CALC_TIMELINE_TENSOR] += c->reshard.fw_s;
+    out->bw_s[CALC_TIMELINE_TENSOR] += c->reshard.bw_s;
+    out->fw_s[CALC_TIMELINE_MESSAGE] = message.fw_s;
+    out->bw_s[CALC_TIMELINE_MESSAGE] = message.bw_s;
+}
+
 static void spend(const calc_timeline *t, int64_t stage, int64_t chunk, calc_timeline_spent *out)
 {
     calc_placed_stage at;
+    if (t->placed.layered) {
+        spend_layers(t, stage, chunk, out);
+        return;
+    }
     calc_placed_stage_of(&t->placed, stage, &at);
     const calc_layout *l = at.layout;
     calc_stage_class c = calc_timeline_chunk_class(t, stage, chunk);

@@ -105,6 +105,17 @@ calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy 
     return e;
 }
 
+calc_layer_strategy calc_layer_list_end(const calc_app *app, const calc_layer_list *list, bool head)
+{
+    calc_layer_strategy s = list->ends;
+    const calc_layer_strategy *beside = &list->run[head ? list->count - 1 : 0].strategy;
+    if (app->mtp_blocks == 0) {
+        s.recompute = beside->recompute;
+        s.modules = beside->modules;
+    }
+    return s;
+}
+
 bool calc_layer_list_same(const calc_exec *a, const calc_exec *b)
 {
     const calc_strategy *s = &a->strategy;

@@ -30,6 +30,11 @@ int64_t calc_layer_list_sequences(const calc_exec *exec);
  *  sequences do not divide, it is not legal: calc_check() says so. Pure. */
 calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy *strategy);
 
+/** The strategy of the embedding, or of the head: where there are no blocks of multi-token
+ * prediction nothing of them recomputes, and they are as the layers beside them in that. */
+calc_layer_strategy calc_layer_list_end(const calc_app *app, const calc_layer_list *list,
+                                        bool head);
+
 /** Whether layers of two such executions are the same in all that a strategy can say. */
 bool calc_layer_list_same(const calc_exec *a, const calc_exec *b);
 

@@ -168,8 +168,9 @@ static void check_strategies(rules *r)
     calc_exec seen[CALC_MAX_LAYER_RECIPES];
     int chips = chips_of(r->exec);
     int count = 0;
-    for (int32_t i = -1; i < list->count; i++) {
-        const calc_layer_strategy *layer = i < 0 ? &list->ends : &list->run[i].strategy;
+    for (int32_t i = -2; i < list->count; i++) {
+        const calc_layer_strategy end = calc_layer_list_end(r->app, list, i == -1);
+        const calc_layer_strategy *layer = i < 0 ? &end : &list->run[i].strategy;
         calc_exec e = calc_layer_list_exec(r->exec, layer);
         int k = 0;
         char name[64];

@@ -96,22 +96,26 @@ char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *te
     return text;
 }
 
+void calc_stage_words_recomputed(const calc_exec *e, char *word, size_t size)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    char set[CALC_CHOICE_SET_SIZE];
+    const char *kind =
+        calc_table_find(table, "activation_recompute")->choices[e->strategy.activation_recompute];
+    snprintf(word, size, "%s", kind);
+    if (e->strategy.recompute_modules != 0) {
+        snprintf(word, size, "%.100s",
+                 calc_choice_set_text(calc_table_find(table, "recompute_modules")->choices,
+                                      e->strategy.recompute_modules, set));
+    }
+}
+
 static void recompute_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
                            char word[WORD])
 {
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
     calc_exec e = calc_stage_list_exec(exec, run);
-    char set[CALC_CHOICE_SET_SIZE];
-    const char *kind =
-        calc_table_find(table, "activation_recompute")->choices[e.strategy.activation_recompute];
-    bool modules = e.strategy.recompute_modules != 0;
     (void)name;
-    snprintf(word, WORD, "%s", kind);
-    if (modules) {
-        snprintf(word, WORD, "%.100s",
-                 calc_choice_set_text(calc_table_find(table, "recompute_modules")->choices,
-                                      e.strategy.recompute_modules, set));
-    }
+    calc_stage_words_recomputed(&e, word, WORD);
     if (e.recompute_blocks > 0) {
         calc_append(word, WORD, " of %lld", (long long)e.recompute_blocks);
     }

@@ -15,6 +15,9 @@ char *calc_stage_words_blocks(const calc_exec *exec, char *text);
 char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text);
 char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text);
 
+/** What an execution recomputes in a block: "none", "full", "core_attn+mlp". */
+void calc_stage_words_recomputed(const calc_exec *exec, char *word, size_t size);
+
 /** What they recompute: "none, 7x full of 3 blocks". */
 char *calc_stage_words_recompute(const calc_exec *exec, char *text);
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
+#include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
 #include "cli/explain/diff_rules.h"
 #include "cli/explain/diff_stages.h"
@@ -215,6 +216,25 @@ static void write_elements(calc_output *out, const calc_field *field, const char
     }
 }
 
+/* Lists of layers, a row for each key that differs. */
+static void write_layers(calc_output *out, pair executions, size_t *count)
+{
+    char text[2][CALC_LAYER_WORDS_SIZE];
+    for (int k = 0; calc_layer_words_keys[k]; k++) {
+        for (int i = 0; i < 2; i++) {
+            const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
+            snprintf(text[i], sizeof text[i], "-");
+            if (e->layers.count > 0) {
+                calc_layer_words_of(e, k, text[i]);
+            }
+        }
+        if (strcmp(text[0], text[1]) != 0) {
+            write_row(out, calc_layer_words_keys[k], text[0], text[1]);
+            ++*count;
+        }
+    }
+}
+
 /* Lists of stages, a row for each key that differs. */
 static void write_stages(calc_output *out, pair executions, size_t *count)
 {
@@ -247,6 +267,8 @@ static void write_table(calc_output *out, const calc_table *table, const char *p
             write_table(out, field->table, path, members, count);
         } else if (field->flags & CALC_STAGES) {
             write_stages(out, objects, count);
+        } else if (field->flags & CALC_LAYERS) {
+            write_layers(out, objects, count);
         } else if (field->type != CALC_TYPE_NOTE) {
             snprintf(path, sizeof path, "%s%s", prefix, field->key);
             write_leaf(out, path, field, objects, count);

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "cli/draw/human.h"
+#include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
 #include "model/stages/stages.h"
 #include "spec/choice_set.h"
@@ -156,6 +157,18 @@ static void write_stages(calc_output *out, const calc_report *r)
     }
 }
 
+/* Layers from the first to the last, and what embedding and head are. */
+static void write_layers(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    char text[CALC_LAYER_WORDS_SIZE];
+    if (e->layers.count == 0) {
+        return;
+    }
+    calc_output_printf(out, "  %-18s  %s\n", "layers", calc_layer_words(e, text));
+    calc_output_printf(out, "  %-18s  ends %s\n", "", calc_layer_words_ends(e, text));
+}
+
 static void write_attention(calc_output *out, const calc_report *r)
 {
     const calc_app *a = &r->inputs->app;
@@ -214,6 +227,8 @@ static void write_sharding(calc_output *out, const calc_report *r)
     if (e->stages.count > 0) {
         char words[CALC_STAGE_WORDS_SIZE];
         snprintf(text, sizeof text, "recompute %.240s", calc_stage_words_recompute(e, words));
+    } else if (e->layers.count > 0) {
+        snprintf(text, sizeof text, "recompute and sharding by layer");
     } else if (e->strategy.recompute_modules) {
         const calc_field *field =
             calc_table_find(calc_table_of(CALC_KIND_EXEC), "recompute_modules");
@@ -225,13 +240,15 @@ static void write_sharding(calc_output *out, const calc_report *r)
                     calc_human_counted((double)e->recompute_blocks, "block", number));
     }
     write_note(out, "memory", text);
-    snprintf(text, sizeof text, "%s", what[calc_zero_stage(&e->strategy)]);
+    snprintf(text, sizeof text, "%s",
+             e->layers.count > 0 ? "" : what[calc_zero_stage(&e->strategy)]);
     if (e->strategy.fsdp_par > 0) {
         calc_append(text, sizeof text, " over %.40s ranks",
                     calc_human_integer((double)e->strategy.fsdp_par, number));
     }
     bool megatron = e->strategy.memory_model == CALC_MEMORY_MODEL_MEGATRON;
-    calc_append(text, sizeof text, "; %s count", megatron ? "Megatron-LM's" : "Calculon's");
+    calc_append(text, sizeof text, "%s%s count", text[0] ? "; " : "",
+                megatron ? "Megatron-LM's" : "Calculon's");
     write_note(out, "", text);
 }
 
@@ -323,6 +340,7 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     }
     write_schedule(out, r);
     write_stages(out, r);
+    write_layers(out, r);
     write_attention(out, r);
     write_numbers(out, r);
     write_sharding(out, r);

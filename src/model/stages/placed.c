@@ -3,41 +3,12 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
-#include "model/schedule/schedule_steady.h"
+#include "model/stages/placed_layers.h"
 #include "spec/stage_list.h"
 
 /* None of the blocks recompute, where the stage has some that do: calc_stage_rich() takes 0 for all
  * of them. */
 #define NO_BLOCK 1e-300
-
-enum { WORKSPACE = 1 << 20 /* enough for CALC_MAX_PLACES, whatever the schedule */ };
-
-static bool same_recipe(const calc_placed *p, size_t i, int chip, const calc_exec *e)
-{
-    const calc_strategy *s = &p->recipe_exec[i].strategy;
-    return p->chip[i] == chip && s->activation_recompute == e->strategy.activation_recompute &&
-           s->recompute_modules == e->strategy.recompute_modules;
-}
-
-/* The recipe of a run, made if it is new. */
-static size_t recipe_of(calc_placed *p, const calc_stage_run *run, const calc_exec *e,
-                        calc_compat compat, const calc_kernel_table *measured)
-{
-    size_t i = 0;
-    while (i < p->count && !same_recipe(p, i, run->chip, e)) {
-        i++;
-    }
-    if (i < p->count || i == CALC_MAX_RECIPES) {
-        return i < p->count ? i : i - 1; /* calc_check() refuses more */
-    }
-    p->chip[i] = run->chip;
-    p->recipe_exec[i] = *e;
-    p->recipe_exec[i].recompute_blocks = 0;
-    calc_layout_of(p->app, calc_stage_list_system(p->system, p->exec, run), &p->recipe_exec[i],
-                   compat, measured, &p->recipe[i]);
-    p->count++;
-    return i;
-}
 
 /* Blocks of a stage that do not recompute, where others do, are those of stages without any: they
  * need not keep what sequence parallelism gathers (seq_par_ag_redo), which full recomputation does
@@ -47,7 +18,7 @@ static void set_spared(calc_placed *p, const calc_stage_run *run, size_t recipe,
 {
     const calc_stage_run plain = {1, CALC_STAGE_AS_EXEC, 0, CALC_STAGE_AS_EXEC, run->chip, 0};
     const calc_exec none = calc_stage_list_exec(p->exec, &plain);
-    size_t other = recipe_of(p, &plain, &none, compat, measured);
+    size_t other = calc_placed_recipe(p, run->chip, &none, compat, measured);
     for (int kind = 0; kind < CALC_STAGE_KINDS && other != recipe; kind++) {
         calc_stage_part *b = &p->recipe[recipe].terms.block[kind];
         const calc_stage_part *kept = &p->recipe[other].terms.block[kind];
@@ -59,19 +30,14 @@ static void set_spared(calc_placed *p, const calc_stage_run *run, size_t recipe,
     }
 }
 
-/* Which blocks have experts: the first of the model are dense, or the kinds take turns. */
+/* Which blocks have experts. */
 static void set_kinds(calc_placed *p)
 {
-    const calc_shape *shape = &p->recipe[0].shape;
-    double moe_blocks = shape->experts > 0 ? calc_shape_moe_blocks(shape) : 0;
-    bool in_turn = shape->experts > 0 && shape->moe_every != 1;
     double before = 0;
     for (int64_t i = 0; i < p->stages * p->chunks; i++) {
         calc_placed_chunk *c = &p->chunk[i];
         double blocks = c->dense;
-        double prefix = calc_max(0, fmin(blocks, shape->blocks - moe_blocks - before));
-        c->dense = in_turn ? blocks * (1 - moe_blocks / shape->blocks) : prefix;
-        c->moe = blocks - c->dense;
+        calc_placed_kinds(&p->recipe[0].shape, before, blocks, &c->dense, &c->moe);
         before += blocks;
     }
 }
@@ -92,7 +58,7 @@ static void set_list(calc_placed *p, calc_compat compat, const calc_kernel_table
     for (int32_t i = 0; i < list->count; i++) {
         const calc_stage_run *run = &list->run[i];
         calc_exec e = calc_stage_list_exec(p->exec, run);
-        size_t recipe = recipe_of(p, run, &e, compat, measured);
+        size_t recipe = calc_placed_recipe(p, run->chip, &e, compat, measured);
         double blocks = run->blocks == CALC_STAGE_AS_EXEC ? even : run->blocks;
         double again = e.recompute_blocks > 0 ? (double)e.recompute_blocks : blocks;
         if (run->recompute_blocks == CALC_STAGE_AS_EXEC && e.recompute_blocks > 0) {
@@ -108,12 +74,49 @@ static void set_list(calc_placed *p, calc_compat compat, const calc_kernel_table
                 p->recipe_of[at % p->stages] = (int)recipe;
             }
             for (int64_t k = 0; k < copies; k++) {
-                p->chunk[at + k * p->stages] =
-                    (calc_placed_chunk){blocks / (double)copies, 0, again / (double)copies};
+                p->chunk[at + k * p->stages] = (calc_placed_chunk){
+                    .dense = blocks / (double)copies, .recompute_blocks = again / (double)copies};
             }
         }
     }
     set_kinds(p);
+}
+
+/* Layers along stages that are listed, or as the execution spreads them. */
+static void set_layers(calc_placed *p, calc_compat compat, const calc_kernel_table *measured)
+{
+    int chip[CALC_MAX_PLACES] = {0};
+    const calc_exec *e = p->exec;
+    if (e->stages.count > 0) {
+        calc_stage_run place[CALC_MAX_PLACES];
+        int64_t listed = calc_stage_list_expand(&e->stages, place);
+        int64_t copies = listed == p->stages * p->chunks ? 1 : p->chunks;
+        double even = (double)p->app->num_blocks / (double)listed;
+        for (int64_t i = 0; i < p->stages * p->chunks; i++) {
+            const calc_stage_run *run = &place[i % listed];
+            double blocks = run->blocks == CALC_STAGE_AS_EXEC ? even : run->blocks;
+            p->chunk[i] = (calc_placed_chunk){.dense = blocks / (double)copies};
+            chip[i % p->stages] = run->chip;
+        }
+    } else {
+        calc_shape shape = calc_shape_of(p->app, &e->strategy, e->microbatch_size, e->seq_size);
+        calc_stages stages = calc_stages_split(&shape, e, compat);
+        const calc_stage_terms t = {
+            .stages = stages.stages,
+            .ends_as_blocks = p->stages > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS};
+        p->fit = stages.fit;
+        size_t class = 0;
+        for (int64_t stage = 0; stage < p->stages; stage++) {
+            while (class + 1 < stages.count && stages.item[class + 1].position <= (double)stage) {
+                class ++;
+            }
+            for (int64_t k = 0; k < p->chunks; k++) {
+                calc_stage_class c = calc_stage_chunk(&t, &stages.item[class], p->chunks, k);
+                p->chunk[k * p->stages + stage] = (calc_placed_chunk){.dense = c.dense + c.moe};
+            }
+        }
+    }
+    calc_placed_layers(p, chip, compat, measured);
 }
 
 void calc_placed_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -122,14 +125,19 @@ void calc_placed_of(const calc_app *app, const calc_system *system, const calc_e
     p->app = app;
     p->system = system;
     p->exec = exec;
-    p->listed = exec->stages.count > 0;
+    p->layered = exec->layers.count > 0;
+    p->listed = p->layered || exec->stages.count > 0;
+    p->fit = calc_stages_rounds_fit(exec);
     p->stages = exec->pipeline_par;
     p->chunks = exec->pipeline_interleaving;
     p->count = 0;
-    if (p->listed) {
+    if (p->layered) {
+        set_layers(p, compat, measured);
+    } else if (p->listed) {
         set_list(p, compat, measured);
     } else {
         calc_layout_of(app, system, exec, compat, measured, &p->recipe[0]);
+        p->fit = p->recipe[0].stages.fit;
         p->chip[0] = 0;
         p->count = 1;
     }
@@ -157,6 +165,40 @@ static double joined_s(const calc_placed *p, int64_t stage, int64_t other, bool 
     return calc_max(own_s, other_s) + p->exec->stages.join_latency_s;
 }
 
+/* The layers that send a message, and those that the gradient for a chunk comes back to. */
+static const calc_layout *sender(const calc_placed *p, int64_t place)
+{
+    const calc_placed_chunk *c = &p->chunk[place];
+    return &p->recipe[p->part[c->part + (c->parts > 0 ? c->parts - 1 : 0)].recipe];
+}
+
+/* Ends and messages of a stage whose layers are listed are not those of most of its layers:
+ * messages are the mean over its chunks. */
+static void set_ends(const calc_placed *p, int64_t stage, calc_placed_stage *out)
+{
+    double fw_s = 0;
+    double bw_s = 0;
+    bool ends = false;
+    for (int64_t k = 0; k < p->chunks; k++) {
+        int64_t place = k * p->stages + stage;
+        const calc_placed_chunk *c = &p->chunk[place];
+        fw_s += sender(p, place)->links.message_s;
+        bw_s += sender(p, place > 0 ? place - 1 : 0)->links.back_message_s;
+        for (int i = c->part; i < c->part + c->parts; i++) {
+            if (p->part[i].first + p->part[i].last > 0) {
+                const calc_layout *l = &p->recipe[p->part[i].recipe];
+                out->terms.embedding = l->terms.embedding;
+                out->terms.head = l->terms.head;
+                out->links.tied_s = l->links.tied_s;
+                ends = true;
+            }
+        }
+    }
+    out->links.tied_s *= ends;
+    out->links.message_s = fw_s / (double)p->chunks;
+    out->links.back_message_s = bw_s / (double)p->chunks;
+}
+
 static void listed_stage(const calc_placed *p, int64_t stage, calc_placed_stage *out)
 {
     const calc_layout *l = &p->recipe[p->recipe_of[stage]];
@@ -178,8 +220,11 @@ static void listed_stage(const calc_placed *p, int64_t stage, calc_placed_stage 
     }
     bool all = again >= out->class.dense + out->class.moe || again == 0;
     out->terms.recompute_blocks = all ? 0 : again;
-    out->links.message_s = joined_s(p, stage, stage + 1, false, l->links.message_s);
-    out->links.back_message_s = joined_s(p, stage, stage - 1, true, l->links.back_message_s);
+    if (p->layered) {
+        set_ends(p, stage, out);
+    }
+    out->links.message_s = joined_s(p, stage, stage + 1, false, out->links.message_s);
+    out->links.back_message_s = joined_s(p, stage, stage - 1, true, out->links.back_message_s);
 }
 
 void calc_placed_stage_of(const calc_placed *p, int64_t stage, calc_placed_stage *out)
@@ -204,6 +249,9 @@ double calc_placed_chunk_recompute(const calc_placed *p, const calc_placed_stage
     if (!p->listed) {
         return 1 - calc_stage_rich(&at->terms, &at->class);
     }
+    if (p->layered) {
+        return 1; /* a layer recomputes as its recipe does */
+    }
     const calc_placed_chunk *c = chunk_of(p, (int64_t)at->class.position, chunk);
     if (at->layout->exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
         return 1; /* recomputing blocks are then what blocks are */
@@ -226,6 +274,20 @@ calc_stage_class calc_placed_chunk_class(const calc_placed *p, const calc_placed
     return out;
 }
 
+calc_reshard calc_placed_messages(const calc_placed *p, const calc_placed_stage *at, int64_t chunk)
+{
+    double exposed = at->layout->exposed;
+    int64_t stage = (int64_t)at->class.position;
+    if (!p->layered) {
+        return (calc_reshard){at->links.message_s * exposed, at->links.back_message_s * exposed};
+    }
+    int64_t place = chunk * p->stages + stage;
+    double fw_s = sender(p, place)->links.message_s;
+    double bw_s = sender(p, place > 0 ? place - 1 : 0)->links.back_message_s;
+    return (calc_reshard){joined_s(p, stage, stage + 1, false, fw_s) * exposed,
+                          joined_s(p, stage, stage - 1, true, bw_s) * exposed};
+}
+
 calc_stage_pass calc_placed_chunk_pass(const calc_placed *p, const calc_placed_stage *at,
                                        int64_t chunks, int64_t chunk)
 {
@@ -233,6 +295,14 @@ calc_stage_pass calc_placed_chunk_pass(const calc_placed *p, const calc_placed_s
     if (!p->listed) {
         return calc_stage_chunk_pass(&at->terms, &at->links, &at->class, l->stages.chunks, chunks,
                                      chunk, l->exposed);
+    }
+    if (p->layered) {
+        calc_reshard message = calc_placed_messages(p, at, chunk);
+        calc_stage_pass x =
+            calc_placed_layers_pass(p, chunk_of(p, (int64_t)at->class.position, chunk));
+        x.fw_s += message.fw_s;
+        x.agrad_s += message.bw_s;
+        return x;
     }
     calc_stage_class c = calc_placed_chunk_class(p, at, chunks, chunk);
     calc_stage_terms terms = at->terms;
@@ -244,91 +314,16 @@ calc_stage_pass calc_placed_chunk_pass(const calc_placed *p, const calc_placed_s
 
 calc_stage_pass calc_placed_pass(const calc_placed *p, const calc_placed_stage *at)
 {
+    calc_stage_pass sum = {0};
+    for (int64_t k = 0; p->layered && k < p->chunks; k++) {
+        calc_stage_pass x = calc_placed_chunk_pass(p, at, p->chunks, k);
+        sum.fw_s += x.fw_s;
+        sum.agrad_s += x.agrad_s;
+        sum.wgrad_s += x.wgrad_s;
+    }
+    if (p->layered) {
+        return sum;
+    }
     return calc_stage_pass_of(&at->terms, &at->links, &at->class, (double)p->chunks,
                               at->layout->exposed);
-}
-
-/* The most that interleaved chunks hold at any time: a stage passes forward through rounds of as
- * many micro-batches as there are stages, a chunk each, and backward through them from the last one
- * (schedule_order.c). Where the first chunk holds more than others that is not before the first
- * backward pass. After it, a round of all chunks repeats.
- * @param bytes  of a micro-batch in each chunk */
-static double most_bytes(const calc_placed *p, int64_t stage, int64_t microbatches,
-                         const double bytes[CALC_MAX_PLACES])
-{
-    int64_t all = microbatches * p->chunks;
-    int64_t warm = 2 * (p->stages - 1 - stage) + (p->chunks - 1) * p->stages;
-    double sum = 0;
-    double most = 0;
-    for (int64_t i = 0; i < all && i <= warm + p->stages * p->chunks; i++) {
-        sum += bytes[i / p->stages % p->chunks];
-        most = calc_max(most, sum);
-        sum -= i >= warm ? bytes[p->chunks - 1 - (i - warm) / p->stages % p->chunks] : 0;
-    }
-    return most;
-}
-
-/* Activations of interleaved chunks that differ. The head is counted as where chunks are alike,
- * with the mean of them, and so is everything where micro-batches do not fill whole rounds: such a
- * layout does not run.
- * @param in_flight  micro-batches, the mean */
-static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *at, double in_flight)
-{
-    const calc_stage_part *block = at->terms.block;
-    double bytes[CALC_MAX_PLACES];
-    double sum = 0;
-    for (int64_t k = 0; k < p->chunks; k++) {
-        calc_stage_class c = calc_placed_chunk_class(p, at, p->chunks, k);
-        double lean = calc_placed_chunk_recompute(p, at, k);
-        double whole_bytes = c.dense * block[0].whole_bytes + c.moe * block[1].whole_bytes;
-        double lean_bytes = c.dense * block[0].kept_bytes + c.moe * block[1].kept_bytes;
-        bytes[k] = (1 - lean) * whole_bytes + lean * lean_bytes;
-        sum += bytes[k];
-    }
-    double held =
-        calc_stages_rounds_fit(p->exec)
-            ? most_bytes(p, (int64_t)at->class.position, (int64_t)at->terms.microbatches, bytes)
-            : sum * in_flight;
-    return held + at->class.last * at->terms.head.whole_bytes * in_flight;
-}
-
-calc_stage_memory calc_placed_memory(const calc_placed *p, const calc_placed_stage *at)
-{
-    calc_pipeline_schedule schedule = p->exec->pipeline_schedule;
-    calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
-    calc_stage_memory m =
-        calc_stage_memory_sum(&at->terms, &at->class, &w, schedule, (double)p->chunks);
-    if (p->listed && p->chunks > 1 && m.activation > 0) {
-        double bytes = interleaved_bytes(p, at, m.in_flight);
-        m.total += bytes - m.activation;
-        m.in_flight *= bytes / m.activation;
-        m.activation = bytes;
-    }
-    return m;
-}
-
-double calc_placed_pipeline_s(const calc_placed *p)
-{
-    const calc_stage_terms *t = &p->recipe[0].terms;
-    calc_schedule_pass pass[CALC_MAX_PLACES];
-    calc_stage_sums sums = {0, 0};
-    calc_placed_stage at;
-    for (int64_t stage = 0; stage < p->stages; stage++) {
-        calc_placed_stage_of(p, stage, &at);
-        calc_stage_pass all = calc_placed_pass(p, &at);
-        sums = calc_stage_sum(sums, &at.class, &all);
-        for (int64_t k = 0; k < p->chunks; k++) {
-            calc_stage_pass x = calc_placed_chunk_pass(p, &at, p->chunks, k);
-            pass[k * p->stages + stage] = (calc_schedule_pass){x.fw_s, x.agrad_s, x.wgrad_s};
-        }
-    }
-    if (!t->training) {
-        return calc_stage_forward_s(t, &sums);
-    }
-    calc_schedule_shape shape = {.kind = p->exec->pipeline_schedule,
-                                 .stages = p->stages,
-                                 .chunks = p->chunks,
-                                 .microbatches = (int64_t)t->microbatches};
-    _Alignas(16) char workspace[WORKSPACE];
-    return calc_schedule_steady_in(&shape, pass, workspace, sizeof workspace);
 }

@@ -1,19 +1,36 @@
-/** @file placed.h  The stages of a pipeline one by one. A layout whose stages are listed
- *  (calc_exec.stages) has a calc_layout for every pair of a chip and what is recomputed; each stage
- *  is of one of them. Stages that are all alike have one, and its classes. */
+/** @file placed.h  The stages of a pipeline one by one. A layout whose stages or layers are listed
+ *  (calc_exec.stages, .layers) has a calc_layout for every recipe: a pair of a chip and what is
+ *  recomputed; with layers, how they are split and sharded, too. Each listed stage is of one of
+ *  them; of listed layers it has slices, one for each recipe in it. Stages that are all alike have
+ *  one recipe, and its classes. */
 #ifndef CALC_MODEL_STAGES_PLACED_H
 #define CALC_MODEL_STAGES_PLACED_H
 
 #include "model/stages/layout.h"
+#include "model/stages/reshard.h"
+#include "model/stages/stage_spent.h"
+#include "spec/rules_layers.h"
 
-/** Pairs of a chip and what is recomputed: those that a list may have (spec/rules_stages.c), and on
- *  every chip none. */
-enum { CALC_MAX_RECIPES = 8 + CALC_MAX_CHIPS };
+enum {
+    /** Those that a list of layers may have; of one of stages there are fewer
+     * (spec/rules_stages.c), and on every chip one without recomputation. */
+    CALC_MAX_RECIPES = CALC_MAX_LAYER_RECIPES,
+    CALC_MAX_PLACED_PARTS = CALC_MAX_LAYER_RUNS + CALC_MAX_PLACES + 2
+};
+
+/** Layers of one recipe that follow one another in a chunk, with an end of the model or both. */
+typedef struct calc_placed_part {
+    int recipe;
+    double dense, moe;  /**< blocks of each kind */
+    double first, last; /**< 1: with the embedding, the head */
+} calc_placed_part;
 
 /** A chunk of a stage of a list. */
 typedef struct calc_placed_chunk {
     double dense, moe;       /**< blocks of each kind */
-    double recompute_blocks; /**< of them that recompute */
+    double recompute_blocks; /**< of them that recompute; not of listed layers */
+    int part, parts;         /**< of listed layers: the first one, and how many */
+    calc_reshard reshard;    /**< before and between them */
 } calc_placed_chunk;
 
 /** Borrows the documents and points into itself: not to be copied. */
@@ -21,14 +38,17 @@ typedef struct calc_placed {
     const calc_app *app;
     const calc_system *system;
     const calc_exec *exec;
-    bool listed;
+    bool listed;  /**< stages, or layers */
+    bool layered; /**< layers */
+    bool fit;     /**< whether the blocks, chunks and micro-batches do: else there is no step */
     int64_t stages, chunks;
-    size_t count;                             /**< recipes */
-    calc_exec recipe_exec[CALC_MAX_RECIPES];  /**< of a list: what each recomputes */
-    int chip[CALC_MAX_RECIPES];               /**< as in calc_stage_run */
-    calc_layout recipe[CALC_MAX_RECIPES];     /**< without a list: the layout */
-    int recipe_of[CALC_MAX_PLACES];           /**< of a list: by stage */
-    calc_placed_chunk chunk[CALC_MAX_PLACES]; /**< of a list: along the model */
+    size_t count;                                 /**< recipes */
+    calc_exec recipe_exec[CALC_MAX_RECIPES];      /**< of a list: what each recomputes */
+    int chip[CALC_MAX_RECIPES];                   /**< as in calc_stage_run */
+    calc_layout recipe[CALC_MAX_RECIPES];         /**< without a list: the layout */
+    int recipe_of[CALC_MAX_PLACES];               /**< of a list: by stage, that of most blocks */
+    calc_placed_chunk chunk[CALC_MAX_PLACES];     /**< of a list: along the model */
+    calc_placed_part part[CALC_MAX_PLACED_PARTS]; /**< of listed layers, along the model */
 } calc_placed;
 
 /** One stage: what its step is put together from (stage_step.h). */
@@ -46,6 +66,17 @@ void calc_placed_of(const calc_app *app, const calc_system *system, const calc_e
 /** A stage of it. */
 void calc_placed_stage_of(const calc_placed *placed, int64_t stage, calc_placed_stage *out);
 
+/** Slices of a stage: its layers of one recipe, as if there were no others, without messages. A
+ *  stage whose layers are not listed is its only slice. */
+size_t calc_placed_slices(const calc_placed *placed, int64_t stage);
+void calc_placed_slice_of(const calc_placed *placed, int64_t stage, size_t slice,
+                          calc_placed_stage *out);
+
+/** Messages of a chunk, as far as they are exposed [s]. With layers those of the part before them:
+ *  where stages meet, the later one rearranges what arrives, and gradients before they leave. */
+calc_reshard calc_placed_messages(const calc_placed *placed, const calc_placed_stage *at,
+                                  int64_t chunk);
+
 /** Passes over a chunk of a stage, with its messages; and its blocks and ends as if it were a class
  *  of its own.
  *  @param chunks  of a stage: 2 with ZB-V and DualPipeV */
@@ -61,8 +92,17 @@ double calc_placed_chunk_recompute(const calc_placed *placed, const calc_placed_
 /** Passes over all of a stage. */
 calc_stage_pass calc_placed_pass(const calc_placed *placed, const calc_placed_stage *at);
 
-/** What a stage holds. */
+/** What a stage holds; of that, what is kept of weights. */
 calc_stage_memory calc_placed_memory(const calc_placed *placed, const calc_placed_stage *at);
+calc_stage_state calc_placed_state(const calc_placed *placed, const calc_placed_stage *at);
+
+/** Its reduction behind its passes, and its optimizer [s]. */
+calc_stage_reduction calc_placed_reduction(const calc_placed *placed, const calc_placed_stage *at,
+                                           const calc_stage_pass *pass);
+double calc_placed_optimizer_s(const calc_placed *placed, const calc_placed_stage *at);
+
+/** What its passes are spent on. What rearranges activations is tensor parallelism's. */
+calc_stage_spent calc_placed_spent(const calc_placed *placed, const calc_placed_stage *at);
 
 /** The pipeline of a list [s]: exact (schedule_steady.h). */
 double calc_placed_pipeline_s(const calc_placed *placed);

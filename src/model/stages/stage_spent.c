@@ -93,22 +93,23 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const cal
     return t;
 }
 
-calc_stage_spent calc_stage_spent_mean(const calc_stage_spent *a, const calc_stage_spent *b)
+calc_stage_spent calc_stage_spent_sum(const calc_stage_spent *a, const calc_stage_spent *b,
+                                      double share)
 {
     return (calc_stage_spent){
-        .fw_s = (a->fw_s + b->fw_s) / 2,
-        .bw_s = (a->bw_s + b->bw_s) / 2,
-        .re_s = (a->re_s + b->re_s) / 2,
-        .tensor_s = (a->tensor_s + b->tensor_s) / 2,
-        .context_s = (a->context_s + b->context_s) / 2,
-        .expert_s = (a->expert_s + b->expert_s) / 2,
-        .repeated_s = (a->repeated_s + b->repeated_s) / 2,
-        .sharded_s = (a->sharded_s + b->sharded_s) / 2,
-        .fw_offload_s = (a->fw_offload_s + b->fw_offload_s) / 2,
-        .bw_offload_s = (a->bw_offload_s + b->bw_offload_s) / 2,
-        .message_s = (a->message_s + b->message_s) / 2,
-        .host_s = (a->host_s + b->host_s) / 2,
-        .ends_s = (a->ends_s + b->ends_s) / 2,
-        .all_s = (a->all_s + b->all_s) / 2,
+        .fw_s = (a->fw_s + b->fw_s) * share,
+        .bw_s = (a->bw_s + b->bw_s) * share,
+        .re_s = (a->re_s + b->re_s) * share,
+        .tensor_s = (a->tensor_s + b->tensor_s) * share,
+        .context_s = (a->context_s + b->context_s) * share,
+        .expert_s = (a->expert_s + b->expert_s) * share,
+        .repeated_s = (a->repeated_s + b->repeated_s) * share,
+        .sharded_s = (a->sharded_s + b->sharded_s) * share,
+        .fw_offload_s = (a->fw_offload_s + b->fw_offload_s) * share,
+        .bw_offload_s = (a->bw_offload_s + b->bw_offload_s) * share,
+        .message_s = (a->message_s + b->message_s) * share,
+        .host_s = (a->host_s + b->host_s) * share,
+        .ends_s = (a->ends_s + b->ends_s) * share,
+        .all_s = (a->all_s + b->all_s) * share,
     };
 }

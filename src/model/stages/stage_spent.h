@@ -33,7 +33,9 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const cal
                                      const calc_stage_terms *terms, const calc_stage_links *links,
                                      const calc_stage_class *class, double chunks);
 
-/** Of two stages, on average. */
-calc_stage_spent calc_stage_spent_mean(const calc_stage_spent *a, const calc_stage_spent *b);
+/** Of two stages together.
+ *  @param share  of the sum: 0.5 for the mean */
+calc_stage_spent calc_stage_spent_sum(const calc_stage_spent *a, const calc_stage_spent *b,
+                                      double share);
 
 #endif
