@@ -8,16 +8,19 @@
 
 #include "base/buffer.h"
 
-/* Ties of sums, as a share; effort at one front; answers kept before they are thinned. */
+/* Ties of sums, as a share. */
 static const double TIE = 1e-12;
-static const int64_t MOST_NODES = 2000000;
-enum { MOST_POINTS = 20000 };
+/* Effort at a front, at most: until only answers a step apart are looked for; at a side thereafter;
+ * answers kept before they are thinned. */
+enum { EXACT_NODES = 20000, SIDE_NODES = 2000, MOST_POINTS = 20000 };
 
 typedef struct front {
     calc_layerwise_core core;
     calc_layerwise_answer *answer; /* x ascending, y descending */
     size_t count, capacity;
     double from_x, to_x; /* the side that is looked at */
+    double step_x, step_y; /* an answer must be so much less than its neighbours */
+    size_t most;
     int64_t nodes;
     bool no_memory, proven;
 } front;
@@ -93,7 +96,7 @@ static double least(front *f, double alpha, double beta, double limit,
         .tie = limit < INFINITY ? TIE * fabs(limit) : 0,
         .found = keep_least,
         .data = answer,
-        .most_nodes = MOST_NODES,
+        .most_nodes = EXACT_NODES,
     };
     f->proven &= calc_layerwise_look(&search);
     f->nodes += search.nodes;
@@ -107,7 +110,11 @@ static double greatest(const front *f, const calc_layerwise_search *search)
 {
     double most = -INFINITY;
     for (size_t i = first_from(f, f->from_x); i + 1 < f->count && f->answer[i].x < f->to_x; i++) {
-        most = fmax(most, search->alpha * f->answer[i + 1].x + search->beta * f->answer[i].y);
+        double x = f->answer[i + 1].x - f->step_x;
+        double y = f->answer[i].y - f->step_y;
+        if (x > f->answer[i].x && y > f->answer[i + 1].y) {
+            most = fmax(most, search->alpha * x + search->beta * y);
+        }
     }
     return most;
 }
@@ -127,9 +134,10 @@ static void keep_front(calc_layerwise_search *search, const calc_layerwise_answe
 
 static void look_behind(front *f, double alpha, double beta, double from_x, double to_x)
 {
-    if (f->no_memory || f->nodes >= MOST_NODES) {
+    if (f->nodes >= EXACT_NODES) {
         f->proven = false;
-        return;
+        f->step_x = (f->answer[f->count - 1].x - f->answer[0].x) / (double)f->most;
+        f->step_y = (f->answer[0].y - f->answer[f->count - 1].y) / (double)f->most;
     }
     f->from_x = from_x;
     f->to_x = to_x;
@@ -139,7 +147,7 @@ static void look_behind(front *f, double alpha, double beta, double from_x, doub
         .beta = beta,
         .found = keep_front,
         .data = f,
-        .most_nodes = MOST_NODES - f->nodes,
+        .most_nodes = f->proven ? EXACT_NODES - f->nodes : SIDE_NODES,
     };
     search.limit = greatest(f, &search);
     search.tie = TIE * fabs(search.limit);
@@ -208,6 +216,7 @@ static bool front_in(const calc_layerwise_stage *stage, calc_layerwise_values va
     }
     calc_layerwise_core_make(&f->core, stage, values, micro_weight, sync_weight);
     f->proven = true;
+    f->most = most;
     make(f);
     bool done = write_out(f, most, out);
     free(f->answer);

@@ -67,8 +67,7 @@ typedef struct calc_layerwise_front {
     size_t count;
     calc_layerwise_point *point; /**< micro_s (curve: weighted time) ascending, sync_s (curve: bytes)
                                       descending; none: nothing fits */
-    bool proven;                 /**< nothing is missing; else it ended early or is thinned, with its
-                                      ends and its convex hull kept as far as `most` allows */
+    bool proven;                 /**< nothing is missing; else it is thinned, with its ends kept */
 } calc_layerwise_front;
 
 /** The least of micro_weight * micro_s + sync_weight * sync_s that fits. Exact. Of equal ones the

@@ -68,7 +68,7 @@ static peak peak_of(const problem *p, const calc_layers_part *x)
                    fmax(p->ends.passing_bytes, x->passing_bytes)};
 }
 
-static bool is_below(peak a, level b)
+static bool is_below(peak a, peak b)
 {
     return a.working_bytes <= b.working_bytes && a.passing_bytes <= b.passing_bytes;
 }

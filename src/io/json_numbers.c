@@ -1,0 +1,106 @@
+#include "io/json_numbers.h"
+
+#include "base/error.h"
+#include "io/json_load.h"
+#include "io/json_value.h"
+#include "io/text.h"
+#include "io/utf8.h"
+
+#include <string.h>
+
+static const double MOST = 1e12;
+
+/* One walk. */
+typedef struct walk {
+    const calc_json_numbers *reader;
+    calc_json_report report;
+    const char *key[CALC_JSON_NUMBERS_DEPTH];
+} walk_state;
+
+static void take(walk_state *w, int depth, const json_t *value)
+{
+    const calc_json_numbers *r = w->reader;
+    char shown[CALC_JSON_VALUE_NUMBER_SIZE];
+    double number;
+    if (!calc_json_value_number(&w->report, value, &number)) {
+        return;
+    }
+    if (number < r->least || (r->above && number == r->least)) {
+        calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "%s is out of range, expected %s %g",
+                             calc_json_value_number_text(value, shown),
+                             r->above ? "more than" : "at least", r->least);
+    } else if (number > MOST) {
+        calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "%s is out of range, expected at most %g",
+                             calc_json_value_number_text(value, shown), MOST);
+    } else if (!r->take(r->context, w->key, depth, number)) {
+        calc_errors_no_memory(&w->report.found);
+    }
+}
+
+static void refuse(walk_state *w, int member, const char *key)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    calc_json_report_add(&w->report, CALC_ERR_FIELD, member, w->reader->keys,
+                         "key \"%s\" is not understood", calc_utf8_show(shown, key, strlen(key)));
+}
+
+/* Objects lie in one another no deeper than keys are asked for. */
+static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-recursion) */
+{
+    const char *key;
+    json_t *value;
+    int member = 0;
+    json_object_foreach (object, key, value) {
+        size_t mark = calc_json_report_enter(&w->report, key);
+        w->key[depth] = key;
+        switch (w->reader->use(w->reader->context, w->key, depth + 1)) {
+        case CALC_JSON_NUMBER_INSIDE:
+            if (!json_is_object(value)) {
+                calc_json_value_type_error(&w->report, "an object", value, NULL);
+            } else if (depth + 1 < CALC_JSON_NUMBERS_DEPTH) {
+                visit(w, value, depth + 1);
+            }
+            break;
+        case CALC_JSON_NUMBER_TAKEN:
+            take(w, depth + 1, value);
+            break;
+        case CALC_JSON_NUMBER_REFUSED:
+            refuse(w, member, key);
+            break;
+        default:
+            break;
+        }
+        calc_json_report_leave(&w->report, mark);
+        member++;
+    }
+}
+
+calc_status calc_json_numbers_parse(const calc_json_numbers *reader, const char *text,
+                                    size_t length, const char *name, calc_errors *errors)
+{
+    walk_state w = {
+        .reader = reader,
+        .report = {.kind = CALC_KIND_NONE, .name = name, .text = text, .length = length}};
+    json_t *root = calc_json_load_text(&w.report, text, length);
+    if (root && !json_is_object(root)) {
+        calc_json_value_type_error(&w.report, "an object", root, NULL);
+    } else if (root) {
+        visit(&w, root, 0);
+    }
+    json_decref(root);
+    return calc_json_report_close(&w.report, errors);
+}
+
+calc_status calc_json_numbers_read(const calc_json_numbers *reader, const char *path,
+                                   calc_errors *errors)
+{
+    calc_text text = {0};
+    calc_status status = calc_text_read(&text, path, errors);
+    if (status == CALC_OK) {
+        status = calc_json_numbers_parse(reader, text.data, text.length, path, errors);
+    }
+    calc_text_free(&text);
+    return status;
+}

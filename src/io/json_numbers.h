@@ -1,0 +1,39 @@
+/** @file json_numbers.h  Numbers of a JSON object whose keys say what they are: tables that other
+ *  programs measured. */
+#ifndef CALC_IO_JSON_NUMBERS_H
+#define CALC_IO_JSON_NUMBERS_H
+
+#include "calc.h"
+
+/** What a reader makes of a member. */
+typedef enum calc_json_number_use {
+    CALC_JSON_NUMBER_IGNORED, /**< whatever it is */
+    CALC_JSON_NUMBER_INSIDE,  /**< it must be an object; its members are asked for */
+    CALC_JSON_NUMBER_TAKEN,   /**< it must be a number */
+    CALC_JSON_NUMBER_REFUSED  /**< its key is wrong */
+} calc_json_number_use;
+
+enum { CALC_JSON_NUMBERS_DEPTH = 4 /**< of members that are asked for */ };
+
+/** A reader. Keys are those from the root to the member. */
+typedef struct calc_json_numbers {
+    void *context;
+    calc_json_number_use (*use)(void *context, const char *const *key, int depth);
+    /** @return false if memory is short */
+    bool (*take)(void *context, const char *const *key, int depth, double value);
+    double least;     /**< of all numbers; none may be above 1e12 */
+    bool above;       /**< they must be more than that */
+    const char *keys; /**< what is said of a key that is refused: what keys there are */
+} calc_json_numbers;
+
+/** Read an object, its members in the order of the text.
+ *  @return CALC_OK, or the status of the first error that was added; each has its place */
+CALC_MUST_USE calc_status calc_json_numbers_parse(const calc_json_numbers *reader, const char *text,
+                                                  size_t length, const char *name,
+                                                  calc_errors *errors);
+
+/** The same of a file. */
+CALC_MUST_USE calc_status calc_json_numbers_read(const calc_json_numbers *reader, const char *path,
+                                                 calc_errors *errors);
+
+#endif
