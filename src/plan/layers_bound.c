@@ -21,8 +21,10 @@ typedef struct water {
 /* What a part adds to its stage's weighted time at least. */
 static double part_least_s(const calc_layers_case *c, const calc_layers_part *p)
 {
-    double link_s = p->reduce_s + p->gather_s;
-    return p->micro_s + (c->common.last_share * link_s + p->optimizer_s) / c->micro_weight;
+    const calc_layers_common *m = &c->common;
+    double exposed_s = calc_layers_exposed_line_s(m, p->reduce_s, p->reduce_room_s, 0) +
+                       calc_layers_exposed_line_s(m, p->gather_s, p->gather_room_s, 0);
+    return p->micro_s + (exposed_s + p->optimizer_s) / c->micro_weight;
 }
 
 /* What a layer of a kind takes at least, weighted. */

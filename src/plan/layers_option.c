@@ -145,3 +145,22 @@ double calc_layers_exposed_s(const calc_layers_common *c, const calc_layers_part
 {
     return exposed_s(c, p->reduce_s, p->reduce_room_s) + exposed_s(c, p->gather_s, p->gather_room_s);
 }
+
+/* With a window W of which a share w hides, contention k and a last share r of a link's time R, the
+ * exposed time is max(r R, R - w W) + k min(R, W). Where w <= 1 - r, neither (r + k) R nor
+ * R - w W + k w W / (1 - r) is above it: they meet it where R (1 - r) = w W, and min(R, W) is no less
+ * than R on the one side and w W / (1 - r) on the other. */
+double calc_layers_exposed_line_s(const calc_layers_common *c, double link_s, double room_s,
+                                  double share)
+{
+    double rest = 1 - c->last_share;
+    double slow = c->terms.window_share <= rest ? c->contention : 0;
+    double hidden_s = (c->last_share + (room_s > 0 ? slow : 0)) * link_s;
+    double longer_s = link_s - room_s * (1 - slow / rest);
+    return hidden_s + share * (longer_s - hidden_s);
+}
+
+bool calc_layers_is_longer(const calc_layers_common *c, double link_s, double room_s)
+{
+    return link_s * (1 - c->last_share) > room_s;
+}

@@ -67,6 +67,15 @@ double calc_layers_in_flight(const calc_layers_common *common, int stage);
 /** What of a stage's gradients and weights is not hidden [s]. @param part  sums over the stage */
 double calc_layers_exposed_s(const calc_layers_common *common, const calc_layers_part *part);
 
+/** Lines that are nowhere above it, in a part's time on the link and its room: what is exposed of
+ *  communication that hides, and of one that is longer than what it hides behind.
+ *  @param share  of the latter, in [0, 1]; the rest is the former's */
+double calc_layers_exposed_line_s(const calc_layers_common *common, double link_s, double room_s,
+                                  double share);
+
+/** Whether it is longer. */
+bool calc_layers_is_longer(const calc_layers_common *common, double link_s, double room_s);
+
 /** Add `times` of a part to sums; working_bytes and passing_bytes are the most. */
 void calc_layers_part_add(calc_layers_part *sum, const calc_layers_part *part, double times);
 

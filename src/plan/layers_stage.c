@@ -6,9 +6,7 @@
 enum {
     BINS = 10,          /* of working memory that are told apart */
     LEVELS = BINS * BINS,
-    REDUCE_EXPOSED = 1, /* what of the last communication does not hide */
-    GATHER_EXPOSED = 2,
-    REGIMES = 4
+    ROUNDS = 10         /* of what communication leaves exposed */
 };
 
 /* Memory that layers need while a pass runs through one: for activations, and for sharded weights
@@ -16,6 +14,12 @@ enum {
 typedef struct peak {
     double working_bytes, passing_bytes;
 } peak;
+
+/* How much of the time of communication is taken for what is longer than the passes it hides behind:
+ * of gradients, and of weights. */
+typedef struct shares {
+    double reduce, gather;
+} shares;
 
 /* A question in terms of src/layerwise. */
 typedef struct problem {
@@ -139,25 +143,15 @@ static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem
 }
 
 /* What a layer adds to the weighted time of its stage. */
-static double cost_s(const calc_layers_case *c, const calc_layers_part *x, int regime)
+static double cost_s(const calc_layers_case *c, const calc_layers_part *x, shares of)
 {
     const calc_layers_common *m = &c->common;
-    double reduce_s = regime & REDUCE_EXPOSED ? x->reduce_s - x->reduce_room_s
-                                              : m->last_share * x->reduce_s;
-    double gather_s = regime & GATHER_EXPOSED ? x->gather_s - x->gather_room_s
-                                              : m->last_share * x->gather_s;
+    double reduce_s = calc_layers_exposed_line_s(m, x->reduce_s, x->reduce_room_s, of.reduce);
+    double gather_s = calc_layers_exposed_line_s(m, x->gather_s, x->gather_room_s, of.gather);
     return x->micro_s + (reduce_s + gather_s + x->optimizer_s) / c->micro_weight;
 }
 
-/* Of a stage: the regime that its sums are in. */
-static int regime_of(const calc_layers_common *m, const calc_layers_part *x)
-{
-    double rest = 1 - m->last_share;
-    return (x->reduce_s * rest > x->reduce_room_s ? REDUCE_EXPOSED : 0) |
-           (x->gather_s * rest > x->gather_room_s ? GATHER_EXPOSED : 0);
-}
-
-static void set_problem(problem *p, int number, int regime)
+static void set_problem(problem *p, int number, shares of)
 {
     const peak at = p->level[number];
     const calc_layers_case *c = p->c;
@@ -176,7 +170,7 @@ static void set_problem(problem *p, int number, int regime)
             const calc_layers_part *x = &o->part[kind];
             if (is_below(peak_of(p, x), at)) {
                 p->option[kind][count] = (calc_layerwise_option){
-                    cost_s(c, x, regime), 0, calc_layers_bytes(x, p->in_flight), o->group};
+                    cost_s(c, x, of), 0, calc_layers_bytes(x, p->in_flight), o->group};
                 p->original[kind][count++] = p->number[kind][i];
             }
         }
@@ -238,29 +232,44 @@ static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point 
     return s;
 }
 
-/* The best at a level, or with as much memory as it likes. Every regime bounds the time from below
- * and is right where the answer is in it: one is tried after the other. */
+/* The next share to ask for: with all of what an answer is not, then between the two. Nothing where
+ * the answer is what was asked for.
+ * @param low, high  shares between which it is known to be; -1, 2: not known */
+static bool narrow(bool longer, double *low, double *high, double *share)
+{
+    bool right = longer ? *share >= 1 : *share <= 0;
+    *low = longer ? fmax(*low, *share) : *low;
+    *high = longer ? *high : fmin(*high, *share);
+    *share = *high > 1 ? 1 : *low < 0 ? 0 : (*low + *high) / 2;
+    return !right;
+}
+
+/* The best at a level, or with as much memory as it likes. Every mean of the lines below what
+ * communication exposes bounds the time, and the best of a bound that is right for it is the best. */
 static void solve(problem *p, int level, bool limited, calc_layers_stage *best)
 {
-    bool tried[REGIMES] = {false};
+    double low[2] = {-1, -1};
+    double high[2] = {2, 2};
     double least_s = -INFINITY;
     calc_layerwise_point point;
-    int regime = 0;
-    while (!tried[regime]) {
-        tried[regime] = true;
-        set_problem(p, level, regime);
+    shares of = {0, 0};
+    for (int round = 0, open = true; round < ROUNDS && open; round++) {
+        set_problem(p, level, of);
         p->stage.budget_bytes = limited ? p->stage.budget_bytes : 1e30;
         if (!has_options(p) || !(p->stage.budget_bytes >= 0) ||
             !calc_layerwise_best(&p->stage, 1, 0, &point)) {
             return;
         }
         calc_layers_stage s = answer_of(p, &point);
-        least_s = fmax(least_s, point.micro_s + cost_s(p->c, &p->fixed, regime));
+        least_s = fmax(least_s, point.micro_s + cost_s(p->c, &p->fixed, of));
         if (s.weighted_s < best->weighted_s) {
             s.least_s = best->least_s;
             *best = s;
         }
-        regime = regime_of(&p->c->common, &s.sum);
+        bool reduces = calc_layers_is_longer(&p->c->common, s.sum.reduce_s, s.sum.reduce_room_s);
+        bool gathers = calc_layers_is_longer(&p->c->common, s.sum.gather_s, s.sum.gather_room_s);
+        open = narrow(reduces, &low[0], &high[0], &of.reduce);
+        open = narrow(gathers, &low[1], &high[1], &of.gather) || open;
     }
     best->least_s = fmin(best->least_s, least_s);
 }
@@ -317,7 +326,7 @@ bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *a
     *out = malloc((size_t)p.levels * most * sizeof **out);
     for (int level = 0; level < p.levels && *out; level++) {
         calc_layerwise_front front = {0};
-        set_problem(&p, level, 0);
+        set_problem(&p, level, (shares){0, 0});
         if (!has_options(&p) || p.stage.budget_bytes < 0) {
             continue;
         }

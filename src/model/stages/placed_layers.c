@@ -183,7 +183,7 @@ size_t calc_placed_slices(const calc_placed *p, int64_t stage)
 
 void calc_placed_slice_of(const calc_placed *p, int64_t stage, size_t slice, calc_placed_stage *out)
 {
-    int recipe[CALC_MAX_RECIPES];
+    int recipe[CALC_MAX_RECIPES] = {0};
     if (!p->layered) {
         calc_placed_stage_of(p, stage, out);
         return;
