@@ -177,13 +177,13 @@ static double slowest(const water *stage, int stages, double work, double high_s
 
 /* ---- The step -------------------------------------------------------------------------------- */
 
-/* Share of the passes of other stages that a step waits for: where weight gradients may be computed
- * later than the others, how much is not known here. */
+/* With chunks it is the first one of every stage. Where weight gradients may be computed later than
+ * the others, it is not known here. */
 double calc_layers_fill_share(const calc_layers_case *c)
 {
     bool plain = c->common.schedule == CALC_PIPELINE_SCHEDULE_1F1B ||
                  c->common.schedule == CALC_PIPELINE_SCHEDULE_GPIPE;
-    return plain ? 1 : 0;
+    return plain ? 1 / c->common.chunks : 0;
 }
 
 double calc_layers_through_s(const calc_layers_case *c, int ends)

@@ -16,7 +16,8 @@ enum {
 typedef struct table {
     const calc_layers_case *c;
     int ends, stages, layers, dense;
-    const double *spare_bytes;
+    int chunks; /* of a stage: with several, stages have equally many layers */
+    const calc_layers_want *want;
     calc_layers_stage **cell;
     double limit_s; /* weighted, of a stage: from this on nothing is of interest */
     bool failed;    /* without memory */
@@ -24,19 +25,40 @@ typedef struct table {
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static void split(const table *t, int from, int count, int layers[2])
+void calc_layers_split(const calc_layers_case *c, int from, int count, int layers[2])
 {
-    int dense = t->dense - from;
+    int dense = c->common.layers[0] - from;
     dense = dense < 0 ? 0 : dense > count ? count : dense;
     layers[0] = dense;
     layers[1] = count - dense;
 }
 
+/* Layers of a stage: from one on, or where it has several chunks, a share of each round. */
+static void split(const table *t, int stage, int from, int count, int layers[2])
+{
+    if (t->chunks == 1) {
+        calc_layers_split(t->c, from, count, layers);
+        return;
+    }
+    int each = count / t->chunks;
+    layers[0] = layers[1] = 0;
+    for (int chunk = 0; chunk < t->chunks; chunk++) {
+        int part[2];
+        calc_layers_split(t->c, (chunk * t->stages + stage) * each, each, part);
+        layers[0] += part[0];
+        layers[1] += part[1];
+    }
+}
+
 /* So many layers from one on, on a stage; NULL without memory. */
 static const calc_layers_stage *cell(table *t, int stage, int from, int count)
 {
-    calc_layers_ask ask = {.stage = stage, .ends = t->ends, .spare_bytes = t->spare_bytes[stage]};
-    split(t, from, count, ask.layers);
+    calc_layers_ask ask = {.stage = stage,
+                           .ends = t->ends,
+                           .group = t->want->group,
+                           .spare_bytes = t->want->spare_bytes[stage],
+                           .limit_s = t->limit_s};
+    split(t, stage, from, count, ask.layers);
     int moe = t->layers - t->dense;
     size_t at = ((size_t)stage * (size_t)(t->dense + 1) + (size_t)ask.layers[0]) * (size_t)(moe + 1) +
                 (size_t)ask.layers[1];
@@ -75,12 +97,26 @@ static double time_of(table *t, int stage, int from, int count, bool bound)
     return bound ? s->least_s : s->weighted_s;
 }
 
+static bool spread_evenly(table *t, double most_s, bool bound, int *count)
+{
+    int each = t->layers / t->stages;
+    bool fits = true;
+    for (int stage = 0; stage < t->stages && fits; stage++) {
+        count[stage] = each;
+        fits = time_of(t, stage, stage * each, each, bound) <= most_s;
+    }
+    return fits;
+}
+
 /* Every stage has as many layers as it can do in a time: what comes after it has fewer to do.
  * @param count  of each stage, filled
  * @return whether that is all of them */
 static bool spread(table *t, double most_s, bool bound, int *count)
 {
     int from = 0;
+    if (t->chunks > 1) {
+        return spread_evenly(t, most_s, bound, count);
+    }
     for (int stage = 0; stage < t->stages; stage++) {
         int later = t->stages - 1 - stage;
         int high = t->layers - from - later;
@@ -279,7 +315,7 @@ static void put(table *t, const int *count, calc_layers_answer *out)
     int from = 0;
     for (int i = 0; i < t->stages; i++) {
         const calc_layers_stage *s = cell(t, i, from, count[i]);
-        split(t, from, count[i], out->layers[i]);
+        split(t, i, from, count[i], out->layers[i]);
         out->stage[i] = s ? *s : (calc_layers_stage){0};
         from += count[i];
     }
@@ -311,7 +347,7 @@ static calc_status join(table *t, double limit_s, int *count, calc_layers_answer
         return CALC_ERR_RULE;
     }
     put(t, count, out);
-    if (t->stages > 1) {
+    if (t->stages > 1 && t->chunks == 1) {
         double best_s = fmin(limit_s, out->planned_s);
         t->limit_s = (best_s - rest_s) / c->micro_weight;
         improve(t, least_layer_s(c), best_s - rest_s, count);
@@ -320,19 +356,21 @@ static calc_status join(table *t, double limit_s, int *count, calc_layers_answer
     return t->failed ? CALC_ERR_NOMEM : CALC_OK;
 }
 
-calc_status calc_layers_join(const calc_layers_case *c, int ends, const double *spare_bytes,
-                             double limit_s, calc_layers_answer *out)
+calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *want,
+                             calc_layers_answer *out)
 {
+    double rest_s = calc_layers_step_s(c, want->ends, 0, 0);
     table t = {.c = c,
-               .ends = ends,
+               .want = want,
+               .ends = want->ends,
                .stages = (int)c->common.stages,
                .layers = c->common.layers[0] + c->common.layers[1],
                .dense = c->common.layers[0],
-               .spare_bytes = spare_bytes};
-    double rest_s = calc_layers_step_s(c, ends, 0, 0);
-    t.limit_s = (limit_s - rest_s) / c->micro_weight;
-    *out = (calc_layers_answer){.ends = ends, .stages = t.stages, .bound_s = INFINITY};
-    if (t.stages > t.layers || cells(&t) > MOST_CELLS) {
+               .limit_s = (want->limit_s - rest_s) / c->micro_weight};
+    *out = (calc_layers_answer){.ends = want->ends, .stages = t.stages, .bound_s = INFINITY};
+    t.chunks = (int)c->common.chunks;
+    bool even = t.layers % (t.stages * t.chunks) == 0;
+    if (t.stages > t.layers || (t.chunks > 1 && !even) || cells(&t) > MOST_CELLS) {
         return CALC_ERR_RULE;
     }
     int *count = calloc((size_t)t.stages, sizeof *count);
@@ -341,7 +379,7 @@ calc_status calc_layers_join(const calc_layers_case *c, int ends, const double *
     out->layers = calloc((size_t)t.stages, sizeof *out->layers);
     calc_status status = count && t.cell && out->stage && out->layers ? CALC_OK : CALC_ERR_NOMEM;
     if (status == CALC_OK) {
-        status = join(&t, limit_s, count, out);
+        status = join(&t, want->limit_s, count, out);
     }
     free(count);
     free_table(&t);

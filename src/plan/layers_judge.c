@@ -11,6 +11,9 @@
  * what was found are judged, too. */
 #define NEAR 1.005
 
+/* Room that the planner does not see is worth another look from this share of memory on. */
+#define LESS 0.002
+
 /* ---- The execution --------------------------------------------------------------------------- */
 
 /* Members that are the same everywhere are left to the execution. */
@@ -60,27 +63,65 @@ static void put_stages(const calc_layers_answer *a, calc_exec *e)
     }
 }
 
-calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answer *a)
+/* A stage's layers one by one, kind by kind. */
+typedef struct walk {
+    const calc_layers_stage *stage;
+    int pick[2], taken[2]; /* of each kind: where it is, and what has gone of it */
+} walk;
+
+/* The next layers of a kind, as many as there are of one option.
+ * @return its number */
+static int next_option(walk *w, int kind, int most, int *count)
 {
-    calc_exec e = c->candidate->base;
-    bool room = true;
-    e.layers = (calc_layer_list){.ends = c->option[a->ends].strategy};
-    for (int i = 0; i < a->stages; i++) {
-        const calc_layers_stage *s = &a->stage[i];
-        for (int kind = 0; kind < 2; kind++) {
-            for (int k = 0; k < s->picks[kind]; k++) {
-                const calc_layers_option *o = &c->option[s->pick[kind][k].option];
-                room = room && add_run(&e.layers, &o->strategy, s->pick[kind][k].layers);
+    const calc_layerwise_pick *p = &w->stage->pick[kind][w->pick[kind]];
+    int left = p->layers - w->taken[kind];
+    *count = left < most ? left : most;
+    w->taken[kind] += *count;
+    if (*count == left) {
+        w->pick[kind]++;
+        w->taken[kind] = 0;
+    }
+    return p->option;
+}
+
+/* Layers of a chunk. @return false if the list is full */
+static bool add_chunk(const calc_layers_case *c, const int layers[2], walk *w, calc_layer_list *list)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        for (int left = layers[kind], some; left > 0; left -= some) {
+            int option = next_option(w, kind, left, &some);
+            if (!add_run(list, &c->option[option].strategy, some)) {
+                return false;
             }
         }
     }
-    if (!room) {
-        e.layers.count = 0;
-        return e;
+    return true;
+}
+
+calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answer *a)
+{
+    calc_exec e = c->candidate->base;
+    int chunks = (int)c->common.chunks;
+    int from = 0;
+    bool room = true;
+    walk *at = calloc((size_t)a->stages, sizeof *at);
+    e.layers = (calc_layer_list){.ends = c->option[a->ends].strategy};
+    for (int place = 0; at && room && place < a->stages * chunks; place++) {
+        int stage = place % a->stages;
+        int layers[2];
+        at[stage].stage = &a->stage[stage];
+        calc_layers_split(c, from, (a->layers[stage][0] + a->layers[stage][1]) / chunks, layers);
+        room = add_chunk(c, layers, &at[stage], &e.layers);
+        from += layers[0] + layers[1];
     }
-    const calc_layer_strategy base = calc_layers_strategy_of(&e);
-    shorten(&base, &e.layers);
-    put_stages(a, &e);
+    if (!at || !room) {
+        e.layers.count = 0;
+    } else {
+        const calc_layer_strategy base = calc_layers_strategy_of(&e);
+        shorten(&base, &e.layers);
+        put_stages(a, &e);
+    }
+    free(at);
     return e;
 }
 
@@ -95,16 +136,42 @@ typedef struct bench {
     calc_stage_stats *stage; /* [stages] */
 } bench;
 
-/* Every stage has as much room as it lacks, and the more the more often it was tried. */
-static void tighten(bench *b, const calc_planner_layers_found *f, int round)
+/* What stages hold by calc_run() beyond what the planner says, to be left alone.
+ * @param times  what they lack, so often: the more the more often it was tried
+ * @return whether that is worth another round */
+static bool correct(bench *b, const calc_layers_answer *a, const calc_planner_layers_found *f,
+                    bool fits, int times)
 {
-    size_t stages = (size_t)b->c->common.stages;
+    size_t stages = (size_t)a->stages;
+    double capacity_bytes = b->c->common.capacity_bytes;
+    bool any = false;
     size_t count = calc_each_stage(b->planner->app, b->planner->system, &f->exec, CALC_COMPAT_NONE,
                                    b->stage, stages);
     for (size_t i = 0; i < stages && i < count; i++) {
-        double over_bytes = b->stage[i].mem_tier1 - b->c->common.capacity_bytes;
-        b->spare_bytes[i] += over_bytes > 0 ? over_bytes * (round + 1) : 0;
+        double over_bytes = b->stage[i].mem_tier1 - capacity_bytes;
+        double more_bytes = b->stage[i].mem_tier1 - a->stage[i].bytes;
+        if (over_bytes > 0) {
+            b->spare_bytes[i] += over_bytes * times;
+            any = true;
+        } else if (fits && more_bytes < -LESS * capacity_bytes) {
+            b->spare_bytes[i] = more_bytes;
+            any = true;
+        }
     }
+    return any;
+}
+
+static uint64_t groups_of(const calc_layers_case *c, const calc_layers_answer *a)
+{
+    uint64_t groups = 0;
+    for (int i = 0; i < a->stages; i++) {
+        for (int kind = 0; kind < 2; kind++) {
+            for (int k = 0; k < a->stage[i].picks[kind]; k++) {
+                groups |= (uint64_t)1 << c->option[a->stage[i].pick[kind][k].option].group;
+            }
+        }
+    }
+    return groups;
 }
 
 /* @return whether the list is a layout at all */
@@ -124,36 +191,57 @@ static bool judge(const bench *b, const calc_layers_answer *a, calc_planner_laye
     return true;
 }
 
-/* The best list with some ends.
- * @param least_s  lowered to what bounds them */
-static calc_status solve_ends(bench *b, int ends, double *least_s, calc_planner_layers_found *best)
+/* The best list of what is wanted.
+ * @param least_s  lowered to what bounds it
+ * @param used     a bit for each group of the list that was judged last */
+static calc_status solve_want(bench *b, int ends, int group, double *least_s, uint64_t *used,
+                              calc_planner_layers_found *best)
 {
     calc_status status = CALC_OK;
+    bool open = true;
     for (size_t i = 0; i < (size_t)b->c->common.stages; i++) {
         b->spare_bytes[i] = 0;
     }
-    for (int round = 0; round <= CALC_LAYERS_ROUNDS && status == CALC_OK; round++) {
+    for (int round = 0; round <= CALC_LAYERS_ROUNDS && open; round++) {
+        const calc_layers_want want = {ends, group, b->spare_bytes, b->limit_s * NEAR};
         calc_layers_answer a;
         calc_planner_layers_found f = {.rounds = round};
-        status = calc_layers_join(b->c, ends, b->spare_bytes, b->limit_s * NEAR, &a);
+        status = calc_layers_join(b->c, &want, &a);
         *least_s = round == 0 ? fmin(*least_s, a.bound_s) : *least_s;
         f.planned_s = a.planned_s;
-        bool legal = status == CALC_OK && judge(b, &a, &f);
-        calc_layers_answer_free(&a);
-        if (!legal) {
-            break;
-        }
-        if (f.stats.verdict == CALC_VERDICT_MEM1_CAPACITY) {
-            tighten(b, &f, round);
-            continue;
-        }
-        if (f.stats.verdict == CALC_VERDICT_OK && f.stats.total_time < b->limit_s) {
+        open = status == CALC_OK && judge(b, &a, &f);
+        bool fits = open && f.stats.verdict == CALC_VERDICT_OK;
+        if (fits && f.stats.total_time < b->limit_s) {
             *best = f;
             b->limit_s = f.stats.total_time;
         }
-        break;
+        if (open) {
+            *used = groups_of(b->c, &a);
+            bool full = f.stats.verdict == CALC_VERDICT_MEM1_CAPACITY;
+            /* Room that the planner did not see is asked for once. */
+            open = (full || (fits && round == 0)) && correct(b, &a, &f, fits, round + 1);
+        }
+        calc_layers_answer_free(&a);
     }
     return status == CALC_ERR_NOMEM ? status : CALC_OK;
+}
+
+/* The best list with some ends. What it takes to get from a stage's layers to those of the next is
+ * not known while each is solved by itself: where they are split in several ways, lists that are
+ * split in one of them only may be better. */
+static calc_status solve_ends(bench *b, int ends, double *least_s, calc_planner_layers_found *best)
+{
+    uint64_t used = 0;
+    uint64_t ignored;
+    double other_s = INFINITY;
+    calc_status status = solve_want(b, ends, -1, least_s, &used, best);
+    bool several = b->c->common.stages > 1 && (used & (used - 1)) != 0;
+    for (int g = 0; g < b->c->groups && several && status == CALC_OK; g++) {
+        if (used >> g & 1) {
+            status = solve_want(b, ends, g, &other_s, &ignored, best);
+        }
+    }
+    return status;
 }
 
 /* ---- A candidate ----------------------------------------------------------------------------- */

@@ -39,7 +39,6 @@ static bool is_of_layers(calc_axis axis)
     case CALC_AXIS_optimizer_sharding:
     case CALC_AXIS_activation_recompute:
     case CALC_AXIS_recompute_modules:
-    case CALC_AXIS_pipeline_interleaving:
     case CALC_AXIS_pipeline_balance:
         return true;
     default:
@@ -146,8 +145,7 @@ static void take_base(calc_layers_candidate *c, const calc_exec *e)
     bool both_ends = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_V ||
                      e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
                      e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    bool plain = e->pipeline_interleaving == 1 && e->training && !both_ends &&
-                 e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS;
+    bool plain = e->training && !both_ends && e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS;
     if (plain && (!c->listed || said(e) > said(&c->base))) {
         c->base = *e;
         c->listed = true;

@@ -20,6 +20,7 @@ calc_layers_common calc_layers_common_of(const calc_layout *l)
     moe = shape->experts > 0 ? moe : 0;
     return (calc_layers_common){
         .stages = t->stages,
+        .chunks = l->stages.chunks,
         .microbatches = t->microbatches,
         .growth = t->growth,
         .after_s = t->overhead_s,
@@ -36,7 +37,7 @@ calc_layers_common calc_layers_common_of(const calc_layout *l)
 
 double calc_layers_in_flight(const calc_layers_common *c, int stage)
 {
-    return c->terms.training ? calc_stage_in_flight(&c->terms, c->schedule, stage, 1) : 0;
+    return c->terms.training ? calc_stage_in_flight(&c->terms, c->schedule, stage, c->chunks) : 0;
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -129,7 +130,8 @@ void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
         }
     }
     out->framework_head_bytes = t->used_share * t->framework_head_bytes;
-    out->message_s = t->stages > 1 ? (l->links.message_s + l->links.back_message_s) * l->exposed : 0;
+    double both_ways_s = l->links.message_s + l->links.back_message_s;
+    out->message_s = t->stages > 1 ? l->stages.chunks * both_ways_s * l->exposed : 0;
     out->tied_s = l->links.tied_s;
 }
 

@@ -36,13 +36,13 @@ typedef struct calc_layers_option {
     bool layers[2]; /**< layers of a kind may have it */
     calc_layers_part part[CALC_LAYERS_PARTS];
     double framework_bytes[2][2], framework_head_bytes;
-    double message_s; /**< between stages, both ways, what is not hidden */
+    double message_s; /**< between stages, of all chunks and both ways, what is not hidden */
     double tied_s;    /**< gradients of a table that both ends share, in a step */
 } calc_layers_option;
 
 /** What the options of a layout have in common. */
 typedef struct calc_layers_common {
-    double stages, microbatches;
+    double stages, chunks, microbatches;
     double growth;              /**< of the pipeline's time: stragglers */
     double after_s;             /**< of a step: overhead */
     double contention;          /**< of links and passes beside them */

@@ -6,7 +6,8 @@
 enum {
     BINS = 10,          /* of working memory that are told apart */
     LEVELS = BINS * BINS,
-    ROUNDS = 10         /* of what communication leaves exposed */
+    ROUNDS = 10,        /* of what communication leaves exposed */
+    STEPS = 40          /* to a price of memory */
 };
 
 /* Memory that layers need while a pass runs through one: for activations, and for sharded weights
@@ -134,7 +135,8 @@ static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem
     for (int kind = 0; kind < 2; kind++) {
         p->numbers[kind] = 0;
         for (int i = 0; i < c->options && ask->layers[kind] > 0; i++) {
-            if (c->option[i].layers[kind]) {
+            const calc_layers_option *o = &c->option[i];
+            if (o->layers[kind] && (ask->group < 0 || o->group == ask->group)) {
                 p->number[kind][p->numbers[kind]++] = i;
             }
         }
@@ -192,6 +194,49 @@ static bool has_options(const problem *p)
     return true;
 }
 
+/* What layers at a level take at least, where options may be mixed in any shares: for a price of
+ * memory each has the cheapest, and the best price bounds them best. INFINITY: they do not fit. */
+static double relaxed_s(const problem *p)
+{
+    const calc_layerwise_stage *s = &p->stage;
+    double least_s = -INFINITY;
+    double low = 0;
+    double high = -1; /* not known */
+    double price = 0;
+    for (int step = 0; step < STEPS; step++) {
+        double sum_s = 0;
+        double bytes = 0;
+        for (int k = 0; k < s->kinds; k++) {
+            const calc_layerwise_option *o = s->kind[k].option;
+            int best = 0;
+            for (int i = 1; i < s->kind[k].options; i++) {
+                double a = o[i].micro_s + price * o[i].bytes;
+                double b = o[best].micro_s + price * o[best].bytes;
+                best = a < b || (a == b && o[i].bytes < o[best].bytes) ? i : best;
+            }
+            sum_s += s->kind[k].layers * (o[best].micro_s + price * o[best].bytes);
+            bytes += s->kind[k].layers * o[best].bytes;
+        }
+        bool fits = bytes <= s->budget_bytes;
+        least_s = fmax(least_s, sum_s - price * s->budget_bytes);
+        if (fits && price == 0) {
+            break;
+        }
+        if (fits) {
+            high = price;
+        } else {
+            low = price;
+        }
+        /* A price at which nothing but the least memory counts. */
+        double most = 1e6 * sum_s / fmax(1, bytes);
+        if (high < 0 && price > most) {
+            return INFINITY;
+        }
+        price = high >= 0 ? (low + high) / 2 : price > 0 ? 8 * price : sum_s / fmax(1, bytes) / 8;
+    }
+    return least_s;
+}
+
 /* ---- Answers --------------------------------------------------------------------------------- */
 
 /* Switches along the layers of an answer, with those to and from the ends. */
@@ -244,9 +289,9 @@ static bool narrow(bool longer, double *low, double *high, double *share)
     return !right;
 }
 
-/* The best at a level, or with as much memory as it likes. Every mean of the lines below what
+/* The best at a level. Every mean of the lines below what
  * communication exposes bounds the time, and the best of a bound that is right for it is the best. */
-static void solve(problem *p, int level, bool limited, calc_layers_stage *best)
+static void solve(problem *p, int level, calc_layers_stage *best)
 {
     double low[2] = {-1, -1};
     double high[2] = {2, 2};
@@ -255,7 +300,6 @@ static void solve(problem *p, int level, bool limited, calc_layers_stage *best)
     shares of = {0, 0};
     for (int round = 0, open = true; round < ROUNDS && open; round++) {
         set_problem(p, level, of);
-        p->stage.budget_bytes = limited ? p->stage.budget_bytes : 1e30;
         if (!has_options(p) || !(p->stage.budget_bytes >= 0) ||
             !calc_layerwise_best(&p->stage, 1, 0, &point)) {
             return;
@@ -276,19 +320,43 @@ static void solve(problem *p, int level, bool limited, calc_layers_stage *best)
 
 static const calc_layers_stage none = {.weighted_s = INFINITY, .least_s = INFINITY};
 
+/* A level with what bounds it. */
+typedef struct order {
+    int level;
+    double least_s;
+} order;
+
+static int compare_order(const void *a, const void *b)
+{
+    const order *x = a;
+    const order *y = b;
+    if (x->least_s != y->least_s) {
+        return x->least_s < y->least_s ? -1 : 1;
+    }
+    return x->level - y->level;
+}
+
 void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *ask,
                             calc_layers_stage *out)
 {
     problem p;
+    order by_bound[LEVELS];
     *out = none;
     begin(c, ask, &p);
-    solve(&p, p.levels - 1, false, out);
-    if (out->fits && out->bytes <= c->common.capacity_bytes - ask->spare_bytes) {
-        return;
+    double fixed_s = cost_s(c, &p.fixed, (shares){0, 0});
+    for (int level = 0; level < p.levels; level++) {
+        set_problem(&p, level, (shares){0, 0});
+        bool may = has_options(&p) && p.stage.budget_bytes >= 0;
+        by_bound[level] = (order){level, may ? relaxed_s(&p) + fixed_s : INFINITY};
     }
-    *out = none;
-    for (int level = p.levels - 1; level >= 0; level--) {
-        solve(&p, level, true, out);
+    qsort(by_bound, (size_t)p.levels, sizeof *by_bound, compare_order);
+    for (int i = 0; i < p.levels && by_bound[i].least_s < INFINITY; i++) {
+        double limit_s = fmin(out->weighted_s, ask->limit_s);
+        if (by_bound[i].least_s >= limit_s) {
+            out->least_s = fmin(out->least_s, by_bound[i].least_s);
+            break;
+        }
+        solve(&p, by_bound[i].level, out);
     }
 }
 

@@ -10,7 +10,9 @@ typedef struct calc_layers_ask {
     int stage;
     int layers[2];      /**< of each kind, those of kind 0 first */
     int ends;           /**< option of embedding and head, which the first and the last stage have */
+    int group;          /**< of the options that layers may have; -1: any */
     double spare_bytes; /**< of its memory, to be left alone */
+    double limit_s;     /**< weighted times from this on are of no interest */
 } calc_layers_ask;
 
 /** The answer. Options of a pick are those of the case; of kinds without layers there are none. */
