@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Corners of what a unit of work takes and holds: at most so many options. */
-enum { CORNERS = 2 * CALC_LAYERWISE_OPTIONS, STEPS = 40 };
+enum { CORNERS = 2 * CALC_LAYERWISE_OPTIONS, STEPS = 50 };
 
 /* A unit of work with an option, or with several in shares. */
 typedef struct corner {
@@ -155,47 +155,18 @@ static double most_work(const water *w, double s, double all)
     return high;
 }
 
-/* The least time in which all stages together do all work; INFINITY if it does not fit. */
-static double slowest(const water *stage, int stages, double work, double high_s)
-{
-    double low_s = 0;
-    for (int step = -1; step < STEPS; step++) {
-        double mid_s = step < 0 ? high_s : (low_s + high_s) / 2;
-        double sum = 0;
-        for (int i = 0; i < stages; i++) {
-            sum += most_work(&stage[i], mid_s, work);
-        }
-        bool enough = sum >= work * (1 - 1e-9);
-        if (step < 0 && !enough) {
-            return INFINITY;
-        }
-        high_s = enough ? mid_s : high_s;
-        low_s = enough ? low_s : mid_s;
-    }
-    return low_s;
-}
+/* ---- The pipeline ---------------------------------------------------------------------------- */
 
-/* ---- The step -------------------------------------------------------------------------------- */
-
-/* With chunks it is the first one of every stage. Where weight gradients may be computed later than
- * the others, it is not known here. */
-double calc_layers_fill_share(const calc_layers_case *c)
-{
-    bool plain = c->common.schedule == CALC_PIPELINE_SCHEDULE_1F1B ||
-                 c->common.schedule == CALC_PIPELINE_SCHEDULE_GPIPE;
-    return plain ? 1 / c->common.chunks : 0;
-}
-
-double calc_layers_through_s(const calc_layers_case *c, int ends)
+/* The least that a micro-batch takes on all stages, messages included. */
+static double through_s(const calc_layers_case *c, int ends)
 {
     double sum = INFINITY;
     for (int i = 0; i < c->options; i++) {
-        if (ends >= 0 ? i == ends : c->option[i].ends) {
-            const calc_layers_option *o = &c->option[i];
-            const calc_layers_part *e = &o->part[CALC_LAYERS_EMBEDDING];
-            const calc_layers_part *h = &o->part[CALC_LAYERS_HEAD];
-            double messages_s = c->common.stages * o->message_s;
-            sum = fmin(sum, messages_s + e->micro_s + h->micro_s);
+        const calc_layers_option *o = &c->option[i];
+        if (ends >= 0 ? i == ends : o->ends) {
+            sum = fmin(sum, c->common.stages * o->message_s +
+                                o->part[CALC_LAYERS_EMBEDDING].micro_s +
+                                o->part[CALC_LAYERS_HEAD].micro_s);
         }
     }
     for (int kind = 0; kind < 2; kind++) {
@@ -209,16 +180,89 @@ double calc_layers_through_s(const calc_layers_case *c, int ends)
     return sum;
 }
 
-double calc_layers_step_s(const calc_layers_case *c, int ends, double weighted_s, double through_s)
+/* The most of it that is messages and switches, forward. */
+static double most_between_s(const calc_layers_case *c)
+{
+    double message_s = 0;
+    double switch_s = 0;
+    for (int i = 0; i < c->options; i++) {
+        message_s = fmax(message_s, c->option[i].message_s);
+    }
+    for (int i = 0; i < c->groups * c->groups; i++) {
+        switch_s = fmax(switch_s, c->switch_s[i]);
+    }
+    return message_s / 2 + switch_s;
+}
+
+static double forward_of(const calc_layers_part *p)
+{
+    return p->micro_s > 0 ? p->fw_s / p->micro_s : 0;
+}
+
+calc_layers_floor calc_layers_floor_of(const calc_layers_case *c, int ends)
 {
     const calc_layers_common *m = &c->common;
+    bool waits = m->schedule != CALC_PIPELINE_SCHEDULE_1F1B &&
+                 m->schedule != CALC_PIPELINE_SCHEDULE_GPIPE; /* weight gradients do */
+    calc_layers_floor f = {.through_s = through_s(c, ends), .stage_s = INFINITY};
     double tied_s = INFINITY;
     for (int i = 0; i < c->options; i++) {
-        tied_s = i == ends || (ends < 0 && c->option[i].ends) ? fmin(tied_s, c->option[i].tied_s)
-                                                               : tied_s;
+        const calc_layers_option *o = &c->option[i];
+        if (ends >= 0 ? i == ends : o->ends) {
+            f.forward = fmax(f.forward, forward_of(&o->part[CALC_LAYERS_EMBEDDING]));
+            f.forward = fmax(f.forward, forward_of(&o->part[CALC_LAYERS_HEAD]));
+            tied_s = fmin(tied_s, o->tied_s);
+        }
+        for (int kind = 0; kind < 2; kind++) {
+            if (o->layers[kind]) {
+                const calc_layers_part *p = &o->part[kind];
+                f.stage_s = fmin(f.stage_s, waits ? p->fw_s : p->micro_s);
+                f.forward = fmax(f.forward, forward_of(p));
+            }
+        }
     }
-    double others_s = calc_layers_fill_share(c) * fmax(0, through_s - weighted_s);
-    return c->micro_weight * weighted_s + (1 + m->growth) * others_s + m->after_s + tied_s;
+    f.between_s = most_between_s(c);
+    f.after_s = m->after_s + tied_s;
+    return f;
+}
+
+double calc_layers_allowed_s(const calc_layers_case *c, const calc_layers_floor *f, int stage,
+                             double step_s)
+{
+    const calc_layers_common *m = &c->common;
+    double grown = 1 + m->growth;
+    double rest_s = step_s - f->after_s;
+    double first_s = (rest_s - grown * stage * f->stage_s) / c->micro_weight;
+    bool line = m->chunks == 1 && m->schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    bool gpipe = m->schedule == CALC_PIPELINE_SCHEDULE_GPIPE;
+    double later = line ? m->stages - 1 - stage : 0;
+    double others = m->microbatches - 1 - later * f->forward;
+    if ((line || gpipe) && others > 0) {
+        double all_s = f->through_s - later * f->between_s;
+        first_s = fmin(first_s, (rest_s - grown * all_s) / (grown * others));
+    }
+    return first_s;
+}
+
+/* The least step in which all stages together do all work; INFINITY if it does not fit. */
+static double least_step_s(const calc_layers_case *c, const calc_layers_floor *f, const water *stage,
+                           double work, double high_s)
+{
+    double low_s = 0;
+    for (int step = -1; step < STEPS; step++) {
+        double mid_s = step < 0 ? high_s : (low_s + high_s) / 2;
+        double sum = 0;
+        for (int i = 0; i < (int)c->common.stages; i++) {
+            sum += most_work(&stage[i], calc_layers_allowed_s(c, f, i, mid_s), work);
+        }
+        bool enough = sum >= work * (1 - 1e-9);
+        if (step < 0 && !enough) {
+            return INFINITY;
+        }
+        high_s = enough ? mid_s : high_s;
+        low_s = enough ? low_s : mid_s;
+    }
+    return low_s;
 }
 
 double calc_layers_bound_s(const calc_layers_case *c, int ends)
@@ -227,7 +271,7 @@ double calc_layers_bound_s(const calc_layers_case *c, int ends)
     int stages = (int)m->stages;
     double unit[2] = {0, 0};
     double work = 0;
-    double through_s = calc_layers_through_s(c, ends);
+    const calc_layers_floor f = calc_layers_floor_of(c, ends);
     for (int kind = 0; kind < 2; kind++) {
         unit[kind] = m->layers[kind] > 0 ? least_s(c, kind) : 0;
         work += m->layers[kind] * unit[kind];
@@ -239,9 +283,10 @@ double calc_layers_bound_s(const calc_layers_case *c, int ends)
     double high_s = 0;
     for (int i = 0; i < stages; i++) {
         make(c, ends, i, unit, &stage[i]);
-        high_s = fmax(high_s, stage[i].fixed_s + (stage[i].corners > 0 ? work * stage[i].corner[0].s : 0));
+        high_s += stage[i].fixed_s + (stage[i].corners > 0 ? work * stage[i].corner[0].s : 0);
     }
-    double slowest_s = slowest(stage, stages, work, high_s);
+    high_s = 2 * (c->micro_weight + stages) * high_s + f.after_s;
+    double bound_s = least_step_s(c, &f, stage, work, high_s);
     free(stage);
-    return isfinite(slowest_s) ? calc_layers_step_s(c, ends, slowest_s, through_s) : INFINITY;
+    return bound_s;
 }

@@ -9,15 +9,23 @@
  *  @param ends  option of embedding and head; -1: any */
 double calc_layers_bound_s(const calc_layers_case *c, int ends);
 
-/** The least that a micro-batch takes on all stages together, whatever memory there is [s]. */
-double calc_layers_through_s(const calc_layers_case *c, int ends);
+/** What is known of a pipeline before it is divided. */
+typedef struct calc_layers_floor {
+    double through_s; /**< the least that a micro-batch takes on all stages together */
+    double stage_s;   /**< and on a stage before others, until the next one may begin */
+    double forward;   /**< the most of layers' and ends' passes that is forward, */
+    double between_s; /**< and forward passes beside these: messages, and two switches */
+    double after_s;   /**< what follows the pipeline in a step */
+} calc_layers_floor;
 
-/** Share of the passes of other stages than the slowest that a step waits for: to fill and to empty
- *  the pipeline. */
-double calc_layers_fill_share(const calc_layers_case *c);
+/** @param ends  option of embedding and head; -1: any */
+calc_layers_floor calc_layers_floor_of(const calc_layers_case *c, int ends);
 
-/** The step of a pipeline from its slowest stage and all stages together [s].
- *  @param weighted_s  of the slowest: calc_layers_weighted_s() */
-double calc_layers_step_s(const calc_layers_case *c, int ends, double weighted_s, double through_s);
+/** The weighted time (calc_layers_weighted_s) that a stage may have in a step of so long. Before its
+ *  first pass and after its last one a micro-batch is on the stages before it. Or: the first
+ *  micro-batch goes through all stages and back, and a stage has the others to do beside, but for the
+ *  forwards that fit between. */
+double calc_layers_allowed_s(const calc_layers_case *c, const calc_layers_floor *floor, int stage,
+                             double step_s);
 
 #endif

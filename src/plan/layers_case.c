@@ -167,7 +167,7 @@ void calc_layers_case_free(calc_layers_case *c)
 calc_layers_part calc_layers_ends_of(const calc_layers_case *c, int ends, int stage)
 {
     const calc_layers_option *o = &c->option[ends];
-    calc_layers_part sum = {.micro_s = o->message_s};
+    calc_layers_part sum = {.micro_s = o->message_s, .fw_s = o->message_s / 2};
     if (calc_layers_is_first(stage)) {
         calc_layers_part_add(&sum, &o->part[CALC_LAYERS_EMBEDDING], 1);
     }

@@ -2,7 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "model/schedule/schedule_steady.h"
 #include "plan/layers_bound.h"
 
 enum {
@@ -18,7 +20,9 @@ typedef struct table {
     int ends, stages, layers, dense;
     int chunks; /* of a stage: with several, stages have equally many layers */
     const calc_layers_want *want;
+    calc_layers_floor floor;
     calc_layers_stage **cell;
+    calc_layers_stage *stage; /* [stages] room for a division */
     double limit_s; /* weighted, of a stage: from this on nothing is of interest */
     bool failed;    /* without memory */
 } table;
@@ -85,82 +89,83 @@ static void free_table(table *t)
     free(t->cell);
 }
 
-/* ---- The slowest stage ----------------------------------------------------------------------- */
+/* ---- A step of some length ------------------------------------------------------------------- */
 
-/* What of a cell is looked at: its time, or a bound on it. */
-static double time_of(table *t, int stage, int from, int count, bool bound)
+/* Whether a stage has time for so many layers in a step.
+ * @param bound  look at what bounds its time, and not at what was found */
+static bool has_time(table *t, int stage, int from, int count, double step_s, bool bound)
 {
     const calc_layers_stage *s = cell(t, stage, from, count);
-    if (!s) {
-        return INFINITY;
-    }
-    return bound ? s->least_s : s->weighted_s;
+    double allowed_s = calc_layers_allowed_s(t->c, &t->floor, stage, step_s);
+    return s && (bound ? s->least_s : s->weighted_s) <= allowed_s;
 }
 
-static bool spread_evenly(table *t, double most_s, bool bound, int *count)
+static bool spread_evenly(table *t, double step_s, bool bound, int *count)
 {
     int each = t->layers / t->stages;
     bool fits = true;
     for (int stage = 0; stage < t->stages && fits; stage++) {
         count[stage] = each;
-        fits = time_of(t, stage, stage * each, each, bound) <= most_s;
+        fits = has_time(t, stage, stage * each, each, step_s, bound);
     }
     return fits;
 }
 
-/* Every stage has as many layers as it can do in a time: what comes after it has fewer to do.
+/* The most layers that a stage has time for, few being asked for first: these are the quick
+ * questions. 0: none */
+static int most_layers(table *t, int stage, int from, double step_s, bool bound)
+{
+    int low = 0;
+    int high = t->layers - from - (t->stages - 1 - stage);
+    int by = (t->layers + t->stages - 1) / t->stages;
+    while (low < high) {
+        int next = low + by < high ? low + by : high;
+        next = low == 0 ? 1 : next;
+        if (has_time(t, stage, from, next, step_s, bound)) {
+            low = next;
+        } else {
+            high = next - 1;
+            by = by > 1 ? (by + 1) / 2 : 1;
+        }
+    }
+    return low;
+}
+
+/* Every stage has as many layers as it has time for: what comes after it has fewer to do.
  * @param count  of each stage, filled
  * @return whether that is all of them */
-static bool spread(table *t, double most_s, bool bound, int *count)
+static bool spread(table *t, double step_s, bool bound, int *count)
 {
     int from = 0;
     if (t->chunks > 1) {
-        return spread_evenly(t, most_s, bound, count);
+        return spread_evenly(t, step_s, bound, count);
     }
     for (int stage = 0; stage < t->stages; stage++) {
-        int later = t->stages - 1 - stage;
-        int high = t->layers - from - later;
-        int low = 0;
-        if (high <= 0) {
+        count[stage] = most_layers(t, stage, from, step_s, bound);
+        from += count[stage];
+        if (count[stage] == 0) {
             return false;
         }
-        if (time_of(t, stage, from, 1, bound) > most_s) {
-            return false;
-        }
-        low = 1;
-        /* Ask for few layers first: these are the quick questions. */
-        int step = (t->layers + t->stages - 1) / t->stages;
-        while (low < high) {
-            int next = low + step < high ? low + step : high;
-            if (time_of(t, stage, from, next, bound) <= most_s) {
-                low = next;
-            } else {
-                high = next - 1;
-                step = step > 1 ? (step + 1) / 2 : 1;
-            }
-        }
-        count[stage] = low;
-        from += low;
     }
     return from == t->layers;
 }
 
-/* The least time of the slowest stage; INFINITY if nothing fits.
+/* The shortest step for which there is time; INFINITY if none below the limit fits.
  * @param count  the layers of each stage then */
-static double slowest(table *t, bool bound, int *count)
+static double shortest(table *t, bool bound, int *count)
 {
-    double high_s = t->limit_s;
-    double low_s = 0;
+    double high_s = t->want->limit_s;
+    double low_s = t->floor.after_s;
     if (!isfinite(high_s)) {
-        high_s = 1;
-        for (int i = 0; i < 2 * HALVES && !spread(t, high_s, bound, count); i++) {
-            high_s *= 8;
+        high_s = low_s + 1;
+        for (int i = 0; i < HALVES && !spread(t, high_s, bound, count); i++) {
+            high_s *= 4;
         }
     }
     if (!spread(t, high_s, bound, count)) {
         return INFINITY;
     }
-    for (int i = 0; i < HALVES && high_s - low_s > 1e-9 * high_s; i++) {
+    for (int i = 0; i < HALVES && high_s - low_s > 1e-10 * high_s; i++) {
         double mid_s = (low_s + high_s) / 2;
         bool fits = spread(t, mid_s, bound, count);
         high_s = fits ? mid_s : high_s;
@@ -170,13 +175,78 @@ static double slowest(table *t, bool bound, int *count)
     return bound ? low_s : high_s;
 }
 
+/* ---- An answer ------------------------------------------------------------------------------- */
+
+/* The pipeline from what its stages take: simulated, with chunks in closed form. */
+static double pipeline_s(const calc_layers_case *c, const calc_layers_answer *a)
+{
+    const calc_layers_common *m = &c->common;
+    const calc_schedule_shape shape = {.kind = m->schedule,
+                                       .stages = a->stages,
+                                       .chunks = 1,
+                                       .microbatches = (int64_t)m->microbatches};
+    calc_schedule_pass pass[CALC_MAX_PLACES];
+    double slowest_s = 0;
+    double sum_s = 0;
+    for (int i = 0; i < a->stages; i++) {
+        const calc_layers_part *x = &a->stage[i].sum;
+        slowest_s = fmax(slowest_s, x->micro_s);
+        sum_s += x->micro_s;
+        pass[i < CALC_MAX_PLACES ? i : 0] =
+            (calc_schedule_pass){x->fw_s, x->micro_s - x->fw_s - x->wgrad_s, x->wgrad_s};
+    }
+    if (m->chunks > 1 || a->stages > CALC_MAX_PLACES || !calc_schedule_steady_fits(&shape)) {
+        return m->microbatches * slowest_s + (sum_s - slowest_s) / m->chunks;
+    }
+    return calc_schedule_steady_s(&shape, pass);
+}
+
+double calc_layers_planned_s(const calc_layers_case *c, const calc_layers_answer *a)
+{
+    double exposed_s = 0;
+    double optimizer_s = 0;
+    for (int i = 0; i < a->stages; i++) {
+        const calc_layers_part *x = &a->stage[i].sum;
+        exposed_s = fmax(exposed_s, calc_layers_exposed_s(&c->common, x));
+        optimizer_s = fmax(optimizer_s, x->optimizer_s);
+    }
+    return (1 + c->common.growth) * pipeline_s(c, a) + exposed_s + optimizer_s +
+           c->common.after_s + c->option[a->ends].tied_s;
+}
+
+/* Take a division if it is quicker. */
+static void take(table *t, const int *count, calc_layers_answer *out)
+{
+    calc_layers_answer a = {.ends = out->ends, .stages = t->stages, .stage = t->stage};
+    int from = 0;
+    for (int i = 0; i < t->stages; i++) {
+        const calc_layers_stage *s = cell(t, i, from, count[i]);
+        t->stage[i] = s ? *s : (calc_layers_stage){0};
+        from += count[i];
+    }
+    a.planned_s = calc_layers_planned_s(t->c, &a);
+    if (a.planned_s >= out->planned_s) {
+        return;
+    }
+    out->planned_s = a.planned_s;
+    memcpy(out->stage, t->stage, (size_t)t->stages * sizeof *t->stage);
+    from = 0;
+    for (int i = 0; i < t->stages; i++) {
+        split(t, i, from, count[i], out->layers[i]);
+        from += count[i];
+    }
+}
+
 /* ---- All stages ------------------------------------------------------------------------------ */
 
-/* A way to spread layers before one over stages before one. */
+/* A way to spread layers before one over stages before one: what its paths take through the
+ * pipeline, as in calc_layers_allowed_s(). */
 typedef struct label {
-    double sum_s, slowest_s; /* micro-batch */
-    double end_s;            /* of a step, beside micro-batches */
-    int count, before;       /* layers of the last stage; number of the label before it */
+    double sum_s;      /* a micro-batch on all stages */
+    double first_s;    /* all micro-batches on a stage, with the first one's way there */
+    double others_s;   /* all but the first on a stage, but for forwards that fit between */
+    double end_s;      /* of a step, beside micro-batches */
+    int count, before; /* layers of the last stage; number of the label before it */
 } label;
 
 typedef struct state {
@@ -186,21 +256,30 @@ typedef struct state {
 
 static double step_of(const table *t, const label *l)
 {
-    const calc_layers_common *m = &t->c->common;
-    double others_s = calc_layers_fill_share(t->c) * (l->sum_s - l->slowest_s);
-    return t->c->micro_weight * l->slowest_s + (1 + m->growth) * others_s + l->end_s;
+    double pipeline_s = fmax(l->first_s, l->sum_s + l->others_s);
+    return (1 + t->c->common.growth) * pipeline_s + l->end_s;
 }
 
-static label after(const table *t, const label *l, int number, int count, const calc_layers_stage *s)
+static label after(const table *t, const label *l, int stage, const calc_layers_stage *s)
 {
-    double end_s = calc_layers_exposed_s(&t->c->common, &s->sum) + s->sum.optimizer_s;
-    return (label){l->sum_s + s->sum.micro_s, fmax(l->slowest_s, s->sum.micro_s),
-                   fmax(l->end_s, end_s), count, number};
+    const calc_layers_common *m = &t->c->common;
+    bool line = m->schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    bool gpipe = m->schedule == CALC_PIPELINE_SCHEDULE_GPIPE;
+    double later = line ? t->stages - 1 - stage : 0;
+    double end_s = calc_layers_exposed_s(m, &s->sum) + s->sum.optimizer_s;
+    double others_s = (m->microbatches - 1) * s->sum.micro_s - later * s->sum.fw_s;
+    return (label){
+        .sum_s = l->sum_s + (line || gpipe ? s->sum.micro_s : s->sum.fw_s),
+        .first_s = fmax(l->first_s, l->sum_s + m->microbatches * s->sum.micro_s),
+        .others_s = line || gpipe ? fmax(l->others_s, others_s) : l->others_s,
+        .end_s = fmax(l->end_s, end_s),
+    };
 }
 
 static bool is_covered(const label *a, const label *by)
 {
-    return by->sum_s <= a->sum_s && by->slowest_s <= a->slowest_s && by->end_s <= a->end_s;
+    return by->sum_s <= a->sum_s && by->first_s <= a->first_s && by->others_s <= a->others_s &&
+           by->end_s <= a->end_s;
 }
 
 static void enter(const table *t, state *s, const label *l)
@@ -244,11 +323,13 @@ static void advance(table *t, int stage, const state *here, state *next, double 
         int most = later > 0 ? t->layers - later - from : t->layers - from;
         for (int n = later > 0 ? 1 : most; n <= most; n++) {
             const calc_layers_stage *s = cell(t, stage, from, n);
-            if (!s || s->least_s >= t->limit_s || (!s->fits && s->least_s == INFINITY)) {
+            if (!s || s->least_s >= t->limit_s) {
                 break;
             }
             for (int i = 0; i < here[from].labels && s->fits; i++) {
-                label l = after(t, &here[from].label[i], i, n, s);
+                label l = after(t, &here[from].label[i], stage, s);
+                l.count = n;
+                l.before = i;
                 label end = l;
                 end.sum_s += least_s * (t->layers - from - n);
                 if (step_of(t, &end) < limit_s) {
@@ -259,8 +340,10 @@ static void advance(table *t, int stage, const state *here, state *next, double 
     }
 }
 
-/* Improve a division. @param count  of each stage, the best so far; its step is limit_s */
-static void improve(table *t, double least_s, double limit_s, int *count)
+/* Improve a division.
+ * @param limit_s  of the pipeline, with what the last stage has to do behind it
+ * @param count    room for the layers of each stage */
+static void improve(table *t, double least_s, double limit_s, int *count, calc_layers_answer *out)
 {
     size_t width = (size_t)t->layers + 1;
     if (((size_t)t->stages + 1) * width > MOST_STATES) {
@@ -271,56 +354,27 @@ static void improve(table *t, double least_s, double limit_s, int *count)
         t->failed = true;
         return;
     }
-    all[0] = (state){1, {{0, 0, 0, 0, 0}}};
+    all[0].labels = 1;
     for (int stage = 0; stage < t->stages; stage++) {
         advance(t, stage, &all[(size_t)stage * width], &all[((size_t)stage + 1) * width], least_s,
                 limit_s);
     }
     const state *end = &all[(size_t)t->stages * width + (size_t)t->layers];
-    int best = 0;
-    for (int i = 1; i < end->labels; i++) {
-        best = step_of(t, &end->label[i]) < step_of(t, &end->label[best]) ? i : best;
-    }
-    int at = t->layers;
-    for (int stage = t->stages; stage > 0 && end->labels > 0; stage--) {
-        const label *l = &all[(size_t)stage * width + (size_t)at].label[best];
-        count[stage - 1] = l->count;
-        at -= l->count;
-        best = l->before;
+    for (int i = 0; i < end->labels && !t->failed; i++) {
+        int at = t->layers;
+        int number = i;
+        for (int stage = t->stages; stage > 0; stage--) {
+            const label *l = &all[(size_t)stage * width + (size_t)at].label[number];
+            count[stage - 1] = l->count;
+            at -= l->count;
+            number = l->before;
+        }
+        take(t, count, out);
     }
     free(all);
 }
 
-/* ---- The answer ------------------------------------------------------------------------------ */
-
-double calc_layers_planned_s(const calc_layers_case *c, const calc_layers_answer *a)
-{
-    double slowest_s = 0;
-    double sum_s = 0;
-    double exposed_s = 0;
-    double optimizer_s = 0;
-    for (int i = 0; i < a->stages; i++) {
-        const calc_layers_part *x = &a->stage[i].sum;
-        slowest_s = fmax(slowest_s, x->micro_s);
-        sum_s += x->micro_s;
-        exposed_s = fmax(exposed_s, calc_layers_exposed_s(&c->common, x));
-        optimizer_s = fmax(optimizer_s, x->optimizer_s);
-    }
-    return calc_layers_step_s(c, a->ends, slowest_s, sum_s) + exposed_s + optimizer_s;
-}
-
-/* Fill the stages of a division. */
-static void put(table *t, const int *count, calc_layers_answer *out)
-{
-    int from = 0;
-    for (int i = 0; i < t->stages; i++) {
-        const calc_layers_stage *s = cell(t, i, from, count[i]);
-        split(t, i, from, count[i], out->layers[i]);
-        out->stage[i] = s ? *s : (calc_layers_stage){0};
-        from += count[i];
-    }
-    out->planned_s = calc_layers_planned_s(t->c, out);
-}
+/* ---- The join -------------------------------------------------------------------------------- */
 
 static double least_layer_s(const calc_layers_case *c)
 {
@@ -334,54 +388,51 @@ static double least_layer_s(const calc_layers_case *c)
     return least_s;
 }
 
-static calc_status join(table *t, double limit_s, int *count, calc_layers_answer *out)
+static calc_status join(table *t, int *count, calc_layers_answer *out)
 {
-    const calc_layers_case *c = t->c;
-    double through_s = calc_layers_through_s(c, t->ends);
-    double rest_s = calc_layers_step_s(c, t->ends, 0, 0);
-    double bound_s = slowest(t, true, count);
-    out->bound_s = isfinite(bound_s)
-                       ? calc_layers_step_s(c, t->ends, bound_s, fmax(bound_s, through_s))
-                       : INFINITY;
-    if (out->bound_s >= limit_s || !isfinite(slowest(t, false, count))) {
-        return CALC_ERR_RULE;
+    double limit_s = t->want->limit_s;
+    out->bound_s = shortest(t, true, count);
+    if (out->bound_s >= limit_s || !isfinite(shortest(t, false, count))) {
+        return t->failed ? CALC_ERR_NOMEM : CALC_ERR_RULE;
     }
-    put(t, count, out);
+    take(t, count, out);
     if (t->stages > 1 && t->chunks == 1) {
         double best_s = fmin(limit_s, out->planned_s);
-        t->limit_s = (best_s - rest_s) / c->micro_weight;
-        improve(t, least_layer_s(c), best_s - rest_s, count);
-        put(t, count, out);
+        t->limit_s = (best_s - t->floor.after_s) / t->c->micro_weight;
+        improve(t, least_layer_s(t->c), best_s - t->floor.after_s, count, out);
     }
+    out->bound_s = fmin(out->bound_s, out->planned_s);
     return t->failed ? CALC_ERR_NOMEM : CALC_OK;
 }
 
 calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *want,
                              calc_layers_answer *out)
 {
-    double rest_s = calc_layers_step_s(c, want->ends, 0, 0);
     table t = {.c = c,
                .want = want,
+               .floor = calc_layers_floor_of(c, want->ends),
                .ends = want->ends,
                .stages = (int)c->common.stages,
+               .chunks = (int)c->common.chunks,
                .layers = c->common.layers[0] + c->common.layers[1],
-               .dense = c->common.layers[0],
-               .limit_s = (want->limit_s - rest_s) / c->micro_weight};
-    *out = (calc_layers_answer){.ends = want->ends, .stages = t.stages, .bound_s = INFINITY};
-    t.chunks = (int)c->common.chunks;
+               .dense = c->common.layers[0]};
+    t.limit_s = (want->limit_s - t.floor.after_s) / c->micro_weight;
+    *out = (calc_layers_answer){
+        .ends = want->ends, .stages = t.stages, .planned_s = INFINITY, .bound_s = INFINITY};
     bool even = t.layers % (t.stages * t.chunks) == 0;
     if (t.stages > t.layers || (t.chunks > 1 && !even) || cells(&t) > MOST_CELLS) {
         return CALC_ERR_RULE;
     }
-    int *count = calloc((size_t)t.stages, sizeof *count);
+    size_t stages = (size_t)t.stages;
+    int *count = calloc(stages, sizeof *count);
     t.cell = calloc(cells(&t), sizeof *t.cell);
-    out->stage = calloc((size_t)t.stages, sizeof *out->stage);
-    out->layers = calloc((size_t)t.stages, sizeof *out->layers);
-    calc_status status = count && t.cell && out->stage && out->layers ? CALC_OK : CALC_ERR_NOMEM;
-    if (status == CALC_OK) {
-        status = join(&t, want->limit_s, count, out);
-    }
+    t.stage = calloc(stages, sizeof *t.stage);
+    out->stage = calloc(stages, sizeof *out->stage);
+    out->layers = calloc(stages, sizeof *out->layers);
+    bool room = count && t.cell && t.stage && out->stage && out->layers;
+    calc_status status = room ? join(&t, count, out) : CALC_ERR_NOMEM;
     free(count);
+    free(t.stage);
     free_table(&t);
     return status;
 }

@@ -66,6 +66,8 @@ static calc_layers_part part_of(const calc_layout *l, const calc_stage_part *p)
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
     calc_layers_part out = {
         .micro_s = p->fw_s + p->agrad_s + p->wgrad_s,
+        .fw_s = p->fw_s,
+        .wgrad_s = p->wgrad_s,
         .optimizer_s = t->optimizer_s * held + t->optimizer_owned_s * owned,
         .held_bytes = t->used_share * (t->held_bytes * held + t->owned_bytes * owned),
         .passing_bytes = t->used_share * (t->gathered_ahead + t->whole_block_bytes) * held,
@@ -96,6 +98,8 @@ static calc_layers_part head_of(const calc_layout *l)
 void calc_layers_part_add(calc_layers_part *sum, const calc_layers_part *p, double times)
 {
     sum->micro_s += times * p->micro_s;
+    sum->fw_s += times * p->fw_s;
+    sum->wgrad_s += times * p->wgrad_s;
     sum->reduce_s += times * p->reduce_s;
     sum->gather_s += times * p->gather_s;
     sum->reduce_room_s += times * p->reduce_room_s;

@@ -17,7 +17,8 @@ typedef enum calc_layers_kind {
 
 /** One of them. Times of a step are sums over its parts, but for what hides behind others. */
 typedef struct calc_layers_part {
-    double micro_s;                  /**< a micro-batch, forward and backward */
+    double micro_s;                  /**< a micro-batch, forward and backward; */
+    double fw_s, wgrad_s;            /**< of it */
     double reduce_s, gather_s;       /**< gradients and updated weights on the link, in a step */
     double reduce_room_s;            /**< what of its passes can hide the former, */
     double gather_room_s;            /**< and the latter */

@@ -270,7 +270,9 @@ static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point 
             calc_layers_part_add(&s.sum, x, point->pick[k][i].layers);
         }
     }
-    s.sum.micro_s += switches_s(p, &s);
+    double between_s = switches_s(p, &s);
+    s.sum.micro_s += between_s;
+    s.sum.fw_s += between_s / 2;
     s.bytes = p->c->common.capacity_bytes - p->ask->spare_bytes - p->room_bytes + point->bytes +
               s.sum.working_bytes + s.sum.passing_bytes;
     s.weighted_s = calc_layers_weighted_s(p->c, &s.sum);
