@@ -71,6 +71,11 @@ static void check_beside(rules *r)
         BROKEN(r, "leave it out of the list of stages",
                "which layers recompute is what their list says, not that of stages");
     }
+    if (e->pipeline_par * e->pipeline_interleaving > CALC_MAX_PLACES) {
+        BROKEN(r, "leave the list out, or lower pipeline_par or pipeline_interleaving",
+               "layers are listed on at most %d stages and chunks, not %lld", CALC_MAX_PLACES,
+               (long long)(e->pipeline_par * e->pipeline_interleaving));
+    }
     if (e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE) {
         BROKEN(r, "use \"blocks\" or \"ends\", or list the stages, too",
                "with pipeline_balance \"free\" stages have parts of layers");

@@ -169,7 +169,8 @@ static double joined_s(const calc_placed *p, int64_t stage, int64_t other, bool 
 static const calc_layout *sender(const calc_placed *p, int64_t place)
 {
     const calc_placed_chunk *c = &p->chunk[place];
-    return &p->recipe[p->part[c->part + (c->parts > 0 ? c->parts - 1 : 0)].recipe];
+    int own = p->recipe_of[place % p->stages]; /* of a stage without layers, which does not run */
+    return &p->recipe[c->parts > 0 ? p->part[c->part + c->parts - 1].recipe : own];
 }
 
 /* Ends and messages of a stage whose layers are listed are not those of most of its layers:
