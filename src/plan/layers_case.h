@@ -3,6 +3,7 @@
 #ifndef CALC_PLAN_LAYERS_CASE_H
 #define CALC_PLAN_LAYERS_CASE_H
 
+#include "layerwise/stage.h"
 #include "plan/layers_list.h"
 
 /** Owns its options; free with calc_layers_case_free(). */

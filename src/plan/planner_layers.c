@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "parallel.h"
 #include "plan/layers_bound.h"
+#include "plan/layers_curve.h"
 #include "plan/layers_judge.h"
 
 enum { BATCH = 8 /* candidates between two looks at what was found; whatever the threads */ };
@@ -245,6 +246,13 @@ calc_status calc_planner_layers_run(const calc_planner_layers *planner,
         take_uniform(s);
         status = solve_all(s);
     }
+    if (status == CALC_OK && planner->curve && out->count > 0) {
+        const calc_planner_layers_found *best = &out->found[0];
+        if (s->status[best->candidate] == CALC_OK) {
+            status = calc_layers_curve_of(planner, &s->ready[best->candidate], &best->exec,
+                                          &out->curve, &out->points);
+        }
+    }
     if (s) {
         free_search(s);
     }
@@ -254,5 +262,6 @@ calc_status calc_planner_layers_run(const calc_planner_layers *planner,
 void calc_planner_layers_result_free(calc_planner_layers_result *result)
 {
     free(result->found);
+    free(result->curve);
     *result = (calc_planner_layers_result){0};
 }

@@ -11,7 +11,6 @@
 #define CALC_PLAN_PLANNER_LAYERS_H
 
 #include "calc.h"
-#include "layerwise/stage.h"
 #include "plan/planner.h"
 
 /** What is wanted. */
@@ -21,11 +20,19 @@ typedef struct calc_planner_layers {
     const calc_space *space; /**< chunks of stages are those of layouts whose layers are alike */
     calc_designs design;     /**< the model and the machine that the space is listed for: one */
     size_t top;              /**< how many to find: one of a candidate at most */
+    bool curve;              /**< of the best, what other memory would make of it */
     double time_limit_s;     /**< 0: none */
     int threads;             /**< 0: as many as the machine has */
     bool (*progress)(void *context, const calc_planner_progress *progress); /**< true: stop */
     void *context;
 } calc_planner_layers;
+
+/** A list of layers, and what it needs. */
+typedef struct calc_planner_layers_point {
+    double needs_bytes; /**< of every processor */
+    double step_s;
+    calc_exec exec;
+} calc_planner_layers_point;
 
 /** A layout that was found. */
 typedef struct calc_planner_layers_found {
@@ -38,7 +45,7 @@ typedef struct calc_planner_layers_found {
     size_t candidate; /**< the planner's own number */
 } calc_planner_layers_found;
 
-/** What came of it. Owns `found`; free with calc_planner_layers_result_free(). */
+/** What came of it. Owns `found` and `curve`; free with calc_planner_layers_result_free(). */
 typedef struct calc_planner_layers_result {
     size_t count;
     calc_planner_layers_found *found; /**< best first */
@@ -49,6 +56,10 @@ typedef struct calc_planner_layers_result {
     bool uniform;              /**< there is a layout with layers that are all alike: */
     calc_exec uniform_exec;    /**< the best of them, */
     calc_stats uniform_stats;  /**< and what calc_run() says of it */
+    /** Lists of the best layout's candidate, over the memory that they need: ascending, each quicker
+     *  than those before it; beyond what there is, too (layers_curve.h). */
+    size_t points;
+    calc_planner_layers_point *curve;
     double needs_bytes, has_bytes; /**< where nothing fits: of the layout that lacks least */
     calc_exec lacking;
 } calc_planner_layers_result;
@@ -60,14 +71,5 @@ CALC_MUST_USE calc_status calc_planner_layers_run(const calc_planner_layers *pla
                                                   calc_errors *errors);
 
 void calc_planner_layers_result_free(calc_planner_layers_result *result);
-
-/** Step of the same layout, with other lists of its layers, over the memory of the processors: a
- *  point for each change of the list, up to what there is. Of one stage; judged by calc_run(). */
-typedef struct calc_planner_layers_point {
-    double capacity_bytes; /**< with so much memory, at least */
-    double step_s;         /**< as the planner has it */
-    int picks;
-    calc_layer_run pick[CALC_LAYERWISE_PICKS * CALC_LAYERWISE_KINDS];
-} calc_planner_layers_point;
 
 #endif

@@ -3,9 +3,11 @@
 #define CALC_CLI_PLAN_LAYERS_PLAN_H
 
 #include "cli/plan/plan_task.h"
+#include "cli/sweep/sweep_watch.h"
 
 /** Search, write the files that are asked for, and the table.
- *  @param task  loaded, with --layers */
-calc_exit calc_plan_layers(calc_plan_task *task, calc_errors *errors);
+ *  @param task   loaded, with --layers and its progress
+ *  @param watch  begun; ended here */
+calc_exit calc_plan_layers(calc_plan_task *task, calc_sweep_watch *watch, calc_errors *errors);
 
 #endif

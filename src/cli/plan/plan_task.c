@@ -319,6 +319,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
                                       .space = &t->space,
                                       .design = t->planner.design,
                                       .top = (size_t)top,
+                                      .curve = true,
                                       .threads = (int)threads};
     return calc_errors_first(errors);
 }
