@@ -74,7 +74,8 @@ static void make_convex(water *w)
 }
 
 /* Ends, of all that may be: what each holds and takes at least. */
-static void set_fixed(const calc_layers_case *c, int ends, int stage, double working, double passing, water *w)
+static void set_fixed(const calc_layers_case *c, int ends, int stage, double working,
+                      double passing, water *w)
 {
     w->fixed_s = INFINITY;
     w->room_bytes = -INFINITY;
@@ -164,9 +165,9 @@ static double through_s(const calc_layers_case *c, int ends)
     for (int i = 0; i < c->options; i++) {
         const calc_layers_option *o = &c->option[i];
         if (ends >= 0 ? i == ends : o->ends) {
-            sum = fmin(sum, c->common.stages * o->message_s +
-                                o->part[CALC_LAYERS_EMBEDDING].micro_s +
-                                o->part[CALC_LAYERS_HEAD].micro_s);
+            sum =
+                fmin(sum, c->common.stages * o->message_s + o->part[CALC_LAYERS_EMBEDDING].micro_s +
+                              o->part[CALC_LAYERS_HEAD].micro_s);
         }
     }
     for (int kind = 0; kind < 2; kind++) {
@@ -245,8 +246,8 @@ double calc_layers_allowed_s(const calc_layers_case *c, const calc_layers_floor 
 }
 
 /* The least step in which all stages together do all work; INFINITY if it does not fit. */
-static double least_step_s(const calc_layers_case *c, const calc_layers_floor *f, const water *stage,
-                           double work, double high_s)
+static double least_step_s(const calc_layers_case *c, const calc_layers_floor *f,
+                           const water *stage, double work, double high_s)
 {
     double low_s = 0;
     for (int step = -1; step < STEPS; step++) {

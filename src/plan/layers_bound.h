@@ -21,10 +21,10 @@ typedef struct calc_layers_floor {
 /** @param ends  option of embedding and head; -1: any */
 calc_layers_floor calc_layers_floor_of(const calc_layers_case *c, int ends);
 
-/** The weighted time (calc_layers_weighted_s) that a stage may have in a step of so long. Before its
- *  first pass and after its last one a micro-batch is on the stages before it. Or: the first
- *  micro-batch goes through all stages and back, and a stage has the others to do beside, but for the
- *  forwards that fit between. */
+/** The weighted time (calc_layers_weighted_s) that a stage may have in a step of so long. Before
+ * its first pass and after its last one a micro-batch is on the stages before it. Or: the first
+ *  micro-batch goes through all stages and back, and a stage has the others to do beside, but for
+ * the forwards that fit between. */
 double calc_layers_allowed_s(const calc_layers_case *c, const calc_layers_floor *floor, int stage,
                              double step_s);
 

@@ -190,6 +190,5 @@ double calc_layers_room_bytes(const calc_layers_case *c, int ends, int stage, co
 
 double calc_layers_weighted_s(const calc_layers_case *c, const calc_layers_part *p)
 {
-    return p->micro_s +
-           (calc_layers_exposed_s(&c->common, p) + p->optimizer_s) / c->micro_weight;
+    return p->micro_s + (calc_layers_exposed_s(&c->common, p) + p->optimizer_s) / c->micro_weight;
 }

@@ -1,5 +1,5 @@
-/** @file layers_case.h  A candidate made ready to be solved: the options of its layers and ends, and
- *  what it takes to get from one to the next. */
+/** @file layers_case.h  A candidate made ready to be solved: the options of its layers and ends,
+ * and what it takes to get from one to the next. */
 #ifndef CALC_PLAN_LAYERS_CASE_H
 #define CALC_PLAN_LAYERS_CASE_H
 

@@ -4,9 +4,9 @@
 
 #include "plan/layers_judge.h"
 
-/** Fill it: every list than which none of this candidate that needs no more memory is as quick, with
- *  the ends of a layout. Of one stage all of them (calc_layerwise_curve_of); of several, those that
- *  are best within some budgets. Each is judged by calc_run().
+/** Fill it: every list than which none of this candidate that needs no more memory is as quick,
+ * with the ends of a layout. Of one stage all of them (calc_layerwise_curve_of); of several, those
+ * that are best within some budgets. Each is judged by calc_run().
  *  @param exec   the layout
  *  @param point  to be freed with free()
  *  @return CALC_OK or CALC_ERR_NOMEM */

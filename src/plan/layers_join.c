@@ -8,172 +8,9 @@
 #include "plan/layers_bound.h"
 
 enum {
-    HALVES = 40,         /* of an interval of times */
-    LABELS = 16,         /* ways to get to a layer that are kept */
-    MOST_STATES = 40000, /* stages times layers: with more the slowest stage alone is looked at */
-    MOST_CELLS = 1 << 22
+    LABELS = 16,        /* ways to get to a layer that are kept */
+    MOST_STATES = 40000 /* stages times layers: with more the slowest stage alone is looked at */
 };
-
-/* Stages with layers, each solved when it is first asked for. */
-typedef struct table {
-    const calc_layers_case *c;
-    int ends, stages, layers, dense;
-    int chunks; /* of a stage: with several, stages have equally many layers */
-    const calc_layers_want *want;
-    calc_layers_floor floor;
-    calc_layers_stage **cell;
-    calc_layers_stage *stage; /* [stages] room for a division */
-    double limit_s; /* weighted, of a stage: from this on nothing is of interest */
-    bool failed;    /* without memory */
-} table;
-
-/* ---- The table ------------------------------------------------------------------------------- */
-
-void calc_layers_split(const calc_layers_case *c, int from, int count, int layers[2])
-{
-    int dense = c->common.layers[0] - from;
-    dense = dense < 0 ? 0 : dense > count ? count : dense;
-    layers[0] = dense;
-    layers[1] = count - dense;
-}
-
-/* Layers of a stage: from one on, or where it has several chunks, a share of each round. */
-static void split(const table *t, int stage, int from, int count, int layers[2])
-{
-    if (t->chunks == 1) {
-        calc_layers_split(t->c, from, count, layers);
-        return;
-    }
-    int each = count / t->chunks;
-    layers[0] = layers[1] = 0;
-    for (int chunk = 0; chunk < t->chunks; chunk++) {
-        int part[2];
-        calc_layers_split(t->c, (chunk * t->stages + stage) * each, each, part);
-        layers[0] += part[0];
-        layers[1] += part[1];
-    }
-}
-
-/* So many layers from one on, on a stage; NULL without memory. */
-static const calc_layers_stage *cell(table *t, int stage, int from, int count)
-{
-    calc_layers_ask ask = {.stage = stage,
-                           .ends = t->ends,
-                           .group = t->want->group,
-                           .spare_bytes = t->want->spare_bytes[stage],
-                           .limit_s = t->limit_s};
-    split(t, stage, from, count, ask.layers);
-    int moe = t->layers - t->dense;
-    size_t at = ((size_t)stage * (size_t)(t->dense + 1) + (size_t)ask.layers[0]) * (size_t)(moe + 1) +
-                (size_t)ask.layers[1];
-    if (!t->cell[at]) {
-        t->cell[at] = malloc(sizeof **t->cell);
-        t->failed = t->failed || !t->cell[at];
-        if (t->cell[at]) {
-            calc_layers_stage_best(t->c, &ask, t->cell[at]);
-        }
-    }
-    return t->cell[at];
-}
-
-static size_t cells(const table *t)
-{
-    return (size_t)t->stages * (size_t)(t->dense + 1) * (size_t)(t->layers - t->dense + 1);
-}
-
-static void free_table(table *t)
-{
-    for (size_t i = 0; t->cell && i < cells(t); i++) {
-        free(t->cell[i]);
-    }
-    free(t->cell);
-}
-
-/* ---- A step of some length ------------------------------------------------------------------- */
-
-/* Whether a stage has time for so many layers in a step.
- * @param bound  look at what bounds its time, and not at what was found */
-static bool has_time(table *t, int stage, int from, int count, double step_s, bool bound)
-{
-    const calc_layers_stage *s = cell(t, stage, from, count);
-    double allowed_s = calc_layers_allowed_s(t->c, &t->floor, stage, step_s);
-    return s && (bound ? s->least_s : s->weighted_s) <= allowed_s;
-}
-
-static bool spread_evenly(table *t, double step_s, bool bound, int *count)
-{
-    int each = t->layers / t->stages;
-    bool fits = true;
-    for (int stage = 0; stage < t->stages && fits; stage++) {
-        count[stage] = each;
-        fits = has_time(t, stage, stage * each, each, step_s, bound);
-    }
-    return fits;
-}
-
-/* The most layers that a stage has time for, few being asked for first: these are the quick
- * questions. 0: none */
-static int most_layers(table *t, int stage, int from, double step_s, bool bound)
-{
-    int low = 0;
-    int high = t->layers - from - (t->stages - 1 - stage);
-    int by = (t->layers + t->stages - 1) / t->stages;
-    while (low < high) {
-        int next = low + by < high ? low + by : high;
-        next = low == 0 ? 1 : next;
-        if (has_time(t, stage, from, next, step_s, bound)) {
-            low = next;
-        } else {
-            high = next - 1;
-            by = by > 1 ? (by + 1) / 2 : 1;
-        }
-    }
-    return low;
-}
-
-/* Every stage has as many layers as it has time for: what comes after it has fewer to do.
- * @param count  of each stage, filled
- * @return whether that is all of them */
-static bool spread(table *t, double step_s, bool bound, int *count)
-{
-    int from = 0;
-    if (t->chunks > 1) {
-        return spread_evenly(t, step_s, bound, count);
-    }
-    for (int stage = 0; stage < t->stages; stage++) {
-        count[stage] = most_layers(t, stage, from, step_s, bound);
-        from += count[stage];
-        if (count[stage] == 0) {
-            return false;
-        }
-    }
-    return from == t->layers;
-}
-
-/* The shortest step for which there is time; INFINITY if none below the limit fits.
- * @param count  the layers of each stage then */
-static double shortest(table *t, bool bound, int *count)
-{
-    double high_s = t->want->limit_s;
-    double low_s = t->floor.after_s;
-    if (!isfinite(high_s)) {
-        high_s = low_s + 1;
-        for (int i = 0; i < HALVES && !spread(t, high_s, bound, count); i++) {
-            high_s *= 4;
-        }
-    }
-    if (!spread(t, high_s, bound, count)) {
-        return INFINITY;
-    }
-    for (int i = 0; i < HALVES && high_s - low_s > 1e-10 * high_s; i++) {
-        double mid_s = (low_s + high_s) / 2;
-        bool fits = spread(t, mid_s, bound, count);
-        high_s = fits ? mid_s : high_s;
-        low_s = fits ? low_s : mid_s;
-    }
-    (void)spread(t, high_s, bound, count);
-    return bound ? low_s : high_s;
-}
 
 /* ---- An answer ------------------------------------------------------------------------------- */
 
@@ -210,17 +47,17 @@ double calc_layers_planned_s(const calc_layers_case *c, const calc_layers_answer
         exposed_s = fmax(exposed_s, calc_layers_exposed_s(&c->common, x));
         optimizer_s = fmax(optimizer_s, x->optimizer_s);
     }
-    return (1 + c->common.growth) * pipeline_s(c, a) + exposed_s + optimizer_s +
-           c->common.after_s + c->option[a->ends].tied_s;
+    return (1 + c->common.growth) * pipeline_s(c, a) + exposed_s + optimizer_s + c->common.after_s +
+           c->option[a->ends].tied_s;
 }
 
 /* Take a division if it is quicker. */
-static void take(table *t, const int *count, calc_layers_answer *out)
+static void take(calc_layers_table *t, const int *count, calc_layers_answer *out)
 {
     calc_layers_answer a = {.ends = out->ends, .stages = t->stages, .stage = t->stage};
     int from = 0;
     for (int i = 0; i < t->stages; i++) {
-        const calc_layers_stage *s = cell(t, i, from, count[i]);
+        const calc_layers_stage *s = calc_layers_cell(t, i, from, count[i]);
         t->stage[i] = s ? *s : (calc_layers_stage){0};
         from += count[i];
     }
@@ -232,7 +69,7 @@ static void take(table *t, const int *count, calc_layers_answer *out)
     memcpy(out->stage, t->stage, (size_t)t->stages * sizeof *t->stage);
     from = 0;
     for (int i = 0; i < t->stages; i++) {
-        split(t, i, from, count[i], out->layers[i]);
+        calc_layers_table_split(t, i, from, count[i], out->layers[i]);
         from += count[i];
     }
 }
@@ -254,13 +91,14 @@ typedef struct state {
     label label[LABELS];
 } state;
 
-static double step_of(const table *t, const label *l)
+static double step_of(const calc_layers_table *t, const label *l)
 {
     double pipeline_s = fmax(l->first_s, l->sum_s + l->others_s);
     return (1 + t->c->common.growth) * pipeline_s + l->end_s;
 }
 
-static label after(const table *t, const label *l, int stage, const calc_layers_stage *s)
+static label after(const calc_layers_table *t, const label *l, int stage,
+                   const calc_layers_stage *s)
 {
     const calc_layers_common *m = &t->c->common;
     bool line = m->schedule == CALC_PIPELINE_SCHEDULE_1F1B;
@@ -282,7 +120,7 @@ static bool is_covered(const label *a, const label *by)
            by->end_s <= a->end_s;
 }
 
-static void enter(const table *t, state *s, const label *l)
+static void enter(const calc_layers_table *t, state *s, const label *l)
 {
     int kept = 0;
     for (int i = 0; i < s->labels; i++) {
@@ -312,7 +150,7 @@ static void enter(const table *t, state *s, const label *l)
 /* A stage from every layer that it may begin with.
  * @param least_s  a layer takes, whatever memory there is
  * @param limit_s  steps from this on are of no interest */
-static void advance(table *t, int stage, const state *here, state *next, double least_s,
+static void advance(calc_layers_table *t, int stage, const state *here, state *next, double least_s,
                     double limit_s)
 {
     int later = t->stages - 1 - stage;
@@ -322,7 +160,7 @@ static void advance(table *t, int stage, const state *here, state *next, double 
         }
         int most = later > 0 ? t->layers - later - from : t->layers - from;
         for (int n = later > 0 ? 1 : most; n <= most; n++) {
-            const calc_layers_stage *s = cell(t, stage, from, n);
+            const calc_layers_stage *s = calc_layers_cell(t, stage, from, n);
             if (!s || s->least_s >= t->limit_s) {
                 break;
             }
@@ -343,7 +181,8 @@ static void advance(table *t, int stage, const state *here, state *next, double 
 /* Improve a division.
  * @param limit_s  of the pipeline, with what the last stage has to do behind it
  * @param count    room for the layers of each stage */
-static void improve(table *t, double least_s, double limit_s, int *count, calc_layers_answer *out)
+static void improve(calc_layers_table *t, double least_s, double limit_s, int *count,
+                    calc_layers_answer *out)
 {
     size_t width = (size_t)t->layers + 1;
     if (((size_t)t->stages + 1) * width > MOST_STATES) {
@@ -388,11 +227,11 @@ static double least_layer_s(const calc_layers_case *c)
     return least_s;
 }
 
-static calc_status join(table *t, int *count, calc_layers_answer *out)
+static calc_status join(calc_layers_table *t, int *count, calc_layers_answer *out)
 {
     double limit_s = t->want->limit_s;
-    out->bound_s = shortest(t, true, count);
-    if (out->bound_s >= limit_s || !isfinite(shortest(t, false, count))) {
+    out->bound_s = calc_layers_shortest(t, true, count);
+    if (out->bound_s >= limit_s || !isfinite(calc_layers_shortest(t, false, count))) {
         return t->failed ? CALC_ERR_NOMEM : CALC_ERR_RULE;
     }
     take(t, count, out);
@@ -408,32 +247,23 @@ static calc_status join(table *t, int *count, calc_layers_answer *out)
 calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *want,
                              calc_layers_answer *out)
 {
-    table t = {.c = c,
-               .want = want,
-               .floor = calc_layers_floor_of(c, want->ends),
-               .ends = want->ends,
-               .stages = (int)c->common.stages,
-               .chunks = (int)c->common.chunks,
-               .layers = c->common.layers[0] + c->common.layers[1],
-               .dense = c->common.layers[0]};
-    t.limit_s = (want->limit_s - t.floor.after_s) / c->micro_weight;
-    *out = (calc_layers_answer){
-        .ends = want->ends, .stages = t.stages, .planned_s = INFINITY, .bound_s = INFINITY};
-    bool even = t.layers % (t.stages * t.chunks) == 0;
-    if (t.stages > t.layers || (t.chunks > 1 && !even) || cells(&t) > MOST_CELLS) {
-        return CALC_ERR_RULE;
-    }
-    size_t stages = (size_t)t.stages;
+    size_t stages = (size_t)c->common.stages;
+    calc_layers_table t;
+    *out = (calc_layers_answer){.ends = want->ends,
+                                .stages = (int)stages,
+                                .planned_s = INFINITY,
+                                .bound_s = INFINITY};
+    calc_status status = calc_layers_table_make(c, want, &t);
     int *count = calloc(stages, sizeof *count);
-    t.cell = calloc(cells(&t), sizeof *t.cell);
-    t.stage = calloc(stages, sizeof *t.stage);
     out->stage = calloc(stages, sizeof *out->stage);
     out->layers = calloc(stages, sizeof *out->layers);
-    bool room = count && t.cell && t.stage && out->stage && out->layers;
-    calc_status status = room ? join(&t, count, out) : CALC_ERR_NOMEM;
+    bool room = count && out->stage && out->layers;
+    status = room ? status : CALC_ERR_NOMEM;
+    if (status == CALC_OK) {
+        status = join(&t, count, out);
+    }
     free(count);
-    free(t.stage);
-    free_table(&t);
+    calc_layers_table_free(&t);
     return status;
 }
 

@@ -53,12 +53,11 @@ static void put_stages(const calc_layers_answer *a, calc_exec *e)
     bool equal = true;
     for (int i = 0; i < a->stages && i < CALC_MAX_PLACES; i++) {
         int blocks = a->layers[i][0] + a->layers[i][1];
-        run[i] = (calc_stage_run){
-            1, (int16_t)blocks, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+        run[i] = (calc_stage_run){1, (int16_t)blocks, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
         equal = equal && blocks == run[0].blocks;
     }
-    if (!equal && (a->stages > CALC_MAX_PLACES ||
-                   !calc_stage_list_pack(run, a->stages, &e->stages))) {
+    if (!equal &&
+        (a->stages > CALC_MAX_PLACES || !calc_stage_list_pack(run, a->stages, &e->stages))) {
         e->layers.count = 0;
     }
 }
@@ -85,7 +84,8 @@ static int next_option(walk *w, int kind, int most, int *count)
 }
 
 /* Layers of a chunk. @return false if the list is full */
-static bool add_chunk(const calc_layers_case *c, const int layers[2], walk *w, calc_layer_list *list)
+static bool add_chunk(const calc_layers_case *c, const int layers[2], walk *w,
+                      calc_layer_list *list)
 {
     for (int kind = 0; kind < 2; kind++) {
         for (int left = layers[kind], some; left > 0; left -= some) {

@@ -220,8 +220,8 @@ calc_status calc_layers_list_make(const calc_planner_layers *planner, calc_layer
     if (m.exec && m.stats) {
         calc_sweep_counts counts;
         set_keys(&m);
-        status =
-            calc_units_walk(planner->space, &planner->design, CALC_COMPAT_NONE, visit_row, &m, &counts);
+        status = calc_units_walk(planner->space, &planner->design, CALC_COMPAT_NONE, visit_row, &m,
+                                 &counts);
         flush(&m);
     }
     free(m.exec);

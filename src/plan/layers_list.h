@@ -8,9 +8,9 @@
 
 /** Layouts with the same stages, sequences of a micro-batch, schedule, and all else. */
 typedef struct calc_layers_candidate {
-    uint64_t key;        /**< equal for layouts of one */
-    calc_exec base;      /**< one of them: what its strategies leave out is what it says */
-    bool listed;         /**< base is there: layers may be listed with it */
+    uint64_t key;   /**< equal for layouts of one */
+    calc_exec base; /**< one of them: what its strategies leave out is what it says */
+    bool listed;    /**< base is there: layers may be listed with it */
     size_t strategies, strategy_room;
     calc_layer_strategy *strategy; /**< of its layouts, every one once */
     calc_exec uniform;             /**< its quickest layout, if one fits: */

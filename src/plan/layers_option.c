@@ -149,13 +149,14 @@ static double exposed_s(const calc_layers_common *c, double link_s, double room_
 
 double calc_layers_exposed_s(const calc_layers_common *c, const calc_layers_part *p)
 {
-    return exposed_s(c, p->reduce_s, p->reduce_room_s) + exposed_s(c, p->gather_s, p->gather_room_s);
+    return exposed_s(c, p->reduce_s, p->reduce_room_s) +
+           exposed_s(c, p->gather_s, p->gather_room_s);
 }
 
 /* With a window W of which a share w hides, contention k and a last share r of a link's time R, the
  * exposed time is max(r R, R - w W) + k min(R, W). Where w <= 1 - r, neither (r + k) R nor
- * R - w W + k w W / (1 - r) is above it: they meet it where R (1 - r) = w W, and min(R, W) is no less
- * than R on the one side and w W / (1 - r) on the other. */
+ * R - w W + k w W / (1 - r) is above it: they meet it where R (1 - r) = w W, and min(R, W) is no
+ * less than R on the one side and w W / (1 - r) on the other. */
 double calc_layers_exposed_line_s(const calc_layers_common *c, double link_s, double room_s,
                                   double share)
 {

@@ -17,16 +17,16 @@ typedef enum calc_layers_kind {
 
 /** One of them. Times of a step are sums over its parts, but for what hides behind others. */
 typedef struct calc_layers_part {
-    double micro_s;                  /**< a micro-batch, forward and backward; */
-    double fw_s, wgrad_s;            /**< of it */
-    double reduce_s, gather_s;       /**< gradients and updated weights on the link, in a step */
-    double reduce_room_s;            /**< what of its passes can hide the former, */
-    double gather_room_s;            /**< and the latter */
-    double optimizer_s;              /**< in a step */
-    double held_bytes;               /**< weights, gradients, optimizer */
-    double flight_bytes;             /**< activations of a micro-batch in flight */
-    double working_bytes;            /**< beside them, while a pass runs through it: activations, */
-    double passing_bytes;            /**< and sharded weights and gradients that are whole then */
+    double micro_s;            /**< a micro-batch, forward and backward; */
+    double fw_s, wgrad_s;      /**< of it */
+    double reduce_s, gather_s; /**< gradients and updated weights on the link, in a step */
+    double reduce_room_s;      /**< what of its passes can hide the former, */
+    double gather_room_s;      /**< and the latter */
+    double optimizer_s;        /**< in a step */
+    double held_bytes;         /**< weights, gradients, optimizer */
+    double flight_bytes;       /**< activations of a micro-batch in flight */
+    double working_bytes;      /**< beside them, while a pass runs through it: activations, */
+    double passing_bytes;      /**< and sharded weights and gradients that are whole then */
 } calc_layers_part;
 
 /** A strategy. */
@@ -44,13 +44,13 @@ typedef struct calc_layers_option {
 /** What the options of a layout have in common. */
 typedef struct calc_layers_common {
     double stages, chunks, microbatches;
-    double growth;              /**< of the pipeline's time: stragglers */
-    double after_s;             /**< of a step: overhead */
-    double contention;          /**< of links and passes beside them */
-    double last_share;          /**< of the link's time that nothing is left to hide behind */
+    double growth;     /**< of the pipeline's time: stragglers */
+    double after_s;    /**< of a step: overhead */
+    double contention; /**< of links and passes beside them */
+    double last_share; /**< of the link's time that nothing is left to hide behind */
     double used_share, reserved_bytes, capacity_bytes;
-    int layers[2];              /**< dense, with experts */
-    calc_stage_terms terms;     /**< of the base: for what micro-batches are in flight */
+    int layers[2];          /**< dense, with experts */
+    calc_stage_terms terms; /**< of the base: for what micro-batches are in flight */
     calc_pipeline_schedule schedule;
 } calc_layers_common;
 

@@ -3,21 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "plan/layers_peak.h"
+
 enum {
-    BINS = 10,          /* of working memory that are told apart */
-    LEVELS = BINS * BINS,
-    ROUNDS = 10,        /* of what communication leaves exposed */
-    STEPS = 40          /* to a price of memory */
+    ROUNDS = 10, /* of what communication leaves exposed */
+    STEPS = 40   /* to a price of memory */
 };
 
-/* Memory that layers need while a pass runs through one: for activations, and for sharded weights
- * and gradients. */
-typedef struct peak {
-    double working_bytes, passing_bytes;
-} peak;
-
-/* How much of the time of communication is taken for what is longer than the passes it hides behind:
- * of gradients, and of weights. */
+/* How much of the time of communication is taken for what is longer than the passes it hides
+ * behind: of gradients, and of weights. */
 typedef struct shares {
     double reduce, gather;
 } shares;
@@ -27,99 +21,18 @@ typedef struct problem {
     const calc_layers_case *c;
     const calc_layers_ask *ask;
     double in_flight, room_bytes;
-    peak ends;             /* what these need by themselves */
+    calc_layers_peak ends;  /* what these need by themselves */
     calc_layers_part fixed; /* ends and messages */
     int numbers[2];         /* options of a kind */
     int number[2][CALC_LAYERWISE_OPTIONS];
     int levels;
-    peak level[LEVELS];
+    calc_layers_peak level[CALC_LAYERS_LEVELS];
     /* At a level. */
     int kinds, of_kind[2];
     int original[2][CALC_LAYERWISE_OPTIONS];
     calc_layerwise_option option[2][CALC_LAYERWISE_OPTIONS];
     calc_layerwise_stage stage;
 } problem;
-
-/* ---- Working memory -------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Different values, ascending; of many, the largest of each bin. @return how many */
-static int distinct(double *value, int count, int most)
-{
-    int kept = 0;
-    qsort(value, (size_t)count, sizeof *value, compare);
-    for (int i = 0; i < count; i++) {
-        kept += kept == 0 || value[i] > value[kept - 1] * (1 + 1e-9);
-        value[kept - 1] = value[i];
-    }
-    int bins = kept < most ? kept : most;
-    for (int i = 0; i < bins; i++) {
-        value[i] = value[(i + 1) * kept / bins - 1];
-    }
-    return bins;
-}
-
-/* What an option needs while a pass runs through a layer; below what the ends need it does not
- * matter. */
-static peak peak_of(const problem *p, const calc_layers_part *x)
-{
-    return (peak){fmax(p->ends.working_bytes, x->working_bytes),
-                   fmax(p->ends.passing_bytes, x->passing_bytes)};
-}
-
-static bool is_below(peak a, peak b)
-{
-    return a.working_bytes <= b.working_bytes && a.passing_bytes <= b.passing_bytes;
-}
-
-/* Whether options at a level need both that it has: else a lower level has the same options. */
-static bool is_reached(const problem *p, peak at)
-{
-    peak most = p->ends;
-    for (int kind = 0; kind < 2; kind++) {
-        for (int i = 0; i < p->numbers[kind]; i++) {
-            peak x = peak_of(p, &p->c->option[p->number[kind][i]].part[kind]);
-            if (is_below(x, at)) {
-                most.working_bytes = fmax(most.working_bytes, x.working_bytes);
-                most.passing_bytes = fmax(most.passing_bytes, x.passing_bytes);
-            }
-        }
-    }
-    return most.working_bytes == at.working_bytes && most.passing_bytes == at.passing_bytes;
-}
-
-/* Levels that any options may need together: the largest is the last. */
-static void set_levels(problem *p)
-{
-    double working[2 * CALC_LAYERWISE_OPTIONS];
-    double passing[2 * CALC_LAYERWISE_OPTIONS];
-    int count = 0;
-    for (int kind = 0; kind < 2; kind++) {
-        for (int i = 0; i < p->numbers[kind]; i++) {
-            peak x = peak_of(p, &p->c->option[p->number[kind][i]].part[kind]);
-            working[count] = x.working_bytes;
-            passing[count++] = x.passing_bytes;
-        }
-    }
-    int rows = distinct(working, count, BINS);
-    int columns = distinct(passing, count, BINS);
-    p->levels = 0;
-    for (int i = 0; i < rows; i++) {
-        for (int k = 0; k < columns; k++) {
-            peak x = {working[i], passing[k]};
-            bool last = i == rows - 1 && k == columns - 1;
-            if (last || rows == BINS || columns == BINS || is_reached(p, x)) {
-                p->level[p->levels++] = x;
-            }
-        }
-    }
-}
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
@@ -131,17 +44,20 @@ static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem
     p->room_bytes =
         calc_layers_room_bytes(c, ask->ends, ask->stage, ask->layers) - ask->spare_bytes;
     p->fixed = calc_layers_ends_of(c, ask->ends, ask->stage);
-    p->ends = (peak){p->fixed.working_bytes, p->fixed.passing_bytes};
+    p->ends = (calc_layers_peak){p->fixed.working_bytes, p->fixed.passing_bytes};
+    calc_layers_peak peak[2 * CALC_LAYERWISE_OPTIONS];
+    int peaks = 0;
     for (int kind = 0; kind < 2; kind++) {
         p->numbers[kind] = 0;
         for (int i = 0; i < c->options && ask->layers[kind] > 0; i++) {
             const calc_layers_option *o = &c->option[i];
             if (o->layers[kind] && (ask->group < 0 || o->group == ask->group)) {
                 p->number[kind][p->numbers[kind]++] = i;
+                peak[peaks++] = calc_layers_peak_of(p->ends, &o->part[kind]);
             }
         }
     }
-    set_levels(p);
+    p->levels = calc_layers_levels(peak, peaks, p->level);
 }
 
 /* What a layer adds to the weighted time of its stage. */
@@ -155,22 +71,23 @@ static double cost_s(const calc_layers_case *c, const calc_layers_part *x, share
 
 static void set_problem(problem *p, int number, shares of)
 {
-    const peak at = p->level[number];
+    const calc_layers_peak at = p->level[number];
     const calc_layers_case *c = p->c;
     bool embedding = calc_layers_is_first(p->ask->stage);
     bool head = calc_layers_is_last(c, p->ask->stage);
     int group = c->option[p->ask->ends].group;
-    p->stage = (calc_layerwise_stage){.groups = c->groups,
-                                      .switch_s = c->groups > 1 ? c->switch_s : NULL,
-                                      .budget_bytes = p->room_bytes - at.working_bytes - at.passing_bytes,
-                                      .before = embedding ? 1 + group : 0,
-                                      .behind = head ? 1 + group : 0};
+    p->stage =
+        (calc_layerwise_stage){.groups = c->groups,
+                               .switch_s = c->groups > 1 ? c->switch_s : NULL,
+                               .budget_bytes = p->room_bytes - at.working_bytes - at.passing_bytes,
+                               .before = embedding ? 1 + group : 0,
+                               .behind = head ? 1 + group : 0};
     for (int kind = 0; kind < 2; kind++) {
         int count = 0;
         for (int i = 0; i < p->numbers[kind]; i++) {
             const calc_layers_option *o = &c->option[p->number[kind][i]];
             const calc_layers_part *x = &o->part[kind];
-            if (is_below(peak_of(p, x), at)) {
+            if (calc_layers_is_below(calc_layers_peak_of(p->ends, x), at)) {
                 p->option[kind][count] = (calc_layerwise_option){
                     cost_s(c, x, of), 0, calc_layers_bytes(x, p->in_flight), o->group};
                 p->original[kind][count++] = p->number[kind][i];
@@ -252,9 +169,8 @@ static double switches_s(const problem *p, const calc_layers_stage *s)
             at = group;
         }
     }
-    return sum + (p->stage.behind > 0 && at >= 0
-                      ? c->switch_s[at * c->groups + p->stage.behind - 1]
-                      : 0);
+    return sum +
+           (p->stage.behind > 0 && at >= 0 ? c->switch_s[at * c->groups + p->stage.behind - 1] : 0);
 }
 
 static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point *point)
@@ -292,7 +208,8 @@ static bool narrow(bool longer, double *low, double *high, double *share)
 }
 
 /* The best at a level. Every mean of the lines below what
- * communication exposes bounds the time, and the best of a bound that is right for it is the best. */
+ * communication exposes bounds the time, and the best of a bound that is right for it is the best.
+ */
 static void solve(problem *p, int level, calc_layers_stage *best)
 {
     double low[2] = {-1, -1};
@@ -342,7 +259,7 @@ void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *as
                             calc_layers_stage *out)
 {
     problem p;
-    order by_bound[LEVELS];
+    order by_bound[CALC_LAYERS_LEVELS];
     *out = none;
     begin(c, ask, &p);
     double fixed_s = cost_s(c, &p.fixed, (shares){0, 0});

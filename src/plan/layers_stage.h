@@ -1,5 +1,5 @@
-/** @file layers_stage.h  The layers of one stage of a candidate: the best options of so many of them
- *  within what memory the stage has. */
+/** @file layers_stage.h  The layers of one stage of a candidate: the best options of so many of
+ * them within what memory the stage has. */
 #ifndef CALC_PLAN_LAYERS_STAGE_H
 #define CALC_PLAN_LAYERS_STAGE_H
 
@@ -8,9 +8,9 @@
 /** A stage that is asked for. */
 typedef struct calc_layers_ask {
     int stage;
-    int layers[2];      /**< of each kind, those of kind 0 first */
-    int ends;           /**< option of embedding and head, which the first and the last stage have */
-    int group;          /**< of the options that layers may have; -1: any */
+    int layers[2]; /**< of each kind, those of kind 0 first */
+    int ends;      /**< option of embedding and head, which the first and the last stage have */
+    int group;     /**< of the options that layers may have; -1: any */
     double spare_bytes; /**< of its memory, to be left alone */
     double limit_s;     /**< weighted times from this on are of no interest */
 } calc_layers_ask;
@@ -18,8 +18,8 @@ typedef struct calc_layers_ask {
 /** The answer. Options of a pick are those of the case; of kinds without layers there are none. */
 typedef struct calc_layers_stage {
     bool fits;
-    double weighted_s; /**< calc_layers_weighted_s() */
-    double least_s;    /**< no other answer has less; INFINITY if nothing fits */
+    double weighted_s;    /**< calc_layers_weighted_s() */
+    double least_s;       /**< no other answer has less; INFINITY if nothing fits */
     calc_layers_part sum; /**< with ends, messages and switches */
     double bytes;         /**< all that it holds */
     int picks[2];

@@ -54,8 +54,8 @@ static calc_status make_all_ready(search *s)
             return CALC_ERR_NOMEM;
         }
         size_t at = i;
-        for (; at > 0 && s->list.candidate[i].bound_s <
-                             s->list.candidate[s->order[at - 1]].bound_s; at--) {
+        for (; at > 0 && s->list.candidate[i].bound_s < s->list.candidate[s->order[at - 1]].bound_s;
+             at--) {
             s->order[at] = s->order[at - 1];
         }
         s->order[at] = i;
@@ -74,8 +74,8 @@ static double limit_of(const search *s)
 
 static bool is_less(const calc_stats *a, const calc_stats *b)
 {
-    return a->total_time < b->total_time ||
-           (a->total_time == b->total_time && a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
+    return a->total_time < b->total_time || (a->total_time == b->total_time &&
+                                             a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
 }
 
 /* Shorter steps first; of equals the one with less memory, then the one that came first. Of a

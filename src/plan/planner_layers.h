@@ -39,9 +39,9 @@ typedef struct calc_planner_layers_found {
     calc_exec exec;   /**< with a list of layers, unless they are all alike */
     calc_stats stats; /**< calc_run() */
     double planned_s; /**< what the planner took the step for */
-    double bound_s;   /**< no list of layers of this candidate takes less, by the planner's numbers */
-    bool proven;      /**< nothing but rounding is between planned_s and bound_s */
-    int rounds;       /**< how often limits had to be tightened */
+    double bound_s; /**< no list of layers of this candidate takes less, by the planner's numbers */
+    bool proven;    /**< nothing but rounding is between planned_s and bound_s */
+    int rounds;     /**< how often limits had to be tightened */
     size_t candidate; /**< the planner's own number */
 } calc_planner_layers_found;
 
@@ -49,15 +49,15 @@ typedef struct calc_planner_layers_found {
 typedef struct calc_planner_layers_result {
     size_t count;
     calc_planner_layers_found *found; /**< best first */
-    size_t layouts;            /**< whose layers are all alike */
+    size_t layouts;                   /**< whose layers are all alike */
     size_t candidates, solved;
-    bool complete;             /**< every candidate was solved, or its bound is above the worst found */
-    double bound_s;            /**< no layout takes less, by the planner's numbers */
-    bool uniform;              /**< there is a layout with layers that are all alike: */
-    calc_exec uniform_exec;    /**< the best of them, */
-    calc_stats uniform_stats;  /**< and what calc_run() says of it */
-    /** Lists of the best layout's candidate, over the memory that they need: ascending, each quicker
-     *  than those before it; beyond what there is, too (layers_curve.h). */
+    bool complete;  /**< every candidate was solved, or its bound is above the worst found */
+    double bound_s; /**< no layout takes less, by the planner's numbers */
+    bool uniform;   /**< there is a layout with layers that are all alike: */
+    calc_exec uniform_exec;   /**< the best of them, */
+    calc_stats uniform_stats; /**< and what calc_run() says of it */
+    /** Lists of the best layout's candidate, over the memory that they need: ascending, each
+     * quicker than those before it; beyond what there is, too (layers_curve.h). */
     size_t points;
     calc_planner_layers_point *curve;
     double needs_bytes, has_bytes; /**< where nothing fits: of the layout that lacks least */

@@ -44,12 +44,13 @@ static void tell_lack(const calc_planner_layers_result *r)
         fprintf(stderr, ": no layout of this many processors and this batch is legal\n");
     } else if (r->has_bytes > 0) {
         const calc_exec *e = &r->lacking;
-        fprintf(stderr,
-                ": the nearest whose layers are alike, tensor_par %lld, pipeline_par %lld, data_par "
-                "%lld, needs %s of %s\n",
-                (long long)e->strategy.tensor_par, (long long)e->pipeline_par,
-                (long long)e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs),
-                calc_human_bytes(r->has_bytes, has));
+        fprintf(
+            stderr,
+            ": the nearest whose layers are alike, tensor_par %lld, pipeline_par %lld, data_par "
+            "%lld, needs %s of %s\n",
+            (long long)e->strategy.tensor_par, (long long)e->pipeline_par,
+            (long long)e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs),
+            calc_human_bytes(r->has_bytes, has));
         fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory\n");
     } else {
         fprintf(stderr, "\n");

@@ -30,20 +30,19 @@ static char *words_of(const calc_exec *exec, int64_t blocks, char text[CALC_LAYE
 
 /* ---- The layouts ----------------------------------------------------------------------------- */
 
-static void write_row(calc_output *out, const calc_plan_task *t,
-                      const calc_planner_layers_found *f, size_t rank)
+static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_layers_found *f,
+                      size_t rank)
 {
     const calc_exec *e = &f->exec;
     char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
     words_of(e, t->app.num_blocks, words);
     bool cut = strlen(words) > LAYERS_WIDTH;
-    calc_output_printf(out, "%4zu %4lld %3lld %6.0f %6lld %11s %7s %8.2f  %.*s%s\n", rank,
-                       (long long)e->pipeline_par, (long long)e->pipeline_interleaving,
-                       f->stats.num_microbatches, (long long)calc_layer_list_sequences(e),
-                       calc_human_seconds(f->stats.total_time, time),
-                       calc_human_percent(f->stats.model_flops_utilization, mfu),
-                       f->stats.proc_mem_tier1_cap_req / 0x1p30, LAYERS_WIDTH, words,
-                       cut ? " ..." : "");
+    calc_output_printf(
+        out, "%4zu %4lld %3lld %6.0f %6lld %11s %7s %8.2f  %.*s%s\n", rank,
+        (long long)e->pipeline_par, (long long)e->pipeline_interleaving, f->stats.num_microbatches,
+        (long long)calc_layer_list_sequences(e), calc_human_seconds(f->stats.total_time, time),
+        calc_human_percent(f->stats.model_flops_utilization, mfu),
+        f->stats.proc_mem_tier1_cap_req / 0x1p30, LAYERS_WIDTH, words, cut ? " ..." : "");
 }
 
 /* ---- The best: its layers -------------------------------------------------------------------- */
@@ -213,12 +212,12 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
 {
     const calc_planner_layers_found *f = &r->found[0];
     char number[3][CALC_HUMAN_MAX];
-    calc_output_printf(out, "%s on %s: %s layouts of %s kinds, layers of %s listed\n\n", t->app_name,
-                       t->chip[0].name, calc_human_integer((double)r->layouts, number[0]),
+    calc_output_printf(out, "%s on %s: %s layouts of %s kinds, layers of %s listed\n\n",
+                       t->app_name, t->chip[0].name,
+                       calc_human_integer((double)r->layouts, number[0]),
                        calc_human_integer((double)r->candidates, number[1]),
                        calc_human_integer((double)r->solved, number[2]));
-    calc_output_text(
-        out, "rank   PP  VP  steps  batch        step     MFU      GiB  layers\n");
+    calc_output_text(out, "rank   PP  VP  steps  batch        step     MFU      GiB  layers\n");
     for (size_t i = 0; i < r->count; i++) {
         write_row(out, t, &r->found[i], i + 1);
     }

@@ -200,7 +200,8 @@ static void take_layers(calc_plan_task *t, calc_errors *errors)
         fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
     }
     if (t->chips > 1) {
-        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0, "plan each machine by itself",
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0,
+                       "plan each machine by itself",
                        "layers are listed on processors of one kind, not on %d: what a layer of "
                        "one kind of split takes differs from chip to chip, and so does its list",
                        t->chips);

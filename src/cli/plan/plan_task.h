@@ -18,8 +18,8 @@ typedef struct calc_plan_task {
     calc_values chunks; /**< that --axis asks for */
     calc_designs_builder builder;
     calc_planner planner;
-    bool listed;                /**< layers are to be listed: */
-    calc_planner_layers layers; /**< this is what is wanted, and not planner, */
+    bool listed;                               /**< layers are to be listed: */
+    calc_planner_layers layers;                /**< this is what is wanted, and not planner, */
     const calc_planner_layers_result *layered; /**< and what came of it */
 } calc_plan_task;
 
