@@ -42,8 +42,8 @@ calc_verdict calc_step_stats(const calc_step *step, calc_stats *stats);
 void calc_step_put_time(const calc_step *step, calc_stats *stats);
 void calc_step_put_memory(const calc_step *step, const calc_stage_tier2 *away, calc_stats *stats);
 
-/** Add what the step of another layout spends on its passes, beside the reduction, the optimizer and
- *  the pipeline, which are one for both. */
+/** Add what the step of another layout spends on its passes, beside the reduction, the optimizer
+ * and the pipeline, which are one for both. */
 void calc_step_add_time(const calc_step *step, calc_stats *stats);
 
 /** Arithmetic of matrices in a pass through a block and back [FLOP].

@@ -84,9 +84,10 @@ calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy 
     calc_strategy *s = &e.strategy;
     e.layers = (calc_layer_list){0};
     set_sizes(exec, layer, &e);
-    if (layer->zero_stage != CALC_LAYER_AS_EXEC && layer->zero_stage != zero_of(s)) {
-        s->zero_stage = layer->zero_stage;
-        s->optimizer_sharding = layer->zero_stage > 0;
+    int64_t zero = layer->zero_stage < 0 ? zero_of(s) : layer->zero_stage;
+    if (zero != zero_of(s)) {
+        s->zero_stage = zero;
+        s->optimizer_sharding = zero > 0;
     }
     if (layer->recompute != CALC_LAYER_AS_EXEC) {
         s->activation_recompute = (calc_activation_recompute)layer->recompute;

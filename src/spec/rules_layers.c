@@ -82,7 +82,8 @@ static void check_beside(rules *r)
     }
 }
 
-/* Which layers have a strategy, for people: "layers 20 to 31". */
+/* Which layers have a strategy, for people: "layers 20 to 31".
+ * @param run  -1: the ends */
 static void name_of(const rules *r, int32_t run, char name[64])
 {
     int64_t first = 0;
@@ -173,9 +174,10 @@ static void check_strategies(rules *r)
     calc_exec seen[CALC_MAX_LAYER_RECIPES];
     int chips = chips_of(r->exec);
     int count = 0;
-    for (int32_t i = -2; i < list->count; i++) {
-        const calc_layer_strategy end = calc_layer_list_end(r->app, list, i == -1);
-        const calc_layer_strategy *layer = i < 0 ? &end : &list->run[i].strategy;
+    for (int32_t i = 0; i < list->count + 2; i++) {
+        bool is_end = i >= list->count;
+        const calc_layer_strategy end = calc_layer_list_end(r->app, list, i > list->count);
+        const calc_layer_strategy *layer = is_end ? &end : &list->run[i].strategy;
         calc_exec e = calc_layer_list_exec(r->exec, layer);
         int k = 0;
         char name[64];
@@ -187,7 +189,7 @@ static void check_strategies(rules *r)
                    CALC_MAX_LAYER_RECIPES / chips, chips > 1 ? " on several systems" : "");
             return;
         }
-        name_of(r, i, name);
+        name_of(r, is_end ? -1 : i, name);
         if (k == count && !check_strategy(r, layer, name)) {
             return;
         }

@@ -57,10 +57,10 @@ static double gather_s(const calc_app *app, const calc_system *system, const cal
     calc_shape shape = calc_shape_of(app, s, a->microbatch_size, a->seq_size);
     double tokens = shape.tokens / (is_sequence_parallel(s) ? shape.tensor_par : 1);
     double held = tokens * shape.hidden * shape.element_bytes;
-    bool named = a->rank_order == CALC_RANK_ORDER_NETWORKS;
-    calc_group group = {.ranks = (double)ranks,
-                        .stride = named ? 0 : (double)(together(s, &b->strategy) / ranks),
-                        .network = network_of(s, &b->strategy)};
+    int64_t stride =
+        a->rank_order == CALC_RANK_ORDER_NETWORKS ? 0 : together(s, &b->strategy) / ranks;
+    calc_group group = {
+        .ranks = (double)ranks, .stride = (double)stride, .network = network_of(s, &b->strategy)};
     return calc_collective_s(system, CALC_OP_ALL_GATHER, &group, held * (double)ranks);
 }
 
