@@ -7,8 +7,12 @@
 
 enum {
     ROUNDS = 10, /* of what communication leaves exposed */
-    STEPS = 40   /* to a price of memory */
+    STEPS = 40,  /* to a price of memory */
+    FRONT = 64   /* answers that are looked at */
 };
+
+/* What is bounded so closely is not looked at again, in shares of a time. */
+#define CLOSE 1e-5
 
 /* How much of the time of communication is taken for what is longer than the passes it hides
  * behind: of gradients, and of weights. */
@@ -207,9 +211,47 @@ static bool narrow(bool longer, double *low, double *high, double *share)
     return !right;
 }
 
-/* The best at a level. Every mean of the lines below what
- * communication exposes bounds the time, and the best of a bound that is right for it is the best.
- */
+static void take(const problem *p, const calc_layerwise_point *point, calc_layers_stage *best)
+{
+    calc_layers_stage s = answer_of(p, point);
+    if (s.weighted_s < best->weighted_s) {
+        s.least_s = best->least_s;
+        *best = s;
+    }
+}
+
+/* All answers than which none is as short by both lines of gradients, those of weights being as
+ * they are: one of them is the best.
+ * @return a time that none is below; -INFINITY: not known */
+static double try_front(problem *p, int level, double gather, calc_layers_stage *best)
+{
+    const shares hidden = {0, gather};
+    const shares longer = {1, gather};
+    double fixed_s[2] = {cost_s(p->c, &p->fixed, hidden), cost_s(p->c, &p->fixed, longer)};
+    double least_s = INFINITY;
+    calc_layerwise_front front;
+    set_problem(p, level, hidden);
+    for (int k = 0; k < p->stage.kinds; k++) {
+        for (int i = 0; i < p->stage.kind[k].options; i++) {
+            int kind = p->of_kind[k];
+            const calc_layers_part *x = &p->c->option[p->original[kind][i]].part[kind];
+            p->option[kind][i].sync_s = fmax(0, cost_s(p->c, x, longer));
+        }
+    }
+    if (!calc_layerwise_front_of(&p->stage, FRONT, &front)) {
+        return -INFINITY;
+    }
+    for (size_t i = 0; i < front.count; i++) {
+        const calc_layerwise_point *x = &front.point[i];
+        least_s = fmin(least_s, fmax(x->micro_s + fixed_s[0], x->sync_s + fixed_s[1]));
+        take(p, x, best);
+    }
+    free(front.point);
+    return front.proven ? least_s : -INFINITY;
+}
+
+/* The best at a level. Every mean of the lines below what communication exposes bounds the time,
+ * and the best of a mean that is right for it is the best. */
 static void solve(problem *p, int level, calc_layers_stage *best)
 {
     double low[2] = {-1, -1};
@@ -217,7 +259,8 @@ static void solve(problem *p, int level, calc_layers_stage *best)
     double least_s = -INFINITY;
     calc_layerwise_point point;
     shares of = {0, 0};
-    for (int round = 0, open = true; round < ROUNDS && open; round++) {
+    bool open = true;
+    for (int round = 0; round < ROUNDS && open; round++) {
         set_problem(p, level, of);
         if (!has_options(p) || !(p->stage.budget_bytes >= 0) ||
             !calc_layerwise_best(&p->stage, 1, 0, &point)) {
@@ -225,14 +268,14 @@ static void solve(problem *p, int level, calc_layers_stage *best)
         }
         calc_layers_stage s = answer_of(p, &point);
         least_s = fmax(least_s, point.micro_s + cost_s(p->c, &p->fixed, of));
-        if (s.weighted_s < best->weighted_s) {
-            s.least_s = best->least_s;
-            *best = s;
-        }
+        take(p, &point, best);
         bool reduces = calc_layers_is_longer(&p->c->common, s.sum.reduce_s, s.sum.reduce_room_s);
         bool gathers = calc_layers_is_longer(&p->c->common, s.sum.gather_s, s.sum.gather_room_s);
         open = narrow(reduces, &low[0], &high[0], &of.reduce);
         open = narrow(gathers, &low[1], &high[1], &of.gather) || open;
+    }
+    if (open && least_s < best->weighted_s * (1 - CLOSE)) {
+        least_s = fmax(least_s, try_front(p, level, of.gather > 0.5, best));
     }
     best->least_s = fmin(best->least_s, least_s);
 }
