@@ -1,0 +1,276 @@
+#include "galvatron/better.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 4, FRONT = 400, NODES = 50000 };
+
+static double ends_s(const calc_galvatron_posed *p, int end, int stage)
+{
+    return p->ends_cost[end * p->task.pp + stage].nosync_s;
+}
+
+static double step_of(const calc_galvatron_posed *p, int end, const calc_layerwise_point *point)
+{
+    double sync_s[CALC_GALVATRON_STAGES];
+    double nosync_s[CALC_GALVATRON_STAGES];
+    for (int i = 0; i < p->task.pp; i++) {
+        nosync_s[i] = point[i].micro_s + ends_s(p, end, i);
+        sync_s[i] = point[i].micro_s + point[i].sync_s;
+    }
+    return calc_galvatron_pipeline_s(p->task.pp, p->task.chunks, sync_s, nosync_s);
+}
+
+/* What a stage reduces, and nothing hides. */
+static double exposed_s(const calc_galvatron_posed *p, int end, int stage,
+                        const calc_layerwise_point *point)
+{
+    double s = point[stage].sync_s - ends_s(p, end, stage);
+    for (int i = 0; i < stage; i++) {
+        s -= point[i].micro_s + ends_s(p, end, i);
+    }
+    return s;
+}
+
+static bool choose_from(const calc_galvatron_posed *p, int end, int stage, calc_galvatron_joined *j)
+{
+    calc_layerwise_front front;
+    if (!calc_layerwise_front_of(&p->stage[stage], FRONT, &front)) {
+        return false;
+    }
+    calc_layerwise_point best = j->point[stage];
+    for (size_t i = 0; i < front.count; i++) {
+        j->point[stage] = front.point[i];
+        double step_s = step_of(p, end, j->point);
+        if (step_s < j->step_s) {
+            j->step_s = step_s;
+            best = front.point[i];
+        }
+    }
+    j->point[stage] = best;
+    free(front.point);
+    return true;
+}
+
+/* ---- The first stage ------------------------------------------------------------------------- */
+
+/* The step as a function of the first stage, all others as they are. */
+typedef struct first_stage {
+    const calc_galvatron_posed *posed;
+    int end;
+    const calc_layerwise_point *point;
+} first_stage;
+
+static double step_with(const void *data, double micro_s, double sync_s)
+{
+    const first_stage *f = data;
+    double sync[CALC_GALVATRON_STAGES];
+    double nosync[CALC_GALVATRON_STAGES];
+    for (int i = 0; i < f->posed->task.pp; i++) {
+        double own_s = i ? f->point[i].micro_s : micro_s;
+        nosync[i] = own_s + ends_s(f->posed, f->end, i);
+        sync[i] = own_s + (i ? f->point[i].sync_s : sync_s);
+    }
+    return calc_galvatron_pipeline_s(f->posed->task.pp, f->posed->task.chunks, sync, nosync);
+}
+
+enum { LINES = 3, TRIES = 12 };
+
+/* Without what is exposed the step is the greatest of these in the first stage's micro_s. */
+typedef struct lines {
+    double slope[LINES], at_0[LINES];
+} lines;
+
+static lines lines_of(const calc_galvatron_posed *p, int end, const calc_layerwise_point *point)
+{
+    double chunks = (double)p->task.chunks;
+    double stages = p->task.pp;
+    double others_s = 0;
+    double last_s = 0;
+    for (int i = 1; i < p->task.pp; i++) {
+        last_s = point[i].micro_s + ends_s(p, end, i);
+        others_s += last_s;
+    }
+    double fill = fmin(stages - 1, chunks - 1);
+    double rest = fmax(0, chunks + 1 - stages);
+    lines l = {{stages > 1 ? 1 : chunks, fill + rest, rest},
+               {others_s + last_s * (chunks - 1), 0, others_s}};
+    for (int i = 0; i < LINES; i++) {
+        l.at_0[i] += l.slope[i] * ends_s(p, end, 0);
+    }
+    return l;
+}
+
+static double greatest(const lines *l, double micro_s)
+{
+    double most = -INFINITY;
+    for (int i = 0; i < LINES; i++) {
+        most = fmax(most, l->slope[i] * micro_s + l->at_0[i]);
+    }
+    return most;
+}
+
+/* The most that can be added to slope * micro_s and stay below all of them: at a corner. */
+static double offset_of(const lines *l, double slope)
+{
+    double least = greatest(l, 0);
+    for (int i = 0; i < LINES; i++) {
+        for (int j = 0; j < i; j++) {
+            double at = (l->at_0[j] - l->at_0[i]) / (l->slope[i] - l->slope[j]);
+            if (l->slope[i] != l->slope[j] && at > 0) {
+                least = fmin(least, greatest(l, at) - slope * at);
+            }
+        }
+    }
+    return least;
+}
+
+/* Weights below the step, and the step that they prove. */
+typedef struct weights {
+    double micro, sync, offset, bound_s;
+} weights;
+
+/* The strongest of those in which a second of sync_s weighs `ratio` times one of micro_s: what they
+ * prove is concave in them. */
+static weights strongest_in(const calc_galvatron_posed *p, int end, const lines *l, double low,
+                            double high, double ratio)
+{
+    double least_s = calc_layerwise_bound(&p->stage[0], 1, ratio);
+    weights best = {.bound_s = -INFINITY};
+    high = fmax(low, fmin(high, 1 / ratio));
+    for (int i = 0; i < 2 * TRIES; i++) {
+        weights of[2];
+        for (int side = 0; side < 2; side++) {
+            weights *w = &of[side];
+            w->micro = low + (high - low) * (side ? 0.618 : 0.382);
+            w->sync = fmin(1, w->micro * ratio);
+            w->offset = offset_of(l, w->micro) - w->sync * ends_s(p, end, 0);
+            w->bound_s = w->micro * least_s + w->offset;
+            best = w->bound_s > best.bound_s ? *w : best;
+        }
+        *(of[0].bound_s >= of[1].bound_s ? &high : &low) =
+            of[0].bound_s >= of[1].bound_s ? of[1].micro : of[0].micro;
+    }
+    return best;
+}
+
+static weights strongest(const calc_galvatron_posed *p, int end, const lines *l)
+{
+    double low = fmin(l->slope[0], l->slope[2]);
+    double high = fmax(l->slope[0], l->slope[1]);
+    double least = 0;
+    double most = 1 / low;
+    weights best = strongest_in(p, end, l, low, high, 1 / high);
+    for (int i = 0; i < TRIES; i++) {
+        double a = least + (most - least) * 0.382;
+        double b = least + (most - least) * 0.618;
+        weights of_a = strongest_in(p, end, l, low, high, a);
+        weights of_b = strongest_in(p, end, l, low, high, b);
+        if (of_a.bound_s >= of_b.bound_s) {
+            most = b;
+        } else {
+            least = a;
+        }
+        best = of_a.bound_s > best.bound_s ? of_a : best;
+        best = of_b.bound_s > best.bound_s ? of_b : best;
+    }
+    return best;
+}
+
+/* The best first stage for the others as they are.
+ * @return a bound on the step whatever the first stage does, if the others are not shorter */
+static double choose_first(const calc_galvatron_posed *p, int end, double limit_s,
+                           calc_galvatron_joined *j, bool *proven)
+{
+    lines l = lines_of(p, end, j->point);
+    weights w = strongest(p, end, &l);
+    *proven = w.bound_s > limit_s;
+    if (*proven) {
+        return w.bound_s;
+    }
+    first_stage f = {p, end, j->point};
+    calc_layerwise_aim aim = {.value = step_with,
+                              .data = &f,
+                              .micro_weight = w.micro,
+                              .sync_weight = w.sync,
+                              .offset = w.offset,
+                              .limit = fmin(j->step_s, limit_s),
+                              .most_nodes = NODES};
+    calc_layerwise_point best;
+    if (calc_layerwise_best_of(&p->stage[0], &aim, &best, proven)) {
+        j->point[0] = best;
+        j->step_s = aim.limit;
+    }
+    return *proven ? aim.limit : w.bound_s;
+}
+
+/* ---- All stages ------------------------------------------------------------------------------ */
+
+/* The best first stage, if nothing were exposed of what the others reduce. @return the bound */
+static double hide_others(const calc_galvatron_posed *p, int end, double limit_s,
+                          calc_galvatron_joined *j)
+{
+    double sync_s[CALC_GALVATRON_STAGES] = {0};
+    calc_layerwise_point before = j->point[0];
+    double step_s = j->step_s;
+    bool proven;
+    for (int stage = 1; stage < p->task.pp; stage++) {
+        sync_s[stage] = j->point[stage].sync_s;
+        j->point[stage].sync_s = 0;
+    }
+    double bound_s = choose_first(p, end, limit_s, j, &proven);
+    for (int stage = 1; stage < p->task.pp; stage++) {
+        j->point[stage].sync_s = sync_s[stage];
+    }
+    j->step_s = step_of(p, end, j->point);
+    if (j->step_s >= step_s) {
+        j->step_s = step_s;
+        j->point[0] = before;
+    }
+    return bound_s;
+}
+
+/* Stages of which something is exposed choose anew, one after the other. */
+static bool settle(const calc_galvatron_posed *p, int end, calc_galvatron_joined *j)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        double before_s = j->step_s;
+        bool proven;
+        choose_first(p, end, INFINITY, j, &proven);
+        for (int stage = 1; stage < p->task.pp; stage++) {
+            if (exposed_s(p, end, stage, j->point) > 0 && !choose_from(p, end, stage, j)) {
+                return false;
+            }
+        }
+        if (j->step_s == before_s) {
+            break;
+        }
+    }
+    return true;
+}
+
+calc_status calc_galvatron_better(calc_galvatron_posed *p, int end, double limit_s,
+                                  calc_galvatron_joined *j)
+{
+    double exposed = 0;
+    bool first_only = true;
+    for (int stage = 0; stage < p->task.pp; stage++) {
+        p->stage[stage].budget_bytes = calc_galvatron_room_mb(p, end, stage);
+        p->stage[stage].switch_s = p->switch_s;
+        if (!calc_layerwise_best(&p->stage[stage], 1, 0, &j->point[stage])) {
+            return CALC_ERR_RULE;
+        }
+        double s = exposed_s(p, end, stage, j->point);
+        exposed = fmax(exposed, s);
+        first_only &= stage == 0 || s <= 0;
+    }
+    j->step_s = j->bound_s = step_of(p, end, j->point);
+    j->bound_s -= exposed;
+    if (exposed > 0 && j->bound_s <= limit_s) {
+        j->bound_s = fmax(j->bound_s, hide_others(p, end, limit_s, j));
+        if (!first_only && !settle(p, end, j)) {
+            return CALC_ERR_NOMEM;
+        }
+    }
+    return CALC_OK;
+}

@@ -1,0 +1,374 @@
+#include "galvatron/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "galvatron/better.h"
+#include "galvatron/coarse.h"
+#include "galvatron/judge.h"
+#include "galvatron/strategies.h"
+#include "galvatron/whole.h"
+
+/* Rounding of bounds, as a share. */
+static const double ROUNDING = 1e-9;
+
+/* A task while it is looked at. */
+typedef struct entry {
+    calc_galvatron_task task;
+    int order;      /* in upstream's loops */
+    double bound_s; /* of a sample */
+} entry;
+
+typedef struct search {
+    const calc_galvatron_request *request;
+    calc_galvatron_case c;
+    calc_galvatron_found *found;
+    int best_order, second_order;
+    calc_galvatron_joined joined;
+    calc_galvatron_answer answer; /* of the task at hand */
+    double bound_s;               /* of a sample: what was not proven is not below */
+    int choice[CALC_GALVATRON_LAYERS];
+} search;
+
+static double sample_s(const calc_galvatron_answer *answer)
+{
+    return answer->feasible ? answer->step_s / (double)answer->task.gbsz : INFINITY;
+}
+
+static bool is_alike(const calc_galvatron_task *a, const calc_galvatron_task *b)
+{
+    return a->gbsz == b->gbsz && a->chunks == b->chunks && a->pp == b->pp;
+}
+
+/* A sample must take less than this for a task to matter. */
+static double needed_s(const search *s, const calc_galvatron_task *task)
+{
+    const calc_galvatron_found *f = s->found;
+    bool alike = f->best.feasible && is_alike(task, &f->best.task);
+    return sample_s(alike ? &f->best : &f->second) * (1 + ROUNDING);
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static bool is_better(const calc_galvatron_answer *a, int a_order, const calc_galvatron_answer *b,
+                      int b_order)
+{
+    return !b->feasible || a->throughput > b->throughput ||
+           (a->throughput == b->throughput && a_order < b_order);
+}
+
+static void enter(search *s, int order)
+{
+    calc_galvatron_found *f = s->found;
+    calc_galvatron_answer *a = &s->answer;
+    bool alike = f->best.feasible && is_alike(&a->task, &f->best.task);
+    if (is_better(a, order, &f->best, s->best_order)) {
+        if (!alike) {
+            f->second = f->best;
+            s->second_order = s->best_order;
+        }
+        f->best = *a;
+        s->best_order = order;
+    } else if (!alike && is_better(a, order, &f->second, s->second_order)) {
+        f->second = *a;
+        s->second_order = order;
+    }
+}
+
+static void finish(search *s, const calc_galvatron_posed *p)
+{
+    calc_galvatron_answer *a = &s->answer;
+    a->feasible = true;
+    a->task = p->task;
+    for (int i = 0; i < p->task.pp; i++) {
+        a->division[i] = (int)calc_galvatron_stage_layers(s->request, p->task.pp, i);
+    }
+    a->throughput = (double)p->task.gbsz / a->step_s;
+}
+
+/* ---- Upstream's ------------------------------------------------------------------------------ */
+
+/* The layers of all stages with these ends. */
+static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, double *step_s,
+                               double *remain_mb)
+{
+    double nosync_s[CALC_GALVATRON_STAGES];
+    double sync_s[CALC_GALVATRON_STAGES];
+    int at = 0;
+    for (int stage = 0; stage < p->task.pp; stage++) {
+        calc_status status = calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage),
+                                                  &s->choice[at], &remain_mb[stage]);
+        if (status != CALC_OK) {
+            return status;
+        }
+        nosync_s[stage] = sync_s[stage] = 0;
+        for (int kind = 0; kind < p->stage[stage].kinds; kind++) {
+            int type = calc_galvatron_type_of(p, stage, kind);
+            for (int i = 0; i < p->stage[stage].kind[kind].layers; i++, at++) {
+                const calc_galvatron_layer_cost *cost =
+                    &p->cost[type * p->strategies + s->choice[at]];
+                nosync_s[stage] += cost->nosync_s;
+                sync_s[stage] += cost->sync_s;
+            }
+        }
+        nosync_s[stage] += p->ends_cost[end * p->task.pp + stage].nosync_s;
+    }
+    *step_s = calc_galvatron_pipeline_s(p->task.pp, p->task.chunks, sync_s, nosync_s);
+    return CALC_OK;
+}
+
+static void keep_whole(search *s, calc_galvatron_posed *p, int end, double step_s,
+                       const double *remain_mb)
+{
+    calc_galvatron_answer *a = &s->answer;
+    int layers = (int)calc_galvatron_layer_count(s->request);
+    for (int i = 0; i < layers; i++) {
+        a->layer[i] = p->layer[s->choice[i]];
+    }
+    double reserve_mb = s->found->reserve_mb;
+    for (int i = 0; i < p->task.pp; i++) {
+        a->remain_mb[i] = remain_mb[i];
+        a->used_mb[i] = p->limit_mb - remain_mb[i] + reserve_mb;
+    }
+    a->step_s = step_s;
+    a->reshard_s = 0;
+    a->ends = p->end[end];
+    finish(s, p);
+}
+
+/* ---- The default ----------------------------------------------------------------------------- */
+
+static void keep_joined(search *s, calc_galvatron_posed *p, int end)
+{
+    calc_galvatron_answer *a = &s->answer;
+    int at = 0;
+    for (int stage = 0; stage < p->task.pp; stage++) {
+        const calc_layerwise_point *point = &s->joined.point[stage];
+        for (int kind = 0; kind < p->stage[stage].kinds; kind++) {
+            for (int i = 0; i < point->picks[kind]; i++) {
+                for (int n = 0; n < point->pick[kind][i].layers; n++) {
+                    a->layer[at++] = p->layer[point->pick[kind][i].option];
+                }
+            }
+        }
+        a->remain_mb[stage] = calc_galvatron_room_mb(p, end, stage) - point->bytes;
+        a->used_mb[stage] = p->limit_mb - a->remain_mb[stage] + s->found->reserve_mb;
+    }
+    a->ends = p->end[end];
+    finish(s, p);
+    a->step_s = calc_galvatron_judge_posed_s(p, a, &a->reshard_s);
+    a->throughput = (double)p->task.gbsz / a->step_s;
+}
+
+/* ---- A task ---------------------------------------------------------------------------------- */
+
+typedef struct ends_entry {
+    double bound_s;
+    int end;
+} ends_entry;
+
+static int by_bound(const void *a, const void *b)
+{
+    const ends_entry *l = a;
+    const ends_entry *r = b;
+    if (l->bound_s != r->bound_s) {
+        return l->bound_s < r->bound_s ? -1 : 1;
+    }
+    return l->end - r->end;
+}
+
+/* One choice of ends. `*best` is the end of s->answer, -1 at first. */
+static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
+{
+    double step_s;
+    double remain_mb[CALC_GALVATRON_STAGES];
+    double limit_s = *best < 0 ? INFINITY : s->answer.step_s;
+    if (s->request->compat) {
+        calc_status status = solve_whole(s, p, end, &step_s, remain_mb);
+        if (status != CALC_OK) {
+            return status == CALC_ERR_RULE ? CALC_OK : status;
+        }
+        if (step_s < limit_s || (step_s == limit_s && end < *best)) {
+            keep_whole(s, p, end, step_s, remain_mb);
+            *best = end;
+        }
+        return CALC_OK;
+    }
+    calc_status status = calc_galvatron_better(p, end, need_s, &s->joined);
+    if (status != CALC_OK) {
+        return status == CALC_ERR_RULE ? CALC_OK : status;
+    }
+    if (s->joined.bound_s < fmin(s->joined.step_s, need_s)) {
+        s->bound_s = fmin(s->bound_s, s->joined.bound_s / (double)p->task.gbsz);
+    }
+    if (s->joined.step_s < limit_s) {
+        keep_joined(s, p, end);
+        *best = end;
+    }
+    return CALC_OK;
+}
+
+static calc_status solve_ends(search *s, calc_galvatron_posed *p, ends_entry *list, int *best)
+{
+    for (int end = 0; end < p->ends; end++) {
+        list[end] = (ends_entry){calc_galvatron_bound_s(p, end, true), end};
+    }
+    qsort(list, (size_t)p->ends, sizeof *list, by_bound);
+    for (int i = 0; i < p->ends && list[i].bound_s < INFINITY; i++) {
+        double limit_s = needed_s(s, &p->task) * (double)p->task.gbsz;
+        limit_s = fmin(limit_s, *best < 0 ? INFINITY : s->answer.step_s * (1 + ROUNDING));
+        if (list[i].bound_s > limit_s) {
+            break;
+        }
+        calc_status status = try_end(s, p, list[i].end, limit_s, best);
+        if (status != CALC_OK) {
+            return status;
+        }
+    }
+    return CALC_OK;
+}
+
+static calc_status solve_task(search *s, const entry *e)
+{
+    calc_galvatron_posed p;
+    calc_status status = calc_galvatron_pose(&p, &s->c, &e->task);
+    if (status != CALC_OK) {
+        return status;
+    }
+    int best = -1;
+    if (!s->request->fine_grained) {
+        best = calc_galvatron_coarse(&p, &s->answer) ? 0 : -1;
+        if (best == 0) {
+            finish(s, &p);
+        }
+    } else {
+        ends_entry *list = malloc(((size_t)p.ends + 1) * sizeof *list);
+        status = list ? solve_ends(s, &p, list, &best) : CALC_ERR_NOMEM;
+        free(list);
+    }
+    calc_galvatron_posed_free(&p);
+    if (status == CALC_OK && best >= 0) {
+        enter(s, e->order);
+    }
+    s->found->solved++;
+    return status;
+}
+
+/* ---- All tasks ------------------------------------------------------------------------------- */
+
+static int by_task_bound(const void *a, const void *b)
+{
+    const entry *l = a;
+    const entry *r = b;
+    if (l->bound_s != r->bound_s) {
+        return l->bound_s < r->bound_s ? -1 : 1;
+    }
+    return l->order - r->order;
+}
+
+static calc_status bound_tasks(search *s, entry *list, int count)
+{
+    s->found->unlimited_s = s->found->least_mb = INFINITY;
+    for (int i = 0; i < count; i++) {
+        calc_galvatron_posed p;
+        calc_status status = calc_galvatron_pose(&p, &s->c, &list[i].task);
+        if (status != CALC_OK) {
+            return status;
+        }
+        double samples = (double)list[i].task.gbsz;
+        list[i].bound_s =
+            s->request->fine_grained ? calc_galvatron_bound_s(&p, -1, true) / samples : 0;
+        s->found->least_mb = fmin(s->found->least_mb, calc_galvatron_least_mb(&p));
+        s->found->unlimited_s =
+            fmin(s->found->unlimited_s, calc_galvatron_bound_s(&p, -1, false) / samples);
+        calc_galvatron_posed_free(&p);
+    }
+    return CALC_OK;
+}
+
+static calc_status solve_all(search *s, entry *list, int count)
+{
+    calc_status status = bound_tasks(s, list, count);
+    qsort(list, (size_t)count, sizeof *list, by_task_bound);
+    for (int i = 0; i < count && status == CALC_OK && list[i].bound_s < INFINITY; i++) {
+        if (list[i].bound_s <= needed_s(s, &list[i].task)) {
+            status = solve_task(s, &list[i]);
+        }
+    }
+    return status;
+}
+
+static calc_status list_tasks(search *s)
+{
+    int count = calc_galvatron_tasks(s->request, NULL);
+    calc_galvatron_task *task = malloc(((size_t)count + 1) * sizeof *task);
+    entry *list = malloc(((size_t)count + 1) * sizeof *list);
+    calc_status status = CALC_ERR_NOMEM;
+    if (task && list) {
+        calc_galvatron_tasks(s->request, task);
+        for (int i = 0; i < count; i++) {
+            list[i] = (entry){.task = task[i], .order = i};
+        }
+        status = solve_all(s, list, count);
+    }
+    free(task);
+    free(list);
+    s->found->tasks = count;
+    return status;
+}
+
+/* Upstream's answer where the default's is not proven and takes longer. */
+static calc_status take_whole(const calc_galvatron_request *request,
+                              const calc_galvatron_profiles *profiles, calc_galvatron_found *out)
+{
+    calc_galvatron_request whole = *request;
+    whole.compat = true;
+    calc_galvatron_found *found = malloc(sizeof *found);
+    if (!found) {
+        return CALC_ERR_NOMEM;
+    }
+    calc_status status = calc_galvatron_search(&whole, profiles, found);
+    calc_galvatron_answer *a = &found->best;
+    if (status == CALC_OK && a->feasible) {
+        a->step_s = calc_galvatron_judge_s(request, profiles, a, &a->reshard_s);
+        a->throughput = (double)a->task.gbsz / a->step_s;
+        for (int i = 0; i < a->task.pp; i++) {
+            a->remain_mb[i] += out->limit_mb - found->limit_mb;
+        }
+        if (a->throughput > out->best.throughput) {
+            out->best = *a;
+        }
+    }
+    free(found);
+    return status;
+}
+
+calc_status calc_galvatron_search(const calc_galvatron_request *request,
+                                  const calc_galvatron_profiles *profiles,
+                                  calc_galvatron_found *out)
+{
+    *out = (calc_galvatron_found){.proven = true};
+    if (calc_galvatron_layer_count(request) > CALC_GALVATRON_LAYERS) {
+        return CALC_ERR_RULE;
+    }
+    calc_galvatron_limits limits = calc_galvatron_limits_of(request);
+    out->limit_mb = limits.limit_mb;
+    out->reserve_mb = limits.reserve_mb;
+    search *s = calloc(1, sizeof *s);
+    if (!s) {
+        return CALC_ERR_NOMEM;
+    }
+    s->request = request;
+    s->c = (calc_galvatron_case){.request = request, .profiles = profiles};
+    s->found = out;
+    s->bound_s = INFINITY;
+    calc_status status = list_tasks(s);
+    if (out->best.feasible && s->bound_s < sample_s(&out->best) * (1 - ROUNDING)) {
+        out->proven = false;
+        status = status == CALC_OK ? take_whole(request, profiles, out) : status;
+        out->gap = 1 - s->bound_s / sample_s(&out->best);
+    }
+    free(s);
+    return status;
+}

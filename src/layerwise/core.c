@@ -10,10 +10,14 @@ static bool beats(const calc_layerwise_item *a, const calc_layerwise_item *b)
 }
 
 /* Enter an item, unless one is as good; take out those that it beats. */
-static void enter(calc_layerwise_core *core, int k, calc_layerwise_item item)
+static void enter(calc_layerwise_core *core, int k, calc_layerwise_item item, bool every)
 {
     calc_layerwise_item *list = core->item[k];
     int kept = 0;
+    if (every) {
+        list[core->items[k]++] = item;
+        return;
+    }
     for (int i = 0; i < core->items[k]; i++) {
         if (beats(&list[i], &item)) {
             return;
@@ -67,7 +71,8 @@ void calc_layerwise_core_make(calc_layerwise_core *core, const calc_layerwise_st
                       .bytes = option->bytes,
                       .option = (int16_t)i,
                       .group = (int16_t)first_like(stage, option->group),
-                  });
+                  },
+                  values == CALC_LAYERWISE_EVERY_OPTION);
         }
     }
 }

@@ -53,6 +53,7 @@ typedef struct calc_layerwise_search {
     double limit;       /**< answers whose weighted sum is above are of no use, */
     double tie;         /**< nor those within this of it, or above, */
     double tie_bytes;   /**< that hold as many bytes or more */
+    bool all;           /**< each answer is told, once */
     /** Told of answers that fit. May lower the limit. */
     void (*found)(struct calc_layerwise_search *search, const calc_layerwise_answer *answer);
     void *data;
@@ -61,6 +62,7 @@ typedef struct calc_layerwise_search {
 
 typedef enum calc_layerwise_values {
     CALC_LAYERWISE_WEIGHTED,       /**< x: the weighted time */
+    CALC_LAYERWISE_EVERY_OPTION,   /**< likewise, and no option is left out */
     CALC_LAYERWISE_MICRO_AND_SYNC, /**< x, y: each by itself */
     CALC_LAYERWISE_TIME_AND_BYTES  /**< x: the weighted time, y: bytes */
 } calc_layerwise_values;
@@ -77,6 +79,9 @@ void calc_layerwise_core_make(calc_layerwise_core *core, const calc_layerwise_st
  *  @return INFINITY if a kind uses more than CALC_LAYERWISE_PICKS groups */
 double calc_layerwise_path_s(const calc_layerwise_core *core, const calc_layerwise_used *used,
                              int (*order)[CALC_LAYERWISE_PICKS]);
+
+/** No answer in these groups has less. INFINITY: nothing fits. */
+double calc_layerwise_least(const calc_layerwise_search *search);
 
 /** Look. @return false if it stopped before it was through */
 bool calc_layerwise_look(calc_layerwise_search *search);

@@ -18,7 +18,7 @@ typedef struct front {
     calc_layerwise_core core;
     calc_layerwise_answer *answer; /* x ascending, y descending */
     size_t count, capacity;
-    double from_x, to_x; /* the side that is looked at */
+    double from_x, to_x;   /* the side that is looked at */
     double step_x, step_y; /* an answer must be so much less than its neighbours */
     size_t most;
     int64_t nodes;
@@ -54,8 +54,7 @@ static bool enter(front *f, const calc_layerwise_answer *answer)
     if (is_beaten(f, at, answer)) {
         return false;
     }
-    calc_layerwise_answer *grown =
-        calc_grown(f->answer, f->count, &f->capacity, sizeof *f->answer);
+    calc_layerwise_answer *grown = calc_grown(f->answer, f->count, &f->capacity, sizeof *f->answer);
     if (!grown) {
         f->no_memory = true;
         return false;
@@ -72,7 +71,8 @@ static bool enter(front *f, const calc_layerwise_answer *answer)
     return true;
 }
 
-/* ---- Corners ------------------------------------------------------------------------------------- */
+/* ---- Corners
+ * ------------------------------------------------------------------------------------- */
 
 static void keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
 {
@@ -103,7 +103,8 @@ static double least(front *f, double alpha, double beta, double limit,
     return search.limit < limit ? search.limit : INFINITY;
 }
 
-/* ---- Behind a side ------------------------------------------------------------------------------- */
+/* ---- Behind a side
+ * ------------------------------------------------------------------------------- */
 
 /* The greatest weighted sum that an answer between two neighbours may have. */
 static double greatest(const front *f, const calc_layerwise_search *search)
@@ -184,7 +185,8 @@ static void make(front *f)
     }
 }
 
-/* ---- Results ------------------------------------------------------------------------------------- */
+/* ---- Results
+ * ------------------------------------------------------------------------------------- */
 
 /* Every so-manieth of them, with both ends. */
 static bool write_out(front *f, size_t most, calc_layerwise_front *out)

@@ -1,5 +1,5 @@
 /* Branch and bound over groups, then over counts. */
-#include "layerwise/core.h"
+#include "layerwise/relax.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,14 +16,6 @@ typedef struct candidate {
     double least_bytes, most_bytes; /* of itself and those before it */
 } candidate;
 
-/* Choices that the relaxed problem mixes. */
-typedef struct relaxed {
-    double lambda, value;                      /* weighted sum, at least; INFINITY: nothing fits */
-    const calc_layerwise_item *low[KINDS];     /* fewer bytes than the budget */
-    const calc_layerwise_item *high[KINDS];    /* more, or the same as low */
-    double least[KINDS];                       /* of w + lambda * bytes */
-} relaxed;
-
 /* The search among counts. */
 typedef struct counting {
     calc_layerwise_search *search;
@@ -36,116 +28,33 @@ typedef struct counting {
     calc_layerwise_answer answer;
 } counting;
 
-static double weighted(const calc_layerwise_search *s, const calc_layerwise_item *item)
-{
-    return s->alpha * item->x + s->beta * item->y;
-}
-
 /* Whether nothing worth `value` or more, with so many bytes or more, is of use. */
 static bool is_cut(const calc_layerwise_search *s, double value, double bytes)
 {
     return value > s->limit || (value >= s->limit - s->tie && bytes >= s->tie_bytes);
 }
 
-/* ---- The relaxed problem: layers as divisible as water ------------------------------------------ */
+/* ---- Counts
+ * -------------------------------------------------------------------------------------- */
 
-static bool is_allowed(const calc_layerwise_used *allowed, int k, const calc_layerwise_item *item)
+/* Whether it uses all groups that are paid for: else it is found where they are left out. */
+static bool is_here(const counting *c)
 {
-    return allowed->of[k] >> item->group & 1;
-}
-
-/* The least of price_w * w + price_b * bytes of each kind, of equal ones with the less of the other.
- * @return bytes of them all */
-static double least_of(const calc_layerwise_search *s, const calc_layerwise_used *allowed,
-                       double price_w, double price_b, const calc_layerwise_item **chosen,
-                       double *value)
-{
-    const calc_layerwise_core *core = s->core;
-    double bytes = 0;
-    *value = 0;
-    for (int k = 0; k < core->stage->kinds; k++) {
-        double least = INFINITY;
-        double least_other = INFINITY;
-        for (int i = 0; i < core->items[k]; i++) {
-            const calc_layerwise_item *item = &core->item[k][i];
-            double w = weighted(s, item);
-            double cost = price_w * w + price_b * item->bytes;
-            double other = price_w > 0 ? item->bytes : w;
-            if (is_allowed(allowed, k, item) &&
-                (cost < least || (cost == least && other < least_other))) {
-                least = cost;
-                least_other = other;
-                chosen[k] = item;
-            }
-        }
-        if (least == INFINITY) {
-            *value = INFINITY;
-            return INFINITY;
-        }
-        bytes += core->stage->kind[k].layers * chosen[k]->bytes;
-        *value += core->stage->kind[k].layers * weighted(s, chosen[k]);
-    }
-    return bytes;
-}
-
-static void copy(const calc_layerwise_item **to, const calc_layerwise_item *const *from)
-{
+    bool here = true;
     for (int k = 0; k < KINDS; k++) {
-        to[k] = from[k];
+        here &= (c->required.of[k] & ~c->used.of[k]) == 0;
     }
+    return here;
 }
-
-/* The price of bytes at which the budget is just used, from its two sides. */
-static relaxed relax(const calc_layerwise_search *s, const calc_layerwise_used *allowed)
-{
-    const calc_layerwise_core *core = s->core;
-    double budget = core->stage->budget_bytes;
-    relaxed r = {.value = INFINITY};
-    double low;
-    double high;
-    double low_bytes = least_of(s, allowed, 0, 1, r.low, &low);
-    if (low == INFINITY || low_bytes > budget * (1 + ROUNDING)) {
-        return r;
-    }
-    double high_bytes = least_of(s, allowed, 1, 0, r.high, &high);
-    if (high_bytes <= budget) {
-        copy(r.low, r.high);
-    } else {
-        for (int round = 0; round < 200; round++) {
-            r.lambda = (low - high) / (high_bytes - low_bytes);
-            const calc_layerwise_item *middle[KINDS] = {NULL};
-            double value;
-            double bytes = least_of(s, allowed, 1, r.lambda, middle, &value);
-            double here = low + r.lambda * low_bytes;
-            if (value + r.lambda * bytes >= here - fabs(here) * ROUNDING) {
-                break;
-            }
-            copy(bytes <= budget ? r.low : r.high, middle);
-            *(bytes <= budget ? &low : &high) = value;
-            *(bytes <= budget ? &low_bytes : &high_bytes) = bytes;
-        }
-    }
-    r.value = -r.lambda * budget;
-    const calc_layerwise_item *chosen[KINDS] = {NULL};
-    double value;
-    least_of(s, allowed, 1, r.lambda, chosen, &value);
-    for (int k = 0; k < core->stage->kinds; k++) {
-        r.least[k] = weighted(s, chosen[k]) + r.lambda * chosen[k]->bytes;
-        r.value += core->stage->kind[k].layers * r.least[k];
-    }
-    return r;
-}
-
-/* ---- Counts -------------------------------------------------------------------------------------- */
 
 static void tell(counting *c)
 {
-    if (c->answer.bytes > c->budget) {
+    if (c->answer.bytes > c->budget || (c->search->all && !is_here(c))) {
         return;
     }
     calc_layerwise_answer answer = c->answer;
-    answer.x += c->search->core->x_per_switch_s *
-                calc_layerwise_path_s(c->search->core, &c->used, NULL);
+    answer.x +=
+        c->search->core->x_per_switch_s * calc_layerwise_path_s(c->search->core, &c->used, NULL);
     c->search->found(c->search, &answer);
 }
 
@@ -204,8 +113,8 @@ static int range(const counting *c, int k, int i, int left, double base, double 
     double bytes = c->answer.bytes;
     double most = left;
     *least = 1;
-    double room = c->budget * (1 + ROUNDING) -
-                  (bytes + left * rest->least_bytes + c->least_behind[k + 1]);
+    double room =
+        c->budget * (1 + ROUNDING) - (bytes + left * rest->least_bytes + c->least_behind[k + 1]);
     double more = own->item->bytes - rest->least_bytes;
     if (more > 0) {
         most = fmin(most, floor(room / more * (1 + ROUNDING)));
@@ -291,7 +200,8 @@ static int by_more(const void *a, const void *b)
     return l->item < r->item ? -1 : l->item > r->item;
 }
 
-static void collect(counting *c, const calc_layerwise_used *allowed, const relaxed *r, double path)
+static void collect(counting *c, const calc_layerwise_used *allowed,
+                    const calc_layerwise_relaxed *r, double path)
 {
     const calc_layerwise_core *core = c->search->core;
     int kinds = core->stage->kinds;
@@ -300,8 +210,10 @@ static void collect(counting *c, const calc_layerwise_used *allowed, const relax
         int count = 0;
         for (int i = 0; i < core->items[k]; i++) {
             const calc_layerwise_item *item = &core->item[k][i];
-            double more = weighted(c->search, item) + r->lambda * item->bytes - r->least[k];
-            if (is_allowed(allowed, k, item) && r->value + path + more <= c->search->limit) {
+            double more =
+                calc_layerwise_weighted(c->search, item) + r->lambda * item->bytes - r->least[k];
+            if (calc_layerwise_is_allowed(allowed, k, item) &&
+                r->value + path + more <= c->search->limit) {
                 list[count++] = (candidate){.more = fmax(more, 0), .item = item};
             }
         }
@@ -322,7 +234,8 @@ static void collect(counting *c, const calc_layerwise_used *allowed, const relax
 }
 
 static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allowed,
-                      const calc_layerwise_used *required, const relaxed *r, double path)
+                      const calc_layerwise_used *required, const calc_layerwise_relaxed *r,
+                      double path)
 {
     counting *c = malloc(sizeof *c);
     if (!c) {
@@ -341,10 +254,11 @@ static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allow
     free(c);
 }
 
-/* ---- Groups -------------------------------------------------------------------------------------- */
+/* ---- Groups
+ * -------------------------------------------------------------------------------------- */
 
-static void add(const calc_layerwise_core *core, calc_layerwise_answer *a, calc_layerwise_used *used,
-                int k, const calc_layerwise_item *item, int layers)
+static void add(const calc_layerwise_core *core, calc_layerwise_answer *a,
+                calc_layerwise_used *used, int k, const calc_layerwise_item *item, int layers)
 {
     if (layers > 0) {
         a->pick[k][a->picks[k]].item = (int16_t)(item - core->item[k]);
@@ -357,7 +271,7 @@ static void add(const calc_layerwise_core *core, calc_layerwise_answer *a, calc_
 }
 
 /* What is nearest to the relaxed problem among answers that fit. */
-static void round_down(calc_layerwise_search *s, const relaxed *r)
+static void round_down(calc_layerwise_search *s, const calc_layerwise_relaxed *r)
 {
     const calc_layerwise_core *core = s->core;
     double room = core->stage->budget_bytes;
@@ -384,12 +298,14 @@ static void round_down(calc_layerwise_search *s, const relaxed *r)
 static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
                    calc_layerwise_used required)
 {
-    relaxed r = relax(s, &allowed);
+    calc_layerwise_relaxed r = calc_layerwise_relax(s, &allowed);
     double path = switches(s, &required);
     if (r.value == INFINITY || path == INFINITY || r.value + path > s->limit) {
         return;
     }
-    round_down(s, &r);
+    if (!s->all) {
+        round_down(s, &r);
+    }
     for (int k = 0; k < s->core->stage->kinds; k++) {
         const calc_layerwise_item *of[] = {r.high[k], r.low[k]};
         for (int i = 0; i < 2 && s->core->stage->kind[k].layers; i++) {
@@ -407,15 +323,25 @@ static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
     count_out(s, &allowed, &required, &r, path);
 }
 
-bool calc_layerwise_look(calc_layerwise_search *s)
+static calc_layerwise_used all_groups(const calc_layerwise_core *core)
 {
-    calc_layerwise_used allowed = {{0}};
-    calc_layerwise_used required = {{0}};
-    for (int k = 0; k < s->core->stage->kinds; k++) {
-        for (int i = 0; i < s->core->items[k]; i++) {
-            allowed.of[k] |= 1U << s->core->item[k][i].group;
+    calc_layerwise_used all = {{0}};
+    for (int k = 0; k < core->stage->kinds; k++) {
+        for (int i = 0; i < core->items[k]; i++) {
+            all.of[k] |= 1U << core->item[k][i].group;
         }
     }
-    branch(s, allowed, required);
+    return all;
+}
+
+double calc_layerwise_least(const calc_layerwise_search *s)
+{
+    calc_layerwise_used allowed = all_groups(s->core);
+    return calc_layerwise_relax(s, &allowed).value;
+}
+
+bool calc_layerwise_look(calc_layerwise_search *s)
+{
+    branch(s, all_groups(s->core), (calc_layerwise_used){{0}});
     return !s->most_nodes || s->nodes < s->most_nodes;
 }

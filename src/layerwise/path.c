@@ -10,7 +10,8 @@ enum { PICKS = CALC_LAYERWISE_PICKS, KINDS = CALC_LAYERWISE_KINDS, SUBSETS = 1 <
 typedef struct passage {
     int count, group[PICKS];
     double cost_s[SUBSETS][PICKS]; /* [groups that were visited][last of them] */
-    int8_t from[SUBSETS][PICKS];   /* the one before it; in the first place: last of the kind before */
+    int8_t from[SUBSETS]
+               [PICKS]; /* the one before it; in the first place: last of the kind before */
 } passage;
 
 static int members(uint32_t mask, int *group)
@@ -114,9 +115,8 @@ static bool is_simple(const calc_layerwise_core *core, const calc_layerwise_used
     if (core->groups > 1 && (rest & (rest - 1))) {
         return false;
     }
-    *cost_s = core->groups > 1 && rest
-                  ? core->switch_s[__builtin_ctz(mask)][__builtin_ctz(rest)]
-                  : 0;
+    *cost_s =
+        core->groups > 1 && rest ? core->switch_s[__builtin_ctz(mask)][__builtin_ctz(rest)] : 0;
     return true;
 }
 

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    CALC_LAYERWISE_OPTIONS = 512, /**< of a kind */
-    CALC_LAYERWISE_KINDS = 4,     /**< of layers in a stage, one after the other */
+    CALC_LAYERWISE_OPTIONS = 1024, /**< of a kind */
+    CALC_LAYERWISE_KINDS = 4,      /**< of layers in a stage, one after the other */
     CALC_LAYERWISE_GROUPS = 24,
     CALC_LAYERWISE_PICKS = 8 /**< options of a kind that one answer uses; answers of more are not
                                   looked for (two options are enough but for rounding) */
@@ -65,8 +65,8 @@ typedef struct calc_layerwise_point {
 /** What came of it. Free points with free(). */
 typedef struct calc_layerwise_front {
     size_t count;
-    calc_layerwise_point *point; /**< micro_s (curve: weighted time) ascending, sync_s (curve: bytes)
-                                      descending; none: nothing fits */
+    calc_layerwise_point *point; /**< micro_s (curve: weighted time) ascending, sync_s (curve:
+                                    bytes) descending; none: nothing fits */
     bool proven;                 /**< nothing is missing; else it is thinned, with its ends kept */
 } calc_layerwise_front;
 
@@ -75,6 +75,39 @@ typedef struct calc_layerwise_front {
  *  @return false if nothing fits */
 bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          calc_layerwise_point *out);
+
+/** Time that an answer makes of a whole step, say: it may not fall as either rises. */
+typedef double calc_layerwise_value(const void *data, double micro_s, double sync_s);
+
+/** What calc_layerwise_best_of() is asked. */
+typedef struct calc_layerwise_aim {
+    calc_layerwise_value *value;
+    const void *data;
+    /** micro_weight * micro_s + sync_weight * sync_s + offset is nowhere above the value; the
+     * nearer it is, the less is looked at. */
+    double micro_weight, sync_weight, offset;
+    double limit;       /**< only values below are looked for */
+    int64_t most_nodes; /**< effort, in steps of the search; 0: whatever it takes */
+} calc_layerwise_aim;
+
+/** The least value.
+ *  @param aim     limit: set to the value, if one was found
+ *  @param proven  set: none is less
+ *  @return false if none is below the limit */
+bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
+                            calc_layerwise_point *out, bool *proven);
+
+/** No answer has less of micro_weight * micro_s + sync_weight * sync_s: layers as divisible as
+ * water, switches for nothing. INFINITY: nothing fits. */
+double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
+                            double sync_weight);
+
+/** Every answer that fits and takes at most `slack_s` more than the best, of any options: also of
+ *  those that another one beats. In no order.
+ *  @param most  of them; beyond it the front is not proven
+ *  @return false if memory ran out */
+bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         double slack_s, size_t most, calc_layerwise_front *out);
 
 /** Every answer that fits and than which none that fits is as short in both.
  *  @param most  points kept at most; beyond them the front is thinned and not proven

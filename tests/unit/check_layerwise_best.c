@@ -22,9 +22,8 @@ static void check_sums(const calc_layerwise_stage *stage, const calc_layerwise_p
             micro_s += p->pick[k][i].layers * o->micro_s;
             sync_s += p->pick[k][i].layers * o->sync_s;
             bytes += p->pick[k][i].layers * o->bytes;
-            micro_s += at && stage->switch_s
-                           ? stage->switch_s[(at - 1) * stage->groups + o->group]
-                           : 0;
+            micro_s +=
+                at && stage->switch_s ? stage->switch_s[(at - 1) * stage->groups + o->group] : 0;
             at = o->group + 1;
         }
         ck_assert_int_eq(layers, stage->kind[k].layers);
@@ -85,11 +84,11 @@ static calc_layerwise_stage large(calc_rng *rng, int options, const double *swit
 {
     for (int i = 0; i < options; i++) {
         double ease = calc_rng_real(rng);
-        many[i] = (calc_layerwise_option){
-            .micro_s = 0.02 + 0.01 * ease * ease + 0.002 * calc_rng_real(rng),
-            .sync_s = 0.003 * calc_rng_real(rng),
-            .bytes = 1000 - 800 * ease + 100 * calc_rng_real(rng),
-            .group = (int)calc_rng_below(rng, 3)};
+        many[i] = (calc_layerwise_option){.micro_s = 0.02 + 0.01 * ease * ease +
+                                                     0.002 * calc_rng_real(rng),
+                                          .sync_s = 0.003 * calc_rng_real(rng),
+                                          .bytes = 1000 - 800 * ease + 100 * calc_rng_real(rng),
+                                          .group = (int)calc_rng_below(rng, 3)};
     }
     return (calc_layerwise_stage){.kinds = 1,
                                   .kind = {{.layers = 80, .options = options, .option = many}},
@@ -184,6 +183,54 @@ START_TEST(a_switch_that_costs_more_than_it_gains_is_left_out)
 }
 END_TEST
 
+/* What a step takes with a stage: reduction counts beyond what hides it. */
+static double value_of(const void *data, double micro_s, double sync_s)
+{
+    const double *hidden_s = data;
+    return fmax(3 * micro_s, micro_s + 60) + fmax(0, sync_s - *hidden_s);
+}
+
+START_TEST(values_are_least_whatever_bound_is_given)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 20267, 1);
+    for (int round = 0; round < 1500; round++) {
+        layerwise_draw(&c, &rng);
+        double hidden_s = layerwise_number(&rng, 6);
+        double least = INFINITY;
+        double bound = INFINITY;
+        for (int i = 0; i < c.sequences; i++) {
+            const calc_layerwise_point *p = &c.sequence[i];
+            if (p->bytes <= c.stage.budget_bytes) {
+                least = fmin(least, value_of(&hidden_s, p->micro_s, p->sync_s));
+                bound = fmin(bound, 3 * p->micro_s + p->sync_s);
+            }
+        }
+        ck_assert_double_le(calc_layerwise_bound(&c.stage, 3, 1) * (1 - 1e-14), bound);
+        bool other = calc_rng_below(&rng, 2);
+        calc_layerwise_aim aim = {.value = value_of,
+                                  .data = &hidden_s,
+                                  .micro_weight = other ? 1 : 3,
+                                  .sync_weight = other ? 0 : 0.5,
+                                  .offset = other ? 60 : -0.5 * hidden_s,
+                                  .limit = INFINITY};
+        calc_layerwise_point point;
+        bool proven;
+        bool found = calc_layerwise_best_of(&c.stage, &aim, &point, &proven);
+        ck_assert_int_eq(found, least < INFINITY);
+        ck_assert(proven);
+        if (found) {
+            ck_assert_double_eq(aim.limit, least);
+            ck_assert_double_eq(value_of(&hidden_s, point.micro_s, point.sync_s), least);
+            check_sums(&c.stage, &point);
+            /* None is below it. */
+            ck_assert(!calc_layerwise_best_of(&c.stage, &aim, &point, &proven));
+            ck_assert(proven);
+        }
+    }
+}
+END_TEST
+
 START_TEST(no_layers_take_nothing)
 {
     calc_layerwise_option option = {1, 1, 1, 0};
@@ -210,6 +257,7 @@ int main(void)
     tcase_add_test(tests, more_memory_is_never_worse);
     tcase_add_test(tests, it_is_near_to_layers_as_divisible_as_water);
     tcase_add_test(tests, a_switch_that_costs_more_than_it_gains_is_left_out);
+    tcase_add_test(tests, values_are_least_whatever_bound_is_given);
     tcase_add_test(tests, no_layers_take_nothing);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -82,16 +82,15 @@ static inline void layerwise_draw(layerwise_case *c, calc_rng *rng)
     for (int k = 0; k < c->stage.kinds; k++) {
         int layers = k ? left : 1 + (int)calc_rng_below(rng, c->stage.kinds == 1 ? 5 : 4);
         left -= layers;
-        c->stage.kind[k] = (calc_layerwise_kind){.layers = layers,
-                                                 .options = 1 + (int)calc_rng_below(rng, 4),
-                                                 .option = c->option[k]};
+        c->stage.kind[k] = (calc_layerwise_kind){
+            .layers = layers, .options = 1 + (int)calc_rng_below(rng, 4), .option = c->option[k]};
         for (int i = 0; i < c->stage.kind[k].options; i++) {
             double ease = calc_rng_below(rng, 64) / 64.0;
-            c->option[k][i] = (calc_layerwise_option){
-                .micro_s = 4 + 4 * ease + layerwise_number(rng, 1),
-                .sync_s = layerwise_number(rng, 2),
-                .bytes = 12 - 8 * ease + layerwise_number(rng, 2),
-                .group = (int)calc_rng_below(rng, 4)};
+            c->option[k][i] =
+                (calc_layerwise_option){.micro_s = 4 + 4 * ease + layerwise_number(rng, 1),
+                                        .sync_s = layerwise_number(rng, 2),
+                                        .bytes = 12 - 8 * ease + layerwise_number(rng, 2),
+                                        .group = (int)calc_rng_below(rng, 4)};
         }
     }
     if (calc_rng_below(rng, 4)) {
@@ -105,10 +104,9 @@ static inline void layerwise_draw(layerwise_case *c, calc_rng *rng)
         most = fmax(most, c->sequence[i].bytes);
     }
     /* Now and then exactly what one of them holds, or too little for any. */
-    c->stage.budget_bytes =
-        calc_rng_below(rng, 3)
-            ? least + (most - least) * (calc_rng_real(rng) * 1.1 - 0.05)
-            : c->sequence[calc_rng_below(rng, (uint32_t)c->sequences)].bytes;
+    c->stage.budget_bytes = calc_rng_below(rng, 3)
+                                ? least + (most - least) * (calc_rng_real(rng) * 1.1 - 0.05)
+                                : c->sequence[calc_rng_below(rng, (uint32_t)c->sequences)].bytes;
 }
 
 #endif

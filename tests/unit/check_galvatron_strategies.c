@@ -1,0 +1,131 @@
+/* Strategies and tasks, as many and in the order as upstream has them. */
+#include "galvatron/strategies.h"
+#include "galvatron_search_case.h"
+
+#include <stdlib.h>
+
+static calc_galvatron_strategy list[4096];
+static calc_galvatron_task task[4096];
+
+static calc_galvatron_request request(void)
+{
+    return (calc_galvatron_request){.types = 1,
+                                    .layers = {{4096, 32, 2048}},
+                                    .default_dp_type = CALC_GALVATRON_ZERO2,
+                                    .num_nodes = 1,
+                                    .num_gpus_per_node = 8,
+                                    .min_bsz = 16,
+                                    .max_bsz = 16,
+                                    .bsz_scale = 8,
+                                    .settle_bsz = -1,
+                                    .settle_chunk = -1,
+                                    .disable_cp = true,
+                                    .max_tp_deg = 8,
+                                    .max_pp_deg = 8,
+                                    .max_sp_deg = 8,
+                                    .max_cp_deg = 8};
+}
+
+static int count(const calc_galvatron_request *r, bool ends)
+{
+    int sum = 0;
+    for (int pp = 1; pp <= 8; pp *= 2) {
+        sum += calc_galvatron_strategies(r, pp, ends, NULL);
+    }
+    return sum;
+}
+
+START_TEST(eight_gpus_have_fifty_and_twenty_five)
+{
+    calc_galvatron_request r = request();
+    ck_assert_int_eq(count(&r, false), 50);
+    ck_assert_int_eq(count(&r, true), 25);
+    r.disable_ckpt = true;
+    ck_assert_int_eq(count(&r, false), 25);
+    r.disable_fsdp = true;
+    ck_assert_int_eq(count(&r, true), 16);
+    r.disable_embedding_lmhead_sp = true;
+    ck_assert_int_eq(count(&r, true), 10);
+    ck_assert_int_eq(count(&r, false), 16);
+    r.disable_dp = true;
+    ck_assert_int_eq(count(&r, true), 4); /* dp = 1: tp and pp fill the node */
+    r.disable_tp = true;
+    ck_assert_int_eq(count(&r, true), 1); /* eight stages */
+}
+END_TEST
+
+START_TEST(they_come_in_upstream_order)
+{
+    calc_galvatron_request r = request();
+    char text[64];
+    static const char *const words[] = {"2-1-4",     "2-1-4-c",     "2-1-4f",     "2-1-4f-c",
+                                        "2-2*-2-sp", "2-2*-2-c-sp", "2-2*-2f-sp", "2-2*-2f-c-sp",
+                                        "2-4*-1-sp", "2-4*-1-c-sp", "2-2*-2",     "2-2*-2-c",
+                                        "2-2*-2f",   "2-2*-2f-c",   "2-4*-1",     "2-4*-1-c"};
+    int n = calc_galvatron_strategies(&r, 2, false, list);
+    ck_assert_int_eq(n, 16);
+    for (int i = 0; i < n; i++) {
+        galvatron_words(&list[i], text, sizeof text);
+        ck_assert_str_eq(text, words[i]);
+    }
+}
+END_TEST
+
+START_TEST(tasks_are_as_many_as_upstream_had)
+{
+    calc_galvatron_request r = request();
+    int n = calc_galvatron_tasks(&r, task);
+    ck_assert_int_eq(n, 74); /* case 01 */
+    ck_assert_int_eq(task[0].chunks, 1);
+    ck_assert_int_eq(task[0].pp, 1);
+    ck_assert_int_eq(task[0].mode, CALC_GALVATRON_TP_ONLY);
+    ck_assert_int_eq(task[0].buffer_tp, 1);
+    r.settle_chunk = 5;
+    ck_assert_int_eq(calc_galvatron_tasks(&r, NULL), 0); /* does not divide 16 */
+    r.settle_chunk = 1;
+    r.max_bsz = 31;
+    ck_assert_int_eq(calc_galvatron_tasks(&r, task), 18); /* 16 and 24, one stage */
+    ck_assert_int_eq(task[17].gbsz, 24);
+}
+END_TEST
+
+START_TEST(a_task_allows_its_modes_degrees_and_batch)
+{
+    calc_galvatron_request r = request();
+    calc_galvatron_task t = {16, 4, 1, CALC_GALVATRON_TP_ONLY, 4};
+    calc_galvatron_strategy s = {.pp = 1, .tp = 4, .sp = 1, .cp = 1, .dp = 2};
+    ck_assert(calc_galvatron_allows(&r, &t, &s));
+    t.buffer_tp = 2;
+    ck_assert(!calc_galvatron_allows(&r, &t, &s));
+    t.buffer_tp = 4;
+    s = (calc_galvatron_strategy){.pp = 1, .tp = 1, .sp = 4, .cp = 1, .dp = 2};
+    ck_assert(!calc_galvatron_allows(&r, &t, &s));
+    t.mode = CALC_GALVATRON_TP_WITH_SP;
+    ck_assert(calc_galvatron_allows(&r, &t, &s));
+    s.sp = 1;
+    s.dp = 8; /* four samples */
+    ck_assert(!calc_galvatron_allows(&r, &t, &s));
+    t.chunks = 2;
+    ck_assert(calc_galvatron_allows(&r, &t, &s));
+    t.mode = CALC_GALVATRON_SP_ONLY;
+    s.tp = 2;
+    s.dp = 4;
+    ck_assert(!calc_galvatron_allows(&r, &t, &s));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("galvatron_strategies");
+    TCase *tests = tcase_create("galvatron_strategies");
+    tcase_add_test(tests, eight_gpus_have_fifty_and_twenty_five);
+    tcase_add_test(tests, they_come_in_upstream_order);
+    tcase_add_test(tests, tasks_are_as_many_as_upstream_had);
+    tcase_add_test(tests, a_task_allows_its_modes_degrees_and_batch);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
