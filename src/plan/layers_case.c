@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/stages/reshard.h"
 #include "model/verdict.h"
@@ -63,6 +64,21 @@ static bool same_group(const calc_layer_strategy *a, const calc_layer_strategy *
     return a->tensor_par == b->tensor_par && a->context_par == b->context_par;
 }
 
+/* Activations may be rearranged in several steps, which may take less than one. */
+static void set_detours(calc_layers_case *c)
+{
+    int n = c->groups;
+    memcpy(c->detour_s, c->switch_s, sizeof c->detour_s);
+    for (int by = 0; by < n; by++) {
+        for (int g = 0; g < n; g++) {
+            for (int h = 0; h < n; h++) {
+                double s = c->detour_s[g * n + by] + c->detour_s[by * n + h];
+                c->detour_s[g * n + h] = fmin(c->detour_s[g * n + h], s);
+            }
+        }
+    }
+}
+
 /* Options whose activations lie alike are a group. @return false if there are too many groups */
 static bool set_groups(const calc_planner_layers *p, calc_layers_case *c)
 {
@@ -90,6 +106,7 @@ static bool set_groups(const calc_planner_layers *p, calc_layers_case *c)
             c->switch_s[g * c->groups + h] = g == h ? 0 : switch_s(p, &first[g], &first[h]);
         }
     }
+    set_detours(c);
     return true;
 }
 

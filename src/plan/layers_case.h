@@ -15,6 +15,8 @@ typedef struct calc_layers_case {
     bool cut; /**< there were more than can be searched */
     int groups;
     double switch_s[CALC_LAYERWISE_GROUPS * CALC_LAYERWISE_GROUPS];
+    /** The same where no detour is shorter, as calc_layerwise_stage asks for: no more than that. */
+    double detour_s[CALC_LAYERWISE_GROUPS * CALC_LAYERWISE_GROUPS];
     double micro_weight; /**< a step has a slowest stage's micro-batch so often */
 } calc_layers_case;
 

@@ -7,7 +7,7 @@
 #include "plan/layers_case.h"
 
 enum {
-    CALC_LAYERS_BINS = 32, /**< amounts of either that are told apart */
+    CALC_LAYERS_BINS = 16, /**< amounts of either that are told apart */
     CALC_LAYERS_LEVELS = CALC_LAYERS_BINS * CALC_LAYERS_BINS
 };
 

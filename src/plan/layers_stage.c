@@ -82,7 +82,7 @@ static void set_problem(problem *p, int number, shares of)
     int group = c->option[p->ask->ends].group;
     p->stage =
         (calc_layerwise_stage){.groups = c->groups,
-                               .switch_s = c->groups > 1 ? c->switch_s : NULL,
+                               .switch_s = c->groups > 1 ? c->detour_s : NULL,
                                .budget_bytes = p->room_bytes - at.working_bytes - at.passing_bytes,
                                .before = embedding ? 1 + group : 0,
                                .behind = head ? 1 + group : 0};
