@@ -249,10 +249,8 @@ calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *
 {
     size_t stages = (size_t)c->common.stages;
     calc_layers_table t;
-    *out = (calc_layers_answer){.ends = want->ends,
-                                .stages = (int)stages,
-                                .planned_s = INFINITY,
-                                .bound_s = INFINITY};
+    *out = (calc_layers_answer){
+        .ends = want->ends, .stages = (int)stages, .planned_s = INFINITY, .bound_s = INFINITY};
     calc_status status = calc_layers_table_make(c, want, &t);
     int *count = calloc(stages, sizeof *count);
     out->stage = calloc(stages, sizeof *out->stage);

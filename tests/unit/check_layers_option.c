@@ -90,8 +90,8 @@ START_TEST(lines_are_nowhere_above_what_is_exposed_and_meet_it_in_their_range)
         }
         if (!longer && p.reduce_s <= window_s) {
             hidden++;
-            ck_assert_double_eq_tol(calc_layers_exposed_line_s(&c, p.reduce_s, room_s, 0), exposed_s,
-                                    1e-12);
+            ck_assert_double_eq_tol(calc_layers_exposed_line_s(&c, p.reduce_s, room_s, 0),
+                                    exposed_s, 1e-12);
         }
         ck_assert(longer || p.reduce_s <= room_s / 0.97 + 1e-12);
     }

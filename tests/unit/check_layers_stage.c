@@ -76,7 +76,7 @@ static void compare_case(const layers_plan *l, const calc_layers_case *c)
     (void)l;
     int ends = layers_plan_ends(c);
     int stages = (int)c->common.stages;
-    for (int stage = 0; stage < stages; stage += stages > 1 ? stages - 1 : 1) {
+    for (int stage = 0; stage<stages; stage += stages> 1 ? stages - 1 : 1) {
         for (double spare = 0; spare < 0.8; spare += 0.2) {
             int kind = c->common.layers[1] > 0;
             calc_layers_ask ask = {.stage = stage,

@@ -1,5 +1,5 @@
-/* A plan of layers against all lists there are: every option of every layer and of the ends, on every
- * division over stages, judged by calc_run(). */
+/* A plan of layers against all lists there are: every option of every layer and of the ends, on
+ * every division over stages, judged by calc_run(). */
 #include "plan/planner_layers.h"
 
 #include "layers_plan_case.h"
@@ -173,8 +173,8 @@ START_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
 }
 END_TEST
 
-/* The statistics are those of the execution, which is a layout; the bound is below; the order is that
- * of steps; threads change nothing. */
+/* The statistics are those of the execution, which is a layout; the bound is below; the order is
+ * that of steps; threads change nothing. */
 START_TEST(what_is_found_is_what_calc_run_says)
 {
     free_layers("deepseek-v2-lite", 6, 8, 32, 12);
@@ -191,7 +191,8 @@ START_TEST(what_is_found_is_what_calc_run_says)
         calc_stats stats;
         calc_resolve(&l.app, &l.system, &e);
         ck_assert_int_eq(calc_check(&l.app, &l.system, &e, &errors), CALC_OK);
-        ck_assert_int_eq(calc_run(&l.app, &l.system, &e, CALC_COMPAT_NONE, &stats), CALC_VERDICT_OK);
+        ck_assert_int_eq(calc_run(&l.app, &l.system, &e, CALC_COMPAT_NONE, &stats),
+                         CALC_VERDICT_OK);
         ck_assert_double_eq(stats.total_time, f->stats.total_time);
         ck_assert_double_eq(again.found[i].stats.total_time, f->stats.total_time);
         ck_assert_double_le(f->bound_s, f->stats.total_time);
