@@ -116,7 +116,9 @@ static calc_exit run(const calc_args *args)
         (void)!calc_errors_no_memory(&errors);
         return calc_complain_errors(&errors);
     }
-    calc_exit code = calc_plan_task_load(t, args, &errors) == CALC_OK
+    const char *complaint = calc_plan_layers_complaint(args);
+    calc_exit code = complaint ? calc_complain_usage(args->command, complaint)
+                     : calc_plan_task_load(t, args, &errors) == CALC_OK
                          ? plan_watched(t, &errors)
                          : calc_complain_errors(&errors);
     calc_plan_task_free(t);

@@ -9,8 +9,7 @@
 #include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
 
-/* Options that say something of plans of stages only. */
-static const char *complaint_of(const calc_args *args)
+const char *calc_plan_layers_complaint(const calc_args *args)
 {
     static const struct {
         calc_plan_opt opt;
@@ -27,7 +26,8 @@ static const char *complaint_of(const calc_args *args)
         {CALC_PLAN_OPT_MPS, "--mps has a program of layers that are alike: it does not go with "
                             "--layers"},
     };
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+    bool layers = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
+    for (size_t i = 0; i < sizeof without / sizeof *without && layers; i++) {
         if (calc_opt_value(args, (int)without[i].opt)) {
             return without[i].text;
         }
@@ -126,11 +126,6 @@ static calc_exit tell(calc_plan_task *t, const calc_planner_layers_result *r, ca
 calc_exit calc_plan_layers(calc_plan_task *t, calc_sweep_watch *watch, calc_errors *errors)
 {
     calc_planner_layers_result r = {0};
-    const char *complaint = complaint_of(t->args);
-    if (complaint) {
-        calc_sweep_watch_end(watch);
-        return calc_complain_usage(t->args->command, complaint);
-    }
     calc_status status = calc_planner_layers_run(&t->layers, &r, errors);
     calc_sweep_watch_end(watch);
     calc_exit code = CALC_EXIT_OK;

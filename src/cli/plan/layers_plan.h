@@ -5,6 +5,9 @@
 #include "cli/plan/plan_task.h"
 #include "cli/sweep/sweep_watch.h"
 
+/** Options that go with plans of stages only, where --layers is there; NULL if there are none. */
+const char *calc_plan_layers_complaint(const calc_args *args);
+
 /** Search, write the files that are asked for, and the table.
  *  @param task   loaded, with --layers and its progress
  *  @param watch  begun; ended here */

@@ -217,7 +217,7 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
                        calc_human_integer((double)r->layouts, number[0]),
                        calc_human_integer((double)r->candidates, number[1]),
                        calc_human_integer((double)r->solved, number[2]));
-    calc_output_text(out, "rank   PP  VP  steps  batch        step     MFU      GiB  layers\n");
+    calc_output_text(out, "rank   PP  VP micros   seqs        step     MFU      GiB  layers\n");
     for (size_t i = 0; i < r->count; i++) {
         write_row(out, t, &r->found[i], i + 1);
     }
