@@ -277,7 +277,7 @@ double calc_layers_bound_s(const calc_layers_case *c, int ends)
         unit[kind] = m->layers[kind] > 0 ? least_s(c, kind) : 0;
         work += m->layers[kind] * unit[kind];
     }
-    water *stage = malloc((size_t)stages * sizeof *stage);
+    water *stage = calloc((size_t)stages, sizeof *stage);
     if (!stage) {
         return 0; /* bounds nothing */
     }

@@ -277,7 +277,9 @@ calc_status calc_layers_solve(const calc_planner_layers *planner, const calc_lay
             ends[count++] = (order){i, calc_layers_bound_s(c, i)};
         }
     }
-    qsort(ends, (size_t)count, sizeof *ends, compare);
+    if (count > 0) {
+        qsort(ends, (size_t)count, sizeof *ends, compare);
+    }
     *found = (calc_planner_layers_found){.stats = {.total_time = INFINITY}};
     for (int i = 0; i < count && status == CALC_OK; i++) {
         if (ends[i].bound_s >= b.limit_s) {

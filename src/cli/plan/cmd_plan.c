@@ -24,8 +24,7 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc plan llama3-405B h100_sxm --procs 1024 --batch 512",
     "calc plan llama2-70B a800,h800 --chips a800:128,h800:160 --procs 256 --batch 1024",
-    "calc plan deepseek-v3-671B h800 --balance-only deepseek-v3_2048 --set "
-    "pipeline_schedule=1f1b --save-best plan.json",
+    "calc plan deepseek-v3-671B h800 --balance-only deepseek-v3_2048 --set pipeline_schedule=1f1b",
     "calc plan llama2-7B a100_sxm_40g --procs 8 --batch 64 --layers --save-best layered.json",
     NULL};
 
