@@ -169,12 +169,103 @@ static void resolve_stages(const layout *l)
 
 /* ---- Layers that are listed and all alike ---------------------------------------------------- */
 
+/* Whether layers of a strategy recompute, by run: where they are otherwise as `plain`, which does.
+ * @return false if there are others */
+static bool recompute_only(const calc_exec *e, const calc_exec *plain,
+                           bool again[CALC_MAX_LAYER_RUNS])
+{
+    const calc_layer_list *list = &e->layers;
+    calc_exec none = *plain;
+    none.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    none.strategy.recompute_modules = 0;
+    for (int32_t i = 0; i < list->count; i++) {
+        calc_exec run = calc_layer_list_exec(e, &list->run[i].strategy);
+        again[i] = calc_layer_list_same(&run, plain);
+        if (!again[i] && !calc_layer_list_same(&run, &none)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many blocks of a stage recompute, if those are its first ones; else -1.
+ * @param run, left  where the stage begins in the list, moved behind it */
+static int64_t first_blocks(const calc_layer_list *list, const bool *again, int64_t blocks,
+                            int32_t *run, int64_t *left)
+{
+    int64_t first = 0;
+    bool more = true;
+    for (int64_t i = 0; i < blocks && *run < list->count; i++) {
+        bool mine = again[*run];
+        if (mine && !more) {
+            return -1;
+        }
+        more = mine;
+        first += mine;
+        if (--*left == 0) {
+            ++*run;
+            *left = *run < list->count ? list->run[*run].blocks : 0;
+        }
+    }
+    return first;
+}
+
+/* The first blocks of every stage that recompute, as many of each, or all that it has; 0 if it is
+ * not so. */
+static int64_t recomputed_first(const layout *l, const calc_exec *plain, const bool *again)
+{
+    const calc_layer_list *list = &l->exec->layers;
+    calc_shape shape =
+        calc_shape_of(l->app, &plain->strategy, plain->microbatch_size, plain->seq_size);
+    calc_stages stages = calc_stages_split(&shape, plain, CALC_COMPAT_NONE);
+    int64_t most = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        int32_t run = 0;
+        int64_t left = list->run[0].blocks;
+        for (size_t i = 0; i < stages.count; i++) {
+            int64_t blocks = (int64_t)(stages.item[i].dense + stages.item[i].moe);
+            for (int64_t n = (int64_t)stages.item[i].stages; n > 0; n--) {
+                int64_t first = first_blocks(list, again, blocks, &run, &left);
+                if (first < 0 || (pass == 1 && first != (most < blocks ? most : blocks))) {
+                    return 0;
+                }
+                most = first > most ? first : most;
+            }
+        }
+    }
+    return stages.fit ? most : 0;
+}
+
+/* Layers that differ in whether they recompute only, so that recompute_blocks says it. Those beside
+ * others that recompute in full gather again if they may, which that does not say. */
+static void resolve_recomputation(const layout *l)
+{
+    calc_exec *e = l->exec;
+    const calc_layer_list *list = &e->layers;
+    bool again[CALC_MAX_LAYER_RUNS];
+    calc_exec plain = calc_layer_list_exec(e, &list->run[0].strategy);
+    bool some = plain.strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE &&
+                plain.strategy.seq_par_ag_redo == e->strategy.seq_par_ag_redo;
+    calc_layer_strategy ends = list->ends;
+    ends.recompute = list->run[0].strategy.recompute;
+    ends.modules = list->run[0].strategy.modules;
+    calc_exec end = calc_layer_list_exec(e, &ends);
+    if (!some || e->stages.count > 0 || e->pipeline_interleaving > 1 || l->app->mtp_blocks > 0 ||
+        !calc_layer_list_same(&end, &plain) || !recompute_only(e, &plain, again)) {
+        return;
+    }
+    plain.recompute_blocks = recomputed_first(l, &plain, again);
+    if (plain.recompute_blocks > 0) {
+        *e = plain;
+    }
+}
+
 /* A list says nothing if all layers and both ends come to the same: then there is none. */
 static void resolve_layers(const layout *l)
 {
     calc_exec *e = l->exec;
     const calc_layer_list *list = &e->layers;
-    if (list->count == 0) {
+    if (list->count == 0 || !is_legal(l)) {
         return;
     }
     bool ends = l->app->vocab_size > 0 || l->app->mtp_blocks > 0;
@@ -187,8 +278,10 @@ static void resolve_layers(const layout *l)
         calc_exec run = calc_layer_list_exec(e, &list->run[i].strategy);
         same = same && calc_layer_list_same(&plain, &run);
     }
-    if (same && is_legal(l)) {
+    if (same) {
         *e = plain;
+    } else {
+        resolve_recomputation(l);
     }
 }
 

@@ -67,6 +67,7 @@ int64_t calc_timeline_place(const calc_schedule_shape *shape, int64_t stage, int
     X(REPEATED, "repeated communication")                                                          \
     X(COMPUTE, "compute")                                                                          \
     X(ENDS, "embedding, head")                                                                     \
+    X(RESHARD, "rearranging")                                                                      \
     X(TENSOR, "tensor parallel")                                                                   \
     X(CONTEXT, "context parallel")                                                                 \
     X(EXPERT, "expert parallel")                                                                   \

@@ -95,8 +95,8 @@ static void spend_layers(const calc_timeline *t, int64_t stage, int64_t chunk,
         add_blocks(l, &l->parts.block[CALC_MOE_BLOCK], part->moe, 1, out);
         add_ends(l, &ends, out);
     }
-    out->fw_s[CALC_TIMELINE_TENSOR] += c->reshard.fw_s;
-    out->bw_s[CALC_TIMELINE_TENSOR] += c->reshard.bw_s;
+    out->fw_s[CALC_TIMELINE_RESHARD] = c->reshard.fw_s;
+    out->bw_s[CALC_TIMELINE_RESHARD] = c->reshard.bw_s;
     out->fw_s[CALC_TIMELINE_MESSAGE] = message.fw_s;
     out->bw_s[CALC_TIMELINE_MESSAGE] = message.bw_s;
 }

@@ -100,7 +100,8 @@ static void name_of(const rules *r, int32_t run, char name[64])
     }
 }
 
-/* Whether ranks and sequences are shared out evenly, and what is said belongs together. */
+/* Whether ranks and sequences are shared out evenly, and what is said belongs together: also where
+ * it comes to the same as other layers. */
 static bool divides(rules *r, const calc_layer_strategy *layer, const char *name)
 {
     calc_exec e = calc_layer_list_exec(r->exec, layer);
@@ -126,6 +127,14 @@ static bool divides(rules *r, const calc_layer_strategy *layer, const char *name
                name, (long long)e.strategy.data_par, (long long)sequences);
         return false;
     }
+    if (r->exec->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP && r->exec->pipeline_par > 1 &&
+        e.strategy.data_par != r->exec->strategy.data_par) {
+        BROKEN(r, "use rank_order \"tp-cp-ep-dp-pp\"",
+               "%s: with rank_order \"tp-cp-ep-pp-dp\" their split would decide which ranks a "
+               "stage has",
+               name);
+        return false;
+    }
     if (layer->modules != 0 && layer->recompute == CALC_LAYER_AS_EXEC) {
         BROKEN(r, "give their activation_recompute, too: \"modules\"",
                "%s: recompute_modules are of their own", name);
@@ -144,9 +153,6 @@ static bool divides(rules *r, const calc_layer_strategy *layer, const char *name
 static bool check_strategy(rules *r, const calc_layer_strategy *layer, const char *name)
 {
     calc_errors found = {0};
-    if (!divides(r, layer, name)) {
-        return false;
-    }
     calc_exec e = calc_layer_list_exec(r->exec, layer);
     if (calc_check(r->app, r->system, &e, &found) != CALC_OK) {
         const calc_error *f = &found.item[0];
@@ -190,7 +196,7 @@ static void check_strategies(rules *r)
             return;
         }
         name_of(r, is_end ? -1 : i, name);
-        if (k == count && !check_strategy(r, layer, name)) {
+        if (!divides(r, layer, name) || (k == count && !check_strategy(r, layer, name))) {
             return;
         }
         if (k == count) {

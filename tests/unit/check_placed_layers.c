@@ -1,5 +1,6 @@
 /* Layers that are listed, in the stages of a pipeline. */
 #include "model/stages/placed_layers.h"
+#include "model/timeline.h"
 
 #include <check.h>
 #include <math.h>
@@ -101,6 +102,46 @@ START_TEST(layers_of_parts_of_stages_are_as_recompute_blocks)
     calc_stats b = run(&c);
     /* But for what of the host's time is waited for forward. */
     same_step(&a, &b, 1e-5);
+}
+END_TEST
+
+static void resolves(const char *assignment, int64_t blocks)
+{
+    shipped_case before = c;
+    set(assignment);
+    run(&c);
+    calc_resolve(&c.app, &c.system, &c.exec);
+    ck_assert_msg(c.exec.layers.count == 0 ? c.exec.recompute_blocks == blocks : blocks == -1,
+                  "%s: %lld", assignment, (long long)c.exec.recompute_blocks);
+    c = before;
+}
+
+START_TEST(the_first_blocks_of_every_stage_are_recompute_blocks)
+{
+    const char *four = "layers={\"blocks\": [5, 15, 5, 15, 5, 15, 5, 15], "
+                       "\"activation_recompute\": [\"full\", \"none\", \"full\", \"none\", "
+                       "\"full\", \"none\", \"full\", \"none\"]}";
+    resolves(four, 5);
+    resolves("layers={\"blocks\": 80, \"activation_recompute\": \"full\"}", 0);
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"]}", -1);
+    resolves("layers={\"blocks\": [5, 15, 5, 15, 5, 15, 4, 16], "
+             "\"activation_recompute\": [\"full\", \"none\", \"full\", \"none\", "
+             "\"full\", \"none\", \"full\", \"none\"]}",
+             -1);
+    set("pipeline_par=1");
+    set("data_par=64");
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"]}", 5);
+    resolves("layers={\"blocks\": [75, 5], \"activation_recompute\": [\"none\", \"full\"]}", -1);
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"attn_only\", "
+             "\"none\"]}",
+             5);
+    set("seq_par_ag_redo=true");
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"]}", -1);
+    set("seq_par_ag_redo=false");
+    set("first_stage_blocks=0");
+    resolves("layers={\"blocks\": [5, 75], \"activation_recompute\": [\"full\", \"none\"], "
+             "\"zero_stage\": [3, null]}",
+             -1);
 }
 END_TEST
 
@@ -224,6 +265,40 @@ START_TEST(the_parts_of_a_step_add_up)
 }
 END_TEST
 
+static double sum_of(const double parts[CALC_TIMELINE_PARTS])
+{
+    double sum = 0;
+    for (int i = 0; i < CALC_TIMELINE_PARTS; i++) {
+        ck_assert(parts[i] >= 0);
+        sum += parts[i];
+    }
+    return sum;
+}
+
+START_TEST(so_do_the_parts_of_a_timeline)
+{
+    static calc_timeline t;
+    set("pipeline_interleaving=5");
+    set("layers={\"blocks\": [30, 50], \"tensor_par\": [8, 4], \"activation_recompute\": "
+        "[\"none\", \"full\"], \"ends\": {\"zero_stage\": 3}}");
+    run(&c);
+    calc_timeline_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &t);
+    int rearranged = 0;
+    for (int stage = 0; stage < 4; stage++) {
+        for (int chunk = 0; chunk < 5; chunk++) {
+            calc_schedule_pass pass = calc_timeline_pass_of(&t, stage, chunk);
+            calc_timeline_spent spent;
+            calc_timeline_spent_of(&t, stage, chunk, &spent);
+            near_to("forward", sum_of(spent.fw_s), pass.fw_s, ROUNDING);
+            near_to("backward", sum_of(spent.bw_s), pass.bw_s, ROUNDING);
+            near_to("weights", sum_of(spent.wgrad_s), pass.wgrad_s, ROUNDING);
+            rearranged += spent.fw_s[CALC_TIMELINE_RESHARD] > 0;
+        }
+    }
+    ck_assert_int_eq(rearranged, 2); /* behind the embedding, and after 30 layers */
+}
+END_TEST
+
 START_TEST(a_network_that_one_strategy_does_not_fit_on_is_told)
 {
     set("rank_order=networks");
@@ -280,11 +355,13 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, layers_of_whole_stages_are_as_a_list_of_stages);
     tcase_add_test(tests, layers_of_parts_of_stages_are_as_recompute_blocks);
+    tcase_add_test(tests, the_first_blocks_of_every_stage_are_recompute_blocks);
     tcase_add_test(tests, stages_and_layers_may_be_listed_together);
     tcase_add_test(tests, on_two_systems_layers_are_of_that_of_their_stage);
     tcase_add_test(tests, activations_are_rearranged_where_the_split_changes);
     tcase_add_test(tests, the_ends_have_a_strategy_of_their_own);
     tcase_add_test(tests, the_parts_of_a_step_add_up);
+    tcase_add_test(tests, so_do_the_parts_of_a_timeline);
     tcase_add_test(tests, a_network_that_one_strategy_does_not_fit_on_is_told);
     tcase_add_test(tests, a_stage_has_a_slice_for_each_of_its_strategies);
     suite_add_tcase(suite, tests);

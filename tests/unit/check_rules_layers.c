@@ -95,6 +95,11 @@ START_TEST(one_replica_shards_nothing)
     exec.layers.run[0].strategy.zero_stage = 3;
     broken("layers 0 to 2: nothing to shard over with data_par = 1",
            "use 0, or a smaller tensor_par");
+    /* Also where that comes to the same as layers before. */
+    exec.layers.run[1].strategy = exec.layers.run[0].strategy;
+    exec.layers.run[0].strategy.zero_stage = 0;
+    broken("layers 3 to 7: nothing to shard over with data_par = 1",
+           "use 0, or a smaller tensor_par");
 }
 END_TEST
 
@@ -149,6 +154,25 @@ START_TEST(some_things_are_not_beside_a_list)
 }
 END_TEST
 
+/* A stage has the same ranks for all of its layers. */
+START_TEST(replicas_outside_the_pipeline_keep_layers_alike_in_their_split)
+{
+    exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP;
+    exec.layers.run[1].strategy.zero_stage = 3;
+    legal();
+    exec.layers.run[1].strategy.tensor_par = 4;
+    broken("layers 3 to 7: with rank_order \"tp-cp-ep-pp-dp\" their split would decide which ranks "
+           "a stage has",
+           "use rank_order \"tp-cp-ep-dp-pp\"");
+    exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    legal();
+    exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP;
+    exec.pipeline_par = 1;
+    exec.num_procs = 8;
+    legal();
+}
+END_TEST
+
 START_TEST(there_are_at_most_128_stages_and_chunks)
 {
     app.num_blocks = 129;
@@ -196,6 +220,7 @@ int main(void)
     tcase_add_test(tests, one_replica_shards_nothing);
     tcase_add_test(tests, the_execution_may_ask_for_what_only_some_layers_have);
     tcase_add_test(tests, some_things_are_not_beside_a_list);
+    tcase_add_test(tests, replicas_outside_the_pipeline_keep_layers_alike_in_their_split);
     tcase_add_test(tests, there_are_at_most_128_stages_and_chunks);
     tcase_add_test(tests, there_are_at_most_24_strategies);
     return run_cases(tests);
