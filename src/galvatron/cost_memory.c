@@ -87,7 +87,7 @@ double calc_galvatron_buffer_mb(const calc_galvatron_case *c, int pp, int tp)
         hidden = layers->hidden_size > hidden ? layers->hidden_size : hidden;
         seq = layers->seq_len > seq ? layers->seq_len : seq;
     }
-    double dp = (double)(calc_galvatron_world(request) / pp / tp);
-    return (double)c->gbsz / (double)c->chunks / dp * (double)hidden * (double)seq * 4 / 1048576 /
-           2;
+    int64_t groups = calc_galvatron_world(request) / pp / tp;
+    return (double)c->gbsz / (double)c->chunks / (double)groups * (double)hidden * (double)seq * 4 /
+           1048576 / 2;
 }

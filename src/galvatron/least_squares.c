@@ -1,5 +1,6 @@
 #include "galvatron/least_squares.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ void calc_galvatron_polynomial(const double *x, const double *y, size_t count, i
 {
     double a[TERMS][TERMS + 1] = {{0}};
     double centre = 0, width = 0, scaled[TERMS] = {0};
+    assert(degree == 1 || degree == 2);
     for (size_t i = 0; i < count; i++) {
         centre += x[i] / (double)count;
     }

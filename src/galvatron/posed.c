@@ -167,9 +167,9 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
     size_t pp = (size_t)task->pp;
     size_t most = (size_t)calc_galvatron_strategies(r, task->pp, false, NULL) + 1;
     size_t most_ends = (size_t)calc_galvatron_strategies(r, task->pp, true, NULL) + 1;
-    p->cost = malloc(most * CALC_GALVATRON_TYPES * sizeof *p->cost);
-    p->layer = malloc(most * sizeof *p->layer);
-    p->end = malloc(most_ends * sizeof *p->end);
+    p->cost = calloc(most * CALC_GALVATRON_TYPES, sizeof *p->cost);
+    p->layer = calloc(most, sizeof *p->layer);
+    p->end = calloc(most_ends, sizeof *p->end);
     p->ends_cost = malloc(most_ends * pp * sizeof *p->ends_cost);
     p->stage = malloc(pp * sizeof *p->stage);
     if (p->layer && p->end) {
@@ -179,7 +179,7 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
         size_t options = pp * CALC_GALVATRON_TYPES * ((size_t)p->strategies + 1);
         p->option = malloc(options * sizeof *p->option);
     }
-    if (!p->cost || !p->ends_cost || !p->stage || !p->option) {
+    if (!p->layer || !p->end || !p->cost || !p->ends_cost || !p->stage || !p->option) {
         calc_galvatron_posed_free(p);
         return CALC_ERR_NOMEM;
     }

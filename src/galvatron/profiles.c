@@ -37,7 +37,7 @@ calc_galvatron_needs calc_galvatron_needs_of(const calc_galvatron_request *reque
     return needs;
 }
 
-static calc_status check_world(const calc_galvatron_request *request, calc_errors *errors)
+calc_status calc_galvatron_world_check(const calc_galvatron_request *request, calc_errors *errors)
 {
     int64_t world = calc_galvatron_world(request);
     int k = calc_galvatron_doublings(world);
@@ -77,6 +77,11 @@ static const struct {
     {offsetof(calc_galvatron_paths, p2p), "p2p_bandwidth_config_path", calc_galvatron_read_p2p},
     {offsetof(calc_galvatron_paths, overlap), "overlap_coe_path", calc_galvatron_read_overlap},
     {offsetof(calc_galvatron_paths, collectives), "sp_time_path", calc_galvatron_read_collectives}};
+
+calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_file file)
+{
+    return readers[file].read(r);
+}
 
 /* Times of collectives may be made up. */
 static bool is_left_out(const calc_galvatron_request *request, calc_galvatron_file file,
@@ -120,7 +125,7 @@ static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_
                                                 .text = text.data,
                                                 .length = text.length,
                                                 .errors = errors};
-        status = readers[file].read(&reading);
+        status = calc_galvatron_read(&reading, file);
     }
     calc_text_free(&text);
     return status;
@@ -131,7 +136,7 @@ calc_status calc_galvatron_profiles_load(calc_galvatron_profiles *out,
                                          const calc_galvatron_paths *paths, calc_errors *errors)
 {
     memset(out, 0, sizeof *out);
-    calc_status status = check_world(request, errors);
+    calc_status status = calc_galvatron_world_check(request, errors);
     if (status != CALC_OK) {
         return status;
     }

@@ -68,16 +68,17 @@ static bool parse_sequence(const calc_galvatron_request *request, const char *ke
 /* @return 0: no such field; 1: a number; 2: numbers by degree */
 static int parse_field(const char *key, memory_row *row)
 {
-    static const char *const names[] = {"parameter_size", "tp_activation_per_bsz_dict",
-                                        "activation", "model_states"};
-    static const memory_field fields[] = {PARAMETERS, ACTIVATIONS, ACTIVATIONS, STATES};
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(key, names[i]) == 0 && (i < 2) == (row->section >= LAYERS)) {
-            row->field = fields[i];
-            return i == 0 ? 1 : 2;
-        }
+    bool layer = row->section >= LAYERS;
+    if (layer && strcmp(key, "parameter_size") == 0) {
+        row->field = PARAMETERS;
+        return 1;
     }
-    return 0;
+    if (strcmp(key, layer ? "tp_activation_per_bsz_dict" : "activation") == 0) {
+        row->field = ACTIVATIONS;
+        return 2;
+    }
+    row->field = STATES;
+    return !layer && strcmp(key, "model_states") == 0 ? 2 : 0;
 }
 
 static bool parse_degree(const char *key, memory_row *row)

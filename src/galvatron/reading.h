@@ -3,6 +3,7 @@
 #ifndef CALC_GALVATRON_READING_H
 #define CALC_GALVATRON_READING_H
 
+#include "galvatron/files.h"
 #include "galvatron/profiles.h"
 
 /** A file, and what its numbers are for. */
@@ -23,7 +24,14 @@ typedef struct calc_galvatron_needs {
 
 calc_galvatron_needs calc_galvatron_needs_of(const calc_galvatron_request *request);
 
-/** @return CALC_OK, or the status of the first error that was added */
+/** Whether the number of GPUs is a power of two, not too large; adds an error. */
+CALC_MUST_USE calc_status calc_galvatron_world_check(const calc_galvatron_request *request,
+                                                     calc_errors *errors);
+
+/** Read one of them.
+ *  @return CALC_OK, or the status of the first error that was added */
+CALC_MUST_USE calc_status calc_galvatron_read(const calc_galvatron_reading *r,
+                                              calc_galvatron_file file);
 CALC_MUST_USE calc_status calc_galvatron_read_compute(const calc_galvatron_reading *r);
 CALC_MUST_USE calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r);
 CALC_MUST_USE calc_status calc_galvatron_read_allreduce(const calc_galvatron_reading *r);

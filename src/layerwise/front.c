@@ -11,8 +11,8 @@
 /* Ties of sums, as a share. */
 static const double TIE = 1e-12;
 /* Effort at a front, at most: until only answers a step apart are looked for; at a side thereafter;
- * answers kept before they are thinned. */
-enum { EXACT_NODES = 20000, SIDE_NODES = 2000, MOST_POINTS = 20000 };
+ * at a corner; answers kept before they are thinned. */
+enum { EXACT_NODES = 5000, SIDE_NODES = 500, CORNER_NODES = 50000, MOST_POINTS = 20000 };
 
 typedef struct front {
     calc_layerwise_core core;
@@ -96,10 +96,9 @@ static double least(front *f, double alpha, double beta, double limit,
         .tie = limit < INFINITY ? TIE * fabs(limit) : 0,
         .found = keep_least,
         .data = answer,
-        .most_nodes = EXACT_NODES,
+        .most_nodes = CORNER_NODES,
     };
     f->proven &= calc_layerwise_look(&search);
-    f->nodes += search.nodes;
     return search.limit < limit ? search.limit : INFINITY;
 }
 

@@ -237,7 +237,7 @@ static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allow
                       const calc_layerwise_used *required, const calc_layerwise_relaxed *r,
                       double path)
 {
-    counting *c = malloc(sizeof *c);
+    counting *c = calloc(1, sizeof *c);
     if (!c) {
         s->nodes = s->most_nodes = 1; /* stopped */
         return;

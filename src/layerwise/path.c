@@ -10,8 +10,8 @@ enum { PICKS = CALC_LAYERWISE_PICKS, KINDS = CALC_LAYERWISE_KINDS, SUBSETS = 1 <
 typedef struct passage {
     int count, group[PICKS];
     double cost_s[SUBSETS][PICKS]; /* [groups that were visited][last of them] */
-    int8_t from[SUBSETS]
-               [PICKS]; /* the one before it; in the first place: last of the kind before */
+    int16_t from[SUBSETS]
+                [PICKS]; /* the one before it; in the first place: last of the kind before */
 } passage;
 
 static int members(uint32_t mask, int *group)
@@ -31,7 +31,7 @@ static int members(uint32_t mask, int *group)
 
 /* What it costs to begin with a group, behind the kind before. */
 static double entry_s(const calc_layerwise_core *core, const passage *before, int group,
-                      int8_t *from)
+                      int16_t *from)
 {
     *from = -1;
     if (!before) {
@@ -43,7 +43,7 @@ static double entry_s(const calc_layerwise_core *core, const passage *before, in
                    core->switch_s[before->group[last]][group];
         if (s < least_s) {
             least_s = s;
-            *from = (int8_t)last;
+            *from = (int16_t)last;
         }
     }
     return least_s;
@@ -54,7 +54,7 @@ static void pass(const calc_layerwise_core *core, const passage *before, passage
     for (int set = 1; set < 1 << p->count; set++) {
         for (int last = 0; last < p->count; last++) {
             double least_s = INFINITY;
-            int8_t from = -1;
+            int16_t from = -1;
             int rest = set & ~(1 << last);
             if (set == 1 << last) {
                 least_s = entry_s(core, before, p->group[last], &from);
@@ -65,7 +65,7 @@ static void pass(const calc_layerwise_core *core, const passage *before, passage
                                              : INFINITY;
                     if (s < least_s) {
                         least_s = s;
-                        from = (int8_t)i;
+                        from = (int16_t)i;
                     }
                 }
             }

@@ -1,6 +1,7 @@
 #include "layerwise/relax.h"
 
 #include <math.h>
+#include <stddef.h>
 
 enum { KINDS = CALC_LAYERWISE_KINDS };
 
@@ -18,6 +19,7 @@ static double least_of(const calc_layerwise_search *s, const calc_layerwise_used
     double bytes = 0;
     *value = 0;
     for (int k = 0; k < core->stage->kinds; k++) {
+        chosen[k] = NULL;
         double least = INFINITY;
         double least_other = INFINITY;
         for (int i = 0; i < core->items[k]; i++) {
@@ -32,7 +34,7 @@ static double least_of(const calc_layerwise_search *s, const calc_layerwise_used
                 chosen[k] = item;
             }
         }
-        if (least == INFINITY) {
+        if (!chosen[k]) {
             *value = INFINITY;
             return INFINITY;
         }
@@ -84,7 +86,7 @@ calc_layerwise_relaxed calc_layerwise_relax(const calc_layerwise_search *s,
     const calc_layerwise_item *chosen[KINDS] = {NULL};
     double value;
     least_of(s, allowed, 1, r.lambda, chosen, &value);
-    for (int k = 0; k < core->stage->kinds; k++) {
+    for (int k = 0; k < core->stage->kinds && chosen[k]; k++) {
         r.least[k] = calc_layerwise_weighted(s, chosen[k]) + r.lambda * chosen[k]->bytes;
         r.value += core->stage->kind[k].layers * r.least[k];
     }

@@ -122,12 +122,49 @@ START_TEST(thinned_fronts_keep_their_ends_and_say_so)
 }
 END_TEST
 
+START_TEST(large_fronts_fit_and_reach_from_the_best_to_the_best)
+{
+    static calc_layerwise_option option[50];
+    calc_rng rng;
+    calc_rng_init(&rng, 20269, 1);
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 50; i++) {
+            double ease = calc_rng_real(&rng);
+            option[i] =
+                (calc_layerwise_option){.micro_s = 2 + ease * ease + calc_rng_real(&rng) / 5,
+                                        .sync_s = calc_rng_real(&rng),
+                                        .bytes = 10 - 8 * ease + calc_rng_real(&rng)};
+        }
+        calc_layerwise_stage stage = {.kinds = 1,
+                                      .kind = {{.layers = 80, .options = 50, .option = option}},
+                                      .budget_bytes = 80 * (4 + 4 * calc_rng_real(&rng))};
+        calc_layerwise_front front;
+        calc_layerwise_point best;
+        ck_assert(calc_layerwise_front_of(&stage, 200, &front));
+        ck_assert_uint_gt(front.count, 20);
+        ck_assert(calc_layerwise_best(&stage, 1, 0, &best));
+        ck_assert_double_eq_tol(front.point[0].micro_s, best.micro_s, 1e-9);
+        ck_assert(calc_layerwise_best(&stage, 0, 1, &best));
+        ck_assert_double_eq_tol(front.point[front.count - 1].sync_s, best.sync_s, 1e-9);
+        for (size_t i = 0; i < front.count; i++) {
+            ck_assert_double_le(front.point[i].bytes, stage.budget_bytes * (1 + 1e-12));
+            if (i > 0) {
+                ck_assert_double_gt(front.point[i].micro_s, front.point[i - 1].micro_s);
+                ck_assert_double_lt(front.point[i].sync_s, front.point[i - 1].sync_s);
+            }
+        }
+        free(front.point);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("layerwise_front");
     TCase *tests = tcase_create("layerwise_front");
     tcase_add_test(tests, fronts_are_those_of_all_ways);
     tcase_add_test(tests, curves_are_those_of_all_ways);
+    tcase_add_test(tests, large_fronts_fit_and_reach_from_the_best_to_the_best);
     tcase_add_test(tests, thinned_fronts_keep_their_ends_and_say_so);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -3,25 +3,43 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/formats/export_profile.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "formats/export.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
+#include "galvatron/synthesis.h"
 #include "io/json_save.h"
+#include "spec/field.h"
 
-static const char *const targets[] = {
-    "megatron", "nemo", "megatron-bridge", "deepspeed",    "torchtitan", "mindspeed", "mindformers",
-    "paddle",   "vllm", "sglang",          "tensorrt-llm", "json",       NULL};
+static const char *const targets[] = {"megatron",
+                                      "nemo",
+                                      "megatron-bridge",
+                                      "deepspeed",
+                                      "torchtitan",
+                                      "mindspeed",
+                                      "mindformers",
+                                      "paddle",
+                                      "vllm",
+                                      "sglang",
+                                      "tensorrt-llm",
+                                      "json",
+                                      "galvatron-profile",
+                                      NULL};
+static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(TO, "to", "FRAMEWORK", .doc = "whose options or file", .choices = targets,                   \
       .preset = "megatron")                                                                        \
     CALC_INPUTS_SET(X)                                                                             \
     X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
+    X(NODES, "nodes", "N", .doc = "galvatron-profile: nodes of the machine", .preset = "1")        \
+    X(PRECISION, "precision", "NAME", .doc = "galvatron-profile: number format of the training",   \
+      .choices = precisions, .preset = "bf16")                                                     \
     X(DIFF, "diff", "EXE_B", .doc = "list the settings that EXE_B changes instead")                \
-    X(OUT, "out", "FILE", .doc = "where to write", .preset = "-")                                  \
+    X(OUT, "out", "FILE", .doc = "where to write; of galvatron-profile the folder", .preset = "-") \
     X(KEYS, "keys", NULL,                                                                          \
       .doc = "list the keys and the fields they stand for, as Markdown, instead")
 
@@ -31,13 +49,16 @@ static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
                       .doc = "the model: a path, \"-\" for standard input, or a name in models/"),
     CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true,
-                      .doc = "how it is laid out: likewise, or a name in executions/"),
+                      .doc = "how it is laid out: likewise, or a name in executions/; for "
+                             "galvatron-profile the machine instead: a name in systems/"),
     {0}};
 static const char *const examples[] = {
     "calc export --to megatron qwen3-235B-A22B best.json --out train.sh",
     "calc export --to torchtitan model.json run.json --out run.toml",
     "calc export --to vllm llama3-70B llama3-70B_serving_8",
-    "calc export --to megatron llama3-70B old.json --diff new.json", NULL};
+    "calc export --to megatron llama3-70B old.json --diff new.json",
+    "calc export --to galvatron-profile llama3-8B h100_sxm --nodes 2 --out profiles",
+    NULL};
 
 /* ---- The table of keys ----------------------------------------------------------------------- */
 
@@ -269,8 +290,65 @@ static calc_exit list_keys(const calc_args *args, const calc_framework *framewor
     return calc_complain_errors(&errors);
 }
 
+/* ---- Profiles -------------------------------------------------------------------------------- */
+
+/* @return whether the options say what is profiled; else a complaint is in *why */
+static bool read_profile(const calc_args *args, calc_galvatron_request *request, const char **why)
+{
+    double nodes, per_node;
+    const char *out = calc_opt_value(args, OPT_OUT);
+    const char *precision = calc_opt_value(args, OPT_PRECISION);
+    char name[sizeof request->model];
+    *why = args->argument_count != 2 ? "APP and SYS are both needed"
+           : strcmp(out, "-") == 0   ? "six files are written: --out takes their folder"
+           : calc_opt_value(args, OPT_DIFF) || calc_opt_value(args, OPT_KEYS)
+               ? "--diff and --keys are of settings; galvatron-profile has none"
+               : NULL;
+    if (*why) {
+        return false;
+    }
+    if (!calc_opt_number(calc_opt_value(args, OPT_NODES), true, 1, 65536, &nodes) ||
+        !calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 65536, &per_node)) {
+        *why = "--nodes and --per-node take numbers from 1 to 65536";
+        return false;
+    }
+    *request = (calc_galvatron_request){
+        .num_nodes = (int64_t)nodes,
+        .num_gpus_per_node = (int64_t)per_node,
+        .max_tp_deg = -1,
+        .max_sp_deg = -1,
+        .max_pp_deg = -1,
+        .mixed_precision = (calc_galvatron_precision)calc_choice_index(precisions, precision)};
+    calc_find_name(args->argument[0], name, sizeof name);
+    memcpy(request->model, name, sizeof name);
+    return true;
+}
+
+static calc_exit export_profile(const calc_args *args)
+{
+    calc_app app = {0};
+    calc_system system = {0};
+    calc_errors errors = {0};
+    calc_galvatron_request request;
+    const char *why;
+    if (!read_profile(args, &request, &why)) {
+        return calc_complain_usage(args->command, why);
+    }
+    calc_status first = load_one(CALC_KIND_APP, &app, args->argument[0], &errors);
+    calc_status second = load_one(CALC_KIND_SYSTEM, &system, args->argument[1], &errors);
+    if (first == CALC_OK && second == CALC_OK &&
+        calc_inputs_set(args, OPT_SET, &app, &system, NULL, &errors) == CALC_OK) {
+        calc_galvatron_layers_of_app(&app, &request);
+        (void)!calc_export_profile(&app, &system, &request, calc_opt_value(args, OPT_OUT), &errors);
+    }
+    return calc_complain_errors(&errors);
+}
+
 static calc_exit run(const calc_args *args)
 {
+    if (strcmp(calc_opt_value(args, OPT_TO), "galvatron-profile") == 0) {
+        return export_profile(args);
+    }
     const calc_framework *framework = calc_framework_find(calc_opt_value(args, OPT_TO));
     if (calc_opt_value(args, OPT_KEYS)) {
         return list_keys(args, framework);
@@ -310,7 +388,9 @@ const calc_command calc_cmd_export = {
         "it or since it cannot be told a field that makes another layout, nothing is written, the "
         "reasons are named, and the exit status is 1. --diff lists the settings that another "
         "layout of "
-        "the model changes, with both values. json is one object of our own two documents.",
+        "the model changes, with both values. json is one object of our own two documents. "
+        "galvatron-profile writes the six files that Galvatron's search reads, with what its "
+        "profilers would measure of APP on SYS as calc computes it, into the folder of --out.",
     .args = rows,
     .opts = opts,
     .examples = examples,

@@ -1,0 +1,9 @@
+# exit 2
+"$CALC" export --to galvatron-profile llama2-7B a100_sxm_80g
+"$CALC" export --to galvatron-profile llama2-7B --out profiles
+"$CALC" export --to galvatron-profile llama2-7B a100_sxm_80g --keys --out profiles
+"$CALC" export --to galvatron-profile llama2-7B h100_80g_nvl8 --out profiles
+"$CALC" export --to galvatron-profile llama2-7B a100_sxm_80g --nodes 3 --out profiles
+"$CALC" export --to galvatron-profile llama2-7B a100_sxm_80g --out no/such/folder
+ls
+"$CALC" export --to galvatron-profile llama2-7B a100_sxm_80g --nodes 0 --out profiles

@@ -1,0 +1,130 @@
+#include "io/json_numbers.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys beginning with "n" are numbers, with "o" objects, with "x" wrong. */
+static calc_json_number_use use(void *context, const char *const *key, int depth)
+{
+    (void)context;
+    switch (key[depth - 1][0]) {
+    case 'n':
+        return CALC_JSON_NUMBER_TAKEN;
+    case 'o':
+        return CALC_JSON_NUMBER_INSIDE;
+    case 'x':
+        return CALC_JSON_NUMBER_REFUSED;
+    default:
+        return CALC_JSON_NUMBER_IGNORED;
+    }
+}
+
+static bool take(void *context, const char *const *key, int depth, double value)
+{
+    char *out = context;
+    for (int i = 0; i < depth; i++) {
+        sprintf(out + strlen(out), "%s%s", i ? "." : "", key[i]);
+    }
+    sprintf(out + strlen(out), "=%g ", value);
+    return value != 13;
+}
+
+/* What was taken, and the first error behind it. */
+static const char *read_text(const char *text, bool above)
+{
+    static char found[512];
+    calc_errors errors = {0};
+    const calc_json_numbers reader = {.context = found,
+                                      .use = use,
+                                      .take = take,
+                                      .least = 1,
+                                      .above = above,
+                                      .keys = "keys are n"};
+    found[0] = '\0';
+    calc_status status = calc_json_numbers_parse(&reader, text, strlen(text), "f", &errors);
+    ck_assert_int_eq(status, errors.count ? errors.item[0].status : CALC_OK);
+    if (errors.count) {
+        calc_error_print(&errors.item[0], found + strlen(found), 256);
+    }
+    return found;
+}
+
+START_TEST(numbers_are_taken_in_their_order)
+{
+    ck_assert_str_eq(read_text("{\"n2\": 2, \"a\": {\"n\": \"?\"}, \"o\": {\"b\": [], \"n\": 1.5},"
+                               "\"n1\": 1}",
+                               false),
+                     "n2=2 o.n=1.5 n1=1 ");
+    ck_assert_str_eq(read_text("{}", false), "");
+}
+END_TEST
+
+START_TEST(ranges_hold_on_both_sides)
+{
+    ck_assert_str_eq(read_text("{\"n\": 1}", false), "n=1 ");
+    ck_assert_str_eq(read_text("{\"n\": 1}", true),
+                     "f:1:7: /n: 1 is out of range, expected more than 1");
+    ck_assert_str_eq(read_text("{\"n\": 0.5}", false),
+                     "f:1:7: /n: 0.5 is out of range, expected at least 1");
+    ck_assert_str_eq(read_text("{\"n\": 1e12}", false), "n=1e+12 ");
+    ck_assert_str_eq(read_text("{\"n\": 3e24}", false),
+                     "f:1:7: /n: 3e+24 is out of range, expected at most 1e+12");
+}
+END_TEST
+
+START_TEST(what_is_wrong_has_its_place)
+{
+    ck_assert_str_eq(read_text("{\"n\": true,\n \"n2\": 3}", false),
+                     "n2=3 f:1:7: /n: expected a number, found true");
+    ck_assert_str_eq(read_text("{\"o\": 4}", false), "f:1:7: /o: expected an object, found 4");
+    ck_assert_str_eq(read_text("{\"a\": 1,\n  \"x/y\": 3}", false),
+                     "f:2:3: /x~1y: key \"x/y\" is not understood\n  hint: keys are n");
+    ck_assert_str_eq(read_text("[1]", false), "f:1:1: expected an object, found an array of 1");
+    ck_assert_ptr_nonnull(strstr(read_text("{\"n\": 2,", false), "f:1:"));
+    ck_assert_ptr_nonnull(strstr(read_text("{\"n\": 13}", false), "out of memory"));
+}
+END_TEST
+
+START_TEST(depth_has_an_end)
+{
+    ck_assert_str_eq(read_text("{\"o\": {\"o\": {\"o\": {\"n\": 4, \"o\": {\"n\": 5}}}}}", false),
+                     "o.o.o.n=4 ");
+}
+END_TEST
+
+START_TEST(a_file_is_read_or_said_to_be_missing)
+{
+    char found[512] = "";
+    calc_errors errors = {0};
+    const calc_json_numbers reader = {.context = found, .use = use, .take = take};
+    ck_assert_int_eq(calc_json_numbers_read(&reader, "/no/such.json", &errors), CALC_ERR_NOT_FOUND);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_int_eq(calc_json_numbers_read(&reader,
+                                            CALC_TEST_DATA
+                                            "/galvatron/profiles/shipped_hardware/"
+                                            "p2p_bandwidth_1nodes_8gpus_per_node.json",
+                                            NULL),
+                     CALC_OK);
+    ck_assert_str_eq(found, "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("json_numbers");
+    TCase *tc = tcase_create("json_numbers");
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, numbers_are_taken_in_their_order);
+    tcase_add_test(tc, ranges_hold_on_both_sides);
+    tcase_add_test(tc, what_is_wrong_has_its_place);
+    tcase_add_test(tc, depth_has_an_end);
+    tcase_add_test(tc, a_file_is_read_or_said_to_be_missing);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
