@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Corners of what a unit of work takes and holds: at most so many options. */
-enum { CORNERS = 2 * CALC_LAYERWISE_OPTIONS, STEPS = 50 };
+enum { STEPS = 50 /* to a length of the step */ };
 
 /* A unit of work with an option, or with several in shares. */
 typedef struct corner {
@@ -15,7 +14,7 @@ typedef struct corner {
 typedef struct water {
     double fixed_s, room_bytes;
     int corners;
-    corner corner[CORNERS]; /* convex: bytes ascending, seconds descending */
+    corner *corner; /* convex: bytes ascending, seconds descending */
 } water;
 
 /* What a part adds to its stage's weighted time at least. */
@@ -42,7 +41,7 @@ static double least_s(const calc_layers_case *c, int kind)
 
 static void insert(water *w, corner x)
 {
-    int at = w->corners < CORNERS ? w->corners++ : CORNERS - 1;
+    int at = w->corners++;
     while (at > 0 && (w->corner[at - 1].bytes > x.bytes ||
                       (w->corner[at - 1].bytes == x.bytes && w->corner[at - 1].s > x.s))) {
         w->corner[at] = w->corner[at - 1];
@@ -116,44 +115,24 @@ static void make(const calc_layers_case *c, int ends, int stage, const double un
     make_convex(w);
 }
 
-/* What so much work takes at least; INFINITY if it does not fit. */
-static double work_s(const water *w, double work)
-{
-    double each = w->room_bytes / work; /* bytes of a unit */
-    int i = 0;
-    while (i < w->corners && w->corner[i].bytes <= each) {
-        i++;
-    }
-    if (i == 0) {
-        return INFINITY;
-    }
-    if (i == w->corners) {
-        return work * w->corner[i - 1].s;
-    }
-    corner a = w->corner[i - 1];
-    corner b = w->corner[i];
-    return work * (a.s + (b.s - a.s) * (each - a.bytes) / (b.bytes - a.bytes));
-}
-
-/* The most work that a stage does in a time. */
+/* The most work that a stage does in a time. Between two corners what work takes grows evenly with
+ * it: the more there is, the more of it goes to the one that holds less. */
 static double most_work(const water *w, double s, double all)
 {
-    double low = 0;
-    double high = all;
     double rest_s = s - w->fixed_s;
+    double fits = 0; /* work with the corner at hand, and what is quicker */
+    double work = 0;
     if (rest_s <= 0 || w->room_bytes <= 0) {
         return 0;
     }
-    if (work_s(w, high) <= rest_s) {
-        return high;
+    for (int i = w->corners - 1; i >= 0 && work >= fits; i--) {
+        corner a = w->corner[i];
+        corner b = w->corner[i + 1 < w->corners ? i + 1 : i];
+        double price = b.bytes > a.bytes ? (b.s - a.s) / (b.bytes - a.bytes) : 0;
+        fits = a.bytes > 0 ? w->room_bytes / a.bytes : all;
+        work = (rest_s - price * w->room_bytes) / (a.s - price * a.bytes);
     }
-    for (int i = 0; i < STEPS; i++) {
-        double mid = (low + high) / 2;
-        bool fits = work_s(w, mid) <= rest_s;
-        low = fits ? mid : low;
-        high = fits ? high : mid;
-    }
-    return high;
+    return fmin(all, fmin(work, fits));
 }
 
 /* ---- The pipeline ---------------------------------------------------------------------------- */
@@ -278,16 +257,22 @@ double calc_layers_bound_s(const calc_layers_case *c, int ends)
         work += m->layers[kind] * unit[kind];
     }
     water *stage = calloc((size_t)stages, sizeof *stage);
-    if (!stage) {
+    size_t room = 2 * (size_t)c->options;
+    corner *all = malloc((size_t)stages * room * sizeof *all);
+    if (!stage || !all) {
+        free(stage);
+        free(all);
         return 0; /* bounds nothing */
     }
     double high_s = 0;
     for (int i = 0; i < stages; i++) {
+        stage[i].corner = all + (size_t)i * room;
         make(c, ends, i, unit, &stage[i]);
         high_s += stage[i].fixed_s + (stage[i].corners > 0 ? work * stage[i].corner[0].s : 0);
     }
     high_s = 2 * (c->micro_weight + stages) * high_s + f.after_s;
     double bound_s = least_step_s(c, &f, stage, work, high_s);
     free(stage);
+    free(all);
     return bound_s;
 }
