@@ -27,7 +27,8 @@ static calc_status add(curve *v, const calc_layers_answer *a)
     const calc_planner_layers *p = v->planner;
     calc_errors ignored = {0};
     calc_stats stats;
-    calc_exec e = calc_layers_exec_of(v->c, a);
+    const calc_exec listed = calc_layers_exec_of(v->c, a);
+    calc_exec e = listed;
     if (e.layers.count == 0) {
         return CALC_OK;
     }
@@ -42,7 +43,7 @@ static calc_status add(curve *v, const calc_layers_answer *a)
     }
     v->point = grown;
     v->point[v->count++] =
-        (calc_planner_layers_point){stats.proc_mem_tier1_cap_req, stats.total_time, e};
+        (calc_planner_layers_point){stats.proc_mem_tier1_cap_req, stats.total_time, listed};
     return CALC_OK;
 }
 

@@ -134,19 +134,19 @@ typedef struct bench {
     double limit_s;
     double *spare_bytes;     /* [stages] */
     calc_stage_stats *stage; /* [stages] */
+    calc_exec resolved;      /* the list that is judged */
 } bench;
 
 /* What stages hold by calc_run() beyond what the planner says, to be left alone.
  * @param times  what they lack, so often: the more the more often it was tried
  * @return whether that is worth another round */
-static bool correct(bench *b, const calc_layers_answer *a, const calc_planner_layers_found *f,
-                    bool fits, int times)
+static bool correct(bench *b, const calc_layers_answer *a, bool fits, int times)
 {
     size_t stages = (size_t)a->stages;
     double capacity_bytes = b->c->common.capacity_bytes;
     bool any = false;
-    size_t count = calc_each_stage(b->planner->app, b->planner->system, &f->exec, CALC_COMPAT_NONE,
-                                   b->stage, stages);
+    size_t count = calc_each_stage(b->planner->app, b->planner->system, &b->resolved,
+                                   CALC_COMPAT_NONE, b->stage, stages);
     for (size_t i = 0; i < stages && i < count; i++) {
         double over_bytes = b->stage[i].mem_tier1 - capacity_bytes;
         double more_bytes = b->stage[i].mem_tier1 - a->stage[i].bytes;
@@ -175,19 +175,19 @@ static uint64_t groups_of(const calc_layers_case *c, const calc_layers_answer *a
 }
 
 /* @return whether the list is a layout at all */
-static bool judge(const bench *b, const calc_layers_answer *a, calc_planner_layers_found *f)
+static bool judge(bench *b, const calc_layers_answer *a, calc_planner_layers_found *f)
 {
     const calc_planner_layers *p = b->planner;
     calc_errors ignored = {0};
-    f->exec = calc_layers_exec_of(b->c, a);
+    f->exec = b->resolved = calc_layers_exec_of(b->c, a);
     if (f->exec.layers.count == 0) {
         return false;
     }
-    calc_resolve(p->app, p->system, &f->exec);
-    if (calc_check(p->app, p->system, &f->exec, &ignored) != CALC_OK) {
+    calc_resolve(p->app, p->system, &b->resolved);
+    if (calc_check(p->app, p->system, &b->resolved, &ignored) != CALC_OK) {
         return false;
     }
-    calc_run(p->app, p->system, &f->exec, CALC_COMPAT_NONE, &f->stats);
+    calc_run(p->app, p->system, &b->resolved, CALC_COMPAT_NONE, &f->stats);
     return true;
 }
 
@@ -219,7 +219,7 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
             *used = groups_of(b->c, &a);
             bool full = f.stats.verdict == CALC_VERDICT_MEM1_CAPACITY;
             /* Room that the planner did not see is asked for once. */
-            open = (full || (fits && round == 0)) && correct(b, &a, &f, fits, round + 1);
+            open = (full || (fits && round == 0)) && correct(b, &a, fits, round + 1);
         }
         calc_layers_answer_free(&a);
     }
@@ -267,8 +267,11 @@ calc_status calc_layers_solve(const calc_planner_layers *planner, const calc_lay
 {
     size_t stages = (size_t)c->common.stages;
     order *ends = malloc((size_t)c->options * sizeof *ends);
-    bench b = {planner, c, limit_s, malloc(stages * sizeof *b.spare_bytes),
-               malloc(stages * sizeof *b.stage)};
+    bench b = {.planner = planner,
+               .c = c,
+               .limit_s = limit_s,
+               .spare_bytes = malloc(stages * sizeof *b.spare_bytes),
+               .stage = malloc(stages * sizeof *b.stage)};
     calc_status status = ends && b.spare_bytes && b.stage ? CALC_OK : CALC_ERR_NOMEM;
     double least_s = INFINITY;
     int count = 0;

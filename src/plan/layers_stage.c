@@ -177,6 +177,22 @@ static double switches_s(const problem *p, const calc_layers_stage *s)
            (p->stage.behind > 0 && at >= 0 ? c->switch_s[at * c->groups + p->stage.behind - 1] : 0);
 }
 
+/* Of layers that are split alike those that recompute come first, which frameworks can say. */
+static void put_recomputing_first(const calc_layers_case *c, calc_layerwise_pick *pick, int picks)
+{
+    for (int i = 1; i < picks; i++) {
+        const calc_layerwise_pick x = pick[i];
+        const calc_layers_option *o = &c->option[x.option];
+        int at = i;
+        while (at > 0 && c->option[pick[at - 1].option].group == o->group &&
+               c->option[pick[at - 1].option].strategy.recompute < o->strategy.recompute) {
+            pick[at] = pick[at - 1];
+            at--;
+        }
+        pick[at] = x;
+    }
+}
+
 static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point *point)
 {
     calc_layers_stage s = {.fits = true, .sum = p->fixed};
@@ -189,6 +205,9 @@ static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point 
             s.pick[kind][i] = (calc_layerwise_pick){(int16_t)option, point->pick[k][i].layers};
             calc_layers_part_add(&s.sum, x, point->pick[k][i].layers);
         }
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        put_recomputing_first(p->c, s.pick[kind], s.picks[kind]);
     }
     double between_s = switches_s(p, &s);
     s.sum.micro_s += between_s;

@@ -224,8 +224,10 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
     calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");
     write_layers(out, t, f);
     calc_stage_stats *stage = calloc(CALC_MAX_PLACES, sizeof *stage);
-    size_t count = stage ? calc_each_stage(&t->app, &t->chip[0].system, &f->exec, CALC_COMPAT_NONE,
-                                           stage, CALC_MAX_PLACES)
+    calc_exec e = f->exec;
+    calc_resolve(&t->app, &t->chip[0].system, &e);
+    size_t count = stage ? calc_each_stage(&t->app, &t->chip[0].system, &e, CALC_COMPAT_NONE, stage,
+                                           CALC_MAX_PLACES)
                          : 0;
     count = count < CALC_MAX_PLACES ? count : CALC_MAX_PLACES;
     if (count > 0) {
