@@ -1,7 +1,8 @@
 /** @file whole.h  Upstream's dynamic programme over a stage: layer by layer, whole MB, the last
  *  layer's strategy. Which of equal answers it finds depends on the rounding of its sums, so that
  *  they are repeated here in its order; but only for the beginnings of answers that are as short as
- *  the best, which are listed first: whatever else it looks at, it never keeps. */
+ *  the best, which are listed first: whatever else it looks at, it never keeps. Of
+ *  more than 20,000 such answers some are not listed: one as short is found, perhaps another. */
 #ifndef CALC_GALVATRON_WHOLE_H
 #define CALC_GALVATRON_WHOLE_H
 

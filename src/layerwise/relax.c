@@ -86,7 +86,7 @@ calc_layerwise_relaxed calc_layerwise_relax(const calc_layerwise_search *s,
     const calc_layerwise_item *chosen[KINDS] = {NULL};
     double value;
     least_of(s, allowed, 1, r.lambda, chosen, &value);
-    for (int k = 0; k < core->stage->kinds; k++) {
+    for (int k = 0; k < core->stage->kinds && chosen[k]; k++) {
         r.least[k] = calc_layerwise_weighted(s, chosen[k]) + r.lambda * chosen[k]->bytes;
         r.value += core->stage->kind[k].layers * r.least[k];
     }

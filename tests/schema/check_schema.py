@@ -193,6 +193,23 @@ def plans_are_valid():
     expect("plan: it is valid again", check["plan"].is_valid(answer))
 
 
+def plans_of_layers_are_valid():
+    """With one stage and with two; what is there beside."""
+    words = ("llama3.2-1B h100_sxm --procs 4 --batch 8 --set num_blocks=8 --set mem1.GiB=8 --layers "
+             "--time-limit 1000 --progress none --out -").split()
+    for axis in ("pp=1", "pp=2"):
+        answer = json.loads(calc("plan", *words, "--axis", axis).stdout)
+        for error in check["plan"].iter_errors(answer):
+            expect(f"plan: layers: {axis}: {error.json_path}: {error.message[:200]}", False)
+        expect(f"plan: layers: {axis}: layers are listed",
+               any("layers" in found["execution"] for found in answer["found"]))
+        steps = [point["total_time"] for point in answer["curve"]]
+        expect(f"plan: layers: {axis}: more memory is quicker", steps == sorted(set(steps), reverse=True))
+        for found in answer["found"]:
+            expect("plan: layers: the bound is below the step",
+                   found["bound_time"] <= found["stats"]["total_time"])
+
+
 def rule_of(property):
     """What a value must be, beside "auto"."""
     parts = property.get("allOf", property.get("anyOf", [property]))
@@ -314,6 +331,7 @@ operators_are_valid()
 columns_are_those_that_calc_reads()
 validations_are_valid()
 plans_are_valid()
+plans_of_layers_are_valid()
 broken_files_are_not_valid()
 other_names_are_valid()
 whole_numbers_are_integers()

@@ -22,7 +22,7 @@ typedef struct galvatron_case {
 static inline json_t *galvatron_json(const char *path)
 {
     json_error_t error;
-    char full[512];
+    char full[1024];
     snprintf(full, sizeof full, GALVATRON "%s", path);
     json_t *json = json_load_file(full, 0, &error);
     ck_assert_msg(json != NULL, "%s: %s", full, error.text);

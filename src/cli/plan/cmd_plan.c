@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/plan/layers_plan.h"
 #include "cli/plan/plan_judge.h"
 #include "cli/plan/plan_plot.h"
 #include "cli/plan/plan_table.h"
@@ -23,8 +24,8 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc plan llama3-405B h100_sxm --procs 1024 --batch 512",
     "calc plan llama2-70B a800,h800 --chips a800:128,h800:160 --procs 256 --batch 1024",
-    "calc plan deepseek-v3-671B h800 --balance-only deepseek-v3_2048 --set "
-    "pipeline_schedule=1f1b --save-best plan.json",
+    "calc plan deepseek-v3-671B h800 --balance-only deepseek-v3_2048 --set pipeline_schedule=1f1b",
+    "calc plan llama2-7B a100_sxm_40g --procs 8 --batch 64 --layers --save-best layered.json",
     NULL};
 
 /* calc_planner.progress. */
@@ -60,26 +61,13 @@ static void tell_lack(const calc_plan_task *t, const calc_planner_result *r)
     (void)t;
 }
 
-static calc_exit plan(calc_plan_task *t, calc_errors *errors)
+static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *errors)
 {
     calc_planner_result r = {0};
-    calc_sweep_watch w;
     calc_output *out;
-    const char *limit = calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT);
-    double limit_s = HUGE_VAL;
-    if (limit && (!calc_opt_number(limit, false, 0, HUGE_VAL, &limit_s) || limit_s <= 0)) {
-        return calc_complain_usage(t->args->command, "--time-limit needs seconds, more than 0");
-    }
-    const char *complaint = calc_plan_write_complaint(t->args);
     bool quiet = calc_plan_write_takes_stdout(t->args);
-    if (complaint) {
-        return calc_complain_usage(t->args->command, complaint);
-    }
-    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
-    t->planner.progress = watch;
-    t->planner.context = &w;
     calc_status status = calc_planner_run(&t->planner, &r, errors);
-    calc_sweep_watch_end(&w);
+    calc_sweep_watch_end(w);
     calc_exit code = CALC_EXIT_OK;
     if (status != CALC_OK) {
         code = calc_complain_errors(errors);
@@ -101,6 +89,24 @@ static calc_exit plan(calc_plan_task *t, calc_errors *errors)
     return code;
 }
 
+static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
+{
+    calc_sweep_watch w;
+    const char *limit = calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT);
+    double limit_s = HUGE_VAL;
+    if (limit && (!calc_opt_number(limit, false, 0, HUGE_VAL, &limit_s) || limit_s <= 0)) {
+        return calc_complain_usage(t->args->command, "--time-limit needs seconds, more than 0");
+    }
+    const char *complaint = calc_plan_write_complaint(t->args);
+    if (complaint) {
+        return calc_complain_usage(t->args->command, complaint);
+    }
+    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
+    t->planner.progress = t->layers.progress = watch;
+    t->planner.context = t->layers.context = &w;
+    return t->listed ? calc_plan_layers(t, &w, errors) : plan(t, &w, errors);
+}
+
 static calc_exit run(const calc_args *args)
 {
     calc_plan_task *t = calloc(1, sizeof *t);
@@ -109,8 +115,10 @@ static calc_exit run(const calc_args *args)
         (void)!calc_errors_no_memory(&errors);
         return calc_complain_errors(&errors);
     }
-    calc_exit code = calc_plan_task_load(t, args, &errors) == CALC_OK
-                         ? plan(t, &errors)
+    const char *complaint = calc_plan_layers_complaint(args);
+    calc_exit code = complaint ? calc_complain_usage(args->command, complaint)
+                     : calc_plan_task_load(t, args, &errors) == CALC_OK
+                         ? plan_watched(t, &errors)
                          : calc_complain_errors(&errors);
     calc_plan_task_free(t);
     free(t);
@@ -123,7 +131,8 @@ const calc_command calc_cmd_plan = {
     .detail =
         "Searches what calc sweep searches, and for each layout the layers of every stage, how "
         "many of them recompute, and which chip the stage is on. The answer is an execution "
-        "that lists its stages (docs/plan.md); its step is that of calc run.",
+        "that lists its stages (docs/plan.md); its step is that of calc run. With --layers every "
+        "layer has a strategy of its own (docs/layers.md).",
     .args = rows,
     .opts = calc_plan_opts,
     .examples = examples,

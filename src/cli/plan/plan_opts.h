@@ -22,6 +22,8 @@
       .doc = "stages on the same chip recompute the same number of layers")                        \
     X(BALANCE_ONLY, "balance-only", "EXE",                                                         \
       .doc = "only spread the layers of this layout, and decide what its stages recompute")        \
+    X(LAYERS, "layers", NULL,                                                                      \
+      .doc = "find a strategy for each layer: how it is split, kept and recomputed")               \
     X(AXIS, "axis", "FIELD=VALUES",                                                                \
       .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
     CALC_INPUTS_SET(X)                                                                             \

@@ -193,6 +193,21 @@ static void take_chunks(calc_plan_task *t, calc_errors *errors)
     fix_axis(t, CALC_AXIS_pipeline_interleaving, 1, errors);
 }
 
+/* --layers: what layers may have is what the axes say. */
+static void take_layers(calc_plan_task *t, calc_errors *errors)
+{
+    if (calc_opt_value(t->args, CALC_PLAN_OPT_NO_RECOMPUTE)) {
+        fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
+    }
+    if (t->chips > 1) {
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0,
+                       "plan each machine by itself",
+                       "layers are listed on processors of one kind, not on %d: what a layer of "
+                       "one kind of split takes differs from chip to chip, and so does its list",
+                       t->chips);
+    }
+}
+
 static void take_space(calc_plan_task *t, calc_errors *errors)
 {
     if (calc_space_init(&t->space) != CALC_OK) {
@@ -220,9 +235,13 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
         calc_errors_at(errors, CALC_ERR_FIELD, "--batch", 0, 0, "for example --batch 512",
                        "nothing says how large the batch is");
     }
-    take_chunks(t, errors);
-    fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
-    fix_axis(t, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS, errors);
+    if (t->listed) {
+        take_layers(t, errors);
+    } else {
+        take_chunks(t, errors);
+        fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
+        fix_axis(t, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS, errors);
+    }
     if (errors->count == 0 && calc_defaults_modern(&t->space, &t->builder) != CALC_OK) {
         calc_errors_no_memory(errors);
     }
@@ -272,6 +291,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     double top = 5;
     double threads = 0;
     t->args = args;
+    t->listed = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
     load_app(t, errors);
     load_chips(t, errors);
     if (errors->count > 0) {
@@ -295,6 +315,13 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     t->planner.alike_on_chip = calc_opt_value(args, CALC_PLAN_OPT_ALIKE) != NULL;
     t->planner.top = (size_t)top;
     t->planner.threads = (int)threads;
+    t->layers = (calc_planner_layers){.app = &t->app,
+                                      .system = &t->chip[0].system,
+                                      .space = &t->space,
+                                      .design = t->planner.design,
+                                      .top = (size_t)top,
+                                      .curve = true,
+                                      .threads = (int)threads};
     return calc_errors_first(errors);
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/plan/plan_opts.h"
 #include "designs.h"
+#include "plan/planner_layers.h"
 
 /** Owns its lists; points into itself: not to be copied. Start with {0}. */
 typedef struct calc_plan_task {
@@ -17,6 +18,9 @@ typedef struct calc_plan_task {
     calc_values chunks; /**< that --axis asks for */
     calc_designs_builder builder;
     calc_planner planner;
+    bool listed;                               /**< layers are to be listed: */
+    calc_planner_layers layers;                /**< this is what is wanted, and not planner, */
+    const calc_planner_layers_result *layered; /**< and what came of it */
 } calc_plan_task;
 
 /** Fill it from the command line. All errors are collected.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
 #include "cli/run/run_page.h"
 #include "io/json_save.h"
@@ -50,6 +51,27 @@ static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner
     calc_put_close(put);
 }
 
+/* What there is beside, of a plan of layers: how many layouts are alike, the best of them, and what
+ * other memory would make of the best. */
+static void put_layers(calc_put *put, const calc_planner_layers_result *r)
+{
+    calc_put_count(put, "layouts", (int64_t)r->layouts);
+    if (r->uniform) {
+        calc_put_number(put, "uniform_time", r->uniform_stats.total_time);
+    }
+    calc_put_array(put, "curve", CALC_PUT_LINES);
+    for (size_t i = 0; i < r->points; i++) {
+        const calc_planner_layers_point *p = &r->curve[i];
+        char words[CALC_LAYER_WORDS_SIZE];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_number(put, "mem_tier1", p->needs_bytes);
+        calc_put_number(put, "total_time", p->step_s);
+        calc_put_text(put, "layers", calc_layer_words(&p->exec, words));
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
 static void write_json(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_put put = calc_put_to(out);
@@ -64,6 +86,9 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_put_count(&put, "balanced", (int64_t)r->balanced);
     calc_put_flag(&put, "complete", r->complete);
     calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
+    if (t->layered) {
+        put_layers(&put, t->layered);
+    }
     calc_put_array(&put, "found", CALC_PUT_LINES);
     for (size_t i = 0; i < r->count; i++) {
         put_found(&put, t, &r->found[i]);
@@ -78,7 +103,8 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
 {
     calc_output_text(out, "rank,system,tensor_par,pipeline_par,data_par,context_par,expert_par,"
                           "pipeline_interleaving,microbatch_size,total_time,bound_time,"
-                          "model_flops_utilization,mem_tier1,blocks,chips,recompute\n");
+                          "model_flops_utilization,mem_tier1,blocks,chips,recompute");
+    calc_output_text(out, t->layered ? ",layers,ends\n" : "\n");
     for (size_t i = 0; i < r->count; i++) {
         const calc_planner_found *f = &r->found[i];
         const calc_exec *e = &f->exec;
@@ -96,7 +122,13 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
         calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_blocks(e, text) : "");
         calc_output_printf(out, ",\"%s\"",
                            listed ? calc_stage_words_chips(e, t->chip[f->chip].name, text) : "");
-        calc_output_printf(out, ",\"%s\"\n", listed ? calc_stage_words_recompute(e, text) : "");
+        calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_recompute(e, text) : "");
+        if (t->layered) {
+            char words[CALC_LAYER_WORDS_SIZE];
+            calc_output_printf(out, ",\"%s\"", calc_layer_words(e, words));
+            calc_output_printf(out, ",\"%s\"", calc_layer_words_ends(e, words));
+        }
+        calc_output_text(out, "\n");
     }
 }
 

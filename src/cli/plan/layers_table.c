@@ -1,0 +1,261 @@
+#include "cli/plan/layers_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/draw/human.h"
+#include "cli/draw/layer_words.h"
+#include "cli/draw/scatter.h"
+#include "cli/draw/stage_words.h"
+#include "spec/layer_list.h"
+#include "spec/stage_list.h"
+
+enum {
+    LAYERS_WIDTH = 60,
+    POINTS = 8 /* of a curve that are written */
+};
+
+/* What layers have, listed or not. */
+static char *words_of(const calc_exec *exec, int64_t blocks, char text[CALC_LAYER_WORDS_SIZE])
+{
+    calc_exec e = *exec;
+    if (e.layers.count == 0) {
+        e.layers = (calc_layer_list){
+            .count = 1, .ends = calc_layer_as_exec, .run = {{(int16_t)blocks, calc_layer_as_exec}}};
+    }
+    return calc_layer_words(&e, text);
+}
+
+/* ---- The layouts ----------------------------------------------------------------------------- */
+
+static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_layers_found *f,
+                      size_t rank)
+{
+    const calc_exec *e = &f->exec;
+    char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
+    words_of(e, t->app.num_blocks, words);
+    bool cut = strlen(words) > LAYERS_WIDTH;
+    calc_output_printf(
+        out, "%4zu %4lld %3lld %6.0f %6lld %11s %7s %8.2f  %.*s%s\n", rank,
+        (long long)e->pipeline_par, (long long)e->pipeline_interleaving, f->stats.num_microbatches,
+        (long long)calc_layer_list_sequences(e), calc_human_seconds(f->stats.total_time, time),
+        calc_human_percent(f->stats.model_flops_utilization, mfu),
+        f->stats.proc_mem_tier1_cap_req / 0x1p30, LAYERS_WIDTH, words, cut ? " ..." : "");
+}
+
+/* ---- The best: its layers -------------------------------------------------------------------- */
+
+static void write_strategy(calc_output *out, const char *name, const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    long long zero = s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding;
+    char again[160];
+    calc_stage_words_recomputed(e, again, sizeof again);
+    calc_output_printf(out, "%-12s %4lld %4lld %4lld %5lld %6lld %5lld  %s\n", name,
+                       (long long)s->tensor_par,
+                       (long long)(s->context_par > 1 ? s->context_par : 1),
+                       (long long)(s->expert_par > 1 ? s->expert_par : 1), (long long)s->data_par,
+                       (long long)e->microbatch_size, zero, again);
+}
+
+/* Runs one by one, with the ends; without a list what all have. */
+static void write_layers(calc_output *out, const calc_plan_task *t,
+                         const calc_planner_layers_found *f)
+{
+    const calc_layer_list *list = &f->exec.layers;
+    int64_t first = 0;
+    char name[32];
+    calc_output_text(out, "layers         TP   CP   EP    DP  micro  ZeRO  recompute\n");
+    for (int32_t i = 0; i < list->count; i++) {
+        const calc_exec e = calc_layer_list_exec(&f->exec, &list->run[i].strategy);
+        int64_t last = first + list->run[i].blocks - 1;
+        snprintf(name, sizeof name, last > first ? "%lld to %lld" : "%lld", (long long)first,
+                 (long long)last);
+        write_strategy(out, name, &e);
+        first = last + 1;
+    }
+    if (list->count > 0) {
+        const calc_exec e = calc_layer_list_exec(&f->exec, &list->ends);
+        write_strategy(out, "ends", &e);
+    } else {
+        snprintf(name, sizeof name, "0 to %lld", (long long)t->app.num_blocks - 1);
+        write_strategy(out, name, &f->exec);
+    }
+    calc_output_text(out, "\n");
+}
+
+/* ---- The best: its stages -------------------------------------------------------------------- */
+
+static bool same_row(const calc_stage_stats *a, const calc_stage_stats *b)
+{
+    return a->blocks == b->blocks && a->fw_time == b->fw_time && a->bw_time == b->bw_time;
+}
+
+static void write_stages(calc_output *out, const calc_plan_task *t, const calc_stage_stats *stage,
+                         size_t count)
+{
+    double has_bytes = t->chip[0].system.chip.mem1.capacity_bytes;
+    double slowest_s = 0;
+    for (size_t i = 0; i < count; i++) {
+        slowest_s = fmax(slowest_s, stage[i].fw_time + stage[i].bw_time);
+    }
+    calc_output_text(out, "stage      blocks   micro-batch      idle       GiB      room\n");
+    for (size_t i = 0, end; i < count; i = end) {
+        char place[32], time[CALC_HUMAN_MAX], idle[CALC_HUMAN_MAX];
+        double most_bytes = 0;
+        for (end = i; end < count && same_row(&stage[i], &stage[end]); end++) {
+            most_bytes = fmax(most_bytes, stage[end].mem_tier1);
+        }
+        double pass_s = stage[i].fw_time + stage[i].bw_time;
+        snprintf(place, sizeof place, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
+        calc_output_printf(out, "%-8s %8.4g %13s %9s %9.2f %9.2f\n", place, stage[i].blocks,
+                           calc_human_seconds(pass_s, time),
+                           calc_human_percent(1 - pass_s / slowest_s, idle), most_bytes / 0x1p30,
+                           (has_bytes - most_bytes) / 0x1p30);
+    }
+    calc_output_text(out, "\n");
+}
+
+/* The stage that all others wait for, and the one that has least room. */
+static void write_binding(calc_output *out, const calc_plan_task *t, const calc_stage_stats *stage,
+                          size_t count)
+{
+    size_t slowest = 0;
+    size_t fullest = 0;
+    char bytes[CALC_HUMAN_MAX];
+    for (size_t i = 1; i < count; i++) {
+        const calc_stage_stats *s = &stage[slowest];
+        slowest = stage[i].fw_time + stage[i].bw_time > s->fw_time + s->bw_time ? i : slowest;
+        fullest = stage[i].mem_tier1 > stage[fullest].mem_tier1 ? i : fullest;
+    }
+    double room = t->chip[0].system.chip.mem1.capacity_bytes - stage[fullest].mem_tier1;
+    calc_human_bytes(room, bytes);
+    if (count > 1) {
+        calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
+                           fullest, bytes);
+    } else {
+        calc_output_printf(out, "There is room for %s more.\n", bytes);
+    }
+}
+
+/* ---- What it is worth ------------------------------------------------------------------------ */
+
+static void write_uniform(calc_output *out, const calc_plan_task *t,
+                          const calc_planner_layers_result *r)
+{
+    const calc_planner_layers_found *f = &r->found[0];
+    char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
+    if (!r->uniform) {
+        calc_output_text(out, "No layout whose layers are all alike fits.\n");
+    } else if (f->exec.layers.count == 0) {
+        calc_output_text(out, "No list of layers is quicker than this, whose layers are alike.\n");
+    } else {
+        double more = r->uniform_stats.total_time / f->stats.total_time - 1;
+        calc_output_printf(out, "With layers that are all alike the best takes %s, %s more: %s.\n",
+                           calc_human_seconds(r->uniform_stats.total_time, time),
+                           calc_human_percent(more, percent),
+                           words_of(&r->uniform_exec, t->app.num_blocks, words));
+    }
+}
+
+static void write_more(calc_output *out, const calc_planner_layers_result *r,
+                       const calc_planner_layers_result *more)
+{
+    char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
+    if (!more || more->count == 0) {
+        return;
+    }
+    double s = fmin(more->found[0].stats.total_time, r->found[0].stats.total_time);
+    calc_output_printf(out, "One GiB more on every processor would save %s: %s.\n",
+                       calc_human_percent(1 - s / r->found[0].stats.total_time, percent),
+                       calc_human_seconds(s, time));
+}
+
+/* Some points of the curve: its ends, the last one that fits, and others between. */
+static void write_curve(calc_output *out, const calc_plan_task *t,
+                        const calc_planner_layers_result *r)
+{
+    size_t shown = r->points < POINTS ? r->points : POINTS;
+    char time[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
+    if (r->points < 2) {
+        return;
+    }
+    calc_output_printf(out, "\nIts lists with other memory: %zu, of them\n", r->points);
+    calc_output_text(out, "     GiB        step  layers\n");
+    for (size_t i = 0; i < shown; i++) {
+        const calc_planner_layers_point *p = &r->curve[i * (r->points - 1) / (shown - 1)];
+        words_of(&p->exec, t->app.num_blocks, words);
+        bool cut = strlen(words) > LAYERS_WIDTH;
+        calc_output_printf(out, "%8.2f %11s  %.*s%s\n", p->needs_bytes / 0x1p30,
+                           calc_human_seconds(p->step_s, time), LAYERS_WIDTH, words,
+                           cut ? " ..." : "");
+    }
+}
+
+static void write_gap(calc_output *out, const calc_planner_layers_result *r)
+{
+    const calc_planner_layers_found *f = &r->found[0];
+    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
+    double gap = fmax(0, 1 - r->bound_s / f->stats.total_time);
+    calc_output_printf(out, "Planned %s, calc run says %s; ",
+                       calc_human_seconds(f->planned_s, planned),
+                       calc_human_seconds(f->stats.total_time, time));
+    calc_output_printf(out, "no list of layers is quicker by more than %s.\n",
+                       calc_human_percent(gap, percent));
+}
+
+void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
+                             const calc_planner_layers_result *r,
+                             const calc_planner_layers_result *more)
+{
+    const calc_planner_layers_found *f = &r->found[0];
+    char number[3][CALC_HUMAN_MAX];
+    calc_output_printf(out, "%s on %s: %s layouts of %s kinds, layers of %s listed\n\n",
+                       t->app_name, t->chip[0].name,
+                       calc_human_integer((double)r->layouts, number[0]),
+                       calc_human_integer((double)r->candidates, number[1]),
+                       calc_human_integer((double)r->solved, number[2]));
+    calc_output_text(out, "rank   PP  VP micros   seqs        step     MFU      GiB  layers\n");
+    for (size_t i = 0; i < r->count; i++) {
+        write_row(out, t, &r->found[i], i + 1);
+    }
+    calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");
+    write_layers(out, t, f);
+    calc_stage_stats *stage = calloc(CALC_MAX_PLACES, sizeof *stage);
+    calc_exec e = f->exec;
+    calc_resolve(&t->app, &t->chip[0].system, &e);
+    size_t count = stage ? calc_each_stage(&t->app, &t->chip[0].system, &e, CALC_COMPAT_NONE, stage,
+                                           CALC_MAX_PLACES)
+                         : 0;
+    count = count < CALC_MAX_PLACES ? count : CALC_MAX_PLACES;
+    if (count > 0) {
+        write_stages(out, t, stage, count);
+        write_binding(out, t, stage, count);
+    }
+    free(stage);
+    write_uniform(out, t, r);
+    write_more(out, r, more);
+    write_gap(out, r);
+    write_curve(out, t, r);
+}
+
+/* ---- A picture ------------------------------------------------------------------------------- */
+
+void calc_layers_plot_write(calc_output *out, const calc_plan_task *t,
+                            const calc_planner_layers_result *r)
+{
+    calc_scatter_point *point = calloc(r->points + 1, sizeof *point);
+    const calc_scatter_axis x = {"memory", false, calc_human_bytes};
+    const calc_scatter_axis y = {"step", false, calc_human_seconds};
+    if (point && r->points > 1 && calc_opt_value(t->args, CALC_PLAN_OPT_PLOT)) {
+        for (size_t i = 0; i < r->points; i++) {
+            point[i] = (calc_scatter_point){r->curve[i].needs_bytes, r->curve[i].step_s, 0};
+        }
+        const calc_paint paint = calc_paint_stdout("auto");
+        calc_output_text(out, "\nStep over the memory that a processor needs:\n");
+        calc_scatter_write(out, &paint, point, r->points, &x, &y, CALC_SCATTER_MIN_COLUMNS * 2);
+    }
+    free(point);
+}

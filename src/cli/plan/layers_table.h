@@ -1,0 +1,19 @@
+/** @file layers_table.h  What `calc plan --layers` found, for people. */
+#ifndef CALC_CLI_PLAN_LAYERS_TABLE_H
+#define CALC_CLI_PLAN_LAYERS_TABLE_H
+
+#include "cli/plan/plan_task.h"
+#include "io/output.h"
+
+/** The table of layouts; of the best its layers and stages, what binds it, and what other memory
+ *  would make of it.
+ *  @param more  what there is with a GiB more on every processor; or NULL */
+void calc_layers_table_write(calc_output *out, const calc_plan_task *task,
+                             const calc_planner_layers_result *result,
+                             const calc_planner_layers_result *more);
+
+/** --plot: step over memory. Nothing without the option. */
+void calc_layers_plot_write(calc_output *out, const calc_plan_task *task,
+                            const calc_planner_layers_result *result);
+
+#endif

@@ -1,0 +1,57 @@
+/** @file layers_case.h  A candidate made ready to be solved: the options of its layers and ends,
+ * and what it takes to get from one to the next. */
+#ifndef CALC_PLAN_LAYERS_CASE_H
+#define CALC_PLAN_LAYERS_CASE_H
+
+#include "layerwise/stage.h"
+#include "plan/layers_list.h"
+
+/** Owns its options; free with calc_layers_case_free(). */
+typedef struct calc_layers_case {
+    const calc_layers_candidate *candidate;
+    calc_layers_common common;
+    int options;
+    calc_layers_option *option;
+    bool cut; /**< there were more than can be searched */
+    int groups;
+    double switch_s[CALC_LAYERWISE_GROUPS * CALC_LAYERWISE_GROUPS];
+    /** The same where no detour is shorter, as calc_layerwise_stage asks for: no more than that. */
+    double detour_s[CALC_LAYERWISE_GROUPS * CALC_LAYERWISE_GROUPS];
+    double micro_weight; /**< a step has a slowest stage's micro-batch so often */
+} calc_layers_case;
+
+/** Whether it has options for its layers and ends. *out is to be freed in any case.
+ *  @return CALC_OK; CALC_ERR_RULE if there are none; CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_layers_case_of(const calc_planner_layers *planner,
+                                              const calc_layers_candidate *candidate,
+                                              calc_layers_case *out);
+void calc_layers_case_free(calc_layers_case *out);
+
+/** Whether a stage has the embedding, or the head. */
+static inline bool calc_layers_is_first(int stage)
+{
+    return stage == 0;
+}
+static inline bool calc_layers_is_last(const calc_layers_case *c, int stage)
+{
+    return stage == (int)c->common.stages - 1;
+}
+
+/** What a stage takes and holds beside its layers. @param ends  option of embedding and head */
+calc_layers_part calc_layers_ends_of(const calc_layers_case *c, int ends, int stage);
+
+/** What is left for layers, with all that they hold while a pass runs through them [bytes].
+ *  @param layers  whether there are any of each kind */
+double calc_layers_room_bytes(const calc_layers_case *c, int ends, int stage, const int layers[2]);
+
+/** What a layer holds on a stage. @param in_flight  calc_layers_in_flight() */
+static inline double calc_layers_bytes(const calc_layers_part *p, double in_flight)
+{
+    return p->held_bytes + in_flight * p->flight_bytes;
+}
+
+/** What a stage adds to a step where it is the one that all wait for, over micro_weight [s]:
+ *  a micro-batch, and its share of what comes at the end. @param part  sums over the stage */
+double calc_layers_weighted_s(const calc_layers_case *c, const calc_layers_part *part);
+
+#endif

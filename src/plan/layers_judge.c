@@ -1,0 +1,301 @@
+#include "plan/layers_judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan/layers_bound.h"
+#include "spec/layer_list.h"
+#include "spec/stage_list.h"
+
+/* The planner's step and calc_run()'s may be so far apart: lists that are so little slower than
+ * what was found are judged, too. */
+#define NEAR 1.005
+
+/* Room that the planner does not see is worth another look from this share of memory on. */
+#define LESS 0.002
+
+/* ---- The execution --------------------------------------------------------------------------- */
+
+/* Members that are the same everywhere are left to the execution. */
+#define LEAVE(list, base, member)                                                                  \
+    do {                                                                                           \
+        bool same = (list)->ends.member == (base)->member;                                         \
+        for (int32_t i = 0; i < (list)->count; i++) {                                              \
+            same = same && (list)->run[i].strategy.member == (base)->member;                       \
+        }                                                                                          \
+        for (int32_t i = -1; same && i < (list)->count; i++) {                                     \
+            (i < 0 ? &(list)->ends : &(list)->run[i].strategy)->member = CALC_LAYER_AS_EXEC;       \
+        }                                                                                          \
+    } while (0)
+
+static void shorten(const calc_layer_strategy *base, calc_layer_list *list)
+{
+    LEAVE(list, base, tensor_par);
+    LEAVE(list, base, context_par);
+    LEAVE(list, base, context_par_type);
+    LEAVE(list, base, expert_par);
+    LEAVE(list, base, zero_stage);
+}
+
+static bool add_run(calc_layer_list *list, const calc_layer_strategy *strategy, int blocks)
+{
+    calc_layer_run run[CALC_MAX_LAYER_RUNS + 1];
+    for (int32_t i = 0; i < list->count; i++) {
+        run[i] = list->run[i];
+    }
+    run[list->count] = (calc_layer_run){(int16_t)blocks, *strategy};
+    return calc_layer_list_pack(run, list->count + 1, list);
+}
+
+static void put_stages(const calc_layers_answer *a, calc_exec *e)
+{
+    calc_stage_run run[CALC_MAX_PLACES];
+    bool equal = true;
+    for (int i = 0; i < a->stages && i < CALC_MAX_PLACES; i++) {
+        int blocks = a->layers[i][0] + a->layers[i][1];
+        run[i] = (calc_stage_run){1, (int16_t)blocks, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+        equal = equal && blocks == run[0].blocks;
+    }
+    if (!equal &&
+        (a->stages > CALC_MAX_PLACES || !calc_stage_list_pack(run, a->stages, &e->stages))) {
+        e->layers.count = 0;
+    }
+}
+
+/* A stage's layers one by one, kind by kind. */
+typedef struct walk {
+    const calc_layers_stage *stage;
+    int pick[2], taken[2]; /* of each kind: where it is, and what has gone of it */
+} walk;
+
+/* The next layers of a kind, as many as there are of one option.
+ * @return its number */
+static int next_option(walk *w, int kind, int most, int *count)
+{
+    const calc_layerwise_pick *p = &w->stage->pick[kind][w->pick[kind]];
+    int left = p->layers - w->taken[kind];
+    *count = left < most ? left : most;
+    w->taken[kind] += *count;
+    if (*count == left) {
+        w->pick[kind]++;
+        w->taken[kind] = 0;
+    }
+    return p->option;
+}
+
+/* Layers of a chunk. @return false if the list is full */
+static bool add_chunk(const calc_layers_case *c, const int layers[2], walk *w,
+                      calc_layer_list *list)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        for (int left = layers[kind], some; left > 0; left -= some) {
+            int option = next_option(w, kind, left, &some);
+            if (!add_run(list, &c->option[option].strategy, some)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answer *a)
+{
+    calc_exec e = c->candidate->base;
+    int chunks = (int)c->common.chunks;
+    int from = 0;
+    bool room = true;
+    walk *at = calloc((size_t)a->stages, sizeof *at);
+    e.layers = (calc_layer_list){.ends = c->option[a->ends].strategy};
+    for (int place = 0; at && room && place < a->stages * chunks; place++) {
+        int stage = place % a->stages;
+        int layers[2];
+        at[stage].stage = &a->stage[stage];
+        calc_layers_split(c, from, (a->layers[stage][0] + a->layers[stage][1]) / chunks, layers);
+        room = add_chunk(c, layers, &at[stage], &e.layers);
+        from += layers[0] + layers[1];
+    }
+    if (!at || !room) {
+        e.layers.count = 0;
+    } else {
+        const calc_layer_strategy base = calc_layers_strategy_of(&e);
+        shorten(&base, &e.layers);
+        put_stages(a, &e);
+    }
+    free(at);
+    return e;
+}
+
+/* ---- calc_run() ------------------------------------------------------------------------------ */
+
+/* A candidate at work. */
+typedef struct bench {
+    const calc_planner_layers *planner;
+    const calc_layers_case *c;
+    double limit_s;
+    double *spare_bytes;     /* [stages] */
+    calc_stage_stats *stage; /* [stages] */
+    calc_exec resolved;      /* the list that is judged */
+} bench;
+
+/* What stages hold by calc_run() beyond what the planner says, to be left alone.
+ * @param times  what they lack, so often: the more the more often it was tried
+ * @return whether that is worth another round */
+static bool correct(bench *b, const calc_layers_answer *a, bool fits, int times)
+{
+    size_t stages = (size_t)a->stages;
+    double capacity_bytes = b->c->common.capacity_bytes;
+    bool any = false;
+    size_t count = calc_each_stage(b->planner->app, b->planner->system, &b->resolved,
+                                   CALC_COMPAT_NONE, b->stage, stages);
+    for (size_t i = 0; i < stages && i < count; i++) {
+        double over_bytes = b->stage[i].mem_tier1 - capacity_bytes;
+        double more_bytes = b->stage[i].mem_tier1 - a->stage[i].bytes;
+        if (over_bytes > 0) {
+            b->spare_bytes[i] += over_bytes * times;
+            any = true;
+        } else if (fits && more_bytes < -LESS * capacity_bytes) {
+            b->spare_bytes[i] = more_bytes;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static uint64_t groups_of(const calc_layers_case *c, const calc_layers_answer *a)
+{
+    uint64_t groups = 0;
+    for (int i = 0; i < a->stages; i++) {
+        for (int kind = 0; kind < 2; kind++) {
+            for (int k = 0; k < a->stage[i].picks[kind]; k++) {
+                groups |= (uint64_t)1 << c->option[a->stage[i].pick[kind][k].option].group;
+            }
+        }
+    }
+    return groups;
+}
+
+/* @return whether the list is a layout at all */
+static bool judge(bench *b, const calc_layers_answer *a, calc_planner_layers_found *f)
+{
+    const calc_planner_layers *p = b->planner;
+    calc_errors ignored = {0};
+    f->exec = b->resolved = calc_layers_exec_of(b->c, a);
+    if (f->exec.layers.count == 0) {
+        return false;
+    }
+    calc_resolve(p->app, p->system, &b->resolved);
+    if (calc_check(p->app, p->system, &b->resolved, &ignored) != CALC_OK) {
+        return false;
+    }
+    calc_run(p->app, p->system, &b->resolved, CALC_COMPAT_NONE, &f->stats);
+    return true;
+}
+
+/* The best list of what is wanted.
+ * @param least_s  lowered to what bounds it
+ * @param used     a bit for each group of the list that was judged last */
+static calc_status solve_want(bench *b, int ends, int group, double *least_s, uint64_t *used,
+                              calc_planner_layers_found *best)
+{
+    calc_status status = CALC_OK;
+    bool open = true;
+    for (size_t i = 0; i < (size_t)b->c->common.stages; i++) {
+        b->spare_bytes[i] = 0;
+    }
+    for (int round = 0; round <= CALC_LAYERS_ROUNDS && open; round++) {
+        const calc_layers_want want = {ends, group, b->spare_bytes, b->limit_s * NEAR};
+        calc_layers_answer a;
+        calc_planner_layers_found f = {.rounds = round};
+        status = calc_layers_join(b->c, &want, &a);
+        *least_s = round == 0 ? fmin(*least_s, a.bound_s) : *least_s;
+        f.planned_s = a.planned_s;
+        open = status == CALC_OK && judge(b, &a, &f);
+        bool fits = open && f.stats.verdict == CALC_VERDICT_OK;
+        if (fits && f.stats.total_time < b->limit_s) {
+            *best = f;
+            b->limit_s = f.stats.total_time;
+        }
+        if (open) {
+            *used = groups_of(b->c, &a);
+            bool full = f.stats.verdict == CALC_VERDICT_MEM1_CAPACITY;
+            /* Room that the planner did not see is asked for once. */
+            open = (full || (fits && round == 0)) && correct(b, &a, fits, round + 1);
+        }
+        calc_layers_answer_free(&a);
+    }
+    return status == CALC_ERR_NOMEM ? status : CALC_OK;
+}
+
+/* The best list with some ends. What it takes to get from a stage's layers to those of the next is
+ * not known while each is solved by itself: where they are split in several ways, lists that are
+ * split in one of them only may be better. */
+static calc_status solve_ends(bench *b, int ends, double *least_s, calc_planner_layers_found *best)
+{
+    uint64_t used = 0;
+    uint64_t ignored;
+    double other_s = INFINITY;
+    calc_status status = solve_want(b, ends, -1, least_s, &used, best);
+    bool several = b->c->common.stages > 1 && (used & (used - 1)) != 0;
+    for (int g = 0; g < b->c->groups && several && status == CALC_OK; g++) {
+        if (used >> g & 1) {
+            status = solve_want(b, ends, g, &other_s, &ignored, best);
+        }
+    }
+    return status;
+}
+
+/* ---- A candidate ----------------------------------------------------------------------------- */
+
+/* Ends, those with the least bound first. */
+typedef struct order {
+    int ends;
+    double bound_s;
+} order;
+
+static int compare(const void *a, const void *b)
+{
+    const order *x = a;
+    const order *y = b;
+    if (x->bound_s != y->bound_s) {
+        return x->bound_s < y->bound_s ? -1 : 1;
+    }
+    return x->ends - y->ends;
+}
+
+calc_status calc_layers_solve(const calc_planner_layers *planner, const calc_layers_case *c,
+                              double limit_s, calc_planner_layers_found *found)
+{
+    size_t stages = (size_t)c->common.stages;
+    order *ends = malloc((size_t)c->options * sizeof *ends);
+    bench b = {.planner = planner,
+               .c = c,
+               .limit_s = limit_s,
+               .spare_bytes = malloc(stages * sizeof *b.spare_bytes),
+               .stage = malloc(stages * sizeof *b.stage)};
+    calc_status status = ends && b.spare_bytes && b.stage ? CALC_OK : CALC_ERR_NOMEM;
+    double least_s = INFINITY;
+    int count = 0;
+    for (int i = 0; status == CALC_OK && i < c->options; i++) {
+        if (c->option[i].ends) {
+            ends[count++] = (order){i, calc_layers_bound_s(c, i)};
+        }
+    }
+    if (count > 0) {
+        qsort(ends, (size_t)count, sizeof *ends, compare);
+    }
+    *found = (calc_planner_layers_found){.stats = {.total_time = INFINITY}};
+    for (int i = 0; i < count && status == CALC_OK; i++) {
+        if (ends[i].bound_s >= b.limit_s) {
+            least_s = fmin(least_s, ends[i].bound_s);
+            break;
+        }
+        status = solve_ends(&b, ends[i].ends, &least_s, found);
+    }
+    free(ends);
+    free(b.spare_bytes);
+    free(b.stage);
+    found->bound_s = least_s;
+    found->proven = found->rounds == 0 && found->planned_s <= least_s * (1 + 1e-9);
+    bool any = isfinite(found->stats.total_time);
+    return status != CALC_OK ? status : any ? CALC_OK : CALC_ERR_RULE;
+}

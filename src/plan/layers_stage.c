@@ -1,0 +1,392 @@
+#include "plan/layers_stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan/layers_peak.h"
+
+enum {
+    ROUNDS = 10, /* of what communication leaves exposed */
+    STEPS = 40,  /* to a price of memory */
+    FRONT = 64   /* answers that are looked at */
+};
+
+/* What is bounded so closely is not looked at again, in shares of a time. */
+#define CLOSE 1e-5
+
+/* How much of the time of communication is taken for what is longer than the passes it hides
+ * behind: of gradients, and of weights. */
+typedef struct shares {
+    double reduce, gather;
+} shares;
+
+/* A question in terms of src/layerwise. */
+typedef struct problem {
+    const calc_layers_case *c;
+    const calc_layers_ask *ask;
+    double in_flight, room_bytes;
+    calc_layers_peak ends;  /* what these need by themselves */
+    calc_layers_part fixed; /* ends and messages */
+    int numbers[2];         /* options of a kind */
+    int number[2][CALC_LAYERWISE_OPTIONS];
+    int levels;
+    calc_layers_peak level[CALC_LAYERS_LEVELS];
+    /* At a level. */
+    int kinds, of_kind[2];
+    int original[2][CALC_LAYERWISE_OPTIONS];
+    calc_layerwise_option option[2][CALC_LAYERWISE_OPTIONS];
+    calc_layerwise_stage stage;
+} problem;
+
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem *p)
+{
+    p->c = c;
+    p->ask = ask;
+    p->in_flight = calc_layers_in_flight(&c->common, ask->stage);
+    p->room_bytes =
+        calc_layers_room_bytes(c, ask->ends, ask->stage, ask->layers) - ask->spare_bytes;
+    p->fixed = calc_layers_ends_of(c, ask->ends, ask->stage);
+    p->ends = (calc_layers_peak){p->fixed.working_bytes, p->fixed.passing_bytes};
+    calc_layers_peak peak[2 * CALC_LAYERWISE_OPTIONS];
+    int peaks = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        p->numbers[kind] = 0;
+        for (int i = 0; i < c->options && ask->layers[kind] > 0; i++) {
+            const calc_layers_option *o = &c->option[i];
+            if (o->layers[kind] && (ask->group < 0 || o->group == ask->group)) {
+                p->number[kind][p->numbers[kind]++] = i;
+                peak[peaks++] = calc_layers_peak_of(p->ends, &o->part[kind]);
+            }
+        }
+    }
+    p->levels = calc_layers_levels(peak, peaks, p->level);
+}
+
+/* What a layer adds to the weighted time of its stage. */
+static double cost_s(const calc_layers_case *c, const calc_layers_part *x, shares of)
+{
+    const calc_layers_common *m = &c->common;
+    double reduce_s = calc_layers_exposed_line_s(m, x->reduce_s, x->reduce_room_s, of.reduce);
+    double gather_s = calc_layers_exposed_line_s(m, x->gather_s, x->gather_room_s, of.gather);
+    return x->micro_s + (reduce_s + gather_s + x->optimizer_s) / c->micro_weight;
+}
+
+static void set_problem(problem *p, int number, shares of)
+{
+    const calc_layers_peak at = p->level[number];
+    const calc_layers_case *c = p->c;
+    bool embedding = calc_layers_is_first(p->ask->stage);
+    bool head = calc_layers_is_last(c, p->ask->stage);
+    int group = c->option[p->ask->ends].group;
+    p->stage =
+        (calc_layerwise_stage){.groups = c->groups,
+                               .switch_s = c->groups > 1 ? c->detour_s : NULL,
+                               .budget_bytes = p->room_bytes - at.working_bytes - at.passing_bytes,
+                               .before = embedding ? 1 + group : 0,
+                               .behind = head ? 1 + group : 0};
+    for (int kind = 0; kind < 2; kind++) {
+        int count = 0;
+        for (int i = 0; i < p->numbers[kind]; i++) {
+            const calc_layers_option *o = &c->option[p->number[kind][i]];
+            const calc_layers_part *x = &o->part[kind];
+            if (calc_layers_is_below(calc_layers_peak_of(p->ends, x), at)) {
+                p->option[kind][count] = (calc_layerwise_option){
+                    cost_s(c, x, of), 0, calc_layers_bytes(x, p->in_flight), o->group};
+                p->original[kind][count++] = p->number[kind][i];
+            }
+        }
+        if (p->ask->layers[kind] > 0) {
+            p->of_kind[p->stage.kinds] = kind;
+            p->stage.kind[p->stage.kinds++] =
+                (calc_layerwise_kind){p->ask->layers[kind], count, p->option[kind]};
+        }
+    }
+}
+
+static bool has_options(const problem *p)
+{
+    for (int i = 0; i < p->stage.kinds; i++) {
+        if (p->stage.kind[i].options == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What layers at a level take at least, where options may be mixed in any shares: for a price of
+ * memory each has the cheapest, and the best price bounds them best. INFINITY: they do not fit. */
+static double relaxed_s(const problem *p)
+{
+    const calc_layerwise_stage *s = &p->stage;
+    double least_s = -INFINITY;
+    double low = 0;
+    double high = -1; /* not known */
+    double price = 0;
+    for (int step = 0; step < STEPS; step++) {
+        double sum_s = 0;
+        double bytes = 0;
+        for (int k = 0; k < s->kinds; k++) {
+            const calc_layerwise_option *o = s->kind[k].option;
+            int best = 0;
+            for (int i = 1; i < s->kind[k].options; i++) {
+                double a = o[i].micro_s + price * o[i].bytes;
+                double b = o[best].micro_s + price * o[best].bytes;
+                best = a < b || (a == b && o[i].bytes < o[best].bytes) ? i : best;
+            }
+            sum_s += s->kind[k].layers * (o[best].micro_s + price * o[best].bytes);
+            bytes += s->kind[k].layers * o[best].bytes;
+        }
+        bool fits = bytes <= s->budget_bytes;
+        least_s = fmax(least_s, sum_s - price * s->budget_bytes);
+        if (fits && price == 0) {
+            break;
+        }
+        if (fits) {
+            high = price;
+        } else {
+            low = price;
+        }
+        /* A price at which nothing but the least memory counts. */
+        double most = 1e6 * sum_s / fmax(1, bytes);
+        if (high < 0 && price > most) {
+            return INFINITY;
+        }
+        price = high >= 0 ? (low + high) / 2 : price > 0 ? 8 * price : sum_s / fmax(1, bytes) / 8;
+    }
+    return least_s;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* Switches along the layers of an answer, with those to and from the ends. */
+static double switches_s(const problem *p, const calc_layers_stage *s)
+{
+    const calc_layers_case *c = p->c;
+    int at = p->stage.before - 1;
+    double sum = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int i = 0; i < s->picks[kind]; i++) {
+            int group = c->option[s->pick[kind][i].option].group;
+            sum += at >= 0 ? c->switch_s[at * c->groups + group] : 0;
+            at = group;
+        }
+    }
+    return sum +
+           (p->stage.behind > 0 && at >= 0 ? c->switch_s[at * c->groups + p->stage.behind - 1] : 0);
+}
+
+/* Of layers that are split alike those that recompute come first, which frameworks can say. */
+static void put_recomputing_first(const calc_layers_case *c, calc_layerwise_pick *pick, int picks)
+{
+    for (int i = 1; i < picks; i++) {
+        const calc_layerwise_pick x = pick[i];
+        const calc_layers_option *o = &c->option[x.option];
+        int at = i;
+        while (at > 0 && c->option[pick[at - 1].option].group == o->group &&
+               c->option[pick[at - 1].option].strategy.recompute < o->strategy.recompute) {
+            pick[at] = pick[at - 1];
+            at--;
+        }
+        pick[at] = x;
+    }
+}
+
+static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point *point)
+{
+    calc_layers_stage s = {.fits = true, .sum = p->fixed};
+    for (int k = 0; k < p->stage.kinds; k++) {
+        int kind = p->of_kind[k];
+        s.picks[kind] = point->picks[k];
+        for (int i = 0; i < point->picks[k]; i++) {
+            int option = p->original[kind][point->pick[k][i].option];
+            const calc_layers_part *x = &p->c->option[option].part[kind];
+            s.pick[kind][i] = (calc_layerwise_pick){(int16_t)option, point->pick[k][i].layers};
+            calc_layers_part_add(&s.sum, x, point->pick[k][i].layers);
+        }
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        put_recomputing_first(p->c, s.pick[kind], s.picks[kind]);
+    }
+    double between_s = switches_s(p, &s);
+    s.sum.micro_s += between_s;
+    s.sum.fw_s += between_s / 2;
+    s.bytes = p->c->common.capacity_bytes - p->ask->spare_bytes - p->room_bytes + point->bytes +
+              s.sum.working_bytes + s.sum.passing_bytes;
+    s.weighted_s = calc_layers_weighted_s(p->c, &s.sum);
+    return s;
+}
+
+/* The next share to ask for: with all of what an answer is not, then between the two. Nothing where
+ * the answer is what was asked for.
+ * @param low, high  shares between which it is known to be; -1, 2: not known */
+static bool narrow(bool longer, double *low, double *high, double *share)
+{
+    bool right = longer ? *share >= 1 : *share <= 0;
+    *low = longer ? fmax(*low, *share) : *low;
+    *high = longer ? *high : fmin(*high, *share);
+    *share = *high > 1 ? 1 : *low < 0 ? 0 : (*low + *high) / 2;
+    return !right;
+}
+
+static void take(const problem *p, const calc_layerwise_point *point, calc_layers_stage *best)
+{
+    calc_layers_stage s = answer_of(p, point);
+    if (s.weighted_s < best->weighted_s) {
+        s.least_s = best->least_s;
+        *best = s;
+    }
+}
+
+/* All answers than which none is as short by both lines of gradients, those of weights being as
+ * they are: one of them is the best.
+ * @return a time that none is below; -INFINITY: not known */
+static double try_front(problem *p, int level, double gather, calc_layers_stage *best)
+{
+    const shares hidden = {0, gather};
+    const shares longer = {1, gather};
+    double fixed_s[2] = {cost_s(p->c, &p->fixed, hidden), cost_s(p->c, &p->fixed, longer)};
+    double least_s = INFINITY;
+    calc_layerwise_front front;
+    set_problem(p, level, hidden);
+    for (int k = 0; k < p->stage.kinds; k++) {
+        for (int i = 0; i < p->stage.kind[k].options; i++) {
+            int kind = p->of_kind[k];
+            const calc_layers_part *x = &p->c->option[p->original[kind][i]].part[kind];
+            p->option[kind][i].sync_s = fmax(0, cost_s(p->c, x, longer));
+        }
+    }
+    if (!calc_layerwise_front_of(&p->stage, FRONT, &front)) {
+        return -INFINITY;
+    }
+    for (size_t i = 0; i < front.count; i++) {
+        const calc_layerwise_point *x = &front.point[i];
+        least_s = fmin(least_s, fmax(x->micro_s + fixed_s[0], x->sync_s + fixed_s[1]));
+        take(p, x, best);
+    }
+    free(front.point);
+    return front.proven ? least_s : -INFINITY;
+}
+
+/* The best at a level. Every mean of the lines below what communication exposes bounds the time,
+ * and the best of a mean that is right for it is the best. */
+static void solve(problem *p, int level, calc_layers_stage *best)
+{
+    double low[2] = {-1, -1};
+    double high[2] = {2, 2};
+    double least_s = -INFINITY;
+    calc_layerwise_point point;
+    shares of = {0, 0};
+    bool open = true;
+    for (int round = 0; round < ROUNDS && open; round++) {
+        set_problem(p, level, of);
+        if (!has_options(p) || !(p->stage.budget_bytes >= 0) ||
+            !calc_layerwise_best(&p->stage, 1, 0, &point)) {
+            return;
+        }
+        calc_layers_stage s = answer_of(p, &point);
+        least_s = fmax(least_s, point.micro_s + cost_s(p->c, &p->fixed, of));
+        take(p, &point, best);
+        bool reduces = calc_layers_is_longer(&p->c->common, s.sum.reduce_s, s.sum.reduce_room_s);
+        bool gathers = calc_layers_is_longer(&p->c->common, s.sum.gather_s, s.sum.gather_room_s);
+        open = narrow(reduces, &low[0], &high[0], &of.reduce);
+        open = narrow(gathers, &low[1], &high[1], &of.gather) || open;
+    }
+    if (open && least_s < best->weighted_s * (1 - CLOSE)) {
+        least_s = fmax(least_s, try_front(p, level, of.gather > 0.5, best));
+    }
+    best->least_s = fmin(best->least_s, least_s);
+}
+
+static const calc_layers_stage none = {.weighted_s = INFINITY, .least_s = INFINITY};
+
+/* A level with what bounds it. */
+typedef struct order {
+    int level;
+    double least_s;
+} order;
+
+static int compare_order(const void *a, const void *b)
+{
+    const order *x = a;
+    const order *y = b;
+    if (x->least_s != y->least_s) {
+        return x->least_s < y->least_s ? -1 : 1;
+    }
+    return x->level - y->level;
+}
+
+void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *ask,
+                            calc_layers_stage *out)
+{
+    problem p;
+    order by_bound[CALC_LAYERS_LEVELS];
+    *out = none;
+    begin(c, ask, &p);
+    double fixed_s = cost_s(c, &p.fixed, (shares){0, 0});
+    for (int level = 0; level < p.levels; level++) {
+        set_problem(&p, level, (shares){0, 0});
+        bool may = has_options(&p) && p.stage.budget_bytes >= 0;
+        by_bound[level] = (order){level, may ? relaxed_s(&p) + fixed_s : INFINITY};
+    }
+    qsort(by_bound, (size_t)p.levels, sizeof *by_bound, compare_order);
+    for (int i = 0; i < p.levels && by_bound[i].least_s < INFINITY; i++) {
+        double limit_s = fmin(out->weighted_s, ask->limit_s);
+        if (by_bound[i].least_s >= limit_s) {
+            out->least_s = fmin(out->least_s, by_bound[i].least_s);
+            break;
+        }
+        solve(&p, by_bound[i].level, out);
+    }
+}
+
+/* ---- Over memory ----------------------------------------------------------------------------- */
+
+static int compare_bytes(const void *a, const void *b)
+{
+    const calc_layers_stage *x = a;
+    const calc_layers_stage *y = b;
+    if (x->bytes != y->bytes) {
+        return x->bytes < y->bytes ? -1 : 1;
+    }
+    return (x->weighted_s > y->weighted_s) - (x->weighted_s < y->weighted_s);
+}
+
+/* Only those stay than which none that holds less is as quick. */
+static size_t best_of(calc_layers_stage *list, size_t count)
+{
+    size_t kept = 0;
+    qsort(list, count, sizeof *list, compare_bytes);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || list[i].weighted_s < list[kept - 1].weighted_s) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *ask, size_t most,
+                             calc_layers_stage **out, size_t *count)
+{
+    problem p;
+    begin(c, ask, &p);
+    *count = 0;
+    *out = malloc((size_t)p.levels * most * sizeof **out);
+    for (int level = 0; level < p.levels && *out; level++) {
+        calc_layerwise_front front = {0};
+        set_problem(&p, level, (shares){0, 0});
+        if (!has_options(&p) || p.stage.budget_bytes < 0) {
+            continue;
+        }
+        if (!calc_layerwise_curve_of(&p.stage, 1, 0, most, &front)) {
+            return false;
+        }
+        for (size_t i = 0; i < front.count; i++) {
+            (*out)[(*count)++] = answer_of(&p, &front.point[i]);
+        }
+        free(front.point);
+    }
+    *count = *out ? best_of(*out, *count) : 0;
+    return *out != NULL;
+}

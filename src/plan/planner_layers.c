@@ -1,0 +1,267 @@
+#include "plan/planner_layers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "parallel.h"
+#include "plan/layers_bound.h"
+#include "plan/layers_curve.h"
+#include "plan/layers_judge.h"
+
+enum { BATCH = 8 /* candidates between two looks at what was found; whatever the threads */ };
+
+typedef struct search {
+    const calc_planner_layers *planner;
+    calc_planner_layers_result *out;
+    double start_s; /* of the clock */
+    calc_layers_list list;
+    calc_layers_case *ready; /* of each candidate */
+    calc_status *status;     /* whether it is */
+    size_t *order;           /* of candidates: from the least bound on */
+    /* Of a batch. */
+    const size_t *batch;
+    double limit_s;
+    struct {
+        calc_status status;
+        calc_planner_layers_found found;
+    } done[BATCH];
+} search;
+
+/* ---- Candidates ------------------------------------------------------------------------------ */
+
+static void make_ready(void *context, size_t i)
+{
+    search *s = context;
+    calc_layers_candidate *c = &s->list.candidate[i];
+    s->status[i] = calc_layers_case_of(s->planner, c, &s->ready[i]);
+    c->bound_s = s->status[i] == CALC_OK ? calc_layers_bound_s(&s->ready[i], -1) : INFINITY;
+}
+
+static calc_status make_all_ready(search *s)
+{
+    size_t count = s->list.count;
+    s->ready = calloc(count + 1, sizeof *s->ready);
+    s->status = calloc(count + 1, sizeof *s->status);
+    s->order = malloc((count + 1) * sizeof *s->order);
+    if (!s->ready || !s->status || !s->order) {
+        return CALC_ERR_NOMEM;
+    }
+    calc_parallel_for(s->planner->threads, count, make_ready, s);
+    for (size_t i = 0; i < count; i++) {
+        if (s->status[i] == CALC_ERR_NOMEM) {
+            return CALC_ERR_NOMEM;
+        }
+        size_t at = i;
+        for (; at > 0 && s->list.candidate[i].bound_s < s->list.candidate[s->order[at - 1]].bound_s;
+             at--) {
+            s->order[at] = s->order[at - 1];
+        }
+        s->order[at] = i;
+    }
+    return CALC_OK;
+}
+
+/* ---- What was found -------------------------------------------------------------------------- */
+
+/* The worst that would still be listed. */
+static double limit_of(const search *s)
+{
+    const calc_planner_layers_result *r = s->out;
+    return r->count < s->planner->top ? INFINITY : r->found[r->count - 1].stats.total_time;
+}
+
+static bool is_less(const calc_stats *a, const calc_stats *b)
+{
+    return a->total_time < b->total_time || (a->total_time == b->total_time &&
+                                             a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
+}
+
+/* Shorter steps first; of equals the one with less memory, then the one that came first. Of a
+ * candidate one stays. */
+static void take(search *s, const calc_planner_layers_found *f)
+{
+    calc_planner_layers_result *r = s->out;
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->found[i].candidate == f->candidate) {
+            if (!is_less(&f->stats, &r->found[i].stats)) {
+                r->found[i].bound_s = f->bound_s;
+                return;
+            }
+            memmove(&r->found[i], &r->found[i + 1], (r->count - i - 1) * sizeof *r->found);
+            r->count--;
+            break;
+        }
+    }
+    size_t at = r->count;
+    while (at > 0 && is_less(&f->stats, &r->found[at - 1].stats)) {
+        at--;
+    }
+    if (at == s->planner->top) {
+        return;
+    }
+    r->count += r->count < s->planner->top;
+    memmove(&r->found[at + 1], &r->found[at], (r->count - at - 1) * sizeof *r->found);
+    r->found[at] = *f;
+}
+
+/* Layouts as a sweep finds them: nothing that is planned is slower. */
+static void take_uniform(search *s)
+{
+    calc_planner_layers_result *r = s->out;
+    for (size_t i = 0; i < s->list.count; i++) {
+        const calc_layers_candidate *c = &s->list.candidate[i];
+        calc_planner_layers_found f = {.exec = c->uniform,
+                                       .planned_s = c->uniform_s,
+                                       .bound_s = fmin(c->bound_s, c->uniform_s),
+                                       .candidate = i};
+        if (!isfinite(c->uniform_s)) {
+            continue;
+        }
+        calc_run(s->planner->app, s->planner->system, &f.exec, CALC_COMPAT_NONE, &f.stats);
+        take(s, &f);
+    }
+    r->uniform = r->count > 0;
+    if (r->uniform) {
+        r->uniform_exec = r->found[0].exec;
+        r->uniform_stats = r->found[0].stats;
+    }
+}
+
+/* ---- The search ------------------------------------------------------------------------------ */
+
+static void solve(void *context, size_t i)
+{
+    search *s = context;
+    size_t candidate = s->batch[i];
+    double uniform_s = s->list.candidate[candidate].uniform_s;
+    s->done[i].status = calc_layers_solve(s->planner, &s->ready[candidate],
+                                          fmin(s->limit_s, uniform_s), &s->done[i].found);
+    s->done[i].found.candidate = candidate;
+}
+
+/* What was found of a candidate before is bounded by what was learnt since. */
+static void know_bound(calc_planner_layers_result *r, const calc_planner_layers_found *f)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        calc_planner_layers_found *g = &r->found[i];
+        if (g->candidate == f->candidate) {
+            g->bound_s = fmin(f->bound_s, g->stats.total_time);
+        }
+    }
+}
+
+static double bound_at(const search *s, size_t next)
+{
+    return next < s->list.count ? s->list.candidate[s->order[next]].bound_s : INFINITY;
+}
+
+static bool is_stopped(const search *s, size_t next)
+{
+    const calc_planner_layers *p = s->planner;
+    const calc_planner_layers_result *r = s->out;
+    calc_planner_progress now = {s->list.count, r->solved,
+                                 r->count > 0 ? r->found[0].stats.total_time : INFINITY,
+                                 bound_at(s, next)};
+    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - s->start_s > p->time_limit_s;
+    return late || (p->progress && p->progress(p->context, &now));
+}
+
+static calc_status solve_batch(search *s, size_t next, size_t count)
+{
+    calc_planner_layers_result *r = s->out;
+    s->limit_s = limit_of(s);
+    s->batch = s->order + next;
+    calc_parallel_for(s->planner->threads, count, solve, s);
+    for (size_t i = 0; i < count; i++) {
+        calc_planner_layers_found *f = &s->done[i].found;
+        r->solved++;
+        r->bound_s = fmin(r->bound_s, f->bound_s);
+        if (s->done[i].status == CALC_ERR_NOMEM) {
+            return CALC_ERR_NOMEM;
+        }
+        if (s->done[i].status == CALC_OK) {
+            take(s, f);
+        }
+        know_bound(r, f);
+    }
+    return CALC_OK;
+}
+
+static calc_status solve_all(search *s)
+{
+    calc_planner_layers_result *r = s->out;
+    calc_status status = CALC_OK;
+    size_t next = 0;
+    r->bound_s = INFINITY;
+    while (next < s->list.count && bound_at(s, next) < limit_of(s) && status == CALC_OK) {
+        if (is_stopped(s, next)) {
+            r->bound_s = fmin(r->bound_s, bound_at(s, next));
+            return CALC_OK;
+        }
+        size_t left = s->list.count - next;
+        size_t count = left < BATCH ? left : BATCH;
+        status = solve_batch(s, next, count);
+        next += count;
+    }
+    r->complete = true;
+    r->bound_s = fmin(r->bound_s, bound_at(s, next));
+    return status;
+}
+
+static void free_search(search *s)
+{
+    for (size_t i = 0; s->ready && i < s->list.count; i++) {
+        calc_layers_case_free(&s->ready[i]);
+    }
+    free(s->ready);
+    free(s->status);
+    free(s->order);
+    calc_layers_list_free(&s->list);
+    free(s);
+}
+
+calc_status calc_planner_layers_run(const calc_planner_layers *planner,
+                                    calc_planner_layers_result *out, calc_errors *errors)
+{
+    search *s = calloc(1, sizeof *s);
+    *out = (calc_planner_layers_result){.found = calloc(planner->top + 1, sizeof *out->found)};
+    calc_status status = s && out->found ? CALC_OK : CALC_ERR_NOMEM;
+    if (status == CALC_OK) {
+        s->planner = planner;
+        s->out = out;
+        s->start_s = calc_parallel_now_s();
+        status = calc_layers_list_make(planner, &s->list);
+    }
+    if (status == CALC_OK) {
+        status = make_all_ready(s);
+    }
+    if (status == CALC_OK) {
+        out->layouts = s->list.layouts;
+        out->candidates = s->list.count;
+        out->needs_bytes = s->list.needs_bytes;
+        out->has_bytes = s->list.has_bytes;
+        out->lacking = s->list.lacking;
+        take_uniform(s);
+        status = solve_all(s);
+    }
+    if (status == CALC_OK && planner->curve && out->count > 0) {
+        const calc_planner_layers_found *best = &out->found[0];
+        if (s->status[best->candidate] == CALC_OK) {
+            status = calc_layers_curve_of(planner, &s->ready[best->candidate], &best->exec,
+                                          &out->curve, &out->points);
+        }
+    }
+    if (s) {
+        free_search(s);
+    }
+    return calc_errors_status(errors, status);
+}
+
+void calc_planner_layers_result_free(calc_planner_layers_result *result)
+{
+    free(result->found);
+    free(result->curve);
+    *result = (calc_planner_layers_result){0};
+}
