@@ -193,7 +193,7 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
     if (shared && strstr(training, word)) {
         return CALC_OK;
     }
-    char what[64];
+    char what[80];
     snprintf(what, sizeof what, "argument of %s", block);
     names_of(block, names);
     return unknown(r, s, what, key, names);
