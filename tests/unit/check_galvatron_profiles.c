@@ -43,21 +43,39 @@ static const char *words(const calc_error *e)
     return line;
 }
 
-/* What reading a text says: "" or the first error. */
+static calc_errors reported;
+
+static calc_galvatron_reading reading_of(const calc_galvatron_request *request, const char *text)
+{
+    reported = (calc_errors){0};
+    memset(&out, 0, sizeof out);
+    return (calc_galvatron_reading){.request = request,
+                                    .out = &out,
+                                    .name = "f.json",
+                                    .text = text,
+                                    .length = strlen(text),
+                                    .errors = &reported};
+}
+
+/* What was said: "" or the first error. */
+static const char *complaint(calc_status status)
+{
+    ck_assert_int_eq(status, calc_errors_first(&reported));
+    return reported.count ? words(&reported.item[0]) : "";
+}
+
 static const char *say(reader read, const calc_galvatron_request *request, const char *text)
 {
-    static calc_errors errors;
-    errors = (calc_errors){0};
-    memset(&out, 0, sizeof out);
-    const calc_galvatron_reading reading = {.request = request,
-                                            .out = &out,
-                                            .name = "f.json",
-                                            .text = text,
-                                            .length = strlen(text),
-                                            .errors = &errors};
-    calc_status status = read(&reading);
-    ck_assert_int_eq(status, calc_errors_first(&errors));
-    return errors.count ? words(&errors.item[0]) : "";
+    const calc_galvatron_reading reading = reading_of(request, text);
+    return complaint(read(&reading));
+}
+
+/* A file as a search reads it, with what it says of units. */
+static const char *say_file(calc_galvatron_file file, const calc_galvatron_request *request,
+                            const char *text)
+{
+    const calc_galvatron_reading reading = reading_of(request, text);
+    return complaint(calc_galvatron_read(&reading, file));
 }
 
 /* ---- Computation ----------------------------------------------------------------------------- */
@@ -426,24 +444,6 @@ START_TEST(missing_files_and_odd_machines_are_errors)
     galvatron_close(&c);
 }
 END_TEST
-
-/* A file as a search reads it, with what it says of units. */
-static const char *say_file(calc_galvatron_file file, const calc_galvatron_request *request,
-                            const char *text)
-{
-    static calc_errors errors;
-    errors = (calc_errors){0};
-    memset(&out, 0, sizeof out);
-    const calc_galvatron_reading reading = {.request = request,
-                                            .out = &out,
-                                            .name = "f.json",
-                                            .text = text,
-                                            .length = strlen(text),
-                                            .errors = &errors};
-    calc_status status = calc_galvatron_read(&reading, file);
-    ck_assert_int_eq(status, calc_errors_first(&errors));
-    return errors.count ? words(&errors.item[0]) : "";
-}
 
 START_TEST(numbers_in_other_units_are_errors)
 {
