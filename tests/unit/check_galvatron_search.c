@@ -1,4 +1,5 @@
 /* Galvatron's search beside what upstream answered, and beside itself with more memory. */
+#include "base/rng.h"
 #include "galvatron/posed.h"
 #include "galvatron_search_case.h"
 
@@ -147,8 +148,11 @@ START_TEST(more_memory_is_never_worse_but_for_upstream)
     ck_assert_double_gt(other.best.step_s, found.best.step_s * 1.09);
     c.request.compat = false;
     double before_s = INFINITY;
-    for (int i = 0; i < 120; i++) {
-        c.request.memory_constraint = 10 + 0.37 * i;
+    calc_rng rng;
+    calc_rng_init(&rng, 14, 0);
+    c.request.memory_constraint = 10;
+    for (int i = 0; i < 1000; i++) {
+        c.request.memory_constraint += 0.09 * calc_rng_real(&rng);
         search(&found);
         if (found.best.feasible) {
             ck_assert_double_le(found.best.step_s, before_s * (1 + 1e-9));
