@@ -1,6 +1,6 @@
 #include "galvatron/reading.h"
 
-#include "galvatron/least_squares.h"
+#include "galvatron/marquardt.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 void calc_galvatron_collective_fit(calc_galvatron_collective *collective)
 {
     double terms[2];
-    calc_galvatron_polynomial(collective->mb, collective->ms, (size_t)collective->count, 1, terms);
+    calc_galvatron_fit(collective->mb, collective->ms, (size_t)collective->count, 1, terms);
     collective->line =
         (calc_galvatron_line){.slope = terms[1], .offset = terms[0], .least = INFINITY};
     for (int i = 0; i < collective->count; i++) {

@@ -3,7 +3,7 @@
 #include "base/buffer.h"
 #include "galvatron/cost_terms.h"
 #include "galvatron/key.h"
-#include "galvatron/least_squares.h"
+#include "galvatron/marquardt.h"
 #include "io/json_numbers.h"
 
 #include <inttypes.h>
@@ -185,7 +185,7 @@ static calc_status use_batch(const compute_subject *s, double *x, double *y,
     double line[2];
     out->batch = true;
     out->line = range_of(x, count);
-    calc_galvatron_polynomial(x, y, count, 1, line);
+    calc_galvatron_fit(x, y, count, 1, line);
     out->line.offset = line[0];
     out->line.slope = line[1];
     calc_galvatron_needs needs = calc_galvatron_needs_of(request);
@@ -218,8 +218,9 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
             count, s->name, degree + 1, degree == 1 ? "line" : "parabola");
     }
     calc_galvatron_line range = range_of(x, count);
-    calc_galvatron_polynomial(x, y, count, degree, terms);
-    *out = (calc_galvatron_compute){.line = {.offset = (terms[2] * at + terms[1]) * at + terms[0]}};
+    calc_galvatron_fit(x, y, count, degree, terms);
+    *out =
+        (calc_galvatron_compute){.line = {.offset = terms[2] * at * at + terms[1] * at + terms[0]}};
     if (s->type == OTHER ? out->line.offset < 0 : out->line.offset <= 0) {
         return not_positive(s, out->line.offset, 1);
     }

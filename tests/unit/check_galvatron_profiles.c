@@ -139,11 +139,12 @@ START_TEST(a_line_over_batches_needs_eight_and_is_positive)
     ck_assert_str_eq(
         say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 8, 3, 0.5)), "");
     ck_assert(out.layer[0].batch);
-    ck_assert_double_eq_tol(out.layer[0].line.slope, 3, 1e-13);
-    ck_assert_double_eq_tol(out.layer[0].line.offset, 0.5, 1e-13);
+    /* The method ends near the least squares (marquardt.h). */
+    ck_assert_double_eq_tol(out.layer[0].line.slope, 3, 1e-8);
+    ck_assert_double_eq_tol(out.layer[0].line.offset, 0.5, 1e-8);
     ck_assert_double_eq(out.layer[0].line.least, 1);
     ck_assert_double_eq(out.layer[0].line.most, 8);
-    ck_assert_double_eq_tol(out.other.line.slope, 1, 1e-13);
+    ck_assert_double_eq_tol(out.other.line.slope, 1, 1e-8);
     ck_assert_str_eq(
         say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 7, 3, 0.5)),
         "f.json: 7 of layertype_other_bsz<B>_seq64, expected at least 8: time_profile_mode batch "
@@ -364,7 +365,7 @@ static const char *const cases[] = {"01_llama2-7b_1x8_36G_bsz16", "04_llama2-7b_
                                     "06_fixture_seq8192_1x8_36G_bsz64_chunk32",
                                     "17_t5-3B_twolayertypes_1x8_12G_bsz64"};
 
-START_TEST(collectives_are_fitted_as_the_engine_does)
+START_TEST(collectives_are_fitted_as_the_engine_does_to_the_bit)
 {
     galvatron_case c;
     char path[256];
@@ -384,9 +385,8 @@ START_TEST(collectives_are_fitted_as_the_engine_does)
                 continue; /* not searched; of another file */
             }
             const calc_galvatron_line *line = &all[atoi(size) / 2].line;
-            double slope = json_number_value(json_array_get(fits, 0));
-            ck_assert_double_eq_tol(line->slope, slope, 1e-8 * slope);
-            ck_assert_double_eq_tol(line->offset, json_number_value(json_array_get(fits, 1)), 1e-8);
+            ck_assert_double_eq(line->slope, json_number_value(json_array_get(fits, 0)));
+            ck_assert_double_eq(line->offset, json_number_value(json_array_get(fits, 1)));
         }
     }
     json_decref(result);
@@ -649,7 +649,7 @@ int main(void)
     tcase_add_test(tc, bandwidths_tell_neighbours_from_strides_if_the_file_does);
     tcase_add_test(tc, overlap_never_makes_faster);
     tcase_add_test(tc, collectives_have_tables_and_lines);
-    tcase_add_loop_test(tc, collectives_are_fitted_as_the_engine_does, 0, 4);
+    tcase_add_loop_test(tc, collectives_are_fitted_as_the_engine_does_to_the_bit, 0, 4);
     tcase_add_test(tc, missing_times_of_collectives_follow_from_bandwidths);
     tcase_add_test(tc, missing_files_and_odd_machines_are_errors);
     tcase_add_test(tc, numbers_in_other_units_are_errors);

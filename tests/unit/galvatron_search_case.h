@@ -43,46 +43,6 @@ static inline void galvatron_search_open(galvatron_case *c, const char *name)
     galvatron_load(c);
 }
 
-/* Upstream's fits instead of ours: they differ by 1e-11, which is more than what equal answers
- * differ by. */
-static inline void galvatron_take_fit(calc_galvatron_compute *compute, const json_t *fit)
-{
-    if (json_is_array(fit)) {
-        compute->line.slope = json_number_value(json_array_get(fit, 0));
-        compute->line.offset = json_number_value(json_array_get(fit, 1));
-    } else {
-        compute->line.offset = json_number_value(fit);
-    }
-}
-
-static inline void galvatron_take_lines(calc_galvatron_collective *collective, const json_t *fits)
-{
-    for (int i = 1; i < 4; i++) {
-        char ranks[16];
-        snprintf(ranks, sizeof ranks, "%d", 1 << i);
-        const json_t *fit = json_object_get(fits, ranks);
-        if (fit) {
-            collective[i].line.slope = json_number_value(json_array_get(fit, 0));
-            collective[i].line.offset = json_number_value(json_array_get(fit, 1));
-        }
-    }
-}
-
-static inline void galvatron_take_fits(galvatron_case *c, const json_t *result)
-{
-    for (int type = 0; type < c->request.types; type++) {
-        galvatron_take_fit(
-            &c->profiles.layer[type],
-            json_array_get(json_object_get(result, "fitted_layer_forward_time"), (size_t)type));
-    }
-    galvatron_take_fit(&c->profiles.other,
-                       json_array_get(json_object_get(result, "fitted_other_forward_time"), 0));
-    const json_t *lines = json_object_get(result, "sp_fit");
-    galvatron_take_lines(c->profiles.all_gather,
-                         json_object_get(lines, "allgather(=allreduce*0.5)"));
-    galvatron_take_lines(c->profiles.all_to_all, json_object_get(lines, "all2all"));
-}
-
 /* As upstream prints them: pp-tpsp[*]-dp[f][-c][-sp]; `*` and `f` of more than one rank. */
 static inline void galvatron_words(const calc_galvatron_strategy *s, char *text, size_t size)
 {

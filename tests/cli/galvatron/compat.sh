@@ -8,6 +8,6 @@ for folder in "$ROOT"/tests/galvatron/[0-9]*; do
         continue
     fi
     ours="out/$(basename "$theirs")"
-    sed -e '/"vocab_sdp"/d' -e '/"embed_sdp"/s/,$//' "$ours" | cmp -s - "$theirs" && echo "$name: equal" || sed -n "s|^step|$name: other layers, step|p" said
+    sed -e '/"vocab_sdp"/d' -e '/"embed_sdp"/s/,$//' "$ours" | cmp -s - "$theirs" && echo "$name: equal" || echo "$name: other"
     rm -r out
 done
