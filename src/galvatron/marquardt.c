@@ -140,7 +140,7 @@ static void factor(fitter *s)
 /* The residuals by the same reflections; R is then where they were. */
 static void turn(fitter *s)
 {
-    double f[POINTS];
+    double f[POINTS] = {0};
     memcpy(f, s->f, s->count * sizeof *f);
     for (int j = 0; j < s->terms; j++) {
         double sum = 0;

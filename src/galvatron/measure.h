@@ -44,4 +44,10 @@ double calc_galvatron_measure_collective_ms(const calc_galvatron_synthesis *s, b
  *  processor for themselves. */
 double calc_galvatron_measure_overlap(const calc_galvatron_synthesis *s);
 
+/** Whether it can be profiled: one type of layers, a number format that the machine has, so many
+ *  GPUs.
+ *  @return CALC_OK, or the status of the first error that was added */
+CALC_MUST_USE calc_status calc_galvatron_synthesis_check(const calc_galvatron_synthesis *s,
+                                                         calc_errors *errors);
+
 #endif

@@ -20,12 +20,6 @@ typedef struct calc_galvatron_synthesis {
  *  of both. */
 void calc_galvatron_layers_of_app(const calc_app *app, calc_galvatron_request *request);
 
-/** Whether it can be profiled: one type of layers, a number format that the machine has, so many
- *  GPUs.
- *  @return CALC_OK, or the status of the first error that was added */
-CALC_MUST_USE calc_status calc_galvatron_synthesis_check(const calc_galvatron_synthesis *s,
-                                                         calc_errors *errors);
-
 /** Write one of the six files, under upstream's keys. The inputs must have been checked. */
 void calc_galvatron_synthesis_write(const calc_galvatron_synthesis *s, calc_galvatron_file file,
                                     calc_output *out);

@@ -51,7 +51,7 @@ static void set_keys(maker *m)
 {
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         const calc_values *v = &m->planner->space->axis[axis];
-        if (!is_of_layers(axis) && !v->last && (v->all || v->count > 1)) {
+        if (!is_of_layers((calc_axis)axis) && !v->last && (v->all || v->count > 1)) {
             m->key[m->keys++] = (calc_axis)axis;
         }
     }

@@ -537,7 +537,8 @@ static void touch(const char *name)
 static const char *found(const calc_galvatron_request *request, calc_galvatron_file file)
 {
     static char path[CALC_GALVATRON_FILE_PATH_SIZE];
-    calc_errors errors = {0};
+    static calc_errors errors;
+    errors = (calc_errors){0};
     return calc_galvatron_file_find(request, file, ".", path, &errors) == CALC_OK
                ? path
                : errors.item[0].text;
