@@ -2,6 +2,7 @@
 #include "galvatron/better.h"
 #include "galvatron/coarse.h"
 #include "galvatron/judge.h"
+#include "galvatron/layout.h"
 #include "galvatron_search_case.h"
 
 #include <math.h>
@@ -127,7 +128,7 @@ START_TEST(coarse_is_the_best_of_uniform_ones)
         for (int end = 0; end < posed.ends; end++) {
             calc_galvatron_strategy s = posed.layer[i];
             s.checkpoint = false;
-            least_s = memcmp(&s, &posed.end[end], sizeof s) == 0
+            least_s = calc_galvatron_strategy_same(&s, &posed.end[end])
                           ? fmin(least_s, step_of(end, choice))
                           : least_s;
         }

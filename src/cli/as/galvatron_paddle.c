@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "cli/as/files.h"
-#include "cli/as/galvatron.h"
+#include "cli/as/galvatron_show.h"
 #include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "galvatron/arguments.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "cli/as/galvatron.h"
+#include "cli/as/galvatron_show.h"
 #include "cli/draw/human.h"
 #include "io/json_put.h"
 
@@ -284,9 +284,8 @@ void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *ou
 
 void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
 {
-    static calc_galvatron_notes notes; /* large */
+    calc_galvatron_notes notes = shown->profiles->notes;
     const calc_galvatron_layout *l = shown->layout;
-    notes = shown->profiles->notes;
     if (l) {
         const calc_galvatron_case of = {shown->request, shown->profiles, l->gbsz, l->chunks};
         int at = 0;

@@ -49,9 +49,8 @@ calc_status calc_export_profile(const calc_app *app, const calc_system *system,
                                 const calc_galvatron_request *request, const char *folder,
                                 calc_errors *errors)
 {
-    static profile_files files;
+    profile_files files = {0};
     const calc_galvatron_synthesis synthesis = {.app = app, .system = system, .request = request};
-    files = (profile_files){0};
     calc_status status = calc_galvatron_synthesis_check(&synthesis, errors);
     if (status != CALC_OK) {
         return status;

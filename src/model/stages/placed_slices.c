@@ -186,3 +186,58 @@ calc_stage_reduction calc_placed_layers_reduction(const calc_placed *p, const ca
                                                CALC_STAGE_LAST_BUCKET * sum.gather_s);
     return sum;
 }
+
+/* ---- Slices ---------------------------------------------------------------------------------- */
+
+/* Recipes of a stage, in the order of the model. */
+static size_t recipes_of(const calc_placed *p, int64_t stage, int recipe[CALC_MAX_RECIPES])
+{
+    size_t count = 0;
+    for (int64_t k = 0; k < p->chunks; k++) {
+        const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
+        for (int i = c->part; i < c->part + c->parts; i++) {
+            size_t n = 0;
+            while (n < count && recipe[n] != p->part[i].recipe) {
+                n++;
+            }
+            if (n == count) {
+                recipe[count++] = p->part[i].recipe;
+            }
+        }
+    }
+    return count;
+}
+
+size_t calc_placed_slices(const calc_placed *p, int64_t stage)
+{
+    int recipe[CALC_MAX_RECIPES];
+    return p->layered ? recipes_of(p, stage, recipe) : 1;
+}
+
+void calc_placed_slice_of(const calc_placed *p, int64_t stage, size_t slice, calc_placed_stage *out)
+{
+    int recipe[CALC_MAX_RECIPES] = {0};
+    if (!p->layered) {
+        calc_placed_stage_of(p, stage, out);
+        return;
+    }
+    recipes_of(p, stage, recipe);
+    const calc_layout *l = &p->recipe[recipe[slice]];
+    out->layout = l;
+    out->terms = l->terms;
+    out->links = l->links;
+    out->links.message_s = out->links.back_message_s = 0;
+    out->class = (calc_stage_class){.stages = 1, .position = (double)stage};
+    for (int64_t k = 0; k < p->chunks; k++) {
+        const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
+        for (int i = c->part; i < c->part + c->parts; i++) {
+            const calc_placed_part *part = &p->part[i];
+            bool mine = part->recipe == recipe[slice];
+            out->class.dense += mine ? part->dense : 0;
+            out->class.moe += mine ? part->moe : 0;
+            out->class.first += mine ? part->first : 0;
+            out->class.last += mine ? part->last : 0;
+        }
+    }
+    out->links.tied_s *= out->class.first + out->class.last > 0;
+}

@@ -1,7 +1,7 @@
-/** @file galvatron.h  What the programs that search as Galvatron does share: profiles of a model of
- *  calc's, and what was found, for people and as JSON. */
-#ifndef CALC_CLI_AS_GALVATRON_H
-#define CALC_CLI_AS_GALVATRON_H
+/** @file galvatron_show.h  What the programs that search as Galvatron does share: profiles of a
+ * model of calc's, and what was found, for people and as JSON. */
+#ifndef CALC_CLI_AS_GALVATRON_SHOW_H
+#define CALC_CLI_AS_GALVATRON_SHOW_H
 
 #include "calc.h"
 #include "cli/as/flags.h"
