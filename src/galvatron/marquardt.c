@@ -206,7 +206,7 @@ typedef enum outcome { BETTER, WORSE, DONE, BOUND /* by the region of trust */ }
 /* One step. */
 static outcome improve(fitter *s, bool first)
 {
-    double step[TERMS], next[TERMS], f[POINTS];
+    double step[TERMS] = {0}, next[TERMS] = {0}, f[POINTS];
     if (!step_of(s, step)) {
         return BOUND;
     }
