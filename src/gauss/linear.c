@@ -1,0 +1,64 @@
+#include "gauss/linear.h"
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+
+/* The library's default is to abort; its handler is per process, and is put back. */
+bool calc_gauss_factor(double *a, size_t n)
+{
+    if (n == 0) {
+        return true;
+    }
+    gsl_matrix_view view = gsl_matrix_view_array(a, n, n);
+    gsl_error_handler_t *before = gsl_set_error_handler_off();
+    int status = gsl_linalg_cholesky_decomp1(&view.matrix);
+    gsl_set_error_handler(before);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i + 1; j < n; j++) {
+            a[i * n + j] = 0;
+        }
+    }
+    return status == GSL_SUCCESS;
+}
+
+static void apply(const double *factor, size_t n, double *x, CBLAS_TRANSPOSE_t transpose,
+                  bool inverse)
+{
+    if (n == 0) {
+        return;
+    }
+    gsl_matrix_const_view l = gsl_matrix_const_view_array(factor, n, n);
+    gsl_vector_view v = gsl_vector_view_array(x, n);
+    if (inverse) {
+        gsl_blas_dtrsv(CblasLower, transpose, CblasNonUnit, &l.matrix, &v.vector);
+    } else {
+        gsl_blas_dtrmv(CblasLower, transpose, CblasNonUnit, &l.matrix, &v.vector);
+    }
+}
+
+void calc_gauss_solve(const double *factor, size_t n, double *x)
+{
+    apply(factor, n, x, CblasNoTrans, true);
+    apply(factor, n, x, CblasTrans, true);
+}
+
+void calc_gauss_solve_lower(const double *factor, size_t n, double *x)
+{
+    apply(factor, n, x, CblasNoTrans, true);
+}
+
+void calc_gauss_times_lower(const double *factor, size_t n, double *x)
+{
+    apply(factor, n, x, CblasNoTrans, false);
+}
+
+double calc_gauss_log_det(const double *factor, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += 2 * log(factor[i * n + i]);
+    }
+    return sum;
+}

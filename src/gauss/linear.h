@@ -1,0 +1,24 @@
+/** @file linear.h  Symmetric positive definite systems on plain arrays, by the GNU Scientific
+ *  Library. Matrices are square, row after row; of a factor only the lower triangle is meant. */
+#ifndef CALC_GAUSS_LINEAR_H
+#define CALC_GAUSS_LINEAR_H
+
+#include "calc.h"
+
+/** Factor A = L L' in its place. What is above the diagonal of L becomes 0.
+ *  @return whether A is positive definite to rounding; if not, `a` is of no use */
+CALC_MUST_USE bool calc_gauss_factor(double *a, size_t n);
+
+/** x := inverse of L L', times x. */
+void calc_gauss_solve(const double *factor, size_t n, double *x);
+
+/** x := inverse of L, times x. */
+void calc_gauss_solve_lower(const double *factor, size_t n, double *x);
+
+/** x := L x. */
+void calc_gauss_times_lower(const double *factor, size_t n, double *x);
+
+/** log of the determinant of L L'. */
+double calc_gauss_log_det(const double *factor, size_t n);
+
+#endif

@@ -1,0 +1,56 @@
+/** @file config.h  What MindSpeed's planner decides between, and for which model and machine. */
+#ifndef CALC_MINDSPEED_CONFIG_H
+#define CALC_MINDSPEED_CONFIG_H
+
+#include "calc.h"
+
+/** A configuration, in the order of its vector. Sequence parallelism is always on. */
+typedef struct calc_mindspeed_config {
+    int pp, tp, dp;
+    int cp; /**< ring attention */
+    int up; /**< Ulysses */
+    int mbs;
+    int vpp; /**< chunks per stage; 1 without interleaving */
+    int ep;  /**< 0 for dense models */
+} calc_mindspeed_config;
+
+/** The generations of the planner whose rules are known here: `mindspeed/core/auto_parallel` of
+ *  2024 and of 2025. */
+typedef enum calc_mindspeed_generation {
+    CALC_MINDSPEED_GEN1 = 1,
+    CALC_MINDSPEED_GEN2
+} calc_mindspeed_generation;
+
+/** The job: what Megatron's arguments of a script say. Sizes are counts. */
+typedef struct calc_mindspeed_job {
+    int layers, hidden, ffn, heads;
+    int groups;  /**< of key and value heads; `heads` without grouped queries */
+    int head;    /**< size of a head */
+    int seq;     /**< tokens of a sequence */
+    int batch;   /**< sequences of a step */
+    int vocab;   /**< padded; 0: not said */
+    int experts; /**< 0: dense */
+    int topk;    /**< experts of a token */
+    int nodes, per_node;
+    int target_nodes; /**< nodes that are planned for; `nodes` if they are the same */
+    bool swiglu, untied;
+    bool fp16; /**< false: bfloat16 */
+    bool distributed_optimizer, reuse_fp32;
+    bool full_recompute, recompute_activation_function, swap_attention;
+} calc_mindspeed_job;
+
+/** Devices that are planned for. */
+static inline int calc_mindspeed_devices(const calc_mindspeed_job *job)
+{
+    return job->target_nodes * job->per_node;
+}
+
+enum { CALC_MINDSPEED_NAME = 128 };
+
+/** What the files of a configuration are called: PP1_TP8_DP1_CP1_UP1_MBS4, of the second generation
+ *  with _VP1_EP0 behind it. @return text */
+char *calc_mindspeed_config_name(const calc_mindspeed_config *config,
+                                 calc_mindspeed_generation generation,
+                                 char text[CALC_MINDSPEED_NAME]);
+
+#endif
