@@ -1,0 +1,93 @@
+/** @file decision.h  What measurements so far say of layouts, which to measure next, and whether to
+ *  stop. Pure: the same candidates, measurements and options give the same decision to the bit. */
+#ifndef CALC_TUNE_DECISION_H
+#define CALC_TUNE_DECISION_H
+
+#include "tune/candidate.h"
+#include "tune/chooser.h"
+#include "tune/prior.h"
+
+enum { CALC_TUNE_PICKS = 64 /**< proposals at once, at most */ };
+
+/** What came of trying a layout: X(NAME, word). */
+#define CALC_TUNE_END_LIST(X)                                                                      \
+    X(FINE, "ok")                                                                                  \
+    X(OOM, "oom")       /* out of memory: it needs more than the capacity */                       \
+    X(FAILED, "failed") /* for another reason: not proposed again */
+
+typedef enum calc_tune_end {
+#define CALC_X(name, word) CALC_TUNE_END_##name,
+    CALC_TUNE_END_LIST(CALC_X)
+#undef CALC_X
+        CALC_TUNE_ENDS
+} calc_tune_end;
+
+/** A measurement. One layout may have several. */
+typedef struct calc_tune_measurement {
+    size_t candidate; /**< its index */
+    calc_tune_end end;
+    double step_s; /**< if fine */
+    double
+        memory_bytes; /**< peak; NaN: not known. A run that was fine needs no more than there is */
+} calc_tune_measurement;
+
+/** How to decide. calc_tune_options_default() has the defaults. */
+typedef struct calc_tune_options {
+    const calc_tune_prior *prior; /**< what is known of errors */
+    calc_tune_chooser chooser;
+    uint64_t seed;
+    size_t draws; /**< of the joint posterior; 1,000 */
+    size_t picks; /**< layouts to propose, for so many free slices; 1 to CALC_TUNE_PICKS */
+    size_t top;   /**< Thompson: how many of the best of each draw count; 1 */
+    double worth; /**< gains below this share of a step do not matter; 0.01 */
+    double stop;  /**< stop when the chance of a gain that matters is below; 0.05 */
+    double noise; /**< standard deviation of one measured time, as a share of it; 0.005 */
+    bool probes;  /**< memory is learnt from CALC_TUNE_PROBES layouts, chosen for that, first */
+    double
+        budget; /**< measurements that there will be in all, for choosers that plan; 0: unknown */
+} calc_tune_options;
+
+calc_tune_options calc_tune_options_default(const calc_tune_prior *prior);
+
+/** What is thought of one candidate. */
+typedef struct calc_tune_outlook {
+    double p5_s, p50_s, p95_s; /**< the time of its step, if it fits; of a measured one: what it
+                                    would be measured again without noise */
+    double memory_p50_bytes;
+    double best; /**< probability that it is the fastest that fits */
+    double fits; /**< probability that it fits */
+    double gain; /**< expected gain of measuring it: by how much the best known gets shorter, as a
+                      share of its step */
+    bool measured;
+} calc_tune_outlook;
+
+/** A decision. Owns its lists. */
+typedef struct calc_tune_decision {
+    calc_tune_outlook *outlook; /**< by candidate */
+    size_t picks;               /**< fewer than asked for if nothing is left */
+    size_t pick[CALC_TUNE_PICKS];
+    size_t best;       /**< measured fastest, of the mean of its measurements; SIZE_MAX: none yet */
+    double best_s;     /**< that mean */
+    double chance;     /**< that a layout not measured is faster than that by more than `worth` */
+    bool stop;         /**< chance < stop, or nothing is left to measure */
+    size_t contenders; /**< candidates that draws were made of; others are left out because each is
+                            the best with a chance of at most: */
+    double left_out;
+    double *surprise; /**< by measurement: its distance from what the others predict of it, in
+                           standard deviations; 0 if it is no time */
+} calc_tune_decision;
+
+/** Decide.
+ *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_tune_decide(calc_tune_decision *out,
+                                           const calc_tune_candidate *candidate, size_t count,
+                                           const calc_tune_measurement *measurement,
+                                           size_t measurements, const calc_tune_options *options,
+                                           calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_tune_decision_free(calc_tune_decision *decision);
+
+const char *calc_tune_end_word(calc_tune_end end);
+
+#endif
