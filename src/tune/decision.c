@@ -24,7 +24,7 @@ calc_tune_options calc_tune_options_default(const calc_tune_prior *prior)
                                .seed = 1,
                                .draws = 1000,
                                .picks = 1,
-                               .top = 1,
+                               .top = 3,
                                .worth = 0.01,
                                .stop = 0.05,
                                .noise = 0.005};
