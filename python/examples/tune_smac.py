@@ -1,6 +1,6 @@
-"""Every field of an execution but num_procs and training tuned by SMAC3, asked and told. Most
-combinations contradict themselves or do not fit in memory: they cost ten times what the execution
-takes as it is. Without SMAC, a local search in the standard library stands in.
+"""Fields of Calculon's execution tuned by SMAC3, asked and told, with every value that they may have.
+Most combinations contradict themselves or do not fit in memory: they cost ten times what the
+execution takes as it is. Without SMAC, a local search in the standard library stands in.
 
 usage: tune_smac.py [APP [SYS [EXE [TRIALS [SEED]]]]]
 """
@@ -16,7 +16,8 @@ import types
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import calc
 
-# Calculon's execution, without what is the same in all of them: the batch and the numbers.
+# All but num_procs and training, and what model, machine and batch decide: batch_size, datatype,
+# attention_type and structure_type. They may be axes, too.
 FIELDS = ["tensor_par", "pipeline_par", "tensor_par_net", "pipeline_par_net", "data_par_net",
           "microbatch_size", "fused_activation", "activation_recompute", "pipeline_interleaving",
           "optimizer_sharding", "tensor_par_comm_type", "tensor_par_overlap", "seq_par_ag_redo",

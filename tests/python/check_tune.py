@@ -3,6 +3,7 @@
 usage: check_tune.py CALC ROOT        CALC_LIBRARY names the library
 """
 
+import ast
 import csv
 import importlib.util
 import itertools
@@ -321,10 +322,32 @@ class Evaluations(unittest.TestCase):
         self.assertEqual(calc.evaluate(GPT, [{}], compat="calculon")[0]["value"], want)
 
 
+class Documents(unittest.TestCase):
+    def test_what_programs_md_says_of_python_is_so(self):
+        """Its blocks run one after the other; a comment behind an expression is its value."""
+        with open(os.path.join(ROOT, "docs/programs.md")) as file:
+            blocks = re.findall(r"^```python\n(.*?)^```$", file.read(), re.M | re.S)
+        names, checked = {}, 0
+        for block in blocks:
+            for part in ast.parse(block).body:
+                source = ast.get_source_segment(block, part)
+                if isinstance(part, ast.Expr):
+                    value = eval(source, names)
+                    said = re.match(r"\s+# (.*)", block.splitlines()[part.end_lineno - 1]
+                                    [part.end_col_offset:])
+                    if said:
+                        self.assertEqual(value, ast.literal_eval(said[1]), source)
+                        checked += 1
+                else:
+                    exec(source, names)
+        self.assertGreaterEqual(len(blocks), 3)
+        self.assertGreaterEqual(checked, 5)
+
+
 class Examples(unittest.TestCase):
     def run_example(self, name, *words, alone=True):
         """@param alone: without packages, as -S leaves them out"""
-        answer = subprocess.run([sys.executable, "-B", *(["-S"] if alone else []),
+        answer = subprocess.run([sys.executable, "-B", *(["-I", "-S"] if alone else []),
                                  os.path.join(ROOT, "python/examples", name), *words],
                                 capture_output=True, text=True, timeout=300)
         self.assertEqual(answer.returncode, 0, answer.stderr)
