@@ -187,7 +187,8 @@ calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate
                              .best = SIZE_MAX,
                              .incumbent = SIZE_MAX};
     calc_tune_prior prior = calc_tune_prior_for(options->prior, options->probes);
-    calc_status status = calc_tune_model_make(&out->model, &prior, candidate, count, errors);
+    calc_status status =
+        calc_tune_model_make(&out->model, &prior, options->kernels, candidate, count, errors);
     size_t room = measurements + 1;
     out->view = calloc(count + 1, sizeof *out->view);
     out->seen_time = malloc(room * sizeof *out->seen_time);
