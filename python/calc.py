@@ -405,8 +405,9 @@ class Space:
     def _values(self, name, values):
         if values == "*":
             values = self._every(name)
-        elif not isinstance(values, (list, tuple, range)):
+        elif isinstance(values, (str, dict)) or not hasattr(values, "__iter__"):
             values = [values]
+        values = list(values)
         values = tuple(value for i, value in enumerate(values) if value not in values[:i])
         if not values:
             raise ValueError(f"{name} has no values")
@@ -478,12 +479,14 @@ class Space:
         experts, split = max(1, of("expert_par")), max(1, of("expert_tensor_par"))
         return (not any(app.get(name, 0) % of("tensor_par") for name in _SPLIT) and
                 of("batch_size") % (of("data_par") * of("microbatch_size")) == 0 and
+                self._exe.get("inference", {}).get("batch", 0) % of("data_par") == 0 and
                 (app.get("num_experts", 0) or 1) % experts == 0 and
                 (self.num_procs // of("pipeline_par")) % (experts * split) == 0 and
                 (of("data_par") > 1 or of("context_par") > 1 or 0 in self._any("zero_stage")))
 
     def _chunks_of(self, stages, batches):
         """Interleavings that fit so many stages and micro-batches."""
+        listed = not {"stages", "layers"}.isdisjoint(self._exe.keys() | self.axes.keys())
         spread = [self._any(name) for name in
                   ("pipeline_balance", "first_stage_blocks", "last_stage_blocks")]
         found = []
@@ -491,8 +494,8 @@ class Space:
             chunks = 1 if value == "auto" else value
             if (any(_schedule_fits(stages, chunks, batches, how)
                     for how in self._any("pipeline_schedule")) and
-                    any(_stages_fit(self._app["num_blocks"], stages, chunks, *how)
-                        for how in itertools.product(*spread))):
+                    (listed or any(_stages_fit(self._app["num_blocks"], stages, chunks, *how)
+                                   for how in itertools.product(*spread)))):
                 found.append(value)
         return found
 

@@ -231,6 +231,10 @@ class Spaces(unittest.TestCase):
         both = {"blocks": ["4x10", "4x10"]}, {"blocks": ["4x9", "4x11"]}
         space = calc.Space(*LLAMA, {"stages": both, "pipeline_par": 8, "pipeline_interleaving": 1})
         self.assertEqual(len({found["value"] for found in calc.evaluate(space, space)}), 2)
+        # Chunks of 6 and of 7 blocks, which do not divide evenly.
+        space = calc.Space(*LLAMA, {"stages": {"blocks": ["4x6", "8x7"]}, "pipeline_par": 4,
+                                    "pipeline_interleaving": 3})
+        self.assertEqual(calc.evaluate(space, space)[0]["reasons"], [])
 
     def test_every_value_is_what_the_table_says(self):
         space = calc.Space(*LLAMA, {"framework_mem": "*", "tensor_par_net": "*", "zero_stage": "*",
@@ -245,6 +249,14 @@ class Spaces(unittest.TestCase):
     def test_other_names_of_fields_mean_them(self):
         self.assertEqual(list(calc.Space(*LLAMA, {"tp": [4], "pp": "*"})),
                          list(calc.Space(*LLAMA, {"tensor_par": 4, "pipeline_par": "*"})))
+
+    def test_an_axis_is_whatever_has_values(self):
+        self.assertEqual(calc.Space(*LLAMA, {"pp": {2: 0, 4: 0}.keys(), "tp": iter([4])}).axes,
+                         {"pipeline_par": (2, 4), "tensor_par": (4,), "data_par": (16, 32)})
+        space = calc.Space(*LLAMA, {})
+        self.assertEqual((list(space), space.sample(random.Random(1)), space.nearest({})), ([{}], {}, {}))
+        self.assertEqual(list(space.neighbours({})), [])
+        self.assertEqual(calc.evaluate(space, space)[0]["value"], calc.run(*LLAMA)["stats"]["total_time"])
 
     def test_wrong_axes(self):
         for axes, text in (({"tensor_pa": [1]}, 'no field "tensor_pa" of an execution'),
