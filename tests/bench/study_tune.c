@@ -1,14 +1,12 @@
-/* What calc tune is worth, on published runs that it has not seen: scripts/make_tune puts the
- * tables into docs/tune.md.
- *
- * usage: study_tune prior | regret | calibration */
+/* What calc tune is worth, on published runs that it has not seen: each publisher's layouts are
+ * tuned with what the others' errors say. Rows of comma-separated values; scripts/make_tune.py
+ * makes the tables of docs/tune.md from them. */
 #include <stdint.h>
 
 #include "bench/tune_runs.h"
 #include "tune/replay.h"
 
-enum { AFTER = 5, MOST = 10, SET = 64, BINS = 10 };
-static const size_t after[AFTER] = {1, 2, 3, 5, 10};
+enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
 
 static calc_tune_prior prior[CALC_TUNE_PUBLISHERS]; /* without each publisher */
 static calc_tune_prior whole;
@@ -66,9 +64,10 @@ static int by_size(const void *a, const void *b)
 
 typedef struct outcome {
     size_t count;
-    double regret[AFTER][1024], needed[1024];
+    double regret[MOST][SETS], needed[SETS];
 } outcome;
 
+/* By publisher, then of all; by chooser. */
 static outcome outcomes[CALC_TUNE_PUBLISHERS + 1][CALC_TUNE_CHOOSERS];
 
 static void add(outcome *o, const calc_tune_replay *replay)
@@ -78,9 +77,9 @@ static void add(outcome *o, const calc_tune_replay *replay)
         needed = replay->regret[i] <= 0.01 ? (double)(i + 1) : needed;
     }
     o->needed[o->count] = needed;
-    for (int i = 0; i < AFTER; i++) {
-        size_t n = after[i] < replay->measured ? after[i] : replay->measured;
-        o->regret[i][o->count] = replay->regret[n - 1];
+    size_t last = replay->measured > 0 ? replay->measured - 1 : 0;
+    for (size_t i = 0; i < MOST; i++) {
+        o->regret[i][o->count] = replay->regret[i < last ? i : last];
     }
     o->count++;
 }
@@ -96,13 +95,16 @@ static double mean(const double *value, size_t count)
 
 static void print_outcome(const char *name, outcome *o, int chooser)
 {
-    printf("| %s | %zu | %s |", name, o->count, calc_tune_chooser_word((calc_tune_chooser)chooser));
-    for (int i = 0; i < AFTER; i++) {
+    const char *word = calc_tune_chooser_word((calc_tune_chooser)chooser);
+    for (int i = 0; i < MOST; i++) {
         qsort(o->regret[i], o->count, sizeof(double), by_size);
-        printf(" %.2f / %.2f / %.1f |", 100 * o->regret[i][o->count / 2],
-               100 * mean(o->regret[i], o->count), 100 * o->regret[i][o->count - 1]);
+        printf("regret,%s,%s,%zu,%d,%.5f,%.5f,%.5f\n", name, word, o->count, i + 1,
+               o->regret[i][o->count / 2], mean(o->regret[i], o->count),
+               o->regret[i][o->count - 1]);
     }
-    printf(" %.2f |\n", mean(o->needed, o->count));
+    qsort(o->needed, o->count, sizeof(double), by_size);
+    printf("needed,%s,%s,%.0f,%.3f,%.0f\n", name, word, o->needed[o->count / 2],
+           mean(o->needed, o->count), o->needed[o->count - 1]);
 }
 
 static bool regret(void)
@@ -144,7 +146,6 @@ typedef struct calibrated {
     size_t fastest;
     double said[BINS], right[BINS], count[BINS]; /* P(best): by what it said */
     double inside[MOST], seen[MOST];             /* times of layouts not measured, in their bands */
-    double deciles[MOST][BINS];
 } calibrated;
 
 static void watch(void *context, const calc_tune_decision *d, size_t measured)
@@ -157,12 +158,8 @@ static void watch(void *context, const calc_tune_decision *d, size_t measured)
         k->right[bin] += i == k->fastest;
         k->count[bin]++;
         if (!o->measured) {
-            double spread = log(o->p95_s / o->p50_s) / 1.6448536269514722;
-            double z = log(k->set->step_s[i] / o->p50_s) / spread;
-            double below = erfc(-z / sqrt(2)) / 2;
             k->seen[measured]++;
             k->inside[measured] += k->set->step_s[i] >= o->p5_s && k->set->step_s[i] <= o->p95_s;
-            k->deciles[measured][(int)fmin(below * BINS, BINS - 1)]++;
         }
     }
 }
@@ -191,17 +188,13 @@ static bool calibration(void)
     }
     for (int i = 0; i < BINS; i++) {
         if (k.count[i] > 0) {
-            printf("| %d to %d %% | %.0f | %.1f | %.1f |\n", 10 * i, 10 * i + 10, k.count[i],
-                   100 * k.said[i] / k.count[i], 100 * k.right[i] / k.count[i]);
+            printf("best,%d,%.0f,%.4f,%.4f\n", i, k.count[i], k.said[i] / k.count[i],
+                   k.right[i] / k.count[i]);
         }
     }
     for (int i = 0; i < MOST; i++) {
         if (k.seen[i] > 0) {
-            printf("| %d | %.0f | %.1f |", i, k.seen[i], 100 * k.inside[i] / k.seen[i]);
-            for (int d = 0; d < BINS; d++) {
-                printf(" %.0f", 100 * k.deciles[i][d] / k.seen[i]);
-            }
-            printf(" |\n");
+            printf("band,%d,%.0f,%.4f\n", i, k.seen[i], k.inside[i] / k.seen[i]);
         }
     }
     return true;
@@ -212,36 +205,31 @@ static bool calibration(void)
 
 static void print_prior(const calc_tune_prior *p)
 {
-    printf("| all layouts alike | %.4f |\n", p->common);
+    printf("prior,all layouts alike,%.4f\n", p->common);
     for (int i = 0; i < CALC_TUNE_TERMS; i++) {
-        printf("| %s | %.4f |\n", calc_tune_term_words((calc_tune_term)i), p->term[i]);
+        printf("prior,%s,%.4f\n", calc_tune_term_words((calc_tune_term)i), p->term[i]);
     }
-    printf("| kernels of a shape | %.4f |\n| a schedule | %.4f |\n| one layout alone | %.4f |\n",
+    printf("prior,kernels of a shape,%.4f\nprior,a schedule,%.4f\nprior,one layout alone,%.4f\n",
            p->kernels.sd, p->schedule.sd, p->own);
-    printf("| memory: all | %.4f |\n", p->memory_common);
-    for (int i = 0; i < CALC_TUNE_SPACES; i++) {
-        printf("| memory: %s | %.4f |\n", calc_tune_space_words((calc_tune_space)i),
-               p->memory_space[i]);
-    }
-    printf("| memory: one layout alone | %.4f |\n", p->memory_own);
     for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
         if (p->kernels.length[i] > 0 || p->schedule.length[i] > 0) {
-            printf("| length: %s | %.3f |\n", calc_tune_coordinate_words((calc_tune_coordinate)i),
+            printf("length,%s,%.3f\n", calc_tune_coordinate_words((calc_tune_coordinate)i),
                    p->kernels.length[i] + p->schedule.length[i]);
         }
     }
+    printf("memory,all layouts alike,%.4f\n", p->memory_common);
+    for (int i = 0; i < CALC_TUNE_SPACES; i++) {
+        printf("memory,%s,%.4f\n", calc_tune_space_words((calc_tune_space)i), p->memory_space[i]);
+    }
+    printf("memory,one layout alone,%.4f\n", p->memory_own);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    const char *what = argc > 1 ? argv[1] : "prior";
     bool fine = tune_runs_read() && learn();
-    if (fine && strcmp(what, "prior") == 0) {
+    if (fine) {
         print_prior(&whole);
-    } else if (fine && strcmp(what, "regret") == 0) {
-        fine = regret();
-    } else if (fine) {
-        fine = calibration();
+        fine = regret() && calibration();
     }
     tune_runs_free();
     return fine ? EXIT_SUCCESS : EXIT_FAILURE;
