@@ -6,7 +6,7 @@
 
 #include "mindspeed/config.h"
 
-enum { CALC_MINDSPEED_TERMS = 4, CALC_MINDSPEED_MEASURED = 8 /* configurations, at most */ };
+enum { CALC_MINDSPEED_TERMS = 4, CALC_MINDSPEED_RUNS = 8 /* configurations, at most */ };
 
 /** A configuration on which the activations of one layer are known, GiB; NaN: the run failed. */
 typedef struct calc_mindspeed_measured {
@@ -24,7 +24,7 @@ void calc_mindspeed_regression_terms(const calc_mindspeed_config *config,
                                      double term[CALC_MINDSPEED_TERMS]);
 
 /** Fit the weights by least squares, each measurement counting alike.
- *  @param count  at most CALC_MINDSPEED_MEASURED; those that failed are left out
+ *  @param count  at most CALC_MINDSPEED_RUNS; those that failed are left out
  *  @return false if fewer than four are left, or if they determine fewer than four weights */
 CALC_MUST_USE bool calc_mindspeed_regression_fit(calc_mindspeed_regression *out,
                                                  const calc_mindspeed_measured *measured,
