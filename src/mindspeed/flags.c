@@ -71,6 +71,7 @@ static void drop(calc_settings *s, size_t at)
 
 static bool rename_key(calc_setting *setting)
 {
+    setting->argument = 0; /* of words that were picked out of others: no number that one sees */
     for (size_t i = 0; setting->key[i]; i++) {
         setting->key[i] = setting->key[i] == '_' ? '-' : setting->key[i];
     }

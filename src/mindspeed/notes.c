@@ -19,7 +19,9 @@ void calc_mindspeed_notes_take(calc_mindspeed_notes *notes, calc_errors *errors)
 {
     for (int i = 0; i < errors->count; i++) {
         char line[CALC_MINDSPEED_NOTE_SIZE];
-        calc_error_print(&errors->item[i], line, sizeof line);
+        calc_error one = errors->item[i];
+        one.hint[0] = '\0'; /* which would be a line of its own */
+        calc_error_print(&one, line, sizeof line);
         calc_mindspeed_notes_add(notes, "%s", line);
     }
     notes->dropped += errors->dropped;
