@@ -157,8 +157,6 @@ START_TEST(refusals)
             "  hint: --kv-channels gives heads another width");
     refuses(NULL, MODEL NODES "--num-query-groups 5",
             "--num-query-groups 5 does not divide --num-attention-heads 32");
-    refuses(NULL, MODEL NODES "--global-batch-size 0",
-            "missing --global-batch-size: how many sequences a step has");
     refuses(NULL, MODEL NODES "--auto-settings --auto-settings-ranks 16",
             "--auto-settings: the third generation of the planner is not known here, only "
             "--auto-parallel");
@@ -178,6 +176,10 @@ START_TEST(what_the_planner_counts_on)
             "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 "
             "--global-batch-size 256 --use-flash-attn " NODES,
             "missing --bf16 or --fp16: the planner knows no other numbers");
+    refuses(NULL,
+            "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 --bf16 "
+            "--use-flash-attn " NODES,
+            "missing --global-batch-size: how many sequences a step has");
     ck_assert_int_eq(read_both(NULL, MODEL NODES "--target-nnodes 2", CALC_MINDSPEED_GEN1),
                      CALC_ERR_UNSUPPORTED);
 }
