@@ -45,6 +45,27 @@ static void tell_unused(void *context, const char *key)
     }
 }
 
+/* Sizes that nothing else says, in one line. */
+static calc_status check_model(const reading *r)
+{
+    static const struct {
+        calc_plan_member member;
+        const char *flag;
+    } needed[] = {{CALC_PLAN_BLOCKS, "--num-layers"},
+                  {CALC_PLAN_HIDDEN, "--hidden-size"},
+                  {CALC_PLAN_HEADS, "--num-attention-heads"},
+                  {CALC_PLAN_SEQ, "--seq-length"}};
+    char list[128] = "";
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (calc_plan_value(&r->out->plan, needed[i].member) < 1) {
+            calc_append(list, sizeof list, "%s%s", *list ? ", " : "", needed[i].flag);
+        }
+    }
+    return *list ? calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0, NULL,
+                                  "the size of the model is not said: missing %s", list)
+                 : CALC_OK;
+}
+
 static calc_status read_plan(reading *r)
 {
     const calc_import import = {.framework = &calc_framework_mindspeed,
@@ -61,6 +82,7 @@ static calc_status read_plan(reading *r)
     }
     status =
         status ? status : calc_mindspeed_exec_of(&out->plan, &one, &out->app, &exec, r->errors);
+    status = status ? status : check_model(r);
     return status ? status : calc_import_complete(&import, &out->app, r->errors);
 }
 

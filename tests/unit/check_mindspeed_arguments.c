@@ -137,7 +137,9 @@ END_TEST
 
 START_TEST(refusals)
 {
-    refuses(NULL, NODES, "the model needs hidden, and --hidden-size is missing");
+    refuses("x " NODES, "--num-layers 4",
+            "a.sh: the size of the model is not said: missing --hidden-size, "
+            "--num-attention-heads, --seq-length");
     refuses("x " MODEL, "", "a.sh: missing --nnodes: how many nodes there are");
     refuses(NULL, MODEL "--nnodes 2", "missing --nproc-per-node: how many devices a node has");
     refuses(NULL, MODEL "--nnodes 0 --nproc-per-node 8",
@@ -162,7 +164,8 @@ START_TEST(refusals)
             "--auto-parallel");
     refuses(NULL, MODEL NODES "--multi-latent-attention",
             "--multi-latent-attention: the planner does not know it");
-    refuses(NULL, MODEL NODES "--num-layers 2000000", "--num-layers: 2000000 is more than 1048576");
+    refuses(NULL, MODEL NODES "--global-batch-size 2000000",
+            "--global-batch-size: 2000000 is more than 1048576");
 }
 END_TEST
 

@@ -137,6 +137,10 @@ static void tell(const task *t)
     if (*t->arguments.unused) {
         fprintf(stderr, "calc as mindspeed: no effect here: %s\n", t->arguments.unused);
     }
+    if (t->study.profiles && t->study.generation == CALC_MINDSPEED_GEN2) {
+        fprintf(stderr, "calc as mindspeed: --profiles: of the second generation's files none is "
+                        "read yet\n");
+    }
     if (t->arguments.job.vocab == 0) {
         fprintf(stderr,
                 "calc as mindspeed: no vocabulary, which is the tokenizer's: embedding, head "
@@ -150,8 +154,12 @@ static calc_status show(const task *t, calc_errors *errors)
     const calc_flags *f = t->flags;
     bool list = t->flags->given[FLAG_LIST];
     calc_output *out;
-    snprintf(times, sizeof times, "calc's model of %s%s", t->input.name,
-             t->ranking.measured > 0 ? ", where nothing was measured" : "; nothing is measured");
+    if (t->ranking.measured > 0) {
+        snprintf(times, sizeof times, "%zu measured, the others by calc's model of %s",
+                 t->ranking.measured, t->input.name);
+    } else {
+        snprintf(times, sizeof times, "calc's model of %s; nothing is measured", t->input.name);
+    }
     const calc_mindspeed_shown shown = {
         &t->study, &t->ranking, t->input.name, times, (size_t)calc_flags_number(f, FLAG_TOP), list};
     bool json = strcmp(calc_flags_text(f, FLAG_FORMAT), "json") == 0;

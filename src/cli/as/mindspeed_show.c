@@ -79,12 +79,15 @@ static void show_job(const calc_mindspeed_shown *s, calc_output *out)
 static void show_space(const calc_mindspeed_shown *s, calc_output *out)
 {
     const calc_mindspeed_ranking *r = s->ranking;
-    calc_output_printf(out,
-                       "space        generation %d: %zu configurations, %zu within %g times the "
-                       "memory, %zu of them within %g\n",
-                       (int)s->study->generation, r->count, r->timed,
-                       calc_mindspeed_peak_prune(s->study), r->fit,
-                       calc_mindspeed_peak_final(s->study));
+    double prune = calc_mindspeed_peak_prune(s->study);
+    double final = calc_mindspeed_peak_final(s->study);
+    calc_output_printf(out, "space        generation %d: %zu configurations, ",
+                       (int)s->study->generation, r->count);
+    if (prune > final) {
+        calc_output_printf(out, "%zu within %g times the memory, ", r->timed, prune);
+    }
+    calc_output_printf(out, "%zu within %g %s\n", r->fit, final,
+                       final < prune ? "of it" : "of the memory");
     calc_output_printf(out, "memory       %s, of %g GiB\n", memory_words(s), capacity_gib(s));
     calc_output_printf(out, "time         %s\n\n", s->times);
 }
@@ -104,7 +107,8 @@ static void show_row(const calc_mindspeed_shown *s, const calc_mindspeed_candida
     if (isfinite(c->calc_bytes)) {
         snprintf(number, sizeof number, "%.1f", c->calc_bytes / GIB);
     }
-    calc_output_printf(out, " %9.1f %9s\n", c->peak_bytes / GIB, number);
+    calc_output_printf(out, " %9.1f %9s%s\n", c->peak_bytes / GIB, number,
+                       c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
 }
 
 void calc_mindspeed_show(const calc_mindspeed_shown *shown, calc_output *out)
