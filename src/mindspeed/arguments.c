@@ -152,8 +152,8 @@ static calc_status read_mode(const reading *r)
 /* A count of the job, within what the planner's sums can take. */
 static bool size_of(const reading *r, const char *flag, double value, int most, int *out)
 {
-    *out = value >= 0 && value <= most ? (int)value : 0;
     if (value >= 0 && value <= most) {
+        *out = (int)value;
         return true;
     }
     calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, NULL, "%s: %.15g is more than %d",
@@ -219,12 +219,13 @@ static calc_status check(const reading *r)
         return calc_errors_at(r->errors, CALC_ERR_UNSUPPORTED, r->name, 0, 0, NULL,
                               "--multi-latent-attention: the planner does not know it");
     }
-    if (!calc_plan_says(plan, CALC_PLAN_HEAD_SIZE) && job->hidden % job->heads != 0) {
+    if (!calc_plan_says(plan, CALC_PLAN_HEAD_SIZE) && job->heads > 0 &&
+        job->hidden % job->heads != 0) {
         return calc_errors_at(
             r->errors, CALC_ERR_RULE, r->name, 0, 0, "--kv-channels gives heads another width",
             "--num-attention-heads %d does not divide --hidden-size %d", job->heads, job->hidden);
     }
-    if (job->heads % job->groups != 0) {
+    if (job->groups < 1 || job->heads % job->groups != 0) {
         return calc_errors_at(r->errors, CALC_ERR_RULE, r->name, 0, 0, NULL,
                               "--num-query-groups %d does not divide --num-attention-heads %d",
                               job->groups, job->heads);

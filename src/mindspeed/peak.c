@@ -13,7 +13,7 @@ static double layer_gib(calc_mindspeed_peak *peak, int i, calc_mindspeed_notes *
 {
     const calc_mindspeed_study *s = peak->study;
     const calc_mindspeed_config *probe = &peak->probes.config[i];
-    calc_mindspeed_profile profile;
+    calc_mindspeed_profile profile = {.layer_gib = NAN};
     calc_errors errors = {0};
     if (s->profiles && calc_mindspeed_modules_read(&profile, s->profiles, &s->arguments->job,
                                                    s->generation, probe, &errors) == CALC_OK) {

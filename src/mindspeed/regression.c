@@ -68,7 +68,7 @@ double calc_mindspeed_regression_peak_bytes(const calc_mindspeed_job *job,
     double wide = job->swiglu ? 2.0 * job->ffn : job->ffn;
     double parameters = (4 * h * h + 2 * h * wide) / config->tp * layers;
     double weights = 2 * parameters;
-    double grads = 2 * parameters;
+    double grads = weights;
     double optimizer = (job->reuse_fp32 ? 12 : 16) * parameters;
     double batch = fmax(layer_gib, 0) * GIB * layers;
     double forward = weights + optimizer + batch * config->pp;

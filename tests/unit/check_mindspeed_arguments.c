@@ -7,7 +7,7 @@
 #include "formats/read.h"
 #include "io/text.h"
 
-#define SCRIPT CALC_TEST_DATA "/mindspeed/llama_7b.sh"
+#define SCRIPT CALC_TEST_DATA "/mindspeed/llama_7b.launch"
 #define MODEL                                                                                      \
     "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 "               \
     "--global-batch-size 256 --use-flash-attn --bf16 "

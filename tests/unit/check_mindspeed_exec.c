@@ -10,7 +10,7 @@
 #include "mindspeed/arguments.h"
 #include "mindspeed/modelled.h"
 
-#define SCRIPT CALC_TEST_DATA "/mindspeed/llama_7b.sh"
+#define SCRIPT CALC_TEST_DATA "/mindspeed/llama_7b.launch"
 
 static calc_mindspeed_arguments args;
 static calc_system device;

@@ -8,7 +8,7 @@ act PP1_TP1_DP1_CP4_UP2_MBS1 0.05
 act PP1_TP2_DP1_CP2_UP2_MBS1 0.05
 echo '{"step_time": 12.5}' >cache/PP4_TP2_DP1_CP1_UP1_MBS1_MODULE.json
 echo '{"step_time": 12.5' >cache/PP8_TP1_DP1_CP1_UP1_MBS1_MODULE.json
-"$CALC" as mindspeed "$ROOT/tests/mindspeed/llama_7b.sh" --vocab-size 32000 --generation 1 --profiles cache
+"$CALC" as mindspeed "$ROOT/tests/mindspeed/llama_7b.launch" --vocab-size 32000 --generation 1 --profiles cache
 rm cache/PP8*
-"$CALC" as mindspeed "$ROOT/tests/mindspeed/llama_7b.sh" --vocab-size 32000 --generation 1 --profiles cache \
+"$CALC" as mindspeed "$ROOT/tests/mindspeed/llama_7b.launch" --vocab-size 32000 --generation 1 --profiles cache \
     --format json 2>/dev/null | grep measured

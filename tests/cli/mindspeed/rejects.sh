@@ -2,7 +2,7 @@ try() {
     "$CALC" as mindspeed "$@"
     echo "$*: $?"
 }
-script=$ROOT/tests/mindspeed/llama_7b.sh
+script=$ROOT/tests/mindspeed/llama_7b.launch
 try
 try none.sh
 try "$script" "$script"
