@@ -86,8 +86,11 @@ static void show_space(const calc_mindspeed_shown *s, calc_output *out)
     if (prune > final) {
         calc_output_printf(out, "%zu within %g times the memory, ", r->timed, prune);
     }
-    calc_output_printf(out, "%zu within %g %s\n", r->fit, final,
-                       final < prune ? "of it" : "of the memory");
+    calc_output_printf(out, "%zu fit", r->fit);
+    if (final < 1) {
+        calc_output_printf(out, " in %g of it", final);
+    }
+    calc_output_text(out, "\n");
     calc_output_printf(out, "memory       %s, of %g GiB\n", memory_words(s), capacity_gib(s));
     calc_output_printf(out, "time         %s\n\n", s->times);
 }
