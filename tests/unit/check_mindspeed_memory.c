@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-#include "mindspeed_case.h"
+#include "mindspeed_jobs.h"
 #include "small_case.h"
 
 #define MIB 1048576.0

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mindspeed_case.h"
+#include "mindspeed_jobs.h"
 #include "scratch.h"
 
 #define MODULE(key, time) "\"" key "\": {\"time\": " time ", \"memory\": 0.5, \"max_memory\": 2}"

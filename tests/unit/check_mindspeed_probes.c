@@ -6,7 +6,7 @@
 
 #include "gauss/linear.h"
 #include "mindspeed/regression.h"
-#include "mindspeed_case.h"
+#include "mindspeed_jobs.h"
 
 static calc_mindspeed_space space;
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <math.h>
 
-#include "mindspeed_case.h"
+#include "mindspeed_jobs.h"
 #include "small_case.h"
 
 #define GIB 1073741824.0

@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-#include "mindspeed_case.h"
+#include "mindspeed_jobs.h"
 
 static size_t count(const calc_mindspeed_job *job, calc_mindspeed_generation generation)
 {

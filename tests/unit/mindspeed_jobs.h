@@ -1,6 +1,6 @@
-/** @file mindspeed_case.h  Jobs that the tests of MindSpeed's planner share. */
-#ifndef CALC_TEST_MINDSPEED_CASE_H
-#define CALC_TEST_MINDSPEED_CASE_H
+/** @file mindspeed_jobs.h  Jobs that the tests of MindSpeed's planner share. */
+#ifndef CALC_TEST_MINDSPEED_JOBS_H
+#define CALC_TEST_MINDSPEED_JOBS_H
 
 #include "mindspeed/config.h"
 
