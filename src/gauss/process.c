@@ -240,55 +240,49 @@ calc_status calc_process_condition(calc_process *p, const calc_process_terms *te
 
 /* ---- What is known elsewhere ----------------------------------------------------------------- */
 
-/* Covariances of a point and the data. */
-static void reach(const calc_process *p, const double *point, double *out)
+double calc_process_prior(const calc_process *p, const double *a, const double *b)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        out[i] = covariance_of(p, point, p->point + i * p->dimensions);
-    }
+    return p->value_sd * p->value_sd * covariance_of(p, a, b);
 }
 
-/* Data that were added since are not known yet, so `factor` says whether there are any. */
-static size_t known(const calc_process *p)
+/* Data that were added since are not known yet. */
+size_t calc_process_known(const calc_process *p)
 {
     return p->factor ? p->count : 0;
 }
 
-static double mean_of(const calc_process *p, const double *reached)
+double calc_process_reach(const calc_process *p, const double *point, double *reach)
 {
-    double standard = known(p) ? p->terms.mean + dot(reached, p->pull, p->count) : 0;
-    return p->value_mean + p->value_sd * standard;
+    size_t n = calc_process_known(p);
+    for (size_t i = 0; i < n; i++) {
+        reach[i] = covariance_of(p, point, p->point + i * p->dimensions);
+    }
+    double mean = n ? p->terms.mean + dot(reach, p->pull, n) : 0;
+    calc_gauss_solve_lower(p->factor, n, reach);
+    for (size_t i = 0; i < n; i++) {
+        reach[i] *= p->value_sd;
+    }
+    return p->value_mean + p->value_sd * mean;
 }
 
 calc_status calc_process_posterior(const calc_process *p, const double *points, size_t count,
                                    double *mean, double *covariance)
 {
-    size_t n = known(p), d = p->dimensions;
-    double *all = malloc((count * n + 1) * sizeof *all);
-    if (!all) {
+    size_t n = calc_process_known(p), d = p->dimensions;
+    double *reach = malloc((count * n + 1) * sizeof *reach);
+    if (!reach) {
         return CALC_ERR_NOMEM;
     }
-    double square = p->value_sd * p->value_sd;
     for (size_t i = 0; i < count; i++) {
-        double *mine = all + i * n;
-        if (n) {
-            reach(p, points + i * d, mine);
-        }
-        mean[i] = mean_of(p, mine);
-        if (!covariance) {
-            continue;
-        }
-        if (n) {
-            calc_gauss_solve_lower(p->factor, n, mine);
-        }
-        for (size_t k = 0; k <= i; k++) {
-            double prior = covariance_of(p, points + i * d, points + k * d);
-            double left = prior - dot(mine, all + k * n, n);
+        mean[i] = calc_process_reach(p, points + i * d, reach + i * n);
+        for (size_t k = 0; k <= i && covariance; k++) {
+            double left = calc_process_prior(p, points + i * d, points + k * d) -
+                          dot(reach + i * n, reach + k * n, n);
             left = k == i && left < 0 ? 0 : left; /* rounding */
-            covariance[i * count + k] = covariance[k * count + i] = square * left;
+            covariance[i * count + k] = covariance[k * count + i] = left;
         }
     }
-    free(all);
+    free(reach);
     return CALC_OK;
 }
 

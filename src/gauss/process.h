@@ -83,6 +83,18 @@ CALC_MUST_USE calc_status calc_process_posterior(const calc_process *process, co
 CALC_MUST_USE calc_status calc_process_at(const calc_process *process, const double *points,
                                           size_t count, double *mean, double *sd);
 
+/** Covariance of the function at two points before data [unit of the values, squared]. */
+double calc_process_prior(const calc_process *process, const double *a, const double *b);
+
+/** Data that have been learnt from. */
+size_t calc_process_known(const calc_process *process);
+
+/** What data take of the covariance of two points is the product of their reaches: L^-1 k(data, x),
+ *  in the unit of the values.
+ *  @param reach  calc_process_known() numbers
+ *  @return the mean at the point */
+double calc_process_reach(const calc_process *process, const double *point, double *reach);
+
 /** Draw the function at several points. Whoever uses a point uses these same numbers: what two
  *  layouts share is then alike in both.
  *  @param out  `draws` numbers of the first point, then of the second
