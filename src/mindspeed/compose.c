@@ -50,7 +50,7 @@ static void set_part(calc_stage_part *part, double fw_s, double backward)
 }
 
 double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
-                                        const calc_mindspeed_modules *m)
+                                        const calc_mindspeed_module_times *m)
 {
     calc_layout l;
     calc_step step;

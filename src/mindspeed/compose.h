@@ -10,7 +10,6 @@
 
 /** A configuration as calc runs it. Borrows. */
 typedef struct calc_mindspeed_layout {
-    const calc_mindspeed_job *job;
     const calc_mindspeed_config *config;
     const calc_app *app;
     const calc_system *system;
@@ -18,10 +17,10 @@ typedef struct calc_mindspeed_layout {
 } calc_mindspeed_layout;
 
 /** Times of one module each, for a micro-batch on one processor [s]: a profile of modules. */
-typedef struct calc_mindspeed_modules {
+typedef struct calc_mindspeed_module_times {
     double embedding_s, layer_s, norm_s, head_s, loss_s; /**< forward */
     double backward; /**< a backward pass over a forward one: of the profile's whole step */
-} calc_mindspeed_modules;
+} calc_mindspeed_module_times;
 
 /** Samples of the step's time [s].
  *  @param operators  NULL: calc's times, all samples alike
@@ -36,6 +35,6 @@ CALC_MUST_USE calc_status calc_mindspeed_compose(const calc_mindspeed_layout *la
 /** The step of profiled modules [s]: the first chunk has the embedding, the last the final norm,
  *  the output layer and the loss. */
 double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
-                                        const calc_mindspeed_modules *modules);
+                                        const calc_mindspeed_module_times *modules);
 
 #endif

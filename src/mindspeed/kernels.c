@@ -36,7 +36,7 @@ static calc_status finish(void *context, void *row, const calc_csv_row *from, ca
 /* Takes one row, or two of a LayerNorm's gradient. @return how many */
 static size_t take(calc_mindspeed_kernels *out, const details_row *row, size_t left)
 {
-    double time_s = row->us * 1e-6;
+    double us = row->us;
     size_t taken = 1;
     if (row->shape.type == CALC_MINDSPEED_TYPES) {
         out->others++;
@@ -47,15 +47,15 @@ static size_t take(calc_mindspeed_kernels *out, const details_row *row, size_t l
             out->odd++;
             return 1;
         }
-        time_s += row[1].us * 1e-6;
+        us += row[1].us;
         taken = 2;
     }
     if (row->kind != CALC_MINDSPEED_SHAPE_GOOD) {
         out->odd += taken;
-    } else if (time_s < CALC_MINDSPEED_KERNEL_LEAST_S) {
+    } else if (us < CALC_MINDSPEED_KERNEL_LEAST_US) {
         out->brief += taken;
     } else {
-        out->item[out->count++] = (calc_mindspeed_kernel){row->shape, time_s};
+        out->item[out->count++] = (calc_mindspeed_kernel){row->shape, us * 1e-6};
     }
     return taken;
 }

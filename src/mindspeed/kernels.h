@@ -9,8 +9,8 @@ typedef struct calc_mindspeed_kernel {
     double time_s; /**< > 0 */
 } calc_mindspeed_kernel;
 
-/** Kernels shorter than this [s] are not looked at. */
-#define CALC_MINDSPEED_KERNEL_LEAST_S 5e-6
+/** Kernels shorter than this [us] are not looked at. */
+#define CALC_MINDSPEED_KERNEL_LEAST_US 5.0
 
 /** Those of the types that are modelled. Owns them; start with {0}. */
 typedef struct calc_mindspeed_kernels {

@@ -106,11 +106,21 @@ static bool read_tensors(const char *at, tensor out[TENSORS], int *count)
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
-/* Whether a matrix is rows x columns, or that transposed. */
-static bool is_matrix(const tensor *t, double rows, double columns)
+static double batch_of(const tensor *t)
+{
+    double batch = 1;
+    for (int i = 0; i < t->count - 2; i++) {
+        batch *= t->size[i];
+    }
+    return batch;
+}
+
+/* Whether matrices are rows x columns, or that transposed: as many as there are, or one for all. */
+static bool is_matrix(const tensor *t, double rows, double columns, double batch)
 {
     const double *last = t->size + t->count - 2;
-    return (last[0] == rows && last[1] == columns) || (last[1] == rows && last[0] == columns);
+    return ((last[0] == rows && last[1] == columns) || (last[1] == rows && last[0] == columns)) &&
+           (batch_of(t) == batch || t->count == 2);
 }
 
 static calc_mindspeed_shape_kind multiplication(const tensor *in, int ins, const tensor *out,
@@ -120,14 +130,10 @@ static calc_mindspeed_shape_kind multiplication(const tensor *in, int ins, const
         return CALC_MINDSPEED_SHAPE_OTHER;
     }
     const double *last = out[0].size + out[0].count - 2;
-    double m = last[0], n = last[1];
+    double m = last[0], n = last[1], batch = batch_of(&out[0]);
     for (int side = 1; side >= 0; side--) {
         double k = in[0].size[in[0].count - 2 + side];
-        if (is_matrix(&in[0], m, k) && is_matrix(&in[1], k, n)) {
-            double batch = 1;
-            for (int i = 0; i < out[0].count - 2; i++) {
-                batch *= out[0].size[i];
-            }
+        if (is_matrix(&in[0], m, k, batch) && is_matrix(&in[1], k, n, batch)) {
             memcpy(shape->size, (double[]){batch, m, k, n}, sizeof shape->size);
             return CALC_MINDSPEED_SHAPE_GOOD;
         }

@@ -6,14 +6,15 @@
 static bool fill(const calc_mindspeed_judge *judge, const calc_mindspeed_config *config,
                  double *samples_s, size_t count)
 {
+    calc_app app;
     calc_exec exec;
     calc_errors ignored = {0};
-    calc_mindspeed_modules modules;
-    if (!judge->exec(judge->exec_context, config, &exec) ||
-        calc_check(judge->app, judge->system, &exec, &ignored) != CALC_OK) {
+    calc_mindspeed_module_times modules;
+    if (!judge->exec(judge->exec_context, config, &app, &exec) ||
+        calc_check(&app, judge->system, &exec, &ignored) != CALC_OK) {
         return false;
     }
-    const calc_mindspeed_layout layout = {judge->job, config, judge->app, judge->system, &exec};
+    const calc_mindspeed_layout layout = {config, &app, judge->system, &exec};
     if (judge->modules && judge->modules(judge->modules_context, config, &modules)) {
         double step_s = calc_mindspeed_compose_modules_s(&layout, &modules);
         for (size_t i = 0; i < count; i++) {

@@ -4,18 +4,17 @@
 
 #include "mindspeed/compose.h"
 
-/** The execution that a configuration is. @return false if calc has none */
+/** The model and the execution that a configuration is. @return false if calc has none */
 typedef bool calc_mindspeed_time_exec(const void *context, const calc_mindspeed_config *config,
-                                      calc_exec *out);
+                                      calc_app *app, calc_exec *exec);
 
 /** The profile of a configuration's modules. @return false if there is none */
 typedef bool calc_mindspeed_time_modules(const void *context, const calc_mindspeed_config *config,
-                                         calc_mindspeed_modules *out);
+                                         calc_mindspeed_module_times *out);
 
 /** What times are judged by. Borrows. */
 typedef struct calc_mindspeed_judge {
     const calc_mindspeed_job *job;
-    const calc_app *app;
     const calc_system *system;
     calc_mindspeed_time_exec *exec;
     const void *exec_context;
