@@ -137,6 +137,7 @@ static calc_status add_kernel(calc_mindspeed_parts *out, const calc_mindspeed_la
             return CALC_ERR_NOMEM;
         }
         out->item[out->count++] = (calc_mindspeed_part){
+            .shape = shape,
             .list = list,
             .pass = pass,
             .attention = o->kind == CALC_OPERATOR_ATTENTION,

@@ -8,6 +8,7 @@
 
 /** A pass over a kernel. */
 typedef struct calc_mindspeed_part {
+    calc_mindspeed_shape shape;
     int list; /**< which cost of the parts it is in: a kind of block, embedding, head */
     int pass; /**< a calc_pass */
     bool attention, shared, repeated;
