@@ -63,7 +63,7 @@ static bool reserve(calc_process *p)
     if (p->point) {
         return true;
     }
-    p->point = malloc(CALC_PROCESS_DATA * p->dimensions * sizeof *p->point);
+    p->point = malloc(CALC_PROCESS_DATA * CALC_PROCESS_DIMENSIONS * sizeof *p->point);
     p->value = malloc(CALC_PROCESS_DATA * sizeof *p->value);
     p->weight = malloc(CALC_PROCESS_DATA * sizeof *p->weight);
     if (!p->point || !p->value || !p->weight) {

@@ -56,7 +56,7 @@ calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *pat
         status = out->item ? CALC_OK : calc_errors_no_memory(errors);
     }
     const cache_row *row = rows.item;
-    for (size_t i = 0; i < rows.count && status == CALC_OK; i++) {
+    for (size_t i = 0; i < rows.count && out->item; i++) {
         calc_mindspeed_shape back = row[i].shape;
         back.type = calc_mindspeed_shape_gradient(back.type);
         if (row[i].kind != CALC_MINDSPEED_SHAPE_GOOD) {

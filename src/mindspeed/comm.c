@@ -109,7 +109,7 @@ calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
         out->item = malloc((rows.count + 1) * sizeof *out->item);
         status = out->item ? CALC_OK : calc_errors_no_memory(errors);
     }
-    if (status == CALC_OK) {
+    if (out->item) {
         gather(out, rows.item, rows.count);
     }
     free(rows.item);

@@ -75,7 +75,7 @@ calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char 
         status = out->item ? CALC_OK : calc_errors_no_memory(errors);
     }
     const details_row *row = rows.item;
-    for (size_t i = 0; i < rows.count && status == CALC_OK;) {
+    for (size_t i = 0; i < rows.count && out->item;) {
         i += take(out, row + i, rows.count - i);
     }
     free(rows.item);

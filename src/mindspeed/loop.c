@@ -17,7 +17,7 @@ calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
     loop->mean_s = malloc(n * sizeof *loop->mean_s);
     loop->sd_s = malloc(n * sizeof *loop->sd_s);
     loop->tally = calloc(n, sizeof *loop->tally);
-    loop->order = malloc(n * sizeof *loop->order);
+    loop->order = calloc(n, sizeof *loop->order);
     if (!loop->mark || !loop->step_s || !loop->samples_s || !loop->mean_s || !loop->sd_s ||
         !loop->tally || !loop->order) {
         return CALC_ERR_NOMEM;

@@ -96,7 +96,7 @@ static calc_status take(calc_mindspeed_results *out, const result_row *row, size
                         const char *path, calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    out->item = malloc((count + 1) * sizeof *out->item);
+    out->item = calloc(count + 1, sizeof *out->item);
     if (!out->item) {
         return calc_errors_no_memory(errors);
     }

@@ -141,10 +141,13 @@ static calc_mindspeed_shape_kind multiplication(const tensor *in, int ins, const
     return CALC_MINDSPEED_SHAPE_OTHER;
 }
 
-static bool alike(const tensor *a, const tensor *b)
+static bool equal(const tensor *a, const tensor *b)
 {
-    return a->count == b->count &&
-           memcmp(a->size, b->size, (size_t)a->count * sizeof *a->size) == 0;
+    bool alike = a->count == b->count;
+    for (int i = 0; i < a->count && alike; i++) {
+        alike = a->size[i] == b->size[i];
+    }
+    return alike;
 }
 
 static calc_mindspeed_shape_kind input(const tensor *in, int ins, calc_mindspeed_shape *shape)
@@ -152,7 +155,7 @@ static calc_mindspeed_shape_kind input(const tensor *in, int ins, calc_mindspeed
     bool attention =
         shape->type == CALC_MINDSPEED_FLASH || shape->type == CALC_MINDSPEED_FLASH_GRAD;
     if (ins < (attention ? 3 : 1) || in[0].count != 3 ||
-        (attention && !(alike(&in[0], &in[1]) && alike(&in[0], &in[2])))) {
+        (attention && !(equal(&in[0], &in[1]) && equal(&in[0], &in[2])))) {
         return CALC_MINDSPEED_SHAPE_OTHER;
     }
     memcpy(shape->size, in[0].size, 3 * sizeof *shape->size);
@@ -183,5 +186,9 @@ calc_mindspeed_shape_kind calc_mindspeed_shape_read(calc_mindspeed_type type, co
 
 bool calc_mindspeed_shape_equal(const calc_mindspeed_shape *a, const calc_mindspeed_shape *b)
 {
-    return a->type == b->type && memcmp(a->size, b->size, sizeof a->size) == 0;
+    bool equal = a->type == b->type;
+    for (int i = 0; i < CALC_MINDSPEED_SIZES; i++) {
+        equal = equal && a->size[i] == b->size[i];
+    }
+    return equal;
 }

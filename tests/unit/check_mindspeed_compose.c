@@ -49,6 +49,36 @@ START_TEST(nothing_measured_is_the_model)
 }
 END_TEST
 
+/* Experts are a batch of multiplications; those shared and the router count, too. */
+START_TEST(experts)
+{
+    const calc_mindspeed_config config = {1, 1, 64, 1, 1, 1, 1, 8};
+    shipped_case c = load_case("mixtral-8x7B", "h100_sxm", "mixtral-8x7B_64");
+    calc_mindspeed_operators o;
+    double s[SAMPLES];
+    calc_stats stats;
+    l.app = c.app;
+    l.system = c.system;
+    l.exec = c.exec;
+    l.config = config;
+    l.layout = (calc_mindspeed_layout){&l.config, &l.app, &l.system, &l.exec};
+    calc_run(&l.app, &l.system, &l.exec, CALC_COMPAT_NONE, &stats);
+    open_errors(&o, 0, 0, 0);
+    ck_assert_int_eq(calc_mindspeed_compose(&l.layout, &o, NULL, s, SAMPLES), CALC_OK);
+    ck_assert_double_eq(s[0], stats.total_time);
+    ck_assert(o.path[CALC_MINDSPEED_MATMUL].count > 0);
+    bool grouped = false;
+    for (size_t i = 0; i < o.path[CALC_MINDSPEED_MATMUL].count; i++) {
+        grouped = grouped || o.path[CALC_MINDSPEED_MATMUL].point[i].at[0] > 0;
+    }
+    ck_assert(grouped == (c.app.num_experts / c.exec.strategy.expert_par > 1));
+    calc_mindspeed_operators_free(&o);
+    open_errors(&o, 0.2, 0, 0);
+    ck_assert_double_gt(composed_s(&o, NULL), stats.total_time * 1.02);
+    calc_mindspeed_operators_free(&o);
+}
+END_TEST
+
 /* Attention that takes half as long again is that of a chip with two thirds of its rate: rings hide
  * more behind it. */
 START_TEST(slower_attention)
@@ -186,6 +216,7 @@ int main(void)
     Suite *suite = suite_create("mindspeed_compose");
     TCase *tests = tcase_create("mindspeed_compose");
     tcase_add_loop_test(tests, nothing_measured_is_the_model, 0, LLAMA_CONFIGS);
+    tcase_add_test(tests, experts);
     tcase_add_loop_test(tests, slower_attention, 0, LLAMA_CONFIGS);
     tcase_add_loop_test(tests, slower_multiplications, 0, LLAMA_CONFIGS);
     tcase_add_test(tests, slower_multiplications_that_are_repeated);

@@ -8,6 +8,12 @@
 
 enum { SIDE = 9, COUNT = SIDE * SIDE };
 
+/* Where a point is. */
+static int row(int i)
+{
+    return i / SIDE;
+}
+
 static const double apart = 0.25; /* of two neighbours */
 static const double length_a = 0.8, length_b = 6;
 
@@ -17,7 +23,7 @@ static calc_process drawn(uint64_t seed)
     static double a[COUNT * COUNT], value[COUNT], noise[COUNT];
     for (int i = 0; i < COUNT; i++) {
         for (int k = 0; k < COUNT; k++) {
-            double x = apart * (i / SIDE - k / SIDE) / length_a;
+            double x = apart * (row(i) - row(k)) / length_a;
             double y = apart * (i % SIDE - k % SIDE) / length_b;
             a[i * COUNT + k] = exp(-sqrt(x * x + y * y));
         }
@@ -31,7 +37,7 @@ static calc_process drawn(uint64_t seed)
     calc_gauss_times_lower(a, COUNT, value);
     calc_process_start(&p, 2, 0, 0);
     for (int i = 0; i < COUNT; i++) {
-        const double point[2] = {apart * (i / SIDE), apart * (i % SIDE)};
+        const double point[2] = {apart * row(i), apart * (i % SIDE)};
         double seen = value[i] + sqrt(1e-3) * noise[i];
         ck_assert_int_eq(calc_process_add(&p, point, seen, 1), CALC_OK);
     }
