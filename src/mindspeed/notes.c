@@ -2,17 +2,25 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void calc_mindspeed_notes_add(calc_mindspeed_notes *notes, const char *fmt, ...)
 {
+    char text[CALC_MINDSPEED_NOTE_SIZE];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    for (int i = 0; i < notes->count; i++) {
+        if (strcmp(notes->text[i], text) == 0) {
+            return;
+        }
+    }
     if (notes->count == CALC_MINDSPEED_NOTES) {
         notes->dropped++;
         return;
     }
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(notes->text[notes->count++], CALC_MINDSPEED_NOTE_SIZE, fmt, list);
-    va_end(list);
+    memcpy(notes->text[notes->count++], text, sizeof text);
 }
 
 void calc_mindspeed_notes_take(calc_mindspeed_notes *notes, calc_errors *errors)

@@ -12,7 +12,7 @@ typedef struct calc_mindspeed_notes {
     char text[CALC_MINDSPEED_NOTES][CALC_MINDSPEED_NOTE_SIZE];
 } calc_mindspeed_notes;
 
-/** Add one. */
+/** Add one, unless it is there. */
 void calc_mindspeed_notes_add(calc_mindspeed_notes *notes, const char *fmt, ...) CALC_PRINTF(2, 3);
 
 /** Add errors that do not end a search, with their places; *errors is empty then. */

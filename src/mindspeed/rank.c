@@ -22,9 +22,14 @@ static double *row_of(const ranker *r, size_t i)
     return r->samples + i * r->times->samples;
 }
 
-/* What the first generation measured of a configuration; NaN. */
+/* What was measured of a configuration: infinite if it failed; NaN: nothing. */
 static double measured_s(const ranker *r, const calc_mindspeed_config *config)
 {
+    const calc_mindspeed_result *result =
+        r->times->results ? calc_mindspeed_results_find(r->times->results, config) : NULL;
+    if (result && result->end != CALC_MINDSPEED_PENDING) {
+        return result->end == CALC_MINDSPEED_RAN ? result->step_s : INFINITY;
+    }
     const calc_mindspeed_study *s = r->study;
     calc_mindspeed_profile profile;
     calc_errors errors = {0};
@@ -42,15 +47,15 @@ static double measured_s(const ranker *r, const calc_mindspeed_config *config)
 
 static void summarize(calc_mindspeed_candidate *c, const double *sample, size_t count)
 {
-    double sum = 0, square = 0;
+    double beyond = 0, square = 0; /* the first, so that samples that are alike have that mean */
     for (size_t i = 0; i < count; i++) {
-        sum += sample[i] / (double)count;
+        beyond += (sample[i] - sample[0]) / (double)count;
     }
+    c->step_s = sample[0] + beyond;
     for (size_t i = 0; i < count; i++) {
-        square += (sample[i] - sum) * (sample[i] - sum) / (double)count;
+        square += (sample[i] - c->step_s) * (sample[i] - c->step_s) / (double)count;
     }
-    c->step_s = sum;
-    c->sd_s = square > 0 && sqrt(square) > 1e-12 * sum ? sqrt(square) : 0;
+    c->sd_s = sqrt(square);
 }
 
 static void take_time(const ranker *r, size_t i, double modelled_s)
@@ -121,7 +126,31 @@ static void count_best(const ranker *r)
             }
         }
         if (best) {
-            best->best += 1 / (double)r->times->samples;
+            best->best++;
+        }
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->item[i].best /= (double)r->times->samples;
+    }
+}
+
+/* A run that lacked memory says the same of all that need as much, unless they ran. */
+static void drop_larger(ranker *r)
+{
+    calc_mindspeed_ranking *out = r->out;
+    double least = INFINITY;
+    for (size_t i = 0; i < out->count && r->times->results; i++) {
+        const calc_mindspeed_result *result =
+            calc_mindspeed_results_find(r->times->results, &out->item[i].config);
+        if (result && result->end == CALC_MINDSPEED_OUT_OF_MEMORY) {
+            least = fmin(least, out->item[i].peak_bytes);
+        }
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        calc_mindspeed_candidate *c = &out->item[i];
+        if (c->fits && c->peak_bytes >= least && c->source != CALC_MINDSPEED_MEASURED) {
+            c->fits = false;
+            out->fit--;
         }
     }
 }
@@ -180,6 +209,7 @@ static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
         out->item[i].config = space->config[i];
         judge(r, i);
     }
+    drop_larger(r);
     count_best(r);
     qsort(out->item, out->count, sizeof *out->item, compare);
     tell(r);

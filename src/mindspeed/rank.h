@@ -3,6 +3,7 @@
 #define CALC_MINDSPEED_RANK_H
 
 #include "mindspeed/peak.h"
+#include "mindspeed/results.h"
 
 /** Where a time is from. */
 typedef enum calc_mindspeed_source {
@@ -39,18 +40,19 @@ typedef struct calc_mindspeed_ranking {
 /** Samples of the step time of a configuration, seconds: what a judge thinks of it. The i-th
  * samples of two configurations belong together.
  *  @return false: it has no time */
-typedef bool (*calc_mindspeed_rank_timer)(const void *judge, const calc_mindspeed_config *config,
+typedef bool (*calc_mindspeed_rank_timer)(void *judge, const calc_mindspeed_config *config,
                                           double *samples_s, size_t count);
 
 /** How times are found. */
 typedef struct calc_mindspeed_rank_times {
-    calc_mindspeed_rank_timer timer; /**< NULL: calc's model, all samples alike */
-    const void *judge;               /**< borrowed */
-    size_t samples;                  /**< at least 1 */
+    calc_mindspeed_rank_timer timer;       /**< NULL: calc's model, all samples alike */
+    void *judge;                           /**< borrowed */
+    size_t samples;                        /**< at least 1 */
+    const calc_mindspeed_results *results; /**< of runs, which count more; NULL: none */
 } calc_mindspeed_rank_times;
 
-/** List, prune and time the configurations of a study. Times that the first generation measured
- *  count before those of a model.
+/** List, prune and time the configurations of a study. Results count more than steps that the
+ *  first generation measured, and these more than a model.
  *  @return CALC_OK, also if nothing fits; CALC_ERR_RULE with an error for a space that is empty;
  *  CALC_ERR_NOMEM. *out is to be freed in any case */
 CALC_MUST_USE calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,

@@ -82,7 +82,7 @@ START_TEST(in_order_and_within_memory)
 END_TEST
 
 /* Means of 100 + mbs less pp, and a spread of 3 in turn: of samples -3 and 3. */
-static bool by_size(const void *judge, const calc_mindspeed_config *config, double *samples_s,
+static bool by_size(void *judge, const calc_mindspeed_config *config, double *samples_s,
                     size_t count)
 {
     (void)judge;

@@ -2,12 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/as/mindspeed_show.h"
 #include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "formats/read.h"
+#include "mindspeed/evidence.h"
 
 static const char *const generations[] = {"1", "2", NULL};
 static const char *const models[] = {"mindspeed", "calc", NULL};
@@ -24,7 +26,7 @@ static const char *const modes[] = {"fast_mode", "full_precision", NULL};
     X(TARGET, "--target-nnodes", "N", TEXT,                                                        \
       .doc = "nodes that are planned for, generation 2; without: those at hand")                   \
     X(MODE, "--search-algo", "MODE", TEXT, .choices = modes,                                       \
-      .doc = "what is measured; every configuration is computed here with either")                 \
+      .doc = "what is measured next: one that may be the fastest, or any, in order")               \
     X(MASTER, "--master-addr", "HOST", TEXT, .doc = NOTHING)                                       \
     X(PORT, "--master-port", "N", TEXT, .doc = NOTHING)                                            \
     X(RANK, "--node-rank", "N", TEXT, .doc = NOTHING)                                              \
@@ -48,7 +50,20 @@ static const char *const modes[] = {"fast_mode", "full_precision", NULL};
     X(SYSTEM, "--system", "SYS", TEXT, .preset = "ascend_910b", .ours = true,                      \
       .doc = "the device and its networks: a path, or a name in systems/")                         \
     X(PROFILES, "--profiles", "FOLDER", TEXT, .ours = true,                                        \
-      .doc = "what was measured: files ..._MODULE.json")                                           \
+      .doc = "what was measured: files ..._MODULE.json, kernel_details.csv, comm_prof.csv, "       \
+             "operator_cache.csv")                                                                 \
+    X(RESULTS, "--results", "FILE", TEXT, .ours = true,                                            \
+      .doc = "runs, as in model_results.csv: they count more than any model")                      \
+    X(SEED, "--seed", "N", WHOLE, .lo = 0, .hi = 1e9, .preset = "1", .ours = true,                 \
+      .doc = "of draws")                                                                           \
+    X(SAMPLES, "--samples", "N", WHOLE, .lo = 1, .hi = 100000, .preset = "100", .ours = true,      \
+      .doc = "draws of each time, where there are kernels to learn from")                          \
+    X(TOP_K, "--top-k", "K", WHOLE, .lo = 1, .hi = 1000, .ours = true,                             \
+      .doc = "of each draw the K fastest may be measured next; generation 1: 1, generation 2: 3")  \
+    X(STOP, "--stop-threshold", "SHARE", NUMBER, .lo = 0, .hi = 1, .preset = "0.05", .ours = true, \
+      .doc = "share of these that may be left unmeasured")                                         \
+    X(TRIALS, "--max-trials", "N", WHOLE, .lo = 0, .hi = 1e6, .preset = "0", .ours = true,         \
+      .doc = "runs, at most; 0: any number")                                                       \
     X(MEMORY, "--memory-model", "MODEL", TEXT, .choices = models, .preset = "mindspeed",           \
       .ours = true, .doc = "what says which configurations fit")                                   \
     X(CAPACITY, "--device-memory", "GIB", NUMBER, .lo = 1, .hi = 1e6, .ours = true,                \
@@ -77,7 +92,11 @@ typedef struct task {
     calc_system system;
     calc_input input;
     calc_mindspeed_study study;
+    calc_mindspeed_evidence evidence;
+    calc_mindspeed_results results;
+    calc_mindspeed_rank_times times;
     calc_mindspeed_ranking ranking;
+    calc_mindspeed_next next;
 } task;
 
 /* ---- What is asked --------------------------------------------------------------------------- */
@@ -137,10 +156,6 @@ static void tell(const task *t)
     if (*t->arguments.unused) {
         fprintf(stderr, "calc as mindspeed: no effect here: %s\n", t->arguments.unused);
     }
-    if (t->study.profiles && t->study.generation == CALC_MINDSPEED_GEN2) {
-        fprintf(stderr, "calc as mindspeed: --profiles: of the second generation's files none is "
-                        "read yet\n");
-    }
     if (t->arguments.job.vocab == 0) {
         fprintf(stderr,
                 "calc as mindspeed: no vocabulary, which is the tokenizer's: embedding, head "
@@ -148,20 +163,106 @@ static void tell(const task *t)
     }
 }
 
+/* What was measured, learnt from. */
+static calc_status learn(task *t, calc_errors *errors)
+{
+    const calc_flags *f = t->flags;
+    const char *results = calc_flags_text(f, FLAG_RESULTS);
+    t->times.samples = 1;
+    calc_status status =
+        results ? calc_mindspeed_results_read(&t->results, results, errors) : CALC_OK;
+    t->times.results = results ? &t->results : NULL;
+    if (status != CALC_OK || !t->study.profiles) {
+        return status;
+    }
+    const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_flags_number(f, FLAG_SAMPLES),
+                                              .seed = (uint64_t)calc_flags_number(f, FLAG_SEED),
+                                              .how = CALC_PROCESS_JOINT};
+    t->times.samples = sampling.samples;
+    t->times.timer = calc_mindspeed_evidence_time;
+    t->times.judge = &t->evidence;
+    return calc_mindspeed_evidence_start(&t->evidence, &t->study, &sampling, errors);
+}
+
+/* What is worth knowing of the folder before its configurations are timed, and after. */
+static void take_notes(task *t)
+{
+    calc_mindspeed_notes *notes = &t->evidence.notes;
+    for (int i = 0; i < notes->count; i++) {
+        calc_mindspeed_notes_add(&t->ranking.notes, "%s", notes->text[i]);
+    }
+    t->ranking.notes.dropped += notes->dropped;
+    *notes = (calc_mindspeed_notes){0};
+    const calc_mindspeed_comm *comm = &t->evidence.folder.comm;
+    if (comm->count > 0 && comm->missing_count > 0) {
+        calc_mindspeed_notes_add(&t->ranking.notes,
+                                 "comm_prof.csv lacks %zu of %zu collectives that were asked for: "
+                                 "those are calc's",
+                                 comm->missing_count, comm->missing_count + comm->found);
+    }
+}
+
+static calc_status rank(task *t, calc_errors *errors)
+{
+    const calc_flags *f = t->flags;
+    bool first = t->study.generation == CALC_MINDSPEED_GEN1;
+    calc_status status = learn(t, errors);
+    status = status ? status : calc_mindspeed_rank(&t->study, &t->times, &t->ranking, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    take_notes(t);
+    if (!t->times.results && !t->ranking.spread) {
+        return CALC_OK;
+    }
+    const calc_mindspeed_loop_rules rules = {
+        .samples = t->times.samples,
+        .top_k = f->given[FLAG_TOP_K] ? (size_t)calc_flags_number(f, FLAG_TOP_K)
+                 : first              ? 1
+                                      : 3,
+        .stop_threshold = calc_flags_number(f, FLAG_STOP),
+        .max_trials = (size_t)calc_flags_number(f, FLAG_TRIALS),
+        .seed = (uint64_t)calc_flags_number(f, FLAG_SEED),
+        .every = t->arguments.every};
+    return calc_mindspeed_next_find(&t->ranking, &t->times, &rules, &t->next);
+}
+
+static void name_times(const task *t, char *text, size_t size)
+{
+    const calc_mindspeed_evidence *e = &t->evidence;
+    text[0] = '\0';
+    if (t->ranking.measured > 0) {
+        calc_append(text, size, "%zu measured; ", t->ranking.measured);
+    }
+    if (e->profiled > 0) {
+        calc_append(text, size, "modules where profiled; ");
+    }
+    if (e->folder.kernels.count > 0) {
+        calc_append(text, size, "%zu kernels learnt from; ", e->folder.kernels.count);
+    }
+    if (e->folder.comm.found > 0) {
+        calc_append(text, size, "%zu collectives; ", e->folder.comm.count);
+    }
+    calc_append(text, size,
+                *text ? "else calc's model of %s" : "calc's model of %s; nothing is measured",
+                t->input.name);
+}
+
 static calc_status show(const task *t, calc_errors *errors)
 {
-    char times[CALC_FIND_PATH_MAX + 64];
+    char times[CALC_FIND_PATH_MAX + 256];
     const calc_flags *f = t->flags;
     bool list = t->flags->given[FLAG_LIST];
     calc_output *out;
-    if (t->ranking.measured > 0) {
-        snprintf(times, sizeof times, "%zu measured, the others by calc's model of %s",
-                 t->ranking.measured, t->input.name);
-    } else {
-        snprintf(times, sizeof times, "calc's model of %s; nothing is measured", t->input.name);
-    }
-    const calc_mindspeed_shown shown = {
-        &t->study, &t->ranking, t->input.name, times, (size_t)calc_flags_number(f, FLAG_TOP), list};
+    name_times(t, times, sizeof times);
+    const calc_mindspeed_shown shown = {.study = &t->study,
+                                        .ranking = &t->ranking,
+                                        .system = t->input.name,
+                                        .times = times,
+                                        .next =
+                                            t->times.results || t->ranking.spread ? &t->next : NULL,
+                                        .top = (size_t)calc_flags_number(f, FLAG_TOP),
+                                        .all = list};
     bool json = strcmp(calc_flags_text(f, FLAG_FORMAT), "json") == 0;
     calc_status status = calc_output_open(&out, "-", errors);
     if (status != CALC_OK) {
@@ -182,11 +283,10 @@ static calc_status show(const task *t, calc_errors *errors)
 static calc_exit answer(task *t)
 {
     calc_errors errors = {0};
-    const calc_mindspeed_rank_times times = {.samples = 1};
     calc_status status = load(t, &errors);
     if (status == CALC_OK) {
         tell(t);
-        status = calc_mindspeed_rank(&t->study, &times, &t->ranking, &errors);
+        status = rank(t, &errors);
     }
     status = status ? status : show(t, &errors);
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
@@ -207,6 +307,8 @@ static calc_exit run(const calc_flags *flags)
     t->flags = flags;
     calc_exit code = answer(t);
     calc_mindspeed_rank_free(&t->ranking);
+    calc_mindspeed_evidence_free(&t->evidence);
+    calc_mindspeed_results_free(&t->results);
     calc_settings_free(&t->settings);
     calc_text_free(&t->input.text);
     free(t);

@@ -114,6 +114,39 @@ static void show_row(const calc_mindspeed_shown *s, const calc_mindspeed_candida
                        c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
 }
 
+/* Why there is nothing to measure. */
+static const char *stop_words(calc_mindspeed_stop stop)
+{
+    switch (stop) {
+    case CALC_MINDSPEED_CONCENTRATED:
+        return "concentrated";
+    case CALC_MINDSPEED_EXHAUSTED:
+        return "exhausted";
+    case CALC_MINDSPEED_TRIALS:
+        return "trials";
+    default:
+        return "goes_on";
+    }
+}
+
+static void show_next(const calc_mindspeed_shown *s, calc_output *out)
+{
+    char name[CALC_MINDSPEED_NAME], share[CALC_HUMAN_MAX];
+    const calc_mindspeed_next *n = s->next;
+    calc_output_printf(out, "\nmeasured     %zu; %s of the pool is not\n", n->trials,
+                       calc_human_percent(n->unmeasured, share));
+    if (n->stop == CALC_MINDSPEED_GOES_ON) {
+        calc_output_printf(out, "next         %s\n",
+                           calc_mindspeed_config_name(&n->config, s->study->generation, name));
+    } else {
+        calc_output_printf(out, "next         none: %s\n",
+                           n->stop == CALC_MINDSPEED_CONCENTRATED
+                               ? "hardly any that may be among the fastest is left"
+                           : n->stop == CALC_MINDSPEED_TRIALS ? "as many as --max-trials"
+                                                              : "all are measured, or failed");
+    }
+}
+
 void calc_mindspeed_show(const calc_mindspeed_shown *shown, calc_output *out)
 {
     show_job(shown, out);
@@ -126,6 +159,9 @@ void calc_mindspeed_show(const calc_mindspeed_shown *shown, calc_output *out)
         shown->ranking->spread ? "         sd  fastest" : "");
     for (size_t i = 0; i < rows_of(shown); i++) {
         show_row(shown, &shown->ranking->item[i], out);
+    }
+    if (shown->next) {
+        show_next(shown, out);
     }
     calc_output_text(out, "\n");
     calc_put put = {.out = out, .flat = true};
@@ -164,6 +200,22 @@ static void put_candidate(calc_put *put, const calc_mindspeed_candidate *c)
     calc_put_close(put);
 }
 
+static void put_next(calc_put *put, const calc_mindspeed_shown *s)
+{
+    char name[CALC_MINDSPEED_NAME];
+    const calc_mindspeed_next *n = s->next;
+    calc_put_object(put, "next", CALC_PUT_LINE);
+    calc_put_text(put, "stop", stop_words(n->stop));
+    if (n->stop == CALC_MINDSPEED_GOES_ON) {
+        calc_put_text(put, "measure",
+                      calc_mindspeed_config_name(&n->config, s->study->generation, name));
+        calc_put_number(put, "share", n->chance);
+    }
+    calc_put_number(put, "unmeasured", n->unmeasured);
+    calc_put_count(put, "trials", (int64_t)n->trials);
+    calc_put_close(put);
+}
+
 static void put_notes(calc_put *put, const calc_mindspeed_notes *notes)
 {
     calc_put_array(put, "notes", CALC_PUT_LINES);
@@ -199,6 +251,9 @@ void calc_mindspeed_show_json(const calc_mindspeed_shown *shown, calc_output *ou
         put_candidate(&put, &r->item[i]);
     }
     calc_put_close(&put);
+    if (shown->next) {
+        put_next(&put, shown);
+    }
     put_notes(&put, &r->notes);
     calc_put_end(&put);
 }

@@ -4,16 +4,17 @@
 
 #include "cli/as/flags.h"
 #include "io/output.h"
-#include "mindspeed/rank.h"
+#include "mindspeed/next.h"
 
 /** What is shown of a search. */
 typedef struct calc_mindspeed_shown {
     const calc_mindspeed_study *study;
     const calc_mindspeed_ranking *ranking;
-    const char *system; /**< its name */
-    const char *times;  /**< where times are from, a few words */
-    size_t top;         /**< configurations that are shown */
-    bool all;           /**< the whole space */
+    const char *system;              /**< its name */
+    const char *times;               /**< where times are from, a few words */
+    const calc_mindspeed_next *next; /**< what to measure; NULL: nothing is said of it */
+    size_t top;                      /**< configurations that are shown */
+    bool all;                        /**< the whole space */
 } calc_mindspeed_shown;
 
 /** A head, the top as a table, and the line `{"optimal_parallel_strategy": {...}}`. */
