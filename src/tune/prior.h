@@ -28,4 +28,7 @@ typedef struct calc_tune_prior {
 /** What the published runs say. */
 calc_tune_prior calc_tune_prior_default(void);
 
+/** The same; if memory is to be learnt from probes, with nearly nothing assumed of its parts. */
+calc_tune_prior calc_tune_prior_for(const calc_tune_prior *prior, bool probes);
+
 #endif

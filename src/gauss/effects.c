@@ -1,0 +1,213 @@
+#include "gauss/effects.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "gauss/linear.h"
+#include "gauss/normal.h"
+
+enum { ROUNDS = 60 };
+
+/* Of a bound that says nothing yet. */
+static const double nothing_variance = 1e6;
+
+double calc_effects_expected(const calc_effects *e, const calc_effects_item *item)
+{
+    double sum = item->expected;
+    for (size_t i = 0; i < e->fields; i++) {
+        sum += e->field[i].mean ? item->field_weight[i] * e->field[i].mean[item->cell[i]] : 0;
+    }
+    return sum;
+}
+
+double calc_effects_covariance(const calc_effects *e, const calc_effects_item *a,
+                               const calc_effects_item *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < e->common; i++) {
+        sum += e->sd[i] * e->sd[i] * a->weight[i] * b->weight[i];
+    }
+    for (size_t i = 0; i < e->fields; i++) {
+        const calc_effects_field *f = &e->field[i];
+        sum += a->field_weight[i] * b->field_weight[i] *
+               f->covariance[a->cell[i] * f->cells + b->cell[i]];
+    }
+    return sum;
+}
+
+/* Covariances of an item with what is observed. */
+static void relate(const calc_effects_posterior *p, size_t item, double *out)
+{
+    const calc_effects *e = p->effects;
+    for (size_t i = 0; i < p->count; i++) {
+        size_t other = p->observation[i].item;
+        out[i] = calc_effects_covariance(e, &p->item[item], &p->item[other]) +
+                 (other == item ? e->own_sd * e->own_sd : 0);
+    }
+}
+
+static bool factor(calc_effects_posterior *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        relate(p, p->observation[i].item, p->factor + i * p->count);
+        p->factor[i * p->count + i] += p->variance[i];
+    }
+    if (!calc_gauss_factor(p->factor, p->count)) {
+        return false;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        p->pull[i] =
+            p->value[i] - calc_effects_expected(p->effects, &p->item[p->observation[i].item]);
+    }
+    calc_gauss_solve(p->factor, p->count, p->pull);
+    return true;
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* Mean and variance of a normal variable, of which it is known that it is on a side of a bound.
+ * Rasmussen & Williams 2006, Gaussian Processes for Machine Learning, 3.58. */
+static void cut(const calc_effects_observation *o, double *mean, double *variance)
+{
+    double sign = o->side == CALC_EFFECTS_ABOVE ? 1 : -1;
+    double spread = *variance + o->noise_sd * o->noise_sd;
+    double z = sign * (*mean - o->value) / sqrt(spread);
+    /* Far beyond the bound the ratio of density and share is -z, to 1 / z. */
+    double ratio = z > -30 ? calc_normal_density(z) / calc_normal_below(z) : -z - 1 / z;
+    *mean += sign * *variance * ratio / sqrt(spread);
+    *variance -= *variance * *variance / spread * ratio * (z + ratio);
+}
+
+/* Replace what stands for a bound by what has its effect on all else known.
+ * @return by how much it changed, in units of what is known without it */
+static double stand_in(calc_effects_posterior *p, size_t i)
+{
+    const calc_effects_observation *o = &p->observation[i];
+    double mean, variance;
+    calc_effects_moments(p, o->item, p->scratch, &mean, &variance);
+    /* Without itself: division of normal densities. */
+    double precision = 1 / variance - 1 / p->variance[i];
+    if (precision <= 0) {
+        return 0;
+    }
+    double alone_mean = (mean / variance - p->value[i] / p->variance[i]) / precision;
+    double alone_variance = 1 / precision;
+    double cut_mean = alone_mean, cut_variance = alone_variance;
+    cut(o, &cut_mean, &cut_variance);
+    double gained = 1 / cut_variance - precision;
+    double next_variance = nothing_variance, next_value = alone_mean;
+    if (gained > 1 / nothing_variance) {
+        next_variance = 1 / gained;
+        next_value = (cut_mean / cut_variance - alone_mean * precision) * next_variance;
+    }
+    double change = fabs(next_variance - p->variance[i]) / (next_variance + p->variance[i]) +
+                    fabs(next_value - p->value[i]) / sqrt(alone_variance + next_variance);
+    p->value[i] = next_value;
+    p->variance[i] = next_variance;
+    return change;
+}
+
+/* One after the other, as what stands for a bound depends on the others. */
+static bool settle(calc_effects_posterior *p)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        double change = 0;
+        for (size_t i = 0; i < p->count; i++) {
+            if (p->observation[i].side != CALC_EFFECTS_AT) {
+                change = fmax(change, stand_in(p, i));
+                if (!factor(p)) {
+                    return false;
+                }
+            }
+        }
+        if (change < 1e-9) {
+            break;
+        }
+    }
+    return true;
+}
+
+/* ---- Conditioning ---------------------------------------------------------------------------- */
+
+calc_status calc_effects_condition(calc_effects_posterior *out, const calc_effects *effects,
+                                   const calc_effects_item *item,
+                                   const calc_effects_observation *observation, size_t count,
+                                   calc_errors *errors)
+{
+    *out = (calc_effects_posterior){
+        .effects = effects, .item = item, .observation = observation, .count = count};
+    double *numbers = malloc((count * count + 5 * count + 1) * sizeof *numbers);
+    if (!numbers) {
+        return calc_errors_no_memory(errors);
+    }
+    out->factor = numbers;
+    out->value = numbers + count * count;
+    out->variance = out->value + count;
+    out->pull = out->variance + count;
+    out->white = out->pull + count;
+    out->scratch = out->white + count;
+    for (size_t i = 0; i < count; i++) {
+        bool bound = observation[i].side != CALC_EFFECTS_AT;
+        out->value[i] = observation[i].value;
+        out->variance[i] =
+            bound ? nothing_variance : observation[i].noise_sd * observation[i].noise_sd;
+    }
+    if (!factor(out) || !settle(out)) {
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                               "observations without noise disagree");
+    }
+    return CALC_OK;
+}
+
+void calc_effects_free(calc_effects_posterior *posterior)
+{
+    free(posterior->factor);
+    *posterior = (calc_effects_posterior){0};
+}
+
+void calc_effects_moments(const calc_effects_posterior *p, size_t item, double *white, double *mean,
+                          double *variance)
+{
+    const calc_effects *e = p->effects;
+    *mean = calc_effects_expected(e, &p->item[item]);
+    *variance = calc_effects_covariance(e, &p->item[item], &p->item[item]) + e->own_sd * e->own_sd;
+    relate(p, item, white);
+    calc_gauss_solve_lower(p->factor, p->count, white);
+    for (size_t i = 0; i < p->count; i++) {
+        *mean += white[i] * p->white[i];
+        *variance -= white[i] * white[i];
+    }
+    *variance = fmax(*variance, 0);
+}
+
+/* Rasmussen & Williams 2006, 5.12: leaving one out, from the inverse of the covariance. */
+calc_status calc_effects_surprise(const calc_effects_posterior *p, double *out, calc_errors *errors)
+{
+    double *unit = malloc((p->count + 1) * sizeof *unit);
+    if (!unit) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        memset(unit, 0, p->count * sizeof *unit);
+        unit[i] = 1;
+        calc_gauss_solve(p->factor, p->count, unit);
+        bool bound = p->observation[i].side != CALC_EFFECTS_AT;
+        out[i] = bound ? 0 : p->pull[i] / sqrt(unit[i]);
+    }
+    free(unit);
+    return CALC_OK;
+}
+
+double calc_effects_log_density(const calc_effects_posterior *p)
+{
+    double square = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        square +=
+            p->pull[i] *
+            (p->value[i] - calc_effects_expected(p->effects, &p->item[p->observation[i].item]));
+    }
+    return -0.5 * (square + calc_gauss_log_det(p->factor, p->count) +
+                   (double)p->count * log(2 * 3.14159265358979323846));
+}

@@ -1,0 +1,112 @@
+/** @file effects.h  Many uncertain values that share their errors, some of them observed.
+ *
+ *  The value of an item is what is expected of it, plus
+ *
+ *      sum over common effects of weight * effect  +  sum over fields of weight * field[cell]  +
+ * own
+ *
+ *  where effects, fields and own errors are independent normal variables of mean 0: effects and own
+ *  errors with standard deviations, the cells of a field with a covariance. So all items are
+ * jointly normal, the covariance of two of them is a short sum, and draws of a hundred thousand
+ * items need draws of a few hundred variables only.
+ *
+ *  Observations are values with a normal error, or say on which side of a bound a value is; the
+ *  latter are replaced by normal ones with the same effect: expectation propagation (Minka 2001).
+ */
+#ifndef CALC_GAUSS_EFFECTS_H
+#define CALC_GAUSS_EFFECTS_H
+
+#include "base/rng.h"
+#include "calc.h"
+
+enum { CALC_EFFECTS_COMMON = 12, CALC_EFFECTS_FIELDS = 2 };
+
+/** A field: cells that are alike to a degree. */
+typedef struct calc_effects_field {
+    size_t cells;
+    double *covariance; /**< cells x cells */
+    double *mean;       /**< of cells; NULL: 0 */
+} calc_effects_field;
+
+/** What varies. Arrays are the caller's and must outlive the posteriors. */
+typedef struct calc_effects {
+    size_t common;
+    double sd[CALC_EFFECTS_COMMON];
+    size_t fields;
+    calc_effects_field field[CALC_EFFECTS_FIELDS];
+    double own_sd;
+} calc_effects;
+
+/** An item: how much of each it has. */
+typedef struct calc_effects_item {
+    double expected; /**< without what the fields' means add */
+    double weight[CALC_EFFECTS_COMMON];
+    double field_weight[CALC_EFFECTS_FIELDS];
+    size_t cell[CALC_EFFECTS_FIELDS];
+} calc_effects_item;
+
+/** What an observation says of its item's value. */
+typedef enum calc_effects_side {
+    CALC_EFFECTS_BELOW = -1,
+    CALC_EFFECTS_AT,
+    CALC_EFFECTS_ABOVE
+} calc_effects_side;
+
+/** An observation. */
+typedef struct calc_effects_observation {
+    size_t item;
+    calc_effects_side side;
+    double value;
+    double noise_sd; /**< of a value that is observed, > 0; for a bound, how sharp it is, >= 0 */
+} calc_effects_observation;
+
+/** What is known after observations. Owns its memory. */
+typedef struct calc_effects_posterior {
+    const calc_effects *effects;
+    const calc_effects_item *item;
+    const calc_effects_observation *observation;
+    size_t count;     /**< of observations */
+    double *value;    /**< of each: its value, or of a bound what stands for it */
+    double *variance; /**< of its noise, likewise */
+    double *factor;   /**< of the covariance of what is observed */
+    double *pull;     /**< inverse of that times the residuals */
+    double *white;    /**< inverse of the factor times the residuals */
+    double *scratch;  /**< `count` numbers, for the maker */
+} calc_effects_posterior;
+
+/** Expected value of an item before any observation. */
+double calc_effects_expected(const calc_effects *effects, const calc_effects_item *item);
+
+/** Covariance of two different items before any observation: without own errors. */
+double calc_effects_covariance(const calc_effects *effects, const calc_effects_item *a,
+                               const calc_effects_item *b);
+
+/** Condition on observations. All arrays must outlive *out.
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the covariance of what is observed is not
+ *  positive definite: observations without noise contradict each other. Free *out in any case. */
+CALC_MUST_USE calc_status calc_effects_condition(calc_effects_posterior *out,
+                                                 const calc_effects *effects,
+                                                 const calc_effects_item *item,
+                                                 const calc_effects_observation *observation,
+                                                 size_t count, calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_effects_free(calc_effects_posterior *posterior);
+
+/** Mean and variance of the value of an item.
+ *  @param white  filled, `count` numbers: inverse of the factor times the item's covariances with
+ *  what is observed. The posterior covariance of two items is that before less the product of
+ *  theirs. */
+void calc_effects_moments(const calc_effects_posterior *posterior, size_t item, double *white,
+                          double *mean, double *variance);
+
+/** How far each observed value is from what the other observations say of it, in standard
+ *  deviations; 0 of bounds. @param out  by observation
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_effects_surprise(const calc_effects_posterior *posterior,
+                                                double *out, calc_errors *errors);
+
+/** Log of the density of the observations, if all are values. */
+double calc_effects_log_density(const calc_effects_posterior *posterior);
+
+#endif

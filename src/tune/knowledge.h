@@ -1,0 +1,16 @@
+/** @file knowledge.h  The knowledge gradient: by how much the shortest expected time is expected to
+ *  fall if one more layout is measured. Frazier, Powell & Dayanik 2009 (INFORMS Journal on
+ * Computing 21), for errors that are correlated. */
+#ifndef CALC_TUNE_KNOWLEDGE_H
+#define CALC_TUNE_KNOWLEDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** E min_i (mean_i + slope_i Z) - min_i mean_i for a standard normal Z, negated: >= 0.
+ *  @param order  room for `count` numbers
+ *  @param hull   likewise */
+double calc_tune_knowledge(const double *mean, const double *slope, size_t count, size_t *order,
+                           size_t *hull);
+
+#endif

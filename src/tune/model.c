@@ -1,0 +1,143 @@
+#include "tune/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Candidates in the order of their coordinates in a field, to find those that share a cell. */
+typedef struct placed {
+    const calc_tune_candidate *candidate;
+    const calc_tune_field *field;
+    size_t index;
+} placed;
+
+static int compare(const calc_tune_candidate *a, const calc_tune_candidate *b,
+                   const calc_tune_field *field)
+{
+    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
+        if (field->length[i] > 0 && a->coordinate[i] != b->coordinate[i]) {
+            return a->coordinate[i] < b->coordinate[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const placed *a = left;
+    const placed *b = right;
+    return compare(a->candidate, b->candidate, a->field);
+}
+
+static double covariance(const calc_tune_field *field, const calc_tune_candidate *a,
+                         const calc_tune_candidate *b)
+{
+    double square = 0;
+    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
+        if (field->length[i] > 0) {
+            double apart = (a->coordinate[i] - b->coordinate[i]) / field->length[i];
+            square += apart * apart;
+        }
+    }
+    return field->sd * field->sd * exp(-sqrt(square));
+}
+
+/* Give every candidate its cell. @return how many there are; the first of each comes to its front
+ */
+static size_t number_cells(placed *list, size_t count, size_t which, calc_effects_item *item)
+{
+    qsort(list, count, sizeof *list, by_place);
+    size_t cells = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || by_place(&list[cells - 1], &list[i]) != 0) {
+            list[cells++] = list[i];
+        }
+        item[list[i].index].cell[which] = cells - 1;
+    }
+    return cells;
+}
+
+static calc_status make_field(calc_effects_field *out, const calc_tune_field *field, size_t which,
+                              const calc_tune_candidate *candidate, size_t count,
+                              calc_effects_item *item, calc_errors *errors)
+{
+    placed *list = malloc((count + 1) * sizeof *list);
+    if (!list) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = (placed){.candidate = &candidate[i], .field = field, .index = i};
+    }
+    out->cells = number_cells(list, count, which, item);
+    out->covariance = malloc((out->cells * out->cells + 1) * sizeof *out->covariance);
+    for (size_t a = 0; out->covariance && a < out->cells; a++) {
+        for (size_t b = 0; b < out->cells; b++) {
+            out->covariance[a * out->cells + b] =
+                covariance(field, list[a].candidate, list[b].candidate);
+        }
+    }
+    free(list);
+    return out->covariance ? CALC_OK : calc_errors_no_memory(errors);
+}
+
+/* The share of a step that processors compute, or wait for their hosts. */
+static double computed(const calc_tune_candidate *c)
+{
+    return c->term[CALC_TUNE_TERM_MATRIX] + c->term[CALC_TUNE_TERM_ATTENTION] +
+           c->term[CALC_TUNE_TERM_MEMORY] + c->term[CALC_TUNE_TERM_HOST];
+}
+
+static void fill_items(calc_tune_model *m, const calc_tune_candidate *candidate, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const calc_tune_candidate *c = &candidate[i];
+        calc_effects_item *time = &m->time_item[i];
+        calc_effects_item *memory = &m->memory_item[i];
+        time->expected = log(c->step_s);
+        memory->expected = log(c->memory_bytes);
+        time->weight[0] = memory->weight[0] = 1;
+        memcpy(time->weight + 1, c->term, sizeof c->term);
+        memcpy(memory->weight + 1, c->space, sizeof c->space);
+        time->field_weight[CALC_TUNE_FIELD_KERNELS] = computed(c);
+        time->field_weight[CALC_TUNE_FIELD_SCHEDULE] = 1;
+    }
+}
+
+calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *prior,
+                                 const calc_tune_candidate *candidate, size_t count,
+                                 calc_errors *errors)
+{
+    *out = (calc_tune_model){
+        .time = {.common = 1 + CALC_TUNE_TERMS, .fields = 2, .own_sd = prior->own},
+        .memory = {.common = 1 + CALC_TUNE_SPACES, .own_sd = prior->memory_own},
+        .time_item = calloc(count + 1, sizeof *out->time_item),
+        .memory_item = calloc(count + 1, sizeof *out->memory_item)};
+    if (!out->time_item || !out->memory_item) {
+        return calc_errors_no_memory(errors);
+    }
+    out->time.sd[0] = prior->common;
+    out->memory.sd[0] = prior->memory_common;
+    memcpy(out->time.sd + 1, prior->term, sizeof prior->term);
+    memcpy(out->memory.sd + 1, prior->memory_space, sizeof prior->memory_space);
+    fill_items(out, candidate, count);
+    const calc_tune_field *field[] = {&prior->kernels, &prior->schedule};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; status == CALC_OK && i < out->time.fields; i++) {
+        status =
+            make_field(&out->time.field[i], field[i], i, candidate, count, out->time_item, errors);
+    }
+    return status;
+}
+
+void calc_tune_model_free(calc_tune_model *model)
+{
+    for (size_t i = 0; i < CALC_EFFECTS_FIELDS; i++) {
+        free(model->time.field[i].covariance);
+        free(model->time.field[i].mean);
+    }
+    free(model->time_item);
+    free(model->memory_item);
+    *model = (calc_tune_model){0};
+}

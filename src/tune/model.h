@@ -1,0 +1,27 @@
+/** @file model.h  The errors of candidates as effects that they share (gauss/effects.h): of the
+ *  logarithm of a step's time, and of the logarithm of the memory it needs. */
+#ifndef CALC_TUNE_MODEL_H
+#define CALC_TUNE_MODEL_H
+
+#include "gauss/effects.h"
+#include "tune/prior.h"
+
+/** Fields of a time. */
+enum { CALC_TUNE_FIELD_KERNELS, CALC_TUNE_FIELD_SCHEDULE };
+
+/** The errors of a list of candidates. Owns its memory. */
+typedef struct calc_tune_model {
+    calc_effects time, memory;
+    calc_effects_item *time_item, *memory_item; /**< by candidate */
+} calc_tune_model;
+
+/** Make it.
+ *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
+CALC_MUST_USE calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *prior,
+                                               const calc_tune_candidate *candidate, size_t count,
+                                               calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_tune_model_free(calc_tune_model *model);
+
+#endif

@@ -1,0 +1,61 @@
+/** @file scene.h  All that a decision is made from: candidates, what was measured of them, and what
+ *  that says of the others. */
+#ifndef CALC_TUNE_SCENE_H
+#define CALC_TUNE_SCENE_H
+
+#include "tune/decision.h"
+#include "tune/model.h"
+
+/** What became of a candidate so far. */
+typedef enum calc_tune_state {
+    CALC_TUNE_UNTRIED,
+    CALC_TUNE_MEASURED,
+    CALC_TUNE_TOO_LARGE,
+    CALC_TUNE_BROKEN
+} calc_tune_state;
+
+/** What is thought of one candidate: times and memory as logarithms. */
+typedef struct calc_tune_view {
+    calc_tune_state state;
+    double measured_s; /**< mean of its measurements; NaN: none */
+    size_t seen;       /**< first observation of its time */
+    double mean, sd;   /**< of the time */
+    double memory_mean, memory_sd;
+    double fits;
+    double ahead; /**< probability that it fits and is faster than the incumbent */
+} calc_tune_view;
+
+/** Owns its lists, points into itself: not to be copied. */
+typedef struct calc_tune_scene {
+    const calc_tune_candidate *candidate;
+    size_t count;
+    const calc_tune_measurement *measurement;
+    size_t measurements;
+    const calc_tune_options *options;
+    calc_tune_model model;
+    calc_effects_observation *seen_time, *seen_memory;
+    size_t times, memories;
+    calc_effects_posterior time, memory;
+    calc_tune_view *view;
+    size_t best;      /**< measured fastest; SIZE_MAX: none */
+    size_t incumbent; /**< that, or before there is one, the fastest expected of those that probably
+                           fit; SIZE_MAX: there are no candidates */
+} calc_tune_scene;
+
+/** Make it.
+ *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
+CALC_MUST_USE calc_status calc_tune_scene_make(calc_tune_scene *out,
+                                               const calc_tune_candidate *candidate, size_t count,
+                                               const calc_tune_measurement *measurement,
+                                               size_t measurements,
+                                               const calc_tune_options *options,
+                                               calc_errors *errors);
+void calc_tune_scene_free(calc_tune_scene *scene);
+
+/** Whether a candidate may be proposed: it was not tried. */
+static inline bool calc_tune_scene_free_to_try(const calc_tune_scene *scene, size_t i)
+{
+    return scene->view[i].state == CALC_TUNE_UNTRIED;
+}
+
+#endif
