@@ -12,15 +12,21 @@ The library is the file that CALC_LIBRARY names, or the one beside this module: 
 or the installation it belongs to. Bare names are looked up in the folders of CALC_PATH first.
 """
 
+import bisect
+import concurrent.futures
 import ctypes
 import ctypes.util
+import functools
 import glob
 import gzip
+import itertools
 import json
+import math
 import os
 import threading
 
-__all__ = ["Error", "Session", "documents", "load", "names", "run", "run_many", "version"]
+__all__ = ["Error", "Session", "Space", "documents", "evaluate", "fields", "load", "names", "run",
+           "run_many", "version"]
 
 _FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
 _HERE = os.path.dirname(os.path.realpath(__file__))
@@ -154,6 +160,16 @@ def load(kind, name):
         return json.load(file)
 
 
+def fields(kind):
+    """What the fields of "app", "sys", "exe", "stats", "layer" or "stage" may hold: dicts with
+    "type", "description" and, where they say something, "choices", "minimum", "maximum" ... by name
+    (docs/programs.md)."""
+    answer = _session().ask({"fields": kind})
+    if "errors" in answer:
+        raise Error(answer["errors"])
+    return answer["fields"]
+
+
 # ---- Runs ----------------------------------------------------------------------------------------
 
 
@@ -267,3 +283,377 @@ def run(*arguments, **options):
 def run_many(*arguments, **options):
     """Session.run_many() of this thread's session."""
     return _session().run_many(*arguments, **options)
+
+
+# ---- Spaces of layouts ---------------------------------------------------------------------------
+
+# What fits together or not. Data parallelism is last: it follows from the others.
+_TIED = ("tensor_par", "pipeline_par", "context_par", "expert_par", "expert_tensor_par",
+         "batch_size", "microbatch_size", "tensor_par_overlap", "pipeline_interleaving", "data_par")
+_PARALLEL = ("tensor_par", "pipeline_par", "context_par", "data_par")
+_SPLIT = ("hidden", "feedforward", "attn_heads", "shared_feedforward")  # by tensor parallelism
+_RULE = "fields that contradict each other"
+_UNSUPPORTED = "recognised but not modelled yet"
+
+
+def _divisors(n):
+    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    return sorted({*small, *(n // d for d in small)})
+
+
+def _schedule_fits(stages, chunks, batches, schedule):
+    """Whether a schedule has an order for micro-batches (src/spec/rules_parallel.c)."""
+    if schedule == "1f1b":
+        return chunks == 1 or batches % stages == 0
+    even = schedule != "dualpipe" or stages % 2 == 0 and batches % 2 == 0
+    return chunks == 1 and even and (batches >= 2 * stages or not schedule.startswith("dualpipe"))
+
+
+def _stages_fit(blocks, stages, chunks, balance, first, last):
+    """Whether blocks can be spread over stages of so many chunks (src/model/stages/stages.c)."""
+    if stages == 1:
+        return chunks == 1
+    if first or last:
+        even, rest = stages - (first > 0) - (last > 0), blocks - first - last
+        fits = rest > 0 and rest % even == 0 if even else rest == 0
+        return fits and not any(n % chunks for n in (first, last, rest // max(even, 1)))
+    if balance == "free":
+        return blocks >= stages * chunks
+    ends = balance == "ends"  # embedding and head count as blocks
+    fewest = (blocks + 2 * ends) // stages
+    return fewest > ends and (chunks == 1 or (blocks + 2 * ends) % (stages * chunks) == 0)
+
+
+class Space:
+    """Layouts that differ from an execution in some of its fields, for evaluate() and for tuners.
+
+    app, sys, exe: bare names, paths or dicts of a layout that is legal
+    axes: values of fields of the execution, all but num_procs and training, by name: a list, one
+        value, or "*" for every value, where there is a finite number of them. None: parallel sizes,
+        micro-batches, interleaving and recomputation, and of what "auto" can say "auto" and the
+        value that is always legal.
+
+    A layout is a dict, as run(set=...) takes it. Sizes of layouts fit together: num_procs is the
+    product of the parallel sizes, so that data_par follows from the others, micro-batches divide
+    what a replica has of the batch, chunks the blocks of a stage, tensor and expert parallelism
+    what they split. Whether a layout can run, evaluate() says.
+    """
+
+    def __init__(self, app, sys, exe, axes=None):
+        base = run(app, sys, exe, stats=[], inputs=True)
+        self.documents = (app, sys, exe)
+        self.num_procs = base["exe"]["num_procs"]
+        # What model or machine have, too, is exe.NAME in changes.
+        both = fields("app").keys() | fields("sys").keys()
+        self._fields, self._names = {}, {}
+        for plain, row in fields("exe").items():
+            name = f"exe.{plain}" if plain in both else plain
+            self._fields[name] = row
+            self._names |= dict.fromkeys((plain, f"exe.{plain}", *row.get("also", ())), name)
+        self._app, self._exe, self._networks = base["app"], base["exe"], len(base["sys"]["networks"])
+        axes = self._usual() if axes is None else dict(axes)
+        for name in list(axes):
+            if self._name(name) != name and self._name(name) in axes:
+                raise ValueError(f"{self._name(name)} is named twice")
+            axes[self._name(name)] = axes.pop(name)
+        if any(name in axes for name in _PARALLEL) and axes.get("data_par", "auto") == "auto":
+            axes["data_par"] = "*"
+        self.axes = {name: self._values(name, values) for name, values in axes.items()}
+        self._check()
+        self._tied = [name for name in _TIED if name in self.axes]
+        self._free = [name for name in self.axes if name not in _TIED]
+        self._sizes = list(self._fitting())
+        if not self._sizes:
+            raise ValueError(f"no sizes of the space fit num_procs = {self.num_procs}")
+        for i, name in enumerate(self._tied):
+            used = {sizes[i] for sizes in self._sizes}
+            self.axes[name] = tuple(value for value in self.axes[name] if value in used)
+        self._rank = [{value: i for i, value in enumerate(self.axes[name])} for name in self._tied]
+        self._lines = {}
+
+    # What the axes are.
+
+    def _name(self, name):
+        if name not in self._names:
+            raise ValueError(f'no field "{name}" of an execution')
+        if self._names[name] in ("num_procs", "training", "source"):
+            raise ValueError(f"{name} is no axis: it is the same in all layouts of a space")
+        return self._names[name]
+
+    def _usual(self):
+        exe, training = self._exe, self._exe["training"]
+        axes = {"tensor_par": "*", "pipeline_par": "*",
+                "microbatch_size": [n for n in _divisors(exe["batch_size"]) if n <= 16]}
+        experts = self._app.get("num_experts", 0)
+        if experts:
+            axes["expert_par"] = "*"
+        if training:
+            axes["pipeline_interleaving"] = "*"
+            flash = exe.get("flash_attention") or exe["attention_type"] == "flash"
+            axes["activation_recompute"] = ["none", "full"] if flash else ["none", "attn_only", "full"]
+            if exe.get("recompute_modules"):
+                axes["recompute_modules"] = "none"
+        for name, row in self._fields.items():
+            if row.get("auto") and row["type"] in ("boolean", "choice"):
+                least = False if row["type"] == "boolean" else row["choices"][0]
+                only = not training or experts and name == "tensor_par_comm_type"
+                axes[name] = "auto" if only else [least, "auto"]
+        if training and exe["tensor_par_overlap"] not in ("none", "async"):  # auto is async
+            axes["tensor_par_overlap"].insert(1, exe["tensor_par_overlap"])
+        return axes
+
+    def _values(self, name, values):
+        if values == "*":
+            values = self._every(name)
+        elif isinstance(values, (str, dict)) or not hasattr(values, "__iter__"):
+            values = [values]
+        values = list(values)
+        values = tuple(value for i, value in enumerate(values) if value not in values[:i])
+        if not values:
+            raise ValueError(f"{name} has no values")
+        return values
+
+    def _every(self, name):
+        row = self._fields[name]
+        if name.endswith("_par"):
+            split = {"tensor_par": [self._app.get(part, 0) for part in _SPLIT],
+                     "expert_par": [self._app.get("num_experts", 0) or 1]}.get(name, ())
+            return _divisors(math.gcd(self.num_procs, *split))
+        if name == "microbatch_size":
+            return _divisors(self._exe["batch_size"])
+        if name == "pipeline_interleaving":
+            return range(1, self._app["num_blocks"] + 2)
+        if name.endswith("_net"):
+            return range(row["minimum"], self._networks)
+        if row["type"] == "set":
+            return ["+".join(some) or "none" for n in range(len(row["choices"]) + 1)
+                    for some in itertools.combinations(row["choices"], n)]
+        if row["type"] == "integer" and row["maximum"] - row["minimum"] < 64:
+            return range(row["minimum"], row["maximum"] + 1)
+        if row["type"] == "boolean":
+            return [False, True]
+        if row["type"] != "choice":
+            raise ValueError(f'{name}: "*" has no end, give values')
+        return row["choices"]
+
+    def _check(self):
+        """Raise what is wrong with a value, whatever the others are."""
+        changes = [{name: value} for name, values in self.axes.items() for value in values]
+        answers = run_many(*self.documents, changes, stats=[], errors="return")
+        wrong = [error for answer in answers for error in _faults(answer)]
+        if wrong:
+            raise Error(wrong)
+
+    # Sizes that fit together.
+
+    def _of(self, point, name):
+        return point.get(name, self._exe.get(name, self._fields[name].get("default")))
+
+    def _any(self, name):
+        """Values of an axis, or the one that all layouts have."""
+        return self.axes.get(name, (self._of({}, name),))
+
+    def _fitting(self):
+        """Values of the tied axes that fit, in the order of the axes."""
+        inner = ("tensor_par_overlap", "pipeline_interleaving")
+        others = [name for name in self._tied if name not in (*inner, "data_par")]
+        chunks_of = functools.lru_cache(None)(self._chunks_of)
+        for sizes in itertools.product(*(self.axes[name] for name in others)):
+            point = dict(zip(others, sizes))
+            of = functools.partial(self._of, point)
+            ranks = math.prod(max(1, of(name)) for name in _PARALLEL[:3])
+            point["data_par"] = self.num_procs // ranks
+            if (ranks * point["data_par"] == self.num_procs and
+                    point["data_par"] in self._any("data_par") and self._splits(of)):
+                batches = of("batch_size") // (point["data_par"] * of("microbatch_size"))
+                overlaps = [how for how in self._any("tensor_par_overlap")
+                            if of("tensor_par") > 1 or how in ("none", "auto")]
+                for values in itertools.product(overlaps, chunks_of(of("pipeline_par"), batches)):
+                    point |= zip(inner, values)
+                    yield tuple(point[name] for name in self._tied)
+
+    def _splits(self, of):
+        """Whether tensor and expert parallelism, replicas and micro-batches divide what they split,
+        and there is something to shard over."""
+        app = self._app
+        experts, split = max(1, of("expert_par")), max(1, of("expert_tensor_par"))
+        return (not any(app.get(name, 0) % of("tensor_par") for name in _SPLIT) and
+                of("batch_size") % (of("data_par") * of("microbatch_size")) == 0 and
+                self._exe.get("inference", {}).get("batch", 0) % of("data_par") == 0 and
+                (app.get("num_experts", 0) or 1) % experts == 0 and
+                (self.num_procs // of("pipeline_par")) % (experts * split) == 0 and
+                (of("data_par") > 1 or of("context_par") > 1 or 0 in self._any("zero_stage")))
+
+    def _chunks_of(self, stages, batches):
+        """Interleavings that fit so many stages and micro-batches."""
+        listed = not {"stages", "layers"}.isdisjoint(self._exe.keys() | self.axes.keys())
+        spread = [self._any(name) for name in
+                  ("pipeline_balance", "first_stage_blocks", "last_stage_blocks")]
+        found = []
+        for value in self._any("pipeline_interleaving"):
+            chunks = 1 if value == "auto" else value
+            if (any(_schedule_fits(stages, chunks, batches, how)
+                    for how in self._any("pipeline_schedule")) and
+                    (listed or any(_stages_fit(self._app["num_blocks"], stages, chunks, *how)
+                                   for how in itertools.product(*spread)))):
+                found.append(value)
+        return found
+
+    # Layouts.
+
+    def _point(self, sizes, rest):
+        values = dict(zip(self._tied, sizes)) | dict(zip(self._free, rest))
+        return {name: values[name] for name in self.axes}
+
+    @property
+    def size(self):
+        """How many layouts there are; len() of a space ends at sys.maxsize."""
+        return len(self._sizes) * math.prod(len(self.axes[name]) for name in self._free)
+
+    def __len__(self):
+        return self.size
+
+    def __iter__(self):
+        for sizes in self._sizes:
+            for rest in itertools.product(*(self.axes[name] for name in self._free)):
+                yield self._point(sizes, rest)
+
+    def __contains__(self, point):
+        return (point.keys() == self.axes.keys() and
+                tuple(point[name] for name in self._tied) in self._line_of(()) and
+                all(point[name] in self.axes[name] for name in self._free))
+
+    def sample(self, rng):
+        """A layout, all equally likely. @param rng: random.Random(seed)"""
+        return self._point(rng.choice(self._sizes),
+                           [rng.choice(self.axes[name]) for name in self._free])
+
+    def neighbours(self, point):
+        """Layouts of the space one step from one of them: two parallel sizes change so that their
+        product stays, or one other field; numbers to the next value, choices to any other one."""
+        if point not in self:
+            raise ValueError(f"not a layout of the space: {point}")
+        for name in self._free:
+            values = self.axes[name]
+            for near in self._near(name, values, values.index(point[name])):
+                yield point | {name: near}
+        sizes = tuple(point[name] for name in self._tied)
+        parallel = [name for name in self._tied if name in _PARALLEL]
+        moves = [(name,) for name in self._tied if name not in _PARALLEL]
+        for move in [*itertools.combinations(parallel, 2), *moves]:
+            line = self._line_of(move)[self._beside(move, sizes)]
+            for near in self._near(move[0], line, line.index(sizes)):
+                yield point | dict(zip(self._tied, near))
+
+    def _near(self, name, line, i):
+        if any(isinstance(value, (bool, str)) for value in self.axes[name]):
+            return (*line[:i], *line[i + 1:])
+        return (*line[max(i - 1, 0):i], *line[i + 1:i + 2])
+
+    def _beside(self, move, sizes):
+        return tuple(size for name, size in zip(self._tied, sizes) if name not in move)
+
+    def _line_of(self, move):
+        """Sizes that differ in the fields of a move only, in order, by what they have in common."""
+        if move not in self._lines:
+            lines = self._lines[move] = {}
+            for sizes in self._sizes:
+                lines.setdefault(self._beside(move, sizes), []).append(sizes)
+        return self._lines[move]
+
+    def distributions(self):
+        """Values of each field that a tuner may choose on its own, by name: for Optuna's
+        CategoricalDistribution, ConfigSpace's Categorical, Ray's tune.choice. nearest() makes a
+        layout of what it chose."""
+        return {name: values for name, values in self.axes.items()
+                if len(values) > 1 and name != "data_par"}
+
+    def nearest(self, choices):
+        """A layout with these choices, by name as distributions() has them. Sizes that do not fit
+        together give way one after the other: each is the largest value not above the one chosen
+        that fits those before it, or the smallest that does."""
+        unknown = choices.keys() - self.axes.keys()
+        if unknown:
+            raise ValueError(f"no axes of the space: {', '.join(sorted(unknown))}")
+        wanted = {name: choices.get(name, values[0]) for name, values in self.axes.items()}
+        missing = self.distributions().keys() - choices.keys()
+        if missing:
+            raise ValueError(f"no choice of {', '.join(sorted(missing))}")
+        low, high = 0, len(self._sizes)
+        for i, name in enumerate(self._tied):
+            rank = self._rank[i]
+
+            def place(sizes):
+                return rank[sizes[i]]
+
+            if name != "data_par":  # which follows
+                end = bisect.bisect_right(self._sizes, rank[wanted[name]], low, high, key=place)
+                found = place(self._sizes[end - 1 if end > low else low])
+                low = bisect.bisect_left(self._sizes, found, low, high, key=place)
+                high = bisect.bisect_right(self._sizes, found, low, high, key=place)
+        return self._point(self._sizes[low], [wanted[name] for name in self._free])
+
+
+# ---- Many layouts --------------------------------------------------------------------------------
+
+_CHUNK = 1000  # layouts that one call of the library evaluates
+
+
+def _faults(answer):
+    """What is wrong with a request, unless its fields only contradict each other."""
+    return [error for error in answer.get("errors", [])
+            if error["status"] not in (_RULE, _UNSUPPORTED)]
+
+
+@functools.lru_cache(None)
+def _statistics():
+    """Name of each statistic, and whether more of it is better, by all its names."""
+    return {other: (name, row.get("more_is_better", False))
+            for name, row in fields("stats").items() for other in (name, *row.get("also", ()))}
+
+
+def evaluate(space, points, objective="total_time", stats=(), compat="none", threads=1):
+    """What a tuner wants to know of many layouts.
+
+    space: a Space, or (app, sys, exe)
+    points: layouts: changes as run(set=...) takes them
+    objective: the statistic that is to be small, or large if more of it is better
+    stats: names of other statistics that are wanted: "stats" of the result
+    threads: each has a session of its own
+    @return list of dicts: "value": of the objective, negated if more is better, math.inf if the
+        layout cannot run; "verdict": as of run(), "illegal" if its fields contradict each other;
+        "reasons": dicts with "text" and "hint", none if it can run
+    @raise Error for wrong inputs; ValueError for an objective that has no value
+    """
+    documents = space.documents if isinstance(space, Space) else space
+    name, more = _statistics().get(objective, (objective, False))
+    wanted = [objective, *stats]
+    points = list(points)
+
+    def ask(first):
+        return _session().run_many(*documents, points[first:first + _CHUNK], stats=wanted,
+                                   compat=compat, errors="return")
+
+    def result(answer):
+        wrong = _faults(answer)
+        if wrong:
+            raise Error(wrong)
+        found = {"value": math.inf, "verdict": answer.get("verdict", "illegal"),
+                 "reasons": answer.get("reasons", answer.get("errors", []))}
+        if found["verdict"] == "ok":
+            value = answer["stats"][name]
+            if value is None:
+                raise ValueError(f"{objective} has no value here")
+            found["value"] = -value if more else value
+        if stats:
+            found["stats"] = {other: answer.get("stats", {}).get(_statistics()[other][0])
+                              for other in stats}
+        return found
+
+    firsts = range(0, len(points), _CHUNK)
+    if threads == 1:
+        chunks = map(ask, firsts)
+    else:
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            chunks = list(pool.map(ask, firsts))
+    return [result(answer) for chunk in chunks for answer in chunk]

@@ -60,8 +60,10 @@ static bool factor(calc_effects_posterior *p)
     for (size_t i = 0; i < p->count; i++) {
         p->pull[i] =
             p->value[i] - calc_effects_expected(p->effects, &p->item[p->observation[i].item]);
+        p->white[i] = p->pull[i];
     }
     calc_gauss_solve(p->factor, p->count, p->pull);
+    calc_gauss_solve_lower(p->factor, p->count, p->white);
     return true;
 }
 
@@ -200,14 +202,22 @@ calc_status calc_effects_surprise(const calc_effects_posterior *p, double *out, 
     return CALC_OK;
 }
 
+static double square(const calc_effects_posterior *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        sum += p->white[i] * p->white[i];
+    }
+    return sum;
+}
+
+double calc_effects_scale(const calc_effects_posterior *p, double before)
+{
+    return (before + square(p)) / (before + (double)p->count);
+}
+
 double calc_effects_log_density(const calc_effects_posterior *p)
 {
-    double square = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        square +=
-            p->pull[i] *
-            (p->value[i] - calc_effects_expected(p->effects, &p->item[p->observation[i].item]));
-    }
-    return -0.5 * (square + calc_gauss_log_det(p->factor, p->count) +
+    return -0.5 * (square(p) + calc_gauss_log_det(p->factor, p->count) +
                    (double)p->count * log(2 * 3.14159265358979323846));
 }

@@ -106,6 +106,12 @@ void calc_effects_moments(const calc_effects_posterior *posterior, size_t item, 
 CALC_MUST_USE calc_status calc_effects_surprise(const calc_effects_posterior *posterior,
                                                 double *out, calc_errors *errors);
 
+/** By how much larger than expected the errors of observed values are: the posterior variance of
+ * all errors over the prior one, if before any observation it is as uncertain as a variance
+ * estimated from `before` values. All variances scale with it: a Student-t process (Shah, Wilson &
+ *  Ghahramani 2014). */
+double calc_effects_scale(const calc_effects_posterior *posterior, double before);
+
 /** Log of the density of the observations, if all are values. */
 double calc_effects_log_density(const calc_effects_posterior *posterior);
 

@@ -1,8 +1,10 @@
 #include "gauss/linear.h"
 
 #include <gsl/gsl_blas.h>
+#include <gsl/gsl_eigen.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
+#include <gsl/gsl_sort_vector.h>
 #include <math.h>
 
 /* The library's default is to abort; its handler is per process, and is put back. */
@@ -61,4 +63,30 @@ double calc_gauss_log_det(const double *factor, size_t n)
         sum += 2 * log(factor[i * n + i]);
     }
     return sum;
+}
+
+bool calc_gauss_eigenvalues(double *a, size_t n, double *value)
+{
+    for (size_t i = 0; i < n * n; i++) {
+        if (!isfinite(a[i])) {
+            return false; /* the library would not come to an end */
+        }
+    }
+    if (n == 0) {
+        return true;
+    }
+    gsl_error_handler_t *before = gsl_set_error_handler_off();
+    gsl_eigen_symm_workspace *workspace = gsl_eigen_symm_alloc(n);
+    gsl_matrix_view matrix = gsl_matrix_view_array(a, n, n);
+    gsl_vector_view values = gsl_vector_view_array(value, n);
+    bool good =
+        workspace && gsl_eigen_symm(&matrix.matrix, &values.vector, workspace) == GSL_SUCCESS;
+    if (workspace) {
+        gsl_eigen_symm_free(workspace);
+    }
+    gsl_set_error_handler(before);
+    if (good) {
+        gsl_sort_vector(&values.vector);
+    }
+    return good;
 }

@@ -1,5 +1,6 @@
-/** @file linear.h  Symmetric positive definite systems on plain arrays, by the GNU Scientific
- *  Library. Matrices are square, row after row; of a factor only the lower triangle is meant. */
+/** @file linear.h  Symmetric positive definite systems, and eigenvalues, on plain arrays, by the
+ * GNU Scientific Library. Matrices are square, row after row; of a factor only the lower triangle
+ * is meant. */
 #ifndef CALC_GAUSS_LINEAR_H
 #define CALC_GAUSS_LINEAR_H
 
@@ -20,5 +21,10 @@ void calc_gauss_times_lower(const double *factor, size_t n, double *x);
 
 /** log of the determinant of L L'. */
 double calc_gauss_log_det(const double *factor, size_t n);
+
+/** Eigenvalues of a symmetric matrix, from the least to the largest. `a` is overwritten.
+ *  @param value  filled, `n` of them
+ *  @return false if memory is short, or if a number is not finite */
+CALC_MUST_USE bool calc_gauss_eigenvalues(double *a, size_t n, double *value);
 
 #endif

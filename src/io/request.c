@@ -156,6 +156,21 @@ static void read_compat(reading *r, json_t *value, size_t none)
     calc_json_value_compat(r->report, value, &r->request->compat);
 }
 
+/* The name of a kind. Its fields are the whole answer: what a run would need has no place. */
+static void read_fields(reading *r, json_t *value, size_t none)
+{
+    (void)none;
+    const char *name = json_string_value(value);
+    for (calc_kind kind = CALC_KIND_APP; name && kind < CALC_KIND_COUNT; kind++) {
+        if (strcmp(name, calc_kind_name(kind)) == 0) {
+            r->request->fields = kind;
+            return;
+        }
+    }
+    calc_json_value_type_error(
+        r->report, "\"app\", \"sys\", \"exe\", \"stats\", \"layer\" or \"stage\"", value, NULL);
+}
+
 static void read_flag(reading *r, json_t *value, size_t offset)
 {
     static const calc_field row = {.type = CALC_TYPE_BOOL};
@@ -175,7 +190,8 @@ static const struct {
             {"compat", read_compat, 0},
             {"inputs", read_flag, offsetof(calc_request, inputs)},
             {"layers", read_flag, offsetof(calc_request, layers)},
-            {"stages", read_flag, offsetof(calc_request, stages)}};
+            {"stages", read_flag, offsetof(calc_request, stages)},
+            {"fields", read_fields, 0}};
 
 enum { KEYS_COUNT = sizeof keys / sizeof *keys };
 
@@ -198,6 +214,23 @@ static void check_keys(reading *r, json_t *object)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
+/* Keys beside "fields" and "id" would be without effect. */
+static void check_alone(reading *r, json_t *object)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach (object, key, value) {
+        if (strcmp(key, "id") != 0 && strcmp(key, "fields") != 0) {
+            size_t mark = calc_json_report_enter(r->report, key);
+            calc_json_report_add(r->report, CALC_ERR_RULE, CALC_JSON_VALUE,
+                                 "ask for fields in a request of their own",
+                                 "a request for fields has no \"%s\"", key);
+            calc_json_report_leave(r->report, mark);
+            return;
+        }
+    }
+}
+
 static void check_documents(reading *r)
 {
     for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
@@ -217,6 +250,7 @@ static void read_request(reading *r, json_t *object)
     request->all_stats = true;
     request->stat_count = 0;
     request->inputs = request->layers = request->stages = false;
+    request->fields = CALC_KIND_NONE;
     request->id = NULL;
     if (!json_is_object(object)) {
         calc_json_value_type_error(r->report, "an object", object, NULL);
@@ -236,7 +270,11 @@ static void read_request(reading *r, json_t *object)
             calc_json_report_leave(r->report, mark);
         }
     }
-    check_documents(r);
+    if (request->fields == CALC_KIND_NONE) {
+        check_documents(r);
+    } else if (r->report->found.count == 0) {
+        check_alone(r, object);
+    }
 }
 
 void calc_request_each(calc_request_reader *reader, const char *text, size_t length,

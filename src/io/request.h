@@ -1,5 +1,6 @@
 /** @file request.h  What another program asks, as JSON: three documents, changes, and which numbers
- *  it wants. docs/programs.md says what a request may hold. */
+ *  it wants; or what the fields of a kind may hold. docs/programs.md says what a request may hold.
+ */
 #ifndef CALC_IO_REQUEST_H
 #define CALC_IO_REQUEST_H
 
@@ -36,6 +37,7 @@ typedef struct calc_request {
     size_t stat_count;
     const calc_field *stat[CALC_REQUEST_STATS]; /**< rows of calc_stats */
     bool inputs, layers, stages;                /**< what else is wanted */
+    calc_kind fields; /**< whose fields are asked for, and nothing else; CALC_KIND_NONE: a run */
 } calc_request;
 
 /** Handle one request. `errors` says what is wrong with it; `request` is then incomplete. */

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "io/json_save.h"
 #include "io/put_answer.h"
+#include "io/put_fields.h"
 #include "io/request.h"
 #include "spec/field.h"
 
@@ -206,11 +207,14 @@ static void answer_one(void *context, const calc_request *request, const calc_er
     if (request->id) {
         calc_put_raw(&a->put, "id", request->id);
     }
-    if (errors->count == 0 && find_systems(a->session, &found)) {
+    bool run = errors->count == 0 && request->fields == CALC_KIND_NONE;
+    if (run && find_systems(a->session, &found)) {
         calc_resolve(&in->app, &in->system, &in->exec);
     }
     if (errors->count > 0 || found.count > 0) {
         put_errors(&a->put, errors->count > 0 ? errors : &found);
+    } else if (!run) {
+        calc_put_fields(&a->put, request->fields);
     } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK ||
                calc_compat_check(&in->app, &in->exec, request->compat, &found) != CALC_OK) {
         put_errors(&a->put, &found);

@@ -92,6 +92,7 @@ static void draw(const calc_tune_contest *c, const calc_tune_scene *s,
         double error = v->state == CALC_TUNE_MEASURED ? calc_effects_drawn_own(time, v->seen)
                                                       : s->model.time.own_sd * own[i];
         double value = calc_effects_drawn(time, &s->model.time_item[candidate]) + error;
+        value = v->mean + s->spread * (value - v->mean);
         out[i] = fits(s, memory, candidate, rng) ? (float)value : INFINITY;
     }
 }

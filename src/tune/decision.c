@@ -24,7 +24,7 @@ calc_tune_options calc_tune_options_default(const calc_tune_prior *prior)
                                .seed = 1,
                                .draws = 1000,
                                .picks = 1,
-                               .top = 1,
+                               .top = 3,
                                .worth = 0.01,
                                .stop = 0.05,
                                .noise = 0.005};
@@ -52,11 +52,10 @@ static size_t fastest(const calc_tune_contest *c, size_t draw)
 static void add_draw(calc_tune_decision *d, const calc_tune_scene *s, const calc_tune_contest *c,
                      size_t draw)
 {
-    double share = 1 / (double)c->draws;
     double known = calc_tune_contest_drawn(c, draw, c->incumbent);
     size_t best = fastest(c, draw);
     if (best != SIZE_MAX) {
-        d->outlook[c->contender[best]].best += share;
+        d->outlook[c->contender[best]].best++;
     }
     double shortest = (double)INFINITY;
     for (size_t i = 0; i < c->count; i++) {
@@ -64,10 +63,10 @@ static void add_draw(calc_tune_decision *d, const calc_tune_scene *s, const calc
         double value = calc_tune_contest_drawn(c, draw, i);
         if (calc_tune_scene_free_to_try(s, candidate)) {
             shortest = fmin(shortest, value);
-            d->outlook[candidate].gain += value < known ? share * (1 - exp(value - known)) : 0;
+            d->outlook[candidate].gain += value < known ? 1 - exp(value - known) : 0;
         }
     }
-    d->chance += shortest < known + log1p(-s->options->worth) ? share : 0;
+    d->chance += shortest < known + log1p(-s->options->worth);
 }
 
 static void describe(calc_tune_decision *d, const calc_tune_scene *s)
@@ -116,6 +115,11 @@ static calc_status conclude(calc_tune_decision *d, const calc_tune_scene *s,
     for (size_t i = 0; c->incumbent != SIZE_MAX && i < c->draws; i++) {
         add_draw(d, s, c, i);
     }
+    for (size_t i = 0; i < c->count; i++) {
+        d->outlook[c->contender[i]].best /= (double)c->draws;
+        d->outlook[c->contender[i]].gain /= (double)c->draws;
+    }
+    d->chance /= (double)c->draws;
     calc_status status = calc_tune_pick(s, c, d->pick, &d->picks, errors);
     d->chance = s->best == SIZE_MAX ? 1 : d->chance;
     d->stop = d->picks == 0 || d->chance < s->options->stop;

@@ -5,7 +5,8 @@
 
 #include "tune/candidate.h"
 #include "tune/chooser.h"
-#include "tune/prior.h"
+#include "tune/model.h"
+#include "tune/probes.h"
 
 enum { CALC_TUNE_PICKS = 64 /**< proposals at once, at most */ };
 
@@ -33,18 +34,17 @@ typedef struct calc_tune_measurement {
 
 /** How to decide. calc_tune_options_default() has the defaults. */
 typedef struct calc_tune_options {
-    const calc_tune_prior *prior; /**< what is known of errors */
+    const calc_tune_prior *prior;     /**< what is known of errors */
+    const calc_tune_kernels *kernels; /**< measured ones; NULL: none */
     calc_tune_chooser chooser;
     uint64_t seed;
     size_t draws; /**< of the joint posterior; 1,000 */
     size_t picks; /**< layouts to propose, for so many free slices; 1 to CALC_TUNE_PICKS */
-    size_t top;   /**< Thompson: how many of the best of each draw count; 1 */
+    size_t top;   /**< Thompson: how many of the best of each draw count; 3 */
     double worth; /**< gains below this share of a step do not matter; 0.01 */
     double stop;  /**< stop when the chance of a gain that matters is below; 0.05 */
     double noise; /**< standard deviation of one measured time, as a share of it; 0.005 */
     bool probes;  /**< memory is learnt from CALC_TUNE_PROBES layouts, chosen for that, first */
-    double
-        budget; /**< measurements that there will be in all, for choosers that plan; 0: unknown */
 } calc_tune_options;
 
 calc_tune_options calc_tune_options_default(const calc_tune_prior *prior);

@@ -82,6 +82,38 @@ static calc_status make_field(calc_effects_field *out, const calc_tune_field *fi
     return out->covariance ? CALC_OK : calc_errors_no_memory(errors);
 }
 
+static size_t find_cell(const calc_tune_kernels *kernels, const calc_tune_candidate *c)
+{
+    size_t i = 0;
+    while (i + 1 < kernels->cells &&
+           (kernels->coordinate[i][0] != c->coordinate[CALC_TUNE_COORDINATE_TOKENS] ||
+            kernels->coordinate[i][1] != c->coordinate[CALC_TUNE_COORDINATE_TENSOR] ||
+            kernels->coordinate[i][2] != c->coordinate[CALC_TUNE_COORDINATE_CONTEXT])) {
+        i++;
+    }
+    return i;
+}
+
+/* The field of kernels, as they were measured. */
+static calc_status take_kernels(calc_effects_field *out, const calc_tune_kernels *kernels,
+                                const calc_tune_candidate *candidate, size_t count,
+                                calc_effects_item *item, calc_errors *errors)
+{
+    size_t square = kernels->cells * kernels->cells;
+    out->cells = kernels->cells;
+    out->covariance = malloc((square + 1) * sizeof *out->covariance);
+    out->mean = malloc((kernels->cells + 1) * sizeof *out->mean);
+    if (!out->covariance || !out->mean) {
+        return calc_errors_no_memory(errors);
+    }
+    memcpy(out->covariance, kernels->covariance, square * sizeof *out->covariance);
+    memcpy(out->mean, kernels->mean, kernels->cells * sizeof *out->mean);
+    for (size_t i = 0; i < count; i++) {
+        item[i].cell[CALC_TUNE_FIELD_KERNELS] = find_cell(kernels, &candidate[i]);
+    }
+    return CALC_OK;
+}
+
 /* The share of a step that processors compute, or wait for their hosts. */
 static double computed(const calc_tune_candidate *c)
 {
@@ -106,6 +138,7 @@ static void fill_items(calc_tune_model *m, const calc_tune_candidate *candidate,
 }
 
 calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *prior,
+                                 const calc_tune_kernels *kernels,
                                  const calc_tune_candidate *candidate, size_t count,
                                  calc_errors *errors)
 {
@@ -122,11 +155,15 @@ calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *pr
     memcpy(out->time.sd + 1, prior->term, sizeof prior->term);
     memcpy(out->memory.sd + 1, prior->memory_space, sizeof prior->memory_space);
     fill_items(out, candidate, count);
-    const calc_tune_field *field[] = {&prior->kernels, &prior->schedule};
-    calc_status status = CALC_OK;
-    for (size_t i = 0; status == CALC_OK && i < out->time.fields; i++) {
-        status =
-            make_field(&out->time.field[i], field[i], i, candidate, count, out->time_item, errors);
+    calc_effects_field *field = out->time.field;
+    calc_status status =
+        kernels ? take_kernels(&field[CALC_TUNE_FIELD_KERNELS], kernels, candidate, count,
+                               out->time_item, errors)
+                : make_field(&field[CALC_TUNE_FIELD_KERNELS], &prior->kernels,
+                             CALC_TUNE_FIELD_KERNELS, candidate, count, out->time_item, errors);
+    if (status == CALC_OK) {
+        status = make_field(&field[CALC_TUNE_FIELD_SCHEDULE], &prior->schedule,
+                            CALC_TUNE_FIELD_SCHEDULE, candidate, count, out->time_item, errors);
     }
     return status;
 }

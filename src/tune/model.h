@@ -6,6 +6,16 @@
 #include "gauss/effects.h"
 #include "tune/prior.h"
 
+/** What measured kernels say instead of the prior of the errors of shapes: by cell, which is a
+ *  combination of the coordinates TOKENS, TENSOR and CONTEXT, jointly normal errors of the
+ * logarithm of what is computed there. Arrays are the caller's. */
+typedef struct calc_tune_kernels {
+    size_t cells;
+    const double (*coordinate)[3];
+    const double *mean;       /**< by cell */
+    const double *covariance; /**< cells x cells */
+} calc_tune_kernels;
+
 /** Fields of a time. */
 enum { CALC_TUNE_FIELD_KERNELS, CALC_TUNE_FIELD_SCHEDULE };
 
@@ -16,8 +26,10 @@ typedef struct calc_tune_model {
 } calc_tune_model;
 
 /** Make it.
+ *  @param kernels  has the cells of all candidates; NULL: the prior's field
  *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
 CALC_MUST_USE calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *prior,
+                                               const calc_tune_kernels *kernels,
                                                const calc_tune_candidate *candidate, size_t count,
                                                calc_errors *errors);
 

@@ -16,6 +16,9 @@ static const double memory_noise = 0.002;
  * contradiction. */
 static const double least_noise = 1e-5;
 
+/* How sure it is how large errors are, before any was seen: as if so many had been. */
+static const double sizes_seen = 4;
+
 /* ---- What was measured ----------------------------------------------------------------------- */
 
 static void see_time(calc_tune_scene *s, const calc_tune_measurement *m)
@@ -32,6 +35,9 @@ static void see_memory(calc_tune_scene *s, const calc_tune_measurement *m)
 {
     double capacity = log(s->candidate[m->candidate].capacity_bytes);
     bool known = m->end == CALC_TUNE_END_FINE && m->memory_bytes > 0;
+    if (!known && isinf(capacity)) {
+        return; /* nothing is too large for it */
+    }
     s->seen_memory[s->memories++] = (calc_effects_observation){
         .item = m->candidate,
         .side = known                         ? CALC_EFFECTS_AT
@@ -102,7 +108,7 @@ static void see_all(calc_tune_scene *s, double *white)
         calc_tune_view *v = &s->view[i];
         double variance;
         calc_effects_moments(&s->time, i, white, &v->mean, &variance);
-        v->sd = sqrt(variance);
+        v->sd = s->spread * sqrt(variance);
         calc_effects_moments(&s->memory, i, white, &v->memory_mean, &variance);
         v->memory_sd = sqrt(variance);
         v->fits = fits(s, i);
@@ -149,7 +155,8 @@ static void compare_all(calc_tune_scene *s, double *white, double *other)
             shared -= white[k] * other[k];
         }
         double spread = sqrt(fmax(variance + here_variance - 2 * shared, 1e-12));
-        v->ahead = i == s->incumbent ? 0 : v->fits * calc_normal_below((mean - here_mean) / spread);
+        double ahead = calc_normal_below((mean - here_mean) / (s->spread * spread));
+        v->ahead = i == s->incumbent ? 0 : v->fits * ahead;
     }
 }
 
@@ -160,6 +167,7 @@ static calc_status condition(calc_tune_scene *s, calc_errors *errors)
     calc_status status = calc_effects_condition(&s->time, &s->model.time, s->model.time_item,
                                                 s->seen_time, s->times, errors);
     if (status == CALC_OK) {
+        s->spread = sqrt(calc_effects_scale(&s->time, sizes_seen));
         status = calc_effects_condition(&s->memory, &s->model.memory, s->model.memory_item,
                                         s->seen_memory, s->memories, errors);
     }
@@ -179,7 +187,8 @@ calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate
                              .best = SIZE_MAX,
                              .incumbent = SIZE_MAX};
     calc_tune_prior prior = calc_tune_prior_for(options->prior, options->probes);
-    calc_status status = calc_tune_model_make(&out->model, &prior, candidate, count, errors);
+    calc_status status =
+        calc_tune_model_make(&out->model, &prior, options->kernels, candidate, count, errors);
     size_t room = measurements + 1;
     out->view = calloc(count + 1, sizeof *out->view);
     out->seen_time = malloc(room * sizeof *out->seen_time);

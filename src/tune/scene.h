@@ -36,6 +36,7 @@ typedef struct calc_tune_scene {
     calc_effects_observation *seen_time, *seen_memory;
     size_t times, memories;
     calc_effects_posterior time, memory;
+    double spread; /**< factor on the standard deviations of times: as errors turned out to be */
     calc_tune_view *view;
     size_t best;      /**< measured fastest; SIZE_MAX: none */
     size_t incumbent; /**< that, or before there is one, the fastest expected of those that probably

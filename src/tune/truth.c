@@ -43,7 +43,7 @@ calc_status calc_tune_truth(const calc_tune_prior *prior, const calc_tune_candid
     calc_tune_model model;
     calc_rng rng;
     calc_rng_init(&rng, seed, STREAM_TRUTH);
-    calc_status status = calc_tune_model_make(&model, prior, candidate, count, errors);
+    calc_status status = calc_tune_model_make(&model, prior, NULL, candidate, count, errors);
     if (status == CALC_OK) {
         status = draw_one(&model.time, model.time_item, count, &rng, step_s, errors);
     }

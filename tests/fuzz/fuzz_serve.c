@@ -24,7 +24,7 @@ static void check_answer(const char *answer)
     MUST(answer && !strchr(answer, '\n'));
     json_t *value = json_loads(answer, JSON_REJECT_DUPLICATES, NULL);
     MUST(json_is_array(value) || json_object_get(value, "stats") ||
-         json_array_size(json_object_get(value, "errors")) > 0);
+         json_object_get(value, "fields") || json_array_size(json_object_get(value, "errors")) > 0);
     json_decref(value);
 }
 

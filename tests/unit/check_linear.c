@@ -39,12 +39,30 @@ START_TEST(what_is_not_positive_definite_is_refused)
 }
 END_TEST
 
+/* 2 -1 0; -1 2 -1; 0 -1 2 has 2 - sqrt 2, 2, 2 + sqrt 2. */
+START_TEST(eigenvalues_of_a_chain)
+{
+    double a[9] = {2, -1, 0, -1, 2, -1, 0, -1, 2}, value[3];
+    ck_assert(calc_gauss_eigenvalues(a, 3, value));
+    ck_assert_double_eq_tol(value[0], 2 - sqrt(2), 1e-14);
+    ck_assert_double_eq_tol(value[1], 2, 1e-14);
+    ck_assert_double_eq_tol(value[2], 2 + sqrt(2), 1e-14);
+    double b[4] = {1, 2, 2, 1};
+    ck_assert(calc_gauss_eigenvalues(b, 2, value));
+    ck_assert_double_eq_tol(value[0], -1, 1e-14);
+    double c[4] = {1, NAN, NAN, 1};
+    ck_assert(!calc_gauss_eigenvalues(c, 2, value));
+    ck_assert(calc_gauss_eigenvalues(NULL, 0, NULL));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("linear");
     TCase *tests = tcase_create("linear");
     tcase_add_test(tests, a_factor_of_whole_numbers);
     tcase_add_test(tests, what_is_not_positive_definite_is_refused);
+    tcase_add_test(tests, eigenvalues_of_a_chain);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -235,6 +235,14 @@ static const struct {
     {"{\"app\": \"none.json\"}", "none.json: no such file"},
     {"{\"app\": \"-\"}", "\"-\" is no document: requests come from standard input"},
     {"{\"app\": 1}", "request:1:9: /app: expected a name or an object, found 1"},
+    {"{\"fields\": \"exec\"}",
+     "request:1:12: /fields: expected \"app\", \"sys\", \"exe\", \"stats\", \"layer\" or "
+     "\"stage\", found string \"exec\""},
+    {"{\"fields\": null}", "request:1:12: /fields: expected \"app\", \"sys\", \"exe\", \"stats\", "
+                           "\"layer\" or \"stage\", found null"},
+    {"{\"id\": 1, \"fields\": \"exe\", \"stats\": []}",
+     "request:1:37: /stats: a request for fields has no \"stats\"\n"
+     "  hint: ask for fields in a request of their own"},
 };
 
 START_TEST(wrong_requests_are_answered_with_the_place)
@@ -254,6 +262,21 @@ START_TEST(rules_between_fields_are_checked)
     ck_assert_str_eq(json_string_value(json_object_get(first, "document")), "exe");
     ck_assert_str_eq(json_string_value(json_object_get(first, "pointer")), "/num_procs");
     ck_assert_int_eq(json_integer_value(json_object_get(answer, "id")), 1);
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(fields_need_no_documents_and_leave_those_there_are)
+{
+    json_t *answer = ask("{\"id\": 7, \"fields\": \"exe\"}");
+    ck_assert_uint_eq(json_object_size(answer), 2);
+    ck_assert_int_eq(json_integer_value(json_object_get(answer, "id")), 7);
+    ck_assert_ptr_nonnull(json_object_get(json_object_get(answer, "fields"), "tensor_par"));
+    json_decref(answer);
+    json_decref(ask("{" PATHS "}"));
+    answer = ask("[{\"fields\": \"stats\"}, {\"stats\": [\"total_time\"]}]");
+    ck_assert_ptr_nonnull(json_object_get(json_array_get(answer, 0), "fields"));
+    ck_assert(stat_of(json_array_get(answer, 1), "total_time") == expected_time(NULL));
     json_decref(answer);
 }
 END_TEST
@@ -281,6 +304,7 @@ int main(void)
     tcase_add_loop_test(tests, wrong_requests_are_answered_with_the_place, 0,
                         (int)(sizeof wrong / sizeof *wrong));
     tcase_add_test(tests, rules_between_fields_are_checked);
+    tcase_add_test(tests, fields_need_no_documents_and_leave_those_there_are);
     tcase_add_test(tests, the_version_is_that_of_the_header);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

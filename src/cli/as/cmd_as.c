@@ -10,14 +10,11 @@
 #include "cli/shell/opt.h"
 
 /* A planner is added by its rows in both lists. */
-static const char *const planners[] = {"taylor", "aiak", "galvatron", "galvatron-paddle", NULL};
-static const calc_as_tool *const tools[] = {&calc_as_taylor_nd,
-                                            &calc_as_taylor_rank,
-                                            &calc_as_taylor_balance,
-                                            &calc_as_aiak,
-                                            &calc_as_galvatron,
-                                            &calc_as_galvatron_paddle,
-                                            NULL};
+static const char *const planners[] = {"taylor",           "aiak",      "galvatron",
+                                       "galvatron-paddle", "mindspeed", NULL};
+static const calc_as_tool *const tools[] = {
+    &calc_as_taylor_nd, &calc_as_taylor_rank,      &calc_as_taylor_balance, &calc_as_aiak,
+    &calc_as_galvatron, &calc_as_galvatron_paddle, &calc_as_mindspeed,      NULL};
 
 static const calc_opt opts[] = {{0}};
 static const calc_arg rows[] = {

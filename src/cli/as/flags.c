@@ -136,6 +136,25 @@ static bool take(calc_flags *out, const char *word, const char *next, bool *took
     return check(out, flag, value);
 }
 
+/* Keep a flag without a row, and the words up to the next flag. @return how many there are */
+static size_t pass(calc_flags *out, const char *const *words, size_t count)
+{
+    size_t end = 1;
+    while (end < count && strncmp(words[end], "--", 2) != 0) {
+        end++;
+    }
+    for (size_t i = 0; i < end && out->others < CALC_FLAGS_OTHERS; i++) {
+        out->other[out->others++] = words[i];
+    }
+    return end;
+}
+
+static bool is_passed(const calc_flags *out, const char *word)
+{
+    return out->tool->passes && strncmp(word, "--", 2) == 0 &&
+           find(out->tool->flags, word, strcspn(word, "=")) < 0;
+}
+
 bool calc_flags_parse(calc_flags *out, const calc_as_tool *tool, size_t count,
                       const char *const *words)
 {
@@ -149,6 +168,10 @@ bool calc_flags_parse(calc_flags *out, const calc_as_tool *tool, size_t count,
         if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
             out->help = true;
             return true;
+        }
+        if (is_passed(out, word)) {
+            i += pass(out, &words[i], count - i) - 1;
+            continue;
         }
         if (word[0] != '-' && tool->file && !out->file) {
             out->file = word;

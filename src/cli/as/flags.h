@@ -48,17 +48,20 @@ typedef struct calc_as_tool {
     const calc_flag *flags;
     const char *const *examples; /**< command lines, NULL at the end */
     const char *file; /**< what a word without a dash says, once: "FILE"; NULL: none may */
+    bool passes;      /**< flags that have no row, with the words behind them, are kept for it */
     calc_exit (*run)(const calc_flags *flags);
 } calc_as_tool;
 
-enum { CALC_FLAGS_MAX = 80 /**< of a program */ };
+enum { CALC_FLAGS_MAX = 80 /**< of a program */, CALC_FLAGS_OTHERS = 1024 };
 
 /** What was given; borrows the texts. */
 struct calc_flags {
     const calc_as_tool *tool;
     const char *value[CALC_FLAGS_MAX]; /**< by row; its preset, or NULL, if it is not given */
     bool given[CALC_FLAGS_MAX];
-    const char *file;    /**< the word that is no flag; NULL: there is none */
+    const char *file;                     /**< the word that is no flag; NULL: there is none */
+    const char *other[CALC_FLAGS_OTHERS]; /**< words that are passed on, in their order */
+    size_t others;
     bool help;           /**< -h or --help: show the help and do nothing else */
     char complaint[512]; /**< what is wrong with the words, one line */
 };

@@ -7,6 +7,7 @@
 #include "cli/shell/opt.h"
 #include "io/output.h"
 #include "spec/field.h"
+#include "spec/field_each.h"
 
 enum { INDENT = 6, VALUE_COLUMN = 39 };
 
@@ -25,33 +26,14 @@ static const calc_arg rows[] = {
     {0}};
 static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
 
-/* Visits the leaves of a table, with their path as --set takes it. */
-typedef void visitor(calc_output *out, const calc_table *table, const char *path,
-                     const calc_field *field);
-
-static void visit(calc_output *out, const calc_table *table, const char *prefix, visitor *leaf)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        char path[128];
-        const char *inside = field->type == CALC_TYPE_LIST  ? "[N]."
-                             : field->type == CALC_TYPE_MAP ? ".DATATYPE."
-                                                            : ".";
-        snprintf(path, sizeof path, "%s%s%s", prefix, field->key, field->table ? inside : "");
-        if (field->table) {
-            visit(out, field->table, path, leaf);
-        } else {
-            leaf(out, table, path, field);
-        }
-    }
-}
-
 /* Room in a row for texts of a field. */
 enum { RANGE_SIZE = 256, MEANING_SIZE = CALC_FIELD_TEXT_MEANING };
 
-static void write_text_row(calc_output *out, const calc_table *table, const char *path,
+/* calc_field_visitor */
+static void write_text_row(void *context, const calc_table *table, const char *path,
                            const calc_field *field)
 {
+    calc_output *out = context;
     char range[RANGE_SIZE], value[2 * RANGE_SIZE], meaning[MEANING_SIZE], text[MEANING_SIZE + 64];
     calc_field_text_range(field, range, sizeof range);
     bool optional = field->flags & CALC_OPTIONAL;
@@ -69,9 +51,11 @@ static void write_text_row(calc_output *out, const calc_table *table, const char
     calc_help_wrapped(out, text, INDENT);
 }
 
-static void write_markdown_row(calc_output *out, const calc_table *table, const char *path,
+/* calc_field_visitor */
+static void write_markdown_row(void *context, const calc_table *table, const char *path,
                                const calc_field *field)
 {
+    calc_output *out = context;
     char range[RANGE_SIZE], meaning[MEANING_SIZE];
     const char *unit = field->unit ? field->unit : "";
     calc_field_text_range(field, range, sizeof range);
@@ -91,7 +75,7 @@ static void write_kind(calc_output *out, calc_kind kind, bool markdown, bool tit
     const calc_table *table = calc_table_of(kind);
     if (!markdown) {
         calc_output_printf(out, "%s%s", title ? calc_kind_name(kind) : "", title ? ":\n" : "");
-        visit(out, table, "", write_text_row);
+        calc_field_each(table, write_text_row, out);
         return;
     }
     calc_output_printf(out, "%s%s%s", title ? "## " : "", title ? calc_kind_name(kind) : "",
@@ -100,7 +84,7 @@ static void write_kind(calc_output *out, calc_kind kind, bool markdown, bool tit
                                                  "|---|---|---|---|\n"
                                                : "| field | value | unit | meaning |\n"
                                                  "|---|---|---|---|\n");
-    visit(out, table, "", write_markdown_row);
+    calc_field_each(table, write_markdown_row, out);
 }
 
 static calc_exit run(const calc_args *args)

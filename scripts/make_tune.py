@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Write the tables and the picture of docs/tune.md: what calc tune is worth on published runs and on
+simulated truths. Takes about half an hour.
+usage: scripts/make_tune.py [BUILD FOLDER]"""
+import csv
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release")
+PAGE = ROOT / "docs/tune.md"
+PICTURE = ROOT / "docs/tune.svg"
+AFTER = (1, 2, 3, 5, 10)
+DRAWN = {"thompson": "#1f6fb4", "improvement": "#4ba3c3", "order": "#c2410c", "sobol": "#9a8c98",
+         "tpe": "#6a994e", "random": "#888888"}
+SPACES = (("llama3-70B", "h100_sxm", 512, 512, 0), ("gpt3-175B", "a100_80g", 1024, 1536, 0),
+          ("deepseek-v3-671B", "h800", 2048, 4096, 0), ("llama3-405B", "h100_sxm", 1024, 1024, 0))
+TRUTHS = range(1, 7)
+CHOOSERS = ("thompson", "improvement", "knowledge", "matching", "order", "random", "sobol",
+            "annealing", "tpe", "halving")
+BUDGET = 30
+
+
+def percent(share, places=2):
+    return f"{100 * float(share):.{places}f}"
+
+
+def study():
+    out = subprocess.run([BUILD / "tests/bench/study_tune"], capture_output=True, text=True, check=True)
+    rows = {}
+    for row in csv.reader(out.stdout.splitlines()):
+        rows.setdefault(row[0], []).append(row[1:])
+    return rows
+
+
+# ---- Tables --------------------------------------------------------------------------------------
+
+
+def regret_table(rows):
+    regret = {(r[0], r[1], int(r[3])): r for r in rows["regret"]}
+    needed = {(r[0], r[1]): r for r in rows["needed"]}
+    lines = ["| chooser | " + " | ".join(f"after {n}" for n in AFTER) + " | until within 1 % |",
+             "|---|" + "--:|" * (len(AFTER) + 1)]
+    for chooser in CHOOSERS:
+        cells = [f"{percent(regret['all', chooser, n][4])} ({percent(regret['all', chooser, n][5], 1)})"
+                 for n in AFTER]
+        lines.append(f"| `{chooser}` | " + " | ".join(cells) + f" | {float(needed['all', chooser][3]):.2f} |")
+    return lines
+
+
+def publisher_table(rows):
+    regret = {(r[0], r[1], int(r[3])): r for r in rows["regret"]}
+    names = list(dict.fromkeys(r[0] for r in rows["regret"]))
+    lines = ["| publisher | sets | `thompson`: after 1 | 2 | 3 | 5 | `order`: after 1 | 2 | 3 | 5 |",
+             "|---|--:|" + "--:|" * 8]
+    for name in names:
+        cells = [percent(regret[name, chooser, n][4]) for chooser in ("thompson", "order") for n in (1, 2, 3, 5)]
+        lines.append(f"| {name} | {regret[name, 'order', 1][2]} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def calibration_table(rows):
+    lines = ["| it said | times | on average | was the fastest |", "|---|--:|--:|--:|"]
+    for low, count, said, right in rows["best"]:
+        lines.append(f"| {10 * int(low)} to {10 * int(low) + 10} % | {count} | {percent(said, 1)} % | "
+                     f"{percent(right, 1)} % |")
+    return lines
+
+
+def band_table(rows):
+    shown = [row for row in rows["band"] if int(row[0]) <= 5]
+    return ["| measured before | " + " | ".join(row[0] for row in shown) + " |",
+            "|---|" + "--:|" * len(shown),
+            "| inside P5 to P95 | " + " | ".join(percent(row[2], 0) + " %" for row in shown) + " |"]
+
+
+def prior_table(rows):
+    lines = ["| error of | standard deviation |", "|---|--:|"]
+    lines += [f"| {what} | {percent(sd, 1)} % |" for what, sd in rows["prior"]]
+    lines += [f"| memory: {what} | {percent(sd, 1)} % |" for what, sd in rows["memory"]]
+    return lines
+
+
+# ---- The picture ---------------------------------------------------------------------------------
+
+
+def picture(rows):
+    wide, high, left, top = 640, 300, 60, 20
+    right, bottom = wide - 150, high - 40
+
+    def x(n):
+        return left + (right - left) * (n - 1) / 9
+
+    def y(share):
+        low, most = math.log(0.0003), math.log(1)
+        return bottom - (bottom - top) * (math.log(max(share, 0.0003)) - low) / (most - low)
+
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" '
+           'font-size="12">', f'<rect width="{wide}" height="{high}" fill="#fff"/>']
+    for share in (0.001, 0.01, 0.1, 1):
+        out.append(f'<line x1="{left}" x2="{right}" y1="{y(share):.1f}" y2="{y(share):.1f}" stroke="#ddd"/>'
+                   f'<text x="{left - 6}" y="{y(share) + 4:.1f}" text-anchor="end">{100 * share:g} %</text>')
+    for n in range(1, 11):
+        out.append(f'<text x="{x(n):.1f}" y="{bottom + 18}" text-anchor="middle">{n}</text>')
+    out.append(f'<text x="{(left + right) / 2}" y="{high - 6}" text-anchor="middle">layouts measured</text>')
+    placed = []
+    for chooser, colour in DRAWN.items():
+        mean = [float(r[5]) for r in rows["regret"] if r[0] == "all" and r[1] == chooser]
+        points = " ".join(f"{x(n + 1):.1f},{y(value):.1f}" for n, value in enumerate(mean))
+        out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        at = y(mean[2])
+        placed.append((at, chooser, colour))
+    for i, (_, chooser, colour) in enumerate(sorted(placed)):
+        out.append(f'<rect x="{right + 16}" y="{top + 20 * i}" width="12" height="12" fill="{colour}"/>'
+                   f'<text x="{right + 34}" y="{top + 20 * i + 10}">{chooser}</text>')
+    return "\n".join(out + ["</svg>", ""])
+
+
+# ---- Simulated truths ----------------------------------------------------------------------------
+
+
+def simulate(space, chooser, truth):
+    """What calc tune finds of a simulated truth: its regret, after how many measurements."""
+    app, system, procs, batch, candidates = space
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "tune.json"
+        command = [BUILD / "bin/calc", "tune", app, system, "--procs", str(procs), "--batch", str(batch),
+                   "--simulate", str(truth), "--chooser", chooser, "--most", str(BUDGET), "--stop", "0",
+                   "--out", folder, "--json", str(file), "--progress", "none"]
+        if candidates:
+            command += ["--candidates", str(candidates)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return json.loads(file.read_text())
+
+
+def truths_table():
+    lines = ["| chooser | truths | within 1 % after 5 | 10 | 30 | regret after 5: mean | 10 | 30 (worst) |",
+             "|---|--:|" + "--:|" * 6]
+    for chooser in CHOOSERS:
+        regret = []
+        for space in SPACES:
+            for truth in TRUTHS:
+                regret.append(simulate(space, chooser, truth)["truth"]["regret"])
+        cells = []
+        for n in (5, 10, 30):
+            cells.append(f"{sum(r[min(n, len(r)) - 1] <= 0.01 for r in regret)}")
+        for n in (5, 10, 30):
+            at = [r[min(n, len(r)) - 1] for r in regret]
+            cells.append(percent(sum(at) / len(at)) + (f" ({percent(max(at), 1)})" if n == 30 else ""))
+        lines.append(f"| `{chooser}` | {len(regret)} | " + " | ".join(cells) + " |")
+        print(lines[-1], file=sys.stderr)
+    return lines
+
+
+def put(text, name, lines):
+    pattern = re.compile(rf"(<!-- {name}: scripts/make_tune.py -->\n).*?(<!-- /{name} -->)", re.S)
+    assert pattern.search(text), name
+    return pattern.sub(lambda m: m[1] + "\n".join(lines) + "\n" + m[2], text)
+
+
+def main():
+    rows = study()
+    text = PAGE.read_text()
+    for name, make in (("regret", regret_table), ("publishers", publisher_table),
+                       ("calibration", calibration_table), ("bands", band_table), ("prior", prior_table)):
+        text = put(text, name, make(rows))
+    PICTURE.write_text(picture(rows))
+    PAGE.write_text(text)
+    PAGE.write_text(put(text, "truths", truths_table()))
+
+
+main()

@@ -1,0 +1,330 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "cli/as/mindspeed_show.h"
+#include "cli/as/tools.h"
+#include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
+#include "formats/read.h"
+#include "mindspeed/evidence.h"
+
+static const char *const generations[] = {"1", "2", NULL};
+static const char *const models[] = {"mindspeed", "calc", NULL};
+static const char *const formats[] = {"text", "json", NULL};
+static const char *const modes[] = {"fast_mode", "full_precision", NULL};
+
+#define NOTHING "accepted; nothing is started here"
+
+/* Theirs first; what is read of them is read as the script's, and said last. */
+#define THEIRS(X)                                                                                  \
+    X(PARALLEL, "--auto-parallel", NULL, TEXT, .doc = NOTHING)                                     \
+    X(NODES, "--nnodes", "N", TEXT, .also = "--nodes", .doc = "nodes at hand")                     \
+    X(EACH, "--nproc-per-node", "N", TEXT, .also = "--nproc_per_node", .doc = "devices of a node") \
+    X(TARGET, "--target-nnodes", "N", TEXT,                                                        \
+      .doc = "nodes that are planned for, generation 2; without: those at hand")                   \
+    X(MODE, "--search-algo", "MODE", TEXT, .choices = modes,                                       \
+      .doc = "what is measured next: one that may be the fastest, or any, in order")               \
+    X(MASTER, "--master-addr", "HOST", TEXT, .doc = NOTHING)                                       \
+    X(PORT, "--master-port", "N", TEXT, .doc = NOTHING)                                            \
+    X(RANK, "--node-rank", "N", TEXT, .doc = NOTHING)                                              \
+    X(WORK, "--work-dir", "FOLDER", TEXT, .doc = NOTHING)                                          \
+    X(LAYERS, "--num-layers", "N", TEXT, .doc = "Megatron's, as all that follow")                  \
+    X(HIDDEN, "--hidden-size", "N", TEXT, .doc = "width")                                          \
+    X(FFN, "--ffn-hidden-size", "N", TEXT, .doc = "width of the feed-forward layer")               \
+    X(HEADS, "--num-attention-heads", "N", TEXT, .doc = "heads")                                   \
+    X(SEQ, "--seq-length", "N", TEXT, .doc = "tokens of a sequence")                               \
+    X(BATCH, "--global-batch-size", "N", TEXT, .doc = "sequences of a step")                       \
+    X(VOCAB, "--vocab-size", "N", TEXT,                                                            \
+      .doc = "words; without: no embedding and no head, since only the tokenizer knows")           \
+    X(SWIGLU, "--swiglu", NULL, TEXT, .doc = "a gated feed-forward layer")                         \
+    X(FP16, "--fp16", NULL, TEXT, .doc = "numbers; this or --bf16")                                \
+    X(BF16, "--bf16", NULL, TEXT, .doc = "numbers")                                                \
+    X(FLASH, "--use-flash-attn", NULL, TEXT, .doc = "needed, as the planner needs it")
+
+#define OURS(X)                                                                                    \
+    X(GENERATION, "--generation", "N", TEXT, .choices = generations, .preset = "2", .ours = true,  \
+      .doc = "of the planner: of July 2024, or of January 2025")                                   \
+    X(SYSTEM, "--system", "SYS", TEXT, .preset = "ascend_910b", .ours = true,                      \
+      .doc = "the device and its networks: a path, or a name in systems/")                         \
+    X(PROFILES, "--profiles", "FOLDER", TEXT, .ours = true,                                        \
+      .doc = "what was measured: files ..._MODULE.json, kernel_details.csv, comm_prof.csv, "       \
+             "operator_cache.csv")                                                                 \
+    X(RESULTS, "--results", "FILE", TEXT, .ours = true,                                            \
+      .doc = "runs, as in model_results.csv: they count more than any model")                      \
+    X(SEED, "--seed", "N", WHOLE, .lo = 0, .hi = 1e9, .preset = "1", .ours = true,                 \
+      .doc = "of draws")                                                                           \
+    X(SAMPLES, "--samples", "N", WHOLE, .lo = 1, .hi = 100000, .preset = "100", .ours = true,      \
+      .doc = "draws of each time, where there are kernels to learn from")                          \
+    X(TOP_K, "--top-k", "K", WHOLE, .lo = 1, .hi = 1000, .ours = true,                             \
+      .doc = "of each draw the K fastest may be measured next; generation 1: 1, generation 2: 3")  \
+    X(STOP, "--stop-threshold", "SHARE", NUMBER, .lo = 0, .hi = 1, .preset = "0.05", .ours = true, \
+      .doc = "share of these that may be left unmeasured")                                         \
+    X(TRIALS, "--max-trials", "N", WHOLE, .lo = 0, .hi = 1e6, .preset = "0", .ours = true,         \
+      .doc = "runs, at most; 0: any number")                                                       \
+    X(MEMORY, "--memory-model", "MODEL", TEXT, .choices = models, .preset = "mindspeed",           \
+      .ours = true, .doc = "what says which configurations fit")                                   \
+    X(CAPACITY, "--device-memory", "GIB", NUMBER, .lo = 1, .hi = 1e6, .ours = true,                \
+      .doc = "memory of a device, instead of the system's")                                        \
+    X(TOP, "--top", "N", WHOLE, .lo = 1, .hi = 1000000, .preset = "3", .ours = true,               \
+      .doc = "configurations shown, the fastest")                                                  \
+    X(LIST, "--list", NULL, TEXT, .ours = true,                                                    \
+      .doc = "the whole space as CSV instead, or in the JSON document: GiB and ms")                \
+    X(FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text", .ours = true,      \
+      .doc = "what is printed")
+
+enum { THEIRS(CALC_FLAG_NUMBER_OF) OURS(CALC_FLAG_NUMBER_OF) };
+static const calc_flag rows[] = {THEIRS(CALC_FLAG_ROW) OURS(CALC_FLAG_ROW){0}};
+static const char *const examples[] = {
+    "calc as mindspeed search_llama_7b.sh --vocab-size 32000",
+    "calc as mindspeed search_llama_7b.sh --generation 1 --profiles autoparallel_temp_cache",
+    "calc as mindspeed --num-layers 32 --hidden-size 4096 --ffn-hidden-size 11008 "
+    "--num-attention-heads 32 --seq-length 8192 --global-batch-size 256 --swiglu --bf16 "
+    "--use-flash-attn --nnodes 1 --nproc-per-node 8 --list",
+    NULL};
+
+typedef struct task {
+    const calc_flags *flags;
+    calc_settings settings;
+    calc_mindspeed_arguments arguments;
+    calc_system system;
+    calc_input input;
+    calc_mindspeed_study study;
+    calc_mindspeed_evidence evidence;
+    calc_mindspeed_results results;
+    calc_mindspeed_rank_times times;
+    calc_mindspeed_ranking ranking;
+    calc_mindspeed_next next;
+} task;
+
+/* ---- What is asked --------------------------------------------------------------------------- */
+
+static calc_status add_flag(calc_settings *settings, const calc_flag *row, const char *value)
+{
+    calc_setting *setting = calc_settings_add(settings, row->name, strlen(row->name));
+    bool good = setting && (!row->value || calc_setting_append(setting, value, strlen(value)));
+    return good ? CALC_OK : CALC_ERR_NOMEM;
+}
+
+/* Settings of the script, then those of the command line, which count more. */
+static calc_status read_settings(task *t, calc_errors *errors)
+{
+    const calc_flags *f = t->flags;
+    calc_text text = {0};
+    calc_status status = f->file ? calc_text_read(&text, f->file, errors) : CALC_OK;
+    if (status == CALC_OK && f->file) {
+        status = calc_settings_from_script(&t->settings, text.data, text.length);
+    }
+    calc_text_free(&text);
+    for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
+        if (f->given[i]) {
+            status = add_flag(&t->settings, &rows[i], calc_flags_text(f, i));
+        }
+    }
+    return status ? status : calc_settings_from_words(&t->settings, f->other, f->others);
+}
+
+static calc_status load(task *t, calc_errors *errors)
+{
+    const calc_flags *f = t->flags;
+    bool first = strcmp(calc_flags_text(f, FLAG_GENERATION), "1") == 0;
+    t->study =
+        (calc_mindspeed_study){.arguments = &t->arguments,
+                               .system = &t->system,
+                               .generation = first ? CALC_MINDSPEED_GEN1 : CALC_MINDSPEED_GEN2,
+                               .profiles = calc_flags_text(f, FLAG_PROFILES),
+                               .calc_memory = strcmp(calc_flags_text(f, FLAG_MEMORY), "calc") == 0};
+    calc_status status = read_settings(t, errors);
+    status = status ? status
+                    : calc_mindspeed_arguments_read(&t->arguments, &t->settings,
+                                                    t->study.generation, f->file, errors);
+    status = status ? status
+                    : calc_input_load(&t->input, CALC_KIND_SYSTEM, &t->system,
+                                      calc_flags_text(f, FLAG_SYSTEM), errors);
+    if (status == CALC_OK && calc_flags_text(f, FLAG_CAPACITY)) {
+        t->system.chip.mem1.capacity_bytes = calc_flags_number(f, FLAG_CAPACITY) * 1073741824.0;
+    }
+    return status;
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+static void tell(const task *t)
+{
+    if (*t->arguments.unused) {
+        fprintf(stderr, "calc as mindspeed: no effect here: %s\n", t->arguments.unused);
+    }
+    if (t->arguments.job.vocab == 0) {
+        fprintf(stderr,
+                "calc as mindspeed: no vocabulary, which is the tokenizer's: embedding, head "
+                "and loss are left out of time and memory without --vocab-size\n");
+    }
+}
+
+/* What was measured, learnt from. */
+static calc_status learn(task *t, calc_errors *errors)
+{
+    const calc_flags *f = t->flags;
+    const char *results = calc_flags_text(f, FLAG_RESULTS);
+    t->times.samples = 1;
+    calc_status status =
+        results ? calc_mindspeed_results_read(&t->results, results, errors) : CALC_OK;
+    t->times.results = results ? &t->results : NULL;
+    if (status != CALC_OK || !t->study.profiles) {
+        return status;
+    }
+    const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_flags_number(f, FLAG_SAMPLES),
+                                              .seed = (uint64_t)calc_flags_number(f, FLAG_SEED),
+                                              .how = CALC_PROCESS_JOINT};
+    t->times.samples = sampling.samples;
+    t->times.timer = calc_mindspeed_evidence_time;
+    t->times.judge = &t->evidence;
+    return calc_mindspeed_evidence_start(&t->evidence, &t->study, &sampling, errors);
+}
+
+/* What is worth knowing of the folder before its configurations are timed, and after. */
+static void take_notes(task *t)
+{
+    calc_mindspeed_notes *notes = &t->evidence.notes;
+    for (int i = 0; i < notes->count; i++) {
+        calc_mindspeed_notes_add(&t->ranking.notes, "%s", notes->text[i]);
+    }
+    t->ranking.notes.dropped += notes->dropped;
+    *notes = (calc_mindspeed_notes){0};
+    const calc_mindspeed_comm *comm = &t->evidence.folder.comm;
+    if (comm->count > 0 && comm->missing_count > 0) {
+        calc_mindspeed_notes_add(&t->ranking.notes,
+                                 "comm_prof.csv lacks %zu of %zu collectives that were asked for: "
+                                 "those are calc's",
+                                 comm->missing_count, comm->missing_count + comm->found);
+    }
+}
+
+static calc_status rank(task *t, calc_errors *errors)
+{
+    const calc_flags *f = t->flags;
+    bool first = t->study.generation == CALC_MINDSPEED_GEN1;
+    calc_status status = learn(t, errors);
+    status = status ? status : calc_mindspeed_rank(&t->study, &t->times, &t->ranking, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    take_notes(t);
+    if (!t->times.results && !t->ranking.spread) {
+        return CALC_OK;
+    }
+    const calc_mindspeed_loop_rules rules = {
+        .samples = t->times.samples,
+        .top_k = f->given[FLAG_TOP_K] ? (size_t)calc_flags_number(f, FLAG_TOP_K)
+                 : first              ? 1
+                                      : 3,
+        .stop_threshold = calc_flags_number(f, FLAG_STOP),
+        .max_trials = (size_t)calc_flags_number(f, FLAG_TRIALS),
+        .seed = (uint64_t)calc_flags_number(f, FLAG_SEED),
+        .every = t->arguments.every};
+    return calc_mindspeed_next_find(&t->ranking, &t->times, &rules, &t->next);
+}
+
+static void name_times(const task *t, char *text, size_t size)
+{
+    const calc_mindspeed_evidence *e = &t->evidence;
+    text[0] = '\0';
+    if (t->ranking.measured > 0) {
+        calc_append(text, size, "%zu measured; ", t->ranking.measured);
+    }
+    if (e->profiled > 0) {
+        calc_append(text, size, "modules where profiled; ");
+    }
+    if (e->folder.kernels.count > 0) {
+        calc_append(text, size, "%zu kernels learnt from; ", e->folder.kernels.count);
+    }
+    if (e->folder.comm.found > 0) {
+        calc_append(text, size, "%zu collectives; ", e->folder.comm.count);
+    }
+    calc_append(text, size,
+                *text ? "else calc's model of %s" : "calc's model of %s; nothing is measured",
+                t->input.name);
+}
+
+static calc_status show(const task *t, calc_errors *errors)
+{
+    char times[CALC_FIND_PATH_MAX + 256];
+    const calc_flags *f = t->flags;
+    bool list = t->flags->given[FLAG_LIST];
+    calc_output *out;
+    name_times(t, times, sizeof times);
+    const calc_mindspeed_shown shown = {.study = &t->study,
+                                        .ranking = &t->ranking,
+                                        .system = t->input.name,
+                                        .times = times,
+                                        .next =
+                                            t->times.results || t->ranking.spread ? &t->next : NULL,
+                                        .top = (size_t)calc_flags_number(f, FLAG_TOP),
+                                        .all = list};
+    bool json = strcmp(calc_flags_text(f, FLAG_FORMAT), "json") == 0;
+    calc_status status = calc_output_open(&out, "-", errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (json) {
+        calc_mindspeed_show_json(&shown, out);
+    } else if (list) {
+        calc_mindspeed_show_csv(&shown, out);
+    } else {
+        calc_mindspeed_show(&shown, out);
+    }
+    status = calc_output_close(out, errors);
+    calc_mindspeed_show_notes(&shown);
+    return status;
+}
+
+static calc_exit answer(task *t)
+{
+    calc_errors errors = {0};
+    calc_status status = load(t, &errors);
+    if (status == CALC_OK) {
+        tell(t);
+        status = rank(t, &errors);
+    }
+    status = status ? status : show(t, &errors);
+    if (status == CALC_ERR_NOMEM && errors.count == 0) {
+        calc_errors_no_memory(&errors);
+    }
+    bool none = status == CALC_OK && t->ranking.fit == 0;
+    return none ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
+}
+
+static calc_exit run(const calc_flags *flags)
+{
+    task *t = calloc(1, sizeof *t);
+    if (!t) {
+        calc_errors errors = {0};
+        calc_errors_no_memory(&errors);
+        return calc_complain_errors(&errors);
+    }
+    t->flags = flags;
+    calc_exit code = answer(t);
+    calc_mindspeed_rank_free(&t->ranking);
+    calc_mindspeed_evidence_free(&t->evidence);
+    calc_mindspeed_results_free(&t->results);
+    calc_settings_free(&t->settings);
+    calc_text_free(&t->input.text);
+    free(t);
+    return code;
+}
+
+const calc_as_tool calc_as_mindspeed = {
+    .planner = "mindspeed",
+    .theirs = "MindSpeed",
+    .summary = "the fastest parallel strategy of a launch script, as --auto-parallel finds it",
+    .detail =
+        "Takes a launch script of MindSpeed or Megatron-LM, its arguments, or both, of which "
+        "the arguments count more; the sizes of its layout are what is searched. Other flags "
+        "of Megatron-LM are understood too. SCRIPT comes first, or after a flag of this list.",
+    .flags = rows,
+    .examples = examples,
+    .file = "SCRIPT",
+    .passes = true,
+    .run = run};

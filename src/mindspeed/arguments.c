@@ -1,0 +1,256 @@
+#include "mindspeed/arguments.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "formats/import.h"
+#include "io/utf8.h"
+#include "mindspeed/exec.h"
+#include "mindspeed/flags.h"
+
+enum { UNUSED_SHOWN = 6, MOST_DEVICES = 1 << 20, MOST_BATCH = 1 << 20, MOST_SIZE = 1 << 28 };
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    calc_mindspeed_arguments *out;
+    const calc_settings *settings;
+    calc_mindspeed_generation generation;
+    const char *name;
+    calc_errors *errors;
+    int unused;
+} reading;
+
+static calc_status wrong(const reading *r, const calc_setting *setting, calc_status status,
+                         const char *expected)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    return calc_errors_at(r->errors, status, setting->line > 0 ? r->name : NULL, setting->line,
+                          setting->column, NULL, "%s: %s, found \"%s\"", setting->key, expected,
+                          calc_utf8_show(shown, setting->value, strlen(setting->value)));
+}
+
+static void tell_unused(void *context, const char *key)
+{
+    reading *r = context;
+    char shown[CALC_UTF8_SHOW_SIZE];
+    char *text = r->out->unused;
+    if (!calc_mindspeed_flags_known(key) && r->unused++ < UNUSED_SHOWN) {
+        calc_append(text, CALC_MINDSPEED_UNUSED, "%s%s", *text ? ", " : "",
+                    calc_utf8_show(shown, key, strlen(key)));
+    }
+}
+
+/* Sizes that nothing else says, in one line. */
+static calc_status check_model(const reading *r)
+{
+    static const struct {
+        calc_plan_member member;
+        const char *flag;
+    } needed[] = {{CALC_PLAN_BLOCKS, "--num-layers"},
+                  {CALC_PLAN_HIDDEN, "--hidden-size"},
+                  {CALC_PLAN_HEADS, "--num-attention-heads"},
+                  {CALC_PLAN_SEQ, "--seq-length"}};
+    char list[128] = "";
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (calc_plan_value(&r->out->plan, needed[i].member) < 1) {
+            calc_append(list, sizeof list, "%s%s", *list ? ", " : "", needed[i].flag);
+        }
+    }
+    return *list ? calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0, NULL,
+                                  "the size of the model is not said: missing %s", list)
+                 : CALC_OK;
+}
+
+static calc_status read_plan(reading *r)
+{
+    const calc_import import = {.framework = &calc_framework_mindspeed,
+                                .settings = r->settings,
+                                .name = r->name,
+                                .ignored = tell_unused,
+                                .context = r};
+    const calc_mindspeed_config one = {1, 1, 1, 1, 1, 1, 1, 0};
+    calc_exec exec;
+    calc_mindspeed_arguments *out = r->out;
+    calc_status status = calc_import_plan(&import, &out->plan, r->errors);
+    if (r->unused > UNUSED_SHOWN) {
+        calc_append(out->unused, CALC_MINDSPEED_UNUSED, " and %d more", r->unused - UNUSED_SHOWN);
+    }
+    status =
+        status ? status : calc_mindspeed_exec_of(&out->plan, &one, &out->app, &exec, r->errors);
+    status = status ? status : check_model(r);
+    return status ? status : calc_import_complete(&import, &out->app, r->errors);
+}
+
+static calc_status need(const reading *r, const char *flag, const char *what)
+{
+    return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0, NULL, "missing %s: %s", flag,
+                          what);
+}
+
+/* Devices: a count of nodes that only the planner has is read here. */
+static calc_status read_devices(const reading *r)
+{
+    calc_mindspeed_job *job = &r->out->job;
+    const calc_plan *plan = &r->out->plan;
+    const calc_setting *target = calc_mindspeed_flags_last(r->settings, "--target-nnodes");
+    if (!calc_plan_says(plan, CALC_PLAN_NODES)) {
+        return need(r, "--nnodes", "how many nodes there are");
+    }
+    if (!calc_plan_says(plan, CALC_PLAN_NODE_PROCS)) {
+        return need(r, "--nproc-per-node", "how many devices a node has");
+    }
+    double nodes = calc_plan_value(plan, CALC_PLAN_NODES);
+    double each = calc_plan_value(plan, CALC_PLAN_NODE_PROCS);
+    double planned = nodes;
+    if (target) {
+        char *end;
+        planned = strtod(target->value, &end);
+        if (*end || end == target->value || !(planned >= 1) || planned != floor(planned) ||
+            planned > MOST_DEVICES) {
+            return wrong(r, target, CALC_ERR_RANGE, "expected a whole number of at least 1");
+        }
+        if (r->generation == CALC_MINDSPEED_GEN1) {
+            return wrong(r, target, CALC_ERR_UNSUPPORTED,
+                         "only the second generation plans for other devices than it has");
+        }
+    }
+    if (nodes < 1 || each < 1 || fmax(nodes, planned) * each > MOST_DEVICES) {
+        return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, NULL,
+                              "%g nodes of %g devices: expected 1 to %d devices",
+                              fmax(nodes, planned), each, MOST_DEVICES);
+    }
+    job->nodes = (int)nodes;
+    job->per_node = (int)each;
+    job->target_nodes = (int)planned;
+    return CALC_OK;
+}
+
+static calc_status read_mode(const reading *r)
+{
+    const calc_setting *mode = calc_mindspeed_flags_last(r->settings, "--search-algo");
+    const calc_setting *later = calc_mindspeed_flags_later(r->settings);
+    if (later) {
+        return calc_errors_at(r->errors, CALC_ERR_UNSUPPORTED, later->line > 0 ? r->name : NULL,
+                              later->line, later->column, NULL,
+                              "%s: the third generation of the planner is not known here, only "
+                              "--auto-parallel",
+                              later->key);
+    }
+    if (mode && strcmp(mode->value, "fast_mode") != 0 &&
+        strcmp(mode->value, "full_precision") != 0) {
+        return wrong(r, mode, CALC_ERR_RANGE, "expected fast_mode or full_precision");
+    }
+    r->out->every = mode && strcmp(mode->value, "full_precision") == 0;
+    return CALC_OK;
+}
+
+/* A count of the job, within what the planner's sums can take. */
+static bool size_of(const reading *r, const char *flag, double value, int most, int *out)
+{
+    if (value >= 0 && value <= most) {
+        *out = (int)value;
+        return true;
+    }
+    calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, NULL, "%s: %.15g is more than %d",
+                   flag, value, most);
+    return false;
+}
+
+static bool read_sizes(const reading *r)
+{
+    calc_mindspeed_job *job = &r->out->job;
+    const calc_app *app = &r->out->app;
+    double multiple = (double)(app->vocab_multiple > 0 ? app->vocab_multiple : 128);
+    double ffn = (double)(app->expert_feedforward > 0 ? app->expert_feedforward : app->feedforward);
+    double heads = (double)app->attn_heads;
+    return size_of(r, "--num-layers", (double)app->num_blocks, MOST_BATCH, &job->layers) &&
+           size_of(r, "--hidden-size", (double)app->hidden, MOST_SIZE, &job->hidden) &&
+           size_of(r, "--ffn-hidden-size", ffn, MOST_SIZE, &job->ffn) &&
+           size_of(r, "--num-attention-heads", heads, MOST_BATCH, &job->heads) &&
+           size_of(r, "--num-query-groups", app->kv_heads > 0 ? (double)app->kv_heads : heads,
+                   MOST_BATCH, &job->groups) &&
+           size_of(r, "--kv-channels", (double)app->attn_size, MOST_SIZE, &job->head) &&
+           size_of(r, "--seq-length", (double)app->seq_size, MOST_SIZE, &job->seq) &&
+           size_of(r, "--vocab-size", ceil((double)app->vocab_size / multiple) * multiple,
+                   MOST_SIZE, &job->vocab) &&
+           size_of(r, "--num-experts", (double)app->num_experts, MOST_BATCH, &job->experts) &&
+           size_of(r, "--moe-router-topk",
+                   app->num_experts > 0 ? (double)app->experts_per_token : 0, MOST_BATCH,
+                   &job->topk) &&
+           size_of(r, "--global-batch-size", calc_plan_value(&r->out->plan, CALC_PLAN_BATCH),
+                   MOST_BATCH, &job->batch);
+}
+
+static void read_switches(const reading *r)
+{
+    calc_mindspeed_job *job = &r->out->job;
+    const calc_plan *plan = &r->out->plan;
+    job->swiglu = calc_plan_value(plan, CALC_PLAN_FFN_TYPE) == CALC_FFN_TYPE_SWIGLU;
+    job->untied = calc_plan_value(plan, CALC_PLAN_TIED) == 0;
+    job->fp16 = calc_plan_value(plan, CALC_PLAN_PRECISION) == CALC_DATATYPE_FLOAT16;
+    job->distributed_optimizer = calc_plan_value(plan, CALC_PLAN_DIST_OPT) > 0;
+    job->full_recompute = calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2;
+    job->reuse_fp32 = calc_mindspeed_flags_last(r->settings, "--reuse-fp32-param") != NULL;
+    job->recompute_activation_function =
+        calc_mindspeed_flags_last(r->settings, "--recompute-activation-function") != NULL;
+    job->swap_attention = calc_mindspeed_flags_last(r->settings, "--swap-attention") != NULL;
+}
+
+/* What the planner counts on. */
+static calc_status check(const reading *r)
+{
+    const calc_mindspeed_job *job = &r->out->job;
+    const calc_plan *plan = &r->out->plan;
+    if (calc_plan_value(plan, CALC_PLAN_BATCH) < 1) {
+        return need(r, "--global-batch-size", "how many sequences a step has");
+    }
+    if (!calc_plan_says(plan, CALC_PLAN_PRECISION)) {
+        return need(r, "--bf16 or --fp16", "the planner knows no other numbers");
+    }
+    if (calc_plan_value(plan, CALC_PLAN_FLASH) == 0) {
+        return need(r, "--use-flash-attn", "the planner counts on flash attention");
+    }
+    if (calc_plan_value(plan, CALC_PLAN_LATENT) > 0) {
+        return calc_errors_at(r->errors, CALC_ERR_UNSUPPORTED, r->name, 0, 0, NULL,
+                              "--multi-latent-attention: the planner does not know it");
+    }
+    if (!calc_plan_says(plan, CALC_PLAN_HEAD_SIZE) && job->heads > 0 &&
+        job->hidden % job->heads != 0) {
+        return calc_errors_at(
+            r->errors, CALC_ERR_RULE, r->name, 0, 0, "--kv-channels gives heads another width",
+            "--num-attention-heads %d does not divide --hidden-size %d", job->heads, job->hidden);
+    }
+    if (job->groups < 1 || job->heads % job->groups != 0) {
+        return calc_errors_at(r->errors, CALC_ERR_RULE, r->name, 0, 0, NULL,
+                              "--num-query-groups %d does not divide --num-attention-heads %d",
+                              job->groups, job->heads);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_mindspeed_arguments_read(calc_mindspeed_arguments *out, calc_settings *settings,
+                                          calc_mindspeed_generation generation, const char *name,
+                                          calc_errors *errors)
+{
+    reading r = {out, settings, generation, name, errors, 0};
+    *out = (calc_mindspeed_arguments){0};
+    if (!calc_mindspeed_flags_order(settings)) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = read_mode(&r);
+    status = status ? status : read_plan(&r);
+    status = status ? status : read_devices(&r);
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (!read_sizes(&r)) {
+        return calc_errors_first(errors);
+    }
+    read_switches(&r);
+    return check(&r);
+}

@@ -1,0 +1,245 @@
+#include "mindspeed/rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "mindspeed/modelled.h"
+#include "mindspeed/modules.h"
+
+typedef struct ranker {
+    const calc_mindspeed_study *study;
+    const calc_mindspeed_rank_times *times;
+    calc_mindspeed_ranking *out;
+    double *samples; /* a row per configuration */
+    size_t refused;  /* that calc cannot lay out */
+} ranker;
+
+/* ---- One configuration ----------------------------------------------------------------------- */
+
+static double *row_of(const ranker *r, size_t i)
+{
+    return r->samples + i * r->times->samples;
+}
+
+/* What was measured of a configuration: infinite if it failed; NaN: nothing. */
+static double measured_s(const ranker *r, const calc_mindspeed_config *config)
+{
+    const calc_mindspeed_result *result =
+        r->times->results ? calc_mindspeed_results_find(r->times->results, config) : NULL;
+    if (result && result->end != CALC_MINDSPEED_PENDING) {
+        return result->end == CALC_MINDSPEED_RAN ? result->step_s : INFINITY;
+    }
+    const calc_mindspeed_study *s = r->study;
+    calc_mindspeed_profile profile;
+    calc_errors errors = {0};
+    if (!s->profiles || s->generation != CALC_MINDSPEED_GEN1) {
+        return NAN;
+    }
+    calc_status status = calc_mindspeed_modules_read(&profile, s->profiles, &s->arguments->job,
+                                                     s->generation, config, &errors);
+    if (status != CALC_OK && status != CALC_ERR_NOT_FOUND) {
+        calc_mindspeed_notes_take(&r->out->notes, &errors);
+        return INFINITY; /* as a run that failed */
+    }
+    return profile.step_s;
+}
+
+static void summarize(calc_mindspeed_candidate *c, const double *sample, size_t count)
+{
+    double beyond = 0, square = 0; /* the first, so that samples that are alike have that mean */
+    for (size_t i = 0; i < count; i++) {
+        beyond += (sample[i] - sample[0]) / (double)count;
+    }
+    c->step_s = sample[0] + beyond;
+    for (size_t i = 0; i < count; i++) {
+        square += (sample[i] - c->step_s) * (sample[i] - c->step_s) / (double)count;
+    }
+    c->sd_s = sqrt(square);
+}
+
+static void take_time(const ranker *r, size_t i, double modelled_s)
+{
+    calc_mindspeed_candidate *c = &r->out->item[i];
+    double *sample = row_of(r, i);
+    size_t count = r->times->samples;
+    double known_s = measured_s(r, &c->config);
+    bool timed = true;
+    c->source = isfinite(known_s) ? CALC_MINDSPEED_MEASURED : CALC_MINDSPEED_MODELLED;
+    if (isnan(known_s) && r->times->timer) {
+        timed = r->times->timer(r->times->judge, &c->config, sample, count);
+    } else {
+        double step_s = isnan(known_s) ? modelled_s : known_s;
+        timed = isfinite(step_s);
+        for (size_t j = 0; j < count; j++) {
+            sample[j] = step_s;
+        }
+    }
+    if (!timed) {
+        c->source = CALC_MINDSPEED_UNTIMED;
+        return;
+    }
+    summarize(c, sample, count);
+}
+
+static void judge(ranker *r, size_t i)
+{
+    calc_mindspeed_ranking *out = r->out;
+    calc_mindspeed_candidate *c = &out->item[i];
+    const calc_mindspeed_study *s = r->study;
+    double capacity = s->system->chip.mem1.capacity_bytes;
+    calc_mindspeed_modelled m =
+        calc_mindspeed_modelled_of(&s->arguments->plan, s->system, &c->config);
+    c->calc_bytes = m.peak_bytes;
+    c->peak_bytes = calc_mindspeed_peak_bytes(&out->peak, &c->config);
+    c->step_s = INFINITY;
+    if (*m.why && r->refused++ == 0) {
+        char name[CALC_MINDSPEED_NAME];
+        calc_mindspeed_notes_add(&out->notes, "calc cannot lay out %s: %s",
+                                 calc_mindspeed_config_name(&c->config, s->generation, name),
+                                 m.why);
+    }
+    if (c->peak_bytes <= calc_mindspeed_peak_prune(s) * capacity) {
+        take_time(r, i, m.step_s);
+    }
+    out->timed += c->source != CALC_MINDSPEED_UNTIMED;
+    out->measured += c->source == CALC_MINDSPEED_MEASURED;
+    out->spread = out->spread || c->sd_s > 0;
+    c->fits = c->source != CALC_MINDSPEED_UNTIMED &&
+              c->peak_bytes < calc_mindspeed_peak_final(s) * capacity;
+    out->fit += c->fits;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* In how many samples each is the fastest; the first of equal ones. */
+static void count_best(const ranker *r)
+{
+    calc_mindspeed_ranking *out = r->out;
+    for (size_t j = 0; j < r->times->samples && out->fit > 0; j++) {
+        calc_mindspeed_candidate *best = NULL;
+        double least = INFINITY;
+        for (size_t i = 0; i < out->count; i++) {
+            if (out->item[i].fits && (!best || row_of(r, i)[j] < least)) {
+                best = &out->item[i];
+                least = row_of(r, i)[j];
+            }
+        }
+        if (best) {
+            best->best++;
+        }
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->item[i].best /= (double)r->times->samples;
+    }
+}
+
+/* A run that lacked memory says the same of all that need as much, unless they ran. */
+static void drop_larger(ranker *r)
+{
+    calc_mindspeed_ranking *out = r->out;
+    double least = INFINITY;
+    for (size_t i = 0; i < out->count && r->times->results; i++) {
+        const calc_mindspeed_result *result =
+            calc_mindspeed_results_find(r->times->results, &out->item[i].config);
+        if (result && result->end == CALC_MINDSPEED_OUT_OF_MEMORY) {
+            least = fmin(least, out->item[i].peak_bytes);
+        }
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        calc_mindspeed_candidate *c = &out->item[i];
+        if (c->fits && c->peak_bytes >= least && c->source != CALC_MINDSPEED_MEASURED) {
+            c->fits = false;
+            out->fit--;
+        }
+    }
+}
+
+static int compare_vectors(const calc_mindspeed_config *a, const calc_mindspeed_config *b)
+{
+    const int one[] = {a->pp, a->tp, a->cp * a->up, a->up, a->mbs, a->vpp, a->ep};
+    const int two[] = {b->pp, b->tp, b->cp * b->up, b->up, b->mbs, b->vpp, b->ep};
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++) {
+        if (one[i] != two[i]) {
+            return one[i] < two[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const calc_mindspeed_candidate *a = left;
+    const calc_mindspeed_candidate *b = right;
+    if (a->fits != b->fits) {
+        return a->fits ? -1 : 1;
+    }
+    if (a->fits && a->step_s != b->step_s) {
+        return a->step_s < b->step_s ? -1 : 1;
+    }
+    return compare_vectors(&a->config, &b->config);
+}
+
+static void tell(const ranker *r)
+{
+    calc_mindspeed_ranking *out = r->out;
+    if (r->refused > 1) {
+        calc_mindspeed_notes_add(&out->notes, "and %zu more configurations likewise",
+                                 r->refused - 1);
+    }
+    if (out->peak.negative > 0) {
+        calc_mindspeed_notes_add(&out->notes,
+                                 "the fit of activations is bad: it is below 0 for %d of %zu "
+                                 "configurations, counted as none there",
+                                 out->peak.negative, out->count);
+    }
+}
+
+static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
+{
+    calc_mindspeed_ranking *out = r->out;
+    calc_status status = calc_mindspeed_peak_start(&out->peak, r->study, space, &out->notes);
+    out->item = calloc(space->count, sizeof *out->item);
+    r->samples = calloc(space->count * r->times->samples, sizeof *r->samples);
+    if (status != CALC_OK || !out->item || !r->samples) {
+        return CALC_ERR_NOMEM;
+    }
+    out->count = space->count;
+    for (size_t i = 0; i < space->count; i++) {
+        out->item[i].config = space->config[i];
+        judge(r, i);
+    }
+    drop_larger(r);
+    count_best(r);
+    qsort(out->item, out->count, sizeof *out->item, compare);
+    tell(r);
+    return CALC_OK;
+}
+
+calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
+                                const calc_mindspeed_rank_times *times, calc_mindspeed_ranking *out,
+                                calc_errors *errors)
+{
+    const calc_mindspeed_job *job = &study->arguments->job;
+    calc_mindspeed_space space;
+    ranker r = {.study = study, .times = times, .out = out};
+    *out = (calc_mindspeed_ranking){0};
+    calc_status status = calc_mindspeed_space_list(job, study->generation, &space);
+    if (status == CALC_OK && space.count == 0) {
+        status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                                 "no configuration divides %d devices, %d layers, %d heads and "
+                                 "%d sequences",
+                                 calc_mindspeed_devices(job), job->layers, job->heads, job->batch);
+    } else if (status == CALC_OK) {
+        status = rank_space(&r, &space);
+    }
+    free(r.samples);
+    calc_mindspeed_space_free(&space);
+    return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : status;
+}
+
+void calc_mindspeed_rank_free(calc_mindspeed_ranking *ranking)
+{
+    free(ranking->item);
+    ranking->item = NULL;
+}

@@ -1,0 +1,236 @@
+/* What calc tune is worth, on published runs that it has not seen: each publisher's layouts are
+ * tuned with what the others' errors say. Rows of comma-separated values; scripts/make_tune.py
+ * makes the tables of docs/tune.md from them. */
+#include <stdint.h>
+
+#include "bench/tune_runs.h"
+#include "tune/replay.h"
+
+enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
+
+static calc_tune_prior prior[CALC_TUNE_PUBLISHERS]; /* without each publisher */
+static calc_tune_prior whole;
+
+static bool learn(void)
+{
+    calc_errors errors = {0};
+    calc_tune_known *known = tune_runs_known();
+    calc_status status = calc_tune_learn(&whole, known, tune_runs.count, SIZE_MAX, &errors);
+    for (size_t i = 0; status == CALC_OK && i < tune_runs.publishers; i++) {
+        status = calc_tune_learn(&prior[i], known, tune_runs.count, i, &errors);
+        fprintf(stderr, "without %s\n", tune_runs.publisher[i]);
+    }
+    free(known);
+    return status == CALC_OK;
+}
+
+/* ---- Sets of competing layouts ----------------------------------------------------------------
+ */
+
+typedef struct set {
+    size_t count, publisher;
+    calc_tune_candidate candidate[SET];
+    double step_s[SET];
+} set;
+
+/* The runs from `from` on that are one set, each layout once with its shortest time (they are
+ * sorted).  @return where the next set starts */
+static size_t read_set(size_t from, set *out)
+{
+    const tune_run *r = tune_runs.run;
+    size_t i = from;
+    out->count = 0;
+    out->publisher = r[from].known.publisher;
+    for (; i < tune_runs.count && strcmp(r[i].set, r[from].set) == 0; i++) {
+        bool repeat = i > from && strcmp(r[i].layout, r[i - 1].layout) == 0;
+        if (!isnan(r[i].measured_s) && !repeat && out->count < SET) {
+            out->candidate[out->count] = r[i].known.candidate;
+            out->candidate[out->count].capacity_bytes = (double)INFINITY; /* it did run */
+            out->step_s[out->count++] = r[i].measured_s;
+        }
+    }
+    return i;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* ---- Regret -----------------------------------------------------------------------------------
+ */
+
+typedef struct outcome {
+    size_t count;
+    double regret[MOST][SETS], needed[SETS];
+} outcome;
+
+/* By publisher, then of all; by chooser. */
+static outcome outcomes[CALC_TUNE_PUBLISHERS + 1][CALC_TUNE_CHOOSERS];
+
+static void add(outcome *o, const calc_tune_replay *replay)
+{
+    double needed = (double)replay->measured;
+    for (size_t i = replay->measured; i-- > 0;) {
+        needed = replay->regret[i] <= 0.01 ? (double)(i + 1) : needed;
+    }
+    o->needed[o->count] = needed;
+    size_t last = replay->measured > 0 ? replay->measured - 1 : 0;
+    for (size_t i = 0; i < MOST; i++) {
+        o->regret[i][o->count] = replay->regret[i < last ? i : last];
+    }
+    o->count++;
+}
+
+static double mean(const double *value, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += value[i] / (double)count;
+    }
+    return sum;
+}
+
+static void print_outcome(const char *name, outcome *o, int chooser)
+{
+    const char *word = calc_tune_chooser_word((calc_tune_chooser)chooser);
+    for (int i = 0; i < MOST; i++) {
+        qsort(o->regret[i], o->count, sizeof(double), by_size);
+        printf("regret,%s,%s,%zu,%d,%.5f,%.5f,%.5f\n", name, word, o->count, i + 1,
+               o->regret[i][o->count / 2], mean(o->regret[i], o->count),
+               o->regret[i][o->count - 1]);
+    }
+    qsort(o->needed, o->count, sizeof(double), by_size);
+    printf("needed,%s,%s,%.0f,%.3f,%.0f\n", name, word, o->needed[o->count / 2],
+           mean(o->needed, o->count), o->needed[o->count - 1]);
+}
+
+static bool regret(void)
+{
+    static set s;
+    calc_errors errors = {0};
+    for (size_t from = 0; from < tune_runs.count;) {
+        from = read_set(from, &s);
+        for (int c = 0; s.count > 1 && c < CALC_TUNE_CHOOSERS; c++) {
+            calc_tune_replay replay;
+            calc_tune_options options = calc_tune_options_default(&prior[s.publisher]);
+            options.chooser = (calc_tune_chooser)c;
+            options.stop = 0;
+            size_t most = s.count < MOST ? s.count : MOST;
+            if (calc_tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
+                                      &options, NULL, NULL, &errors) != CALC_OK) {
+                return false;
+            }
+            add(&outcomes[s.publisher][c], &replay);
+            add(&outcomes[CALC_TUNE_PUBLISHERS][c], &replay);
+        }
+    }
+    for (size_t p = 0; p <= CALC_TUNE_PUBLISHERS; p++) {
+        for (int c = 0; c < CALC_TUNE_CHOOSERS; c++) {
+            if (outcomes[p][c].count > 0) {
+                print_outcome(p < tune_runs.publishers ? tune_runs.publisher[p] : "all",
+                              &outcomes[p][c], c);
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- Calibration ------------------------------------------------------------------------------
+ */
+
+typedef struct calibrated {
+    const set *set;
+    size_t fastest;
+    double said[BINS], right[BINS], count[BINS]; /* P(best): by what it said */
+    double inside[MOST], seen[MOST];             /* times of layouts not measured, in their bands */
+} calibrated;
+
+static void watch(void *context, const calc_tune_decision *d, size_t measured)
+{
+    calibrated *k = context;
+    for (size_t i = 0; i < k->set->count; i++) {
+        const calc_tune_outlook *o = &d->outlook[i];
+        int bin = (int)fmin(o->best * BINS, BINS - 1);
+        k->said[bin] += o->best;
+        k->right[bin] += i == k->fastest;
+        k->count[bin]++;
+        if (!o->measured) {
+            k->seen[measured]++;
+            k->inside[measured] += k->set->step_s[i] >= o->p5_s && k->set->step_s[i] <= o->p95_s;
+        }
+    }
+}
+
+static bool calibration(void)
+{
+    static set s;
+    static calibrated k;
+    calc_errors errors = {0};
+    for (size_t from = 0; from < tune_runs.count;) {
+        from = read_set(from, &s);
+        calc_tune_replay replay;
+        calc_tune_options options = calc_tune_options_default(&prior[s.publisher]);
+        options.stop = 0;
+        k.set = &s;
+        k.fastest = 0;
+        for (size_t i = 1; i < s.count; i++) {
+            k.fastest = s.step_s[i] < s.step_s[k.fastest] ? i : k.fastest;
+        }
+        size_t most = s.count < MOST ? s.count : MOST;
+        if (s.count > 1 &&
+            calc_tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
+                                  &options, watch, &k, &errors) != CALC_OK) {
+            return false;
+        }
+    }
+    for (int i = 0; i < BINS; i++) {
+        if (k.count[i] > 0) {
+            printf("best,%d,%.0f,%.4f,%.4f\n", i, k.count[i], k.said[i] / k.count[i],
+                   k.right[i] / k.count[i]);
+        }
+    }
+    for (int i = 0; i < MOST; i++) {
+        if (k.seen[i] > 0) {
+            printf("band,%d,%.0f,%.4f\n", i, k.seen[i], k.inside[i] / k.seen[i]);
+        }
+    }
+    return true;
+}
+
+/* ---- The prior --------------------------------------------------------------------------------
+ */
+
+static void print_prior(const calc_tune_prior *p)
+{
+    printf("prior,all layouts alike,%.4f\n", p->common);
+    for (int i = 0; i < CALC_TUNE_TERMS; i++) {
+        printf("prior,%s,%.4f\n", calc_tune_term_words((calc_tune_term)i), p->term[i]);
+    }
+    printf("prior,kernels of a shape,%.4f\nprior,a schedule,%.4f\nprior,one layout alone,%.4f\n",
+           p->kernels.sd, p->schedule.sd, p->own);
+    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
+        if (p->kernels.length[i] > 0 || p->schedule.length[i] > 0) {
+            printf("length,%s,%.3f\n", calc_tune_coordinate_words((calc_tune_coordinate)i),
+                   p->kernels.length[i] + p->schedule.length[i]);
+        }
+    }
+    printf("memory,all layouts alike,%.4f\n", p->memory_common);
+    for (int i = 0; i < CALC_TUNE_SPACES; i++) {
+        printf("memory,%s,%.4f\n", calc_tune_space_words((calc_tune_space)i), p->memory_space[i]);
+    }
+    printf("memory,one layout alone,%.4f\n", p->memory_own);
+}
+
+int main(void)
+{
+    bool fine = tune_runs_read() && learn();
+    if (fine) {
+        print_prior(&whole);
+        fine = regret() && calibration();
+    }
+    tune_runs_free();
+    return fine ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,1 @@
+"$CALC" as mindspeed --help

@@ -1,0 +1,220 @@
+/* Beside the textbook: joint normal variables conditioned by inverting small matrices by hand, and
+ * bounds by integrating. */
+#include "gauss/effects.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "gauss/draws.h"
+#include "gauss/normal.h"
+
+/* Two items that share one effect of standard deviation 2, with own errors of 1: variances 5,
+ * covariance 4. */
+static const calc_effects two = {.common = 1, .sd = {2}, .own_sd = 1};
+static const calc_effects_item pair[2] = {{.expected = 10, .weight = {1}},
+                                          {.expected = 20, .weight = {1}}};
+
+static calc_effects_posterior given(const calc_effects *effects, const calc_effects_item *item,
+                                    const calc_effects_observation *seen, size_t count)
+{
+    calc_effects_posterior p;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_effects_condition(&p, effects, item, seen, count, &errors), CALC_OK);
+    return p;
+}
+
+START_TEST(an_observation_moves_what_shares_its_error)
+{
+    const calc_effects_observation seen = {0, CALC_EFFECTS_AT, 13, 1};
+    calc_effects_posterior p = given(&two, pair, &seen, 1);
+    double white[1], mean, variance;
+    calc_effects_moments(&p, 0, white, &mean, &variance);
+    ck_assert_double_eq_tol(mean, 10 + 3 * 5 / 6.0, 1e-12);
+    ck_assert_double_eq_tol(variance, 5 - 25 / 6.0, 1e-12);
+    calc_effects_moments(&p, 1, white, &mean, &variance);
+    ck_assert_double_eq_tol(mean, 20 + 3 * 4 / 6.0, 1e-12);
+    ck_assert_double_eq_tol(variance, 5 - 16 / 6.0, 1e-12);
+    ck_assert_double_eq_tol(calc_effects_log_density(&p),
+                            -0.5 * (9 / 6.0 + log(6) + log(2 * acos(-1))), 1e-12);
+    ck_assert_double_eq_tol(calc_effects_scale(&p, 4), (4 + 9 / 6.0) / 5, 1e-12);
+    calc_effects_free(&p);
+}
+END_TEST
+
+START_TEST(a_field_is_shared_by_cells_as_they_are_alike)
+{
+    double covariance[4] = {1, 0.5, 0.5, 1}, mean_of[2] = {0, 0.25};
+    const calc_effects e = {.fields = 1,
+                            .field = {{.cells = 2, .covariance = covariance, .mean = mean_of}}};
+    const calc_effects_item item[2] = {{.field_weight = {2}, .cell = {0}},
+                                       {.field_weight = {1}, .cell = {1}}};
+    const calc_effects_observation seen = {0, CALC_EFFECTS_AT, 4, 1};
+    calc_effects_posterior p = given(&e, item, &seen, 1);
+    double white[1], mean, variance;
+    calc_effects_moments(&p, 1, white, &mean, &variance);
+    ck_assert_double_eq_tol(mean, 0.25 + 1.0 / 5 * 4, 1e-12); /* covariance 2 * 0.5, variance 5 */
+    ck_assert_double_eq_tol(variance, 1 - 1 / 5.0, 1e-12);
+    calc_effects_free(&p);
+}
+END_TEST
+
+/* The value of a standard normal variable above a bound: mean h(a), with h = density / share. */
+START_TEST(a_bound_cuts_a_distribution)
+{
+    const calc_effects e = {.common = 1, .sd = {1}};
+    const calc_effects_item item = {.weight = {1}};
+    for (int i = -3; i <= 3; i++) {
+        double bound = i;
+        calc_effects_observation seen = {0, CALC_EFFECTS_ABOVE, bound, 0};
+        calc_effects_posterior p = given(&e, &item, &seen, 1);
+        double white[1], mean, variance;
+        double h = calc_normal_density(bound) / calc_normal_below(-bound);
+        calc_effects_moments(&p, 0, white, &mean, &variance);
+        ck_assert_double_eq_tol(mean, h, 1e-6);
+        ck_assert_double_eq_tol(variance, 1 - h * (h - bound), 1e-6);
+        calc_effects_free(&p);
+        seen.side = CALC_EFFECTS_BELOW;
+        seen.value = -bound;
+        p = given(&e, &item, &seen, 1);
+        calc_effects_moments(&p, 0, white, &mean, &variance);
+        ck_assert_double_eq_tol(mean, -h, 1e-6);
+        calc_effects_free(&p);
+    }
+}
+END_TEST
+
+/* Two bounds on variables that share an error, beside the integral over a grid. */
+START_TEST(bounds_on_several_items_act_together)
+{
+    const calc_effects_observation seen[2] = {{0, CALC_EFFECTS_ABOVE, 12, 0.1},
+                                              {1, CALC_EFFECTS_BELOW, 21, 0.1}};
+    calc_effects_posterior p = given(&two, pair, seen, 2);
+    double white[2], mean, variance, weight = 0, first = 0, square = 0;
+    calc_effects_moments(&p, 0, white, &mean, &variance);
+    for (int i = -800; i <= 800; i++) {
+        for (int k = -500; k <= 500; k++) {
+            double shared = i / 100.0, own = k / 100.0; /* standard deviations 2 and 1 */
+            double x = 10 + shared + own;
+            double w = exp(-shared * shared / 8 - own * own / 2) *
+                       calc_normal_below((x - 12) / 0.1) *
+                       calc_normal_below((21 - 20 - shared) / sqrt(1.01));
+            weight += w;
+            first += w * x;
+            square += w * x * x;
+        }
+    }
+    double exact = first / weight;
+    ck_assert_double_eq_tol(mean, exact, 0.02); /* an approximation: within 2 % of a deviation */
+    ck_assert_double_eq_tol(variance, square / weight - exact * exact, 0.05);
+    calc_effects_free(&p);
+}
+END_TEST
+
+START_TEST(a_surprise_is_what_the_others_did_not_expect)
+{
+    const calc_effects_observation seen[3] = {{0, CALC_EFFECTS_AT, 10, 0.1},
+                                              {1, CALC_EFFECTS_AT, 26, 0.1},
+                                              {1, CALC_EFFECTS_BELOW, 30, 0}};
+    calc_effects_posterior p = given(&two, pair, seen, 2);
+    calc_errors errors = {0};
+    double out[3];
+    ck_assert_int_eq(calc_effects_surprise(&p, out, &errors), CALC_OK);
+    double variance = 5.01 - 16 / 5.01;
+    ck_assert_double_eq_tol(out[1], 6 / sqrt(variance), 1e-9);
+    ck_assert_double_eq_tol(out[0], -6 * 4 / 5.01 / sqrt(variance), 1e-9);
+    calc_effects_free(&p);
+    p = given(&two, pair, seen, 3);
+    ck_assert_int_eq(calc_effects_surprise(&p, out, &errors), CALC_OK);
+    ck_assert_double_eq(out[2], 0);
+    calc_effects_free(&p);
+}
+END_TEST
+
+START_TEST(contradictions_without_noise_are_refused)
+{
+    const calc_effects e = {.common = 1, .sd = {1}};
+    const calc_effects_item item = {.weight = {1}};
+    const calc_effects_observation seen[2] = {{0, CALC_EFFECTS_AT, 1, 0},
+                                              {0, CALC_EFFECTS_AT, 2, 0}};
+    calc_effects_posterior p;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_effects_condition(&p, &e, &item, seen, 2, &errors), CALC_ERR_RULE);
+    calc_effects_free(&p);
+}
+END_TEST
+
+/* Draws have the moments that are computed directly: own errors and repeated observations too. */
+START_TEST(draws_have_the_moments_of_the_posterior)
+{
+    enum { DRAWS = 40000 };
+    double covariance[4] = {1, 0.5, 0.5, 1};
+    const calc_effects e = {.common = 1,
+                            .sd = {2},
+                            .fields = 1,
+                            .field = {{.cells = 2, .covariance = covariance}},
+                            .own_sd = 1};
+    const calc_effects_item item[3] = {{.weight = {1}, .field_weight = {1}, .cell = {0}},
+                                       {.weight = {0.5}, .field_weight = {1}, .cell = {1}},
+                                       {.weight = {1}, .field_weight = {2}, .cell = {1}}};
+    const calc_effects_observation seen[3] = {{0, CALC_EFFECTS_AT, 3, 0.5},
+                                              {1, CALC_EFFECTS_AT, -1, 0.5},
+                                              {0, CALC_EFFECTS_AT, 2.5, 0.5}};
+    calc_effects_posterior p = given(&e, item, seen, 3);
+    calc_effects_draws draws;
+    calc_errors errors = {0};
+    calc_rng rng;
+    double sum[3] = {0}, square[3][3] = {{0}}, value[3], white[3][3], mean[3], variance[3];
+    calc_rng_init(&rng, 7, 7);
+    ck_assert_int_eq(calc_effects_draws_make(&draws, &p, &errors), CALC_OK);
+    for (int i = 0; i < DRAWS; i++) {
+        calc_effects_draw(&draws, &rng);
+        double own;
+        calc_normal_draw(&rng, &own, 1);
+        for (size_t k = 0; k < 3; k++) {
+            value[k] = calc_effects_drawn(&draws, &item[k]) +
+                       (k < 2 ? calc_effects_drawn_own(&draws, k) : own);
+            sum[k] += value[k];
+        }
+        ck_assert_double_eq(draws.own[0], draws.own[2]);
+        for (size_t k = 0; k < 9; k++) {
+            square[k / 3][k % 3] += value[k / 3] * value[k % 3];
+        }
+    }
+    for (size_t k = 0; k < 3; k++) {
+        calc_effects_moments(&p, k, white[k], &mean[k], &variance[k]);
+        ck_assert_double_eq_tol(sum[k] / DRAWS, mean[k], 5 * sqrt(variance[k] / DRAWS));
+    }
+    for (size_t a = 0; a < 3; a++) {
+        for (size_t b = 0; b < 3; b++) {
+            double expected = calc_effects_covariance(&e, &item[a], &item[b]) + (a == b);
+            for (size_t k = 0; k < 3; k++) {
+                expected -= white[a][k] * white[b][k];
+            }
+            double found = square[a][b] / DRAWS - sum[a] / DRAWS * (sum[b] / DRAWS);
+            ck_assert_double_eq_tol(found, expected, 7 * sqrt(variance[a] * variance[b] / DRAWS));
+        }
+    }
+    calc_effects_draws_free(&draws);
+    calc_effects_free(&p);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("effects");
+    tcase_add_test(cases, an_observation_moves_what_shares_its_error);
+    tcase_add_test(cases, a_field_is_shared_by_cells_as_they_are_alike);
+    tcase_add_test(cases, a_bound_cuts_a_distribution);
+    tcase_add_test(cases, bounds_on_several_items_act_together);
+    tcase_add_test(cases, a_surprise_is_what_the_others_did_not_expect);
+    tcase_add_test(cases, contradictions_without_noise_are_refused);
+    tcase_add_test(cases, draws_have_the_moments_of_the_posterior);
+    Suite *suite = suite_create("effects");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,244 @@
+/* Configurations in the order of their times. */
+#include "mindspeed/rank.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "formats/read.h"
+#include "mindspeed/memory.h"
+#include "scratch.h"
+
+#define GIB 1073741824.0
+#define FLAGS                                                                                      \
+    "--num-layers 32 --hidden-size 4096 --ffn-hidden-size 11008 --num-attention-heads 32 "         \
+    "--seq-length 2048 --global-batch-size 256 --use-flash-attn --fp16 --swiglu --vocab-size "     \
+    "32000 --nnodes 1 --nproc-per-node 8"
+
+static calc_mindspeed_arguments args;
+static calc_system device;
+static calc_mindspeed_study study;
+static calc_mindspeed_ranking ranking;
+static calc_errors errors;
+
+static void setup(void)
+{
+    calc_settings settings = {0};
+    ck_assert_int_eq(calc_settings_from_script(&settings, FLAGS, strlen(FLAGS)), CALC_OK);
+    ck_assert_int_eq(
+        calc_mindspeed_arguments_read(&args, &settings, CALC_MINDSPEED_GEN2, NULL, &errors),
+        CALC_OK);
+    calc_settings_free(&settings);
+    ck_assert_int_eq(calc_load(CALC_KIND_SYSTEM, &device,
+                               CALC_DATA_DIR_SOURCE "/systems/ascend_910b.json", &errors),
+                     CALC_OK);
+    study = (calc_mindspeed_study){
+        .arguments = &args, .system = &device, .generation = CALC_MINDSPEED_GEN2};
+}
+
+static void rank_with(calc_mindspeed_rank_timer timer, size_t samples)
+{
+    const calc_mindspeed_rank_times times = {.timer = timer, .samples = samples};
+    calc_mindspeed_rank_free(&ranking);
+    errors = (calc_errors){0};
+    ck_assert_int_eq(calc_mindspeed_rank(&study, &times, &ranking, &errors), CALC_OK);
+}
+
+static const calc_mindspeed_candidate *candidate(const char *name)
+{
+    char text[CALC_MINDSPEED_NAME];
+    for (size_t i = 0; i < ranking.count; i++) {
+        if (strcmp(name, calc_mindspeed_config_name(&ranking.item[i].config, study.generation,
+                                                    text)) == 0) {
+            return &ranking.item[i];
+        }
+    }
+    ck_abort_msg("%s", name);
+    return NULL;
+}
+
+START_TEST(in_order_and_within_memory)
+{
+    double capacity = device.chip.mem1.capacity_bytes;
+    rank_with(NULL, 1);
+    ck_assert_uint_eq(ranking.count, 36);
+    ck_assert_uint_gt(ranking.fit, 3);
+    ck_assert_uint_lt(ranking.fit, ranking.timed);
+    ck_assert_uint_lt(ranking.timed, ranking.count);
+    for (size_t i = 0; i < ranking.count; i++) {
+        const calc_mindspeed_candidate *c = &ranking.item[i];
+        double peak = calc_mindspeed_memory_of(&args.job, &c->config).peak_bytes;
+        ck_assert_double_eq(c->peak_bytes, peak);
+        ck_assert_int_eq(c->fits, i < ranking.fit);
+        ck_assert_int_eq(c->fits, peak < 0.95 * capacity);
+        ck_assert_int_eq(isfinite(c->step_s) != 0, peak <= 1.2 * capacity);
+        if (i > 0 && c->fits) {
+            ck_assert_double_ge(c->step_s, ranking.item[i - 1].step_s);
+        }
+    }
+    ck_assert_double_eq(ranking.item[0].best, 1);
+    ck_assert(!ranking.spread);
+}
+END_TEST
+
+/* Means of 100 + mbs less pp, and a spread of 3 in turn: of samples -3 and 3. */
+static bool by_size(void *judge, const calc_mindspeed_config *config, double *samples_s,
+                    size_t count)
+{
+    (void)judge;
+    for (size_t i = 0; i < count; i++) {
+        bool turned = (i + (size_t)config->tp / 8) % 2;
+        samples_s[i] = 100 + config->mbs - config->pp + (turned ? 3 : -3);
+    }
+    return config->pp > 1;
+}
+
+START_TEST(by_a_judge)
+{
+    rank_with(by_size, 4);
+    ck_assert(ranking.spread);
+    ck_assert_int_eq(ranking.item[0].config.pp, 8);
+    ck_assert_int_eq(ranking.item[0].config.mbs, 1);
+    double shares = 0;
+    for (size_t i = 0; i < ranking.count; i++) {
+        const calc_mindspeed_candidate *c = &ranking.item[i];
+        shares += c->best;
+        if (c->config.pp == 1) {
+            ck_assert_int_eq(c->source, CALC_MINDSPEED_UNTIMED);
+            ck_assert(isinf(c->step_s) && !c->fits);
+        } else if (c->source == CALC_MINDSPEED_MODELLED) {
+            ck_assert_double_eq_tol(c->step_s, 100 + c->config.mbs - c->config.pp, 1e-12);
+            ck_assert_double_eq_tol(c->sd_s, 3, 1e-12);
+        }
+    }
+    ck_assert_double_eq_tol(shares, 1, 1e-12);
+}
+END_TEST
+
+START_TEST(memory_by_calc)
+{
+    study.calc_memory = true;
+    rank_with(NULL, 1);
+    for (size_t i = 0; i < ranking.count; i++) {
+        const calc_mindspeed_candidate *c = &ranking.item[i];
+        ck_assert_double_eq(c->peak_bytes, c->calc_bytes);
+        ck_assert_int_eq(c->fits, c->peak_bytes < device.chip.mem1.capacity_bytes);
+    }
+}
+END_TEST
+
+static void put(const char *name, const char *text)
+{
+    scratch_write(name, text, strlen(text));
+}
+
+/* Measured activations of 0.125 + 2 b/(tp cp up) GiB on all five probes make the peak of others; a
+ * measured step counts before the model's, and a damaged file is a run that failed. */
+START_TEST(profiles_of_the_first_generation)
+{
+    char folder[512], text[CALC_MINDSPEED_NAME], file[CALC_MINDSPEED_NAME + 16], json[64];
+    study.generation = CALC_MINDSPEED_GEN1;
+    study.profiles = ".";
+    scratch_enter(folder, sizeof folder);
+    rank_with(NULL, 1);
+    ck_assert(ranking.peak.regression);
+    ck_assert_int_eq(ranking.notes.count, 1);
+    ck_assert_str_eq(ranking.notes.text[0],
+                     "activations of 5 of 5 probes are calc's, not measured");
+    const calc_mindspeed_probes probes = ranking.peak.probes;
+    for (int i = 0; i < probes.count; i++) {
+        const calc_mindspeed_config *c = &probes.config[i];
+        snprintf(file, sizeof file, "%s_MODULE.json",
+                 calc_mindspeed_config_name(c, CALC_MINDSPEED_GEN1, text));
+        snprintf(json, sizeof json, "{\"transformer_act_mem\": %.17g}",
+                 0.125 + 2.0 * c->mbs / (c->tp * c->cp * c->up));
+        put(file, json);
+    }
+    put("PP8_TP1_DP1_CP1_UP1_MBS1_MODULE.json", "{\"step_time\": 0.5}");
+    put("PP2_TP4_DP1_CP1_UP1_MBS1_MODULE.json", "{\"step_time\": ");
+    rank_with(NULL, 1);
+    ck_assert_int_eq(ranking.notes.count, 1);
+    ck_assert_ptr_nonnull(strstr(ranking.notes.text[0], "PP2_TP4_DP1_CP1_UP1_MBS1_MODULE.json:1:"));
+    const calc_mindspeed_candidate *c = candidate("PP4_TP2_DP1_CP1_UP1_MBS2");
+    ck_assert_double_eq_tol(
+        c->peak_bytes / GIB,
+        calc_mindspeed_regression_peak_bytes(&args.job, &c->config, 2.125) / GIB, 1e-9);
+    ck_assert_int_eq(candidate("PP2_TP4_DP1_CP1_UP1_MBS1")->source, CALC_MINDSPEED_UNTIMED);
+    ck_assert_int_eq(candidate("PP8_TP1_DP1_CP1_UP1_MBS1")->source, CALC_MINDSPEED_UNTIMED);
+    ck_assert_uint_eq(ranking.measured, 0); /* 32 layers of 2.1 GiB: it does not fit */
+    device.chip.mem1.capacity_bytes = 1000 * GIB;
+    rank_with(NULL, 1);
+    ck_assert_uint_eq(ranking.measured, 1);
+    ck_assert_double_eq(candidate("PP8_TP1_DP1_CP1_UP1_MBS1")->step_s, 0.5);
+    ck_assert_int_eq(ranking.item[0].config.pp, 8);
+    scratch_leave(folder);
+}
+END_TEST
+
+/* Activations that shrink with the micro-batch make a fit that is negative elsewhere. */
+START_TEST(a_bad_fit_is_told)
+{
+    char folder[512], text[CALC_MINDSPEED_NAME], file[CALC_MINDSPEED_NAME + 16], json[64];
+    study.generation = CALC_MINDSPEED_GEN1;
+    study.profiles = ".";
+    scratch_enter(folder, sizeof folder);
+    rank_with(NULL, 1);
+    for (int i = 0; i < 5; i++) {
+        const calc_mindspeed_config *c = &ranking.peak.probes.config[i];
+        snprintf(file, sizeof file, "%s_MODULE.json",
+                 calc_mindspeed_config_name(c, CALC_MINDSPEED_GEN1, text));
+        snprintf(json, sizeof json, "{\"transformer_act_mem\": %.17g}",
+                 5 - (double)c->mbs / (c->cp * c->up));
+        put(file, json);
+    }
+    rank_with(NULL, 1);
+    ck_assert_int_eq(ranking.notes.count, 1);
+    ck_assert_ptr_nonnull(strstr(ranking.notes.text[0],
+                                 "the fit of activations is bad: it is below "
+                                 "0 for "));
+    scratch_leave(folder);
+}
+END_TEST
+
+START_TEST(spaces_without_probes_and_without_anything)
+{
+    const calc_mindspeed_rank_times times = {.samples = 1};
+    study.generation = CALC_MINDSPEED_GEN1;
+    args.job.batch = 1;
+    rank_with(NULL, 1);
+    ck_assert(!ranking.peak.regression);
+    ck_assert_str_eq(ranking.notes.text[0], "no probes determine activations: memory is by the "
+                                            "second generation's formulas");
+    args.job.per_node = 4;
+    args.job.batch = 256;
+    rank_with(NULL, 1);
+    ck_assert_str_eq(ranking.notes.text[0], "the space has no probe of group 5: memory is by the "
+                                            "second generation's formulas");
+    args.job.heads = args.job.groups = 1;
+    args.job.seq = args.job.layers = args.job.batch = 1;
+    calc_mindspeed_rank_free(&ranking);
+    ck_assert_int_eq(calc_mindspeed_rank(&study, &times, &ranking, &errors), CALC_ERR_RULE);
+    ck_assert_str_eq(errors.item[0].text,
+                     "no configuration divides 4 devices, 1 layers, 1 heads and 1 sequences");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("mindspeed_rank");
+    TCase *tests = tcase_create("mindspeed_rank");
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, in_order_and_within_memory);
+    tcase_add_test(tests, by_a_judge);
+    tcase_add_test(tests, memory_by_calc);
+    tcase_add_test(tests, profiles_of_the_first_generation);
+    tcase_add_test(tests, a_bad_fit_is_told);
+    tcase_add_test(tests, spaces_without_probes_and_without_anything);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    calc_mindspeed_rank_free(&ranking);
+    return failed != 0;
+}

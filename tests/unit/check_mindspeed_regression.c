@@ -1,0 +1,126 @@
+/* Activations of a layer fitted to few measurements, and the peak that follows. */
+#include "mindspeed/regression.h"
+
+#include <check.h>
+#include <math.h>
+
+#include "mindspeed_jobs.h"
+#include "small_case.h"
+
+#define GIB 1073741824.0
+
+static const calc_mindspeed_config probes[] = {{1, 8, 1, 1, 1, 1, 1, 0},
+                                               {2, 1, 1, 4, 1, 4, 1, 0},
+                                               {2, 1, 2, 1, 2, 1, 1, 0},
+                                               {1, 1, 1, 4, 2, 1, 1, 0},
+                                               {1, 2, 1, 2, 2, 1, 1, 0}};
+
+/* What was put in comes out, when nothing is noise: 1/8 + 2 b/(tp cp up) + 1/4 b/(tp cp^2 up) + 1/2
+ * b/(cp up), written out probe by probe. */
+static void measure(calc_mindspeed_measured out[5])
+{
+    const double layer[] = {0.125 + 2. / 8 + 0.25 / 8 + 0.5, 0.125 + 2 + 0.25 / 4 + 0.5,
+                            0.125 + 1 + 0.25 / 2 + 0.25, 0.125 + 0.25 + 0.25 / 32 + 0.5 / 8,
+                            0.125 + 2. / 8 + 0.25 / 16 + 0.5 / 4};
+    for (int i = 0; i < 5; i++) {
+        out[i] = (calc_mindspeed_measured){probes[i], layer[i]};
+    }
+}
+
+START_TEST(exact_measurements)
+{
+    static const double expected[] = {0.125, 2, 0.25, 0.5};
+    calc_mindspeed_measured measured[5];
+    calc_mindspeed_regression fit;
+    measure(measured);
+    ck_assert(calc_mindspeed_regression_fit(&fit, measured, 5));
+    for (int i = 0; i < 4; i++) {
+        ck_assert_double_eq_tol(fit.theta[i], expected[i], 1e-12);
+    }
+    const calc_mindspeed_config other = {1, 2, 1, 2, 1, 4, 1, 0};
+    ck_assert_double_eq_tol(calc_mindspeed_regression_layer_gib(&fit, &other),
+                            0.125 + 2 * 4 / 4. + 0.25 * 4 / 8 + 0.5 * 4 / 2, 1e-12);
+}
+END_TEST
+
+/* Least squares: the residual is at right angles to every term. */
+START_TEST(measurements_with_noise)
+{
+    static const double noise[] = {0.02, -0.03, 0.01, 0.025, -0.015};
+    calc_mindspeed_measured measured[5];
+    calc_mindspeed_regression fit;
+    double product[4] = {0}, term[4];
+    measure(measured);
+    for (int i = 0; i < 5; i++) {
+        measured[i].layer_gib += noise[i];
+    }
+    ck_assert(calc_mindspeed_regression_fit(&fit, measured, 5));
+    for (int i = 0; i < 5; i++) {
+        double left =
+            measured[i].layer_gib - calc_mindspeed_regression_layer_gib(&fit, &measured[i].config);
+        calc_mindspeed_regression_terms(&measured[i].config, term);
+        for (int j = 0; j < 4; j++) {
+            product[j] += left * term[j];
+        }
+    }
+    for (int j = 0; j < 4; j++) {
+        ck_assert_double_eq_tol(product[j], 0, 1e-13);
+    }
+}
+END_TEST
+
+START_TEST(failed_runs_are_left_out)
+{
+    calc_mindspeed_measured measured[5];
+    calc_mindspeed_regression fit;
+    measure(measured);
+    measured[2].layer_gib = NAN;
+    ck_assert(calc_mindspeed_regression_fit(&fit, measured, 5));
+    ck_assert_double_eq_tol(fit.theta[1], 2, 1e-12);
+    measured[0].layer_gib = NAN; /* three measurements, four weights */
+    ck_assert(!calc_mindspeed_regression_fit(&fit, measured, 5));
+    for (int i = 0; i < 5; i++) { /* one configuration five times */
+        measured[i] = (calc_mindspeed_measured){probes[1], 1};
+    }
+    ck_assert(!calc_mindspeed_regression_fit(&fit, measured, 5));
+}
+END_TEST
+
+/* A layer of (4 x 4096^2 + 2 x 4096 x 22016) parameters, as the planner counts gated ones. tp 8: 32
+ * of them have 989,855,744 on a device. Weights 2, state 16; gradients 2; one micro-batch on one
+ * stage, half a GiB a layer. */
+START_TEST(the_peak)
+{
+    calc_mindspeed_job job = mindspeed_7b();
+    const calc_mindspeed_config one = {1, 8, 1, 1, 1, 1, 1, 0};
+    double n = 32 * (4 * 4096.0 * 4096 + 2 * 4096.0 * 22016) / 8;
+    ck_assert_double_eq(n, 989855744);
+    double act = 16 * GIB;
+    assert_near(calc_mindspeed_regression_peak_bytes(&job, &one, 0.5), 18 * n + act + 4 * GIB);
+    /* Small activations: more is there in the backward pass. */
+    assert_near(calc_mindspeed_regression_peak_bytes(&job, &one, 1 / 64.), 20 * n + 4 * GIB);
+    job.reuse_fp32 = true;
+    assert_near(calc_mindspeed_regression_peak_bytes(&job, &one, 0.5), 14 * n + act + 4 * GIB);
+    /* Two stages have half of the layers each, and the first keeps two micro-batches. */
+    const calc_mindspeed_config two = {2, 4, 1, 1, 1, 1, 1, 0};
+    assert_near(calc_mindspeed_regression_peak_bytes(&job, &two, 0.5), 14 * n + act + 4 * GIB);
+    /* A prediction below 0 is counted as none, not as its absolute value. */
+    assert_near(calc_mindspeed_regression_peak_bytes(&job, &one, -0.5), 16 * n + 4 * GIB);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("mindspeed_regression");
+    TCase *tests = tcase_create("mindspeed_regression");
+    tcase_add_test(tests, exact_measurements);
+    tcase_add_test(tests, measurements_with_noise);
+    tcase_add_test(tests, failed_runs_are_left_out);
+    tcase_add_test(tests, the_peak);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
