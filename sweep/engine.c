@@ -39,6 +39,7 @@ static calc_status merge_group(const calc_sweep_options *options, calc_sweep_gro
     for (size_t i = 0; i < from->top.count && status == CALC_OK; i++) {
         status = calc_top_insert(&into->top, &from->top.item[i], options->top);
     }
+    calc_top_settle(&into->top, options->top);
     return status;
 }
 
@@ -168,6 +169,7 @@ static calc_status collect(shared *s, calc_sweep_result *result)
         status = status == CALC_OK ? w->status : status;
         add_counts(&result->counts, &w->counts);
         for (size_t g = 0; g < s->groups && status == CALC_OK; g++) {
+            calc_top_settle(&w->groups[g].top, s->options->top);
             status = merge_group(s->options, &result->group[first + g], &w->groups[g]);
         }
     }

@@ -25,6 +25,7 @@ void calc_front_clear(calc_front *front)
 {
     front->count = 0;
     front->hit = 0;
+    front->kept = 0;
 }
 
 static bool reserve(calc_front *front)
@@ -156,13 +157,76 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
     return CALC_OK;
 }
 
+/* ---- The best by one objective --------------------------------------------------------------- */
+
+/* A list that is longer than this is not kept in order, which would take time in proportion to its
+ * length for each layout: it grows beyond its limit, and then the best of it are kept. */
+enum { IN_ORDER = 1024, ROOM = 1 << 16 };
+
+static size_t most(size_t limit)
+{
+    size_t room = limit < ROOM ? limit : limit / 4 > ROOM ? limit / 4 : ROOM;
+    return limit + room;
+}
+
+static int compare_by_one(const void *a, const void *b)
+{
+    return compare(a, b, 1);
+}
+
+void calc_top_settle(calc_front *top, size_t limit)
+{
+    if (limit <= IN_ORDER || top->count == 0) {
+        return;
+    }
+    qsort(top->item, top->count, sizeof *top->item, compare_by_one);
+    size_t kept = 1;
+    for (size_t i = 1; i < top->count && kept < limit; i++) {
+        if (compare(&top->item[i], &top->item[kept - 1], 1) != 0) {
+            top->item[kept] = top->item[i];
+            kept++;
+        }
+    }
+    for (size_t i = 0; i < kept; i++) {
+        memcpy(top->objective[i], top->item[i].objective, sizeof *top->objective);
+    }
+    top->count = top->kept = kept;
+}
+
 double calc_top_threshold(const calc_front *top, size_t limit)
 {
-    return top->count < limit ? INFINITY : top->objective[limit - 1][0];
+    size_t have = limit > IN_ORDER ? top->kept : top->count;
+    return have < limit ? INFINITY : top->objective[limit - 1][0];
+}
+
+/* Of a long list only the first is in its place. */
+static calc_status add(calc_front *top, const calc_found *found, size_t limit)
+{
+    if (found->objective[0] > calc_top_threshold(top, limit)) {
+        return CALC_OK;
+    }
+    if (top->count == most(limit)) {
+        calc_top_settle(top, limit);
+    }
+    if (!reserve(top)) {
+        return CALC_ERR_NOMEM;
+    }
+    put(top, top->count, found);
+    if (found->objective[0] < top->objective[0][0]) {
+        size_t last = top->count - 1;
+        top->item[last] = top->item[0];
+        memcpy(top->objective[last], top->objective[0], sizeof *top->objective);
+        top->item[0] = *found;
+        memcpy(top->objective[0], found->objective, sizeof *top->objective);
+    }
+    return CALC_OK;
 }
 
 calc_status calc_top_insert(calc_front *top, const calc_found *found, size_t limit)
 {
+    if (limit > IN_ORDER) {
+        return add(top, found, limit);
+    }
     size_t at = top->count;
     while (at > 0 && compare(found, &top->item[at - 1], 1) < 0) {
         at--;

@@ -22,7 +22,9 @@ typedef struct calc_front {
     calc_found *item;
     double (*objective)[CALC_MAX_OBJECTIVES]; /**< of each item again, close together: searched
                                                    for nearly every point */
-    size_t hit; /**< where the last question was answered: the next is often like it */
+    size_t hit;  /**< where the last question was answered: the next is often like it */
+    size_t kept; /**< of a long list of best ones: the first so many were the best when it was put
+                    in order last */
 } calc_front;
 
 /** Whether a layout of the front is at least as good in all of `count` objectives and better in
@@ -34,11 +36,17 @@ bool calc_front_dominates(calc_front *front, const double *objective, size_t cou
 CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found *found,
                                             size_t count);
 
-/** Add a layout to the `limit` best by the first objective, which are kept in order. A layout that
- *  is already there is not added again. */
+/** Add a layout to the `limit` best by the first objective. A layout that is already there is not
+ *  kept again. The list is in order after calc_top_settle(); before that its first is the best, and
+ *  others may be there besides.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_top_insert(calc_front *top, const calc_found *found, size_t limit);
 
-/** What the first objective must not exceed to be among the best; infinity while there is room. */
+/** Put the best in order and forget the others. */
+void calc_top_settle(calc_front *top, size_t limit);
+
+/** What the first objective must not exceed to be among the best; infinity while there is room. Of
+ *  a list that is not in order it may be more than that. */
 double calc_top_threshold(const calc_front *top, size_t limit);
 
 /** Forget the layouts, keep the memory. */

@@ -35,6 +35,7 @@ declare -A shared=(
     [as]="run"
     [calibrate]="validate"
     [plan]="sweep run"
+    [tune]="sweep"
     [report]="run sweep validate"
 )
 # Storeys of the model; files beside them may include all.

@@ -150,6 +150,40 @@ START_TEST(top_is_the_first_of_the_sorted_list_in_any_order_of_insertion)
 }
 END_TEST
 
+START_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
+{
+    enum { LIMIT = 1500, COUNT = 20000, DIFFERENT = 4000 };
+    calc_rng_init(&rng, 4, 0);
+    calc_front top = {0};
+    bool seen[DIFFERENT] = {false};
+    double best = INFINITY;
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t which = calc_rng_below(&rng, DIFFERENT);
+        /* Pairs share what they are ordered by. */
+        calc_found f = {.objective = {which / 2}, .exec = {.num_procs = which + 1}};
+        double before = calc_top_threshold(&top, LIMIT);
+        seen[which] = true;
+        best = fmin(best, f.objective[0]);
+        ck_assert_int_eq(calc_top_insert(&top, &f, LIMIT), CALC_OK);
+        ck_assert_double_eq(top.objective[0][0], best);
+        ck_assert_double_le(calc_top_threshold(&top, LIMIT), before);
+    }
+    calc_top_settle(&top, LIMIT);
+    ck_assert_uint_eq(top.count, LIMIT);
+    for (size_t i = 0, which = 0; i < LIMIT; i++, which++) {
+        while (!seen[which]) {
+            which++;
+        }
+        ck_assert_int_eq(top.item[i].exec.num_procs, (int64_t)which + 1);
+        ck_assert_double_eq(top.objective[i][0], top.item[i].objective[0]);
+    }
+    ck_assert_double_eq(calc_top_threshold(&top, LIMIT), top.objective[LIMIT - 1][0]);
+    calc_front_clear(&top);
+    ck_assert_double_infinite(calc_top_threshold(&top, LIMIT));
+    calc_front_free(&top);
+}
+END_TEST
+
 START_TEST(threshold_is_infinite_while_there_is_room_and_then_the_worst_that_is_kept)
 {
     calc_front top = {0};
@@ -204,6 +238,7 @@ int main(void)
     tcase_add_test(tests, top_is_the_first_of_the_sorted_list_in_any_order_of_insertion);
     tcase_add_test(tests,
                    threshold_is_infinite_while_there_is_room_and_then_the_worst_that_is_kept);
+    tcase_add_test(tests, a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled);
     tcase_add_test(tests, layouts_are_ordered_by_design_and_then_by_their_fields);
     tcase_add_test(tests, freed_front_is_empty_and_may_be_used_again);
     suite_add_tcase(suite, tests);

@@ -7,10 +7,10 @@
 /* The kinds of tables come first, as calc_kind counts them; then those of files. */
 static const char *const names[] = {"app",        "sys",    "exe",   "stats", "layer",
                                     "stage",      "result", "space", "runs",  "operators",
-                                    "validation", "plan",   NULL};
-static const calc_fill_file *const files[] = {&calc_schema_result,     &calc_schema_space,
-                                              &calc_schema_runs,       &calc_schema_operators,
-                                              &calc_schema_validation, &calc_schema_plan};
+                                    "validation", "plan",   "tune",  NULL};
+static const calc_fill_file *const files[] = {
+    &calc_schema_result,     &calc_schema_space, &calc_schema_runs, &calc_schema_operators,
+    &calc_schema_validation, &calc_schema_plan,  &calc_schema_tune};
 
 #define OPTIONS(X) X(OUT, "out", "FILE", .doc = "write to a file", .preset = "-")
 
@@ -22,7 +22,7 @@ static const calc_arg rows[] = {
      .doc = "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
             "calc run --json writes; stats, layer, stage: parts of it; runs, operators: the rows "
             "of files of measured runs and operators, as objects; validation: what calc validate "
-            "--json writes; plan: what calc plan --out writes"},
+            "--json writes; plan: what calc plan --out writes; tune: what calc tune --json writes"},
     {0}};
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};

@@ -11,5 +11,6 @@ extern const calc_fill_file calc_schema_runs;       /**< measured runs */
 extern const calc_fill_file calc_schema_operators;  /**< measured kernels and collectives */
 extern const calc_fill_file calc_schema_validation; /**< what calc validate --json writes */
 extern const calc_fill_file calc_schema_plan;       /**< what calc plan --out writes */
+extern const calc_fill_file calc_schema_tune;       /**< what calc tune --json writes */
 
 #endif

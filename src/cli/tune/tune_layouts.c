@@ -1,0 +1,235 @@
+#include "cli/tune/tune_layouts.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "hash.h"
+#include "io/json_save.h"
+#include "parallel.h"
+
+enum { SHORT = 8, LONG = 16, BITS = 4 /* of a digit */ };
+
+calc_status calc_tune_layouts_hash(const calc_exec *exec, uint64_t *hash, calc_errors *errors)
+{
+    calc_output *out;
+    calc_text text = {0};
+    calc_status status = calc_output_open_memory(&out, &text, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_json_save(out, CALC_KIND_EXEC, exec, 0);
+    status = calc_output_close(out, errors);
+    *hash = status == CALC_OK ? calc_hash(CALC_HASH_START, text.data, text.length) : 0;
+    calc_text_free(&text);
+    return status;
+}
+
+/* ---- Made of a sweep ------------------------------------------------------------------------- */
+
+/* Layouts while they are evaluated, each at its place. */
+typedef struct making {
+    calc_tune_layouts *layouts;
+    const calc_front *best;
+    calc_status *status; /* CALC_ERR_RULE: it is left out */
+} making;
+
+static void evaluate(void *context, size_t i)
+{
+    making *m = context;
+    calc_tune_layouts *l = m->layouts;
+    const calc_exec *exec = &m->best->item[i].exec;
+    bool fine = calc_tune_candidate_of(&l->candidate[i], l->app, l->system, exec);
+    m->status[i] = fine ? calc_tune_layouts_hash(exec, &l->hash[i], NULL) : CALC_ERR_RULE;
+}
+
+static bool reserve(calc_tune_layouts *l, size_t capacity)
+{
+    calc_tune_candidate *candidate = realloc(l->candidate, capacity * sizeof *candidate);
+    l->candidate = candidate ? candidate : l->candidate;
+    const calc_found **found = realloc(l->found, capacity * sizeof *found);
+    l->found = found ? found : l->found;
+    uint64_t *hash = realloc(l->hash, capacity * sizeof *hash);
+    l->hash = hash ? hash : l->hash;
+    size_t *by_hash = realloc(l->by_hash, capacity * sizeof *by_hash);
+    l->by_hash = by_hash ? by_hash : l->by_hash;
+    bool fine = candidate && found && hash && by_hash;
+    l->capacity = fine ? capacity : l->capacity;
+    return fine;
+}
+
+/* Of equals the first. */
+static size_t place_of(const calc_tune_layouts *l, uint64_t hash)
+{
+    size_t lo = 0;
+    size_t hi = l->count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (l->hash[l->by_hash[mid]] < hash) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    return lo;
+}
+
+typedef struct ranked {
+    uint64_t hash;
+    size_t index;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const ranked *x = a;
+    const ranked *y = b;
+    if (x->hash != y->hash) {
+        return x->hash < y->hash ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Put those together that could be evaluated, each layout once. */
+static calc_status gather(making *m, calc_errors *errors)
+{
+    calc_tune_layouts *l = m->layouts;
+    size_t all = m->best->count;
+    ranked *order = malloc((all + 1) * sizeof *order);
+    size_t fine = 0;
+    if (!order) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < all; i++) {
+        if (m->status[i] == CALC_OK) {
+            order[fine++] = (ranked){l->hash[i], i};
+        } else if (m->status[i] != CALC_ERR_RULE) {
+            free(order);
+            return calc_errors_status(errors, m->status[i]);
+        }
+    }
+    qsort(order, fine, sizeof *order, compare_ranked);
+    for (size_t i = 1; i < fine; i++) {
+        if (order[i].hash == order[i - 1].hash) {
+            m->status[order[i].index] = CALC_ERR_RULE;
+        }
+    }
+    l->count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (m->status[i] == CALC_OK) {
+            l->candidate[l->count] = l->candidate[i];
+            l->hash[l->count] = l->hash[i];
+            l->found[l->count] = &m->best->item[i];
+            order[l->count] = (ranked){l->hash[i], l->count};
+            l->count++;
+        }
+    }
+    qsort(order, l->count, sizeof *order, compare_ranked);
+    for (size_t i = 0; i < l->count; i++) {
+        l->by_hash[i] = order[i].index;
+    }
+    l->swept = l->count;
+    free(order);
+    return CALC_OK;
+}
+
+calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_app *app,
+                                   const calc_system *system, const calc_front *best, int threads,
+                                   calc_errors *errors)
+{
+    *out = (calc_tune_layouts){.app = app, .system = system};
+    making m = {out, best, calloc(best->count + 1, sizeof *m.status)};
+    calc_status status = CALC_ERR_NOMEM;
+    if (m.status && reserve(out, best->count + 1)) {
+        calc_parallel_for(threads, best->count, evaluate, &m);
+        status = gather(&m, errors);
+    } else {
+        status = calc_errors_no_memory(errors);
+    }
+    free(m.status);
+    return status;
+}
+
+/* ---- Others ---------------------------------------------------------------------------------- */
+
+calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, size_t *index,
+                                  calc_errors *errors)
+{
+    uint64_t hash;
+    calc_status status = calc_tune_layouts_hash(exec, &hash, errors);
+    size_t at = place_of(l, hash);
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (at < l->count && l->hash[l->by_hash[at]] == hash) {
+        *index = l->by_hash[at];
+        return CALC_OK;
+    }
+    calc_found *found = calloc(1, sizeof *found);
+    if (!found || (l->count == l->capacity && !reserve(l, 2 * l->capacity + 16))) {
+        free(found);
+        return calc_errors_no_memory(errors);
+    }
+    found->exec = *exec;
+    if (!calc_tune_candidate_of(&l->candidate[l->count], l->app, l->system, exec)) {
+        free(found);
+        return CALC_ERR_RULE;
+    }
+    memmove(&l->by_hash[at + 1], &l->by_hash[at], (l->count - at) * sizeof *l->by_hash);
+    l->by_hash[at] = *index = l->count;
+    l->hash[l->count] = hash;
+    l->found[l->count] = found;
+    l->count++;
+    return CALC_OK;
+}
+
+/* ---- Identities ------------------------------------------------------------------------------ */
+
+size_t calc_tune_layouts_find(const calc_tune_layouts *l, const char *text, size_t *index)
+{
+    size_t digits = strlen(text);
+    uint64_t hash = 0;
+    if (digits < SHORT || digits > LONG) {
+        return 0;
+    }
+    for (const char *at = text; *at; at++) {
+        if (!isxdigit((unsigned char)*at)) {
+            return 0;
+        }
+        int low = tolower((unsigned char)*at);
+        hash = hash << BITS | (uint64_t)(low <= '9' ? low - '0' : low - 'a' + 10);
+    }
+    unsigned rest = (unsigned)(LONG - digits) * BITS;
+    size_t first = place_of(l, hash << rest);
+    size_t count = 0;
+    while (first + count < l->count && l->hash[l->by_hash[first + count]] >> rest == hash) {
+        count++;
+    }
+    *index = count > 0 ? l->by_hash[first] : 0;
+    return count;
+}
+
+char *calc_tune_layouts_id(const calc_tune_layouts *l, size_t index, char text[CALC_TUNE_ID_SIZE])
+{
+    size_t first;
+    snprintf(text, CALC_TUNE_ID_SIZE, "%016" PRIx64, l->hash[index]);
+    text[SHORT] = '\0';
+    if (calc_tune_layouts_find(l, text, &first) > 1) {
+        snprintf(text, CALC_TUNE_ID_SIZE, "%016" PRIx64, l->hash[index]);
+    }
+    return text;
+}
+
+void calc_tune_layouts_free(calc_tune_layouts *l)
+{
+    for (size_t i = l->swept; i < l->count; i++) {
+        free((void *)l->found[i]);
+    }
+    free(l->candidate);
+    free(l->found);
+    free(l->hash);
+    free(l->by_hash);
+    *l = (calc_tune_layouts){0};
+}

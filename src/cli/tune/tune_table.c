@@ -1,0 +1,427 @@
+#include "cli/tune/tune_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "cli/draw/human.h"
+#include "cli/draw/paint.h"
+#include "cli/shell/help.h"
+#include "cli/sweep/sweep_columns.h"
+#include "formats/refusal.h"
+
+#define SURPRISING 3.0 /* standard deviations */
+enum { TEXT_SIZE = 2048, FIXED_WIDTH = 82 /* of the columns that are always there */ };
+
+/* ---- Which layouts, in which order ----------------------------------------------------------- */
+
+double calc_tune_table_mean(const calc_tune_task *t, size_t candidate)
+{
+    double sum = 0;
+    double count = 0;
+    for (size_t i = 0; i < t->measurements; i++) {
+        const calc_tune_measurement *m = &t->measurement[i];
+        bool counts = m->candidate == candidate && m->end == CALC_TUNE_END_FINE;
+        sum += counts ? m->step_s : 0;
+        count += counts;
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+bool calc_tune_table_is_pick(const calc_tune_decision *d, size_t candidate)
+{
+    for (size_t i = 0; i < d->picks && !d->stop; i++) {
+        if (d->pick[i] == candidate) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct place {
+    double best, p50_s;
+    size_t index;
+} place;
+
+static int compare_places(const void *a, const void *b)
+{
+    const place *x = a;
+    const place *y = b;
+    if (x->best != y->best) {
+        return x->best > y->best ? -1 : 1;
+    }
+    if (x->p50_s != y->p50_s) {
+        return x->p50_s < y->p50_s ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+size_t *calc_tune_table_order(const calc_tune_task *t, const calc_tune_decision *d)
+{
+    size_t count = t->layouts.count;
+    place *order = malloc((count + 1) * sizeof *order);
+    size_t *index = malloc((count + 1) * sizeof *index);
+    for (size_t i = 0; order && i < count; i++) {
+        order[i] = (place){d->outlook[i].best, d->outlook[i].p50_s, i};
+    }
+    if (order && index) {
+        qsort(order, count, sizeof *order, compare_places);
+    }
+    for (size_t i = 0; order && index && i < count; i++) {
+        index[i] = order[i].index;
+    }
+    free(order);
+    return index;
+}
+
+/* ---- Columns of the layout ------------------------------------------------------------------- */
+
+/* What a table is made of. */
+typedef struct table {
+    const calc_tune_task *t;
+    const calc_tune_decision *d;
+    size_t *shown; /* candidates */
+    size_t count;
+    int id_width;
+    calc_sweep_columns columns;
+} table;
+
+static void cell_text(const table *b, const calc_sweep_column *c, size_t candidate, char *text)
+{
+    const calc_sweep_row row = {.layout = b->t->layouts.found[candidate]};
+    const calc_sweep_found found = {.exec = &row.layout->exec};
+    calc_sweep_cell_text(c, &b->t->study, &row, &found, text);
+}
+
+static bool is_of_layout(const calc_sweep_column *c)
+{
+    return c->cell == CALC_SWEEP_CELL_SIZES || c->cell == CALC_SWEEP_CELL_NETS ||
+           c->cell == CALC_SWEEP_CELL_FLAGS || c->cell == CALC_SWEEP_CELL_FIELD;
+}
+
+/* Those that differ among the rows, as many as there is room for. */
+static void choose_columns(table *b)
+{
+    int used = FIXED_WIDTH;
+    char id[CALC_TUNE_ID_SIZE];
+    for (size_t i = 0; i < b->count; i++) {
+        int width = (int)strlen(calc_tune_layouts_id(&b->t->layouts, b->shown[i], id));
+        b->id_width = width > b->id_width ? width : b->id_width;
+    }
+    for (size_t k = 0; k < b->columns.count; k++) {
+        calc_sweep_column *c = &b->columns.column[k];
+        char first[CALC_SWEEP_CELL_SIZE], text[CALC_SWEEP_CELL_SIZE];
+        c->width = (int)strlen(c->head);
+        for (size_t i = 0; i < b->count && is_of_layout(c); i++) {
+            cell_text(b, c, b->shown[i], text);
+            c->width = (int)strlen(text) > c->width ? (int)strlen(text) : c->width;
+            c->varies |= i > 0 && strcmp(text, first) != 0;
+            strcpy(i > 0 ? text : first, text);
+        }
+        c->shown = is_of_layout(c) && (c->varies || c->always);
+        used += c->shown ? c->width + 2 : 0;
+    }
+    int room = calc_paint_columns() > FIXED_WIDTH + 40 ? calc_paint_columns() : FIXED_WIDTH + 40;
+    while (used > room) {
+        calc_sweep_column *least = NULL;
+        for (size_t k = 0; k < b->columns.count; k++) {
+            calc_sweep_column *c = &b->columns.column[k];
+            least = c->shown && (!least || c->order >= least->order) ? c : least;
+        }
+        if (!least || least->order == 0) {
+            break;
+        }
+        least->shown = false;
+        used -= least->width + 2;
+    }
+}
+
+static void write_columns(calc_output *out, const table *b, size_t candidate, bool head)
+{
+    for (size_t k = 0; k < b->columns.count; k++) {
+        const calc_sweep_column *c = &b->columns.column[k];
+        char text[CALC_SWEEP_CELL_SIZE];
+        if (c->shown) {
+            snprintf(text, sizeof text, "%s", c->head);
+            if (!head) {
+                cell_text(b, c, candidate, text);
+            }
+            calc_output_printf(out, c->left ? "  %-*s" : "  %*s", c->width, text);
+        }
+    }
+}
+
+static void write_legend(calc_output *out, const table *b)
+{
+    char text[TEXT_SIZE] = "";
+    unsigned letters = 0;
+    for (size_t k = 0; k < b->columns.count; k++) {
+        const calc_sweep_column *c = &b->columns.column[k];
+        for (size_t i = 0; i < b->count && c->shown && c->cell == CALC_SWEEP_CELL_FLAGS; i++) {
+            letters |= calc_sweep_flags_of(&b->t->layouts.found[b->shown[i]]->exec);
+        }
+    }
+    for (int i = 0; i < CALC_SWEEP_FLAGS; i++) {
+        if (letters >> i & 1) {
+            calc_append(text, sizeof text, "%s %c=%s",
+                        *text ? "," : "flags:", calc_sweep_flags[i].letter,
+                        calc_sweep_flags[i].meaning);
+        }
+    }
+    calc_append(text, sizeof text, "%s", *text ? ". " : "");
+    calc_append(text, sizeof text,
+                "#: place by prediction. >: try it next. *: the best measured. gain: how much a "
+                "measurement is expected to save, of a step.");
+    calc_help_wrapped(out, text, 0);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static void write_head(calc_output *out, const table *b)
+{
+    calc_output_printf(out, "%6s    %-*s", "#", b->id_width, "layout");
+    write_columns(out, b, 0, true);
+    calc_output_printf(out, " %10s %10s %10s %7s %7s %7s %10s\n", "predicted", "P5", "P95",
+                       "P(best)", "P(fits)", "gain", "measured");
+}
+
+static char *share_text(double share, char *text)
+{
+    snprintf(text, CALC_HUMAN_MAX, "%.1f %%", 100 * share);
+    return text;
+}
+
+static void write_row(calc_output *out, const table *b, size_t candidate)
+{
+    const calc_tune_task *t = b->t;
+    const calc_tune_outlook *o = &b->d->outlook[candidate];
+    char id[CALC_TUNE_ID_SIZE];
+    char text[7][CALC_HUMAN_MAX];
+    const char *mark = candidate == b->d->best                    ? "*"
+                       : calc_tune_table_is_pick(b->d, candidate) ? ">"
+                                                                  : " ";
+    double mean_s = calc_tune_table_mean(t, candidate);
+    calc_output_printf(out, "%6zu  %s %-*s", candidate + 1, mark, b->id_width,
+                       calc_tune_layouts_id(&t->layouts, candidate, id));
+    write_columns(out, b, candidate, false);
+    calc_output_printf(out, " %10s %10s %10s",
+                       calc_human_seconds(t->layouts.candidate[candidate].step_s, text[0]),
+                       calc_human_seconds(o->p5_s, text[1]), calc_human_seconds(o->p95_s, text[2]));
+    calc_output_printf(out, " %7s %7s %7s", share_text(o->best, text[3]),
+                       share_text(o->fits, text[4]), share_text(o->gain, text[5]));
+    calc_output_printf(out, " %10s\n",
+                       isnan(mean_s) ? o->measured ? "none" : ""
+                                     : calc_human_seconds(mean_s, text[6]));
+}
+
+static void show(table *b, size_t candidate)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->shown[i] == candidate) {
+            return;
+        }
+    }
+    b->shown[b->count++] = candidate;
+}
+
+static calc_status write_rows(calc_output *out, const calc_tune_task *t,
+                              const calc_tune_decision *d, calc_errors *errors)
+{
+    table *b = calloc(1, sizeof *b);
+    size_t *order = calc_tune_table_order(t, d);
+    calc_status status = CALC_OK;
+    if (b) {
+        *b = (table){.t = t, .d = d};
+        b->shown = malloc((t->table_rows + CALC_TUNE_PICKS + 2) * sizeof *b->shown);
+    }
+    if (!b || !b->shown || !order) {
+        status = calc_errors_no_memory(errors);
+    } else {
+        for (size_t i = 0; i < t->layouts.count && b->count < t->table_rows; i++) {
+            b->shown[b->count++] = order[i];
+        }
+        for (size_t i = 0; i < d->picks && !d->stop; i++) {
+            show(b, d->pick[i]);
+        }
+        if (d->best != SIZE_MAX) {
+            show(b, d->best);
+        }
+        status = calc_sweep_columns_list(&b->columns, &t->study, NULL, errors);
+    }
+    if (status == CALC_OK) {
+        choose_columns(b);
+        write_head(out, b);
+        for (size_t i = 0; i < b->count; i++) {
+            write_row(out, b, b->shown[i]);
+        }
+        write_legend(out, b);
+    }
+    free(b ? b->shown : NULL);
+    free(b);
+    free(order);
+    return status;
+}
+
+/* ---- What was measured ----------------------------------------------------------------------- */
+
+static void write_surprise(calc_output *out, const calc_tune_task *t, size_t i, double surprise)
+{
+    const calc_tune_measurement *m = &t->measurement[i];
+    char id[CALC_TUNE_ID_SIZE], measured[CALC_HUMAN_MAX], predicted[CALC_HUMAN_MAX], where[32] = "";
+    if (t->line[i] > 0) {
+        snprintf(where, sizeof where, " (line %d)", t->line[i]);
+    }
+    calc_output_printf(out, "layout %s%s: measured %s, predicted %s",
+                       calc_tune_layouts_id(&t->layouts, m->candidate, id), where,
+                       calc_human_seconds(m->step_s, measured),
+                       calc_human_seconds(t->layouts.candidate[m->candidate].step_s, predicted));
+    calc_output_printf(out,
+                       "; that is %.1f standard deviations %s than the other measurements say: "
+                       "look at that run\n",
+                       fabs(surprise), surprise > 0 ? "more" : "less");
+}
+
+static void write_measured(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    size_t count[CALC_TUNE_ENDS] = {0};
+    for (size_t i = 0; i < t->measurements; i++) {
+        count[t->measurement[i].end]++;
+    }
+    calc_output_printf(out, "\n%zu measured", t->measurements);
+    for (int end = CALC_TUNE_END_FINE + 1; end < CALC_TUNE_ENDS; end++) {
+        if (count[end] > 0) {
+            calc_output_printf(out, ", %zu %s", count[end], calc_tune_end_word((calc_tune_end)end));
+        }
+    }
+    calc_output_text(out, ".\n");
+    for (size_t i = 0; i < t->measurements; i++) {
+        if (fabs(d->surprise[i]) > SURPRISING) {
+            write_surprise(out, t, i, d->surprise[i]);
+        }
+    }
+}
+
+/* ---- The verdict ----------------------------------------------------------------------------- */
+
+bool calc_tune_table_regret(const calc_tune_task *t, const calc_tune_decision *d, double *regret)
+{
+    double best_s = (double)INFINITY;
+    for (size_t i = 0; i < t->layouts.count; i++) {
+        bool fits = t->truth_bytes[i] <= t->layouts.candidate[i].capacity_bytes;
+        best_s = fits ? fmin(best_s, t->truth_s[i]) : best_s;
+    }
+    bool found = d->best != SIZE_MAX && isfinite(best_s);
+    *regret = found ? t->truth_s[d->best] / best_s - 1 : (double)NAN;
+    return found;
+}
+
+static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    char percent[CALC_HUMAN_MAX];
+    double regret;
+    if (calc_tune_table_regret(t, d, &regret)) {
+        calc_output_printf(out,
+                           "Simulated truth %llu: after %zu measurements the best found is %s "
+                           "slower than the best there is.\n",
+                           (unsigned long long)t->truth_seed, t->measurements,
+                           calc_human_percent(regret, percent));
+    } else {
+        calc_output_printf(out, "Simulated truth %llu: nothing that fits was found.\n",
+                           (unsigned long long)t->truth_seed);
+    }
+}
+
+static void write_picks(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    char path[CALC_FIND_PATH_MAX];
+    for (size_t i = 0; i < d->picks; i++) {
+        const char *glue = i == 0 ? "" : i + 1 == d->picks ? " and " : ", ";
+        calc_output_printf(out, "%s%s", glue, calc_tune_loop_path(t, d->pick[i], path));
+    }
+    calc_output_text(out, ".\n");
+}
+
+static void write_chance(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    char chance[CALC_HUMAN_MAX], worth[CALC_HUMAN_MAX], best[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%s chance that a layout not measured is more than %s faster than %s",
+                       calc_human_percent(d->chance, chance),
+                       calc_human_percent(t->options.worth, worth),
+                       calc_human_seconds(d->best_s, best));
+}
+
+void calc_tune_table_verdict(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    if (d->best != SIZE_MAX) {
+        write_chance(out, t, d);
+    } else {
+        calc_output_printf(out, "%s",
+                           t->measurements > 0 ? "Nothing has run yet" : "Nothing is measured yet");
+    }
+    if (d->stop) {
+        calc_output_text(out, d->best != SIZE_MAX ? ": stop.\n"
+                                                  : ", and nothing is left to try: stop.\n");
+    } else if (d->picks == 0) {
+        calc_output_text(out, ", but nothing is left to try.\n");
+    } else {
+        calc_output_text(out, ": try ");
+        write_picks(out, t, d);
+    }
+}
+
+static void write_start(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    char path[CALC_FIND_PATH_MAX], id[CALC_TUNE_ID_SIZE], time[CALC_HUMAN_MAX];
+    if (!d->stop || d->best == SIZE_MAX) {
+        return;
+    }
+    calc_output_printf(out, "The best is %s with %s: calc run %s %s %s",
+                       calc_tune_layouts_id(&t->layouts, d->best, id),
+                       calc_human_seconds(d->best_s, time), t->args->argument[0],
+                       t->args->argument[1], calc_tune_loop_path(t, d->best, path));
+    if (calc_export_starts(&t->app, &t->layouts.found[d->best]->exec)) {
+        calc_output_printf(out, ", calc export --to megatron %s %s", t->args->argument[0], path);
+    }
+    calc_output_text(out, "\n");
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static void write_title(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    char number[4][CALC_HUMAN_MAX];
+    const calc_exec *e = &t->layouts.found[0]->exec;
+    calc_output_printf(out, "%s on %s, %s processors, batch %s: ", t->app_name, t->system_name,
+                       calc_human_integer((double)e->num_procs, number[0]),
+                       calc_human_integer((double)e->batch_size, number[1]));
+    calc_output_printf(out, "%s candidates of %s layouts, ",
+                       calc_human_integer((double)t->layouts.count, number[0]),
+                       calc_human_integer((double)t->result.counts.total, number[1]));
+    calc_output_printf(out, "%s of them contenders",
+                       calc_human_integer((double)d->contenders, number[2]));
+    if (d->left_out > 0) {
+        calc_output_printf(out, " (each other is the best with a chance of %.1g at most)",
+                           d->left_out);
+    }
+    calc_output_text(out, "\n\n");
+}
+
+calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *t,
+                                  const calc_tune_decision *d, calc_errors *errors)
+{
+    write_title(out, t, d);
+    calc_status status = write_rows(out, t, d, errors);
+    if (status == CALC_OK) {
+        write_measured(out, t, d);
+        calc_tune_table_verdict(out, t, d);
+        if (t->way == CALC_TUNE_WAY_SIMULATE) {
+            write_truth(out, t, d);
+        } else {
+            write_start(out, t, d);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,408 @@
+#include "cli/tune/tune_task.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "cli/shell/complain.h"
+#include "cli/sweep/sweep_opts.h"
+#include "cli/sweep/sweep_study.h"
+#include "spec/amount.h"
+#include "spec/field.h"
+
+/* Layouts that calc thinks need a little too much may fit. */
+#define MORE_MEMORY 1.1
+enum { MOST_CANDIDATES = 1000000, MOST_DRAWS = 100000 };
+
+/* ---- Options together ------------------------------------------------------------------------ */
+
+static bool given(const calc_args *args, calc_tune_opt opt)
+{
+    return calc_opt_value(args, (int)opt) != NULL;
+}
+
+const char *calc_tune_task_complaint(const calc_args *args)
+{
+    const char *command = calc_opt_value(args, CALC_TUNE_OPT_COMMAND);
+    bool next = given(args, CALC_TUNE_OPT_NEXT);
+    bool simulate = given(args, CALC_TUNE_OPT_SIMULATE);
+    int outs = calc_opt_is_stdout(args, CALC_TUNE_OPT_JSON) +
+               calc_opt_is_stdout(args, CALC_TUNE_OPT_CSV) + next;
+    return next + simulate + (command != NULL) > 1
+               ? "only one of --next, --command and --simulate says how layouts are measured"
+           : command && !given(args, CALC_TUNE_OPT_MEASURED)
+               ? "--command needs --measured FILE.csv, where it adds what it measures"
+           : command && calc_opt_is_stdout(args, CALC_TUNE_OPT_MEASURED)
+               ? "--measured: --command adds to it, so that it must be a file"
+           : command && !calc_tune_program_names_layout(command)
+               ? "--command must have {exe} or {layout}, which stand for the layout to try"
+           : simulate && given(args, CALC_TUNE_OPT_MEASURED)
+               ? "--simulate measures by itself: it does not go with --measured"
+           : outs > 1 ? "only one of --next, --json and --csv can have standard output"
+                      : NULL;
+}
+
+/* ---- Options one by one ---------------------------------------------------------------------- */
+
+static void refuse(calc_tune_opt opt, const char *text, const char *expected, calc_errors *errors)
+{
+    char name[64];
+    snprintf(name, sizeof name, "--%s", calc_tune_opts[opt].name);
+    calc_errors_at(errors, CALC_ERR_RANGE, name, 0, 0, NULL, "expected %s, found \"%.100s\"",
+                   expected, text);
+}
+
+/* A whole number. @return it, or `lo` */
+static size_t count_of(const calc_args *args, calc_tune_opt opt, double lo, double hi,
+                       calc_errors *errors)
+{
+    const char *text = calc_opt_value(args, (int)opt);
+    double number = lo;
+    char expected[96];
+    if (text && !calc_opt_number(text, true, lo, hi, &number)) {
+        snprintf(expected, sizeof expected, "a whole number from %.15g to %.15g", lo, hi);
+        refuse(opt, text, expected, errors);
+    }
+    return (size_t)number;
+}
+
+/* A share: 1% or 0.01. */
+static double share_of(const calc_args *args, calc_tune_opt opt, double hi, calc_errors *errors)
+{
+    const char *text = calc_opt_value(args, (int)opt);
+    double number = -1;
+    bool fine =
+        calc_amount_read(text, NULL, &number) <= CALC_AMOUNT_UNIT && number >= 0 && number <= hi;
+    if (!fine) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "a share from 0 to %.15g, for example 1%% or 0.01", hi);
+        refuse(opt, text, expected, errors);
+    }
+    return fine ? number : 0;
+}
+
+static void take_decision(calc_tune_task *t, calc_errors *errors)
+{
+    const calc_args *a = t->args;
+    calc_tune_options *o = &t->options;
+    t->prior = calc_tune_prior_default();
+    *o = calc_tune_options_default(&t->prior);
+    o->chooser = (calc_tune_chooser)calc_choice_index(calc_tune_chooser_words,
+                                                      calc_opt_value(a, CALC_TUNE_OPT_CHOOSER));
+    o->seed = count_of(a, CALC_TUNE_OPT_SEED, 0, 9007199254740992.0, errors);
+    o->draws = count_of(a, CALC_TUNE_OPT_DRAWS, 10, MOST_DRAWS, errors);
+    o->picks = count_of(a, CALC_TUNE_OPT_PICKS, 1, CALC_TUNE_PICKS, errors);
+    o->top = count_of(a, CALC_TUNE_OPT_TOP_K, 1, 1000, errors);
+    o->worth = share_of(a, CALC_TUNE_OPT_WORTH, 0.5, errors);
+    o->stop = share_of(a, CALC_TUNE_OPT_STOP, 1, errors);
+    o->noise = share_of(a, CALC_TUNE_OPT_NOISE, 0.5, errors);
+    o->probes = strcmp(calc_opt_value(a, CALC_TUNE_OPT_MEMORY), "probes") == 0;
+    t->most = given(a, CALC_TUNE_OPT_MOST)
+                  ? count_of(a, CALC_TUNE_OPT_MOST, 1, MOST_CANDIDATES, errors)
+                  : SIZE_MAX;
+    o->budget = t->most < SIZE_MAX ? (double)t->most : 0;
+}
+
+/* 30min, or 30m as other programs have it. */
+static void take_timeout(calc_tune_task *t, calc_errors *errors)
+{
+    const char *given_text = calc_opt_value(t->args, CALC_TUNE_OPT_TIMEOUT);
+    char text[64];
+    size_t length = strlen(given_text);
+    bool minutes = length > 1 && given_text[length - 1] == 'm';
+    snprintf(text, sizeof text, "%.48s%s", given_text, minutes ? "in" : "");
+    if (calc_amount_read(text, "s", &t->program.timeout_s) > CALC_AMOUNT_UNIT ||
+        !(t->program.timeout_s > 0)) {
+        refuse(CALC_TUNE_OPT_TIMEOUT, given_text, "a time above 0: 30min, 90s or 2h", errors);
+    }
+}
+
+static void take_way(calc_tune_task *t, calc_errors *errors)
+{
+    const calc_args *a = t->args;
+    t->way = given(a, CALC_TUNE_OPT_NEXT)       ? CALC_TUNE_WAY_NEXT
+             : given(a, CALC_TUNE_OPT_COMMAND)  ? CALC_TUNE_WAY_COMMAND
+             : given(a, CALC_TUNE_OPT_SIMULATE) ? CALC_TUNE_WAY_SIMULATE
+                                                : CALC_TUNE_WAY_ASK;
+    t->folder = calc_opt_value(a, CALC_TUNE_OPT_OUT);
+    t->table_rows = count_of(a, CALC_TUNE_OPT_ROWS, 1, MOST_CANDIDATES, errors);
+    t->truth_seed = count_of(a, CALC_TUNE_OPT_SIMULATE, 0, 9007199254740992.0, errors);
+    t->program.command = calc_opt_value(a, CALC_TUNE_OPT_COMMAND);
+    t->program.retries = (int)count_of(a, CALC_TUNE_OPT_RETRIES, 0, 100, errors);
+    take_timeout(t, errors);
+}
+
+/* ---- The sweep ------------------------------------------------------------------------------- */
+
+/* The same words for calc sweep, whose options of the same names they are. */
+static calc_status sweep_args(calc_args *out, const calc_args *args, calc_errors *errors)
+{
+    *out = *args;
+    out->command = &calc_cmd_sweep;
+    out->use = calloc(args->use_count + 1, sizeof *out->use);
+    out->use_count = 0;
+    if (!out->use) {
+        return calc_errors_no_memory(errors);
+    }
+    static const struct {
+        calc_tune_opt tune;
+        calc_sweep_opt sweep;
+    } same[] = {{CALC_TUNE_OPT_PROCS, CALC_SWEEP_OPT_PROCS},
+                {CALC_TUNE_OPT_BATCH, CALC_SWEEP_OPT_BATCH},
+                {CALC_TUNE_OPT_AXIS, CALC_SWEEP_OPT_AXIS},
+                {CALC_TUNE_OPT_SET, CALC_SWEEP_OPT_SET},
+                {CALC_TUNE_OPT_WHERE, CALC_SWEEP_OPT_WHERE},
+                {CALC_TUNE_OPT_THREADS, CALC_SWEEP_OPT_THREADS}};
+    for (size_t i = 0; i < args->use_count; i++) {
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
+            if (args->use[i].opt == (int)same[k].tune) {
+                out->use[out->use_count++] = (calc_opt_use){(int)same[k].sweep, args->use[i].value};
+            }
+        }
+    }
+    return CALC_OK;
+}
+
+/* calc_designs.get: with more memory. */
+static void get_larger(const void *context, uint64_t index, calc_app *app, calc_system *system)
+{
+    const calc_designs *exact = context;
+    exact->get(exact->context, index, app, system);
+    system->chip.mem1.capacity_bytes *= MORE_MEMORY;
+}
+
+static bool is_one(const calc_space *space, calc_axis axis)
+{
+    return space->axis[axis].count <= 1 && !space->axis[axis].all;
+}
+
+/* Times of steps are compared: they must be of the same work on as many processors. */
+static calc_status check_study(const calc_tune_task *t, calc_errors *errors)
+{
+    const calc_space *space = &t->study.space;
+    const calc_values *training = &space->axis[CALC_AXIS_training];
+    const char *text = NULL;
+    const char *hint = NULL;
+    if (t->study.builder.apps * t->study.builder.systems != 1 || t->study.designs.count != 1) {
+        text = "calc tune compares layouts of one model on one machine, without swept fields of "
+               "them";
+        hint = "calc sweep compares models and machines";
+    } else if (training->count != 1 || training->value[0] != 1) {
+        text = "calc tune is for training: what is served has no time of a step";
+        hint = "calc sweep compares layouts that serve";
+    } else if (!is_one(space, CALC_AXIS_batch_size)) {
+        text = "calc tune compares times of a step: give one batch";
+        hint = "for example --batch 512";
+    } else if (!is_one(space, CALC_AXIS_num_procs)) {
+        text = "calc tune compares times of a step: give one number of processors";
+        hint = "for example --procs 512";
+    } else if (!is_one(space, CALC_AXIS_seq_size)) {
+        text = "calc tune compares times of a step: give one length of sequences";
+    }
+    return text ? calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, hint, "%s",
+                                  text)
+                : CALC_OK;
+}
+
+static calc_status load_study(calc_tune_task *t, calc_errors *errors)
+{
+    calc_args args;
+    calc_sweep_options *o = &t->study.options;
+    calc_status status = sweep_args(&args, t->args, errors);
+    if (status == CALC_OK) {
+        status = calc_sweep_study_load(&t->study, &args, errors);
+    }
+    free(args.use);
+    status = status == CALC_OK ? check_study(t, errors) : status;
+    if (status != CALC_OK) {
+        return status;
+    }
+    t->study.space.batch_is_maximum = false;
+    t->exact = t->study.designs;
+    t->study.designs.get = get_larger;
+    t->study.designs.context = &t->exact;
+    t->exact.get(t->exact.context, 0, &t->app, &t->system);
+    t->app_name = t->study.builder.app[0].name;
+    t->system_name = t->study.builder.system[0].name;
+    o->objectives = 0;
+    o->per_num_procs = o->per_design = false;
+    o->top = count_of(t->args, CALC_TUNE_OPT_CANDIDATES, 1, MOST_CANDIDATES, errors);
+    return calc_errors_first(errors);
+}
+
+calc_status calc_tune_task_load(calc_tune_task *t, const calc_args *args, calc_errors *errors)
+{
+    t->args = args;
+    t->journal.file = -1;
+    take_decision(t, errors);
+    take_way(t, errors);
+    (void)!load_study(t, errors);
+    return calc_errors_first(errors);
+}
+
+calc_status calc_tune_task_sweep(calc_tune_task *t, calc_sweep_watch *watch, calc_errors *errors)
+{
+    calc_sweep_options *o = &t->study.options;
+    o->progress = calc_sweep_watch_progress;
+    o->progress_context = watch;
+    calc_status status = calc_sweep(&t->study.space, &t->study.designs, o, &t->result, errors);
+    t->interrupted = t->result.partial;
+    return status == CALC_OK && !t->interrupted
+               ? calc_tune_layouts_make(&t->layouts, &t->app, &t->system, &t->result.group[0].top,
+                                        o->threads, errors)
+               : status;
+}
+
+/* ---- What was measured ----------------------------------------------------------------------- */
+
+calc_status calc_tune_task_add(calc_tune_task *t, const calc_tune_measurement *measurement,
+                               int line, calc_errors *errors)
+{
+    if (t->measurements == t->room) {
+        size_t room = 2 * t->room + 16;
+        calc_tune_measurement *m = realloc(t->measurement, room * sizeof *m);
+        t->measurement = m ? m : t->measurement;
+        int *lines = realloc(t->line, room * sizeof *lines);
+        t->line = lines ? lines : t->line;
+        if (!m || !lines) {
+            return calc_errors_no_memory(errors);
+        }
+        t->room = room;
+    }
+    t->line[t->measurements] = line;
+    t->measurement[t->measurements++] = *measurement;
+    return CALC_OK;
+}
+
+/* A row that is under way. */
+typedef struct reading {
+    calc_tune_task *t;
+    const calc_tune_row *row;
+    const char *path; /* of the state */
+    calc_errors *errors;
+} reading;
+
+static calc_status complain(const reading *r, calc_status status, const char *hint,
+                            const char *text)
+{
+    const calc_tune_row *row = r->row;
+    int column = row->layout_column > 0 ? row->layout_column : row->exe_column;
+    return calc_errors_at(r->errors, status, r->path, row->line, column, hint, "%s", text);
+}
+
+/* The execution in a file, as one of the candidates or beside them. */
+static calc_status take_exec(const reading *r, const char *path, size_t *index)
+{
+    calc_tune_task *t = r->t;
+    calc_input input = {0};
+    calc_exec exec;
+    char text[160];
+    const calc_exec *like = t->layouts.count > 0 ? &t->layouts.found[0]->exec : NULL;
+    calc_status status = calc_input_load(&input, CALC_KIND_EXEC, &exec, path, r->errors);
+    if (status == CALC_OK) {
+        calc_resolve(&t->app, &t->system, &exec);
+        status = calc_check(&t->app, &t->system, &exec, r->errors);
+        calc_errors_locate(r->errors, CALC_KIND_EXEC, input.text.data, input.text.length,
+                           input.path);
+    }
+    calc_text_free(&input.text);
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (exec.stages.chips > 0 || !exec.training) {
+        return complain(r, CALC_ERR_UNSUPPORTED, NULL,
+                        "calc tune is for training on processors of one kind");
+    }
+    if (like && (like->batch_size != exec.batch_size || like->num_procs != exec.num_procs)) {
+        snprintf(text, sizeof text,
+                 "that layout has %lld processors and a batch of %lld, the candidates %lld and "
+                 "%lld",
+                 (long long)exec.num_procs, (long long)exec.batch_size, (long long)like->num_procs,
+                 (long long)like->batch_size);
+        return complain(r, CALC_ERR_RULE, "times of a step are of the same work", text);
+    }
+    status = calc_tune_layouts_add(&t->layouts, &exec, index, r->errors);
+    return status == CALC_ERR_RULE
+               ? complain(r, status, "calc run says why", "that layout cannot run on this machine")
+               : status;
+}
+
+/* A layout that is not among the candidates may be one that was written when it was. */
+static calc_status take_written(const reading *r, size_t *index)
+{
+    char path[CALC_FIND_PATH_MAX];
+    const char *id = r->row->layout;
+    bool plain = id[strspn(id, "0123456789abcdefABCDEF")] == '\0';
+    bool there = plain &&
+                 snprintf(path, sizeof path, "%s/%s.json", r->t->folder, id) < (int)sizeof path &&
+                 access(path, R_OK) == 0;
+    char text[CALC_FIND_PATH_MAX + 96], own[CALC_TUNE_ID_SIZE];
+    if (!there) {
+        snprintf(text, sizeof text, "layout %.40s is not among the candidates", id);
+        return complain(r, CALC_ERR_NOT_FOUND,
+                        "more --candidates, or name the file of its execution in a column exe",
+                        text);
+    }
+    calc_status status = take_exec(r, path, index);
+    if (status == CALC_OK && calc_tune_layouts_find(&r->t->layouts, id, index) == 0) {
+        snprintf(text, sizeof text, "%.200s is another layout by now, %s", path,
+                 calc_tune_layouts_id(&r->t->layouts, *index, own));
+        return complain(r, CALC_ERR_RULE, "correct the identity, or name the file in a column exe",
+                        text);
+    }
+    return status;
+}
+
+static calc_status take_layout(const reading *r, size_t *index)
+{
+    const calc_tune_row *row = r->row;
+    if (*row->exe) {
+        return take_exec(r, row->exe, index);
+    }
+    size_t found = calc_tune_layouts_find(&r->t->layouts, row->layout, index);
+    return found == 1  ? CALC_OK
+           : found > 1 ? complain(r, CALC_ERR_FIELD, "write all 16 digits",
+                                  "several layouts begin with these digits")
+                       : take_written(r, index);
+}
+
+calc_status calc_tune_task_measured(calc_tune_task *t, calc_errors *errors)
+{
+    const char *path = calc_opt_value(t->args, CALC_TUNE_OPT_MEASURED);
+    bool absent = t->way == CALC_TUNE_WAY_NEXT || t->way == CALC_TUNE_WAY_COMMAND;
+    if (!path) {
+        return CALC_OK;
+    }
+    calc_status status = calc_tune_rows_read(&t->rows, path, absent, errors);
+    for (size_t i = 0; i < t->rows.count && status != CALC_ERR_NOMEM; i++) {
+        const calc_tune_row *row = &t->rows.row[i];
+        const reading r = {t, row, path, errors};
+        calc_tune_measurement m = {
+            .end = row->end, .step_s = row->step_s, .memory_bytes = row->memory_bytes};
+        calc_status one = take_layout(&r, &m.candidate);
+        one = one == CALC_OK ? calc_tune_task_add(t, &m, row->line, errors) : one;
+        status = status == CALC_OK ? one : status;
+    }
+    if (status == CALC_OK && t->way == CALC_TUNE_WAY_COMMAND) {
+        status = calc_tune_journal_open(&t->journal, path, &t->rows, errors);
+    }
+    return status;
+}
+
+void calc_tune_task_free(calc_tune_task *t)
+{
+    calc_tune_journal_close(&t->journal);
+    calc_tune_rows_free(&t->rows);
+    calc_tune_layouts_free(&t->layouts);
+    calc_sweep_result_free(&t->result);
+    calc_sweep_study_free(&t->study);
+    free(t->measurement);
+    free(t->line);
+    free(t->truth_s);
+    free(t->truth_bytes);
+}

@@ -1,0 +1,197 @@
+#include "cli/tune/tune_write.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "cli/tune/tune_table.h"
+#include "io/json_put.h"
+#include "spec/field.h"
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_id(calc_put *put, const char *key, const calc_tune_task *t, size_t candidate)
+{
+    char id[CALC_TUNE_ID_SIZE];
+    calc_put_text(put, key, calc_tune_layouts_id(&t->layouts, candidate, id));
+}
+
+static void put_asked(calc_put *put, const calc_tune_task *t)
+{
+    calc_put_text(put, "application", t->app_name);
+    calc_put_text(put, "system", t->system_name);
+    calc_put_text(put, "chooser", calc_tune_chooser_word(t->options.chooser));
+    calc_put_count(put, "seed", (int64_t)t->options.seed);
+    calc_put_number(put, "worth", t->options.worth);
+    calc_put_number(put, "stop_below", t->options.stop);
+    calc_put_number(put, "noise", t->options.noise);
+}
+
+static void put_decision(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_put_count(put, "contenders", (int64_t)d->contenders);
+    calc_put_number(put, "left_out", d->left_out);
+    calc_put_number(put, "chance", d->chance);
+    calc_put_flag(put, "stop", d->stop);
+    if (d->best != SIZE_MAX) {
+        put_id(put, "best", t, d->best);
+        calc_put_number(put, "best_s", d->best_s);
+    }
+    calc_put_array(put, "next", CALC_PUT_LINES);
+    for (size_t i = 0; i < d->picks && !d->stop; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        put_id(put, "layout", t, d->pick[i]);
+        calc_put_text(put, "exe", calc_tune_loop_path(t, d->pick[i], path));
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void put_measured(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    calc_put_array(put, "measured", CALC_PUT_LINES);
+    for (size_t i = 0; i < t->measurements; i++) {
+        const calc_tune_measurement *m = &t->measurement[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        put_id(put, "layout", t, m->candidate);
+        calc_put_text(put, "outcome", calc_tune_end_word(m->end));
+        calc_put_number(put, "step_s", m->end == CALC_TUNE_END_FINE ? m->step_s : (double)NAN);
+        calc_put_number(put, "memory_bytes", m->memory_bytes);
+        calc_put_number(put, "surprise", d->surprise[i]);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void put_layout(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d,
+                       size_t candidate)
+{
+    const calc_tune_candidate *c = &t->layouts.candidate[candidate];
+    const calc_tune_outlook *o = &d->outlook[candidate];
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    put_id(put, "layout", t, candidate);
+    calc_put_count(put, "rank", (int64_t)candidate + 1);
+    calc_put_number(put, "predicted_s", c->step_s);
+    calc_put_number(put, "p5_s", o->p5_s);
+    calc_put_number(put, "p50_s", o->p50_s);
+    calc_put_number(put, "p95_s", o->p95_s);
+    calc_put_number(put, "predicted_bytes", c->memory_bytes);
+    calc_put_number(put, "p50_bytes", o->memory_p50_bytes);
+    calc_put_number(put, "capacity_bytes", c->capacity_bytes);
+    calc_put_number(put, "p_best", o->best);
+    calc_put_number(put, "p_fits", o->fits);
+    calc_put_number(put, "gain", o->gain);
+    calc_put_number(put, "measured_s", calc_tune_table_mean(t, candidate));
+    calc_put_close(put);
+}
+
+static void put_truth(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
+{
+    double regret;
+    bool found = calc_tune_table_regret(t, d, &regret);
+    calc_put_object(put, "truth", CALC_PUT_LINE);
+    calc_put_count(put, "seed", (int64_t)t->truth_seed);
+    calc_put_number(put, "regret", found ? regret : (double)NAN);
+    calc_put_close(put);
+}
+
+static void write_json(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
+                       const size_t *order)
+{
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    put_asked(&put, t);
+    calc_put_count(&put, "candidates", (int64_t)t->layouts.count);
+    put_decision(&put, t, d);
+    if (t->way == CALC_TUNE_WAY_SIMULATE) {
+        put_truth(&put, t, d);
+    }
+    put_measured(&put, t, d);
+    calc_put_array(&put, "layouts", CALC_PUT_LINES);
+    for (size_t i = 0; i < t->layouts.count; i++) {
+        put_layout(&put, t, d, order[i]);
+    }
+    calc_put_close(&put);
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void write_number(calc_output *out, double value)
+{
+    calc_output_printf(out, isfinite(value) ? ",%.17g" : ",", value);
+}
+
+static void write_row(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
+                      size_t candidate)
+{
+    const calc_exec *e = &t->layouts.found[candidate]->exec;
+    const calc_strategy *s = &e->strategy;
+    const calc_tune_candidate *c = &t->layouts.candidate[candidate];
+    const calc_tune_outlook *o = &d->outlook[candidate];
+    const char *const *recompute =
+        calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute")->choices;
+    char id[CALC_TUNE_ID_SIZE];
+    calc_output_printf(out, "%s,%zu,%lld,%lld,%lld,%lld,%lld",
+                       calc_tune_layouts_id(&t->layouts, candidate, id), candidate + 1,
+                       (long long)s->tensor_par, (long long)e->pipeline_par, (long long)s->data_par,
+                       (long long)(s->context_par > 0 ? s->context_par : 1),
+                       (long long)(s->expert_par > 0 ? s->expert_par : 1));
+    calc_output_printf(out, ",%lld,%lld,%lld,%s", (long long)e->pipeline_interleaving,
+                       (long long)e->microbatch_size, (long long)s->zero_stage,
+                       recompute[s->activation_recompute]);
+    const double number[] = {c->step_s,
+                             o->p5_s,
+                             o->p50_s,
+                             o->p95_s,
+                             o->best,
+                             o->fits,
+                             o->gain,
+                             c->memory_bytes / 0x1p30,
+                             o->memory_p50_bytes / 0x1p30,
+                             calc_tune_table_mean(t, candidate)};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        write_number(out, number[i]);
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_csv(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
+                      const size_t *order)
+{
+    calc_output_text(out, "layout,rank,tensor_par,pipeline_par,data_par,context_par,expert_par,"
+                          "pipeline_interleaving,microbatch_size,zero_stage,activation_recompute,"
+                          "predicted_s,p5_s,p50_s,p95_s,p_best,p_fits,gain,predicted_gib,p50_gib,"
+                          "measured_s\n");
+    for (size_t i = 0; i < t->layouts.count; i++) {
+        write_row(out, t, d, order[i]);
+    }
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d,
+                            calc_errors *errors)
+{
+    static const struct {
+        calc_tune_opt opt;
+        void (*write)(calc_output *, const calc_tune_task *, const calc_tune_decision *,
+                      const size_t *);
+    } files[] = {{CALC_TUNE_OPT_JSON, write_json}, {CALC_TUNE_OPT_CSV, write_csv}};
+    size_t *order = calc_tune_table_order(t, d);
+    if (!order) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = calc_opt_value(t->args, (int)files[i].opt);
+        calc_output *out;
+        if (path && calc_output_open(&out, path, errors) == CALC_OK) {
+            files[i].write(out, t, d, order);
+            (void)!calc_output_close(out, errors);
+        }
+    }
+    free(order);
+    return calc_errors_first(errors);
+}
