@@ -97,7 +97,7 @@ static void take_decision(calc_tune_task *t, calc_errors *errors)
     o->seed = count_of(a, CALC_TUNE_OPT_SEED, 0, 9007199254740992.0, errors);
     o->draws = count_of(a, CALC_TUNE_OPT_DRAWS, 10, MOST_DRAWS, errors);
     o->picks = count_of(a, CALC_TUNE_OPT_PICKS, 1, CALC_TUNE_PICKS, errors);
-    o->top = count_of(a, CALC_TUNE_OPT_TOP_K, 1, 1000, errors);
+    o->top = count_of(a, CALC_TUNE_OPT_TOP_K, 1, CALC_TUNE_PICKS, errors);
     o->worth = share_of(a, CALC_TUNE_OPT_WORTH, 0.5, errors);
     o->stop = share_of(a, CALC_TUNE_OPT_STOP, 1, errors);
     o->noise = share_of(a, CALC_TUNE_OPT_NOISE, 0.5, errors);
@@ -105,7 +105,6 @@ static void take_decision(calc_tune_task *t, calc_errors *errors)
     t->most = given(a, CALC_TUNE_OPT_MOST)
                   ? count_of(a, CALC_TUNE_OPT_MOST, 1, MOST_CANDIDATES, errors)
                   : SIZE_MAX;
-    o->budget = t->most < SIZE_MAX ? (double)t->most : 0;
 }
 
 /* 30min, or 30m as other programs have it. */
