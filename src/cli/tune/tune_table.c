@@ -306,23 +306,24 @@ static void write_measured(calc_output *out, const calc_tune_task *t, const calc
 
 /* ---- The verdict ----------------------------------------------------------------------------- */
 
-bool calc_tune_table_regret(const calc_tune_task *t, const calc_tune_decision *d, double *regret)
+bool calc_tune_table_regret(const calc_tune_task *t, const calc_tune_decision *d, double *best_s,
+                            double *regret)
 {
-    double best_s = (double)INFINITY;
+    *best_s = (double)INFINITY;
     for (size_t i = 0; i < t->layouts.count; i++) {
         bool fits = t->truth_bytes[i] <= t->layouts.candidate[i].capacity_bytes;
-        best_s = fits ? fmin(best_s, t->truth_s[i]) : best_s;
+        *best_s = fits ? fmin(*best_s, t->truth_s[i]) : *best_s;
     }
-    bool found = d->best != SIZE_MAX && isfinite(best_s);
-    *regret = found ? t->truth_s[d->best] / best_s - 1 : (double)NAN;
+    bool found = d->best != SIZE_MAX && isfinite(*best_s);
+    *regret = found ? t->truth_s[d->best] / *best_s - 1 : (double)NAN;
     return found;
 }
 
 static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     char percent[CALC_HUMAN_MAX];
-    double regret;
-    if (calc_tune_table_regret(t, d, &regret)) {
+    double regret, best_s;
+    if (calc_tune_table_regret(t, d, &best_s, &regret)) {
         calc_output_printf(out,
                            "Simulated truth %llu: after %zu measurements the best found is %s "
                            "slower than the best there is.\n",
