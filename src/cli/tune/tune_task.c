@@ -105,7 +105,6 @@ static void take_decision(calc_tune_task *t, calc_errors *errors)
     t->most = given(a, CALC_TUNE_OPT_MOST)
                   ? count_of(a, CALC_TUNE_OPT_MOST, 1, MOST_CANDIDATES, errors)
                   : SIZE_MAX;
-    o->budget = t->most < SIZE_MAX ? (double)t->most : 0;
 }
 
 /* 30min, or 30m as other programs have it. */
