@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "cli/tune/tune_program.h"
 #include "cli/tune/tune_rows.h"
+#include "cli/tune/tune_trial.h"
 
 static void check_row(const calc_tune_row *row)
 {
@@ -18,15 +18,15 @@ static void check_row(const calc_tune_row *row)
 static void check_program(const char *text)
 {
     calc_tune_trial trial = {.exe = text, .layout = "3fa9c21e"};
-    if (calc_tune_program_read(text, &trial)) {
+    if (calc_tune_trial_read(text, &trial)) {
         bool fine = trial.end == CALC_TUNE_END_FINE;
         MUST(fine ? trial.step_s > 0 && isfinite(trial.step_s) : isnan(trial.step_s));
         MUST(isnan(trial.memory_bytes) || trial.memory_bytes > 0);
     }
-    char *command = calc_tune_program_text("run {exe} {slot}{layout} {", &trial, 3);
+    char *command = calc_tune_trial_command("run {exe} {slot}{layout} {", &trial, 3);
     MUST(command && strncmp(command, "run ", 4) == 0);
     free(command);
-    command = calc_tune_program_text(text, &(calc_tune_trial){.exe = "a'b", .layout = "c"}, 0);
+    command = calc_tune_trial_command(text, &(calc_tune_trial){.exe = "a'b", .layout = "c"}, 0);
     MUST(command);
     free(command);
 }
