@@ -90,7 +90,12 @@ static calc_status take_layout(const reading *r, size_t *index)
 {
     const calc_tune_row *row = r->row;
     if (*row->exe) {
-        return take_exec(r, row->exe, index);
+        bool is_path = strchr(row->exe, '/') || strstr(row->exe, ".json");
+        return is_path && access(row->exe, R_OK) != 0
+                   ? complain(r, CALC_ERR_NOT_FOUND,
+                              "paths are seen from the folder that calc runs in",
+                              "exe: there is no such file")
+                   : take_exec(r, row->exe, index);
     }
     size_t found = calc_tune_layouts_find(&r->t->layouts, row->layout, index);
     return found == 1  ? CALC_OK

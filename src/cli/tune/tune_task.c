@@ -32,7 +32,7 @@ const char *calc_tune_task_complaint(const calc_args *args)
     return next + simulate + (command != NULL) > 1
                ? "only one of --next, --command and --simulate says how layouts are measured"
            : command && !given(args, CALC_TUNE_OPT_MEASURED)
-               ? "--command needs --measured FILE.csv, where it adds what it measures"
+               ? "--command needs --measured FILE, where it adds what it measures"
            : command && calc_opt_is_stdout(args, CALC_TUNE_OPT_MEASURED)
                ? "--measured: --command adds to it, so that it must be a file"
            : command && !calc_tune_trial_names_layout(command)
