@@ -16,7 +16,7 @@ import tempfile
 from jsonschema import Draft202012Validator
 
 CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-NAMES = "app sys exe stats layer stage result space runs operators validation plan".split()
+NAMES = "app sys exe stats layer stage result space runs operators validation plan tune".split()
 RUN = ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full"]
 FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
 os.environ["CALC_PATH"] = ROOT
@@ -193,6 +193,31 @@ def plans_are_valid():
     expect("plan: it is valid again", check["plan"].is_valid(answer))
 
 
+def decisions_are_valid():
+    """Of a simulated truth, which has measurements of every kind, and before any; and broken ones."""
+    words = "llama2-7B a100_sxm_40g --procs 8 --batch 64 --progress none --json -".split()
+    with tempfile.TemporaryDirectory() as folder:
+        for more in ("--simulate", "1"), ("--out", folder):
+            answer = json.loads(calc("tune", *words, *more).stdout)
+            for error in check["tune"].iter_errors(answer):
+                expect(f"tune: {more}: {error.json_path}: {error.message[:200]}", False)
+            expect(f"tune: {more}: all candidates are there", len(answer["layouts"]) == answer["candidates"])
+            if "truth" in answer:
+                measured = answer
+    expect("tune: what is next is said", len(answer["next"]) == 1 and "best" not in answer)
+    best = [row for row in measured["layouts"] if row["layout"] == measured["best"]][0]
+    expect("tune: the best is the fastest measured", best["measured_s"] == measured["best_s"] ==
+           min(row["measured_s"] for row in measured["layouts"] if row["measured_s"]))
+    for member in set(measured) - {"best", "best_s", "truth"}:
+        broken = {key: value for key, value in measured.items() if key != member}
+        expect(f"tune: {member} is required", not check["tune"].is_valid(broken))
+    for part in (measured, measured["layouts"][0], measured["measured"][0], measured["truth"]):
+        part["typo"] = 1
+        expect("tune: another member shows", not check["tune"].is_valid(measured))
+        del part["typo"]
+    expect("tune: it is valid again", check["tune"].is_valid(measured))
+
+
 def plans_of_layers_are_valid():
     """With one stage and with two; what is there beside."""
     words = ("llama3.2-1B h100_sxm --procs 4 --batch 8 --set num_blocks=8 --set mem1.GiB=8 --layers "
@@ -332,6 +357,7 @@ columns_are_those_that_calc_reads()
 validations_are_valid()
 plans_are_valid()
 plans_of_layers_are_valid()
+decisions_are_valid()
 broken_files_are_not_valid()
 other_names_are_valid()
 whole_numbers_are_integers()

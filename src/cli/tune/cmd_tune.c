@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_infeasible.h"
+#include "cli/tune/tune_measured.h"
 #include "cli/tune/tune_table.h"
 #include "cli/tune/tune_write.h"
 
@@ -77,7 +78,9 @@ static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc
     if (status == CALC_OK && !taken) {
         (void)!write_text(t, d, errors);
     }
-    if (pause == CALC_TUNE_PAUSE_SIGNAL) {
+    if (t->way == CALC_TUNE_WAY_NEXT && d->stop) {
+        fprintf(stderr, "calc: it is time to stop: without --next calc tune says why\n");
+    } else if (pause == CALC_TUNE_PAUSE_SIGNAL) {
         fprintf(stderr, "calc: interrupted; the same command goes on\n");
     } else if (pause == CALC_TUNE_PAUSE_MOST && !d->stop) {
         fprintf(stderr, "calc: --most %zu measurements are made\n", t->most);
@@ -89,7 +92,7 @@ static calc_exit decide(calc_tune_task *t, calc_errors *errors)
 {
     calc_tune_decision d = {0};
     calc_tune_pause pause = CALC_TUNE_PAUSE_ASKED;
-    calc_exit code = calc_tune_task_measured(t, errors) == CALC_OK &&
+    calc_exit code = calc_tune_measured_read(t, errors) == CALC_OK &&
                              calc_tune_loop(t, &d, &pause, errors) == CALC_OK
                          ? tell(t, &d, pause, errors)
                          : calc_complain_errors(errors);

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "spec/field.h"
 
 enum { LINE_SIZE = 1024 };
 
@@ -122,14 +123,15 @@ calc_status calc_tune_journal_add(const calc_tune_journal *j, const char *layout
                                   calc_errors *errors)
 {
     char line[LINE_SIZE] = "";
+    char number[32];
     for (int i = 0; i < j->columns; i++) {
         calc_append(line, LINE_SIZE, "%s", i > 0 ? "," : "");
         if (j->what[i] == COLUMN_LAYOUT) {
             calc_append(line, LINE_SIZE, "%s", layout);
         } else if (j->what[i] == COLUMN_STEP && end == CALC_TUNE_END_FINE) {
-            calc_append(line, LINE_SIZE, "%.17g", step_s);
+            calc_append(line, LINE_SIZE, "%s", calc_number_text(step_s, 1, number));
         } else if (j->what[i] == COLUMN_MEMORY && !isnan(memory_bytes)) {
-            calc_append(line, LINE_SIZE, "%.17g", memory_bytes / 0x1p30);
+            calc_append(line, LINE_SIZE, "%s", calc_number_text(memory_bytes, 0x1p30, number));
         } else if (j->what[i] == COLUMN_OUTCOME) {
             calc_append(line, LINE_SIZE, "%s", calc_tune_end_word(end));
         } else if (j->what[i] == COLUMN_NOTE) {

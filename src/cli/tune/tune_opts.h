@@ -18,7 +18,7 @@
           "how many layouts may be tried: the best predicted, with 10 % more memory than there "   \
           "is",                                                                                    \
       .preset = "10000")                                                                           \
-    X(MEASURED, "measured", "FILE.csv",                                                            \
+    X(MEASURED, "measured", "FILE",                                                                \
       .doc = "what was measured: layout, step_s, memory_gib, outcome; add a row and run again")    \
     X(OUT, "out", "DIR", .doc = "where executions of layouts to try are written",                  \
       .preset = "tune")                                                                            \

@@ -4,20 +4,7 @@
 
 #include <signal.h>
 
-#include "tune/decision.h"
-
-enum { CALC_TUNE_NOTE_SIZE = 160 };
-
-/** A layout that is tried, and what comes of it. */
-typedef struct calc_tune_trial {
-    size_t candidate;
-    const char *exe;    /**< path of its execution */
-    const char *layout; /**< its identity */
-    calc_tune_end end;
-    double step_s;                  /**< NaN unless it is fine */
-    double memory_bytes;            /**< NaN: not printed */
-    char note[CALC_TUNE_NOTE_SIZE]; /**< why it failed; "": it did not */
-} calc_tune_trial;
+#include "cli/tune/tune_trial.h"
 
 /** How programs are run. */
 typedef struct calc_tune_program {
@@ -27,18 +14,6 @@ typedef struct calc_tune_program {
     sigset_t mask;    /**< of signals, for the programs */
     sigset_t signals; /**< blocked ones that end the measurements */
 } calc_tune_program;
-
-/** Whether a command says which layout is to be measured. */
-bool calc_tune_program_names_layout(const char *command);
-
-/** The command for a trial, in memory of its own: a path is quoted for the shell if it has to be.
- *  @return NULL if memory is short */
-char *calc_tune_program_text(const char *command, const calc_tune_trial *trial, size_t slot);
-
-/** What a program says with the last line that it prints: "1.53", "1530ms 61.2GiB", "oom" or
- *  "failed".
- *  @return whether it is a result; if not, *trial stays */
-bool calc_tune_program_read(const char *line, calc_tune_trial *trial);
 
 /** Run a program for each trial, all at once, each in a group of processes of its own. Standard
  *  error is theirs, too; standard input is empty.

@@ -11,71 +11,11 @@
 #include "cli/draw/paint.h"
 #include "cli/shell/help.h"
 #include "cli/sweep/sweep_columns.h"
+#include "cli/tune/tune_order.h"
 #include "formats/refusal.h"
 
 #define SURPRISING 3.0 /* standard deviations */
 enum { TEXT_SIZE = 2048, FIXED_WIDTH = 82 /* of the columns that are always there */ };
-
-/* ---- Which layouts, in which order ----------------------------------------------------------- */
-
-double calc_tune_table_mean(const calc_tune_task *t, size_t candidate)
-{
-    double sum = 0;
-    double count = 0;
-    for (size_t i = 0; i < t->measurements; i++) {
-        const calc_tune_measurement *m = &t->measurement[i];
-        bool counts = m->candidate == candidate && m->end == CALC_TUNE_END_FINE;
-        sum += counts ? m->step_s : 0;
-        count += counts;
-    }
-    return count > 0 ? sum / count : (double)NAN;
-}
-
-bool calc_tune_table_is_pick(const calc_tune_decision *d, size_t candidate)
-{
-    for (size_t i = 0; i < d->picks && !d->stop; i++) {
-        if (d->pick[i] == candidate) {
-            return true;
-        }
-    }
-    return false;
-}
-
-typedef struct place {
-    double best, p50_s;
-    size_t index;
-} place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const place *x = a;
-    const place *y = b;
-    if (x->best != y->best) {
-        return x->best > y->best ? -1 : 1;
-    }
-    if (x->p50_s != y->p50_s) {
-        return x->p50_s < y->p50_s ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-size_t *calc_tune_table_order(const calc_tune_task *t, const calc_tune_decision *d)
-{
-    size_t count = t->layouts.count;
-    place *order = malloc((count + 1) * sizeof *order);
-    size_t *index = malloc((count + 1) * sizeof *index);
-    for (size_t i = 0; order && i < count; i++) {
-        order[i] = (place){d->outlook[i].best, d->outlook[i].p50_s, i};
-    }
-    if (order && index) {
-        qsort(order, count, sizeof *order, compare_places);
-    }
-    for (size_t i = 0; order && index && i < count; i++) {
-        index[i] = order[i].index;
-    }
-    free(order);
-    return index;
-}
 
 /* ---- Columns of the layout ------------------------------------------------------------------- */
 
@@ -201,9 +141,9 @@ static void write_row(calc_output *out, const table *b, size_t candidate)
     char id[CALC_TUNE_ID_SIZE];
     char text[7][CALC_HUMAN_MAX];
     const char *mark = candidate == b->d->best                    ? "*"
-                       : calc_tune_table_is_pick(b->d, candidate) ? ">"
+                       : calc_tune_order_is_pick(b->d, candidate) ? ">"
                                                                   : " ";
-    double mean_s = calc_tune_table_mean(t, candidate);
+    double mean_s = calc_tune_order_mean(t, candidate);
     calc_output_printf(out, "%6zu  %s %-*s", candidate + 1, mark, b->id_width,
                        calc_tune_layouts_id(&t->layouts, candidate, id));
     write_columns(out, b, candidate, false);
@@ -231,7 +171,7 @@ static calc_status write_rows(calc_output *out, const calc_tune_task *t,
                               const calc_tune_decision *d, calc_errors *errors)
 {
     table *b = calloc(1, sizeof *b);
-    size_t *order = calc_tune_table_order(t, d);
+    size_t *order = calc_tune_order_make(t, d);
     calc_status status = CALC_OK;
     if (b) {
         *b = (table){.t = t, .d = d};
@@ -306,24 +246,11 @@ static void write_measured(calc_output *out, const calc_tune_task *t, const calc
 
 /* ---- The verdict ----------------------------------------------------------------------------- */
 
-bool calc_tune_table_regret(const calc_tune_task *t, const calc_tune_decision *d, double *best_s,
-                            double *regret)
-{
-    *best_s = (double)INFINITY;
-    for (size_t i = 0; i < t->layouts.count; i++) {
-        bool fits = t->truth_bytes[i] <= t->layouts.candidate[i].capacity_bytes;
-        *best_s = fits ? fmin(*best_s, t->truth_s[i]) : *best_s;
-    }
-    bool found = d->best != SIZE_MAX && isfinite(*best_s);
-    *regret = found ? t->truth_s[d->best] / *best_s - 1 : (double)NAN;
-    return found;
-}
-
 static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     char percent[CALC_HUMAN_MAX];
     double regret, best_s;
-    if (calc_tune_table_regret(t, d, &best_s, &regret)) {
+    if (calc_tune_order_regret(t, d, &best_s, &regret)) {
         calc_output_printf(out,
                            "Simulated truth %llu: after %zu measurements the best found is %s "
                            "slower than the best there is.\n",
@@ -354,7 +281,7 @@ static void write_chance(calc_output *out, const calc_tune_task *t, const calc_t
                        calc_human_seconds(d->best_s, best));
 }
 
-void calc_tune_table_verdict(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
+static void write_verdict(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     if (d->best != SIZE_MAX) {
         write_chance(out, t, d);
@@ -417,7 +344,7 @@ calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *t,
     calc_status status = write_rows(out, t, d, errors);
     if (status == CALC_OK) {
         write_measured(out, t, d);
-        calc_tune_table_verdict(out, t, d);
+        write_verdict(out, t, d);
         if (t->way == CALC_TUNE_WAY_SIMULATE) {
             write_truth(out, t, d);
         } else {

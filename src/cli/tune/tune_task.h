@@ -57,9 +57,6 @@ CALC_MUST_USE calc_status calc_tune_task_load(calc_tune_task *task, const calc_a
 CALC_MUST_USE calc_status calc_tune_task_sweep(calc_tune_task *task, calc_sweep_watch *watch,
                                                calc_errors *errors);
 
-/** Read what was measured. @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_tune_task_measured(calc_tune_task *task, calc_errors *errors);
-
 /** Add a measurement. @param line  of the state; 0: none
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_tune_task_add(calc_tune_task *task,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "cli/tune/tune_table.h"
+#include "cli/tune/tune_order.h"
 #include "io/json_put.h"
 #include "spec/field.h"
 
@@ -85,14 +85,14 @@ static void put_layout(calc_put *put, const calc_tune_task *t, const calc_tune_d
     calc_put_number(put, "p_best", o->best);
     calc_put_number(put, "p_fits", o->fits);
     calc_put_number(put, "gain", o->gain);
-    calc_put_number(put, "measured_s", calc_tune_table_mean(t, candidate));
+    calc_put_number(put, "measured_s", calc_tune_order_mean(t, candidate));
     calc_put_close(put);
 }
 
 static void put_truth(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
 {
     double regret, best_s;
-    bool found = calc_tune_table_regret(t, d, &best_s, &regret);
+    bool found = calc_tune_order_regret(t, d, &best_s, &regret);
     calc_put_object(put, "truth", CALC_PUT_LINE);
     calc_put_count(put, "seed", (int64_t)t->truth_seed);
     calc_put_number(put, "best_s", best_s);
@@ -154,7 +154,7 @@ static void write_row(calc_output *out, const calc_tune_task *t, const calc_tune
                              o->gain,
                              c->memory_bytes / 0x1p30,
                              o->memory_p50_bytes / 0x1p30,
-                             calc_tune_table_mean(t, candidate)};
+                             calc_tune_order_mean(t, candidate)};
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
         write_number(out, number[i]);
     }
@@ -183,7 +183,7 @@ calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d
         void (*write)(calc_output *, const calc_tune_task *, const calc_tune_decision *,
                       const size_t *);
     } files[] = {{CALC_TUNE_OPT_JSON, write_json}, {CALC_TUNE_OPT_CSV, write_csv}};
-    size_t *order = calc_tune_table_order(t, d);
+    size_t *order = calc_tune_order_make(t, d);
     if (!order) {
         return calc_errors_no_memory(errors);
     }

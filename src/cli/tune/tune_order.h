@@ -1,0 +1,23 @@
+/** @file tune_order.h  Candidates as a decision sees them: their order, and what was measured. */
+#ifndef CALC_CLI_TUNE_TUNE_ORDER_H
+#define CALC_CLI_TUNE_TUNE_ORDER_H
+
+#include "cli/tune/tune_task.h"
+
+/** Mean of a layout's measured times, in seconds; NaN: there is none. */
+double calc_tune_order_mean(const calc_tune_task *task, size_t candidate);
+
+/** Candidates in the order of the table: the most probable to be the best first.
+ *  @return a list that the caller frees; NULL if memory is short */
+size_t *calc_tune_order_make(const calc_tune_task *task, const calc_tune_decision *decision);
+
+/** Whether a layout is proposed. */
+bool calc_tune_order_is_pick(const calc_tune_decision *decision, size_t candidate);
+
+/** How far the best found is from the best of a simulated truth, as a share of that.
+ *  @param best_s  set to the time of that; infinite if nothing fits
+ *  @return false if nothing was found, or nothing fits */
+bool calc_tune_order_regret(const calc_tune_task *task, const calc_tune_decision *decision,
+                            double *best_s, double *regret);
+
+#endif
