@@ -81,8 +81,8 @@ def band_table(rows):
 
 def prior_table(rows):
     lines = ["| error of | standard deviation |", "|---|--:|"]
-    lines += [f"| {what} | {percent(sd, 1)} % |" for what, sd in rows["prior"]]
-    lines += [f"| memory: {what} | {percent(sd, 1)} % |" for what, sd in rows["memory"]]
+    lines += [f"| {','.join(what)} | {percent(sd, 1)} % |" for *what, sd in rows["prior"]]
+    lines += [f"| memory: {','.join(what)} | {percent(sd, 1)} % |" for *what, sd in rows["memory"]]
     return lines
 
 
