@@ -40,7 +40,7 @@ typedef struct calc_tune_options {
     uint64_t seed;
     size_t draws; /**< of the joint posterior; 1,000 */
     size_t picks; /**< layouts to propose, for so many free slices; 1 to CALC_TUNE_PICKS */
-    size_t top;   /**< Thompson: how many of the best of each draw count; 3 */
+    size_t top;   /**< Thompson: how many of the best of each draw count at first; 3 */
     double worth; /**< gains below this share of a step do not matter; 0.01 */
     double stop;  /**< stop when the chance of a gain that matters is below; 0.05 */
     double noise; /**< standard deviation of one measured time, as a share of it; 0.005 */

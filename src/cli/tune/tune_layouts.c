@@ -157,7 +157,7 @@ calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_app *app,
 calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, size_t *index,
                                   calc_errors *errors)
 {
-    uint64_t hash;
+    uint64_t hash = 0;
     calc_status status = calc_tune_layouts_hash(exec, &hash, errors);
     if (status != CALC_OK) {
         return status;

@@ -47,7 +47,9 @@
       .choices = calc_tune_memories, .preset = "calc")                                             \
     X(CHOOSER, "chooser", "NAME", .doc = "how the next layouts are chosen",                        \
       .choices = calc_tune_chooser_words, .preset = "thompson")                                    \
-    X(TOP_K, "top-k", "K", .doc = "thompson: how many of the best of a draw count", .preset = "3") \
+    X(TOP_K, "top-k", "K",                                                                         \
+      .doc = "thompson: how many of the best of a draw count, up to the fifth measurement",        \
+      .preset = "3")                                                                               \
     X(DRAWS, "draws", "N", .doc = "draws of the joint distribution of times", .preset = "1000")    \
     X(SEED, "seed", "S", .doc = "another seed draws other numbers", .preset = "1")                 \
     X(ROWS, "rows", "N", .doc = "layouts in the table", .preset = "10")                            \

@@ -62,14 +62,15 @@ size_t *calc_tune_order_make(const calc_tune_task *t, const calc_tune_decision *
     return index;
 }
 
-bool calc_tune_order_regret(const calc_tune_task *t, const calc_tune_decision *d, double *regret)
+bool calc_tune_order_regret(const calc_tune_task *t, const calc_tune_decision *d, double *best_s,
+                            double *regret)
 {
-    double best_s = (double)INFINITY;
+    *best_s = (double)INFINITY;
     for (size_t i = 0; i < t->layouts.count; i++) {
         bool fits = t->truth_bytes[i] <= t->layouts.candidate[i].capacity_bytes;
-        best_s = fits ? fmin(best_s, t->truth_s[i]) : best_s;
+        *best_s = fits ? fmin(*best_s, t->truth_s[i]) : *best_s;
     }
-    bool found = d->best != SIZE_MAX && isfinite(best_s);
-    *regret = found ? t->truth_s[d->best] / best_s - 1 : (double)NAN;
+    bool found = d->best != SIZE_MAX && isfinite(*best_s);
+    *regret = found ? t->truth_s[d->best] / *best_s - 1 : (double)NAN;
     return found;
 }

@@ -259,8 +259,8 @@ static void write_measured(calc_output *out, const calc_tune_task *t, const calc
 static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     char percent[CALC_HUMAN_MAX];
-    double regret;
-    if (calc_tune_order_regret(t, d, &regret)) {
+    double regret, best_s;
+    if (calc_tune_order_regret(t, d, &best_s, &regret)) {
         calc_output_printf(out,
                            "Simulated truth %llu: after %zu measurements the best found is %s "
                            "slower than the best there is.\n",

@@ -93,7 +93,7 @@ static void take_decision(calc_tune_task *t, calc_errors *errors)
     o->seed = count_of(a, CALC_TUNE_OPT_SEED, 0, MOST_SEED, errors);
     o->draws = count_of(a, CALC_TUNE_OPT_DRAWS, 10, MOST_DRAWS, errors);
     o->picks = count_of(a, CALC_TUNE_OPT_PICKS, 1, CALC_TUNE_PICKS, errors);
-    o->top = count_of(a, CALC_TUNE_OPT_TOP_K, 1, 1000, errors);
+    o->top = count_of(a, CALC_TUNE_OPT_TOP_K, 1, CALC_TUNE_PICKS, errors);
     o->worth = share_of(a, CALC_TUNE_OPT_WORTH, 0.5, errors);
     o->stop = share_of(a, CALC_TUNE_OPT_STOP, 1, errors);
     o->noise = share_of(a, CALC_TUNE_OPT_NOISE, 0.5, errors);

@@ -59,6 +59,9 @@ static void put_measured(calc_put *put, const calc_tune_task *t, const calc_tune
         calc_put_number(put, "step_s", m->end == CALC_TUNE_END_FINE ? m->step_s : (double)NAN);
         calc_put_number(put, "memory_bytes", m->memory_bytes);
         calc_put_number(put, "surprise", d->surprise[i]);
+        if (t->truth_s) {
+            calc_put_number(put, "true_s", t->truth_s[m->candidate]);
+        }
         calc_put_close(put);
     }
     calc_put_close(put);
@@ -88,10 +91,11 @@ static void put_layout(calc_put *put, const calc_tune_task *t, const calc_tune_d
 
 static void put_truth(calc_put *put, const calc_tune_task *t, const calc_tune_decision *d)
 {
-    double regret;
-    bool found = calc_tune_order_regret(t, d, &regret);
+    double regret, best_s;
+    bool found = calc_tune_order_regret(t, d, &best_s, &regret);
     calc_put_object(put, "truth", CALC_PUT_LINE);
     calc_put_count(put, "seed", (int64_t)t->truth_seed);
+    calc_put_number(put, "best_s", best_s);
     calc_put_number(put, "regret", found ? regret : (double)NAN);
     calc_put_close(put);
 }
