@@ -143,9 +143,8 @@ static calc_status simulate(calc_tune_task *t, const size_t *pick, size_t picks,
     calc_status status = CALC_OK;
     for (size_t i = 0; i < picks && status == CALC_OK; i++) {
         size_t k = pick[i];
-        calc_tune_measurement m =
-            calc_tune_truth_measure(&t->layouts.candidate[k], k, t->truth_s[k], t->truth_bytes[k],
-                                    t->options.noise, &t->noise);
+        calc_tune_measurement m = calc_tune_truth_measure(
+            t->layouts.candidate, k, t->truth_s[k], t->truth_bytes[k], t->options.noise, &t->noise);
         status = calc_tune_task_add(t, &m, 0, errors);
     }
     return status;

@@ -59,7 +59,9 @@ static void choose_columns(table *b)
             cell_text(b, c, b->shown[i], text);
             c->width = (int)strlen(text) > c->width ? (int)strlen(text) : c->width;
             c->varies |= i > 0 && strcmp(text, first) != 0;
-            strcpy(i > 0 ? text : first, text);
+            if (i == 0) {
+                strcpy(first, text);
+            }
         }
         c->shown = is_of_layout(c) && (c->varies || c->always);
         used += c->shown ? c->width + 2 : 0;
