@@ -23,8 +23,7 @@ static const char *const examples[] = {
     "calc tune llama2-70B h100_sxm --procs 64 --batch 512",
     "calc tune llama2-70B h100_sxm --procs 64 --batch 512 --measured runs.csv",
     "calc tune llama2-70B h100_sxm --procs 64 --batch 512 --measured runs.csv --next --picks 4",
-    "calc tune llama2-70B h100_sxm --procs 64 --batch 512 --measured runs.csv --command "
-    "'./launch.sh {exe}' --timeout 20min",
+    "calc tune llama2-70B h200 --procs 64 --batch 512 --measured r.csv --command './run.sh {exe}'",
     "calc tune llama2-70B h100_sxm --procs 64 --batch 512 --simulate 1",
     NULL};
 

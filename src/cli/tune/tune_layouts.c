@@ -159,10 +159,10 @@ calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, s
 {
     uint64_t hash = 0;
     calc_status status = calc_tune_layouts_hash(exec, &hash, errors);
-    size_t at = place_of(l, hash);
     if (status != CALC_OK) {
         return status;
     }
+    size_t at = place_of(l, hash);
     if (at < l->count && l->hash[l->by_hash[at]] == hash) {
         *index = l->by_hash[at];
         return CALC_OK;

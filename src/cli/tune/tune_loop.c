@@ -97,7 +97,12 @@ static calc_status measure(calc_tune_task *t, const size_t *pick, size_t picks, 
     calc_tune_trial *trial = calloc(picks, sizeof *trial);
     char(*path)[CALC_FIND_PATH_MAX] = malloc(picks * sizeof *path);
     char id[CALC_TUNE_PICKS][CALC_TUNE_ID_SIZE];
-    calc_status status = trial && path ? CALC_OK : calc_errors_no_memory(errors);
+    if (!trial || !path) {
+        free(trial);
+        free(path);
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
     for (size_t i = 0; i < picks && status == CALC_OK; i++) {
         status = calc_tune_loop_write(t, pick[i], path[i], errors);
         trial[i] = (calc_tune_trial){.candidate = pick[i],
@@ -138,9 +143,8 @@ static calc_status simulate(calc_tune_task *t, const size_t *pick, size_t picks,
     calc_status status = CALC_OK;
     for (size_t i = 0; i < picks && status == CALC_OK; i++) {
         size_t k = pick[i];
-        calc_tune_measurement m =
-            calc_tune_truth_measure(&t->layouts.candidate[k], k, t->truth_s[k], t->truth_bytes[k],
-                                    t->options.noise, &t->noise);
+        calc_tune_measurement m = calc_tune_truth_measure(
+            t->layouts.candidate, k, t->truth_s[k], t->truth_bytes[k], t->options.noise, &t->noise);
         status = calc_tune_task_add(t, &m, 0, errors);
     }
     return status;

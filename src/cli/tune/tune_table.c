@@ -59,7 +59,9 @@ static void choose_columns(table *b)
             cell_text(b, c, b->shown[i], text);
             c->width = (int)strlen(text) > c->width ? (int)strlen(text) : c->width;
             c->varies |= i > 0 && strcmp(text, first) != 0;
-            strcpy(i > 0 ? text : first, text);
+            if (i == 0) {
+                strcpy(first, text);
+            }
         }
         c->shown = is_of_layout(c) && (c->varies || c->always);
         used += c->shown ? c->width + 2 : 0;
@@ -167,30 +169,23 @@ static void show(table *b, size_t candidate)
     b->shown[b->count++] = candidate;
 }
 
-static calc_status write_rows(calc_output *out, const calc_tune_task *t,
-                              const calc_tune_decision *d, calc_errors *errors)
+/* The most probable, what is proposed, and the best measured. */
+static void choose_rows(table *b, const size_t *order)
 {
-    table *b = calloc(1, sizeof *b);
-    size_t *order = calc_tune_order_make(t, d);
-    calc_status status = CALC_OK;
-    if (b) {
-        *b = (table){.t = t, .d = d};
-        b->shown = malloc((t->table_rows + CALC_TUNE_PICKS + 2) * sizeof *b->shown);
+    for (size_t i = 0; i < b->t->layouts.count && b->count < b->t->table_rows; i++) {
+        b->shown[b->count++] = order[i];
     }
-    if (!b || !b->shown || !order) {
-        status = calc_errors_no_memory(errors);
-    } else {
-        for (size_t i = 0; i < t->layouts.count && b->count < t->table_rows; i++) {
-            b->shown[b->count++] = order[i];
-        }
-        for (size_t i = 0; i < d->picks && !d->stop; i++) {
-            show(b, d->pick[i]);
-        }
-        if (d->best != SIZE_MAX) {
-            show(b, d->best);
-        }
-        status = calc_sweep_columns_list(&b->columns, &t->study, NULL, errors);
+    for (size_t i = 0; i < b->d->picks && !b->d->stop; i++) {
+        show(b, b->d->pick[i]);
     }
+    if (b->d->best != SIZE_MAX) {
+        show(b, b->d->best);
+    }
+}
+
+static calc_status write_rows(calc_output *out, table *b, calc_errors *errors)
+{
+    calc_status status = calc_sweep_columns_list(&b->columns, &b->t->study, NULL, errors);
     if (status == CALC_OK) {
         choose_columns(b);
         write_head(out, b);
@@ -199,9 +194,26 @@ static calc_status write_rows(calc_output *out, const calc_tune_task *t,
         }
         write_legend(out, b);
     }
-    free(b ? b->shown : NULL);
+    return status;
+}
+
+static calc_status write_table(calc_output *out, const calc_tune_task *t,
+                               const calc_tune_decision *d, calc_errors *errors)
+{
+    table *b = calloc(1, sizeof *b); /* its columns are too large for a stack */
+    size_t *order = calc_tune_order_make(t, d);
+    size_t *shown = calloc(t->table_rows + CALC_TUNE_PICKS + 2, sizeof *shown);
+    calc_status status;
+    if (b && order && shown) {
+        *b = (table){.t = t, .d = d, .shown = shown};
+        choose_rows(b, order);
+        status = write_rows(out, b, errors);
+    } else {
+        status = calc_errors_no_memory(errors);
+    }
     free(b);
     free(order);
+    free(shown);
     return status;
 }
 
@@ -341,7 +353,7 @@ calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *t,
                                   const calc_tune_decision *d, calc_errors *errors)
 {
     write_title(out, t, d);
-    calc_status status = write_rows(out, t, d, errors);
+    calc_status status = write_table(out, t, d, errors);
     if (status == CALC_OK) {
         write_measured(out, t, d);
         write_verdict(out, t, d);
