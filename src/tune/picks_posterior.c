@@ -9,8 +9,9 @@
 enum {
     STREAM_MATCHING = 2,
     /* Measurements up to which several of the best of a draw count for Thompson: what is wrong with
-     * what is thought of errors shows in the first ones, and layouts that are among the best whatever
-     * is drawn are safer. Later the best alone, by what it gains, finds it sooner (docs/tune.md). */
+     * what is thought of errors shows in the first ones, and layouts that are among the best
+     * whatever is drawn are safer. Later the best alone, by what it gains, finds it sooner
+     * (docs/tune.md). */
     EARLY = 5,
     AHEAD = 256 /* contenders whose knowledge gradient is computed, and that it is computed over */
 };

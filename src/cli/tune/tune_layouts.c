@@ -46,17 +46,27 @@ static void evaluate(void *context, size_t i)
     m->status[i] = fine ? calc_tune_layouts_hash(exec, &l->hash[i], NULL) : CALC_ERR_RULE;
 }
 
+/* A longer list; the old one if memory is short. */
+static bool lengthen(void **list, size_t bytes)
+{
+    void *longer = realloc(*list, bytes);
+    if (longer) {
+        *list = longer;
+    }
+    return longer != NULL;
+}
+
 static bool reserve(calc_tune_layouts *l, size_t capacity)
 {
-    calc_tune_candidate *candidate = realloc(l->candidate, capacity * sizeof *candidate);
-    l->candidate = candidate ? candidate : l->candidate;
-    const calc_found **found = realloc(l->found, capacity * sizeof *found);
-    l->found = found ? found : l->found;
-    uint64_t *hash = realloc(l->hash, capacity * sizeof *hash);
-    l->hash = hash ? hash : l->hash;
-    size_t *by_hash = realloc(l->by_hash, capacity * sizeof *by_hash);
-    l->by_hash = by_hash ? by_hash : l->by_hash;
-    bool fine = candidate && found && hash && by_hash;
+    void *list[] = {l->candidate, (void *)l->found, l->hash, l->by_hash};
+    bool fine = lengthen(&list[0], capacity * sizeof *l->candidate) &&
+                lengthen(&list[1], capacity * sizeof(const calc_found *)) &&
+                lengthen(&list[2], capacity * sizeof *l->hash) &&
+                lengthen(&list[3], capacity * sizeof *l->by_hash);
+    l->candidate = list[0];
+    l->found = (const calc_found **)list[1];
+    l->hash = list[2];
+    l->by_hash = list[3];
     l->capacity = fine ? capacity : l->capacity;
     return fine;
 }

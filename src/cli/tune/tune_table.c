@@ -53,7 +53,7 @@ static void choose_columns(table *b)
     }
     for (size_t k = 0; k < b->columns.count; k++) {
         calc_sweep_column *c = &b->columns.column[k];
-        char first[CALC_SWEEP_CELL_SIZE], text[CALC_SWEEP_CELL_SIZE];
+        char first[CALC_SWEEP_CELL_SIZE] = "", text[CALC_SWEEP_CELL_SIZE];
         c->width = (int)strlen(c->head);
         for (size_t i = 0; i < b->count && is_of_layout(c); i++) {
             cell_text(b, c, b->shown[i], text);

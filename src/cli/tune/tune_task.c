@@ -260,13 +260,16 @@ calc_status calc_tune_task_add(calc_tune_task *t, const calc_tune_measurement *m
 {
     if (t->measurements == t->room) {
         size_t room = 2 * t->room + 16;
-        calc_tune_measurement *m = realloc(t->measurement, room * sizeof *m);
-        t->measurement = m ? m : t->measurement;
-        int *lines = realloc(t->line, room * sizeof *lines);
-        t->line = lines ? lines : t->line;
-        if (!m || !lines) {
+        calc_tune_measurement *longer = realloc(t->measurement, room * sizeof *longer);
+        if (!longer) {
             return calc_errors_no_memory(errors);
         }
+        t->measurement = longer;
+        int *lines = realloc(t->line, room * sizeof *lines);
+        if (!lines) {
+            return calc_errors_no_memory(errors);
+        }
+        t->line = lines;
         t->room = room;
     }
     t->line[t->measurements] = line;
