@@ -120,6 +120,9 @@ static calc_status conclude(calc_tune_decision *d, const calc_tune_scene *s,
         d->outlook[c->contender[i]].gain /= (double)c->draws;
     }
     d->chance /= (double)c->draws;
+    for (size_t i = 0; s->best == SIZE_MAX && i < s->count; i++) {
+        d->outlook[i].gain = (double)NAN;
+    }
     calc_status status = calc_tune_pick(s, c, d->pick, &d->picks, errors);
     d->chance = s->best == SIZE_MAX ? 1 : d->chance;
     d->stop = d->picks == 0 || d->chance < s->options->stop;

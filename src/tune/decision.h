@@ -57,7 +57,7 @@ typedef struct calc_tune_outlook {
     double best; /**< probability that it is the fastest that fits */
     double fits; /**< probability that it fits */
     double gain; /**< expected gain of measuring it: by how much the best known gets shorter, as a
-                      share of its step */
+                      share of its step; NaN before anything was measured */
     bool measured;
 } calc_tune_outlook;
 

@@ -132,7 +132,7 @@ static void write_head(calc_output *out, const table *b)
 
 static char *share_text(double share, char *text)
 {
-    snprintf(text, CALC_HUMAN_MAX, "%.1f %%", 100 * share);
+    snprintf(text, CALC_HUMAN_MAX, isnan(share) ? "" : "%.1f %%", 100 * share);
     return text;
 }
 
