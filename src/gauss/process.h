@@ -1,0 +1,106 @@
+/** @file process.h  A Gaussian process: what is known of a function of a few coordinates from data
+ *  with noise, and how what is not known hangs together.
+ *
+ *  Coordinates are divided by their sample standard deviations over the data, values become
+ *  (value - mean) / sd; where there is one datum, or all agree, a standard deviation is 1. On these
+ *  the function has a constant mean, the covariance
+ *
+ *      k(x, x') = scale exp(-sqrt(sum_j ((x_j - x'_j) / length_j)^2))        Matern 1/2
+ *
+ *  and every datum a noise of variance `noise`. Source: Rasmussen & Williams, "Gaussian Processes
+ *  for Machine Learning", MIT Press 2006, algorithm 2.1 and equations 2.23, 2.24 and 4.14. */
+#ifndef CALC_GAUSS_PROCESS_H
+#define CALC_GAUSS_PROCESS_H
+
+#include "base/rng.h"
+#include "calc.h"
+
+enum { CALC_PROCESS_DIMENSIONS = 8, CALC_PROCESS_DATA = 400 };
+
+/** The hyper-parameters, of standardised coordinates and values. */
+typedef struct calc_process_terms {
+    double length[CALC_PROCESS_DIMENSIONS]; /**< > 0 */
+    double scale;                           /**< > 0: variance of the function */
+    double noise;                           /**< >= 0: variance of a datum about it */
+    double mean; /**< NaN: that of greatest likelihood, which stands here afterwards */
+} calc_process_terms;
+
+/** Start with calc_process_start(). Owns its arrays. */
+typedef struct calc_process {
+    size_t dimensions, count;
+    double *point;                      /**< coordinates of the data, one datum after the other */
+    double *value;                      /**< of each datum, in the unit of what is measured */
+    double *weight;                     /**< how many measurements each is the mean of */
+    double sd[CALC_PROCESS_DIMENSIONS]; /**< that coordinates are divided by */
+    double value_mean, value_sd;        /**< of the data; without any, those of the prior */
+    double prior_mean, prior_sd;
+    calc_process_terms terms;
+    double log_likelihood; /**< of the standardised values */
+    double *factor;        /**< L of the covariance of the data = L L' */
+    double *pull;          /**< its inverse, times the values less their mean */
+} calc_process;
+
+/** How draws of several points belong together. */
+typedef enum calc_process_draws {
+    CALC_PROCESS_JOINT,      /**< with their covariance */
+    CALC_PROCESS_INDEPENDENT /**< each for itself, as if there were none */
+} calc_process_draws;
+
+/** Begin without data, nothing known but a prior: until there are data the function has this mean
+ *  and standard deviation everywhere. One datum alone, or data that agree, take the standard
+ *  deviation from here, too, if it is above 0.
+ *  @param dimensions  1 to CALC_PROCESS_DIMENSIONS
+ *  @param prior_sd    >= 0; 0: the function is the mean */
+void calc_process_start(calc_process *process, size_t dimensions, double prior_mean,
+                        double prior_sd);
+
+/** Free what it owns; it is then without data. */
+void calc_process_free(calc_process *process);
+
+/** Add a datum; at a point that has one already the two are merged, weighted by their counts.
+ *  What was known before is stale until calc_process_condition() or calc_process_fit().
+ *  @param count  > 0: measurements that `value` is the mean of
+ *  @return CALC_OK; CALC_ERR_RANGE for more than CALC_PROCESS_DATA data, or what is not finite;
+ *  CALC_ERR_NOMEM. The data are as they were unless CALC_OK. */
+CALC_MUST_USE calc_status calc_process_add(calc_process *process, const double *point, double value,
+                                           double count);
+
+/** Learn from the data with given hyper-parameters.
+ *  @return CALC_OK; CALC_ERR_RANGE if the covariance of the data is not positive definite;
+ *  CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_process_condition(calc_process *process,
+                                                 const calc_process_terms *terms);
+
+/** What is known of the function, without noise, at several points together.
+ *  @param points      `count` times the coordinates
+ *  @param mean        of each, in the unit of the values
+ *  @param covariance  count * count numbers, or NULL
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_process_posterior(const calc_process *process, const double *points,
+                                                 size_t count, double *mean, double *covariance);
+
+/** The standard deviations of the same, each point for itself. @param mean, sd  `count` numbers */
+CALC_MUST_USE calc_status calc_process_at(const calc_process *process, const double *points,
+                                          size_t count, double *mean, double *sd);
+
+/** Covariance of the function at two points before data [unit of the values, squared]. */
+double calc_process_prior(const calc_process *process, const double *a, const double *b);
+
+/** Data that have been learnt from. */
+size_t calc_process_known(const calc_process *process);
+
+/** What data take of the covariance of two points is the product of their reaches: L^-1 k(data, x),
+ *  in the unit of the values.
+ *  @param reach  calc_process_known() numbers
+ *  @return the mean at the point */
+double calc_process_reach(const calc_process *process, const double *point, double *reach);
+
+/** Draw the function at several points. Whoever uses a point uses these same numbers: what two
+ *  layouts share is then alike in both.
+ *  @param out  `draws` numbers of the first point, then of the second
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_process_draw(const calc_process *process, calc_process_draws how,
+                                            const double *points, size_t count, calc_rng *rng,
+                                            double *out, size_t draws);
+
+#endif

@@ -1,0 +1,39 @@
+/** @file process_path.h  Draws of a Gaussian process that are asked for point by point, and stay
+ *  draws of one function: what was drawn before is kept, and what comes later hangs together with
+ *  it. Each point takes a row of the factor of the covariance of all. */
+#ifndef CALC_GAUSS_PROCESS_PATH_H
+#define CALC_GAUSS_PROCESS_PATH_H
+
+#include "gauss/process.h"
+
+/** A point. Its arrays are one piece of memory, which begins with the values. */
+typedef struct calc_process_path_point {
+    double at[CALC_PROCESS_DIMENSIONS];
+    double *value;  /**< `draws` numbers, */
+    double *normal; /**< and the independent ones that are its own part of them */
+    double *reach;  /**< calc_process_reach() */
+    double *row;    /**< of the factor: a number for each point before it, and its own */
+} calc_process_path_point;
+
+/** Start with calc_process_path_start(). Owns its points. */
+typedef struct calc_process_path {
+    const calc_process *process; /**< borrowed; as it is while there are points */
+    calc_process_draws how;
+    calc_rng rng;
+    size_t draws;
+    calc_process_path_point *point;
+    size_t count, capacity;
+} calc_process_path;
+
+/** Begin without points. */
+void calc_process_path_start(calc_process_path *path, const calc_process *process,
+                             calc_process_draws how, size_t draws, const calc_rng *rng);
+
+/** Forget the points; `rng` goes on. For when the process has learnt something. */
+void calc_process_path_clear(calc_process_path *path);
+
+/** The draws at a point: those that it has, or new ones.
+ *  @return `draws` numbers, which stay until the path is cleared; NULL if memory is short */
+CALC_MUST_USE const double *calc_process_path_at(calc_process_path *path, const double *point);
+
+#endif

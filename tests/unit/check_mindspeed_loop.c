@@ -1,0 +1,273 @@
+#include "mindspeed/loop.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "gauss/normal.h"
+
+enum { CANDIDATES = 4, SAMPLES = 200000 };
+
+/* Independent times. */
+typedef struct times {
+    double mean_s[CANDIDATES], sd_s;
+    double truth_s[CANDIDATES];
+    calc_mindspeed_end end[CANDIDATES];
+    uint64_t seed;
+    int learnt;
+} time_case;
+
+static bool sample(void *context, size_t candidate, double *s, size_t count)
+{
+    const time_case *t = context;
+    calc_rng rng;
+    calc_rng_init(&rng, t->seed, candidate);
+    calc_normal_draw(&rng, s, count);
+    for (size_t i = 0; i < count; i++) {
+        s[i] = t->mean_s[candidate] + t->sd_s * s[i];
+    }
+    return isfinite(t->mean_s[candidate]);
+}
+
+static calc_mindspeed_end measure(void *context, size_t candidate, double *step_s)
+{
+    const time_case *t = context;
+    *step_s = t->truth_s[candidate];
+    return t->end[candidate];
+}
+
+static calc_status learn(void *context, size_t candidate)
+{
+    time_case *t = context;
+    (void)candidate;
+    t->learnt++;
+    return CALC_OK;
+}
+
+static const time_case spread = {
+    .mean_s = {110, 101, 100, 103}, .sd_s = 2, .truth_s = {108, 100.5, 101, 104}, .seed = 1};
+
+static calc_mindspeed_loop loop;
+
+static calc_mindspeed_loop_calls start(time_case *t, size_t samples, size_t top_k,
+                                       const double *memory_bytes)
+{
+    const calc_mindspeed_loop_rules rules = {samples, top_k, 0.05, 0, 7, false};
+    ck_assert_int_eq(calc_mindspeed_loop_start(&loop, &rules, CANDIDATES, memory_bytes), CALC_OK);
+    return (calc_mindspeed_loop_calls){t, sample, measure, learn};
+}
+
+static void leave(void)
+{
+    calc_mindspeed_loop_free(&loop);
+}
+
+/* Chances of four normal distributions by numerical integration, and of what is left of the pool
+ * once the first ones are measured. */
+START_TEST(the_pool_has_the_chances_of_being_fastest)
+{
+    static const struct {
+        size_t candidate;
+        double chance, left;
+    } expected[] = {{2, 0.592, 0.406}, {1, 0.330, 0.076}, {3, 0.078, 0}};
+    time_case t = spread;
+    calc_mindspeed_loop_calls calls = start(&t, SAMPLES, 1, NULL);
+    calc_mindspeed_loop_judge(&loop, &calls);
+    ck_assert_uint_eq(loop.pool, SAMPLES);
+    ck_assert_double_le(calc_mindspeed_loop_chance(&loop, 0), 5e-5);
+    for (int i = 0; i < 3; i++) {
+        double p = expected[i].chance;
+        ck_assert_double_eq_tol(calc_mindspeed_loop_chance(&loop, expected[i].candidate), p,
+                                0.0005 + 4 * sqrt(p * (1 - p) / SAMPLES));
+        calc_mindspeed_loop_record(&loop, expected[i].candidate, CALC_MINDSPEED_RAN, 1);
+        calc_mindspeed_loop_judge(&loop, &calls);
+        p = expected[i].left;
+        ck_assert_double_eq_tol((double)loop.rest / SAMPLES, p,
+                                0.0025 + 4 * sqrt(p * (1 - p) / SAMPLES));
+        ck_assert_int_eq(calc_mindspeed_loop_choose(&loop),
+                         i < 2 ? CALC_MINDSPEED_GOES_ON : CALC_MINDSPEED_CONCENTRATED);
+    }
+}
+END_TEST
+
+START_TEST(the_pool_of_the_three_fastest)
+{
+    time_case t = spread;
+    calc_mindspeed_loop_calls calls = start(&t, 1000, 3, NULL);
+    calc_mindspeed_loop_judge(&loop, &calls);
+    ck_assert_uint_eq(loop.pool, 3000);
+    size_t all = 0;
+    for (size_t c = 0; c < CANDIDATES; c++) {
+        ck_assert_uint_le(loop.tally[c], 1000);
+        all += loop.tally[c];
+    }
+    ck_assert_uint_eq(all, 3000);
+    ck_assert_uint_gt(loop.tally[2], 990);
+}
+END_TEST
+
+/* What is measured first is drawn with those chances. */
+START_TEST(probabilities_are_matched)
+{
+    enum { TIMES = 4000 };
+    int first[CANDIDATES] = {0};
+    time_case t = spread;
+    calc_mindspeed_loop_calls calls = start(&t, 2000, 1, NULL);
+    calc_mindspeed_loop_judge(&loop, &calls);
+    for (int i = 0; i < TIMES; i++) {
+        loop.rules.seed = (uint64_t)i;
+        ck_assert_int_eq(calc_mindspeed_loop_choose(&loop), CALC_MINDSPEED_GOES_ON);
+        first[loop.next]++;
+    }
+    for (size_t c = 0; c < CANDIDATES; c++) {
+        double p = calc_mindspeed_loop_chance(&loop, c);
+        ck_assert_double_le(fabs((double)first[c] / TIMES - p), 4 * sqrt(p * (1 - p) / TIMES));
+    }
+}
+END_TEST
+
+START_TEST(a_whole_search)
+{
+    time_case t = spread;
+    calc_mindspeed_loop_calls calls = start(&t, 1000, 1, NULL);
+    ck_assert_int_eq(calc_mindspeed_loop_run(&loop, &calls), CALC_OK);
+    ck_assert_int_eq(loop.stop, CALC_MINDSPEED_CONCENTRATED);
+    ck_assert_uint_eq(loop.trials, 3); /* all but the slowest */
+    ck_assert_int_eq(t.learnt, 3);
+    ck_assert_int_eq(loop.mark[0], CALC_MINDSPEED_UNEXPLORED);
+    size_t out[CANDIDATES];
+    ck_assert_uint_eq(calc_mindspeed_loop_fastest(&loop, out, CANDIDATES), 3);
+    ck_assert_uint_eq(out[0], 1);
+    ck_assert_uint_eq(out[1], 2);
+    ck_assert_uint_eq(out[2], 3);
+    ck_assert_uint_eq(calc_mindspeed_loop_fastest(&loop, out, 2), 2);
+    ck_assert_uint_eq(out[0], 1);
+    ck_assert_uint_eq(out[1], 2);
+    ck_assert_double_eq_tol(loop.mean_s[2], 100, 0.3);
+    ck_assert_double_eq_tol(loop.sd_s[2], 2, 0.2);
+}
+END_TEST
+
+/* A search that is taken up again with its results goes on as it would have. */
+START_TEST(the_results_are_the_state)
+{
+    time_case t = spread;
+    calc_mindspeed_loop_calls calls = start(&t, 1000, 1, NULL);
+    ck_assert_int_eq(calc_mindspeed_loop_run(&loop, &calls), CALC_OK);
+    size_t order[3] = {loop.order[0], loop.order[1], loop.order[2]};
+    for (size_t done = 0; done <= 3; done++) {
+        calc_mindspeed_loop_free(&loop);
+        calls = start(&t, 1000, 1, NULL);
+        for (size_t i = 0; i < done; i++) {
+            calc_mindspeed_loop_record(&loop, order[i], CALC_MINDSPEED_RAN, t.truth_s[order[i]]);
+        }
+        ck_assert_int_eq(calc_mindspeed_loop_run(&loop, &calls), CALC_OK);
+        ck_assert_uint_eq(loop.trials, 3);
+        for (size_t i = 0; i < 3; i++) {
+            ck_assert_uint_eq(loop.order[i], order[i]);
+        }
+    }
+}
+END_TEST
+
+/* Memory in the order 1 < 0 < 2 = 3: what lacks it takes 3 with it, not what ran, nor what needs
+ * less. */
+START_TEST(failures)
+{
+    const double memory_bytes[] = {2, 1, 3, 3};
+    time_case t = spread;
+    calc_mindspeed_loop_calls calls = start(&t, 1000, 1, memory_bytes);
+    calc_mindspeed_loop_record(&loop, 2, CALC_MINDSPEED_OUT_OF_MEMORY, 0);
+    ck_assert_int_eq(loop.mark[2], CALC_MINDSPEED_REMOVED);
+    ck_assert_int_eq(loop.mark[3], CALC_MINDSPEED_REMOVED);
+    ck_assert_int_eq(loop.mark[0], CALC_MINDSPEED_UNEXPLORED);
+    calc_mindspeed_loop_judge(&loop, &calls);
+    ck_assert_uint_eq(loop.tally[2] + loop.tally[3], 0);
+    ck_assert_uint_eq(loop.pool, 1000);
+    calc_mindspeed_loop_record(&loop, 1, CALC_MINDSPEED_FAILED, 0);
+    ck_assert_int_eq(loop.mark[0], CALC_MINDSPEED_UNEXPLORED);
+    calc_mindspeed_loop_record(&loop, 0, CALC_MINDSPEED_OUT_OF_MEMORY, 0);
+    ck_assert_int_eq(calc_mindspeed_loop_run(&loop, &calls), CALC_OK);
+    ck_assert_int_eq(loop.stop, CALC_MINDSPEED_EXHAUSTED);
+    size_t out[CANDIDATES];
+    ck_assert_uint_eq(calc_mindspeed_loop_fastest(&loop, out, CANDIDATES), 0);
+    calc_mindspeed_loop_free(&loop);
+    start(&t, 10, 1, memory_bytes);
+    calc_mindspeed_loop_record(&loop, 3, CALC_MINDSPEED_RAN, 104);
+    calc_mindspeed_loop_record(&loop, 2, CALC_MINDSPEED_OUT_OF_MEMORY, 0);
+    ck_assert_int_eq(loop.mark[3], CALC_MINDSPEED_EXPLORED);
+}
+END_TEST
+
+START_TEST(waiting_and_limits)
+{
+    time_case t = spread;
+    t.end[2] = CALC_MINDSPEED_PENDING;
+    calc_mindspeed_loop_calls calls = start(&t, 1000, 1, NULL);
+    ck_assert_int_eq(calc_mindspeed_loop_run(&loop, &calls), CALC_OK);
+    ck_assert_int_eq(loop.stop, CALC_MINDSPEED_WAITS);
+    ck_assert_uint_eq(loop.next, 2);
+    calc_mindspeed_loop_free(&loop);
+    t = spread;
+    calls = start(&t, 1000, 1, NULL);
+    loop.rules.max_trials = 2;
+    ck_assert_int_eq(calc_mindspeed_loop_run(&loop, &calls), CALC_OK);
+    ck_assert_int_eq(loop.stop, CALC_MINDSPEED_TRIALS);
+    ck_assert_uint_eq(loop.trials, 2);
+}
+END_TEST
+
+/* All in their order; what has no time is measured, too. */
+START_TEST(every_candidate)
+{
+    time_case t = spread;
+    t.mean_s[1] = INFINITY;
+    calc_mindspeed_loop_calls calls = start(&t, 10, 3, NULL);
+    loop.rules.every = true;
+    ck_assert_int_eq(calc_mindspeed_loop_run(&loop, &calls), CALC_OK);
+    ck_assert_int_eq(loop.stop, CALC_MINDSPEED_EXHAUSTED);
+    ck_assert_uint_eq(loop.trials, 4);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_uint_eq(loop.order[i], i);
+    }
+    ck_assert_uint_eq(loop.tally[1], 0);
+    ck_assert(isinf(loop.mean_s[1]));
+}
+END_TEST
+
+/* Times that are alike: the pool has the first k of them. */
+START_TEST(ties)
+{
+    time_case t = spread;
+    t.sd_s = 0;
+    t.mean_s[0] = t.mean_s[1] = t.mean_s[3] = 100;
+    calc_mindspeed_loop_calls calls = start(&t, 10, 3, NULL);
+    calc_mindspeed_loop_judge(&loop, &calls);
+    ck_assert_uint_eq(loop.tally[0], 10);
+    ck_assert_uint_eq(loop.tally[1], 10);
+    ck_assert_uint_eq(loop.tally[2], 10);
+    ck_assert_uint_eq(loop.tally[3], 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("mindspeed_loop");
+    TCase *tests = tcase_create("mindspeed_loop");
+    tcase_add_checked_fixture(tests, NULL, leave);
+    tcase_add_test(tests, the_pool_has_the_chances_of_being_fastest);
+    tcase_add_test(tests, the_pool_of_the_three_fastest);
+    tcase_add_test(tests, probabilities_are_matched);
+    tcase_add_test(tests, a_whole_search);
+    tcase_add_test(tests, the_results_are_the_state);
+    tcase_add_test(tests, failures);
+    tcase_add_test(tests, waiting_and_limits);
+    tcase_add_test(tests, every_candidate);
+    tcase_add_test(tests, ties);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
