@@ -10,6 +10,11 @@
  * what any measurement of a step could show. */
 #define JITTER 1e-12
 
+/* Of the prior's field, how much is left in kernels that were measured: they run alone in a
+ * benchmark, and beside others, on other clocks, in a step. Half gives SimuMax's runs on B200 the
+ * greatest likelihood, whatever machine their kernels correct (tests/bench/study_kernels.c). */
+#define IN_STEP 0.5
+
 /* A kernel of a cell. */
 typedef struct part {
     size_t cell, shape;
@@ -206,7 +211,7 @@ static size_t find_classes(calc_tune_kernels_learnt *out, const calc_tune_kernel
     return count;
 }
 
-/* ---- What nobody measured -------------------------------------------------------------------- */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 static double field(const calc_tune_field *f, const double *a, const double *b)
 {
@@ -222,14 +227,16 @@ static double field(const calc_tune_field *f, const double *a, const double *b)
     return f->sd * f->sd * exp(-sqrt(square));
 }
 
+/* What nobody measured, and what no benchmark shows. @param left  the share of the former */
 static void add_rest(calc_tune_kernels_learnt *out, const calc_tune_field *f, const double *left,
                      size_t cells)
 {
     double *m = out->covariance;
     for (size_t a = 0; a < cells; a++) {
         for (size_t b = 0; b <= a; b++) {
+            double weight = left[a] * left[b] + IN_STEP * IN_STEP * (1 - left[a]) * (1 - left[b]);
             double both = (m[a * cells + b] + m[b * cells + a]) / 2 +
-                          left[a] * left[b] * field(f, out->coordinate[a], out->coordinate[b]);
+                          weight * field(f, out->coordinate[a], out->coordinate[b]);
             m[a * cells + b] = m[b * cells + a] = both;
         }
         /* Rounding may leave less than nothing of what measurements have settled. */

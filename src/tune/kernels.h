@@ -5,12 +5,13 @@
  * of their shapes. To first order the logarithm of a sum of times is off by the sum of the errors
  * of its parts, each times its share, so that the cells of layouts are jointly normal:
  *
- *      mean = W mu        covariance = W C W' + u u' * (the prior's field)
+ *      mean = W mu        covariance = W C W' + (u u' + v v' / 4) * (the prior's field)
  *
  *  with mu and C of the processes at all shapes of all cells (kernels of different classes are
- *  independent), W the share of each shape in the time of a cell, and u the share of what was not
- *  measured: kernels of classes without a measurement, and waiting for hosts. What two cells
- *  share, or have alike, is wrong in both of them. */
+ *  independent), W the share of each shape in the time of a cell, u the share of what was not
+ *  measured: kernels of classes without a measurement, and waiting for hosts; v the rest, as
+ *  kernels in a step are not quite what they are alone. What two cells share, or have alike, is
+ *  wrong in both of them. */
 #ifndef CALC_TUNE_KERNELS_H
 #define CALC_TUNE_KERNELS_H
 
