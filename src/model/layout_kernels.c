@@ -49,13 +49,10 @@ static void add_block(kernels *k, calc_block_kind kind, double blocks)
     size_t count = calc_block_operators(k->context, kind, operators);
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
-        bool wgrad = o->kind != CALC_OPERATOR_COLLECTIVE && calc_operator_runs(o, CALC_PASS_WGRAD);
-        if (o->name) {
-            add(k, o, CALC_PASS_FW, blocks);
-            add(k, o, CALC_PASS_AGRAD, blocks);
-        }
-        if (o->name && wgrad) {
-            add(k, o, CALC_PASS_WGRAD, blocks);
+        for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+            if (o->kind != CALC_OPERATOR_COLLECTIVE && calc_operator_runs(o, pass)) {
+                add(k, o, pass, blocks);
+            }
         }
     }
 }

@@ -16,9 +16,9 @@ typedef struct calc_layout_kernel {
 
 enum { CALC_LAYOUT_KERNELS = 2 * 2 * CALC_PASS_COUNT * CALC_MAX_OPERATORS };
 
-/** List them: of dense blocks and of those with experts, without embedding and head. Communication
- *  is none of it but for what processors add up and copy, nor is a host that is slower. Of a layout
- *  that lists stages or layers, those of its general strategy.
+/** List them: of dense blocks and of those with experts, without embedding and head. Neither
+ *  communication nor waiting for a host is among them, nor does communication in tiles slow a
+ * matrix down. Of a layout that lists stages or layers, those of its general strategy.
  *  @param out  CALC_LAYOUT_KERNELS
  *  @return their number; none of layouts that serve */
 size_t calc_layout_kernels(const calc_app *app, const calc_system *system, const calc_exec *exec,

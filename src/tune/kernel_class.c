@@ -33,8 +33,8 @@ char *calc_tune_kernel_class_words(const calc_tune_kernel_class *class,
                        : class->backward                    ? "attention backward"
                                                             : "attention forward";
     bool formatted = class->kind != CALC_KERNEL_MEMORY;
-    snprintf(text, CALC_TUNE_KERNEL_WORDS, "%s%s%s", what, formatted ? " in " : "",
-             formatted ? calc_datatype_names[class->datatype] : "");
+    snprintf(text, CALC_TUNE_KERNEL_WORDS, "%s%s%s%s", class->causal ? "causal " : "", what,
+             formatted ? " in " : "", formatted ? calc_datatype_names[class->datatype] : "");
     return text;
 }
 
