@@ -26,7 +26,8 @@ typedef struct calc_tune_kernels_class {
     size_t shapes;   /**< different ones that layouts run */
     size_t exact;    /**< of those, measured themselves */
     double share;    /**< of what is computed, in the mean of the cells; 0 to 1 */
-    double error;    /**< mean log(measured / predicted) of what was measured; NaN: nothing was */
+    double error; /**< of its kernels in these layouts: expected log(measured / predicted), in the
+                       mean weighted by their time; NaN: nothing was measured */
 } calc_tune_kernels_class;
 
 /** What was learnt. Owns its arrays; start with {0}. */

@@ -112,6 +112,7 @@ START_TEST(measured_kernels_put_an_order_right)
         const calc_tune_kernels_class *c = &operators.learnt.class[i];
         matrices = c->class.kind == CALC_KERNEL_MATRIX ? c : matrices;
     }
+    ck_assert_ptr_nonnull(matrices);
     ck_assert_uint_eq(matrices->exact, matrices->shapes);
     ck_assert_double_gt(matrices->share, 0.5);
     /* Of the multiplications' share of that cell, a factor of two. Cells are in order of tensor
@@ -190,6 +191,7 @@ START_TEST(files_of_no_use)
     snprintf(point_csv, sizeof point_csv, "op,shape\nmm,m=1\n");
     refuses(read_file(NULL), "dtype");
     errors = (calc_errors){0};
+    calc_tune_operators_free(&operators);
     ck_assert_int_ne(calc_tune_operators_read(&operators, "none.csv", NULL, &machine, &errors),
                      CALC_OK);
     ck_assert_int_gt(errors.count, 0);

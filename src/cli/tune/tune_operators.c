@@ -85,7 +85,7 @@ void calc_tune_operators_write(calc_output *out, const calc_tune_operators *o)
 {
     const calc_tune_kernels_learnt *l = &o->learnt;
     calc_output_printf(out, "\n%-40s%9s%9s%10s%10s%13s\n", "Kernels", "time", "shapes", "measured",
-                       "the same", "than calc's");
+                       "the same", "slower");
     for (size_t i = 0; i < l->classes; i++) {
         write_class(out, &l->class[i]);
     }
