@@ -154,7 +154,7 @@ static bool tune_runs_read(void)
         status = calc_residuals_read(&tune_runs.residuals,
                                      CALC_DATA_DIR_SOURCE "/tests/measured/residuals.csv", &errors);
     }
-    tune_runs.systems.load = tune_load_system;
+    tune_runs.systems.load = tune_runs.systems.load ? tune_runs.systems.load : tune_load_system;
     if (status == CALC_OK) {
         status = calc_results_make(&tune_runs.results, tune_runs.runs, 3, &tune_runs.remarks,
                                    &tune_runs.systems, &errors);
@@ -185,7 +185,7 @@ static void tune_runs_free(void)
 }
 
 /* The runs as calc_tune_learn() takes them; to be freed. */
-static calc_tune_known *tune_runs_known(void)
+static inline calc_tune_known *tune_runs_known(void)
 {
     calc_tune_known *known = malloc((tune_runs.count + 1) * sizeof *known);
     for (size_t i = 0; known && i < tune_runs.count; i++) {

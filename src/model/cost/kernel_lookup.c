@@ -108,15 +108,23 @@ static double quantize_s(const calc_cost_context *c, const calc_operator *o, cal
     return calc_memory_tier_s(&c->chip->mem1, calc_max(0, o->bytes[pass] - plain.bytes[pass]));
 }
 
+bool calc_kernel_lookup_key(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
+                            calc_kernel_key *key, double *beside_s)
+{
+    bool has = kernel_key(c, o, pass, key);
+    *beside_s = has ? quantize_s(c, o, pass) : 0;
+    return has;
+}
+
 double calc_kernel_lookup_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
                             double model_s, calc_kernel_source *source)
 {
     calc_kernel_key key;
+    double beside_s;
     *source = CALC_KERNEL_ROOFLINE;
-    if (!kernel_key(c, o, pass, &key)) {
+    if (!calc_kernel_lookup_key(c, o, pass, &key, &beside_s)) {
         return model_s;
     }
-    double beside_s = quantize_s(c, o, pass);
     double kernel_s = model_s - beside_s;
     double found_s = calc_kernel_table_s(c->measured, &key, kernel_s, source);
     return found_s == kernel_s ? model_s : found_s + beside_s;

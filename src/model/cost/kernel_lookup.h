@@ -5,6 +5,14 @@
 
 #include "model/cost/cost.h"
 
+/** What identifies a pass over a kernel among measured ones.
+ *  @param key       filled
+ *  @param beside_s  filled: of its time [s], conversion to a narrow format, a kernel of its own
+ *  @return false for what is never measured as one kernel, see below, and for collectives. A size
+ * of a key may be infinite: near nothing that was measured. */
+bool calc_kernel_lookup_key(const calc_cost_context *context, const calc_operator *op,
+                            calc_pass pass, calc_kernel_key *key, double *beside_s);
+
 /** Time of a pass over a kernel [s], with context->measured at hand. Conversion to a narrow format
  *  is a kernel of its own, which the model costs. Attention over windows, over context-parallel
  *  ranks or by portable kernels has no measured equal, nor has a sum of several kernels: sorting
