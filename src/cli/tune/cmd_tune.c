@@ -92,6 +92,7 @@ static calc_exit decide(calc_tune_task *t, calc_errors *errors)
     calc_tune_decision d = {0};
     calc_tune_pause pause = CALC_TUNE_PAUSE_ASKED;
     calc_exit code = calc_tune_measured_read(t, errors) == CALC_OK &&
+                             calc_tune_task_learn(t, errors) == CALC_OK &&
                              calc_tune_loop(t, &d, &pause, errors) == CALC_OK
                          ? tell(t, &d, pause, errors)
                          : calc_complain_errors(errors);

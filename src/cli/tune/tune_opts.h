@@ -52,7 +52,10 @@
       .preset = "3")                                                                               \
     X(DRAWS, "draws", "N", .doc = "draws of the joint distribution of times", .preset = "1000")    \
     X(SEED, "seed", "S", .doc = "another seed draws other numbers", .preset = "1")                 \
-    X(ROWS, "rows", "N", .doc = "layouts in the table", .preset = "10")                            \
+    X(OPERATORS, "operators", "FILE",                                                              \
+      .doc = "measured kernels of the machine: how wrong those of each shape are")                 \
+    X(ROWS, "rows", "NAME[,NAME...]", .doc = "rows of --operators, of these machines alone")       \
+    X(TOP, "top", "N", .doc = "layouts in the table", .preset = "10")                              \
     X(JSON, "json", "FILE", .doc = "write the decision with all candidates as JSON")               \
     X(CSV, "csv", "FILE", .doc = "write all candidates as CSV")                                    \
     X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \

@@ -354,6 +354,9 @@ calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *t,
 {
     write_title(out, t, d);
     calc_status status = write_table(out, t, d, errors);
+    if (status == CALC_OK && t->options.kernels) {
+        calc_tune_operators_write(out, &t->operators);
+    }
     if (status == CALC_OK) {
         write_measured(out, t, d);
         write_verdict(out, t, d);

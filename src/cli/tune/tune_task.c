@@ -39,6 +39,8 @@ const char *calc_tune_task_complaint(const calc_args *args)
                ? "--command must have {exe} or {layout}, which stand for the layout to try"
            : simulate && given(args, CALC_TUNE_OPT_MEASURED)
                ? "--simulate measures by itself: it does not go with --measured"
+           : given(args, CALC_TUNE_OPT_ROWS) && !given(args, CALC_TUNE_OPT_OPERATORS)
+               ? "--rows is of --operators"
            : outs > 1 ? "only one of --next, --json and --csv can have standard output"
                       : NULL;
 }
@@ -125,7 +127,7 @@ static void take_way(calc_tune_task *t, calc_errors *errors)
              : given(a, CALC_TUNE_OPT_SIMULATE) ? CALC_TUNE_WAY_SIMULATE
                                                 : CALC_TUNE_WAY_ASK;
     t->folder = calc_opt_value(a, CALC_TUNE_OPT_OUT);
-    t->table_rows = count_of(a, CALC_TUNE_OPT_ROWS, 1, MOST_CANDIDATES, errors);
+    t->table_rows = count_of(a, CALC_TUNE_OPT_TOP, 1, MOST_CANDIDATES, errors);
     t->truth_seed = count_of(a, CALC_TUNE_OPT_SIMULATE, 0, MOST_SEED, errors);
     t->program.command = calc_opt_value(a, CALC_TUNE_OPT_COMMAND);
     t->program.retries = (int)count_of(a, CALC_TUNE_OPT_RETRIES, 0, 100, errors);
@@ -230,13 +232,24 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     return calc_errors_first(errors);
 }
 
+static void load_operators(calc_tune_task *t, calc_errors *errors)
+{
+    const char *file = calc_opt_value(t->args, CALC_TUNE_OPT_OPERATORS);
+    if (file) {
+        (void)!calc_tune_operators_read(
+            &t->operators, file, calc_opt_value(t->args, CALC_TUNE_OPT_ROWS), &t->system, errors);
+    }
+}
+
 calc_status calc_tune_task_load(calc_tune_task *t, const calc_args *args, calc_errors *errors)
 {
     t->args = args;
     t->journal.file = -1;
     take_decision(t, errors);
     take_way(t, errors);
-    (void)!load_study(t, errors);
+    if (load_study(t, errors) == CALC_OK) {
+        load_operators(t, errors);
+    }
     return calc_errors_first(errors);
 }
 
@@ -251,6 +264,23 @@ calc_status calc_tune_task_sweep(calc_tune_task *t, calc_sweep_watch *watch, cal
                ? calc_tune_layouts_make(&t->layouts, &t->app, &t->system, &t->result.group[0].top,
                                         o->threads, errors)
                : status;
+}
+
+static const calc_exec *exec_of(const void *context, size_t candidate)
+{
+    const calc_tune_layouts *layouts = context;
+    return &layouts->found[candidate]->exec;
+}
+
+calc_status calc_tune_task_learn(calc_tune_task *t, calc_errors *errors)
+{
+    if (!given(t->args, CALC_TUNE_OPT_OPERATORS)) {
+        return CALC_OK;
+    }
+    t->options.kernels = &t->operators.learnt.kernels;
+    return calc_tune_operators_learn(&t->operators, &t->app, &t->system, &t->prior,
+                                     t->layouts.candidate, t->layouts.count, exec_of, &t->layouts,
+                                     errors);
 }
 
 /* ---- What was measured ----------------------------------------------------------------------- */
@@ -281,6 +311,7 @@ void calc_tune_task_free(calc_tune_task *t)
 {
     calc_tune_journal_close(&t->journal);
     calc_tune_rows_free(&t->rows);
+    calc_tune_operators_free(&t->operators);
     calc_tune_layouts_free(&t->layouts);
     calc_sweep_result_free(&t->result);
     calc_sweep_study_free(&t->study);

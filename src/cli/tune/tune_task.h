@@ -6,6 +6,7 @@
 #include "cli/sweep/sweep_watch.h"
 #include "cli/tune/tune_journal.h"
 #include "cli/tune/tune_layouts.h"
+#include "cli/tune/tune_operators.h"
 #include "cli/tune/tune_opts.h"
 #include "cli/tune/tune_program.h"
 
@@ -30,6 +31,7 @@ typedef struct calc_tune_task {
     calc_tune_layouts layouts;
     calc_tune_prior prior;
     calc_tune_options options;
+    calc_tune_operators operators; /**< of --operators */
     calc_tune_rows rows;
     calc_tune_journal journal;
     size_t measurements, room, most; /**< most: how many there may be */
@@ -62,6 +64,10 @@ CALC_MUST_USE calc_status calc_tune_task_sweep(calc_tune_task *task, calc_sweep_
 CALC_MUST_USE calc_status calc_tune_task_add(calc_tune_task *task,
                                              const calc_tune_measurement *measurement, int line,
                                              calc_errors *errors);
+
+/** Learn what measured kernels say of all candidates, if there are some.
+ *  @return CALC_OK, or what learning returns */
+CALC_MUST_USE calc_status calc_tune_task_learn(calc_tune_task *task, calc_errors *errors);
 
 void calc_tune_task_free(calc_tune_task *task);
 

@@ -111,6 +111,9 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
     if (t->way == CALC_TUNE_WAY_SIMULATE) {
         put_truth(&put, t, d);
     }
+    if (t->options.kernels) {
+        calc_tune_operators_put(&put, &t->operators);
+    }
     put_measured(&put, t, d);
     calc_put_array(&put, "layouts", CALC_PUT_LINES);
     for (size_t i = 0; i < t->layouts.count; i++) {

@@ -1,5 +1,5 @@
 # what is thought of candidates, before and after measurements; a layout of one's own beside them
-tune() { "$CALC" tune llama2-7B a100_sxm_40g --procs 8 --batch 64 --axis microbatch_size=1,2 --progress none --rows 5 "$@"; }
+tune() { "$CALC" tune llama2-7B a100_sxm_40g --procs 8 --batch 64 --axis microbatch_size=1,2 --progress none --top 5 "$@"; }
 tune
 ls tune
 set -- $(tune --next --picks 3 | cut -d' ' -f1)
