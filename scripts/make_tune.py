@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Write the tables and the picture of docs/tune.md: what calc tune is worth on published runs and on
-simulated truths. Takes about half an hour.
+simulated truths. Takes some ten minutes.
 usage: scripts/make_tune.py [BUILD FOLDER]"""
 import csv
 import json
@@ -176,7 +176,8 @@ def main():
         text = put(text, name, make(rows))
     PICTURE.write_text(picture(rows))
     PAGE.write_text(text)
-    PAGE.write_text(put(text, "truths", truths_table()))
+    table = truths_table()
+    PAGE.write_text(put(PAGE.read_text(), "truths", table))
 
 
 main()
