@@ -6,34 +6,32 @@
 
 /* A number of samples that no line was fitted to. */
 static void note_batch(const calc_galvatron_compute *compute, const char *name, double samples,
-                       calc_galvatron_notes *notes)
+                       calc_notes *notes)
 {
     const calc_galvatron_line *line = &compute->line;
     if (compute->batch && (samples < line->least || samples > line->most)) {
-        calc_galvatron_note(notes,
-                            "a batch of %g is %s profiled (%g): the line over batches is used for "
-                            "%s",
-                            samples,
-                            samples < line->least ? "below the least" : "above the largest",
-                            samples < line->least ? line->least : line->most, name);
+        calc_notes_add(notes,
+                       "a batch of %g is %s profiled (%g): the line over batches is used for "
+                       "%s",
+                       samples, samples < line->least ? "below the least" : "above the largest",
+                       samples < line->least ? line->least : line->most, name);
     }
 }
 
 /* A message that no time was measured of, outside what was. */
 static void note_message(const calc_galvatron_collective *collective, const char *name, int ranks,
-                         double mb, calc_galvatron_notes *notes)
+                         double mb, calc_notes *notes)
 {
     const calc_galvatron_line *line = &collective->line;
     if (collective->count && (mb < line->least || mb > line->most)) {
-        calc_galvatron_note(
-            notes, "%s of %g MB over %d GPUs is %s measured (%g MB): the line is used", name, mb,
-            ranks, mb < line->least ? "below the least" : "above the largest",
-            mb < line->least ? line->least : line->most);
+        calc_notes_add(notes, "%s of %g MB over %d GPUs is %s measured (%g MB): the line is used",
+                       name, mb, ranks, mb < line->least ? "below the least" : "above the largest",
+                       mb < line->least ? line->least : line->most);
     }
 }
 
 static void note_messages(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int type,
-                          calc_galvatron_notes *notes)
+                          calc_notes *notes)
 {
     const calc_galvatron_profiles *p = c->profiles;
     double mb =
@@ -49,7 +47,7 @@ static void note_messages(const calc_galvatron_case *c, const calc_galvatron_str
 }
 
 void calc_galvatron_cost_notes(const calc_galvatron_case *c, const calc_galvatron_strategy *s,
-                               int type, calc_galvatron_notes *notes)
+                               int type, calc_notes *notes)
 {
     double samples = (double)calc_galvatron_local_batch(c, s) / calc_galvatron_tpsp(s);
     if (type >= 0) {

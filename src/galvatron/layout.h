@@ -3,8 +3,8 @@
 #ifndef CALC_GALVATRON_LAYOUT_H
 #define CALC_GALVATRON_LAYOUT_H
 
+#include "base/notes.h"
 #include "calc.h"
-#include "galvatron/notes.h"
 #include "galvatron/search.h"
 #include "io/output.h"
 
@@ -75,8 +75,7 @@ bool calc_galvatron_layout_is(const char *text, size_t length);
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *text,
                                                      size_t length, const char *name, int64_t world,
-                                                     calc_galvatron_notes *notes,
-                                                     calc_errors *errors);
+                                                     calc_notes *notes, calc_errors *errors);
 
 /** The execution that they are: modern kernels, layers that list their strategies, stages that list
  *  their blocks where these are not spread evenly. Attention is as the model has it:
@@ -89,8 +88,7 @@ CALC_MUST_USE calc_status calc_galvatron_layout_exec(const calc_galvatron_layout
  *  calc_galvatron_layout_read(). */
 CALC_MUST_USE calc_status calc_galvatron_exec_read(calc_exec *exec, const char *text, size_t length,
                                                    const char *name, int64_t world,
-                                                   calc_galvatron_notes *notes,
-                                                   calc_errors *errors);
+                                                   calc_notes *notes, calc_errors *errors);
 
 /** Heads of keys and values, which no such file knows, as a model's. */
 void calc_galvatron_exec_attention(const calc_app *app, calc_exec *exec);

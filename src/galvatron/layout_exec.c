@@ -159,7 +159,7 @@ calc_status calc_galvatron_layout_exec(const calc_galvatron_layout *s, calc_exec
 }
 
 calc_status calc_galvatron_exec_read(calc_exec *exec, const char *text, size_t length,
-                                     const char *name, int64_t world, calc_galvatron_notes *notes,
+                                     const char *name, int64_t world, calc_notes *notes,
                                      calc_errors *errors)
 {
     calc_galvatron_layout *layout = malloc(sizeof *layout);

@@ -15,7 +15,7 @@ typedef struct reader {
     const calc_settings *settings;
     const char *text, *name;
     size_t length;
-    calc_galvatron_notes *notes;
+    calc_notes *notes;
     calc_errors *errors;
     calc_galvatron_layout *out;
 } reader;
@@ -191,8 +191,8 @@ static calc_status read_world(const reader *r, int64_t given)
                                   "add it, or convert the file with calc import --procs N",
                                   "world_size is missing: how many GPUs there are");
         }
-        calc_galvatron_note(r->notes, "no world_size: %lld GPUs, as the name of the file says",
-                            (long long)given);
+        calc_notes_add(r->notes, "no world_size: %lld GPUs, as the name of the file says",
+                       (long long)given);
     }
     r->out->world = (int)(given > 0 ? given : world);
     return status;
@@ -259,8 +259,8 @@ static calc_status read_layers(const reader *r)
             status = refuse_degrees(r, "tp_sizes_enc", i + 1, tp->of[i], cp->of[i]);
         }
         if (!flags->of[i] && tp->of[i] > 1) {
-            calc_galvatron_note(r->notes,
-                                "tp_consecutive_flags 0: ranks of a group are taken as neighbours");
+            calc_notes_add(r->notes,
+                           "tp_consecutive_flags 0: ranks of a group are taken as neighbours");
         }
     }
     free(l);
@@ -280,11 +280,11 @@ static calc_status read_ends(const reader *r)
     }
     bool said = find(r, "vocab_sdp") != NULL;
     if (!said && searched) {
-        calc_galvatron_note(r->notes, "embed_sdp 1 is taken as meant: Galvatron's training reads "
-                                      "vocab_sdp, which is missing, and would not shard embedding "
-                                      "and head");
+        calc_notes_add(r->notes, "embed_sdp 1 is taken as meant: Galvatron's training reads "
+                                 "vocab_sdp, which is missing, and would not shard embedding "
+                                 "and head");
     } else if (said && zero3 != searched && find(r, "embed_sdp")) {
-        calc_galvatron_note(r->notes, "vocab_sdp and embed_sdp differ: vocab_sdp counts");
+        calc_notes_add(r->notes, "vocab_sdp and embed_sdp differ: vocab_sdp counts");
     }
     r->out->ends.type = zero3 ? CALC_GALVATRON_ZERO3 : r->out->default_dp_type;
     return set_degrees(r, (int)tp, (int)cp, sp && tp > 1, &r->out->ends)
@@ -350,7 +350,7 @@ static calc_status read_all(const reader *r, int64_t world)
 }
 
 calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *text, size_t length,
-                                       const char *name, int64_t world, calc_galvatron_notes *notes,
+                                       const char *name, int64_t world, calc_notes *notes,
                                        calc_errors *errors)
 {
     calc_settings settings = {0};

@@ -1,5 +1,6 @@
 #include "galvatron/measure.h"
 
+#include "base/error.h"
 #include "galvatron/reading.h"
 #include "model/operators/processor.h"
 #include "model/stages/layout.h"

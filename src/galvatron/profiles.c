@@ -1,5 +1,6 @@
 #include "galvatron/profiles.h"
 
+#include "base/error.h"
 #include "galvatron/files.h"
 #include "galvatron/reading.h"
 #include "io/text.h"
@@ -42,10 +43,10 @@ static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_
     calc_galvatron_file_name(request, file, name, sizeof name);
     if (is_left_out(request, file, path)) {
         calc_galvatron_collectives_from_bandwidth(request, out);
-        calc_galvatron_note(&out->notes,
-                            "no %s: times of collectives follow from the bandwidth of all-reduces, "
-                            "without latency",
-                            name);
+        calc_notes_add(&out->notes,
+                       "no %s: times of collectives follow from the bandwidth of all-reduces, "
+                       "without latency",
+                       name);
         return CALC_OK;
     }
     if (!path || !path[0]) {

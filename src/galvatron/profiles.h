@@ -2,8 +2,8 @@
 #ifndef CALC_GALVATRON_PROFILES_H
 #define CALC_GALVATRON_PROFILES_H
 
+#include "base/notes.h"
 #include "galvatron/cost.h"
-#include "galvatron/notes.h"
 
 enum {
     CALC_GALVATRON_DOUBLINGS = 17, /**< degrees 1, 2, 4 .. 65,536, as their exponents */
@@ -57,7 +57,7 @@ struct calc_galvatron_profiles {
     double overlap; /**< computing and messages at the same time take so many times longer */
     calc_galvatron_collective all_gather[CALC_GALVATRON_DOUBLINGS];
     calc_galvatron_collective all_to_all[CALC_GALVATRON_DOUBLINGS];
-    calc_galvatron_notes notes; /**< what was extrapolated or made up while they were read */
+    calc_notes notes; /**< what was extrapolated or made up while they were read */
 };
 
 /** Where they are: each a file, or a folder that has it under its name. */
@@ -76,6 +76,6 @@ CALC_MUST_USE calc_status calc_galvatron_profiles_load(calc_galvatron_profiles *
  *  @param type  of its layers; -1: it is that of embedding and head */
 void calc_galvatron_cost_notes(const calc_galvatron_case *c,
                                const calc_galvatron_strategy *strategy, int type,
-                               calc_galvatron_notes *notes);
+                               calc_notes *notes);
 
 #endif

@@ -1,6 +1,7 @@
 #include "galvatron/reading.h"
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "galvatron/cost_terms.h"
 #include "galvatron/key.h"
 #include "galvatron/marquardt.h"
@@ -127,10 +128,10 @@ static calc_status use_static(const compute_subject *s, calc_galvatron_compute *
             "no %s_bsz<B>_seq%" PRId64 ": forward time of a sample, in ms", s->name, s->sequence);
     }
     if (!row->right) {
-        calc_galvatron_note(&r->out->notes,
-                            "%s was profiled at sequence %" PRId64 ": time_profile_mode static uses"
-                            " that time for sequence %" PRId64 " as it is",
-                            s->name, row->sequence, s->sequence);
+        calc_notes_add(&r->out->notes,
+                       "%s was profiled at sequence %" PRId64 ": time_profile_mode static uses"
+                       " that time for sequence %" PRId64 " as it is",
+                       s->name, row->sequence, s->sequence);
     }
     *out = (calc_galvatron_compute){.line = {.offset = row->ms}};
     return CALC_OK;
@@ -225,13 +226,13 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
         return not_positive(s, out->line.offset, 1);
     }
     if (at > range.most || at < range.least) {
-        calc_galvatron_note(&s->reading->out->notes,
-                            "sequence %" PRId64 " is %.3g times the %s profiled (%.0f): times of "
-                            "%s follow the %s",
-                            s->sequence, at / (at > range.most ? range.most : range.least),
-                            at > range.most ? "longest" : "shortest",
-                            at > range.most ? range.most : range.least, s->name,
-                            degree == 1 ? "line" : "parabola");
+        calc_notes_add(&s->reading->out->notes,
+                       "sequence %" PRId64 " is %.3g times the %s profiled (%.0f): times of "
+                       "%s follow the %s",
+                       s->sequence, at / (at > range.most ? range.most : range.least),
+                       at > range.most ? "longest" : "shortest",
+                       at > range.most ? range.most : range.least, s->name,
+                       degree == 1 ? "line" : "parabola");
     }
     return CALC_OK;
 }

@@ -1,6 +1,7 @@
 #include "galvatron/reading.h"
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "galvatron/cost_terms.h"
 #include "galvatron/key.h"
 #include "io/json_numbers.h"
@@ -290,10 +291,10 @@ static void note_scaled(const memory_lookup *l)
     int64_t at = l->reading->request->layers[0].seq_len;
     int64_t longest = profiled(l, LAYERS, true), shortest = profiled(l, LAYERS, false);
     if (at > longest || at < shortest) {
-        calc_galvatron_note(&l->reading->out->notes,
-                            "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
-                            "): activations are scaled",
-                            at, (double)at / (double)longest, longest);
+        calc_notes_add(&l->reading->out->notes,
+                       "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
+                       "): activations are scaled",
+                       at, (double)at / (double)longest, longest);
     }
 }
 
@@ -317,10 +318,10 @@ static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *
         if (profiled(&l, LAYERS, true) && r->request->dialect == CALC_GALVATRON_PADDLE) {
             /* the port's files have no such sections */
         } else if (profiled(&l, LAYERS, true)) {
-            calc_galvatron_note(&r->out->notes,
-                                "%s has no sections _sp: memory is of those without"
-                                ", whatever they were profiled with",
-                                r->name);
+            calc_notes_add(&r->out->notes,
+                           "%s has no sections _sp: memory is of those without"
+                           ", whatever they were profiled with",
+                           r->name);
         } else {
             l.sp = true;
         }

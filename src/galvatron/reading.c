@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "galvatron/cost_terms.h"
 
 static int limited(bool disabled, int64_t most, int world)

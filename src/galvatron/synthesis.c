@@ -284,9 +284,8 @@ calc_status calc_galvatron_profiles_of_model(const calc_app *app, const calc_sys
         calc_text_free(&text);
     }
     if (status == CALC_OK && app->num_experts > 0) {
-        calc_galvatron_note(&out->notes,
-                            "layers with and without experts are one type, the mean of "
-                            "both; no time is counted for experts on other ranks");
+        calc_notes_add(&out->notes, "layers with and without experts are one type, the mean of "
+                                    "both; no time is counted for experts on other ranks");
     }
     return status;
 }

@@ -46,12 +46,11 @@ calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
                                         .modules = modules_of,
                                         .modules_context = out};
     if (out->folder.kernels.count == 0) {
-        calc_mindspeed_notes_add(&out->notes, "%s has no kernels: operators are calc's",
-                                 study->profiles);
+        calc_notes_add(&out->notes, "%s has no kernels: operators are calc's", study->profiles);
     }
     if (out->folder.comm.count == 0) {
-        calc_mindspeed_notes_add(&out->notes, "%s has no comm_prof.csv: collectives are calc's",
-                                 study->profiles);
+        calc_notes_add(&out->notes, "%s has no comm_prof.csv: collectives are calc's",
+                       study->profiles);
     }
     status = calc_mindspeed_operators_learn(&out->operators, out->folder.kernels.item,
                                             out->folder.kernels.count, errors);
@@ -81,7 +80,7 @@ static bool read_modules(calc_mindspeed_evidence *e, const calc_mindspeed_config
         e->has_modules = true;
         e->profiled++;
     }
-    calc_mindspeed_notes_take(&e->notes, &errors);
+    calc_notes_take(&e->notes, &errors);
     return status == CALC_OK || status == CALC_ERR_NOT_FOUND;
 }
 

@@ -15,8 +15,8 @@ typedef struct calc_mindspeed_evidence {
     calc_mindspeed_judge judge;
     calc_mindspeed_module_times modules; /**< of the configuration that is timed, if it has them */
     bool has_modules, started;
-    size_t profiled;            /**< times asked for so far that were of profiles of modules */
-    calc_mindspeed_notes notes; /**< damaged files, what is missing */
+    size_t profiled;  /**< times asked for so far that were of profiles of modules */
+    calc_notes notes; /**< damaged files, what is missing */
 } calc_mindspeed_evidence;
 
 /** Read the folder of a study and learn from it.

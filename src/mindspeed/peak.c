@@ -9,7 +9,7 @@
 #define GIB 1073741824.0
 
 /* Activations of a layer of a probe, GiB: measured, or calc's. */
-static double layer_gib(calc_mindspeed_peak *peak, int i, calc_mindspeed_notes *notes)
+static double layer_gib(calc_mindspeed_peak *peak, int i, calc_notes *notes)
 {
     const calc_mindspeed_study *s = peak->study;
     const calc_mindspeed_config *probe = &peak->probes.config[i];
@@ -19,7 +19,7 @@ static double layer_gib(calc_mindspeed_peak *peak, int i, calc_mindspeed_notes *
                                                    s->generation, probe, &errors) == CALC_OK) {
         peak->measured[i] = isfinite(profile.layer_gib);
     }
-    calc_mindspeed_notes_take(notes, &errors);
+    calc_notes_take(notes, &errors);
     if (peak->measured[i]) {
         return profile.layer_gib;
     }
@@ -27,7 +27,7 @@ static double layer_gib(calc_mindspeed_peak *peak, int i, calc_mindspeed_notes *
     return isfinite(m.layer_bytes) ? m.layer_bytes / GIB : NAN;
 }
 
-static void fit(calc_mindspeed_peak *peak, calc_mindspeed_notes *notes)
+static void fit(calc_mindspeed_peak *peak, calc_notes *notes)
 {
     calc_mindspeed_measured measured[CALC_MINDSPEED_PROBES];
     int seen = 0;
@@ -39,17 +39,16 @@ static void fit(calc_mindspeed_peak *peak, calc_mindspeed_notes *notes)
     peak->regression =
         calc_mindspeed_regression_fit(&peak->fit, measured, (size_t)peak->probes.count);
     if (!peak->regression) {
-        calc_mindspeed_notes_add(notes, "fewer than four probes have activations: memory is by the "
-                                        "second generation's formulas");
+        calc_notes_add(notes, "fewer than four probes have activations: memory is by the "
+                              "second generation's formulas");
     } else if (seen < peak->probes.count) {
-        calc_mindspeed_notes_add(notes, "activations of %d of %d probes are calc's, not measured",
-                                 peak->probes.count - seen, peak->probes.count);
+        calc_notes_add(notes, "activations of %d of %d probes are calc's, not measured",
+                       peak->probes.count - seen, peak->probes.count);
     }
 }
 
 calc_status calc_mindspeed_peak_start(calc_mindspeed_peak *peak, const calc_mindspeed_study *study,
-                                      const calc_mindspeed_space *space,
-                                      calc_mindspeed_notes *notes)
+                                      const calc_mindspeed_space *space, calc_notes *notes)
 {
     *peak = (calc_mindspeed_peak){.study = study};
     if (study->calc_memory || study->generation == CALC_MINDSPEED_GEN2) {
@@ -62,13 +61,13 @@ calc_status calc_mindspeed_peak_start(calc_mindspeed_peak *peak, const calc_mind
     if (peak->probes.count > 0) {
         fit(peak, notes);
     } else if (peak->probes.empty > 0) {
-        calc_mindspeed_notes_add(notes,
-                                 "the space has no probe of group %d: memory is by the second "
-                                 "generation's formulas",
-                                 peak->probes.empty);
+        calc_notes_add(notes,
+                       "the space has no probe of group %d: memory is by the second "
+                       "generation's formulas",
+                       peak->probes.empty);
     } else {
-        calc_mindspeed_notes_add(notes, "no probes determine activations: memory is by the second "
-                                        "generation's formulas");
+        calc_notes_add(notes, "no probes determine activations: memory is by the second "
+                              "generation's formulas");
     }
     return CALC_OK;
 }

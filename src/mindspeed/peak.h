@@ -2,8 +2,8 @@
 #ifndef CALC_MINDSPEED_PEAK_H
 #define CALC_MINDSPEED_PEAK_H
 
+#include "base/notes.h"
 #include "mindspeed/arguments.h"
-#include "mindspeed/notes.h"
 #include "mindspeed/probes.h"
 #include "mindspeed/regression.h"
 
@@ -33,7 +33,7 @@ typedef struct calc_mindspeed_peak {
 CALC_MUST_USE calc_status calc_mindspeed_peak_start(calc_mindspeed_peak *peak,
                                                     const calc_mindspeed_study *study,
                                                     const calc_mindspeed_space *space,
-                                                    calc_mindspeed_notes *notes);
+                                                    calc_notes *notes);
 
 /** Peak of a configuration, bytes. */
 double calc_mindspeed_peak_bytes(calc_mindspeed_peak *peak, const calc_mindspeed_config *config);

@@ -39,7 +39,7 @@ static double measured_s(const ranker *r, const calc_mindspeed_config *config)
     calc_status status = calc_mindspeed_modules_read(&profile, s->profiles, &s->arguments->job,
                                                      s->generation, config, &errors);
     if (status != CALC_OK && status != CALC_ERR_NOT_FOUND) {
-        calc_mindspeed_notes_take(&r->out->notes, &errors);
+        calc_notes_take(&r->out->notes, &errors);
         return INFINITY; /* as a run that failed */
     }
     return profile.step_s;
@@ -95,9 +95,8 @@ static void judge(ranker *r, size_t i)
     c->step_s = INFINITY;
     if (*m.why && r->refused++ == 0) {
         char name[CALC_MINDSPEED_NAME];
-        calc_mindspeed_notes_add(&out->notes, "calc cannot lay out %s: %s",
-                                 calc_mindspeed_config_name(&c->config, s->generation, name),
-                                 m.why);
+        calc_notes_add(&out->notes, "calc cannot lay out %s: %s",
+                       calc_mindspeed_config_name(&c->config, s->generation, name), m.why);
     }
     if (c->peak_bytes <= calc_mindspeed_peak_prune(s) * capacity) {
         take_time(r, i, m.step_s);
@@ -184,14 +183,13 @@ static void tell(const ranker *r)
 {
     calc_mindspeed_ranking *out = r->out;
     if (r->refused > 1) {
-        calc_mindspeed_notes_add(&out->notes, "and %zu more configurations likewise",
-                                 r->refused - 1);
+        calc_notes_add(&out->notes, "and %zu more configurations likewise", r->refused - 1);
     }
     if (out->peak.negative > 0) {
-        calc_mindspeed_notes_add(&out->notes,
-                                 "the fit of activations is bad: it is below 0 for %d of %zu "
-                                 "configurations, counted as none there",
-                                 out->peak.negative, out->count);
+        calc_notes_add(&out->notes,
+                       "the fit of activations is bad: it is below 0 for %d of %zu "
+                       "configurations, counted as none there",
+                       out->peak.negative, out->count);
     }
 }
 

@@ -34,7 +34,7 @@ typedef struct calc_mindspeed_ranking {
     size_t measured;
     bool spread; /**< some samples differ */
     calc_mindspeed_peak peak;
-    calc_mindspeed_notes notes;
+    calc_notes notes;
 } calc_mindspeed_ranking;
 
 /** Samples of the step time of a configuration, seconds: what a judge thinks of it. The i-th

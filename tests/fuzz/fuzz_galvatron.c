@@ -43,13 +43,13 @@ static void use(const calc_galvatron_request *request, const calc_galvatron_prof
     for (int i = 0; i < 3; i++) {
         calc_galvatron_layer_cost cost = calc_galvatron_layer_cost_of(&c, &some[i], 0);
         calc_galvatron_ends_cost ends = calc_galvatron_ends_cost_of(&c, &some[i], 0);
-        calc_galvatron_notes notes = {0};
+        calc_notes notes = {0};
         MUST(isfinite(cost.sync_s) && isfinite(cost.nosync_s) && isfinite(ends.sync_s));
         MUST(cost.nosync_s >= 0);
         MUST(isfinite(calc_galvatron_layer_mb(&c, &some[i], 0, 0)) && ends.mb >= 0);
         calc_galvatron_cost_notes(&c, &some[i], 0, &notes);
         calc_galvatron_cost_notes(&c, &some[i], -1, &notes);
-        MUST(notes.count <= CALC_GALVATRON_NOTES);
+        MUST(notes.count <= CALC_NOTES);
     }
 }
 

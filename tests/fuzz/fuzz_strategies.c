@@ -22,7 +22,7 @@ static calc_text written(const calc_galvatron_layout *layout)
 static void use(const calc_galvatron_layout *layout)
 {
     static calc_galvatron_layout again;
-    calc_galvatron_notes notes = {0};
+    calc_notes notes = {0};
     calc_errors errors = {0};
     calc_text first = written(layout);
     MUST(calc_galvatron_layout_is(first.data, first.length));
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     static calc_galvatron_layout layout;
     static calc_galvatron_arguments arguments;
     const char *text = (const char *)data;
-    calc_galvatron_notes notes = {0};
+    calc_notes notes = {0};
     calc_errors errors = {0};
     calc_status status =
         calc_galvatron_layout_read(&layout, text, size, "input", 8, &notes, &errors);

@@ -11,12 +11,12 @@
 #include "spec/layer_list.h"
 
 static calc_galvatron_layout s;
-static calc_galvatron_notes notes;
+static calc_notes notes;
 
 static calc_status read_text(const char *text, const char *name, int64_t world, calc_errors *errors)
 {
     *errors = (calc_errors){0};
-    notes = (calc_galvatron_notes){0};
+    notes = (calc_notes){0};
     return calc_galvatron_layout_read(&s, text, strlen(text), name, world, &notes, errors);
 }
 

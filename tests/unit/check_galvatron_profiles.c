@@ -1,5 +1,6 @@
 #include "galvatron/profiles.h"
 
+#include "base/error.h"
 #include "galvatron/key.h"
 #include "galvatron/least_squares.h"
 #include "galvatron/reading.h"
@@ -507,7 +508,7 @@ START_TEST(costs_say_what_they_extrapolate)
     const calc_galvatron_strategy inside = {1, 1, 1, 1, 8, CALC_GALVATRON_ZERO2, false};
     const calc_galvatron_strategy large = {1, 2, 1, 1, 4, CALC_GALVATRON_ZERO2, false};
     const calc_galvatron_strategy few = {1, 8, 1, 1, 1, CALC_GALVATRON_DDP, false};
-    calc_galvatron_notes notes = {0};
+    calc_notes notes = {0};
     calc_galvatron_cost_notes(&at, &inside, 0, &notes);
     calc_galvatron_cost_notes(&at, &large, 0, &notes);
     ck_assert_int_eq(notes.count, 0);
@@ -577,12 +578,12 @@ END_TEST
 
 START_TEST(notes_are_said_once_and_counted_beyond_the_room)
 {
-    calc_galvatron_notes notes = {0};
-    for (int i = 0; i < CALC_GALVATRON_NOTES + 2; i++) {
-        calc_galvatron_note(&notes, "note %d", i);
-        calc_galvatron_note(&notes, "note %d", 0);
+    calc_notes notes = {0};
+    for (int i = 0; i < CALC_NOTES + 2; i++) {
+        calc_notes_add(&notes, "note %d", i);
+        calc_notes_add(&notes, "note %d", 0);
     }
-    ck_assert_int_eq(notes.count, CALC_GALVATRON_NOTES);
+    ck_assert_int_eq(notes.count, CALC_NOTES);
     ck_assert_int_eq(notes.dropped, 2);
 }
 END_TEST

@@ -255,7 +255,7 @@ static void put_best(calc_put *put, const calc_galvatron_shown *s)
 void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *out)
 {
     const calc_galvatron_found *f = shown->found;
-    const calc_galvatron_notes *notes = &shown->profiles->notes;
+    const calc_notes *notes = &shown->profiles->notes;
     calc_put put = calc_put_to(out);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
     calc_put_text(&put, "model", shown->request->model);
@@ -284,7 +284,7 @@ void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *ou
 
 void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
 {
-    calc_galvatron_notes notes = shown->profiles->notes;
+    calc_notes notes = shown->profiles->notes;
     const calc_galvatron_layout *l = shown->layout;
     if (l) {
         const calc_galvatron_case of = {shown->request, shown->profiles, l->gbsz, l->chunks};
@@ -299,8 +299,8 @@ void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
         calc_galvatron_cost_notes(&of, &l->ends, -1, &notes);
         int64_t multiple = calc_galvatron_layout_multiple(l);
         if (l->gbsz % multiple != 0) {
-            calc_galvatron_note(&notes, CALC_GALVATRON_MULTIPLE, (long long)l->gbsz,
-                                (long long)multiple);
+            calc_notes_add(&notes, CALC_GALVATRON_MULTIPLE, (long long)l->gbsz,
+                           (long long)multiple);
         }
     }
     for (int i = 0; i < notes.count; i++) {

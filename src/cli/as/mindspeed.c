@@ -187,18 +187,18 @@ static calc_status learn(task *t, calc_errors *errors)
 /* What is worth knowing of the folder before its configurations are timed, and after. */
 static void take_notes(task *t)
 {
-    calc_mindspeed_notes *notes = &t->evidence.notes;
+    calc_notes *notes = &t->evidence.notes;
     for (int i = 0; i < notes->count; i++) {
-        calc_mindspeed_notes_add(&t->ranking.notes, "%s", notes->text[i]);
+        calc_notes_add(&t->ranking.notes, "%s", notes->text[i]);
     }
     t->ranking.notes.dropped += notes->dropped;
-    *notes = (calc_mindspeed_notes){0};
+    *notes = (calc_notes){0};
     const calc_mindspeed_comm *comm = &t->evidence.folder.comm;
     if (comm->count > 0 && comm->missing_count > 0) {
-        calc_mindspeed_notes_add(&t->ranking.notes,
-                                 "comm_prof.csv lacks %zu of %zu collectives that were asked for: "
-                                 "those are calc's",
-                                 comm->missing_count, comm->missing_count + comm->found);
+        calc_notes_add(&t->ranking.notes,
+                       "comm_prof.csv lacks %zu of %zu collectives that were asked for: "
+                       "those are calc's",
+                       comm->missing_count, comm->missing_count + comm->found);
     }
 }
 

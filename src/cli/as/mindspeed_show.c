@@ -216,7 +216,7 @@ static void put_next(calc_put *put, const calc_mindspeed_shown *s)
     calc_put_close(put);
 }
 
-static void put_notes(calc_put *put, const calc_mindspeed_notes *notes)
+static void put_notes(calc_put *put, const calc_notes *notes)
 {
     calc_put_array(put, "notes", CALC_PUT_LINES);
     for (int i = 0; i < notes->count; i++) {
@@ -321,7 +321,7 @@ static void tell_none(const calc_mindspeed_shown *s)
 
 void calc_mindspeed_show_notes(const calc_mindspeed_shown *shown)
 {
-    const calc_mindspeed_notes *notes = &shown->ranking->notes;
+    const calc_notes *notes = &shown->ranking->notes;
     for (int i = 0; i < notes->count; i++) {
         fprintf(stderr, "calc as mindspeed: %s\n", notes->text[i]);
     }

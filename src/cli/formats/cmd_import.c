@@ -116,7 +116,7 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
                                      calc_errors *errors)
 {
     const char *layout = calc_opt_value(r->args, OPT_EXE);
-    calc_galvatron_notes notes = {0};
+    calc_notes notes = {0};
     calc_exec exec;
     calc_status status =
         calc_galvatron_exec_read(&exec, text->data, text->length, name, r->procs, &notes, errors);

@@ -46,7 +46,7 @@ static calc_status load_hf(calc_input *input, calc_app *app, calc_errors *errors
 /* The execution of a strategy file of Galvatron's search. */
 static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_errors *errors)
 {
-    calc_galvatron_notes notes = {0};
+    calc_notes notes = {0};
     input->foreign = true;
     calc_status status = calc_galvatron_exec_read(exec, input->text.data, input->text.length,
                                                   input->path, 0, &notes, errors);

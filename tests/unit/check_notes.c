@@ -1,5 +1,4 @@
-/* What a search says beside its answer. */
-#include "mindspeed/notes.h"
+#include "base/notes.h"
 
 #include <check.h>
 #include <string.h>
@@ -8,22 +7,22 @@
 
 START_TEST(each_is_said_once)
 {
-    calc_mindspeed_notes notes = {0};
-    for (int i = 0; i < 40; i++) {
-        calc_mindspeed_notes_add(&notes, "note %d", i / 2);
+    calc_notes notes = {0};
+    for (int i = 0; i < 60; i++) {
+        calc_notes_add(&notes, "note %d", i / 2);
     }
-    ck_assert_int_eq(notes.count, CALC_MINDSPEED_NOTES);
+    ck_assert_int_eq(notes.count, CALC_NOTES);
     ck_assert_str_eq(notes.text[1], "note 1");
-    ck_assert_int_eq(notes.dropped, 40 - 2 * CALC_MINDSPEED_NOTES);
+    ck_assert_int_eq(notes.dropped, 60 - 2 * CALC_NOTES);
 }
 END_TEST
 
 START_TEST(errors_in_one_line)
 {
-    calc_mindspeed_notes notes = {0};
+    calc_notes notes = {0};
     calc_errors errors = {0};
     calc_errors_at(&errors, CALC_ERR_TYPE, "a.json", 3, 4, "look there", "what is %s", "wrong");
-    calc_mindspeed_notes_take(&notes, &errors);
+    calc_notes_take(&notes, &errors);
     ck_assert_int_eq(errors.count, 0);
     ck_assert_int_eq(notes.count, 1);
     ck_assert_str_eq(notes.text[0], "a.json:3:4: what is wrong");
@@ -32,8 +31,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("mindspeed_notes");
-    TCase *tests = tcase_create("mindspeed_notes");
+    Suite *suite = suite_create("notes");
+    TCase *tests = tcase_create("notes");
     tcase_add_test(tests, each_is_said_once);
     tcase_add_test(tests, errors_in_one_line);
     suite_add_tcase(suite, tests);
