@@ -4,8 +4,9 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "plan/sweep_found.h"
 
-enum { TEXT_SIZE = 192 };
+enum { TEXT_SIZE = 192, MOST_COUNTED = 5000000 };
 
 /* The largest network of the design that has one larger than those of all others. */
 static const char *largest_network(const calc_sweep_study *study, char text[TEXT_SIZE])
@@ -44,8 +45,24 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
     return NULL;
 }
 
-void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_counts *counts)
+/* What bounds skipped is counted by its reason, where that takes a second at most. */
+static calc_sweep_counts count_all(const calc_sweep_study *study, const calc_sweep_counts *counts)
 {
+    calc_sweep_counts all = *counts;
+    calc_errors errors = {0};
+    calc_found best;
+    bool found;
+    if (counts->skipped > 0 && counts->total <= MOST_COUNTED && study->options.constraints == 0 &&
+        calc_sweep_found_search(study, true, &all, &found, &best, &errors) != CALC_OK) {
+        return *counts;
+    }
+    return all;
+}
+
+void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_counts *pruned)
+{
+    const calc_sweep_counts all = count_all(study, pruned);
+    const calc_sweep_counts *counts = &all;
     char number[CALC_HUMAN_MAX];
     char text[TEXT_SIZE];
     const char *hint = help_with(study, counts, text);

@@ -4,7 +4,8 @@
 
 #include "plan/study.h"
 
-/** Say it on standard error. Bounds skip what does not fit, so that they count as well. */
+/** Say it on standard error. What bounds skipped is swept once more without them, to have its
+ * reason, unless there are millions. */
 void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_counts *counts);
 
 #endif
