@@ -61,9 +61,12 @@ static double busy(const calc_tune_candidate *c)
 static bool reserve(calc_tune_kernel_cells *out, size_t *capacity)
 {
     calc_layout_kernel *more = realloc(out->kernel, 2 * *capacity * sizeof *more);
-    out->kernel = more ? more : out->kernel;
+    if (!more) {
+        return false;
+    }
+    out->kernel = more;
     *capacity *= 2;
-    return more != NULL;
+    return true;
 }
 
 calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_app *app,

@@ -576,18 +576,6 @@ START_TEST(files_have_names_of_several_releases)
 }
 END_TEST
 
-START_TEST(notes_are_said_once_and_counted_beyond_the_room)
-{
-    calc_notes notes = {0};
-    for (int i = 0; i < CALC_NOTES + 2; i++) {
-        calc_notes_add(&notes, "note %d", i);
-        calc_notes_add(&notes, "note %d", 0);
-    }
-    ck_assert_int_eq(notes.count, CALC_NOTES);
-    ck_assert_int_eq(notes.dropped, 2);
-}
-END_TEST
-
 /* ---- Keys and fits --------------------------------------------------------------------------- */
 
 START_TEST(keys_are_matched_whole)
@@ -658,7 +646,6 @@ int main(void)
     tcase_add_test(tc, parameters_in_other_units_are_errors);
     tcase_add_test(tc, costs_say_what_they_extrapolate);
     tcase_add_test(tc, files_have_names_of_several_releases);
-    tcase_add_test(tc, notes_are_said_once_and_counted_beyond_the_room);
     tcase_add_test(tc, keys_are_matched_whole);
     tcase_add_test(tc, points_on_a_curve_give_it_back);
     suite_add_tcase(suite, tc);
