@@ -36,7 +36,7 @@ static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene
                                      calc_errors *errors)
 {
     ranked *list = malloc((s->count + 1) * sizeof *list);
-    c->contender = malloc((s->count + 1) * sizeof *c->contender);
+    c->contender = calloc(s->count + 1, sizeof *c->contender);
     if (!list || !c->contender) {
         free(list);
         return calc_errors_no_memory(errors);
@@ -102,8 +102,8 @@ static calc_status draw_all(calc_tune_contest *c, const calc_tune_scene *s, calc
     calc_effects_draws time = {0}, memory = {0};
     calc_rng rng;
     calc_rng_init(&rng, s->options->seed, STREAM_DRAWS);
-    double *own = malloc((c->count + 1) * sizeof *own);
-    c->drawn = malloc((c->draws * c->count + 1) * sizeof *c->drawn);
+    double *own = calloc(c->count + 1, sizeof *own);
+    c->drawn = calloc(c->draws * c->count + 1, sizeof *c->drawn);
     calc_status status = own && c->drawn ? CALC_OK : calc_errors_no_memory(errors);
     if (status == CALC_OK) {
         status = calc_effects_draws_make(&time, &s->time, errors);

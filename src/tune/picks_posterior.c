@@ -22,7 +22,7 @@ enum {
 /* Count the `top` best of a draw. */
 static void count_best(const calc_tune_contest *c, size_t draw, size_t top, double *wins)
 {
-    size_t best[CALC_TUNE_PICKS];
+    size_t best[CALC_TUNE_PICKS] = {0};
     size_t held = 0;
     for (size_t i = 0; i < c->count; i++) {
         double value = calc_tune_contest_drawn(c, draw, i);

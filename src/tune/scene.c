@@ -191,11 +191,12 @@ calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate
         calc_tune_model_make(&out->model, &prior, options->kernels, candidate, count, errors);
     size_t room = measurements + 1;
     out->view = calloc(count + 1, sizeof *out->view);
-    out->seen_time = malloc(room * sizeof *out->seen_time);
-    out->seen_memory = malloc(room * sizeof *out->seen_memory);
+    out->seen_time = calloc(room, sizeof *out->seen_time);
+    out->seen_memory = calloc(room, sizeof *out->seen_memory);
     double *white = malloc(2 * room * sizeof *white);
-    if (status == CALC_OK && (!out->view || !out->seen_time || !out->seen_memory || !white)) {
-        status = calc_errors_no_memory(errors);
+    if (!out->view || !out->seen_time || !out->seen_memory || !white) {
+        free(white);
+        return status == CALC_OK ? calc_errors_no_memory(errors) : status;
     }
     if (status == CALC_OK) {
         for (size_t i = 0; i < measurements; i++) {
