@@ -104,10 +104,11 @@ static calc_status draw_all(calc_tune_contest *c, const calc_tune_scene *s, calc
     calc_rng_init(&rng, s->options->seed, STREAM_DRAWS);
     double *own = calloc(c->count + 1, sizeof *own);
     c->drawn = calloc(c->draws * c->count + 1, sizeof *c->drawn);
-    calc_status status = own && c->drawn ? CALC_OK : calc_errors_no_memory(errors);
-    if (status == CALC_OK) {
-        status = calc_effects_draws_make(&time, &s->time, errors);
+    if (!own || !c->drawn) {
+        free(own);
+        return calc_errors_no_memory(errors);
     }
+    calc_status status = calc_effects_draws_make(&time, &s->time, errors);
     if (status == CALC_OK) {
         status = calc_effects_draws_make(&memory, &s->memory, errors);
     }
