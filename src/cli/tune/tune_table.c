@@ -132,7 +132,10 @@ static void write_head(calc_output *out, const table *b)
 
 static char *share_text(double share, char *text)
 {
-    snprintf(text, CALC_HUMAN_MAX, isnan(share) ? "" : "%.1f %%", 100 * share);
+    text[0] = '\0'; /* not known */
+    if (!isnan(share)) {
+        snprintf(text, CALC_HUMAN_MAX, "%.1f %%", 100 * share);
+    }
     return text;
 }
 
