@@ -241,7 +241,7 @@ static void put_lane(calc_cell *k, size_t lane, size_t chunking)
     const calc_stages *s = &k->stages[chunking];
     k->lanes.chunks[lane] = s->chunks;
     k->lanes.overlapped[lane] = k->chunking[chunking].overlapped;
-    for (int i = 0; i < k->lanes.classes; i++) {
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         put_class(&k->lanes.item[i], lane, &s->item[i]);
     }
 }

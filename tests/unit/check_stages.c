@@ -254,7 +254,7 @@ START_TEST(classes_that_differ_in_nothing_but_their_place_are_one)
     app.num_blocks = 10; /* 3, 3, 2, 2 */
     s = split(&app, &four);
     ck_assert_uint_eq(s.count, 2);
-    ck_assert_int_eq(calc_stages_classes(&s), CALC_MAX_STAGE_CLASSES);
+    ck_assert_int_eq(calc_stages_classes(&s), 2);
     ck_assert(s.item[0].stages == 2 && s.item[1].stages == 2 && s.item[1].position == 2);
     ck_assert(s.item[0].dense == 3 && s.item[1].dense == 2 && s.item[2].stages == 0);
     app = modern_app(); /* with ends */

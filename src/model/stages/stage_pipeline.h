@@ -81,17 +81,15 @@ CALC_STAGE_INLINE calc_stage_sums calc_stage_sum(calc_stage_sums x, const calc_s
     return x;
 }
 
-/** @param classes  as calc_stage_step_of() */
+/** @param classes  that there are, the first ones of c and pass; more change no bit */
 CALC_STAGE_INLINE calc_stage_sums calc_stage_sums_of(int classes, const calc_stage_class *c,
                                                      const calc_stage_pass *pass)
 {
     calc_stage_sums x = {0, 0};
     x = calc_stage_sum(x, &c[0], &pass[0]);
-    if (classes > 1) {
-        x = calc_stage_sum(x, &c[1], &pass[1]);
-        x = calc_stage_sum(x, &c[2], &pass[2]);
-        x = calc_stage_sum(x, &c[3], &pass[3]);
-    }
+    x = classes > 1 ? calc_stage_sum(x, &c[1], &pass[1]) : x;
+    x = classes > 2 ? calc_stage_sum(x, &c[2], &pass[2]) : x;
+    x = classes > 3 ? calc_stage_sum(x, &c[3], &pass[3]) : x;
     return x;
 }
 
@@ -148,8 +146,9 @@ CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const c
 
 /** The longest path through stages of class i that come out of filling before they drain, and
  *  through its last one; `at` is what comes before the class. 0 if there are none. */
-CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc_stage_class *c,
-                                           const calc_stage_pass *pass, int i, calc_stage_walk at)
+CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, int classes,
+                                           const calc_stage_class *c, const calc_stage_pass *pass,
+                                           int i, calc_stage_walk at)
 {
     double p = t->stages;
     double m = t->microbatches;
@@ -161,9 +160,9 @@ CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, const calc
     x.start = x.at;
     double from = x.at.stage;
     x = calc_stage_go(x, &pass[i], left, p);
-    x = i < 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
-    x = i < 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
-    x = i < 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
+    x = i < 1 && classes > 1 ? calc_stage_go(x, &pass[1], c[1].stages, p) : x;
+    x = i < 2 && classes > 2 ? calc_stage_go(x, &pass[2], c[2].stages, p) : x;
+    x = i < 3 && classes > 3 ? calc_stage_go(x, &pass[3], c[3].stages, p) : x;
     double through_s = x.fill_s + x.drain_s + (m - 1 - p + from) * s;
     calc_stage_walk end = calc_stage_walk_on(at, &pass[i], c[i].stages);
     double last_s = end.fw_s + end.bw_s + (m - 1) * s;
@@ -185,14 +184,16 @@ CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classe
     }
     calc_stage_walk at2 = calc_stage_walk_on(at1, &pass[1], c[1].stages);
     at2 = calc_stage_walk_meets(at2, &pass[1]);
-    calc_stage_walk at3 = calc_stage_walk_on(at2, &pass[2], c[2].stages);
-    at3 = calc_stage_walk_meets(at3, &pass[2]);
-    calc_stage_walk end = calc_stage_walk_on(at3, &pass[3], c[3].stages);
-    end = calc_stage_walk_meets(end, &pass[3]);
-    double longest_s =
-        calc_max(calc_stage_path_s(t, c, pass, 0, at0), calc_stage_path_s(t, c, pass, 1, at1));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 2, at2));
-    longest_s = calc_max(longest_s, calc_stage_path_s(t, c, pass, 3, at3));
+    calc_stage_walk at3 = classes > 2 ? calc_stage_walk_on(at2, &pass[2], c[2].stages) : at2;
+    at3 = classes > 2 ? calc_stage_walk_meets(at3, &pass[2]) : at2;
+    calc_stage_walk end = classes > 3 ? calc_stage_walk_on(at3, &pass[3], c[3].stages) : at3;
+    end = classes > 3 ? calc_stage_walk_meets(end, &pass[3]) : at3;
+    double longest_s = calc_max(calc_stage_path_s(t, classes, c, pass, 0, at0),
+                                calc_stage_path_s(t, classes, c, pass, 1, at1));
+    longest_s =
+        calc_max(longest_s, classes > 2 ? calc_stage_path_s(t, classes, c, pass, 2, at2) : 0);
+    longest_s =
+        calc_max(longest_s, classes > 3 ? calc_stage_path_s(t, classes, c, pass, 3, at3) : 0);
     double paced_s = (t->microbatches - 1) * calc_max(end.fw_max_s, end.bw_max_s);
     double unequal_s = calc_max(longest_s, end.fw_s + end.bw_s + paced_s);
     return c[0].stages < t->stages ? unequal_s : alike_s;
@@ -208,7 +209,7 @@ CALC_STAGE_INLINE double calc_stage_forward_s(const calc_stage_terms *t, const c
 /** Time until the last micro-batch has passed back through the first stage [s]; sources:
  *  docs/schedules.md. No loops if the schedule is 1F1B without chunks: the sweep makes vectors of
  * it.
- *  @param classes  as calc_stage_step_of()
+ *  @param classes  as calc_stage_sums_of()
  *  @param c, pass  CALC_MAX_STAGE_CLASSES classes in order of the pipeline
  *  @param exposed  share of the messages that is not hidden */
 CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const calc_stage_links *l,
@@ -269,11 +270,9 @@ CALC_STAGE_INLINE double calc_stage_interleaved_least_s(const calc_stage_terms *
 {
     calc_stage_floor x = {0, 0};
     x = calc_stage_floor_of(x, t, &c[0], &pass[0], chunks);
-    if (classes > 1) {
-        x = calc_stage_floor_of(x, t, &c[1], &pass[1], chunks);
-        x = calc_stage_floor_of(x, t, &c[2], &pass[2], chunks);
-        x = calc_stage_floor_of(x, t, &c[3], &pass[3], chunks);
-    }
+    x = classes > 1 ? calc_stage_floor_of(x, t, &c[1], &pass[1], chunks) : x;
+    x = classes > 2 ? calc_stage_floor_of(x, t, &c[2], &pass[2], chunks) : x;
+    x = classes > 3 ? calc_stage_floor_of(x, t, &c[3], &pass[3], chunks) : x;
     return x.least_s * (1 - CALC_STAGE_ROUNDING);
 }
 

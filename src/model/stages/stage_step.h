@@ -156,20 +156,21 @@ typedef struct calc_stage_memory {
     double total;
 } calc_stage_memory;
 
-CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms *t,
-                                                          const calc_stage_class *c,
-                                                          const calc_stage_weights *w,
-                                                          calc_pipeline_schedule schedule,
-                                                          double chunks)
+/** @param held  micro-batches: calc_stage_in_flight() */
+CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_at(const calc_stage_terms *t,
+                                                         const calc_stage_class *c,
+                                                         const calc_stage_weights *w,
+                                                         calc_pipeline_schedule schedule,
+                                                         double held)
 {
     const calc_stage_part *dense = &t->block[0];
     const calc_stage_part *moe = &t->block[1];
     calc_stage_memory m;
-    double held = w->dense + w->expert;
+    double weights = w->dense + w->expert;
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
     double blocks = calc_max(1, c->dense + c->moe);
-    m.state = t->held_bytes * held + t->owned_bytes * owned +
-              (t->gathered_ahead + t->whole_block_bytes) * (held / blocks);
+    m.state = t->held_bytes * weights + t->owned_bytes * owned +
+              (t->gathered_ahead + t->whole_block_bytes) * (weights / blocks);
     double rich = calc_stage_rich(t, c);
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
@@ -178,7 +179,7 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     double dense_gap =
         c->dense > 0 ? dense->whole_bytes - dense->kept_bytes + dense->passing_bytes : 0;
     double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes + moe->passing_bytes : 0;
-    m.in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
+    m.in_flight = t->training ? held : 0;
     m.activation = stored * m.in_flight;
     m.working = calc_max(dense_gap, moe_gap);
     /* The head is done with its logits when a block is at hand: what they need beyond that; unless
@@ -189,10 +190,9 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     m.ends = calc_max(0, logits - (both_ways ? 0 : m.working));
     if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
         calc_rule_line line = calc_stage_tier1_by_rule(t, c);
-        double in_flight = calc_stage_in_flight(t, schedule, c->position, chunks);
-        m.in_flight = in_flight;
+        m.in_flight = held;
         m.state = line.block_bytes;
-        m.activation = line.flight_bytes * in_flight;
+        m.activation = line.flight_bytes * held;
         m.working = 0;
     }
     double both = t->framework_bytes[1][1];
@@ -205,10 +205,42 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     return m;
 }
 
+CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms *t,
+                                                          const calc_stage_class *c,
+                                                          const calc_stage_weights *w,
+                                                          calc_pipeline_schedule schedule,
+                                                          double chunks)
+{
+    double held = calc_stage_in_flight(t, schedule, c->position, chunks);
+    return calc_stage_memory_at(t, c, w, schedule, held);
+}
+
 /** What a stage keeps in the second memory tier [bytes]. */
 typedef struct calc_stage_tier2 {
     double weight, activation, optimizer;
 } calc_stage_tier2;
+
+/** @param held  as calc_stage_memory_at() */
+CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_at(const calc_stage_terms *t,
+                                                       const calc_stage_class *c,
+                                                       const calc_stage_weights *w, double held)
+{
+    calc_stage_tier2 out;
+    if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
+        calc_rule_line line = calc_stage_tier2_by_rule(t, c);
+        out.weight = line.block_bytes;
+        out.activation = line.flight_bytes * held;
+        out.optimizer = 0;
+        return out;
+    }
+    double weights = w->dense + w->expert;
+    double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
+    double stored = c->dense * t->block[0].away_bytes + c->moe * t->block[1].away_bytes;
+    out.weight = t->weight_held_away * weights + t->weight_owned_away * owned;
+    out.activation = stored * (t->training ? held : 0);
+    out.optimizer = t->optimizer_held_away * weights + t->optimizer_owned_away * owned;
+    return out;
+}
 
 CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *t,
                                                         const calc_stage_class *c,
@@ -216,22 +248,7 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *
                                                         calc_pipeline_schedule schedule,
                                                         double chunks)
 {
-    calc_stage_tier2 out;
-    if (calc_stage_rule(t, CALC_COMPAT_BLOCK_MEMORY)) {
-        calc_rule_line line = calc_stage_tier2_by_rule(t, c);
-        out.weight = line.block_bytes;
-        out.activation = line.flight_bytes * calc_stage_in_flight(t, schedule, c->position, chunks);
-        out.optimizer = 0;
-        return out;
-    }
-    double held = w->dense + w->expert;
-    double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
-    double stored = c->dense * t->block[0].away_bytes + c->moe * t->block[1].away_bytes;
-    double in_flight = t->training ? calc_stage_in_flight(t, schedule, c->position, chunks) : 0;
-    out.weight = t->weight_held_away * held + t->weight_owned_away * owned;
-    out.activation = stored * in_flight;
-    out.optimizer = t->optimizer_held_away * held + t->optimizer_owned_away * owned;
-    return out;
+    return calc_stage_tier2_at(t, c, w, calc_stage_in_flight(t, schedule, c->position, chunks));
 }
 
 /** A step, as far as a search needs it: without overlap of gradients and weights, with that of
@@ -244,42 +261,121 @@ typedef struct calc_stage_step {
     double tier2_bytes; /**< of the stage that keeps most in the second tier */
 } calc_stage_step;
 
-/** The most of the classes seen so far. */
-typedef struct calc_stage_most {
-    double plain_s, weights_s, gradients_s, both_s; /**< exposed, by what overlaps */
-    double optimizer_s, allocated_bytes, tier2_bytes;
-} calc_stage_most;
+/** What the stages of a layout need at most, whatever its networks. */
+typedef struct calc_stage_needs {
+    double optimizer_s;
+    double allocated_bytes, tier2_bytes;
+} calc_stage_needs;
 
-CALC_STAGE_INLINE calc_stage_most calc_stage_more(calc_stage_most x, const calc_stage_terms *t,
-                                                  const calc_stage_links *l,
-                                                  calc_pipeline_schedule schedule,
-                                                  const calc_stage_class *c,
-                                                  const calc_stage_pass *pass, double chunks)
+/** Micro-batches that the fullest stage of a class holds. */
+CALC_STAGE_INLINE double calc_stage_held(const calc_stage_terms *t, calc_pipeline_schedule schedule,
+                                         const calc_stage_class *c, double chunks)
+{
+    calc_stage_class peak = calc_stage_at_peak(t, schedule, c);
+    return calc_stage_in_flight(t, schedule, peak.position, chunks);
+}
+
+/** @param held  calc_stage_held() */
+CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_more(calc_stage_needs x,
+                                                         const calc_stage_terms *t,
+                                                         calc_pipeline_schedule schedule,
+                                                         const calc_stage_class *c, double held)
 {
     calc_stage_weights w = calc_stage_weights_sum(t, c);
-    calc_stage_reduction r = calc_stage_reduction_sum(t, l, c, &w, pass, chunks);
-    calc_stage_class peak = calc_stage_at_peak(t, schedule, c);
-    calc_stage_memory m = calc_stage_memory_sum(t, &peak, &w, schedule, chunks);
-    calc_stage_tier2 away = calc_stage_tier2_sum(t, &peak, &w, schedule, chunks);
-    double optimizer_s = calc_stage_optimizer_sum(t, c, &w);
-    double plain_s = r.reduce_s + r.gather_s;
-    double weights_s = r.reduce_s + r.gather_beside_s;
-    double gradients_s = r.reduce_beside_s + r.gather_s;
-    double both_s = r.reduce_beside_s + r.gather_beside_s;
+    calc_stage_memory m = calc_stage_memory_at(t, c, &w, schedule, held);
+    calc_stage_tier2 away = calc_stage_tier2_at(t, c, &w, held);
     double tier2_bytes = away.weight + away.activation + away.optimizer;
-    x.plain_s = calc_max(x.plain_s, plain_s);
-    x.weights_s = calc_max(x.weights_s, weights_s);
-    x.gradients_s = calc_max(x.gradients_s, gradients_s);
-    x.both_s = calc_max(x.both_s, both_s);
-    x.optimizer_s = calc_max(x.optimizer_s, optimizer_s);
+    x.optimizer_s = calc_max(x.optimizer_s, calc_stage_optimizer_sum(t, c, &w));
     x.allocated_bytes = calc_max(x.allocated_bytes, m.total * calc_stage_min(c->stages, 1));
     x.tier2_bytes = calc_max(x.tier2_bytes, tier2_bytes * calc_stage_min(c->stages, 1));
     return x;
 }
 
+/** @param classes  how many there are, the first ones of c. A constant where speed matters
+ *  @param held     calc_stage_held() of each */
+CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_of(const calc_stage_terms *t,
+                                                       calc_pipeline_schedule schedule, int classes,
+                                                       const calc_stage_class *c,
+                                                       const double *held)
+{
+    calc_stage_needs x = {0, 0, 0};
+    x = calc_stage_needs_more(x, t, schedule, &c[0], held[0]);
+    x = classes > 1 ? calc_stage_needs_more(x, t, schedule, &c[1], held[1]) : x;
+    x = classes > 2 ? calc_stage_needs_more(x, t, schedule, &c[2], held[2]) : x;
+    x = classes > 3 ? calc_stage_needs_more(x, t, schedule, &c[3], held[3]) : x;
+    return x;
+}
+
+/** What data parallelism exposes on the slowest stage, by what overlaps [s]. */
+typedef struct calc_stage_exposed {
+    double plain_s, weights_s, gradients_s, both_s;
+} calc_stage_exposed;
+
+CALC_STAGE_INLINE calc_stage_exposed
+calc_stage_exposed_more(calc_stage_exposed x, const calc_stage_terms *t, const calc_stage_links *l,
+                        const calc_stage_class *c, const calc_stage_pass *pass, double chunks)
+{
+    calc_stage_weights w = calc_stage_weights_sum(t, c);
+    calc_stage_reduction r = calc_stage_reduction_sum(t, l, c, &w, pass, chunks);
+    x.plain_s = calc_max(x.plain_s, r.reduce_s + r.gather_s);
+    x.weights_s = calc_max(x.weights_s, r.reduce_s + r.gather_beside_s);
+    x.gradients_s = calc_max(x.gradients_s, r.reduce_beside_s + r.gather_s);
+    x.both_s = calc_max(x.both_s, r.reduce_beside_s + r.gather_beside_s);
+    return x;
+}
+
+CALC_STAGE_INLINE calc_stage_exposed calc_stage_exposed_of(const calc_stage_terms *t,
+                                                           const calc_stage_links *l, int classes,
+                                                           const calc_stage_class *c,
+                                                           const calc_stage_pass *pass,
+                                                           double chunks)
+{
+    calc_stage_exposed x = {0, 0, 0, 0};
+    x = calc_stage_exposed_more(x, t, l, &c[0], &pass[0], chunks);
+    x = classes > 1 ? calc_stage_exposed_more(x, t, l, &c[1], &pass[1], chunks) : x;
+    x = classes > 2 ? calc_stage_exposed_more(x, t, l, &c[2], &pass[2], chunks) : x;
+    x = classes > 3 ? calc_stage_exposed_more(x, t, l, &c[3], &pass[3], chunks) : x;
+    return x;
+}
+
+/** A step of its parts.
+ *  @param pipeline_s  calc_stage_pipeline_s(), or less */
+CALC_STAGE_INLINE calc_stage_step calc_stage_step_sum(const calc_stage_terms *t,
+                                                      const calc_stage_links *l,
+                                                      const calc_stage_needs *needs,
+                                                      const calc_stage_exposed *exposed,
+                                                      double pipeline_s)
+{
+    calc_stage_step s;
+    s.pipeline_s = pipeline_s;
+    s.partial_s =
+        pipeline_s + pipeline_s * t->growth + l->tied_s + needs->optimizer_s + t->overhead_s;
+    s.total_s[0][0] = exposed->plain_s + s.partial_s;
+    s.total_s[0][1] = exposed->weights_s + s.partial_s;
+    s.total_s[1][0] = exposed->gradients_s + s.partial_s;
+    s.total_s[1][1] = exposed->both_s + s.partial_s;
+    s.allocated_bytes = needs->allocated_bytes;
+    s.tier1_bytes = needs->allocated_bytes * t->used_share + t->reserved_bytes;
+    s.tier2_bytes = needs->tier2_bytes;
+    return s;
+}
+
+/** Passes over a stage of each class.
+ *  @param exposed  share of the messages that is not hidden */
+CALC_STAGE_INLINE void calc_stage_passes_of(const calc_stage_terms *t, const calc_stage_links *l,
+                                            int classes, const calc_stage_class *c, double chunks,
+                                            double exposed, calc_stage_pass *pass)
+{
+    const calc_stage_pass none = {0, 0, 0, 0, 0, 0, 0};
+    pass[0] = calc_stage_pass_of(t, l, &c[0], chunks, exposed);
+    pass[1] = classes > 1 ? calc_stage_pass_of(t, l, &c[1], chunks, exposed) : none;
+    pass[2] = classes > 2 ? calc_stage_pass_of(t, l, &c[2], chunks, exposed) : none;
+    pass[3] = classes > 3 ? calc_stage_pass_of(t, l, &c[3], chunks, exposed) : none;
+}
+
 /** The step of a layout, or less.
- *  @param classes  1: only c[0] has stages; else CALC_MAX_STAGE_CLASSES. A constant where speed
- *                  matters; the result is the same to the bit.
+ *  @param classes  that there are, the first ones of c; more change no bit. A constant where speed
+ *                  matters
  *  @param c        CALC_MAX_STAGE_CLASSES classes in order of the pipeline
  *  @param exposed  share of the messages that is not hidden: calc_stage_exposed_messages()
  *  @param least    take calc_stage_pipeline_least_s(): no calls */
@@ -289,34 +385,18 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_or_less(const calc_stage_terms
                                                           int classes, const calc_stage_class *c,
                                                           double chunks, double exposed, bool least)
 {
-    const calc_stage_pass none = {0, 0, 0, 0, 0, 0, 0};
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES] = {none, none, none, none};
-    calc_stage_most most = {0, 0, 0, 0, 0, 0, 0};
-    pass[0] = calc_stage_pass_of(t, l, &c[0], chunks, exposed);
-    most = calc_stage_more(most, t, l, schedule, &c[0], &pass[0], chunks);
-    if (classes > 1) {
-        pass[1] = calc_stage_pass_of(t, l, &c[1], chunks, exposed);
-        pass[2] = calc_stage_pass_of(t, l, &c[2], chunks, exposed);
-        pass[3] = calc_stage_pass_of(t, l, &c[3], chunks, exposed);
-        most = calc_stage_more(most, t, l, schedule, &c[1], &pass[1], chunks);
-        most = calc_stage_more(most, t, l, schedule, &c[2], &pass[2], chunks);
-        most = calc_stage_more(most, t, l, schedule, &c[3], &pass[3], chunks);
+    double held[CALC_MAX_STAGE_CLASSES];
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        held[i] = i < classes ? calc_stage_held(t, schedule, &c[i], chunks) : 0;
     }
-    calc_stage_step s;
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    calc_stage_passes_of(t, l, classes, c, chunks, exposed, pass);
+    calc_stage_needs needs = calc_stage_needs_of(t, schedule, classes, c, held);
+    calc_stage_exposed x = calc_stage_exposed_of(t, l, classes, c, pass, chunks);
     double pipeline_s =
         least ? calc_stage_pipeline_least_s(t, l, schedule, classes, c, pass, chunks)
               : calc_stage_pipeline_s(t, l, schedule, classes, c, pass, chunks, exposed);
-    s.pipeline_s = pipeline_s;
-    s.partial_s =
-        pipeline_s + pipeline_s * t->growth + l->tied_s + most.optimizer_s + t->overhead_s;
-    s.total_s[0][0] = most.plain_s + s.partial_s;
-    s.total_s[0][1] = most.weights_s + s.partial_s;
-    s.total_s[1][0] = most.gradients_s + s.partial_s;
-    s.total_s[1][1] = most.both_s + s.partial_s;
-    s.allocated_bytes = most.allocated_bytes;
-    s.tier1_bytes = most.allocated_bytes * t->used_share + t->reserved_bytes;
-    s.tier2_bytes = most.tier2_bytes;
-    return s;
+    return calc_stage_step_sum(t, l, &needs, &x, pipeline_s);
 }
 
 /** The step of a layout. */

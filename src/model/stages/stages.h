@@ -31,7 +31,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
 /** Classes to evaluate: calc_stage_step_of(). */
 static inline int calc_stages_classes(const calc_stages *stages)
 {
-    return stages->count > 1 ? CALC_MAX_STAGE_CLASSES : 1;
+    return (int)stages->count;
 }
 
 /** What depends on neither data nor pipeline parallelism: one micro-batch on one processor. */
