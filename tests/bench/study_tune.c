@@ -24,8 +24,7 @@ static bool learn(void)
     return status == CALC_OK;
 }
 
-/* ---- Sets of competing layouts ----------------------------------------------------------------
- */
+/* ---- Sets of competing layouts --------------------------------------------------------------- */
 
 typedef struct set {
     size_t count, publisher;
@@ -59,8 +58,7 @@ static int by_size(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* ---- Regret -----------------------------------------------------------------------------------
- */
+/* ---- Regret ---------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     size_t count;
@@ -138,8 +136,7 @@ static bool regret(void)
     return true;
 }
 
-/* ---- Calibration ------------------------------------------------------------------------------
- */
+/* ---- Calibration ----------------------------------------------------------------------------- */
 
 typedef struct calibrated {
     const set *set;
@@ -200,8 +197,7 @@ static bool calibration(void)
     return true;
 }
 
-/* ---- The prior --------------------------------------------------------------------------------
- */
+/* ---- The prior ------------------------------------------------------------------------------- */
 
 static void print_prior(const calc_tune_prior *p)
 {

@@ -43,8 +43,7 @@ START_TEST(every_point_of_a_random_space_is_what_calc_run_says)
 }
 END_TEST
 
-/* ---- The kernel's shortest step of a lane, and what the lane's points take --------------------
- */
+/* ---- The kernel's shortest step of a lane, and what the lane's points take ------------------- */
 
 static size_t lanes_compared;
 static calc_kernel *tested;
