@@ -4,7 +4,14 @@
 #ifndef CALC_GAUSS_PROCESS_PATH_H
 #define CALC_GAUSS_PROCESS_PATH_H
 
+#include "base/rng.h"
 #include "gauss/process.h"
+
+/** How draws of several points belong together. */
+typedef enum calc_process_draws {
+    CALC_PROCESS_JOINT,      /**< with their covariance */
+    CALC_PROCESS_INDEPENDENT /**< each for itself, as if there were none */
+} calc_process_draws;
 
 /** A point. Its arrays are one piece of memory, which begins with the values. */
 typedef struct calc_process_path_point {

@@ -1,7 +1,6 @@
 #include "gauss/process_path.h"
 
-#include <check.h>
-#include <math.h>
+#include "process_case.h"
 
 enum { DRAWS = 40000, POINTS = 4 };
 
@@ -34,7 +33,7 @@ static void compare(calc_process_draws how)
         ck_assert_ptr_nonnull(value[i]);
     }
     ck_assert_ptr_eq(calc_process_path_at(&path, points), value[0]); /* the same numbers */
-    ck_assert_int_eq(calc_process_posterior(&p, points, POINTS, mean, c), CALC_OK);
+    process_posterior(&p, points, POINTS, mean, c);
     for (int i = 0; i < POINTS; i++) {
         for (int k = 0; k <= i; k++) {
             double sum = 0;
