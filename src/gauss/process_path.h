@@ -7,12 +7,6 @@
 #include "base/rng.h"
 #include "gauss/process.h"
 
-/** How draws of several points belong together. */
-typedef enum calc_process_draws {
-    CALC_PROCESS_JOINT,      /**< with their covariance */
-    CALC_PROCESS_INDEPENDENT /**< each for itself, as if there were none */
-} calc_process_draws;
-
 /** A point. Its arrays are one piece of memory, which begins with the values. */
 typedef struct calc_process_path_point {
     double at[CALC_PROCESS_DIMENSIONS];
@@ -25,7 +19,6 @@ typedef struct calc_process_path_point {
 /** Start with calc_process_path_start(). Owns its points. */
 typedef struct calc_process_path {
     const calc_process *process; /**< borrowed; as it is while there are points */
-    calc_process_draws how;
     calc_rng rng;
     size_t draws;
     calc_process_path_point *point;
@@ -33,8 +26,8 @@ typedef struct calc_process_path {
 } calc_process_path;
 
 /** Begin without points. */
-void calc_process_path_start(calc_process_path *path, const calc_process *process,
-                             calc_process_draws how, size_t draws, const calc_rng *rng);
+void calc_process_path_start(calc_process_path *path, const calc_process *process, size_t draws,
+                             const calc_rng *rng);
 
 /** Forget the points; `rng` goes on. For when the process has learnt something. */
 void calc_process_path_clear(calc_process_path *path);

@@ -9,12 +9,12 @@
 #include "mindspeed/config.h"
 #include "mindspeed/kernels.h"
 
-/** How the errors are drawn. */
+/** How the errors are drawn: those of all shapes together. MindSpeed draws each shape for itself.
+ */
 typedef struct calc_mindspeed_sampling {
     size_t samples; /**< 100 in MindSpeed */
     uint64_t seed;
-    calc_process_draws how; /**< MindSpeed draws each shape for itself */
-    double prior_sd;        /**< of a type without kernels; 0 in MindSpeed */
+    double prior_sd; /**< of a type without kernels; 0 in MindSpeed */
 } calc_mindspeed_sampling;
 
 /** Start with calc_mindspeed_operators_start(). Owns its processes; borrows the rest. Not to be

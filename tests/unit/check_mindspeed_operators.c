@@ -9,7 +9,7 @@ static llama_case l;
 static void open_operators(calc_mindspeed_operators *o, const calc_mindspeed_cache *cache,
                            uint64_t seed)
 {
-    const calc_mindspeed_sampling sampling = {SAMPLES, seed, CALC_PROCESS_JOINT, 0};
+    const calc_mindspeed_sampling sampling = {SAMPLES, seed, 0};
     open_llama(&l, &llama_configs[0], "");
     calc_mindspeed_operators_start(o, &llama_job, &l.app, &l.system, cache, &sampling);
 }

@@ -43,8 +43,8 @@ static void list_space(void)
 
 static void open_cluster(uint64_t seed)
 {
-    const calc_mindspeed_sampling once = {1, seed, CALC_PROCESS_JOINT, 0.15};
-    const calc_mindspeed_sampling sampling = {SAMPLES, seed + 100, CALC_PROCESS_JOINT, 0.15};
+    const calc_mindspeed_sampling once = {1, seed, 0.15};
+    const calc_mindspeed_sampling sampling = {SAMPLES, seed + 100, 0.15};
     open_llama(&l, &llama_configs[0], "");
     list_space();
     calc_mindspeed_operators_start(&truth, &llama_job, &l.app, &l.system, NULL, &once);
