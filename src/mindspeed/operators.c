@@ -166,7 +166,7 @@ static void logs_of(const calc_mindspeed_shape *shape, double point[CALC_MINDSPE
 }
 
 calc_status calc_mindspeed_operators_learn(calc_mindspeed_operators *o,
-                                           const calc_mindspeed_kernel *kernels, size_t count,
+                                           const calc_mindspeed_timed *kernels, size_t count,
                                            calc_errors *errors)
 {
     for (size_t i = 0; i < count; i++) {

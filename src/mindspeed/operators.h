@@ -46,7 +46,7 @@ void calc_mindspeed_operators_free(calc_mindspeed_operators *operators);
  *  @return CALC_OK; CALC_ERR_RANGE for more shapes of a type than CALC_PROCESS_DATA; CALC_ERR_NOMEM
  */
 CALC_MUST_USE calc_status calc_mindspeed_operators_learn(calc_mindspeed_operators *operators,
-                                                         const calc_mindspeed_kernel *kernels,
+                                                         const calc_mindspeed_timed *kernels,
                                                          size_t count, calc_errors *errors);
 
 /** Fit the processes to what was added, forget all draws, and begin a round of new ones.

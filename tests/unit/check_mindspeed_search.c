@@ -71,7 +71,7 @@ static double truth_s(size_t candidate)
 
 /* Kernels that a profile of that step has: one of each pass over each operator whose type's errors
  * are modelled. */
-static size_t profile(const calc_mindspeed_layout *layout, calc_mindspeed_kernel *out)
+static size_t profile(const calc_mindspeed_layout *layout, calc_mindspeed_timed *out)
 {
     calc_layout whole;
     calc_mindspeed_parts parts;
@@ -80,7 +80,7 @@ static size_t profile(const calc_mindspeed_layout *layout, calc_mindspeed_kernel
     for (size_t i = 0; i < parts.count; i++) {
         const calc_mindspeed_part *part = &parts.item[i];
         double alone_s = calc_mindspeed_operators_alone_s(&truth, &part->shape);
-        out[i] = (calc_mindspeed_kernel){part->shape, alone_s * fmax(1e-3, 1 + part->errors[0])};
+        out[i] = (calc_mindspeed_timed){part->shape, alone_s * fmax(1e-3, 1 + part->errors[0])};
     }
     return parts.count;
 }
@@ -92,7 +92,7 @@ static bool sample(void *context, size_t candidate, double *s, size_t samples)
 
 static void learn(size_t candidate)
 {
-    calc_mindspeed_kernel kernels[CALC_MINDSPEED_PARTS];
+    calc_mindspeed_timed kernels[CALC_MINDSPEED_PARTS];
     calc_exec exec;
     calc_errors errors = {0};
     parse_exec(&space[candidate], "", &exec);
