@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "bench/tune_runs.h"
+#include "bench/tune_words.h"
 #include "tune/replay.h"
 
 enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
@@ -203,19 +204,19 @@ static void print_prior(const calc_tune_prior *p)
 {
     printf("prior,all layouts alike,%.4f\n", p->common);
     for (int i = 0; i < CALC_TUNE_TERMS; i++) {
-        printf("prior,%s,%.4f\n", calc_tune_term_words((calc_tune_term)i), p->term[i]);
+        printf("prior,%s,%.4f\n", tune_term_words((calc_tune_term)i), p->term[i]);
     }
     printf("prior,kernels of a shape,%.4f\nprior,a schedule,%.4f\nprior,one layout alone,%.4f\n",
            p->kernels.sd, p->schedule.sd, p->own);
     for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
         if (p->kernels.length[i] > 0 || p->schedule.length[i] > 0) {
-            printf("length,%s,%.3f\n", calc_tune_coordinate_words((calc_tune_coordinate)i),
+            printf("length,%s,%.3f\n", tune_coordinate_words((calc_tune_coordinate)i),
                    p->kernels.length[i] + p->schedule.length[i]);
         }
     }
     printf("memory,all layouts alike,%.4f\n", p->memory_common);
     for (int i = 0; i < CALC_TUNE_SPACES; i++) {
-        printf("memory,%s,%.4f\n", calc_tune_space_words((calc_tune_space)i), p->memory_space[i]);
+        printf("memory,%s,%.4f\n", tune_space_words((calc_tune_space)i), p->memory_space[i]);
     }
     printf("memory,one layout alone,%.4f\n", p->memory_own);
 }
