@@ -118,6 +118,21 @@ START_TEST(bounds_far_beyond_what_was_expected)
 }
 END_TEST
 
+/* Half of how far it is off is the blur of the bound. */
+START_TEST(blurred_bounds_far_beyond_what_was_expected)
+{
+    const calc_effects e = {.common = 1, .sd = {1}};
+    const calc_effects_item item = {.weight = {1}};
+    const calc_effects_observation seen = {0, CALC_EFFECTS_BELOW, -100, 1};
+    calc_effects_posterior p = given(&e, &item, &seen, 1);
+    double a = 100 / sqrt(2), white[1], mean, variance;
+    calc_effects_moments(&p, 0, white, &mean, &variance);
+    ck_assert_double_eq_tol(mean, -(a + 1 / a - 2 / pow(a, 3)) / sqrt(2), 1e-7);
+    ck_assert_double_eq_tol(variance, 1 - (1 - 1 / (a * a) + 6 / pow(a, 4)) / 2, 1e-7);
+    calc_effects_free(&p);
+}
+END_TEST
+
 START_TEST(a_bound_that_is_far_off_says_nothing)
 {
     const calc_effects e = {.common = 1, .sd = {1}};
@@ -281,6 +296,7 @@ int main(void)
     tcase_add_test(cases, a_bound_cuts_a_distribution);
     tcase_add_test(cases, a_blurred_bound_cuts_less);
     tcase_add_test(cases, bounds_far_beyond_what_was_expected);
+    tcase_add_test(cases, blurred_bounds_far_beyond_what_was_expected);
     tcase_add_test(cases, a_bound_that_is_far_off_says_nothing);
     tcase_add_test(cases, bounds_on_several_items_act_together);
     tcase_add_test(cases, a_surprise_is_what_the_others_did_not_expect);

@@ -109,6 +109,64 @@ START_TEST(repeated_data_are_merged_by_their_counts)
 }
 END_TEST
 
+START_TEST(zero_has_no_sign)
+{
+    calc_process p;
+    calc_process_start(&p, 1, 0, 0);
+    const double zero[2] = {0.0, -0.0};
+    ck_assert_int_eq(calc_process_add(&p, &zero[0], 1, 1), CALC_OK);
+    ck_assert_int_eq(calc_process_add(&p, &zero[1], 3, 1), CALC_OK);
+    ck_assert_uint_eq(p.count, 1);
+    calc_process_free(&p);
+    ck_assert_int_eq(calc_process_add(&p, &zero[1], 3, 1), CALC_OK);
+    ck_assert_int_eq(calc_process_add(&p, &zero[0], 1, 1), CALC_OK);
+    ck_assert_uint_eq(p.count, 1);
+    calc_process_free(&p);
+}
+END_TEST
+
+/* Values that differ by rounding agree: the prior says how far others may be off. */
+START_TEST(data_that_agree_have_the_spread_of_the_prior)
+{
+    calc_process p;
+    calc_process_start(&p, 1, 0, 0.5);
+    const double points[2] = {1, 2}, values[2] = {0.1 + 0.2, 0.3};
+    ck_assert_double_ne(values[0], values[1]);
+    const calc_process_terms terms = {.length = {1}, .scale = 1, .noise = 0.1};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(calc_process_add(&p, &points[i], values[i], 1), CALC_OK);
+    }
+    ck_assert_int_eq(calc_process_condition(&p, &terms), CALC_OK);
+    ck_assert_double_eq(p.value_sd, 0.5);
+    ck_assert_double_eq_tol(p.sd[0], sqrt(0.5), 1e-15);
+    calc_process_free(&p);
+}
+END_TEST
+
+/* On both sides of it the likelihood is less, and alike: it is quadratic in the mean. */
+START_TEST(the_mean_of_greatest_likelihood)
+{
+    calc_process p;
+    calc_process_start(&p, 1, 0, 0);
+    static const double points[4] = {0, 0.1, 0.3, 5}, values[4] = {1, 1.2, 0.9, 4};
+    calc_process_terms terms = {.length = {1}, .scale = 0.8, .noise = 0.05, .mean = NAN};
+    double likelihood[2];
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(calc_process_add(&p, &points[i], values[i], 1), CALC_OK);
+    }
+    ck_assert_int_eq(calc_process_condition(&p, &terms), CALC_OK);
+    double best = p.log_likelihood, mean = p.terms.mean;
+    for (int i = 0; i < 2; i++) {
+        terms.mean = mean + (i == 0 ? 0.25 : -0.25);
+        ck_assert_int_eq(calc_process_condition(&p, &terms), CALC_OK);
+        likelihood[i] = p.log_likelihood;
+        ck_assert_double_lt(likelihood[i], best - 0.01);
+    }
+    ck_assert_double_eq_tol(likelihood[0], likelihood[1], 1e-12);
+    calc_process_free(&p);
+}
+END_TEST
+
 /* Data without noise are met; where they are one point to rounding, there is no factor. */
 START_TEST(data_without_noise)
 {
@@ -157,6 +215,9 @@ int main(void)
     tcase_add_test(tests, one_datum_by_hand);
     tcase_add_test(tests, without_data_there_is_the_prior);
     tcase_add_test(tests, repeated_data_are_merged_by_their_counts);
+    tcase_add_test(tests, zero_has_no_sign);
+    tcase_add_test(tests, data_that_agree_have_the_spread_of_the_prior);
+    tcase_add_test(tests, the_mean_of_greatest_likelihood);
     tcase_add_test(tests, data_without_noise);
     tcase_add_test(tests, data_out_of_range_are_refused);
     suite_add_tcase(suite, tests);
