@@ -3,9 +3,9 @@
  * makes the tables of docs/tune.md from them. */
 #include <stdint.h>
 
+#include "bench/tune_replay.h"
 #include "bench/tune_runs.h"
 #include "bench/tune_words.h"
-#include "tune/replay.h"
 
 enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
 
@@ -69,7 +69,7 @@ typedef struct outcome {
 /* By publisher, then of all; by chooser. */
 static outcome outcomes[CALC_TUNE_PUBLISHERS + 1][CALC_TUNE_CHOOSERS];
 
-static void add(outcome *o, const calc_tune_replay *replay)
+static void add(outcome *o, const tune_replay *replay)
 {
     double needed = (double)replay->measured;
     for (size_t i = replay->measured; i-- > 0;) {
@@ -113,13 +113,13 @@ static bool regret(void)
     for (size_t from = 0; from < tune_runs.count;) {
         from = read_set(from, &s);
         for (int c = 0; s.count > 1 && c < CALC_TUNE_CHOOSERS; c++) {
-            calc_tune_replay replay;
+            tune_replay replay;
             calc_tune_options options = calc_tune_options_default(&prior[s.publisher]);
             options.chooser = (calc_tune_chooser)c;
             options.stop = 0;
             size_t most = s.count < MOST ? s.count : MOST;
-            if (calc_tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
-                                      &options, NULL, NULL, &errors) != CALC_OK) {
+            if (tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
+                                 &options, NULL, NULL, &errors) != CALC_OK) {
                 return false;
             }
             add(&outcomes[s.publisher][c], &replay);
@@ -169,7 +169,7 @@ static bool calibration(void)
     calc_errors errors = {0};
     for (size_t from = 0; from < tune_runs.count;) {
         from = read_set(from, &s);
-        calc_tune_replay replay;
+        tune_replay replay;
         calc_tune_options options = calc_tune_options_default(&prior[s.publisher]);
         options.stop = 0;
         k.set = &s;
@@ -178,9 +178,8 @@ static bool calibration(void)
             k.fastest = s.step_s[i] < s.step_s[k.fastest] ? i : k.fastest;
         }
         size_t most = s.count < MOST ? s.count : MOST;
-        if (s.count > 1 &&
-            calc_tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
-                                  &options, watch, &k, &errors) != CALC_OK) {
+        if (s.count > 1 && tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most,
+                                            false, &options, watch, &k, &errors) != CALC_OK) {
             return false;
         }
     }
