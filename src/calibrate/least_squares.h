@@ -1,5 +1,5 @@
-/** @file least_squares.h  Nonlinear least squares. The one file that uses the GNU Scientific
- *  Library. */
+/** @file least_squares.h  Nonlinear least squares, by the GNU Scientific Library, which is seen
+ *  here and in src/gauss only. */
 #ifndef CALC_CALIBRATE_LEAST_SQUARES_H
 #define CALC_CALIBRATE_LEAST_SQUARES_H
 

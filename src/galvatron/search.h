@@ -53,9 +53,8 @@ typedef struct calc_galvatron_found {
     int solved;                   /**< of them; the others cannot be better */
     double limit_mb;              /**< what layers, ends and buffers of a stage may hold */
     double reserve_mb;            /**< kept from them */
-    double
-        unlimited_s; /**< no sample takes less, even if memory did not bind; INFINITY: no tasks */
-    double least_mb; /**< with a lower limit nothing fits; INFINITY: no tasks */
+    double unlimited_s;           /**< no sample takes less without a limit; INFINITY: no tasks */
+    double least_mb;              /**< with a lower limit nothing fits; INFINITY: no tasks */
 } calc_galvatron_found;
 
 /** Search.

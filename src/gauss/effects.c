@@ -74,12 +74,17 @@ static bool factor(calc_effects_posterior *p)
 static void cut(const calc_effects_observation *o, double *mean, double *variance)
 {
     double sign = o->side == CALC_EFFECTS_ABOVE ? 1 : -1;
-    double spread = *variance + o->noise_sd * o->noise_sd;
+    double noise = o->noise_sd * o->noise_sd, spread = *variance + noise;
     double z = sign * (*mean - o->value) / sqrt(spread);
-    /* Far beyond the bound the ratio of density and share is -z, to 1 / z. */
-    double ratio = z > -30 ? calc_normal_density(z) / calc_normal_below(z) : -z - 1 / z;
-    *mean += sign * *variance * ratio / sqrt(spread);
-    *variance -= *variance * *variance / spread * ratio * (z + ratio);
+    if (z > -30) {
+        double ratio = calc_normal_density(z) / calc_normal_below(z);
+        *mean += sign * *variance * ratio / sqrt(spread);
+        *variance -= *variance * *variance / spread * ratio * (z + ratio);
+    } else { /* both vanish: by their series */
+        double far = 1 / (z * z);
+        *mean -= sign * *variance * (z + (1 - 2 * far) / z) / sqrt(spread);
+        *variance *= (noise + *variance * (far - 6 * far * far)) / spread;
+    }
 }
 
 /* Replace what stands for a bound by what has its effect on all else known.

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gauss/linear.h"
-#include "gauss/normal.h"
 
 /* ---- Data ------------------------------------------------------------------------------------ */
 
@@ -263,95 +262,4 @@ double calc_process_reach(const calc_process *p, const double *point, double *re
         reach[i] *= p->value_sd;
     }
     return p->value_mean + p->value_sd * mean;
-}
-
-calc_status calc_process_posterior(const calc_process *p, const double *points, size_t count,
-                                   double *mean, double *covariance)
-{
-    size_t n = calc_process_known(p), d = p->dimensions;
-    double *reach = malloc((count * n + 1) * sizeof *reach);
-    if (!reach) {
-        return CALC_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        mean[i] = calc_process_reach(p, points + i * d, reach + i * n);
-        for (size_t k = 0; k <= i && covariance; k++) {
-            double left = calc_process_prior(p, points + i * d, points + k * d) -
-                          dot(reach + i * n, reach + k * n, n);
-            left = k == i && left < 0 ? 0 : left; /* rounding */
-            covariance[i * count + k] = covariance[k * count + i] = left;
-        }
-    }
-    free(reach);
-    return CALC_OK;
-}
-
-calc_status calc_process_at(const calc_process *p, const double *points, size_t count, double *mean,
-                            double *sd)
-{
-    for (size_t i = 0; i < count; i++) {
-        calc_status status =
-            calc_process_posterior(p, points + i * p->dimensions, 1, &mean[i], &sd[i]);
-        if (status != CALC_OK) {
-            return status;
-        }
-        sd[i] = sqrt(sd[i]);
-    }
-    return CALC_OK;
-}
-
-/* ---- Draws ----------------------------------------------------------------------------------- */
-
-static void diagonal_of(double *factor, const double *covariance, size_t count)
-{
-    memset(factor, 0, count * count * sizeof *factor);
-    for (size_t i = 0; i < count; i++) {
-        factor[i * count + i] = sqrt(covariance[i * count + i]);
-    }
-}
-
-/* A covariance may be singular: of points that data have settled, or of the same point twice. What
- * is added to its diagonal until it has a factor is beyond what draws show. */
-static void factor_of(double *factor, const double *covariance, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++) {
-        largest = fmax(largest, covariance[i * count + i]);
-    }
-    bool found = largest <= 0;
-    diagonal_of(factor, covariance, count);
-    for (double more = largest * 1e-14; !found && more < largest; more *= 10) {
-        memcpy(factor, covariance, count * count * sizeof *factor);
-        for (size_t i = 0; i < count; i++) {
-            factor[i * count + i] += more;
-        }
-        found = calc_gauss_factor(factor, count);
-    }
-}
-
-calc_status calc_process_draw(const calc_process *p, calc_process_draws how, const double *points,
-                              size_t count, calc_rng *rng, double *out, size_t draws)
-{
-    double *mean = malloc((count + 1) * sizeof *mean);
-    double *one = malloc((count + 1) * sizeof *one);
-    double *covariance = malloc((count * count + 1) * sizeof *covariance);
-    double *factor = malloc((count * count + 1) * sizeof *factor);
-    calc_status status = !mean || !one || !covariance || !factor
-                             ? CALC_ERR_NOMEM
-                             : calc_process_posterior(p, points, count, mean, covariance);
-    if (status == CALC_OK) {
-        (how == CALC_PROCESS_JOINT ? factor_of : diagonal_of)(factor, covariance, count);
-        for (size_t draw = 0; draw < draws; draw++) {
-            calc_normal_draw(rng, one, count);
-            calc_gauss_times_lower(factor, count, one);
-            for (size_t i = 0; i < count; i++) {
-                out[i * draws + draw] = mean[i] + one[i];
-            }
-        }
-    }
-    free(mean);
-    free(one);
-    free(covariance);
-    free(factor);
-    return status;
 }

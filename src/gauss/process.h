@@ -12,7 +12,6 @@
 #ifndef CALC_GAUSS_PROCESS_H
 #define CALC_GAUSS_PROCESS_H
 
-#include "base/rng.h"
 #include "calc.h"
 
 enum { CALC_PROCESS_DIMENSIONS = 8, CALC_PROCESS_DATA = 400 };
@@ -40,12 +39,6 @@ typedef struct calc_process {
     double *pull;          /**< its inverse, times the values less their mean */
 } calc_process;
 
-/** How draws of several points belong together. */
-typedef enum calc_process_draws {
-    CALC_PROCESS_JOINT,      /**< with their covariance */
-    CALC_PROCESS_INDEPENDENT /**< each for itself, as if there were none */
-} calc_process_draws;
-
 /** Begin without data, nothing known but a prior: until there are data the function has this mean
  *  and standard deviation everywhere. One datum alone, or data that agree, take the standard
  *  deviation from here, too, if it is above 0.
@@ -71,18 +64,6 @@ CALC_MUST_USE calc_status calc_process_add(calc_process *process, const double *
 CALC_MUST_USE calc_status calc_process_condition(calc_process *process,
                                                  const calc_process_terms *terms);
 
-/** What is known of the function, without noise, at several points together.
- *  @param points      `count` times the coordinates
- *  @param mean        of each, in the unit of the values
- *  @param covariance  count * count numbers, or NULL
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_process_posterior(const calc_process *process, const double *points,
-                                                 size_t count, double *mean, double *covariance);
-
-/** The standard deviations of the same, each point for itself. @param mean, sd  `count` numbers */
-CALC_MUST_USE calc_status calc_process_at(const calc_process *process, const double *points,
-                                          size_t count, double *mean, double *sd);
-
 /** Covariance of the function at two points before data [unit of the values, squared]. */
 double calc_process_prior(const calc_process *process, const double *a, const double *b);
 
@@ -94,13 +75,5 @@ size_t calc_process_known(const calc_process *process);
  *  @param reach  calc_process_known() numbers
  *  @return the mean at the point */
 double calc_process_reach(const calc_process *process, const double *point, double *reach);
-
-/** Draw the function at several points. Whoever uses a point uses these same numbers: what two
- *  layouts share is then alike in both.
- *  @param out  `draws` numbers of the first point, then of the second
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_process_draw(const calc_process *process, calc_process_draws how,
-                                            const double *points, size_t count, calc_rng *rng,
-                                            double *out, size_t draws);
 
 #endif

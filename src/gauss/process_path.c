@@ -7,10 +7,10 @@
 #include "base/buffer.h"
 #include "gauss/normal.h"
 
-void calc_process_path_start(calc_process_path *path, const calc_process *process,
-                             calc_process_draws how, size_t draws, const calc_rng *rng)
+void calc_process_path_start(calc_process_path *path, const calc_process *process, size_t draws,
+                             const calc_rng *rng)
 {
-    *path = (calc_process_path){.process = process, .how = how, .rng = *rng, .draws = draws};
+    *path = (calc_process_path){.process = process, .rng = *rng, .draws = draws};
 }
 
 void calc_process_path_clear(calc_process_path *path)
@@ -73,7 +73,7 @@ static void fill_row(const calc_process_path *path, calc_process_path_point *x)
     size_t n = calc_process_known(p), count = path->count;
     double whole = calc_process_prior(p, x->at, x->at) - dot(x->reach, x->reach, n);
     double own = whole;
-    for (size_t i = 0; i < count && path->how == CALC_PROCESS_JOINT; i++) {
+    for (size_t i = 0; i < count; i++) {
         const calc_process_path_point *other = &path->point[i];
         double common = calc_process_prior(p, x->at, other->at) - dot(x->reach, other->reach, n) -
                         dot(x->row, other->row, i);

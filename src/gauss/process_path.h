@@ -4,6 +4,7 @@
 #ifndef CALC_GAUSS_PROCESS_PATH_H
 #define CALC_GAUSS_PROCESS_PATH_H
 
+#include "base/rng.h"
 #include "gauss/process.h"
 
 /** A point. Its arrays are one piece of memory, which begins with the values. */
@@ -18,7 +19,6 @@ typedef struct calc_process_path_point {
 /** Start with calc_process_path_start(). Owns its points. */
 typedef struct calc_process_path {
     const calc_process *process; /**< borrowed; as it is while there are points */
-    calc_process_draws how;
     calc_rng rng;
     size_t draws;
     calc_process_path_point *point;
@@ -26,8 +26,8 @@ typedef struct calc_process_path {
 } calc_process_path;
 
 /** Begin without points. */
-void calc_process_path_start(calc_process_path *path, const calc_process *process,
-                             calc_process_draws how, size_t draws, const calc_rng *rng);
+void calc_process_path_start(calc_process_path *path, const calc_process *process, size_t draws,
+                             const calc_rng *rng);
 
 /** Forget the points; `rng` goes on. For when the process has learnt something. */
 void calc_process_path_clear(calc_process_path *path);

@@ -3,36 +3,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "io/csv_table.h"
 #include "mindspeed/shape_cell.h"
 
 typedef struct row {
-    const char *type, *inputs, *outputs;
+    calc_mindspeed_shape_cells cells;
     double fw_us, bw_us;
-    calc_mindspeed_shape shape;
-    calc_mindspeed_shape_kind kind;
 } cache_row;
 
 static const calc_csv_column columns[] = {
-    {"Type", NULL, CALC_CSV_MEMBER(cache_row, type)},
-    {"Input Shapes", NULL, CALC_CSV_MEMBER(cache_row, inputs)},
-    {"Output Shapes", NULL, CALC_CSV_MEMBER(cache_row, outputs)},
+    {"Type", NULL, CALC_CSV_MEMBER(cache_row, cells.type)},
+    {"Input Shapes", NULL, CALC_CSV_MEMBER(cache_row, cells.inputs)},
+    {"Output Shapes", NULL, CALC_CSV_MEMBER(cache_row, cells.outputs)},
     {"fwd_time", NULL, CALC_CSV_MEMBER(cache_row, fw_us), CALC_CSV_BLANK, 0, HUGE_VAL},
     {"bwd_time", NULL, CALC_CSV_MEMBER(cache_row, bw_us), CALC_CSV_BLANK, 0, HUGE_VAL},
 };
-
-static calc_status finish(void *context, void *row, const calc_csv_row *from, calc_errors *errors)
-{
-    cache_row *r = row;
-    (void)context;
-    r->shape.type = calc_mindspeed_shape_type(r->type);
-    r->kind = CALC_MINDSPEED_SHAPE_OTHER;
-    return r->shape.type == CALC_MINDSPEED_TYPES
-               ? CALC_OK
-               : calc_mindspeed_shape_cell(from, r->shape.type, r->inputs, r->outputs, &r->shape,
-                                           &r->kind, errors);
-}
 
 static void take(calc_mindspeed_cache *out, const calc_mindspeed_shape *shape, double us)
 {
@@ -48,22 +32,18 @@ calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *pat
                                           "an operator cache has Type, Input Shapes, Output "
                                           "Shapes, fwd_time and bwd_time in us");
     calc_csv_rows rows;
-    table.finish = finish;
     *out = (calc_mindspeed_cache){0};
-    calc_status status = calc_csv_table_read(&rows, &table, path, errors);
-    if (status == CALC_OK) {
-        out->item = malloc((2 * rows.count + 1) * sizeof *out->item);
-        status = out->item ? CALC_OK : calc_errors_no_memory(errors);
-    }
+    calc_status status =
+        calc_mindspeed_shape_cells_read(&rows, &table, path, &out->item, 2, errors);
     const cache_row *row = rows.item;
     for (size_t i = 0; i < rows.count && out->item; i++) {
-        calc_mindspeed_shape back = row[i].shape;
+        calc_mindspeed_shape back = row[i].cells.shape;
         back.type = calc_mindspeed_shape_gradient(back.type);
-        if (row[i].kind != CALC_MINDSPEED_SHAPE_GOOD) {
+        if (row[i].cells.kind != CALC_MINDSPEED_SHAPE_GOOD) {
             out->others++;
             continue;
         }
-        take(out, &row[i].shape, row[i].fw_us);
+        take(out, &row[i].cells.shape, row[i].fw_us);
         take(out, &back, back.type == CALC_MINDSPEED_TYPES ? 0 : row[i].bw_us);
     }
     free(rows.item);

@@ -5,11 +5,6 @@
 
 #include "mindspeed/shape.h"
 
-typedef struct calc_mindspeed_timed {
-    calc_mindspeed_shape shape;
-    double time_s; /**< > 0 */
-} calc_mindspeed_timed;
-
 /** Owns them; start with {0}. */
 typedef struct calc_mindspeed_cache {
     calc_mindspeed_timed *item;

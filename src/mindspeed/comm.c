@@ -18,15 +18,6 @@ static const calc_collective_op ops[] = {
     CALC_OP_ALL_TO_ALL,    CALC_OP_ALL_GATHER,     CALC_OP_ALL_REDUCE, CALC_OP_P2P,
     CALC_OP_REDUCE_SCATTER};
 
-const char *calc_mindspeed_comm_name(calc_collective_op op)
-{
-    int i = 0;
-    while (types[i] && ops[i] != op) {
-        i++;
-    }
-    return types[i] ? types[i] : "none";
-}
-
 /* ---- The file -------------------------------------------------------------------------------- */
 
 typedef struct row {

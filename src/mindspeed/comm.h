@@ -37,9 +37,6 @@ CALC_MUST_USE calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, con
 /** Time of a message that was measured, to the byte [s]; 0 for any other, which is noted. */
 double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_message *message);
 
-/** "all_gather", as in the file. */
-const char *calc_mindspeed_comm_name(calc_collective_op op);
-
 /** Free them; fine on {0}. */
 void calc_mindspeed_comm_free(calc_mindspeed_comm *comm);
 

@@ -88,7 +88,7 @@ static calc_status add_details(calc_mindspeed_folder *out, const char *path, cal
     calc_mindspeed_kernels more = {0}, *all = &out->kernels;
     calc_status status = calc_mindspeed_kernels_read(&more, path, errors);
     if (status == CALC_OK && more.count > 0) {
-        calc_mindspeed_kernel *list = realloc(all->item, (all->count + more.count) * sizeof *list);
+        calc_mindspeed_timed *list = realloc(all->item, (all->count + more.count) * sizeof *list);
         if (list) {
             memcpy(list + all->count, more.item, more.count * sizeof *list);
             all->item = list;

@@ -4,17 +4,12 @@
 
 #include "mindspeed/shape.h"
 
-typedef struct calc_mindspeed_kernel {
-    calc_mindspeed_shape shape;
-    double time_s; /**< > 0 */
-} calc_mindspeed_kernel;
-
 /** Kernels shorter than this [us] are not looked at. */
 #define CALC_MINDSPEED_KERNEL_LEAST_US 5.0
 
 /** Those of the types that are modelled. Owns them; start with {0}. */
 typedef struct calc_mindspeed_kernels {
-    calc_mindspeed_kernel *item;
+    calc_mindspeed_timed *item;
     size_t count;
     size_t others; /**< rows of other types */
     size_t brief;  /**< rows of these types that were too short, */

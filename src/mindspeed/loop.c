@@ -12,33 +12,16 @@ calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
     size_t n = count + 1;
     *loop = (calc_mindspeed_loop){.rules = *rules, .count = count, .memory_bytes = memory_bytes};
     loop->mark = calloc(n, sizeof *loop->mark);
-    loop->step_s = malloc(n * sizeof *loop->step_s);
     loop->samples_s = malloc(n * rules->samples * sizeof *loop->samples_s);
-    loop->mean_s = malloc(n * sizeof *loop->mean_s);
-    loop->sd_s = malloc(n * sizeof *loop->sd_s);
     loop->tally = calloc(n, sizeof *loop->tally);
-    loop->order = calloc(n, sizeof *loop->order);
-    if (!loop->mark || !loop->step_s || !loop->samples_s || !loop->mean_s || !loop->sd_s ||
-        !loop->tally || !loop->order) {
-        return CALC_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        loop->step_s[i] = NAN;
-        loop->mean_s[i] = INFINITY;
-        loop->sd_s[i] = 0;
-    }
-    return CALC_OK;
+    return loop->mark && loop->samples_s && loop->tally ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 void calc_mindspeed_loop_free(calc_mindspeed_loop *loop)
 {
     free(loop->mark);
-    free(loop->step_s);
     free(loop->samples_s);
-    free(loop->mean_s);
-    free(loop->sd_s);
     free(loop->tally);
-    free(loop->order);
     *loop = (calc_mindspeed_loop){0};
 }
 
@@ -52,16 +35,14 @@ static void remove_larger(calc_mindspeed_loop *loop, size_t candidate)
     }
 }
 
-void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, calc_mindspeed_end end,
-                                double step_s)
+void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, calc_mindspeed_end end)
 {
-    if (end == CALC_MINDSPEED_PENDING || loop->mark[candidate] == CALC_MINDSPEED_EXPLORED) {
+    if (loop->mark[candidate] == CALC_MINDSPEED_EXPLORED) {
         return;
     }
     bool ran = end == CALC_MINDSPEED_RAN;
     loop->mark[candidate] = ran ? CALC_MINDSPEED_EXPLORED : CALC_MINDSPEED_REMOVED;
-    loop->step_s[candidate] = ran ? step_s : INFINITY;
-    loop->order[loop->trials++] = candidate;
+    loop->trials++;
     if (end == CALC_MINDSPEED_OUT_OF_MEMORY) {
         remove_larger(loop, candidate);
     }
@@ -69,30 +50,15 @@ void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, cal
 
 /* ---- The pool -------------------------------------------------------------------------------- */
 
-static void sum_up(calc_mindspeed_loop *loop, size_t candidate)
-{
-    const double *s = loop->samples_s + candidate * loop->rules.samples;
-    double n = (double)loop->rules.samples, sum = 0, squares = 0;
-    for (size_t i = 0; i < loop->rules.samples; i++) {
-        sum += s[i];
-    }
-    for (size_t i = 0; i < loop->rules.samples; i++) {
-        squares += (s[i] - sum / n) * (s[i] - sum / n);
-    }
-    loop->mean_s[candidate] = sum / n;
-    loop->sd_s[candidate] = isfinite(sum) && n > 1 ? sqrt(squares / (n - 1)) : 0;
-}
-
-static void time_all(calc_mindspeed_loop *loop, const calc_mindspeed_loop_calls *calls)
+static void time_all(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time, void *context)
 {
     for (size_t c = 0; c < loop->count; c++) {
         double *s = loop->samples_s + c * loop->rules.samples;
-        bool timed = loop->mark[c] != CALC_MINDSPEED_REMOVED &&
-                     calls->time(calls->context, c, s, loop->rules.samples);
+        bool timed =
+            loop->mark[c] != CALC_MINDSPEED_REMOVED && time(context, c, s, loop->rules.samples);
         for (size_t i = 0; i < loop->rules.samples && !timed; i++) {
             s[i] = INFINITY;
         }
-        sum_up(loop, c);
     }
 }
 
@@ -130,9 +96,10 @@ static void add_fastest(calc_mindspeed_loop *loop, size_t sample)
     }
 }
 
-void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, const calc_mindspeed_loop_calls *calls)
+void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time,
+                               void *context)
 {
-    time_all(loop, calls);
+    time_all(loop, time, context);
     loop->pool = loop->rest = 0;
     for (size_t c = 0; c < loop->count; c++) {
         loop->tally[c] = 0;
@@ -192,49 +159,4 @@ calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop)
         loop->next = drawn(loop);
     }
     return loop->stop;
-}
-
-calc_status calc_mindspeed_loop_run(calc_mindspeed_loop *loop,
-                                    const calc_mindspeed_loop_calls *calls)
-{
-    calc_status status = CALC_OK;
-    while (status == CALC_OK) {
-        double step_s = NAN;
-        calc_mindspeed_loop_judge(loop, calls);
-        if (calc_mindspeed_loop_choose(loop) != CALC_MINDSPEED_GOES_ON) {
-            break;
-        }
-        calc_mindspeed_end end = calls->measure(calls->context, loop->next, &step_s);
-        if (end == CALC_MINDSPEED_PENDING) {
-            loop->stop = CALC_MINDSPEED_WAITS;
-            break;
-        }
-        calc_mindspeed_loop_record(loop, loop->next, end, step_s);
-        if (calls->learn && end == CALC_MINDSPEED_RAN) {
-            status = calls->learn(calls->context, loop->next);
-        }
-    }
-    return status;
-}
-
-size_t calc_mindspeed_loop_fastest(const calc_mindspeed_loop *loop, size_t *out, size_t capacity)
-{
-    size_t count = 0;
-    for (size_t c = 0; c < loop->count; c++) {
-        if (loop->mark[c] != CALC_MINDSPEED_EXPLORED) {
-            continue;
-        }
-        size_t at = count;
-        while (at > 0 && loop->step_s[out[at - 1]] > loop->step_s[c]) {
-            at--;
-        }
-        for (size_t i = count < capacity ? count : capacity - 1; i > at; i--) {
-            out[i] = out[i - 1];
-        }
-        if (at < capacity) {
-            out[at] = c;
-        }
-        count += count < capacity;
-    }
-    return count;
 }

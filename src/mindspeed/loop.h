@@ -29,29 +29,20 @@ typedef enum calc_mindspeed_mark {
 typedef enum calc_mindspeed_end {
     CALC_MINDSPEED_RAN,
     CALC_MINDSPEED_FAILED,
-    CALC_MINDSPEED_OUT_OF_MEMORY,
-    CALC_MINDSPEED_PENDING /**< there is no result yet */
+    CALC_MINDSPEED_OUT_OF_MEMORY
 } calc_mindspeed_end;
 
-/** Where candidates are timed and measured. */
-typedef struct calc_mindspeed_loop_calls {
-    void *context;
-    /** Samples of a candidate's time [s], the i-th of all candidates of one draw.
-     *  @return false if it has none: it is then in no pool */
-    bool (*time)(void *context, size_t candidate, double *samples_s, size_t count);
-    /** Run it. @param step_s  filled if it ran, > 0 */
-    calc_mindspeed_end (*measure)(void *context, size_t candidate, double *step_s);
-    /** Learn from what was measured, which changes times; NULL: times stay. */
-    calc_status (*learn)(void *context, size_t candidate);
-} calc_mindspeed_loop_calls;
+/** Samples of a candidate's time [s], the i-th of all candidates of one draw.
+ *  @return false if it has none: it is then in no pool */
+typedef bool calc_mindspeed_loop_time(void *context, size_t candidate, double *samples_s,
+                                      size_t count);
 
 /** Why there is nothing more to measure. */
 typedef enum calc_mindspeed_stop {
     CALC_MINDSPEED_GOES_ON,
     CALC_MINDSPEED_CONCENTRATED, /**< what is unmeasured is hardly among the fastest */
     CALC_MINDSPEED_EXHAUSTED,    /**< nothing is left */
-    CALC_MINDSPEED_TRIALS,       /**< as many as were allowed */
-    CALC_MINDSPEED_WAITS         /**< for the result of `next` */
+    CALC_MINDSPEED_TRIALS        /**< as many as were allowed */
 } calc_mindspeed_stop;
 
 /** State. Owns its lists; start with calc_mindspeed_loop_start(). */
@@ -60,14 +51,11 @@ typedef struct calc_mindspeed_loop {
     size_t count;               /**< candidates */
     const double *memory_bytes; /**< what each needs by a model; NULL: not known. Borrowed */
     calc_mindspeed_mark *mark;
-    double *step_s;        /**< measured; NaN */
-    double *samples_s;     /**< `samples` numbers of the first candidate, then of the second */
-    double *mean_s, *sd_s; /**< of them; infinite without a time */
-    size_t *tally;         /**< how often each is in the pool */
-    size_t *order;         /**< those that were measured, or failed, in turn; `trials` of them */
-    size_t pool, rest;     /**< entries of the pool, and those of candidates that are unmeasured */
-    size_t trials;
-    size_t next; /**< what is to be measured */
+    double *samples_s; /**< `samples` numbers of the first candidate, then of the second */
+    size_t *tally;     /**< how often each is in the pool */
+    size_t pool, rest; /**< entries of the pool, and those of candidates that are unmeasured */
+    size_t trials;     /**< results that were recorded */
+    size_t next;       /**< what is to be measured */
     calc_mindspeed_stop stop;
 } calc_mindspeed_loop;
 
@@ -81,25 +69,17 @@ CALC_MUST_USE calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
 void calc_mindspeed_loop_free(calc_mindspeed_loop *loop);
 
 /** Note a result. One that lacked memory takes with it all that need as much, unless they ran. */
-void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate, calc_mindspeed_end end,
-                                double step_s);
+void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate,
+                                calc_mindspeed_end end);
 
 /** Time all that are not removed, and find the pool. */
-void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, const calc_mindspeed_loop_calls *calls);
+void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time,
+                               void *context);
 
 /** Choose `next` from the pool that was found, by the seed and the number of trials alone; or
  *  find that there is no more to do.
  *  @return loop->stop */
 calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop);
-
-/** Judge, choose, measure and learn, until there is no more to do. Goes on where a loop stands
- * whose results were recorded.
- *  @return CALC_OK, with loop->stop; or what learning returned */
-CALC_MUST_USE calc_status calc_mindspeed_loop_run(calc_mindspeed_loop *loop,
-                                                  const calc_mindspeed_loop_calls *calls);
-
-/** The measured candidates, the fastest first. @return how many of at most `capacity` */
-size_t calc_mindspeed_loop_fastest(const calc_mindspeed_loop *loop, size_t *out, size_t capacity);
 
 /** Share of the pool that a candidate has: with k = 1 its chance of being the fastest. */
 double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candidate);

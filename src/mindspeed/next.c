@@ -33,7 +33,7 @@ static void record(calc_mindspeed_loop *loop, const standing *s)
         const calc_mindspeed_result *r =
             calc_mindspeed_results_find(results, &s->ranking->item[i].config);
         if (r) {
-            calc_mindspeed_loop_record(loop, i, r->end, r->step_s);
+            calc_mindspeed_loop_record(loop, i, r->end);
         }
     }
 }
@@ -44,7 +44,6 @@ calc_status calc_mindspeed_next_find(const calc_mindspeed_ranking *ranking,
                                      calc_mindspeed_next *out)
 {
     standing s = {ranking, times};
-    const calc_mindspeed_loop_calls calls = {.context = &s, .time = time_of};
     calc_mindspeed_loop loop;
     double *memory = malloc((ranking->count + 1) * sizeof *memory);
     *out = (calc_mindspeed_next){.unmeasured = NAN};
@@ -57,7 +56,7 @@ calc_status calc_mindspeed_next_find(const calc_mindspeed_ranking *ranking,
     calc_status status = calc_mindspeed_loop_start(&loop, rules, ranking->count, memory);
     if (status == CALC_OK) {
         record(&loop, &s);
-        calc_mindspeed_loop_judge(&loop, &calls);
+        calc_mindspeed_loop_judge(&loop, time_of, &s);
         out->stop = calc_mindspeed_loop_choose(&loop);
         out->trials = loop.trials;
         out->unmeasured = loop.pool > 0 ? (double)loop.rest / (double)loop.pool : 0;

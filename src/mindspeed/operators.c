@@ -146,8 +146,7 @@ void calc_mindspeed_operators_start(calc_mindspeed_operators *o, const calc_mind
         calc_rng rng;
         calc_rng_init(&rng, sampling->seed, (uint64_t)type);
         calc_process_start(&o->process[type], sizes, 0, sampling->prior_sd);
-        calc_process_path_start(&o->path[type], &o->process[type], sampling->how, sampling->samples,
-                                &rng);
+        calc_process_path_start(&o->path[type], &o->process[type], sampling->samples, &rng);
     }
 }
 
@@ -167,7 +166,7 @@ static void logs_of(const calc_mindspeed_shape *shape, double point[CALC_MINDSPE
 }
 
 calc_status calc_mindspeed_operators_learn(calc_mindspeed_operators *o,
-                                           const calc_mindspeed_kernel *kernels, size_t count,
+                                           const calc_mindspeed_timed *kernels, size_t count,
                                            calc_errors *errors)
 {
     for (size_t i = 0; i < count; i++) {

@@ -9,12 +9,12 @@
 #include "mindspeed/config.h"
 #include "mindspeed/kernels.h"
 
-/** How the errors are drawn. */
+/** How the errors are drawn: those of all shapes together. MindSpeed draws each shape for itself.
+ */
 typedef struct calc_mindspeed_sampling {
     size_t samples; /**< 100 in MindSpeed */
     uint64_t seed;
-    calc_process_draws how; /**< MindSpeed draws each shape for itself */
-    double prior_sd;        /**< of a type without kernels; 0 in MindSpeed */
+    double prior_sd; /**< of a type without kernels; 0 in MindSpeed */
 } calc_mindspeed_sampling;
 
 /** Start with calc_mindspeed_operators_start(). Owns its processes; borrows the rest. Not to be
@@ -46,7 +46,7 @@ void calc_mindspeed_operators_free(calc_mindspeed_operators *operators);
  *  @return CALC_OK; CALC_ERR_RANGE for more shapes of a type than CALC_PROCESS_DATA; CALC_ERR_NOMEM
  */
 CALC_MUST_USE calc_status calc_mindspeed_operators_learn(calc_mindspeed_operators *operators,
-                                                         const calc_mindspeed_kernel *kernels,
+                                                         const calc_mindspeed_timed *kernels,
                                                          size_t count, calc_errors *errors);
 
 /** Fit the processes to what was added, forget all draws, and begin a round of new ones.

@@ -172,12 +172,3 @@ calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
     *out = all.best;
     return all.no_memory ? CALC_ERR_NOMEM : CALC_OK;
 }
-
-calc_mindspeed_job calc_mindspeed_probes_job(const calc_mindspeed_job *job,
-                                             const calc_mindspeed_config *probe)
-{
-    calc_mindspeed_job cropped = *job;
-    cropped.layers = probe->pp;
-    cropped.batch = probe->pp * probe->dp * probe->mbs;
-    return cropped;
-}

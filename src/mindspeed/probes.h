@@ -25,8 +25,4 @@ typedef struct calc_mindspeed_probes {
 CALC_MUST_USE calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
                                                        calc_mindspeed_probes *out);
 
-/** What is run of a probe: as many layers as stages, and one micro-batch per stage. */
-calc_mindspeed_job calc_mindspeed_probes_job(const calc_mindspeed_job *job,
-                                             const calc_mindspeed_config *probe);
-
 #endif

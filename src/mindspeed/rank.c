@@ -27,7 +27,7 @@ static double measured_s(const ranker *r, const calc_mindspeed_config *config)
 {
     const calc_mindspeed_result *result =
         r->times->results ? calc_mindspeed_results_find(r->times->results, config) : NULL;
-    if (result && result->end != CALC_MINDSPEED_PENDING) {
+    if (result) {
         return result->end == CALC_MINDSPEED_RAN ? result->step_s : INFINITY;
     }
     const calc_mindspeed_study *s = r->study;

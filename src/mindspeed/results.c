@@ -149,22 +149,3 @@ const calc_mindspeed_result *calc_mindspeed_results_find(const calc_mindspeed_re
     }
     return NULL;
 }
-
-void calc_mindspeed_results_write(const calc_mindspeed_result *item, size_t count, calc_output *out)
-{
-    calc_output_text(out, "pp,tp,dp,ring_attention,ulysses,mbs,vpp,ep,peak_memory,e2e_time\n");
-    for (size_t i = 0; i < count; i++) {
-        const calc_mindspeed_config *c = &item[i].config;
-        calc_output_printf(out, "%d,%d,%d,%d,%d,%d,%d,%d,", c->pp, c->tp, c->dp, c->cp, c->up,
-                           c->mbs, c->vpp, c->ep);
-        if (isfinite(item[i].peak_bytes)) {
-            calc_output_printf(out, "%.10g", item[i].peak_bytes / GB);
-        }
-        if (item[i].end == CALC_MINDSPEED_RAN) {
-            calc_output_printf(out, ",%.10g\n", item[i].step_s * 1e3);
-        } else {
-            bool oom = item[i].end == CALC_MINDSPEED_OUT_OF_MEMORY;
-            calc_output_text(out, oom ? ",oom\n" : ",failed\n");
-        }
-    }
-}

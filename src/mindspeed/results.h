@@ -3,7 +3,6 @@
 #ifndef CALC_MINDSPEED_RESULTS_H
 #define CALC_MINDSPEED_RESULTS_H
 
-#include "io/output.h"
 #include "mindspeed/config.h"
 #include "mindspeed/loop.h"
 
@@ -35,9 +34,5 @@ void calc_mindspeed_results_free(calc_mindspeed_results *results);
 /** @return the result of a configuration; NULL if it was not measured */
 const calc_mindspeed_result *calc_mindspeed_results_find(const calc_mindspeed_results *results,
                                                          const calc_mindspeed_config *config);
-
-/** Write the file. */
-void calc_mindspeed_results_write(const calc_mindspeed_result *item, size_t count,
-                                  calc_output *out);
 
 #endif

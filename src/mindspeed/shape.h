@@ -26,6 +26,12 @@ typedef struct calc_mindspeed_shape {
     double size[CALC_MINDSPEED_SIZES];
 } calc_mindspeed_shape;
 
+/** What one of a shape took. */
+typedef struct calc_mindspeed_timed {
+    calc_mindspeed_shape shape;
+    double time_s; /**< > 0 */
+} calc_mindspeed_timed;
+
 /** What a text of shapes comes to. */
 typedef enum calc_mindspeed_shape_kind {
     CALC_MINDSPEED_SHAPE_GOOD,

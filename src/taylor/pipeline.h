@@ -11,9 +11,8 @@
 typedef struct calc_taylor_ratios {
     double dense;    /**< a dense layer, in layers with experts: dmratio */
     double backward; /**< a backward pass, in forward passes: bfratio */
-    double
-        again;   /**< a layer that recomputes in full takes so many forwards more: re_grow_ration */
-    double head; /**< head, loss and the tail of prediction, in forwards of a layer: hratio */
+    double again;    /**< forwards that a recomputed layer takes more: re_grow_ration */
+    double head;     /**< head, loss and the tail of prediction, in forwards of a layer: hratio */
     double layer_ms; /**< forward of a layer with experts; NaN: not said; moe_bw */
 } calc_taylor_ratios;
 

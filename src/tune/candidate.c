@@ -6,38 +6,6 @@
  * uncertainty that is known here. */
 #define LONGER 1.01
 
-/* In the order of the enumerations. */
-static const char *const term_words[] = {
-#define CALC_X(name, words) words,
-    CALC_TUNE_TERM_LIST(CALC_X)
-#undef CALC_X
-};
-static const char *const space_words[] = {
-#define CALC_X(name, words) words,
-    CALC_TUNE_SPACE_LIST(CALC_X)
-#undef CALC_X
-};
-static const char *const coordinate_words[] = {
-#define CALC_X(name, words) words,
-    CALC_TUNE_COORDINATE_LIST(CALC_X)
-#undef CALC_X
-};
-
-const char *calc_tune_term_words(calc_tune_term term)
-{
-    return term_words[term];
-}
-
-const char *calc_tune_space_words(calc_tune_space space)
-{
-    return space_words[space];
-}
-
-const char *calc_tune_coordinate_words(calc_tune_coordinate coordinate)
-{
-    return coordinate_words[coordinate];
-}
-
 static void slow_engine(calc_engine *engine)
 {
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {

@@ -71,11 +71,6 @@ typedef struct calc_tune_candidate {
     double coordinate[CALC_TUNE_COORDINATES];
 } calc_tune_candidate;
 
-/** Words of a term, a space, a coordinate. */
-const char *calc_tune_term_words(calc_tune_term term);
-const char *calc_tune_space_words(calc_tune_space space);
-const char *calc_tune_coordinate_words(calc_tune_coordinate coordinate);
-
 /** Evaluate a layout. Whether it fits does not matter here.
  *  @return whether it can be evaluated: no rule but capacity is against it */
 bool calc_tune_candidate_of(calc_tune_candidate *out, const calc_app *app,

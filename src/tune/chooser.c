@@ -3,23 +3,12 @@
 #include <stddef.h>
 
 const char *const calc_tune_chooser_words[] = {
-#define CALC_X(name, word, what) word,
+#define CALC_X(name, word) word,
     CALC_TUNE_CHOOSER_LIST(CALC_X)
 #undef CALC_X
         NULL};
 
-static const char *const whats[] = {
-#define CALC_X(name, word, what) what,
-    CALC_TUNE_CHOOSER_LIST(CALC_X)
-#undef CALC_X
-};
-
 const char *calc_tune_chooser_word(calc_tune_chooser chooser)
 {
     return calc_tune_chooser_words[chooser];
-}
-
-const char *calc_tune_chooser_what(calc_tune_chooser chooser)
-{
-    return whats[chooser];
 }

@@ -4,21 +4,21 @@
 
 #include "calc.h"
 
-/** Methods: X(NAME, word, what). Those after KNOWLEDGE do not use the posterior. */
+/** Methods: X(NAME, word). Those after KNOWLEDGE do not use the posterior. */
 #define CALC_TUNE_CHOOSER_LIST(X)                                                                  \
-    X(THOMPSON, "thompson", "most often among the best of a draw of the posterior")                \
-    X(IMPROVEMENT, "improvement", "largest expected improvement")                                  \
-    X(KNOWLEDGE, "knowledge", "largest knowledge gradient")                                        \
-    X(MATCHING, "matching", "a draw's best: probability matching, as MindSpeed does")              \
-    X(ORDER, "order", "best predicted first")                                                      \
-    X(RANDOM, "random", "any")                                                                     \
-    X(SOBOL, "sobol", "nearest to a Sobol sequence over the space")                                \
-    X(ANNEALING, "annealing", "simulated annealing from neighbour to neighbour")                   \
-    X(TPE, "tpe", "densities of the better and the other measured ones (Bergstra et al. 2011)")    \
-    X(HALVING, "halving", "random ones, of a part of the space that is halved and halved")
+    X(THOMPSON, "thompson")       /* most often among the best of a draw of the posterior */       \
+    X(IMPROVEMENT, "improvement") /* largest expected improvement */                               \
+    X(KNOWLEDGE, "knowledge")     /* largest knowledge gradient */                                 \
+    X(MATCHING, "matching")       /* a draw's best: probability matching, as MindSpeed does */     \
+    X(ORDER, "order")             /* best predicted first */                                       \
+    X(RANDOM, "random")           /* any */                                                        \
+    X(SOBOL, "sobol")             /* nearest to a Sobol sequence over the space */                 \
+    X(ANNEALING, "annealing")     /* simulated annealing from neighbour to neighbour */            \
+    X(TPE, "tpe") /* densities of the better and the other measured ones (Bergstra et al. 2011) */ \
+    X(HALVING, "halving") /* random ones, of a part of the space that is halved and halved */
 
 typedef enum calc_tune_chooser {
-#define CALC_X(name, word, what) CALC_TUNE_CHOOSER_##name,
+#define CALC_X(name, word) CALC_TUNE_CHOOSER_##name,
     CALC_TUNE_CHOOSER_LIST(CALC_X)
 #undef CALC_X
         CALC_TUNE_CHOOSERS
@@ -28,6 +28,5 @@ typedef enum calc_tune_chooser {
 extern const char *const calc_tune_chooser_words[];
 
 const char *calc_tune_chooser_word(calc_tune_chooser chooser);
-const char *calc_tune_chooser_what(calc_tune_chooser chooser);
 
 #endif

@@ -30,8 +30,7 @@ calc_tune_options calc_tune_options_default(const calc_tune_prior *prior)
                                .noise = 0.005};
 }
 
-/* ---- What draws say ---------------------------------------------------------------------------
- */
+/* ---- What draws say -------------------------------------------------------------------------- */
 
 /* The fastest contender of a draw; SIZE_MAX: none fits. */
 static size_t fastest(const calc_tune_contest *c, size_t draw)
@@ -102,8 +101,7 @@ static calc_status note_surprises(calc_tune_decision *d, const calc_tune_scene *
     return status;
 }
 
-/* ---- Deciding ---------------------------------------------------------------------------------
- */
+/* ---- Deciding -------------------------------------------------------------------------------- */
 
 static calc_status conclude(calc_tune_decision *d, const calc_tune_scene *s,
                             const calc_tune_contest *c, calc_errors *errors)

@@ -27,9 +27,8 @@ typedef enum calc_tune_end {
 typedef struct calc_tune_measurement {
     size_t candidate; /**< its index */
     calc_tune_end end;
-    double step_s; /**< if fine */
-    double
-        memory_bytes; /**< peak; NaN: not known. A run that was fine needs no more than there is */
+    double step_s;       /**< if fine */
+    double memory_bytes; /**< peak; NaN: not known. If fine, no more than there is */
 } calc_tune_measurement;
 
 /** How to decide. calc_tune_options_default() has the defaults. */

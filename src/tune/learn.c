@@ -44,8 +44,7 @@ static bool counts(const search *s, const calc_tune_known *run)
     return run->publisher != s->without && !isnan(error_of(s, run));
 }
 
-/* ---- How likely a campaign's errors are --------------------------------------------------------
- */
+/* ---- How likely a campaign's errors are ------------------------------------------------------ */
 
 /* Runs of a campaign that count, evenly spread if there are many. @return how many */
 static size_t collect(const search *s, size_t from, size_t to,
@@ -123,8 +122,7 @@ static double likelihood(search *s)
     return sum;
 }
 
-/* ---- The search -------------------------------------------------------------------------------
- */
+/* ---- The search ------------------------------------------------------------------------------ */
 
 static void add(search *s, double *at, double guess, double wide, double low, double high)
 {

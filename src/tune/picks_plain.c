@@ -37,8 +37,7 @@ static size_t any(plain *p, size_t count)
     return p->left[calc_rng_below(&p->rng, (uint32_t)count)];
 }
 
-/* ---- Best predicted first ---------------------------------------------------------------------
- */
+/* ---- Best predicted first -------------------------------------------------------------------- */
 
 static size_t in_order(plain *p)
 {
@@ -51,8 +50,7 @@ static size_t in_order(plain *p)
     return chosen;
 }
 
-/* ---- Sobol ------------------------------------------------------------------------------------
- */
+/* ---- Sobol ----------------------------------------------------------------------------------- */
 
 static size_t in_sobol(plain *p, size_t index)
 {
@@ -76,8 +74,7 @@ static size_t in_sobol(plain *p, size_t index)
     return chosen;
 }
 
-/* ---- Annealing --------------------------------------------------------------------------------
- */
+/* ---- Annealing ------------------------------------------------------------------------------- */
 
 /* Any of the nearest. */
 static size_t neighbour(plain *p, size_t of)
@@ -128,8 +125,7 @@ static size_t annealed(plain *p)
     return at == SIZE_MAX ? any(p, p->count) : neighbour(p, at);
 }
 
-/* ---- Tree-structured Parzen estimator ---------------------------------------------------------
- */
+/* ---- Tree-structured Parzen estimator -------------------------------------------------------- */
 
 /* How many measured ones are faster. */
 static size_t place_of(const calc_tune_scene *s, size_t observation)
@@ -180,8 +176,7 @@ static size_t promising(plain *p)
     return chosen;
 }
 
-/* ---- Halving ----------------------------------------------------------------------------------
- */
+/* ---- Halving --------------------------------------------------------------------------------- */
 
 /* The half of those left that is nearer to the better than to the worse half of what was measured,
  * at least one. @return how many */
@@ -218,8 +213,7 @@ static size_t halved(plain *p)
     return chosen;
 }
 
-/* ---- Choosing ---------------------------------------------------------------------------------
- */
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 static size_t choose(plain *p, size_t index)
 {

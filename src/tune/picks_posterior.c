@@ -16,8 +16,7 @@ enum {
     AHEAD = 256 /* contenders whose knowledge gradient is computed, and that it is computed over */
 };
 
-/* ---- Thompson: how often a contender is among the best of a draw ------------------------------
- */
+/* ---- Thompson: how often a contender is among the best of a draw ----------------------------- */
 
 /* Count the `top` best of a draw. */
 static void count_best(const calc_tune_contest *c, size_t draw, size_t top, double *wins)
@@ -64,8 +63,7 @@ static void count_gains(const calc_tune_contest *c, double *wins)
     }
 }
 
-/* ---- Expected improvement: of all that were picked before, too --------------------------------
- */
+/* ---- Expected improvement: of all that were picked before, too ------------------------------- */
 
 /* By how much a contender shortens the best so far, on average over draws. */
 static double improvement(const calc_tune_contest *c, const double *best, size_t i)
@@ -92,8 +90,7 @@ static void include(const calc_tune_contest *c, size_t picked, double *best)
     }
 }
 
-/* ---- Knowledge gradient -----------------------------------------------------------------------
- */
+/* ---- Knowledge gradient ---------------------------------------------------------------------- */
 
 typedef struct gradient {
     size_t count;
@@ -140,8 +137,7 @@ static calc_status weigh_knowledge(const calc_tune_scene *s, const calc_tune_con
     return CALC_OK;
 }
 
-/* ---- Choosing ---------------------------------------------------------------------------------
- */
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 /* The contender with the largest score that was not tried or picked, of equals the fastest
  * expected. SIZE_MAX: none */

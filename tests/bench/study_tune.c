@@ -3,8 +3,9 @@
  * makes the tables of docs/tune.md from them. */
 #include <stdint.h>
 
+#include "bench/tune_replay.h"
 #include "bench/tune_runs.h"
-#include "tune/replay.h"
+#include "bench/tune_words.h"
 
 enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
 
@@ -24,8 +25,7 @@ static bool learn(void)
     return status == CALC_OK;
 }
 
-/* ---- Sets of competing layouts ----------------------------------------------------------------
- */
+/* ---- Sets of competing layouts --------------------------------------------------------------- */
 
 typedef struct set {
     size_t count, publisher;
@@ -59,8 +59,7 @@ static int by_size(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* ---- Regret -----------------------------------------------------------------------------------
- */
+/* ---- Regret ---------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     size_t count;
@@ -70,7 +69,7 @@ typedef struct outcome {
 /* By publisher, then of all; by chooser. */
 static outcome outcomes[CALC_TUNE_PUBLISHERS + 1][CALC_TUNE_CHOOSERS];
 
-static void add(outcome *o, const calc_tune_replay *replay)
+static void add(outcome *o, const tune_replay *replay)
 {
     double needed = (double)replay->measured;
     for (size_t i = replay->measured; i-- > 0;) {
@@ -114,13 +113,13 @@ static bool regret(void)
     for (size_t from = 0; from < tune_runs.count;) {
         from = read_set(from, &s);
         for (int c = 0; s.count > 1 && c < CALC_TUNE_CHOOSERS; c++) {
-            calc_tune_replay replay;
+            tune_replay replay;
             calc_tune_options options = calc_tune_options_default(&prior[s.publisher]);
             options.chooser = (calc_tune_chooser)c;
             options.stop = 0;
             size_t most = s.count < MOST ? s.count : MOST;
-            if (calc_tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
-                                      &options, NULL, NULL, &errors) != CALC_OK) {
+            if (tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
+                                 &options, NULL, NULL, &errors) != CALC_OK) {
                 return false;
             }
             add(&outcomes[s.publisher][c], &replay);
@@ -138,8 +137,7 @@ static bool regret(void)
     return true;
 }
 
-/* ---- Calibration ------------------------------------------------------------------------------
- */
+/* ---- Calibration ----------------------------------------------------------------------------- */
 
 typedef struct calibrated {
     const set *set;
@@ -171,7 +169,7 @@ static bool calibration(void)
     calc_errors errors = {0};
     for (size_t from = 0; from < tune_runs.count;) {
         from = read_set(from, &s);
-        calc_tune_replay replay;
+        tune_replay replay;
         calc_tune_options options = calc_tune_options_default(&prior[s.publisher]);
         options.stop = 0;
         k.set = &s;
@@ -180,9 +178,8 @@ static bool calibration(void)
             k.fastest = s.step_s[i] < s.step_s[k.fastest] ? i : k.fastest;
         }
         size_t most = s.count < MOST ? s.count : MOST;
-        if (s.count > 1 &&
-            calc_tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most, false,
-                                  &options, watch, &k, &errors) != CALC_OK) {
+        if (s.count > 1 && tune_replay_play(&replay, s.candidate, s.step_s, NULL, s.count, most,
+                                            false, &options, watch, &k, &errors) != CALC_OK) {
             return false;
         }
     }
@@ -200,26 +197,25 @@ static bool calibration(void)
     return true;
 }
 
-/* ---- The prior --------------------------------------------------------------------------------
- */
+/* ---- The prior ------------------------------------------------------------------------------- */
 
 static void print_prior(const calc_tune_prior *p)
 {
     printf("prior,all layouts alike,%.4f\n", p->common);
     for (int i = 0; i < CALC_TUNE_TERMS; i++) {
-        printf("prior,%s,%.4f\n", calc_tune_term_words((calc_tune_term)i), p->term[i]);
+        printf("prior,%s,%.4f\n", tune_term_words((calc_tune_term)i), p->term[i]);
     }
     printf("prior,kernels of a shape,%.4f\nprior,a schedule,%.4f\nprior,one layout alone,%.4f\n",
            p->kernels.sd, p->schedule.sd, p->own);
     for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
         if (p->kernels.length[i] > 0 || p->schedule.length[i] > 0) {
-            printf("length,%s,%.3f\n", calc_tune_coordinate_words((calc_tune_coordinate)i),
+            printf("length,%s,%.3f\n", tune_coordinate_words((calc_tune_coordinate)i),
                    p->kernels.length[i] + p->schedule.length[i]);
         }
     }
     printf("memory,all layouts alike,%.4f\n", p->memory_common);
     for (int i = 0; i < CALC_TUNE_SPACES; i++) {
-        printf("memory,%s,%.4f\n", calc_tune_space_words((calc_tune_space)i), p->memory_space[i]);
+        printf("memory,%s,%.4f\n", tune_space_words((calc_tune_space)i), p->memory_space[i]);
     }
     printf("memory,one layout alone,%.4f\n", p->memory_own);
 }

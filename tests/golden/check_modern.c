@@ -48,8 +48,7 @@ static void read_rows(void)
     fclose(file);
 }
 
-/* ---- One sequence on one processor ------------------------------------------------------------
- */
+/* ---- One sequence on one processor ----------------------------------------------------------- */
 
 typedef struct layout {
     calc_app app;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "bench/tune_runs.h"
+#include "bench/tune_words.h"
 
 static void compare(const char *what, double shipped, double learnt)
 {
@@ -20,7 +21,7 @@ START_TEST(the_prior_is_learnt_from_the_shipped_runs)
     ck_assert_int_eq(calc_tune_learn(&learnt, known, tune_runs.count, SIZE_MAX, &errors), CALC_OK);
     compare("common", shipped.common, learnt.common);
     for (int i = 0; i < CALC_TUNE_TERMS; i++) {
-        compare(calc_tune_term_words((calc_tune_term)i), shipped.term[i], learnt.term[i]);
+        compare(tune_term_words((calc_tune_term)i), shipped.term[i], learnt.term[i]);
     }
     compare("kernels", shipped.kernels.sd, learnt.kernels.sd);
     compare("schedule", shipped.schedule.sd, learnt.schedule.sd);
@@ -31,7 +32,7 @@ START_TEST(the_prior_is_learnt_from_the_shipped_runs)
     compare("own", shipped.own, learnt.own);
     compare("memory: common", shipped.memory_common, learnt.memory_common);
     for (int i = 0; i < CALC_TUNE_SPACES; i++) {
-        compare(calc_tune_space_words((calc_tune_space)i), shipped.memory_space[i],
+        compare(tune_space_words((calc_tune_space)i), shipped.memory_space[i],
                 learnt.memory_space[i]);
     }
     compare("memory: own", shipped.memory_own, learnt.memory_own);

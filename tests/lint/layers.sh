@@ -55,62 +55,72 @@ complain()
     status=1
 }
 
-# The sweep engine lies beside src; its headers are included without a folder.
-for file in */*.[ch] */*/*.[ch] ../sweep/*.[ch]; do
-    [ -e "$file" ] || continue
-    layer=${file#../}
-    layer=${layer%%/*}
-    [ "$layer" = calc ] && continue
-    if [ -z "${allowed[$layer]:-}" ]; then
-        complain "$file" "the layer $layer is not in tests/lint/layers.sh"
-        continue
-    fi
-    while IFS=: read -r line included; do
-        case $included in
-        calc.h | calc/*) continue ;;
-        */*) from=${included%%/*} ;;
-        *)
-            from=
-            [ -e "../sweep/$included" ] && from=sweep
-            ;;
-        esac
-        if [ -z "$from" ]; then
-            complain "$file:$line" "\"$included\" lacks its layer"
-        elif [[ " ${allowed[$layer]} " != *" $from "* ]]; then
-            complain "$file:$line" "$layer must not include \"$included\""
-        elif [[ $file == cli/*/* && $included == cli/*/* ]]; then
-            folder=${file#cli/} folder=${folder%%/*}
-            other=${included#cli/} other=${other%%/*}
-            if [[ " shell draw $folder ${shared[$folder]:-} " != *" $other "* ]]; then
-                complain "$file:$line" "cli/$folder must not include \"$included\""
-            fi
-        elif [[ $file == model/*/* && $included == model/* ]]; then
-            folder=${file#model/} folder=${folder%%/*}
-            other=${included#model/} other=${other%%/*}
-            if [[ " ${storeys[$folder]:-} " != *" $other "* ]]; then
-                complain "$file:$line" "model/$folder must not include \"$included\""
-            fi
+# Libraries that have a door: what of them is included, where, and what is said elsewhere.
+library=('<(jansson|zlib)' '<yaml' '<gsl' '<glpk' '(<omp|omp parallel)' '<mpi')
+door=('io/' 'formats/(read_yaml|yaml_path)\.c$' '(calibrate/least_squares\.c$|gauss/)'
+    'balance/solver_glpk\.c$' '\.\./sweep/(engine|parallel)\.c$' '\.\./sweep/ranks_mpi\.c$')
+said=('jansson and zlib are for src/io'
+    'libyaml is for formats/read_yaml.c and formats/yaml_path.c'
+    'the GNU Scientific Library is for calibrate/least_squares.c and src/gauss'
+    'the GNU Linear Programming Kit is for balance/solver_glpk.c'
+    'OpenMP is for sweep/engine.c and parallel.c'
+    'MPI is for sweep/ranks_mpi.c')
+
+# check_library FILE DIRECTIVE
+check_library()
+{
+    for i in "${!library[@]}"; do
+        [[ ! $2 =~ (include|pragma)[[:space:]]*${library[i]} || $1 =~ ^${door[i]} ]] ||
+            complain "$1" "${said[i]}"
+    done
+}
+
+# check_include FILE LINE LAYER INCLUDED
+check_include()
+{
+    local file=$1 line=$2 layer=$3 included=$4 from folder other
+    case $included in
+    calc.h | calc/*) return ;;
+    */*) from=${included%%/*} ;;
+    *)
+        from=
+        [ ! -e "../sweep/$included" ] || from=sweep
+        ;;
+    esac
+    if [ -z "$from" ]; then
+        complain "$file:$line" "\"$included\" lacks its layer"
+    elif [[ " ${allowed[$layer]} " != *" $from "* ]]; then
+        complain "$file:$line" "$layer must not include \"$included\""
+    elif [[ $file == cli/*/* && $included == cli/*/* ]]; then
+        folder=${file#cli/} folder=${folder%%/*}
+        other=${included#cli/} other=${other%%/*}
+        if [[ " shell draw $folder ${shared[$folder]:-} " != *" $other "* ]]; then
+            complain "$file:$line" "cli/$folder must not include \"$included\""
         fi
-    done < <(sed -nE '/^[[:space:]]*#[[:space:]]*include[[:space:]]*"/{=;s/[^"]*"([^"]*)".*/\1/p}' \
-        "$file" | paste -d: - -)
-    if [ "$layer" != io ] && grep -nE '#[[:space:]]*include[[:space:]]*<(jansson|zlib)' "$file"; then
-        complain "$file" "jansson and zlib are for src/io"
+    elif [[ $file == model/*/* && $included == model/* ]]; then
+        folder=${file#model/} folder=${folder%%/*}
+        other=${included#model/} other=${other%%/*}
+        if [[ " ${storeys[$folder]:-} " != *" $other "* ]]; then
+            complain "$file:$line" "model/$folder must not include \"$included\""
+        fi
     fi
-    if [ "$file" != formats/read_yaml.c ] && [ "$file" != formats/yaml_path.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<yaml' "$file"; then
-        complain "$file" "libyaml is for formats/read_yaml.c and formats/yaml_path.c"
-    fi
-    if [ "$file" != calibrate/least_squares.c ] && [ "$layer" != gauss ] &&
-        grep -nE '#[[:space:]]*include[[:space:]]*<gsl' "$file"; then
-        complain "$file" "the GNU Scientific Library is for calibrate/least_squares.c and src/gauss"
-    fi
-    if [ "$file" != balance/solver_glpk.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<glpk' "$file"; then
-        complain "$file" "the GNU Linear Programming Kit is for balance/solver_glpk.c"
-    fi
-    if [ "$file" != ../sweep/engine.c ] && [ "$file" != ../sweep/parallel.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<omp|#pragma omp parallel' "$file"; then
-        complain "$file" "OpenMP is for sweep/engine.c and parallel.c"
-    fi
-    if [ "$file" != ../sweep/ranks_mpi.c ] && grep -nE '#[[:space:]]*include[[:space:]]*<mpi' "$file"; then
-        complain "$file" "MPI is for sweep/ranks_mpi.c"
-    fi
+}
+
+# The sweep engine lies beside src; its headers are included without a folder.
+shopt -s nullglob
+files=(*/*.[ch] */*/*.[ch] ../sweep/*.[ch])
+for file in "${files[@]}"; do
+    layer=${file#../} layer=${layer%%/*}
+    [ "$layer" = calc ] || [ -n "${allowed[$layer]:-}" ] ||
+        complain "$file" "the layer $layer is not in tests/lint/layers.sh"
 done
+while IFS=: read -r file line directive; do
+    layer=${file#../} layer=${layer%%/*}
+    [ -n "${allowed[$layer]:-}" ] || continue
+    if [[ $directive =~ ^[[:space:]]*\#[[:space:]]*include[[:space:]]*\"([^\"]*)\" ]]; then
+        check_include "$file" "$line" "$layer" "${BASH_REMATCH[1]}"
+    else
+        check_library "$file" "$directive"
+    fi
+done < <(grep -nHE '#[[:space:]]*(include|pragma omp parallel)' "${files[@]}")
 exit $status

@@ -20,51 +20,61 @@ allowed_in_model='^(calc_.*|mem(cpy|set|cmp|move)|str(cmp|len|ncmp|cpy|chr)|v?sn
 allowed_in_model+='|(ceil|floor|fmin|fmax|fabs|log2?|exp2?|pow|sqrt|round|trunc|fmod)'
 allowed_in_model+='|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_)$'
 
-# check SOURCE OBJECT
-check()
-{
-    local source=$1 object=$2 layer
-    layer=${source#src/} layer=${layer%%/*}
-    headers=(src/calc.h)
-    if [ -e "${source%.c}.h" ]; then
-        headers+=("${source%.c}.h")
-    else
-        mapfile -t -O 1 headers < <(find "${source%%"$layer"/*}$layer" -name '*.h' | sort)
-    fi
-    while read -r symbol; do
-        if [ "$symbol" = main ]; then
-            [ "$source" = src/cli/shell/main.c ] || complain "$source" "exports main"
-        elif [[ $symbol != calc_* ]]; then
-            complain "$source" "exports $symbol, which does not start with calc_"
-        elif ! grep -qw "$symbol" "${headers[@]}"; then
-            complain "$source" "exports $symbol, which ${headers[*]} does not declare"
-        fi
-    done < <(nm --defined-only --extern-only --format=posix "$object" | cut -d' ' -f1)
-    while read -r symbol; do
-        complain "$source" "$symbol is a global variable"
-    done < <(objdump --syms "$object" | grep -E ' O (\.t?data|\.t?bss|\*COM\*)' |
-        grep -v ' \.data\.rel\.ro' | awk '{ print $NF }')
-    if [ "$layer" = model ]; then
-        while read -r symbol; do
-            complain "$source" "imports $symbol, which is not among what the model may use"
-        done < <(nm --undefined-only --format=posix "$object" | cut -d' ' -f1 |
-            grep -vE "$allowed_in_model" || true)
-    fi
-}
-
-# Of the two ranks_*.c one is compiled.
+# Objects, each with its source and the headers that may declare what it exports. Programs are run
+# once for all of them. Of the two ranks_*.c one is compiled.
+declare -A source_of headers_of
 for source in src/*/*.c src/*/*/*.c sweep/*.c; do
     if [ ! -e "$source" ] || [[ $source == sweep/ranks_*.c ]]; then
         continue
     fi
-    top=${source%%/*}
+    top=${source%%/*} layer=${source#src/} layer=${layer%%/*}
+    headers="src/calc.h ${source%.c}.h"
+    if [ ! -e "${source%.c}.h" ]; then
+        [ -n "${headers_of[$layer]:-}" ] ||
+            headers_of[$layer]=$(find "${source%%"$layer"/*}$layer" -name '*.h' | sort | tr '\n' ' ')
+        headers="src/calc.h ${headers_of[$layer]% }"
+    fi
     found=
-    [[ $source == sweep/ranks_*.c ]] && found=maybe
     for object in "$build/$top"/CMakeFiles/*.dir/"${source#*/}.o"; do
         [ -e "$object" ] || continue
         found=yes
-        check "$source" "$object"
+        source_of[$object]="$source|$headers"
     done
     [ -n "$found" ] || complain "$source" "is not compiled; $top/CMakeLists.txt lists the sources"
 done
+
+# What exported, imported and variable symbols there are: "E|I|V symbol source|headers"
+symbols()
+{
+    nm -A --extern-only --format=posix "${!source_of[@]}" |
+        awk '{ sub(/:$/, "", $1); print ($3 == "U" || $3 == "w" ? "I" : "E"), $2, $1 }'
+    objdump --syms "${!source_of[@]}" |
+        awk '/file format/ { sub(/:$/, "", $1); object = $1 }
+            / O (\.t?data|\.t?bss|\*COM\*)/ && !/ \.data\.rel\.ro/ { print "V", $NF, object }'
+}
+
+declare -A words
+while read -r kind symbol object; do
+    IFS='|' read -r source headers <<< "${source_of[$object]}"
+    case $kind in
+    V) complain "$source" "$symbol is a global variable" ;;
+    I)
+        [[ $source != src/model/* || $symbol =~ $allowed_in_model ]] ||
+            complain "$source" "imports $symbol, which is not among what the model may use"
+        ;;
+    E)
+        if [ "$symbol" = main ]; then
+            [ "$source" = src/cli/shell/main.c ] || complain "$source" "exports main"
+        elif [[ $symbol != calc_* ]]; then
+            complain "$source" "exports $symbol, which does not start with calc_"
+        else
+            # shellcheck disable=SC2086
+            [ -n "${words[$headers]:-}" ] ||
+                words[$headers]=" $(grep -ohE '\bcalc_\w+' $headers | sort -u | tr '\n' ' ')"
+            [[ ${words[$headers]} == *" $symbol "* ]] ||
+                complain "$source" "exports $symbol, which $headers does not declare"
+        fi
+        ;;
+    esac
+done < <(symbols)
 exit $status

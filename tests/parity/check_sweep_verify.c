@@ -6,6 +6,7 @@
 
 #include "kernel.h"
 #include "random_space.h"
+#include "sampled.h"
 #include "units.h"
 
 enum { SPACES = 100, MOST_LAYOUTS = 30000 };
@@ -43,8 +44,7 @@ START_TEST(every_point_of_a_random_space_is_what_calc_run_says)
 }
 END_TEST
 
-/* ---- The kernel's shortest step of a lane, and what the lane's points take --------------------
- */
+/* ---- The kernel's shortest step of a lane, and what the lane's points take ------------------- */
 
 static size_t lanes_compared;
 static calc_kernel *tested;
@@ -111,8 +111,10 @@ int main(void)
 {
     Suite *suite = suite_create("sweep_verify");
     TCase *tests = tcase_create("verify");
-    tcase_add_loop_test(tests, every_point_of_a_random_space_is_what_calc_run_says, 0, SPACES);
-    tcase_add_loop_test(tests, the_kernel_agrees_with_its_lanes_at_every_level, 0, SPACES);
+    tcase_add_loop_test(tests, every_point_of_a_random_space_is_what_calc_run_says, 0,
+                        sample_of(SPACES));
+    tcase_add_loop_test(tests, the_kernel_agrees_with_its_lanes_at_every_level, 0,
+                        sample_of(SPACES));
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "random_modern.h"
 #include "resolved.h"
+#include "sampled.h"
 #include "shipped.h"
 #include "spec/absent.h"
 
@@ -17,7 +18,7 @@
 
 static void random_layouts(calc_shipped_visit *each)
 {
-    for (uint64_t i = 0; i < 400; i++) {
+    for (uint64_t i = 0; i < (uint64_t)sample_of(400); i++) {
         calc_rng rng;
         calc_random_layout l;
         char name[64];

@@ -3,6 +3,7 @@
 #   CALC=path/to/calc tests/sweep_long/kill.sh
 #   CALC_LONG=1   at least 200 kills instead of 3
 #   CALC_SEED=N   the same times again
+#   CALC_SAMPLE=N sweeps of an N-th of the size, for builds that are slow
 set -eu
 : "${CALC:?set CALC to the command under test}"
 CALC=$(realpath "$CALC")
@@ -16,7 +17,7 @@ wanted=3
 [ -z "${CALC_LONG:-}" ] || wanted=200
 RANDOM=${CALC_SEED:-$$}
 seed=${CALC_SEED:-$$}
-sweep=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs 128:8192:128 --batch 2340 --no-prune
+sweep=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs "128:$((8192 / ${CALC_SAMPLE:-1})):128" --batch 2340 --no-prune
     --threads 2)
 
 start=$(date +%s%N)

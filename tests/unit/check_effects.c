@@ -84,6 +84,69 @@ START_TEST(a_bound_cuts_a_distribution)
 }
 END_TEST
 
+/* A bound that is not sharp is one on the value and a noise: with t^2 = 1 + s^2 and h at a / t. */
+START_TEST(a_blurred_bound_cuts_less)
+{
+    const calc_effects e = {.common = 1, .sd = {1}};
+    const calc_effects_item item = {.weight = {1}};
+    const calc_effects_observation seen = {0, CALC_EFFECTS_ABOVE, 1.5, 0.75};
+    calc_effects_posterior p = given(&e, &item, &seen, 1);
+    double white[1], mean, variance;
+    double at = 1.5 / 1.25, h = calc_normal_density(at) / calc_normal_below(-at);
+    calc_effects_moments(&p, 0, white, &mean, &variance);
+    ck_assert_double_eq_tol(mean, h / 1.25, 1e-6);
+    ck_assert_double_eq_tol(variance, 1 - h * (h - at) / 1.5625, 1e-6);
+    calc_effects_free(&p);
+}
+END_TEST
+
+/* Where density and share are 0 in doubles: the mean is a + 1 / a - 2 / a^3, the variance
+ * 1 / a^2 - 6 / a^4, to the next power. */
+START_TEST(bounds_far_beyond_what_was_expected)
+{
+    const calc_effects e = {.common = 1, .sd = {1}};
+    const calc_effects_item item = {.weight = {1}};
+    for (int i = 1; i <= 4; i++) {
+        double a = 29 * i, white[1], mean, variance;
+        const calc_effects_observation seen = {0, CALC_EFFECTS_ABOVE, a, 0};
+        calc_effects_posterior p = given(&e, &item, &seen, 1);
+        calc_effects_moments(&p, 0, white, &mean, &variance);
+        ck_assert_double_eq_tol(mean, a + 1 / a - 2 / pow(a, 3), 12 / pow(a, 5));
+        ck_assert_double_eq_tol(variance, 1 / (a * a) - 6 / pow(a, 4), 12 / pow(a, 4));
+        calc_effects_free(&p);
+    }
+}
+END_TEST
+
+/* Half of how far it is off is the blur of the bound. */
+START_TEST(blurred_bounds_far_beyond_what_was_expected)
+{
+    const calc_effects e = {.common = 1, .sd = {1}};
+    const calc_effects_item item = {.weight = {1}};
+    const calc_effects_observation seen = {0, CALC_EFFECTS_BELOW, -100, 1};
+    calc_effects_posterior p = given(&e, &item, &seen, 1);
+    double a = 100 / sqrt(2), white[1], mean, variance;
+    calc_effects_moments(&p, 0, white, &mean, &variance);
+    ck_assert_double_eq_tol(mean, -(a + 1 / a - 2 / pow(a, 3)) / sqrt(2), 1e-7);
+    ck_assert_double_eq_tol(variance, 1 - (1 - 1 / (a * a) + 6 / pow(a, 4)) / 2, 1e-7);
+    calc_effects_free(&p);
+}
+END_TEST
+
+START_TEST(a_bound_that_is_far_off_says_nothing)
+{
+    const calc_effects e = {.common = 1, .sd = {1}};
+    const calc_effects_item item = {.expected = 1000, .weight = {1}};
+    const calc_effects_observation seen = {0, CALC_EFFECTS_ABOVE, 900, 0};
+    calc_effects_posterior p = given(&e, &item, &seen, 1);
+    double white[1], mean, variance;
+    calc_effects_moments(&p, 0, white, &mean, &variance);
+    ck_assert_double_eq_tol(mean, 1000, 1e-9);
+    ck_assert_double_eq_tol(variance, 1, 2e-6);
+    calc_effects_free(&p);
+}
+END_TEST
+
 /* Two bounds on variables that share an error, beside the integral over a grid. */
 START_TEST(bounds_on_several_items_act_together)
 {
@@ -108,6 +171,14 @@ START_TEST(bounds_on_several_items_act_together)
     ck_assert_double_eq_tol(mean, exact, 0.02); /* an approximation: within 2 % of a deviation */
     ck_assert_double_eq_tol(variance, square / weight - exact * exact, 0.05);
     calc_effects_free(&p);
+    /* It has settled: the order in which they were seen is forgotten. */
+    const calc_effects_observation swapped[2] = {seen[1], seen[0]};
+    double again, variance_again;
+    p = given(&two, pair, swapped, 2);
+    calc_effects_moments(&p, 0, white, &again, &variance_again);
+    ck_assert_double_eq_tol(again, mean, 1e-8);
+    ck_assert_double_eq_tol(variance_again, variance, 1e-8);
+    calc_effects_free(&p);
 }
 END_TEST
 
@@ -128,6 +199,23 @@ START_TEST(a_surprise_is_what_the_others_did_not_expect)
     ck_assert_int_eq(calc_effects_surprise(&p, out, &errors), CALC_OK);
     ck_assert_double_eq(out[2], 0);
     calc_effects_free(&p);
+}
+END_TEST
+
+START_TEST(what_was_observed_without_noise_is_certain)
+{
+    for (int i = 1; i <= 50; i++) {
+        const calc_effects e = {.common = 2, .sd = {0.1 * i, 1.0 / i}};
+        const calc_effects_item item = {.weight = {1, 0.3}};
+        const calc_effects_observation seen = {0, CALC_EFFECTS_AT, 1, 0};
+        calc_effects_posterior p = given(&e, &item, &seen, 1);
+        double white[1], mean, variance;
+        calc_effects_moments(&p, 0, white, &mean, &variance);
+        ck_assert_double_eq_tol(mean, 1, 1e-14);
+        ck_assert_double_ge(variance, 0);
+        ck_assert_double_le(variance, 1e-13);
+        calc_effects_free(&p);
+    }
 }
 END_TEST
 
@@ -206,8 +294,13 @@ int main(void)
     tcase_add_test(cases, an_observation_moves_what_shares_its_error);
     tcase_add_test(cases, a_field_is_shared_by_cells_as_they_are_alike);
     tcase_add_test(cases, a_bound_cuts_a_distribution);
+    tcase_add_test(cases, a_blurred_bound_cuts_less);
+    tcase_add_test(cases, bounds_far_beyond_what_was_expected);
+    tcase_add_test(cases, blurred_bounds_far_beyond_what_was_expected);
+    tcase_add_test(cases, a_bound_that_is_far_off_says_nothing);
     tcase_add_test(cases, bounds_on_several_items_act_together);
     tcase_add_test(cases, a_surprise_is_what_the_others_did_not_expect);
+    tcase_add_test(cases, what_was_observed_without_noise_is_certain);
     tcase_add_test(cases, contradictions_without_noise_are_refused);
     tcase_add_test(cases, draws_have_the_moments_of_the_posterior);
     Suite *suite = suite_create("effects");

@@ -193,8 +193,7 @@ START_TEST(the_order_of_the_arithmetic_is_the_engines)
 }
 END_TEST
 
-/* ---- Answers ----------------------------------------------------------------------------------
- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 static const char *const answers[] = {"01_llama2-7b_1x8_36G_bsz16",
                                       "02_llama2-7b_1x8_24G_bsz64",
@@ -270,8 +269,7 @@ START_TEST(a_step_of_many_strategies_is_the_engines)
 }
 END_TEST
 
-/* ---- By hand ----------------------------------------------------------------------------------
- */
+/* ---- By hand --------------------------------------------------------------------------------- */
 
 START_TEST(a_pipeline_is_as_slow_as_its_slower_end)
 {

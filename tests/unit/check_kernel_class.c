@@ -3,6 +3,7 @@
 
 #include "gauss/process_fit.h"
 #include "kernel_case.h"
+#include "process_case.h"
 
 static calc_process process;
 static size_t measured;
@@ -115,8 +116,8 @@ START_TEST(rows_of_the_class_are_data)
     ck_assert_uint_eq(measured, 8);
     double at[] = {9.5, 12, 12.6, 0, 0, 0};
     double mean[2], sd[2];
-    ck_assert_int_eq(calc_process_at(&own, at, 1, &mean[0], &sd[0]), CALC_OK);
-    ck_assert_int_eq(calc_process_at(&process, at, 1, &mean[1], &sd[1]), CALC_OK);
+    process_at(&own, at, &mean[0], &sd[0]);
+    process_at(&process, at, &mean[1], &sd[1]);
     ck_assert(mean[0] == mean[1] && sd[0] == sd[1]);
     calc_process_free(&own);
 }
@@ -147,7 +148,7 @@ START_TEST(of_many_rows_the_nearest_count)
     ck_assert_uint_eq(process.count, CALC_PROCESS_DATA);
     ck_assert_double_eq(process.point[0], rows[100].key.log2_size[0]);
     double mean, sd;
-    ck_assert_int_eq(calc_process_at(&process, wanted, 1, &mean, &sd), CALC_OK);
+    process_at(&process, wanted, &mean, &sd);
     ck_assert_double_eq_tol(mean, rows[450].log_ratio, 0.003);
     ck_assert_double_lt(sd, 0.005);
 }
@@ -178,8 +179,8 @@ START_TEST(hyper_parameters_are_translated)
     ck_assert_double_eq_tol(calc_process_prior(&process, a, b), calc_process_prior(&few, a, b),
                             1e-12);
     double mean[2], sd[2];
-    ck_assert_int_eq(calc_process_at(&few, b, 1, &mean[0], &sd[0]), CALC_OK);
-    ck_assert_int_eq(calc_process_at(&process, b, 1, &mean[1], &sd[1]), CALC_OK);
+    process_at(&few, b, &mean[0], &sd[0]);
+    process_at(&process, b, &mean[1], &sd[1]);
     ck_assert_double_eq_tol(mean[0], mean[1], 1e-10);
     ck_assert_double_eq_tol(sd[0], sd[1], 1e-10);
     calc_process_free(&few);

@@ -12,7 +12,7 @@ static llama_case l;
 static void open_errors(calc_mindspeed_operators *o, double matrices, double norms,
                         double attention)
 {
-    const calc_mindspeed_sampling sampling = {SAMPLES, 1, CALC_PROCESS_JOINT, 0};
+    const calc_mindspeed_sampling sampling = {SAMPLES, 1, 0};
     calc_mindspeed_operators_start(o, &llama_job, &l.app, &l.system, NULL, &sampling);
     for (int type = 0; type < CALC_MINDSPEED_TYPES; type++) {
         double error = type == CALC_MINDSPEED_MATMUL  ? matrices

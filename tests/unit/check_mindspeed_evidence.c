@@ -26,7 +26,7 @@ static calc_errors errors;
 
 static void setup(void)
 {
-    const calc_mindspeed_sampling sampling = {SAMPLES, 1, CALC_PROCESS_JOINT, 0};
+    const calc_mindspeed_sampling sampling = {SAMPLES, 1, 0};
     calc_settings settings = {0};
     ck_assert_int_eq(calc_settings_from_script(&settings, FLAGS, strlen(FLAGS)), CALC_OK);
     ck_assert_int_eq(

@@ -9,7 +9,7 @@ static llama_case l;
 static void open_operators(calc_mindspeed_operators *o, const calc_mindspeed_cache *cache,
                            uint64_t seed)
 {
-    const calc_mindspeed_sampling sampling = {SAMPLES, seed, CALC_PROCESS_JOINT, 0};
+    const calc_mindspeed_sampling sampling = {SAMPLES, seed, 0};
     open_llama(&l, &llama_configs[0], "");
     calc_mindspeed_operators_start(o, &llama_job, &l.app, &l.system, cache, &sampling);
 }
@@ -86,7 +86,7 @@ static void learn_line(calc_mindspeed_operators *o)
 {
     calc_errors errors = {0};
     for (int i = 0; i < 8; i++) {
-        calc_mindspeed_kernel k = {{CALC_MINDSPEED_MATMUL, {1, 512 << i, 4096, 4096}}, 0};
+        calc_mindspeed_timed k = {{CALC_MINDSPEED_MATMUL, {1, 512 << i, 4096, 4096}}, 0};
         k.time_s = calc_mindspeed_operators_alone_s(o, &k.shape) * (1.02 + 0.02 * i);
         ck_assert_int_eq(calc_mindspeed_operators_learn(o, &k, 1, &errors), CALC_OK);
     }
@@ -161,7 +161,7 @@ START_TEST(a_cache_is_the_base)
     const calc_mindspeed_shape shape = {CALC_MINDSPEED_RMS_NORM, {64, 1, 4096, 1}};
     calc_mindspeed_timed timed = {shape, 1e-5};
     const calc_mindspeed_cache cache = {.item = &timed, .count = 1};
-    const calc_mindspeed_kernel kernels[] = {{shape, 1.1e-5}, {shape, 1.2e-5}, {shape, 1.3e-5}};
+    const calc_mindspeed_timed kernels[] = {{shape, 1.1e-5}, {shape, 1.2e-5}, {shape, 1.3e-5}};
     open_operators(&o, &cache, 1);
     ck_assert_double_eq(calc_mindspeed_operators_alone_s(&o, &shape), 1e-5);
     ck_assert_int_eq(calc_mindspeed_operators_learn(&o, kernels, 3, &errors), CALC_OK);
@@ -180,7 +180,7 @@ START_TEST(too_many_shapes)
     calc_status status = CALC_OK;
     open_operators(&o, NULL, 1);
     for (int i = 0; i <= CALC_PROCESS_DATA && status == CALC_OK; i++) {
-        const calc_mindspeed_kernel k = {{CALC_MINDSPEED_FLASH, {128 + i, 1, 512, 1}}, 1e-4};
+        const calc_mindspeed_timed k = {{CALC_MINDSPEED_FLASH, {128 + i, 1, 512, 1}}, 1e-4};
         status = calc_mindspeed_operators_learn(&o, &k, 1, &errors);
     }
     ck_assert_int_eq(status, CALC_ERR_RANGE);

@@ -112,17 +112,6 @@ START_TEST(micro_batches_must_differ)
 }
 END_TEST
 
-START_TEST(what_is_run)
-{
-    calc_mindspeed_job job = mindspeed_65b();
-    const calc_mindspeed_config probe = {2, 1, 8, 2, 1, 4, 1, 0};
-    calc_mindspeed_job run = calc_mindspeed_probes_job(&job, &probe);
-    ck_assert_int_eq(run.layers, 2);
-    ck_assert_int_eq(run.batch, 64);
-    ck_assert_int_eq(run.hidden, job.hidden);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("mindspeed_probes");
@@ -131,7 +120,6 @@ int main(void)
     tcase_add_test(tests, of_many_nodes);
     tcase_add_test(tests, a_group_without_any);
     tcase_add_test(tests, micro_batches_must_differ);
-    tcase_add_test(tests, what_is_run);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

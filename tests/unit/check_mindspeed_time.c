@@ -73,7 +73,7 @@ START_TEST(draws_are_common)
 {
     static const calc_mindspeed_config a = {1, 4, 2, 1, 1, 1, 1, 0}, b = {2, 4, 1, 1, 1, 1, 1, 0};
     calc_mindspeed_judge judge = open_judge();
-    const calc_mindspeed_sampling sampling = {200, 1, CALC_PROCESS_JOINT, 0.1};
+    const calc_mindspeed_sampling sampling = {200, 1, 0.1};
     calc_mindspeed_operators o;
     double x[200], y[200], mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
     calc_mindspeed_operators_start(&o, &llama_job, &l.app, &l.system, NULL, &sampling);

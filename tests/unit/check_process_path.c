@@ -1,7 +1,6 @@
 #include "gauss/process_path.h"
 
-#include <check.h>
-#include <math.h>
+#include "process_case.h"
 
 enum { DRAWS = 40000, POINTS = 4 };
 
@@ -20,7 +19,7 @@ static calc_process some(void)
 
 static const double points[2 * POINTS] = {0.5, 0, 7, 2, 0.6, 0.1, 3.3, 1};
 
-static void compare(calc_process_draws how)
+START_TEST(points_one_by_one_have_the_covariance_of_all)
 {
     calc_process p = some();
     calc_process_path path;
@@ -28,37 +27,25 @@ static void compare(calc_process_draws how)
     const double *value[POINTS];
     double mean[POINTS], c[POINTS * POINTS];
     calc_rng_init(&rng, 3, 1);
-    calc_process_path_start(&path, &p, how, DRAWS, &rng);
+    calc_process_path_start(&path, &p, DRAWS, &rng);
     for (int i = 0; i < POINTS; i++) {
         value[i] = calc_process_path_at(&path, points + (ptrdiff_t)2 * i);
         ck_assert_ptr_nonnull(value[i]);
     }
     ck_assert_ptr_eq(calc_process_path_at(&path, points), value[0]); /* the same numbers */
-    ck_assert_int_eq(calc_process_posterior(&p, points, POINTS, mean, c), CALC_OK);
+    process_posterior(&p, points, POINTS, mean, c);
     for (int i = 0; i < POINTS; i++) {
         for (int k = 0; k <= i; k++) {
             double sum = 0;
             for (int d = 0; d < DRAWS; d++) {
                 sum += (value[i][d] - mean[i]) * (value[k][d] - mean[k]) / DRAWS;
             }
-            bool kept = how == CALC_PROCESS_JOINT || i == k;
             double sd = sqrt(2 * c[(POINTS + 1) * i] * c[(POINTS + 1) * k] / DRAWS);
-            ck_assert_double_eq_tol(sum, kept ? c[POINTS * i + k] : 0, 4 * sd);
+            ck_assert_double_eq_tol(sum, c[POINTS * i + k], 4 * sd);
         }
     }
     calc_process_path_clear(&path);
     calc_process_free(&p);
-}
-
-START_TEST(points_one_by_one_have_the_covariance_of_all)
-{
-    compare(CALC_PROCESS_JOINT);
-}
-END_TEST
-
-START_TEST(or_only_their_own)
-{
-    compare(CALC_PROCESS_INDEPENDENT);
 }
 END_TEST
 
@@ -70,7 +57,7 @@ START_TEST(settled_points)
     calc_rng rng;
     const double near[2] = {0.5 + 1e-15, 0};
     calc_rng_init(&rng, 3, 1);
-    calc_process_path_start(&path, &p, CALC_PROCESS_JOINT, 10, &rng);
+    calc_process_path_start(&path, &p, 10, &rng);
     const double *a = calc_process_path_at(&path, points);
     const double *b = calc_process_path_at(&path, near);
     const double *c = calc_process_path_at(&path, points + 2);
@@ -99,7 +86,7 @@ START_TEST(many_points)
     calc_process_path path;
     calc_rng rng;
     calc_rng_init(&rng, 3, 1);
-    calc_process_path_start(&path, &p, CALC_PROCESS_JOINT, 5, &rng);
+    calc_process_path_start(&path, &p, 5, &rng);
     const double *first = calc_process_path_at(&path, points);
     for (int i = 0; i < 200; i++) {
         const double point[2] = {0.01 * i, 1};
@@ -118,7 +105,6 @@ int main(void)
     Suite *suite = suite_create("process_path");
     TCase *tests = tcase_create("process_path");
     tcase_add_test(tests, points_one_by_one_have_the_covariance_of_all);
-    tcase_add_test(tests, or_only_their_own);
     tcase_add_test(tests, settled_points);
     tcase_add_test(tests, many_points);
     suite_add_tcase(suite, tests);

@@ -300,8 +300,7 @@ START_TEST(calculons_layers_are_not_launched_again)
 }
 END_TEST
 
-/* ---- Layers of their own chip and strategy ----------------------------------------------------
- */
+/* ---- Layers of their own chip and strategy --------------------------------------------------- */
 
 /* A system and an execution that say nothing of the chip and the strategy, which are handed beside
  * them: all that layers cost is as if they were the layout's own. */

@@ -16,8 +16,7 @@ static double flop_of(const modern_case *c, const char *name, calc_pass pass)
     return named(c, name)->flop[pass];
 }
 
-/* ---- Attention and feed-forward ---------------------------------------------------------------
- */
+/* ---- Attention and feed-forward -------------------------------------------------------------- */
 
 START_TEST(a_llama_block_has_its_matrices)
 {
@@ -215,8 +214,7 @@ START_TEST(eager_execution_moves_more)
 }
 END_TEST
 
-/* ---- Latent attention -------------------------------------------------------------------------
- */
+/* ---- Latent attention ------------------------------------------------------------------------ */
 
 static const double RQ = 32, RK = 16, NOPE = 16, ROPE = 8, V = 16;
 
@@ -272,8 +270,7 @@ START_TEST(queries_may_be_not_compressed)
 }
 END_TEST
 
-/* ---- Experts ----------------------------------------------------------------------------------
- */
+/* ---- Experts --------------------------------------------------------------------------------- */
 
 static const double E = 8, K = 2, FE = 32, FS = 64;
 
@@ -422,8 +419,7 @@ START_TEST(unfused_experts_move_more_in_their_activation_only)
 }
 END_TEST
 
-/* ---- Elementwise kernels ----------------------------------------------------------------------
- */
+/* ---- Elementwise kernels --------------------------------------------------------------------- */
 
 /* Traffic and arithmetic of a kernel that runs once each way. */
 static void kernel_is(const modern_case *c, const char *name, double fw_bytes, double bw_bytes,
@@ -541,8 +537,7 @@ START_TEST(elementwise_kernels_of_the_ends)
 }
 END_TEST
 
-/* ---- Tensor and context parallelism -----------------------------------------------------------
- */
+/* ---- Tensor and context parallelism ---------------------------------------------------------- */
 
 /* How often the tensor-parallel ranks do an operation in a pass, all on T * H elements. */
 static int tensor_ops(const modern_case *c, calc_collective_op op, calc_pass first, calc_pass last)
@@ -704,8 +699,7 @@ START_TEST(hierarchical_context_is_both)
 }
 END_TEST
 
-/* ---- Recomputation ----------------------------------------------------------------------------
- */
+/* ---- Recomputation --------------------------------------------------------------------------- */
 
 /* What is not kept, and which operators run again, in order, with spaces between. */
 static void recompute_is(modern_case *c, calc_block_kind kind, double dropped_bytes,
@@ -906,8 +900,7 @@ START_TEST(routed_tokens_are_there_several_times)
 }
 END_TEST
 
-/* ---- Narrow numbers and tensor parallelism ----------------------------------------------------
- */
+/* ---- Narrow numbers and tensor parallelism --------------------------------------------------- */
 
 /* Each rank narrows its share of what is gathered, so that fewer bytes travel; the transposed copy,
    half of the traffic, is of the whole. What is reduced stays wide. */
@@ -952,8 +945,7 @@ START_TEST(what_is_gathered_is_narrowed_before)
 }
 END_TEST
 
-/* ---- Ends -------------------------------------------------------------------------------------
- */
+/* ---- Ends ------------------------------------------------------------------------------------ */
 
 static void make_head(modern_case *c)
 {

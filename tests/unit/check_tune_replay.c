@@ -1,4 +1,4 @@
-#include "tune/replay.h"
+#include "bench/tune_replay.h"
 
 #include "tune/learn.h"
 #include "tune/truth.h"
@@ -25,11 +25,11 @@ START_TEST(regret_is_that_of_the_best_found)
                                     tune_case(1.2, 12, 0)};
     const double step_s[3] = {1.5, 1.0, 1.25}, bytes[3] = {50e9, 90e9, 50e9};
     calc_tune_options options = calc_tune_options_default(&prior);
-    calc_tune_replay replay;
+    tune_replay replay;
     calc_errors errors = {0};
     options.chooser = CALC_TUNE_CHOOSER_ORDER;
-    ck_assert_int_eq(calc_tune_replay_play(&replay, three, step_s, bytes, 3, 10, false, &options,
-                                           NULL, NULL, &errors),
+    ck_assert_int_eq(tune_replay_play(&replay, three, step_s, bytes, 3, 10, false, &options, NULL,
+                                      NULL, &errors),
                      CALC_OK);
     ck_assert_uint_eq(replay.measured, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -60,10 +60,10 @@ START_TEST(measurements_are_worth_something)
             calc_tune_truth(&prior, many, MANY, (uint64_t)truth, step_s, bytes, &errors), CALC_OK);
         for (int c = 0; c < 3; c++) {
             calc_tune_options options = calc_tune_options_default(&prior);
-            calc_tune_replay replay;
+            tune_replay replay;
             options.chooser = chooser[c];
-            ck_assert_int_eq(calc_tune_replay_play(&replay, many, step_s, bytes, MANY, 8, true,
-                                                   &options, NULL, NULL, &errors),
+            ck_assert_int_eq(tune_replay_play(&replay, many, step_s, bytes, MANY, 8, true, &options,
+                                              NULL, NULL, &errors),
                              CALC_OK);
             ck_assert_uint_eq(replay.measured, 8);
             sum[c] += fmin(replay.regret[7], 1);

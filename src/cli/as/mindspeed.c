@@ -176,8 +176,7 @@ static calc_status learn(task *t, calc_errors *errors)
         return status;
     }
     const calc_mindspeed_sampling sampling = {.samples = (size_t)calc_flags_number(f, FLAG_SAMPLES),
-                                              .seed = (uint64_t)calc_flags_number(f, FLAG_SEED),
-                                              .how = CALC_PROCESS_JOINT};
+                                              .seed = (uint64_t)calc_flags_number(f, FLAG_SEED)};
     t->times.samples = sampling.samples;
     t->times.timer = calc_mindspeed_evidence_time;
     t->times.judge = &t->evidence;

@@ -78,15 +78,14 @@ typedef struct calc_operator {
     bool repeats;         /**< COLLECTIVE: the third operation is the first one, where recomputation
                                repeats it; else it is one of the backward pass */
     double message_bytes; /**< COLLECTIVE: whole buffer of one operation */
-    double
-        narrowed[CALC_PASS_COUNT]; /**< COLLECTIVE: share of them that sending 8 or 4 bits saves */
-    double times[CALC_PASS_COUNT]; /**< COLLECTIVE: how often each runs */
-    double sub_ranks, sub_stride;  /**< COLLECTIVE: of every so many ranks of the group, so many;
-                                        0: the whole group */
-    int beside;                    /**< COLLECTIVE: where in the list, from here, the matrix is that
-                                        its tiles run beside: 1 or -1; 0: there is none */
-    bool shared_expert;            /**< part of the shared experts */
-    bool hidden_by_attention;      /**< COLLECTIVE: runs beside the attention kernel (ring) */
+    double narrowed[CALC_PASS_COUNT]; /**< COLLECTIVE: share of them that 8 or 4 bits save */
+    double times[CALC_PASS_COUNT];    /**< COLLECTIVE: how often each runs */
+    double sub_ranks, sub_stride;     /**< COLLECTIVE: of every so many ranks of the group, so many;
+                                           0: the whole group */
+    int beside;               /**< COLLECTIVE: where in the list, from here, the matrix is that
+                                   its tiles run beside: 1 or -1; 0: there is none */
+    bool shared_expert;       /**< part of the shared experts */
+    bool hidden_by_attention; /**< COLLECTIVE: runs beside the attention kernel (ring) */
 } calc_operator;
 
 /** Bytes of one of a collective's operations of a pass. */
