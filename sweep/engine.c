@@ -29,18 +29,21 @@ void calc_sweep_result_free(calc_sweep_result *result)
 
 /* ---- Putting threads together ---------------------------------------------------------------- */
 
+/* Both lists are then to be settled. */
 static calc_status merge_group(const calc_sweep_options *options, calc_sweep_group *into,
                                const calc_sweep_group *from)
 {
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < from->front.count && status == CALC_OK; i++) {
-        status = calc_front_insert(&into->front, &from->front.item[i], options->objectives);
-    }
+    calc_status status = calc_front_merge(&into->front, &from->front, options->objectives);
     for (size_t i = 0; i < from->top.count && status == CALC_OK; i++) {
         status = calc_top_insert(&into->top, &from->top.item[i], options->top);
     }
-    calc_top_settle(&into->top, options->top);
     return status;
+}
+
+static calc_status settle_group(const calc_sweep_options *options, calc_sweep_group *group)
+{
+    calc_top_settle(&group->top, options->top);
+    return calc_front_settle(&group->front);
 }
 
 static void add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts)
@@ -61,6 +64,7 @@ calc_status calc_sweep_merge(const calc_sweep_options *options, calc_sweep_resul
     calc_status status = CALC_OK;
     for (size_t g = 0; g < from->groups_count && g < into->groups_count && status == CALC_OK; g++) {
         status = merge_group(options, &into->group[g], &from->group[g]);
+        status = status == CALC_OK ? settle_group(options, &into->group[g]) : status;
     }
     add_counts(&into->counts, &from->counts);
     return status;
@@ -124,8 +128,8 @@ static void tell_best(shared *s, const calc_worker *w)
     double best = INFINITY;
     for (size_t g = 0; g < s->groups; g++) {
         const calc_front *top = &w->groups[g].top;
-        if (top->count > 0 && top->objective[0][0] < best) {
-            best = top->objective[0][0];
+        if (top->count > 0 && top->item[0].objective[0] < best) {
+            best = top->item[0].objective[0];
         }
     }
     double known = atomic_load(&s->best);
@@ -158,20 +162,45 @@ static void run_units(shared *s, const size_t *position, size_t count)
     }
 }
 
-/* Bring what the threads found into the result. What a thread found stays with it as a bound. */
-static calc_status collect(shared *s, calc_sweep_result *result)
+/* Bring what the threads found of a group into the result. If they are done with it (`last`), the
+ * first that found something gives it away, so that it is not kept twice. */
+static calc_status collect_group(const shared *s, calc_sweep_group *into, size_t g, bool last)
 {
     calc_status status = CALC_OK;
-    size_t first = s->options->per_design ? s->design * s->groups : 0;
+    for (int t = 0; t < s->threads && status == CALC_OK; t++) {
+        calc_sweep_group *from = &s->worker[t]->groups[g];
+        calc_top_settle(&from->top, s->options->top);
+        if (last && into->front.count == 0) {
+            calc_front_free(&into->front);
+            into->front = from->front;
+            from->front = (calc_front){0};
+        }
+        status = merge_group(s->options, into, from);
+        if (last) {
+            calc_front_free(&from->front);
+        }
+    }
+    return status == CALC_OK ? settle_group(s->options, into) : status;
+}
+
+/* Bring what the threads found into the result. What a thread found stays with it as a bound, but
+ * for its fronts if it is done with them. */
+static calc_status collect(shared *s, calc_sweep_result *result, bool last)
+{
+    calc_status status = CALC_OK;
+    calc_sweep_group *group = result->group + (s->options->per_design ? s->design * s->groups : 0);
     result->counts = s->before;
     for (int t = 0; t < s->threads; t++) {
-        const calc_worker *w = s->worker[t];
-        status = status == CALC_OK ? w->status : status;
-        add_counts(&result->counts, &w->counts);
-        for (size_t g = 0; g < s->groups && status == CALC_OK; g++) {
-            calc_top_settle(&w->groups[g].top, s->options->top);
-            status = merge_group(s->options, &result->group[first + g], &w->groups[g]);
-        }
+        status = status == CALC_OK ? s->worker[t]->status : status;
+        add_counts(&result->counts, &s->worker[t]->counts);
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads) reduction(max : status)
+    for (size_t g = 0; g < s->groups; g++) {
+        calc_status own = collect_group(s, &group[g], g, last);
+        status = own > status ? own : status;
     }
     return status;
 }
@@ -214,7 +243,7 @@ static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_
         return CALC_OK;
     }
     s->checkpoint_s = now_s;
-    calc_status status = collect(s, result);
+    calc_status status = last ? CALC_OK : collect(s, result, false);
     return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, chunk) : status;
 }
 
@@ -265,7 +294,7 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
         bool ends =
             status != CALC_OK || atomic_load(&s->stop) || s->design + 1 == s->designs->count;
         if (ends || s->options->per_design) {
-            calc_status collected = collect(s, result);
+            calc_status collected = collect(s, result, true);
             status = status == CALC_OK ? collected : status;
         }
         if (ends) {
