@@ -7,70 +7,12 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "batch.h"
 #include "kernel.h"
+#include "result.h"
 #include "sweep.h"
 #include "units.h"
 #include "worker.h"
-
-static void free_groups(calc_sweep_group *group, size_t count)
-{
-    for (size_t i = 0; group && i < count; i++) {
-        calc_front_free(&group[i].front);
-        calc_front_free(&group[i].top);
-    }
-    free(group);
-}
-
-void calc_sweep_result_free(calc_sweep_result *result)
-{
-    free_groups(result->group, result->groups_count);
-    *result = (calc_sweep_result){0};
-}
-
-/* ---- Putting threads together ---------------------------------------------------------------- */
-
-/* Both lists are then to be settled. */
-static calc_status merge_group(const calc_sweep_options *options, calc_sweep_group *into,
-                               const calc_sweep_group *from)
-{
-    calc_status status = calc_front_merge(&into->front, &from->front, options->objectives);
-    for (size_t i = 0; i < from->top.count && status == CALC_OK; i++) {
-        status = calc_top_insert(&into->top, &from->top.item[i], options->top);
-    }
-    return status;
-}
-
-static calc_status settle_group(const calc_sweep_options *options, calc_sweep_group *group)
-{
-    calc_top_settle(&group->top, options->top);
-    return calc_front_settle(&group->front);
-}
-
-static void add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts)
-{
-    sum->total += counts->total;
-    sum->feasible += counts->feasible;
-    sum->filtered += counts->filtered;
-    sum->skipped += counts->skipped;
-    sum->evaluated += counts->evaluated;
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        sum->rejected[v] += counts->rejected[v];
-    }
-}
-
-calc_status calc_sweep_merge(const calc_sweep_options *options, calc_sweep_result *into,
-                             const calc_sweep_result *from)
-{
-    calc_status status = CALC_OK;
-    for (size_t g = 0; g < from->groups_count && g < into->groups_count && status == CALC_OK; g++) {
-        status = merge_group(options, &into->group[g], &from->group[g]);
-        status = status == CALC_OK ? settle_group(options, &into->group[g]) : status;
-    }
-    add_counts(&into->counts, &from->counts);
-    return status;
-}
-
-/* ---- The sweep ------------------------------------------------------------------------------- */
 
 /** Units of a chunk: the least that one process takes at a time. */
 enum { CHUNK_UNITS = 16 };
@@ -138,6 +80,23 @@ static void tell_best(shared *s, const calc_worker *w)
     }
 }
 
+/* Make known how far a thread is. @return whether the sweep is to stop */
+static bool tell(void *context, calc_worker *w)
+{
+    shared *s = context;
+    atomic_fetch_add(&s->evaluated, w->counts.evaluated - w->told_evaluated);
+    atomic_fetch_add(&s->total, w->counts.total - w->told_total);
+    w->told_evaluated = w->counts.evaluated;
+    w->told_total = w->counts.total;
+    if (s->options->progress) {
+        tell_best(s, w);
+    }
+    if (w->status != CALC_OK || (w == s->worker[0] && show_progress(s))) {
+        atomic_store(&s->stop, true);
+    }
+    return atomic_load(&s->stop);
+}
+
 /* Evaluate the units at these positions. */
 static void run_units(shared *s, const size_t *position, size_t count)
 {
@@ -147,40 +106,11 @@ static void run_units(shared *s, const size_t *position, size_t count)
             continue;
         }
         calc_worker *w = s->worker[omp_get_thread_num()];
-        uint64_t evaluated = w->counts.evaluated;
-        uint64_t total = w->counts.total;
         calc_units_run(w, &s->units, position[i]);
-        atomic_fetch_add(&s->evaluated, w->counts.evaluated - evaluated);
-        atomic_fetch_add(&s->total, w->counts.total - total);
+        calc_batch_end(w);
         atomic_fetch_add(&s->done, 1);
-        if (s->options->progress) {
-            tell_best(s, w);
-        }
-        if (w->status != CALC_OK || (omp_get_thread_num() == 0 && show_progress(s))) {
-            atomic_store(&s->stop, true);
-        }
+        tell(s, w);
     }
-}
-
-/* Bring what the threads found of a group into the result. If they are done with it (`last`), the
- * first that found something gives it away, so that it is not kept twice. */
-static calc_status collect_group(const shared *s, calc_sweep_group *into, size_t g, bool last)
-{
-    calc_status status = CALC_OK;
-    for (int t = 0; t < s->threads && status == CALC_OK; t++) {
-        calc_sweep_group *from = &s->worker[t]->groups[g];
-        calc_top_settle(&from->top, s->options->top);
-        if (last && into->front.count == 0) {
-            calc_front_free(&into->front);
-            into->front = from->front;
-            from->front = (calc_front){0};
-        }
-        status = merge_group(s->options, into, from);
-        if (last) {
-            calc_front_free(&from->front);
-        }
-    }
-    return status == CALC_OK ? settle_group(s->options, into) : status;
 }
 
 /* Bring what the threads found into the result. What a thread found stays with it as a bound, but
@@ -192,14 +122,15 @@ static calc_status collect(shared *s, calc_sweep_result *result, bool last)
     result->counts = s->before;
     for (int t = 0; t < s->threads; t++) {
         status = status == CALC_OK ? s->worker[t]->status : status;
-        add_counts(&result->counts, &s->worker[t]->counts);
+        calc_result_add_counts(&result->counts, &s->worker[t]->counts);
     }
     if (status != CALC_OK) {
         return status;
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads) reduction(max : status)
     for (size_t g = 0; g < s->groups; g++) {
-        calc_status own = collect_group(s, &group[g], g, last);
+        calc_status own =
+            calc_result_collect(s->options, &group[g], s->worker, s->threads, g, last);
         status = own > status ? own : status;
     }
     return status;
@@ -360,6 +291,14 @@ static calc_status prepare(shared *s, calc_kernel *kernel, calc_sweep_result *re
     for (int t = 0; t < s->threads && status == CALC_OK; t++) {
         s->worker[t] = calc_worker_create(s->space, s->options, kernel, s->groups);
         status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
+        if (status == CALC_OK) {
+            s->worker[t]->stop = tell;
+            s->worker[t]->stop_context = s;
+        }
+    }
+    if (status == CALC_OK && s->options->point) {
+        s->worker[0]->batch = calc_batch_create(result->threads);
+        status = s->worker[0]->batch ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && s->options->resumed) {
         s->before = s->options->resumed->counts;
@@ -387,11 +326,11 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
         .groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1,
     };
-    if (options->point) {
-        s.threads = 1; /* points come in order, one at a time */
-    }
     result->groups_count = s.groups * (options->per_design ? designs->count : 1);
     result->threads = s.threads;
+    if (options->point) {
+        s.threads = 1; /* one lists the points in order; all evaluate them */
+    }
     result->cpu = level.name;
     status = prepare(&s, level.run, result);
     if (status == CALC_OK) {
