@@ -64,14 +64,11 @@ static void select_middle(calc_front_key *key, size_t keys, size_t middle, size_
     }
 }
 
-/* The next objective in turn in which the points differ. */
-static size_t axis_after(const calc_front_node *n, size_t axis, size_t objectives)
+/* The first objective in turn, from `axis` on, in which the points differ. */
+static size_t axis_from(const calc_front_node *n, size_t axis, size_t objectives)
 {
-    for (size_t k = 0; k < objectives; k++) {
-        axis = (axis + 1) % objectives;
-        if (n->low[axis] < n->high[axis]) {
-            break;
-        }
+    for (size_t k = 0; k < objectives && !(n->low[axis] < n->high[axis]); k++) {
+        axis = axis + 1 < objectives ? axis + 1 : 0;
     }
     return axis;
 }
@@ -88,7 +85,7 @@ calc_front_node *calc_front_node_build(calc_front_key *key, size_t keys, size_t 
     for (size_t i = 0; i < keys; i++) {
         calc_front_node_widen(n, key[i].objective, objectives);
     }
-    n->axis = axis_after(n, axis, objectives);
+    n->axis = axis_from(n, axis, objectives);
     bool fine;
     if (keys <= CALC_FRONT_LEAF) {
         n->leaf = malloc(CALC_FRONT_LEAF * sizeof *n->leaf);
@@ -98,10 +95,11 @@ calc_front_node *calc_front_node_build(calc_front_key *key, size_t keys, size_t 
         }
     } else {
         size_t half = keys / 2;
+        size_t next = n->axis + 1 < objectives ? n->axis + 1 : 0;
         select_middle(key, keys, half, n->axis);
         n->split = key[half].objective[n->axis];
-        n->child[0] = calc_front_node_build(key, half, n->axis, objectives);
-        n->child[1] = calc_front_node_build(key + half, keys - half, n->axis, objectives);
+        n->child[0] = calc_front_node_build(key, half, next, objectives);
+        n->child[1] = calc_front_node_build(key + half, keys - half, next, objectives);
         fine = n->child[0] && n->child[1];
     }
     if (!fine) {

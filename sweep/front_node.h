@@ -35,7 +35,8 @@ static inline bool calc_front_no_worse(const double *a, const double *b, size_t 
     return fine;
 }
 
-/** A balanced tree of points, put in another order. @param axis  what its parent is split by
+/** A balanced tree of points, put in another order. @param axis  objective that it is split by, if
+ *  the points differ in it; else by the next
  *  @return NULL if memory is short */
 calc_front_node *calc_front_node_build(calc_front_key *key, size_t keys, size_t axis,
                                        size_t objectives);

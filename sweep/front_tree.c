@@ -30,8 +30,7 @@ calc_front_tree *calc_front_tree_create(calc_front_key *key, size_t keys, size_t
     tree->objectives = count;
     tree->slots = tree->capacity = keys;
     tree->spare = keys > 0 ? malloc(keys * sizeof *tree->spare) : NULL;
-    tree->root =
-        keys > 0 && tree->spare ? calc_front_node_build(key, keys, count - 1, count) : NULL;
+    tree->root = keys > 0 && tree->spare ? calc_front_node_build(key, keys, 0, count) : NULL;
     if (keys > 0 && !tree->root) {
         calc_front_tree_free(tree);
         return NULL;
@@ -98,8 +97,7 @@ static bool rebuild(calc_front_tree *tree, calc_front_node **at, const calc_fron
     if (more) {
         *end = *more;
     }
-    size_t before = ((*at)->axis + tree->objectives - 1) % tree->objectives;
-    calc_front_node *built = calc_front_node_build(key, keys, before, tree->objectives);
+    calc_front_node *built = calc_front_node_build(key, keys, (*at)->axis, tree->objectives);
     if (built) {
         calc_front_node_free(*at);
         *at = built;

@@ -194,7 +194,7 @@ bool calc_decimal(double value, char *buffer)
     uint64_t unit = 100;
     int digits = DIGITS - 2;
     uint64_t number = rounded(&r, unit);
-    while (unit > 1 && !reads_back(&r, number * unit, mantissa % 2 == 0)) {
+    while (digits < DIGITS && !reads_back(&r, number * unit, mantissa % 2 == 0)) {
         unit /= 10;
         digits++;
         number = rounded(&r, unit);

@@ -279,7 +279,7 @@ START_TEST(what_is_taken_from_memory_is_what_was_written_since)
     ck_assert_uint_eq(length, 0);
     for (size_t size = 1; size < 100000; size = 3 * size + 1) {
         for (size_t i = 0; i < size; i++) {
-            calc_output_write(out, "ab" + i % 2, 1);
+            calc_output_write(out, &"ab"[i % 2], 1);
         }
         calc_output_printf(out, "%zu", size);
         char end[32];
