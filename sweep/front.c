@@ -1,6 +1,7 @@
 #include "front.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,44 +17,46 @@ int calc_found_compare(const calc_found *a, const calc_found *b)
     return calc_axis_compare(&a->exec, &b->exec);
 }
 
-void calc_front_free(calc_front *front)
+/* A layout in a quarter of the room: layouts of a sweep have no lists, which an execution ends
+ * with. A sweep of thousands of groups has a front of thousands of them in each, for each thread.
+ */
+typedef struct calc_front_brief {
+    double objective[CALC_MAX_OBJECTIVES];
+    uint64_t design;
+    char exec[offsetof(calc_exec, stages)];
+} brief;
+
+static brief shortened(const calc_found *found)
 {
-    calc_front_tree_free(front->tree);
-    free(front->item);
-    *front = (calc_front){0};
+    brief b = {.design = found->design};
+    memcpy(b.objective, found->objective, sizeof b.objective);
+    memcpy(b.exec, &found->exec, sizeof b.exec);
+    return b;
+}
+
+static calc_found whole(const brief *b)
+{
+    calc_found found = {.design = b->design};
+    memcpy(found.objective, b->objective, sizeof b->objective);
+    memcpy(&found.exec, b->exec, sizeof b->exec);
+    return found;
 }
 
 void calc_front_clear(calc_front *front)
 {
     calc_front_tree_free(front->tree);
-    front->tree = NULL;
-    front->count = 0;
-    front->kept = 0;
+    free(front->brief);
+    *front = (calc_front){.item = front->item, .capacity = front->capacity};
 }
 
-/* Room for one layout more. */
-static bool reserve(calc_front *front)
+void calc_front_free(calc_front *front)
 {
-    calc_found *item = calc_grown(front->item, front->count, &front->capacity, sizeof *front->item);
-    front->item = item ? item : front->item;
-    return item != NULL;
+    calc_front_clear(front);
+    free(front->item);
+    *front = (calc_front){0};
 }
 
 /* ---- The front ------------------------------------------------------------------------------- */
-
-/* Where its layouts are: a list of front->count, to be freed; NULL if memory is short. */
-static calc_front_key *keys_of(const calc_front *front)
-{
-    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
-    if (key && front->tree) {
-        calc_front_tree_list(front->tree, key);
-    }
-    for (size_t i = 0; key && !front->tree && i < front->count; i++) {
-        key[i].slot = i;
-        memcpy(key[i].objective, front->item[i].objective, sizeof key[i].objective);
-    }
-    return key;
-}
 
 bool calc_front_dominates(const calc_front *front, const double *objective, size_t count)
 {
@@ -83,70 +86,81 @@ double calc_front_best_first(const calc_front *front, const double *objective, s
     return best;
 }
 
-/* Begin to add to a front. */
+/* Room for as many layouts. */
+static bool reserve_briefs(calc_front *front, size_t count)
+{
+    if (count <= front->briefs) {
+        return true;
+    }
+    size_t room = count + front->briefs + 8;
+    brief *grown = realloc(front->brief, room * sizeof *grown);
+    front->brief = grown ? grown : front->brief;
+    front->briefs = grown ? room : front->briefs;
+    return grown != NULL;
+}
+
+/* Begin to add to a front that is settled. */
 static bool plant(calc_front *front, size_t count)
 {
-    calc_front_key *key = keys_of(front);
-    front->tree = key ? calc_front_tree_create(key, front->count, count) : NULL;
+    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    if (!key || !reserve_briefs(front, front->count + 1)) {
+        free(key);
+        return false;
+    }
+    for (size_t i = 0; i < front->count; i++) {
+        front->brief[i] = shortened(&front->item[i]);
+        key[i].slot = i;
+        memcpy(key[i].objective, front->item[i].objective, sizeof key[i].objective);
+    }
+    front->tree = calc_front_tree_create(key, front->count, count);
     free(key);
+    if (front->tree) {
+        free(front->item);
+        front->item = NULL;
+        front->capacity = 0;
+    }
     return front->tree != NULL;
 }
 
 calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t count)
 {
     size_t slot;
-    if ((!front->tree && !plant(front, count)) || !reserve(front)) {
+    if (!front->tree && !plant(front, count)) {
         return CALC_ERR_NOMEM;
     }
     if (calc_front_tree_dominates(front->tree, found->objective)) {
         return CALC_OK;
     }
     if (calc_front_tree_find(front->tree, found->objective, &slot)) {
-        if (calc_found_compare(found, &front->item[slot]) < 0) {
-            front->item[slot] = *found;
-        }
+        const calc_found old = whole(&front->brief[slot]);
+        front->brief[slot] = shortened(calc_found_compare(found, &old) < 0 ? found : &old);
         return CALC_OK;
     }
-    calc_status status = calc_front_tree_add(front->tree, found->objective, &slot);
+    /* Slots are used again: there are no more of them than layouts at a time. */
+    calc_status status = reserve_briefs(front, front->count + 1) ? CALC_OK : CALC_ERR_NOMEM;
     if (status == CALC_OK) {
-        front->item[slot] = *found;
+        status = calc_front_tree_add(front->tree, found->objective, &slot);
+    }
+    if (status == CALC_OK) {
+        front->brief[slot] = shortened(found);
         front->count = calc_front_tree_count(front->tree);
     }
     return status;
 }
 
-/* calc_front_merge() into a front without layouts. */
-static calc_status copy(calc_front *front, const calc_front *from, const calc_front_key *key)
-{
-    calc_front_clear(front);
-    if (front->capacity < from->count) {
-        calc_found *item = realloc(front->item, from->count * sizeof *item);
-        if (!item) {
-            return CALC_ERR_NOMEM;
-        }
-        front->item = item;
-        front->capacity = from->count;
-    }
-    for (size_t i = 0; i < from->count; i++) {
-        front->item[i] = from->item[key[i].slot];
-    }
-    front->count = from->count;
-    return CALC_OK;
-}
-
 calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t count)
 {
-    if (from->count == 0) {
-        return CALC_OK;
+    calc_front_key *key = from->tree ? malloc((from->count + 1) * sizeof *key) : NULL;
+    if (from->tree && !key) {
+        return CALC_ERR_NOMEM;
     }
-    calc_front_key *key = keys_of(from);
-    calc_status status = key ? CALC_OK : CALC_ERR_NOMEM;
-    if (key && front->count == 0) {
-        status = copy(front, from, key);
-    } else {
-        for (size_t i = 0; i < from->count && status == CALC_OK; i++) {
-            status = calc_front_insert(front, &from->item[key[i].slot], count);
-        }
+    if (key) {
+        calc_front_tree_list(from->tree, key);
+    }
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < from->count && status == CALC_OK; i++) {
+        const calc_found found = key ? whole(&from->brief[key[i].slot]) : from->item[i];
+        status = calc_front_insert(front, &found, count);
     }
     free(key);
     return status;
@@ -163,65 +177,39 @@ static int compare_keys(const void *a, const void *b)
     return (x[i] > y[i]) - (x[i] < y[i]);
 }
 
-/* Move the layouts behind the first `count` places to those of the first that are free. */
-static void close_gaps(calc_found *item, calc_front_key *key, size_t count, bool *taken)
-{
-    size_t gap = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (key[i].slot < count) {
-            taken[key[i].slot] = true;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (key[i].slot >= count) {
-            while (taken[gap]) {
-                gap++;
-            }
-            item[gap] = item[key[i].slot];
-            key[i].slot = gap++;
-        }
-    }
-}
-
-/* Put the layouts in the order of their keys, cycle by cycle. */
-static void put_in_order(calc_found *item, calc_front_key *key, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (key[i].slot == i) {
-            continue;
-        }
-        calc_found first = item[i];
-        size_t at = i;
-        while (key[at].slot != i) {
-            size_t next = key[at].slot;
-            item[at] = item[next];
-            key[at].slot = at;
-            at = next;
-        }
-        item[at] = first;
-        key[at].slot = at;
-    }
-}
-
 calc_status calc_front_settle(calc_front *front)
 {
+    if (!front->tree) {
+        return CALC_OK;
+    }
+    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    calc_found *item = malloc((front->count + 1) * sizeof *item);
+    if (!key || !item) {
+        free(key);
+        free(item);
+        return CALC_ERR_NOMEM;
+    }
     size_t count = front->count;
-    calc_front_key *key = keys_of(front);
-    bool *taken = calloc(count + 1, sizeof *taken);
-    calc_status status = key && taken ? CALC_OK : CALC_ERR_NOMEM;
-    if (status == CALC_OK) {
-        qsort(key, count, sizeof *key, compare_keys);
-        close_gaps(front->item, key, count, taken);
-        put_in_order(front->item, key, count);
-        calc_front_tree_free(front->tree);
-        front->tree = NULL;
+    calc_front_tree_list(front->tree, key);
+    qsort(key, count, sizeof *key, compare_keys);
+    for (size_t i = 0; i < count; i++) {
+        item[i] = whole(&front->brief[key[i].slot]);
     }
     free(key);
-    free(taken);
-    return status;
+    calc_front_free(front);
+    *front = (calc_front){.count = count, .capacity = count + 1, .item = item};
+    return CALC_OK;
 }
 
 /* ---- The best by one objective --------------------------------------------------------------- */
+
+/* Room for one layout more. */
+static bool reserve(calc_front *top)
+{
+    calc_found *item = calc_grown(top->item, top->count, &top->capacity, sizeof *top->item);
+    top->item = item ? item : top->item;
+    return item != NULL;
+}
 
 /* A list that is longer than this is not kept in order, which would take time in proportion to its
  * length for each layout: it grows beyond its limit, and then the best of it are kept. */

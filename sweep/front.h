@@ -16,14 +16,15 @@ typedef struct calc_found {
 /** Order of layouts: design, then the fields of the execution. <0, 0 or >0. */
 int calc_found_compare(const calc_found *a, const calc_found *b);
 
-/** A list of layouts. Owns its arrays. Start with {0}. A list that layouts were added to is in
- * order once it is settled; before that only `count` says something. */
+/** A list of layouts. Owns what it points to. Start with {0}. */
 typedef struct calc_front {
     size_t count, capacity;
-    calc_found *item;
+    calc_found *item; /**< of a front that was added to: once it is settled */
     size_t kept; /**< of a long list of best ones: the first so many were the best when it was put
                     in order last */
-    struct calc_front_tree *tree; /**< of a front that is not settled: where which layout is */
+    struct calc_front_tree *tree;   /**< of a front that is not settled: what is where in `brief` */
+    struct calc_front_brief *brief; /**< its layouts, in less room */
+    size_t briefs;                  /**< how many there is room for */
 } calc_front;
 
 /** Whether a layout of the front is at least as good in all of `count` objectives and better in
@@ -35,7 +36,8 @@ bool calc_front_dominates(const calc_front *front, const double *objective, size
 double calc_front_best_first(const calc_front *front, const double *objective, size_t count);
 
 /** Add a layout to the front if nothing dominates it, and drop what it dominates. Of equals the
- *  first stays. @return CALC_OK or CALC_ERR_NOMEM */
+ *  first stays. @param found  without lists of stages or layers @return CALC_OK or CALC_ERR_NOMEM
+ */
 CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found *found,
                                             size_t count);
 
