@@ -7,66 +7,12 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "batch.h"
 #include "kernel.h"
+#include "result.h"
 #include "sweep.h"
 #include "units.h"
 #include "worker.h"
-
-static void free_groups(calc_sweep_group *group, size_t count)
-{
-    for (size_t i = 0; group && i < count; i++) {
-        calc_front_free(&group[i].front);
-        calc_front_free(&group[i].top);
-    }
-    free(group);
-}
-
-void calc_sweep_result_free(calc_sweep_result *result)
-{
-    free_groups(result->group, result->groups_count);
-    *result = (calc_sweep_result){0};
-}
-
-/* ---- Putting threads together ---------------------------------------------------------------- */
-
-static calc_status merge_group(const calc_sweep_options *options, calc_sweep_group *into,
-                               const calc_sweep_group *from)
-{
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < from->front.count && status == CALC_OK; i++) {
-        status = calc_front_insert(&into->front, &from->front.item[i], options->objectives);
-    }
-    for (size_t i = 0; i < from->top.count && status == CALC_OK; i++) {
-        status = calc_top_insert(&into->top, &from->top.item[i], options->top);
-    }
-    calc_top_settle(&into->top, options->top);
-    return status;
-}
-
-static void add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts)
-{
-    sum->total += counts->total;
-    sum->feasible += counts->feasible;
-    sum->filtered += counts->filtered;
-    sum->skipped += counts->skipped;
-    sum->evaluated += counts->evaluated;
-    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
-        sum->rejected[v] += counts->rejected[v];
-    }
-}
-
-calc_status calc_sweep_merge(const calc_sweep_options *options, calc_sweep_result *into,
-                             const calc_sweep_result *from)
-{
-    calc_status status = CALC_OK;
-    for (size_t g = 0; g < from->groups_count && g < into->groups_count && status == CALC_OK; g++) {
-        status = merge_group(options, &into->group[g], &from->group[g]);
-    }
-    add_counts(&into->counts, &from->counts);
-    return status;
-}
-
-/* ---- The sweep ------------------------------------------------------------------------------- */
 
 /** Units of a chunk: the least that one process takes at a time. */
 enum { CHUNK_UNITS = 16 };
@@ -124,14 +70,31 @@ static void tell_best(shared *s, const calc_worker *w)
     double best = INFINITY;
     for (size_t g = 0; g < s->groups; g++) {
         const calc_front *top = &w->groups[g].top;
-        if (top->count > 0 && top->objective[0][0] < best) {
-            best = top->objective[0][0];
+        if (top->count > 0 && top->item[0].objective[0] < best) {
+            best = top->item[0].objective[0];
         }
     }
     double known = atomic_load(&s->best);
     while (best < known && !atomic_compare_exchange_weak(&s->best, &known, best)) {
         /* known is now what another thread has found */
     }
+}
+
+/* Make known how far a thread is. @return whether the sweep is to stop */
+static bool tell(void *context, calc_worker *w)
+{
+    shared *s = context;
+    atomic_fetch_add(&s->evaluated, w->counts.evaluated - w->told_evaluated);
+    atomic_fetch_add(&s->total, w->counts.total - w->told_total);
+    w->told_evaluated = w->counts.evaluated;
+    w->told_total = w->counts.total;
+    if (s->options->progress) {
+        tell_best(s, w);
+    }
+    if (w->status != CALC_OK || (w == s->worker[0] && show_progress(s))) {
+        atomic_store(&s->stop, true);
+    }
+    return atomic_load(&s->stop);
 }
 
 /* Evaluate the units at these positions. */
@@ -143,35 +106,32 @@ static void run_units(shared *s, const size_t *position, size_t count)
             continue;
         }
         calc_worker *w = s->worker[omp_get_thread_num()];
-        uint64_t evaluated = w->counts.evaluated;
-        uint64_t total = w->counts.total;
         calc_units_run(w, &s->units, position[i]);
-        atomic_fetch_add(&s->evaluated, w->counts.evaluated - evaluated);
-        atomic_fetch_add(&s->total, w->counts.total - total);
+        calc_batch_end(w);
         atomic_fetch_add(&s->done, 1);
-        if (s->options->progress) {
-            tell_best(s, w);
-        }
-        if (w->status != CALC_OK || (omp_get_thread_num() == 0 && show_progress(s))) {
-            atomic_store(&s->stop, true);
-        }
+        tell(s, w);
     }
 }
 
-/* Bring what the threads found into the result. What a thread found stays with it as a bound. */
-static calc_status collect(shared *s, calc_sweep_result *result)
+/* Bring what the threads found into the result. What a thread found stays with it as a bound, but
+ * for its fronts if it is done with them. */
+static calc_status collect(shared *s, calc_sweep_result *result, bool last)
 {
     calc_status status = CALC_OK;
-    size_t first = s->options->per_design ? s->design * s->groups : 0;
+    calc_sweep_group *group = result->group + (s->options->per_design ? s->design * s->groups : 0);
     result->counts = s->before;
     for (int t = 0; t < s->threads; t++) {
-        const calc_worker *w = s->worker[t];
-        status = status == CALC_OK ? w->status : status;
-        add_counts(&result->counts, &w->counts);
-        for (size_t g = 0; g < s->groups && status == CALC_OK; g++) {
-            calc_top_settle(&w->groups[g].top, s->options->top);
-            status = merge_group(s->options, &result->group[first + g], &w->groups[g]);
-        }
+        status = status == CALC_OK ? s->worker[t]->status : status;
+        calc_result_add_counts(&result->counts, &s->worker[t]->counts);
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads) reduction(max : status)
+    for (size_t g = 0; g < s->groups; g++) {
+        calc_status own =
+            calc_result_collect(s->options, &group[g], s->worker, s->threads, g, last);
+        status = own > status ? own : status;
     }
     return status;
 }
@@ -214,7 +174,7 @@ static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_
         return CALC_OK;
     }
     s->checkpoint_s = now_s;
-    calc_status status = collect(s, result);
+    calc_status status = last ? CALC_OK : collect(s, result, false);
     return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, chunk) : status;
 }
 
@@ -265,7 +225,7 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
         bool ends =
             status != CALC_OK || atomic_load(&s->stop) || s->design + 1 == s->designs->count;
         if (ends || s->options->per_design) {
-            calc_status collected = collect(s, result);
+            calc_status collected = collect(s, result, true);
             status = status == CALC_OK ? collected : status;
         }
         if (ends) {
@@ -331,6 +291,14 @@ static calc_status prepare(shared *s, calc_kernel *kernel, calc_sweep_result *re
     for (int t = 0; t < s->threads && status == CALC_OK; t++) {
         s->worker[t] = calc_worker_create(s->space, s->options, kernel, s->groups);
         status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
+        if (status == CALC_OK) {
+            s->worker[t]->stop = tell;
+            s->worker[t]->stop_context = s;
+        }
+    }
+    if (status == CALC_OK && s->options->point) {
+        s->worker[0]->batch = calc_batch_create(result->threads);
+        status = s->worker[0]->batch ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && s->options->resumed) {
         s->before = s->options->resumed->counts;
@@ -358,11 +326,11 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
         .groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1,
     };
-    if (options->point) {
-        s.threads = 1; /* points come in order, one at a time */
-    }
     result->groups_count = s.groups * (options->per_design ? designs->count : 1);
     result->threads = s.threads;
+    if (options->point) {
+        s.threads = 1; /* one lists the points in order; all evaluate them */
+    }
     result->cpu = level.name;
     status = prepare(&s, level.run, result);
     if (status == CALC_OK) {

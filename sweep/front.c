@@ -1,9 +1,12 @@
 #include "front.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "front_tree.h"
 #include "space.h"
 
 int calc_found_compare(const calc_found *a, const calc_found *b)
@@ -14,154 +17,221 @@ int calc_found_compare(const calc_found *a, const calc_found *b)
     return calc_axis_compare(&a->exec, &b->exec);
 }
 
-void calc_front_free(calc_front *front)
+/* A layout in a quarter of the room: layouts of a sweep have no lists, which an execution ends
+ * with. A sweep of thousands of groups has a front of thousands of them in each, for each thread.
+ */
+typedef struct calc_front_brief {
+    double objective[CALC_MAX_OBJECTIVES];
+    uint64_t design;
+    char exec[offsetof(calc_exec, stages)];
+} brief;
+
+static brief shortened(const calc_found *found)
 {
-    free(front->item);
-    free(front->objective);
-    *front = (calc_front){0};
+    brief b = {.design = found->design};
+    memcpy(b.objective, found->objective, sizeof b.objective);
+    memcpy(b.exec, &found->exec, sizeof b.exec);
+    return b;
+}
+
+static calc_found whole(const brief *b)
+{
+    calc_found found = {.design = b->design};
+    memcpy(found.objective, b->objective, sizeof b->objective);
+    memcpy(&found.exec, b->exec, sizeof b->exec);
+    return found;
 }
 
 void calc_front_clear(calc_front *front)
 {
-    front->count = 0;
-    front->hit = 0;
-    front->kept = 0;
+    calc_front_tree_free(front->tree);
+    free(front->brief);
+    *front = (calc_front){.item = front->item, .capacity = front->capacity};
 }
 
-static bool reserve(calc_front *front)
+void calc_front_free(calc_front *front)
 {
-    if (front->count < front->capacity) {
-        return true;
-    }
-    size_t capacity = front->capacity > 0 ? 2 * front->capacity : 16;
-    calc_found *item = realloc(front->item, capacity * sizeof *item);
-    if (!item) {
-        return false;
-    }
-    front->item = item;
-    double(*objective)[CALC_MAX_OBJECTIVES] =
-        realloc(front->objective, capacity * sizeof *objective);
-    if (!objective) {
-        return false;
-    }
-    front->objective = objective;
-    front->capacity = capacity;
-    return true;
+    calc_front_clear(front);
+    free(front->item);
+    *front = (calc_front){0};
 }
 
-/* Put a layout at a position; those behind it move up. There must be room. */
-static void put(calc_front *front, size_t at, const calc_found *found)
-{
-    size_t behind = front->count - at;
-    memmove(&front->item[at + 1], &front->item[at], behind * sizeof *front->item);
-    memmove(&front->objective[at + 1], &front->objective[at], behind * sizeof *front->objective);
-    front->item[at] = *found;
-    memcpy(front->objective[at], found->objective, sizeof found->objective);
-    front->count++;
-}
+/* ---- The front ------------------------------------------------------------------------------- */
 
-/* Order of the list: by objectives, then by layout. */
-static int compare(const calc_found *a, const calc_found *b, size_t count)
+bool calc_front_dominates(const calc_front *front, const double *objective, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (a->objective[i] != b->objective[i]) {
-            return a->objective[i] < b->objective[i] ? -1 : 1;
-        }
+    if (front->tree) {
+        return calc_front_tree_dominates(front->tree, objective);
     }
-    return calc_found_compare(a, b);
-}
-
-/* Whether a is at least as good as b in all objectives. */
-static inline bool no_worse(const double *a, const double *b, size_t count)
-{
-    bool fine = true;
-    for (size_t i = 0; i < count; i++) {
-        fine &= a[i] <= b[i];
-    }
-    return fine;
-}
-
-static inline bool equal(const double *a, const double *b, size_t count)
-{
-    bool same = true;
-    for (size_t i = 0; i < count; i++) {
-        same &= a[i] == b[i];
-    }
-    return same;
-}
-
-/* calc_front_dominates() for a number of objectives that the compiler knows. */
-static inline bool dominates(calc_front *front, const double *objective, size_t count)
-{
-    const double(*have)[CALC_MAX_OBJECTIVES] =
-        (const double(*)[CALC_MAX_OBJECTIVES])front->objective;
-    if (front->hit < front->count && no_worse(have[front->hit], objective, count) &&
-        !equal(have[front->hit], objective, count)) {
-        return true;
-    }
-    /* The list is in order of the first objective: behind a worse one there is no better one. */
-    for (size_t i = 0; i < front->count && have[i][0] <= objective[0]; i++) {
-        if (no_worse(have[i], objective, count) && !equal(have[i], objective, count)) {
-            front->hit = i;
+    for (size_t i = 0; i < front->count; i++) {
+        const double *have = front->item[i].objective;
+        if (calc_front_no_worse(have, objective, 0, count) &&
+            !calc_front_no_worse(objective, have, 0, count)) {
             return true;
         }
     }
     return false;
 }
 
-bool calc_front_dominates(calc_front *front, const double *objective, size_t count)
+double calc_front_best_first(const calc_front *front, const double *objective, size_t count)
 {
-    switch (count) {
-    case 1:
-        return dominates(front, objective, 1);
-    case 2:
-        return dominates(front, objective, 2);
-    case 3:
-        return dominates(front, objective, 3);
-    default:
-        return dominates(front, objective, CALC_MAX_OBJECTIVES);
+    double best = INFINITY;
+    if (front->tree) {
+        return calc_front_tree_best_first(front->tree, objective);
     }
+    for (size_t i = 0; i < front->count; i++) {
+        const double *have = front->item[i].objective;
+        best = have[0] < best && calc_front_no_worse(have, objective, 1, count) ? have[0] : best;
+    }
+    return best;
+}
+
+/* Room for as many layouts. */
+static bool reserve_briefs(calc_front *front, size_t count)
+{
+    if (count <= front->briefs) {
+        return true;
+    }
+    size_t room = count + front->briefs + 8;
+    brief *grown = realloc(front->brief, room * sizeof *grown);
+    front->brief = grown ? grown : front->brief;
+    front->briefs = grown ? room : front->briefs;
+    return grown != NULL;
+}
+
+/* Begin to add to a front that is settled. */
+static bool plant(calc_front *front, size_t count)
+{
+    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    if (!key || !reserve_briefs(front, front->count + 1)) {
+        free(key);
+        return false;
+    }
+    for (size_t i = 0; i < front->count; i++) {
+        front->brief[i] = shortened(&front->item[i]);
+        key[i].slot = i;
+        memcpy(key[i].objective, front->item[i].objective, sizeof key[i].objective);
+    }
+    front->tree = calc_front_tree_create(key, front->count, count);
+    free(key);
+    if (front->tree) {
+        free(front->item);
+        front->item = NULL;
+        front->capacity = 0;
+    }
+    return front->tree != NULL;
 }
 
 calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t count)
 {
-    if (calc_front_dominates(front, found->objective, count)) {
-        return CALC_OK;
-    }
-    if (!reserve(front)) {
+    size_t slot;
+    if (!front->tree && !plant(front, count)) {
         return CALC_ERR_NOMEM;
     }
-    size_t kept = 0;
-    size_t at = 0;
-    for (size_t i = 0; i < front->count; i++) {
-        const calc_found *old = &front->item[i];
-        bool beaten = no_worse(found->objective, front->objective[i], count);
-        if (beaten && equal(found->objective, front->objective[i], count) &&
-            calc_found_compare(old, found) <= 0) {
-            return CALC_OK; /* nothing was dropped before: an equal would have dropped it first */
-        }
-        if (beaten) {
-            continue;
-        }
-        if (compare(old, found, count) < 0) {
-            at = kept + 1;
-        }
-        if (kept != i) {
-            front->item[kept] = *old;
-            memcpy(front->objective[kept], front->objective[i], sizeof *front->objective);
-        }
-        kept++;
+    if (calc_front_tree_dominates(front->tree, found->objective)) {
+        return CALC_OK;
     }
-    front->count = kept;
-    put(front, at, found);
+    if (calc_front_tree_find(front->tree, found->objective, &slot)) {
+        const calc_found old = whole(&front->brief[slot]);
+        front->brief[slot] = shortened(calc_found_compare(found, &old) < 0 ? found : &old);
+        return CALC_OK;
+    }
+    /* Slots are used again: there are no more of them than layouts at a time. */
+    calc_status status = reserve_briefs(front, front->count + 1) ? CALC_OK : CALC_ERR_NOMEM;
+    if (status == CALC_OK) {
+        status = calc_front_tree_add(front->tree, found->objective, &slot);
+    }
+    if (status == CALC_OK) {
+        front->brief[slot] = shortened(found);
+        front->count = calc_front_tree_count(front->tree);
+    }
+    return status;
+}
+
+calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t count)
+{
+    calc_front_key *key = from->tree ? malloc((from->count + 1) * sizeof *key) : NULL;
+    if (from->tree && !key) {
+        return CALC_ERR_NOMEM;
+    }
+    if (key) {
+        calc_front_tree_list(from->tree, key);
+    }
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < from->count && status == CALC_OK; i++) {
+        const calc_found found = key ? whole(&from->brief[key[i].slot]) : from->item[i];
+        status = calc_front_insert(front, &found, count);
+    }
+    free(key);
+    return status;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const double *x = ((const calc_front_key *)a)->objective;
+    const double *y = ((const calc_front_key *)b)->objective;
+    size_t i = 0;
+    while (i + 1 < CALC_MAX_OBJECTIVES && x[i] == y[i]) {
+        i++;
+    }
+    return (x[i] > y[i]) - (x[i] < y[i]);
+}
+
+calc_status calc_front_settle(calc_front *front)
+{
+    if (!front->tree) {
+        return CALC_OK;
+    }
+    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    calc_found *item = malloc((front->count + 1) * sizeof *item);
+    if (!key || !item) {
+        free(key);
+        free(item);
+        return CALC_ERR_NOMEM;
+    }
+    size_t count = front->count;
+    calc_front_tree_list(front->tree, key);
+    qsort(key, count, sizeof *key, compare_keys);
+    for (size_t i = 0; i < count; i++) {
+        item[i] = whole(&front->brief[key[i].slot]);
+    }
+    free(key);
+    calc_front_free(front);
+    *front = (calc_front){.count = count, .capacity = count + 1, .item = item};
     return CALC_OK;
 }
 
 /* ---- The best by one objective --------------------------------------------------------------- */
 
+/* Room for one layout more. */
+static bool reserve(calc_front *top)
+{
+    calc_found *item = calc_grown(top->item, top->count, &top->capacity, sizeof *top->item);
+    top->item = item ? item : top->item;
+    return item != NULL;
+}
+
 /* A list that is longer than this is not kept in order, which would take time in proportion to its
  * length for each layout: it grows beyond its limit, and then the best of it are kept. */
 enum { IN_ORDER = 1024, ROOM = 1 << 16 };
+
+/* Order of the list: by the first objective, then by layout. */
+static int compare_best(const void *a, const void *b)
+{
+    const calc_found *x = a;
+    const calc_found *y = b;
+    double p = x->objective[0];
+    double q = y->objective[0];
+    return p < q ? -1 : p > q ? 1 : calc_found_compare(x, y);
+}
+
+/* Put a layout at a position; those behind it move up. There must be room. */
+static void put(calc_front *top, size_t at, const calc_found *found)
+{
+    memmove(&top->item[at + 1], &top->item[at], (top->count - at) * sizeof *top->item);
+    top->item[at] = *found;
+    top->count++;
+}
 
 static size_t most(size_t limit)
 {
@@ -169,26 +239,18 @@ static size_t most(size_t limit)
     return limit + room;
 }
 
-static int compare_by_one(const void *a, const void *b)
-{
-    return compare(a, b, 1);
-}
-
 void calc_top_settle(calc_front *top, size_t limit)
 {
     if (limit <= IN_ORDER || top->count == 0) {
         return;
     }
-    qsort(top->item, top->count, sizeof *top->item, compare_by_one);
+    qsort(top->item, top->count, sizeof *top->item, compare_best);
     size_t kept = 1;
     for (size_t i = 1; i < top->count && kept < limit; i++) {
-        if (compare(&top->item[i], &top->item[kept - 1], 1) != 0) {
+        if (compare_best(&top->item[i], &top->item[kept - 1]) != 0) {
             top->item[kept] = top->item[i];
             kept++;
         }
-    }
-    for (size_t i = 0; i < kept; i++) {
-        memcpy(top->objective[i], top->item[i].objective, sizeof *top->objective);
     }
     top->count = top->kept = kept;
 }
@@ -196,7 +258,7 @@ void calc_top_settle(calc_front *top, size_t limit)
 double calc_top_threshold(const calc_front *top, size_t limit)
 {
     size_t have = limit > IN_ORDER ? top->kept : top->count;
-    return have < limit ? INFINITY : top->objective[limit - 1][0];
+    return have < limit ? INFINITY : top->item[limit - 1].objective[0];
 }
 
 /* Of a long list only the first is in its place. */
@@ -212,12 +274,9 @@ static calc_status add(calc_front *top, const calc_found *found, size_t limit)
         return CALC_ERR_NOMEM;
     }
     put(top, top->count, found);
-    if (found->objective[0] < top->objective[0][0]) {
-        size_t last = top->count - 1;
-        top->item[last] = top->item[0];
-        memcpy(top->objective[last], top->objective[0], sizeof *top->objective);
+    if (found->objective[0] < top->item[0].objective[0]) {
+        top->item[top->count - 1] = top->item[0];
         top->item[0] = *found;
-        memcpy(top->objective[0], found->objective, sizeof *top->objective);
     }
     return CALC_OK;
 }
@@ -228,10 +287,10 @@ calc_status calc_top_insert(calc_front *top, const calc_found *found, size_t lim
         return add(top, found, limit);
     }
     size_t at = top->count;
-    while (at > 0 && compare(found, &top->item[at - 1], 1) < 0) {
+    while (at > 0 && compare_best(found, &top->item[at - 1]) < 0) {
         at--;
     }
-    bool there = at > 0 && compare(found, &top->item[at - 1], 1) == 0;
+    bool there = at > 0 && compare_best(found, &top->item[at - 1]) == 0;
     if (at == limit || there) {
         return CALC_OK;
     }

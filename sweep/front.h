@@ -16,29 +16,39 @@ typedef struct calc_found {
 /** Order of layouts: design, then the fields of the execution. <0, 0 or >0. */
 int calc_found_compare(const calc_found *a, const calc_found *b);
 
-/** A list of layouts, in order of their objectives. Owns its arrays. Start with {0}. */
+/** A list of layouts. Owns what it points to. Start with {0}. */
 typedef struct calc_front {
     size_t count, capacity;
-    calc_found *item;
-    double (*objective)[CALC_MAX_OBJECTIVES]; /**< of each item again, close together: searched
-                                                   for nearly every point */
-    size_t hit;  /**< where the last question was answered: the next is often like it */
+    calc_found *item; /**< of a front that was added to: once it is settled */
     size_t kept; /**< of a long list of best ones: the first so many were the best when it was put
                     in order last */
+    struct calc_front_tree *tree;   /**< of a front that is not settled: what is where in `brief` */
+    struct calc_front_brief *brief; /**< its layouts, in less room */
+    size_t briefs;                  /**< how many there is room for */
 } calc_front;
 
 /** Whether a layout of the front is at least as good in all of `count` objectives and better in
- *  one. */
-bool calc_front_dominates(calc_front *front, const double *objective, size_t count);
+ *  one. As quick with 100,000 layouts as with 100, unless the front is settled. */
+bool calc_front_dominates(const calc_front *front, const double *objective, size_t count);
+
+/** The least first objective of the layouts that are no worse than `objective` in all others, whose
+ *  first does not matter; infinity if there are none. */
+double calc_front_best_first(const calc_front *front, const double *objective, size_t count);
 
 /** Add a layout to the front if nothing dominates it, and drop what it dominates. Of equals the
- *  first stays. @return CALC_OK or CALC_ERR_NOMEM */
+ *  first stays. @param found  without lists of stages or layers @return CALC_OK or CALC_ERR_NOMEM
+ */
 CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found *found,
                                             size_t count);
 
+/** Add all layouts of another front, which stays as it is. @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t count);
+
+/** Put the front in order of the objectives. @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_front_settle(calc_front *front);
+
 /** Add a layout to the `limit` best by the first objective. A layout that is already there is not
- *  kept again. The list is in order after calc_top_settle(); before that its first is the best, and
- *  others may be there besides.
+ *  kept again. Before calc_top_settle() its first is the best, and others may be there besides.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_top_insert(calc_front *top, const calc_found *found, size_t limit);
 

@@ -157,8 +157,7 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
         return CALC_OK;
     }
     front->item = calloc(count, sizeof *front->item);
-    front->objective = calloc(count, sizeof *front->objective);
-    if (!front->item || !front->objective) {
+    if (!front->item) {
         return CALC_ERR_NOMEM;
     }
     for (size_t i = 0; i < count; i++) {
@@ -167,7 +166,6 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
             uint64_t bits = calc_unpack_u64(in);
             memcpy(&found->objective[o], &bits, sizeof bits);
         }
-        memcpy(front->objective[i], found->objective, sizeof found->objective);
         found->design = calc_unpack_u64(in);
         for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
             calc_axis_put(&found->exec, (calc_axis)axis, (int64_t)calc_unpack_u64(in));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "batch.h"
 #include "filter.h"
 
 /* An objective of a point: less is better. */
@@ -53,20 +54,19 @@ calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
     return fine ? CALC_VERDICT_OK : CALC_VERDICT_MEM2_CAPACITY;
 }
 
-/* Enter one layout among the best, with its objectives. */
-static void enter(calc_worker *w, calc_sweep_group *group, calc_found *found, double top_objective,
-                  const double *objective)
+void calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
+                      double top_objective, const double *objective)
 {
     const calc_sweep_options *o = w->options;
+    calc_found found = {.design = w->design, .exec = *exec};
     calc_status status = CALC_OK;
-    memset(found->objective, 0, sizeof found->objective);
     if (o->top > 0) {
-        found->objective[0] = top_objective;
-        status = calc_top_insert(&group->top, found, o->top);
+        found.objective[0] = top_objective;
+        status = calc_top_insert(&group->top, &found, o->top);
     }
     if (o->objectives > 0 && status == CALC_OK) {
-        memcpy(found->objective, objective, o->objectives * sizeof *objective);
-        status = calc_front_insert(&group->front, found, o->objectives);
+        memcpy(found.objective, objective, o->objectives * sizeof *objective);
+        status = calc_front_insert(&group->front, &found, o->objectives);
     }
     if (status != CALC_OK) {
         w->status = status;
@@ -79,13 +79,12 @@ static void enter_point(calc_worker *w, calc_sweep_group *group, const calc_exec
 {
     const calc_sweep_options *o = w->options;
     double batch = (double)exec->batch_size;
-    calc_found found = {.design = w->design, .exec = *exec};
     double objective[CALC_MAX_OBJECTIVES] = {0};
     for (size_t i = 0; i < o->objectives; i++) {
         objective[i] = objective_of(&o->objective[i], batch, p);
     }
     double top_objective = o->top > 0 ? objective_of(&o->top_by, batch, p) : 0;
-    enter(w, group, &found, top_objective, objective);
+    calc_point_enter(w, group, exec, top_objective, objective);
 }
 
 /* Compare one point with calc_run(): every bit of time and memory must agree. */
@@ -99,44 +98,6 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
         w->status = CALC_ERR_RULE;
         w->failed = *exec;
     }
-}
-
-/* Evaluate one point with calc_run(), for what the kernel does not know. */
-static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
-{
-    const calc_sweep_options *o = w->options;
-    calc_stats stats;
-    if (!o->no_prune && !calc_filter_fields(w, exec)) {
-        w->counts.skipped++;
-        return;
-    }
-    calc_verdict verdict = calc_run(w->app, w->system, exec, o->compat, &stats);
-    w->counts.evaluated++;
-    if (verdict != CALC_VERDICT_OK) {
-        w->counts.rejected[verdict]++;
-        return;
-    }
-    w->counts.feasible++;
-    for (size_t i = 0; i < o->constraints; i++) {
-        if (!calc_constraint_met(&o->constraint[i], exec, &stats)) {
-            w->counts.filtered++;
-            return;
-        }
-    }
-    if (o->point) {
-        calc_sweep_point shown = {w->design, exec, &stats};
-        if (!o->point(o->point_context, &shown)) {
-            w->status = CALC_ERR_IO;
-            return;
-        }
-    }
-    calc_found found = {.design = w->design, .exec = *exec};
-    double objective[CALC_MAX_OBJECTIVES] = {0};
-    for (size_t i = 0; i < o->objectives; i++) {
-        objective[i] = calc_objective_of(&o->objective[i], &stats);
-    }
-    double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, &stats) : 0;
-    enter(w, group, &found, top_objective, objective);
 }
 
 /* Enter a point that the kernel evaluated, if it matters and meets the conditions. Those that do
@@ -158,7 +119,7 @@ void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
                      const calc_point *p, calc_point_purpose what)
 {
     if (what == CALC_POINT_RUN) {
-        run_point(w, group, exec);
+        calc_batch_take(w, group, exec);
     } else if (what == CALC_POINT_VERIFY) {
         verify(w, exec, p);
     } else {

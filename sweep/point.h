@@ -28,6 +28,10 @@ typedef enum calc_point_purpose {
 void calc_point_take(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
                      const calc_point *p, calc_point_purpose what);
 
+/** Enter a layout among the best. */
+void calc_point_enter(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
+                      double top_objective, const double *objective);
+
 /** Whether to verify the next tile: evenly spread over the tiles of a thread. */
 bool calc_point_verifies(calc_worker *worker);
 

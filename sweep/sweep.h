@@ -66,7 +66,12 @@ typedef struct calc_sweep_point {
     uint64_t design;
     const calc_exec *exec;
     const calc_stats *stats;
+    size_t
+        place; /**< below CALC_SWEEP_PLACES; from prepare() to point() it is of this point only */
 } calc_sweep_point;
+
+/** Points that may be prepared and not shown yet. */
+enum { CALC_SWEEP_PLACES = 2048 };
 
 /** How to sweep. Start with {0} and set what differs. */
 typedef struct calc_sweep_options {
@@ -87,6 +92,9 @@ typedef struct calc_sweep_options {
      *  not depend on threads, from one thread at a time; the sweep then needs calc_run() for every
      *  point. False ends the sweep with CALC_ERR_IO. NULL: nothing is called. */
     bool (*point)(void *context, const calc_sweep_point *point);
+    /** Called with each of them before point() is, by several threads at once, for what can be done
+     *  out of order. Needs point(). NULL: nothing is called. */
+    void (*prepare)(void *context, const calc_sweep_point *point);
     void *point_context;
 
     /** Number of the next chunk to do: increasing. Numbers from the end of the sequence on end the

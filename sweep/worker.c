@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "bound.h"
 #include "filter.h"
 #include "model/verdict.h"
@@ -51,6 +52,7 @@ void calc_worker_free(calc_worker *w, size_t groups)
         calc_front_free(&w->groups[i].top);
     }
     free(w->groups);
+    calc_batch_free(w->batch);
     calc_rows_free(&w->rows);
     free(w);
 }

@@ -38,6 +38,10 @@ struct calc_worker {
     void *visit_context;
     bool bounded;             /**< shorter and smaller is never worse: bounds may skip */
     bool by_run;              /**< every point needs calc_run(): calc_worker_by_run() */
+    struct calc_batch *batch; /**< where points are shown (batch.h), or NULL */
+    bool (*stop)(void *context, calc_worker *worker); /**< asked now and then, where points need
+                                                           calc_run(); or NULL */
+    void *stop_context;
     calc_sweep_group *groups; /**< of this thread; one per processor count or just one */
 
     /* The unit, the cell, the row and the choice at hand. */
@@ -54,6 +58,8 @@ struct calc_worker {
 
     /* What came of it. */
     calc_sweep_counts counts;
+    bool stopped; /**< stop() said so: points are neither evaluated nor counted any more */
+    uint64_t told_evaluated, told_total; /**< of the counts: what stop() has taken note of */
     uint64_t tiles;
     uint64_t rows_filled; /**< of all units so far */
     calc_status status;   /**< CALC_ERR_NOMEM; CALC_ERR_RULE: verification failed; CALC_ERR_IO:

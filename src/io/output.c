@@ -12,9 +12,15 @@
 #include <unistd.h>
 #include <zlib.h>
 
+/* A row has hundreds of cells: they are put together before a library that locks is called. */
+enum { ROOM = 1 << 16, FIRST_ROOM = 1 << 9 };
+
 struct calc_output {
-    FILE *file;      /* NULL when compressed */
-    gzFile gz;       /* NULL when plain */
+    FILE *file;      /* NULL when compressed or in memory */
+    gzFile gz;       /* NULL when plain or in memory */
+    calc_text *text; /* where what is written to memory goes in the end; NULL: it is taken */
+    char *data;      /* what was written and is not in the file yet */
+    size_t used, room;
     char *name;      /* as the caller gave it */
     char *target;    /* where the file will be; NULL: written in place */
     char *temporary; /* where it is until it is whole */
@@ -98,6 +104,7 @@ static void release(calc_output *out)
     free(out->temporary);
     free(out->target);
     free(out->name);
+    free(out->data);
     free(out);
 }
 
@@ -138,14 +145,15 @@ calc_status calc_output_open(calc_output **out, const char *path, calc_errors *e
 
 calc_status calc_output_open_memory(calc_output **out, calc_text *text, calc_errors *errors)
 {
-    *text = (calc_text){0};
-    *out = calloc(1, sizeof **out);
-    if (*out && ((*out)->file = open_memstream(&text->data, &text->length))) {
-        return CALC_OK;
+    if (text) {
+        *text = (calc_text){0};
     }
-    free(*out);
-    *out = NULL;
-    return fail_to_write(errors, "<memory>", ENOMEM);
+    *out = calloc(1, sizeof **out);
+    if (!*out) {
+        return fail_to_write(errors, "<memory>", ENOMEM);
+    }
+    (*out)->text = text;
+    return CALC_OK;
 }
 
 /* Remember the first failure; zlib does not always leave an errno. */
@@ -156,17 +164,79 @@ static void remember(calc_output *out)
     }
 }
 
-static void write_bytes(calc_output *out, const char *bytes, size_t length)
+static bool is_memory(const calc_output *out)
 {
-    if (out->failure || length == 0) {
-        return;
-    }
+    return !out->file && !out->gz;
+}
+
+static void write_through(calc_output *out, const char *bytes, size_t length)
+{
     errno = 0;
     size_t written =
         out->gz ? gzfwrite(bytes, 1, length, out->gz) : fwrite(bytes, 1, length, out->file);
     if (written != length) {
         remember(out);
     }
+}
+
+static void flush(calc_output *out)
+{
+    if (out->used > 0 && !is_memory(out)) {
+        write_through(out, out->data, out->used);
+        out->used = 0;
+    }
+}
+
+static bool grow(calc_output *out, size_t length)
+{
+    size_t room = 2 * out->room + FIRST_ROOM;
+    while (room - out->used <= length) {
+        room *= 2;
+    }
+    char *data = realloc(out->data, room);
+    out->data = data ? data : out->data;
+    out->room = data ? room : out->room;
+    return data != NULL;
+}
+
+/* Make room for as much more, and for the 0 at the end of a text. */
+static bool has_room(calc_output *out, size_t length)
+{
+    if (length < out->room - out->used) {
+        return true;
+    }
+    if (is_memory(out)) {
+        return grow(out, length);
+    }
+    flush(out);
+    if (!out->data) {
+        out->data = malloc(ROOM);
+        out->room = out->data ? ROOM : 0;
+    }
+    return length < out->room;
+}
+
+static void write_bytes(calc_output *out, const char *bytes, size_t length)
+{
+    if (out->failure || length == 0) {
+        return;
+    }
+    /* Others write to standard output, too: it stays in order. */
+    if (out->file != stdout && has_room(out, length)) {
+        memcpy(out->data + out->used, bytes, length);
+        out->used += length;
+    } else if (is_memory(out)) {
+        out->failure = ENOMEM;
+    } else {
+        write_through(out, bytes, length);
+    }
+}
+
+const char *calc_output_take(calc_output *out, size_t *length)
+{
+    *length = out->failure ? 0 : out->used;
+    out->used = 0;
+    return out->failure ? NULL : out->data;
 }
 
 void calc_output_write(calc_output *out, const char *bytes, size_t length)
@@ -215,11 +285,26 @@ void calc_output_printf(calc_output *out, const char *fmt, ...)
     }
 }
 
+/* What was written to memory is the caller's. */
+static void finish_memory(calc_output *out)
+{
+    if (out->text && !out->failure && has_room(out, 0)) {
+        out->data[out->used] = '\0';
+        *out->text = (calc_text){out->data, out->used};
+        out->data = NULL;
+    } else if (out->text) {
+        out->failure = ENOMEM;
+    }
+}
+
 /* Flush and close what was opened; standard output stays open. */
 static void finish(calc_output *out)
 {
+    flush(out);
     errno = 0;
-    if (out->gz) {
+    if (is_memory(out)) {
+        finish_memory(out);
+    } else if (out->gz) {
         if (gzclose(out->gz) != Z_OK) {
             remember(out);
         }

@@ -66,7 +66,8 @@ static calc_status draw(filling *f, const calc_sweep_study *study, calc_sample_p
                              drawn, &total, errors);
         for (size_t i = 0; i < DRAWS && status == CALC_OK; i++) {
             if (meets(study, &drawn[i])) {
-                const calc_sweep_point point = {drawn[i].design, &drawn[i].exec, &drawn[i].stats};
+                const calc_sweep_point point = {drawn[i].design, &drawn[i].exec, &drawn[i].stats,
+                                                0};
                 take(f, &point);
             }
         }

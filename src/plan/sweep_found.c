@@ -1,5 +1,9 @@
 #include "plan/sweep_found.h"
 
+#include <stdatomic.h>
+
+#include "parallel.h"
+
 void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
                           calc_sweep_found *out)
 {
@@ -36,23 +40,37 @@ calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune
     return status;
 }
 
+/* A list that calc_run() is asked about, by all threads. */
+typedef struct question {
+    const calc_sweep_study *study;
+    const calc_front *list;
+    const calc_objective *objective;
+    size_t count;
+    atomic_bool differs;
+} question;
+
+static void ask(void *context, size_t i)
+{
+    question *q = context;
+    const calc_found *item = &q->list->item[i];
+    calc_sweep_found found;
+    calc_sweep_found_run(q->study, item, &found);
+    bool agrees = found.stats.verdict == CALC_VERDICT_OK;
+    for (size_t k = 0; k < q->count && agrees; k++) {
+        agrees = calc_objective_of(&q->objective[k], &found.stats) == item->objective[k];
+    }
+    if (!agrees) {
+        atomic_store(&q->differs, true);
+    }
+}
+
 static bool list_agrees(const calc_sweep_study *study, const calc_front *list,
                         const calc_objective *objective, size_t count)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        calc_sweep_found found;
-        calc_sweep_found_run(study, &list->item[i], &found);
-        if (found.stats.verdict != CALC_VERDICT_OK) {
-            return false;
-        }
-        for (size_t k = 0; k < count; k++) {
-            double value = calc_objective_of(&objective[k], &found.stats);
-            if (value != list->item[i].objective[k]) {
-                return false;
-            }
-        }
-    }
-    return true;
+    enum { SEVERAL = 64 }; /* below that, threads cost more than they save */
+    question q = {.study = study, .list = list, .objective = objective, .count = count};
+    calc_parallel_for(list->count < SEVERAL ? 1 : study->options.threads, list->count, ask, &q);
+    return !atomic_load(&q.differs);
 }
 
 bool calc_sweep_found_agree(const calc_sweep_study *study, const calc_sweep_result *result)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "spec/alias.h"
 
 /* ---- Words ---------------------------------------------------------------------------------- */
@@ -434,9 +435,12 @@ double calc_field_number(const calc_field_ref *ref, const void *object)
 
 char *calc_number_text(double value, double scale, char *buffer)
 {
-    enum { SIZE = 32 };
+    enum { SIZE = CALC_DECIMAL_SIZE };
     if (!isfinite(value)) {
         return strcpy(buffer, "null");
+    }
+    if (scale == 1 && calc_decimal(value, buffer)) {
+        return buffer;
     }
     double shown = value / scale;
     /* Division may land beside a preimage of value; one of its neighbours is then exact. */

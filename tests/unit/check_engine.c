@@ -287,6 +287,127 @@ START_TEST(point_that_is_refused_ends_the_sweep)
 }
 END_TEST
 
+/* What is prepared out of order, by place, and what is then shown. */
+typedef struct prepared {
+    calc_found place[CALC_SWEEP_PLACES];
+    atomic_bool used[CALC_SWEEP_PLACES];
+    calc_found *shown;
+    size_t count, capacity;
+    size_t stop_at; /* points */
+} prepared;
+
+static calc_found found_at(const calc_sweep_point *point)
+{
+    calc_found found = {.design = point->design, .exec = *point->exec};
+    found.objective[0] = point->stats->total_time;
+    return found;
+}
+
+static void prepare(void *context, const calc_sweep_point *point)
+{
+    prepared *p = context;
+    if (atomic_exchange(&p->used[point->place], true)) {
+        abort(); /* assertions are for the thread that runs the test */
+    }
+    p->place[point->place] = found_at(point);
+}
+
+static bool show(void *context, const calc_sweep_point *point)
+{
+    prepared *p = context;
+    calc_found found = found_at(point);
+    ck_assert(atomic_exchange(&p->used[point->place], false));
+    ck_assert_int_eq(calc_found_compare(&found, &p->place[point->place]), 0);
+    ck_assert(found.objective[0] == p->place[point->place].objective[0]);
+    ck_assert_uint_lt(p->count, p->capacity);
+    p->shown[p->count++] = found;
+    return true;
+}
+
+static bool stop_after(void *context, const calc_sweep_progress *progress)
+{
+    const prepared *p = context;
+    ck_assert_uint_ge(progress->counts.evaluated, p->count);
+    return p->count >= p->stop_at;
+}
+
+/* A sweep of few points that are all prepared and shown. */
+static prepared *prepared_sweep(int threads, size_t stop_at, calc_sweep_result *got)
+{
+    static const int64_t four = 4;
+    prepared *p = calloc(1, sizeof *p);
+    ck_assert_ptr_nonnull(p);
+    p->capacity = 1 << 15;
+    p->stop_at = stop_at;
+    p->shown = malloc(p->capacity * sizeof *p->shown);
+    ck_assert_ptr_nonnull(p->shown);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, &four, 1), CALC_OK);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_microbatch_size, &four, 1), CALC_OK);
+    options.prepare = prepare;
+    options.point = show;
+    options.point_context = p;
+    options.progress = stop_after;
+    options.progress_context = p;
+    options.threads = threads;
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, got, &errors), CALC_OK);
+    return p;
+}
+
+static void prepared_free(prepared *p)
+{
+    free(p->shown);
+    free(p);
+}
+
+START_TEST(points_are_prepared_by_all_threads_and_shown_in_order)
+{
+    calc_sweep_result one;
+    calc_sweep_result got;
+    prepared *want = prepared_sweep(1, SIZE_MAX, &one);
+    prepared *p = prepared_sweep(3, SIZE_MAX, &got);
+    ck_assert_uint_gt(want->count, 2 * CALC_SWEEP_PLACES); /* several batches */
+    ck_assert_uint_eq(p->count, want->count);
+    for (size_t i = 0; i < p->count; i++) {
+        ck_assert_int_eq(calc_found_compare(&p->shown[i], &want->shown[i]), 0);
+    }
+    ck_assert_uint_eq(got.counts.feasible, p->count);
+    ck_assert_int_eq(got.threads, 3);
+    ck_assert_int_eq(memcmp(&got.counts, &one.counts, sizeof got.counts), 0);
+    prepared_free(p);
+    prepared_free(want);
+    calc_sweep_result_free(&got);
+    calc_sweep_result_free(&one);
+}
+END_TEST
+
+START_TEST(sweep_of_shown_points_stops_within_a_unit_and_counts_what_it_did)
+{
+    calc_sweep_result one;
+    calc_sweep_result got;
+    prepared *want = prepared_sweep(1, SIZE_MAX, &one);
+    prepared *p = prepared_sweep(2, 1, &got);
+    const calc_sweep_counts *c = &got.counts;
+    uint64_t rejected = 0; /* before they were evaluated */
+    for (int v = 0; v < CALC_VERDICT_COUNT; v++) {
+        bool after = v == CALC_VERDICT_MEM1_CAPACITY || v == CALC_VERDICT_MEM2_CAPACITY;
+        rejected += after ? 0 : c->rejected[v];
+    }
+    ck_assert(got.partial);
+    ck_assert_uint_le(p->count, CALC_SWEEP_PLACES);
+    ck_assert_uint_gt(p->count, 0);
+    ck_assert_uint_lt(c->total, one.counts.total);
+    ck_assert_uint_eq(c->feasible, p->count);
+    ck_assert_uint_eq(c->total, c->evaluated + rejected);
+    for (size_t i = 0; i < p->count; i++) {
+        ck_assert_int_eq(calc_found_compare(&p->shown[i], &want->shown[i]), 0);
+    }
+    prepared_free(p);
+    prepared_free(want);
+    calc_sweep_result_free(&got);
+    calc_sweep_result_free(&one);
+}
+END_TEST
+
 static uint64_t take_none(void *context)
 {
     (void)context;
@@ -395,6 +516,8 @@ int main(void)
     tcase_add_test(tests, sweep_that_nobody_stops_is_not_partial);
     tcase_add_test(tests, every_feasible_point_is_shown_once);
     tcase_add_test(tests, point_that_is_refused_ends_the_sweep);
+    tcase_add_test(tests, points_are_prepared_by_all_threads_and_shown_in_order);
+    tcase_add_test(tests, sweep_of_shown_points_stops_within_a_unit_and_counts_what_it_did);
     tcase_add_test(tests, sweep_without_chunks_finds_nothing);
     tcase_add_test(tests, sweep_that_goes_on_from_any_checkpoint_is_the_whole);
     tcase_add_test(tests, groups_are_one_per_design_and_processor_count);

@@ -65,9 +65,6 @@ static void assert_in_order(const calc_front *list, size_t count)
 {
     for (size_t i = 0; i < list->count; i++) {
         ck_assert(i == 0 || compare(&list->item[i - 1], &list->item[i], count) < 0);
-        for (size_t k = 0; k < count && list->objective; k++) {
-            ck_assert_double_eq(list->objective[i][k], list->item[i].objective[k]);
-        }
     }
 }
 
@@ -83,6 +80,7 @@ START_TEST(front_is_what_nothing_beats_in_any_order_of_insertion)
             found[i] = random_found(objectives);
             ck_assert_int_eq(calc_front_insert(&front, &found[i], objectives), CALC_OK);
         }
+        ck_assert_int_eq(calc_front_settle(&front), CALC_OK);
         assert_in_order(&front, objectives);
         for (size_t i = 0; i < count; i++) {
             bool beaten = false;
@@ -96,27 +94,149 @@ START_TEST(front_is_what_nothing_beats_in_any_order_of_insertion)
 }
 END_TEST
 
-START_TEST(domination_is_better_in_one_and_no_worse_in_all)
+/* What a front of everything seen so far has to say, from all of that. */
+static void assert_answers(const calc_front *front, const calc_found *seen, size_t count,
+                           const double *objective, size_t objectives)
 {
+    const calc_found *asked =
+        &(calc_found){.objective = {objective[0], objective[1], objective[2], objective[3]}};
+    bool dominated = false;
+    double best = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        dominated = dominated || (no_worse(&seen[i], asked, objectives) &&
+                                  !no_worse(asked, &seen[i], objectives));
+        calc_found rest = seen[i];
+        rest.objective[0] = objective[0];
+        best = no_worse(&rest, asked, objectives) ? fmin(best, seen[i].objective[0]) : best;
+    }
+    ck_assert_int_eq(calc_front_dominates(front, objective, objectives), dominated);
+    ck_assert(calc_front_best_first(front, objective, objectives) == best);
+}
+
+START_TEST(questions_are_answered_as_by_all_that_was_ever_added)
+{
+    enum { MOST = 2000 };
+    static calc_found seen[MOST];
     size_t objectives = (size_t)_i;
+    size_t count = 0;
     calc_rng_init(&rng, 2, (uint64_t)_i);
     calc_front front = {0};
-    for (int round = 0; round < ROUNDS * 10; round++) {
+    for (int round = 0; round < ROUNDS * 20; round++) {
         calc_found f = random_found(objectives);
-        bool dominated = false;
-        for (size_t i = 0; i < front.count; i++) {
-            dominated = dominated || (no_worse(&front.item[i], &f, objectives) &&
-                                      !no_worse(&f, &front.item[i], objectives));
+        /* Few values, and many. */
+        for (size_t k = 0; k < objectives && round % 1000 > 300; k++) {
+            f.objective[k] += calc_rng_real(&rng) * 3;
         }
-        ck_assert_int_eq(calc_front_dominates(&front, f.objective, objectives), dominated);
-        if (calc_rng_below(&rng, 20) == 0) {
+        assert_answers(&front, seen, count, f.objective, objectives);
+        if (calc_rng_below(&rng, 3) == 0) {
             ck_assert_int_eq(calc_front_insert(&front, &f, objectives), CALC_OK);
+            seen[count++] = f;
         }
-        if (calc_rng_below(&rng, 100) == 0) {
+        if (round % 700 == 0) {
+            ck_assert_int_eq(calc_front_settle(&front), CALC_OK);
+        }
+        if (round % 1000 == 999) {
             calc_front_clear(&front);
+            count = 0;
         }
     }
     calc_front_free(&front);
+}
+END_TEST
+
+/* A point of a curved surface, where nothing dominates much, moved by up to `noise`; coordinates
+ * are coarse, so that ties in some objectives are many. */
+static calc_found surface_found(size_t objectives, double noise)
+{
+    calc_found f = random_found(0);
+    double square = 1e-9;
+    for (size_t i = 0; i < objectives; i++) {
+        f.objective[i] = calc_rng_real(&rng);
+        square += f.objective[i] * f.objective[i];
+    }
+    for (size_t i = 0; i < objectives; i++) {
+        double at = -f.objective[i] / sqrt(square) * (1 - noise * calc_rng_real(&rng));
+        f.objective[i] = floor(at * 200) / 200;
+    }
+    return f;
+}
+
+static int order(const void *a, const void *b)
+{
+    const calc_found *x = a;
+    const calc_found *y = b;
+    for (size_t i = 0; i < CALC_MAX_OBJECTIVES; i++) {
+        if (x->objective[i] != y->objective[i]) {
+            return x->objective[i] < y->objective[i] ? -1 : 1;
+        }
+    }
+    return calc_found_compare(x, y);
+}
+
+/* The front by definition: of a sorted list, what nothing before it beats. @return how many */
+static size_t brute_force(calc_found *found, size_t count, size_t objectives)
+{
+    size_t kept = 0;
+    qsort(found, count, sizeof *found, order);
+    for (size_t i = 0; i < count; i++) {
+        bool beaten = false;
+        for (size_t j = 0; j < kept && !beaten; j++) {
+            beaten = no_worse(&found[j], &found[i], objectives);
+        }
+        if (!beaten) {
+            calc_found one = found[i];
+            found[kept++] = one;
+        }
+    }
+    return kept;
+}
+
+static void assert_same(const calc_front *front, const calc_found *want, size_t count)
+{
+    ck_assert_uint_eq(front->count, count);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_int_eq(order(&front->item[i], &want[i]), 0);
+    }
+}
+
+START_TEST(large_fronts_and_their_unions_are_those_of_brute_force)
+{
+    enum { MANY = 3000, PARTS = 3 };
+    calc_found *found = malloc(MANY * sizeof *found);
+    ck_assert_ptr_nonnull(found);
+    for (size_t objectives = 1; objectives <= CALC_MAX_OBJECTIVES; objectives++) {
+        calc_front whole = {0};
+        calc_front merged = {0};
+        calc_front part[PARTS] = {{0}};
+        calc_rng_init(&rng, 6, objectives);
+        for (size_t i = 0; i < MANY; i++) {
+            /* Better and better, so that layouts are dropped, by ever more objectives. */
+            found[i] = surface_found(objectives, 1 - (double)i / MANY);
+            if (_i == 1) {
+                found[i].objective[0] = -(double)(i / 3); /* in order */
+            }
+            calc_front *one = &part[calc_rng_below(&rng, PARTS)];
+            ck_assert_int_eq(calc_front_insert(&whole, &found[i], objectives), CALC_OK);
+            ck_assert_int_eq(calc_front_insert(one, &found[i], objectives), CALC_OK);
+        }
+        for (size_t p = 0; p < PARTS; p++) {
+            if (p == 1) {
+                ck_assert_int_eq(calc_front_settle(&part[p]), CALC_OK);
+                ck_assert_int_eq(calc_front_settle(&merged), CALC_OK);
+            }
+            ck_assert_int_eq(calc_front_merge(&merged, &part[p], objectives), CALC_OK);
+            ck_assert_int_eq(calc_front_merge(&merged, &part[p], objectives), CALC_OK);
+            calc_front_free(&part[p]);
+        }
+        ck_assert_int_eq(calc_front_settle(&whole), CALC_OK);
+        ck_assert_int_eq(calc_front_settle(&merged), CALC_OK);
+        size_t count = brute_force(found, MANY, objectives);
+        assert_same(&whole, found, count);
+        assert_same(&merged, found, count);
+        calc_front_free(&whole);
+        calc_front_free(&merged);
+    }
+    free(found);
 }
 END_TEST
 
@@ -165,7 +285,7 @@ START_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
         seen[which] = true;
         best = fmin(best, f.objective[0]);
         ck_assert_int_eq(calc_top_insert(&top, &f, LIMIT), CALC_OK);
-        ck_assert_double_eq(top.objective[0][0], best);
+        ck_assert_double_eq(top.item[0].objective[0], best);
         ck_assert_double_le(calc_top_threshold(&top, LIMIT), before);
     }
     calc_top_settle(&top, LIMIT);
@@ -175,9 +295,8 @@ START_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
             which++;
         }
         ck_assert_int_eq(top.item[i].exec.num_procs, (int64_t)which + 1);
-        ck_assert_double_eq(top.objective[i][0], top.item[i].objective[0]);
     }
-    ck_assert_double_eq(calc_top_threshold(&top, LIMIT), top.objective[LIMIT - 1][0]);
+    ck_assert_double_eq(calc_top_threshold(&top, LIMIT), top.item[LIMIT - 1].objective[0]);
     calc_front_clear(&top);
     ck_assert_double_infinite(calc_top_threshold(&top, LIMIT));
     calc_front_free(&top);
@@ -234,7 +353,8 @@ int main(void)
     Suite *suite = suite_create("front");
     TCase *tests = tcase_create("front");
     tcase_add_loop_test(tests, front_is_what_nothing_beats_in_any_order_of_insertion, 1, 5);
-    tcase_add_loop_test(tests, domination_is_better_in_one_and_no_worse_in_all, 1, 5);
+    tcase_add_loop_test(tests, large_fronts_and_their_unions_are_those_of_brute_force, 0, 2);
+    tcase_add_loop_test(tests, questions_are_answered_as_by_all_that_was_ever_added, 1, 5);
     tcase_add_test(tests, top_is_the_first_of_the_sorted_list_in_any_order_of_insertion);
     tcase_add_test(tests,
                    threshold_is_infinite_while_there_is_room_and_then_the_worst_that_is_kept);

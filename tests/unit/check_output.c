@@ -270,6 +270,58 @@ START_TEST(a_closed_reader_of_standard_output_is_reported)
 }
 END_TEST
 
+START_TEST(what_is_taken_from_memory_is_what_was_written_since)
+{
+    calc_output *out;
+    size_t length = 1;
+    ck_assert_int_eq(calc_output_open_memory(&out, NULL, NULL), CALC_OK);
+    ck_assert_ptr_null(calc_output_take(out, &length));
+    ck_assert_uint_eq(length, 0);
+    for (size_t size = 1; size < 100000; size = 3 * size + 1) {
+        for (size_t i = 0; i < size; i++) {
+            calc_output_write(out, &"ab"[i % 2], 1);
+        }
+        calc_output_printf(out, "%zu", size);
+        char end[32];
+        const char *text = calc_output_take(out, &length);
+        snprintf(end, sizeof end, "%zu", size);
+        ck_assert_uint_eq(length, size + strlen(end));
+        for (size_t i = 0; i < size; i++) {
+            ck_assert_int_eq(text[i], "ab"[i % 2]);
+        }
+        ck_assert_mem_eq(text + size, end, strlen(end));
+    }
+    calc_output_discard(out);
+}
+END_TEST
+
+/* Pieces of all sizes around that of the buffer. */
+START_TEST(pieces_of_any_size_stay_in_order)
+{
+    static char piece[200000];
+    static const size_t size[] = {1, 65535, 65536, 1, 0, 65537, 200000, 7, 65534, 65535, 3};
+    const char *const name[] = {"a", "a.gz"};
+    memset(piece, 'x', sizeof piece);
+    for (int n = 0; n < 2; n++) {
+        calc_output *out = opened(name[n]);
+        size_t total = 0;
+        for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+            calc_output_printf(out, "%c", (char)('a' + i));
+            calc_output_write(out, piece, size[i]);
+            total += size[i] + 1;
+        }
+        ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+        calc_text text = {0};
+        ck_assert_int_eq(calc_text_read(&text, name[n], NULL), CALC_OK);
+        ck_assert_uint_eq(text.length, total);
+        for (size_t i = 0, at = 0; i < sizeof size / sizeof *size; at += size[i] + 1, i++) {
+            ck_assert_int_eq(text.data[at], (int)('a' + i));
+        }
+        calc_text_free(&text);
+    }
+}
+END_TEST
+
 START_TEST(memory_holds_what_was_written)
 {
     calc_output *out;
@@ -310,6 +362,8 @@ int main(void)
     tcase_add_test(tests, standard_output_is_flushed_and_stays_open);
     tcase_add_test(tests, a_closed_reader_of_standard_output_is_reported);
     tcase_add_test(tests, memory_holds_what_was_written);
+    tcase_add_test(tests, what_is_taken_from_memory_is_what_was_written_since);
+    tcase_add_test(tests, pieces_of_any_size_stay_in_order);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -34,7 +34,6 @@ START_TEST(what_is_served_survives_packing)
     ck_assert_int_eq(calc_axis_compare(&got->exec, &found.exec), 0);
     ck_assert_mem_eq(&got->exec.inference, &found.exec.inference, sizeof found.exec.inference);
     free(back.group[0].front.item);
-    free(back.group[0].front.objective);
     free(back.group);
     free(out.data);
 }

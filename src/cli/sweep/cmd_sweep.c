@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
+#include "cli/sweep/sweep_all.h"
 #include "cli/sweep/sweep_infeasible.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_page.h"
@@ -35,6 +36,7 @@ typedef struct task {
     calc_sweep_result result;
     calc_sweep_watch watch;
     calc_sweep_rows best; /* of the table */
+    calc_sweep_all all;
     calc_output *file[FILES];
     bool stdout_is_taken;
 } task;
@@ -91,9 +93,6 @@ static calc_status open_files(task *t, calc_errors *errors)
             status = calc_output_open(&t->file[i], path, errors);
         }
     }
-    if (t->file[FILE_ALL]) {
-        calc_sweep_write_header(t->file[FILE_ALL], &t->study, NULL);
-    }
     return status;
 }
 
@@ -133,15 +132,6 @@ static void write_files(task *t, calc_errors *errors)
         (void)!calc_output_close(t->file[i], errors);
         t->file[i] = NULL;
     }
-}
-
-/* calc_sweep_options.point: one row of --all. */
-static bool write_point(void *context, const calc_sweep_point *point)
-{
-    task *t = context;
-    const calc_sweep_found found = {point->design, point->exec, *point->stats};
-    calc_sweep_write_row(t->file[FILE_ALL], &t->study, &found, true);
-    return true;
 }
 
 /* ---- For people ------------------------------------------------------------------------------ */
@@ -220,13 +210,15 @@ static calc_status sweep(task *t, calc_errors *errors)
     calc_sweep_options *o = &t->study.options;
     o->progress = calc_sweep_watch_progress;
     o->progress_context = &t->watch;
-    if (t->file[FILE_ALL]) {
-        o->point = write_point;
-        o->point_context = t;
+    calc_status status =
+        t->file[FILE_ALL] ? calc_sweep_all_begin(&t->all, &t->study, t->file[FILE_ALL], o, errors)
+                          : CALC_OK;
+    if (status != CALC_OK) {
+        return status;
     }
     calc_sweep_watch_begin(&t->watch, calc_opt_value(t->args, CALC_SWEEP_OPT_PROGRESS),
                            time_limit_s(t->args));
-    calc_status status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
+    status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
     calc_sweep_watch_end(&t->watch);
     return status;
 }
@@ -325,6 +317,7 @@ static calc_exit run(const calc_args *args)
     calc_exit result = run_task(&t);
     discard_files(&t);
     calc_ranks_leave(&t.ranks);
+    calc_sweep_all_free(&t.all);
     calc_sweep_rows_free(&t.best);
     calc_sweep_result_free(&t.result);
     calc_sweep_save_free(&t.save);

@@ -5,6 +5,7 @@
 #include "cli/draw/breakdown.h"
 #include "io/csv.h"
 #include "io/json_save.h"
+#include "parallel.h"
 #include "spec/compat.h"
 #include "spec/field.h"
 
@@ -157,14 +158,60 @@ void calc_sweep_write_row(calc_output *out, const calc_sweep_study *study,
     calc_output_text(out, "\n");
 }
 
+/* Rows of a list: those of some pieces at a time are made by all threads and written in order. */
+enum { PIECE = 16, PIECES = 64 };
+
+typedef struct rows {
+    const calc_sweep_study *study;
+    const char *name;
+    const calc_front *list;
+    size_t first;              /* of the first piece */
+    calc_output *text[PIECES]; /* in memory; NULL if that is short */
+} rows;
+
+static void write_piece(const rows *r, size_t piece, calc_output *out)
+{
+    size_t first = r->first + piece * PIECE;
+    for (size_t i = first; i < first + PIECE && i < r->list->count; i++) {
+        calc_sweep_found found;
+        calc_sweep_found_run(r->study, &r->list->item[i], &found);
+        calc_output_printf(out, "%s,%zu", r->name, i + 1);
+        calc_sweep_write_row(out, r->study, &found, false);
+    }
+}
+
+static void make_piece(void *context, size_t piece)
+{
+    const rows *r = context;
+    if (r->text[piece]) {
+        write_piece(r, piece, r->text[piece]);
+    }
+}
+
 static void write_rows(calc_output *out, const calc_sweep_study *study, const char *name,
                        const calc_front *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        calc_sweep_found found;
-        calc_sweep_found_run(study, &list->item[i], &found);
-        calc_output_printf(out, "%s,%zu", name, i + 1);
-        calc_sweep_write_row(out, study, &found, false);
+    rows r = {.study = study, .name = name, .list = list};
+    bool several = list->count > PIECE; /* else threads cost more than they save */
+    for (size_t i = 0; i < PIECES && several; i++) {
+        (void)!calc_output_open_memory(&r.text[i], NULL, NULL);
+    }
+    for (; r.first < list->count; r.first += (size_t)PIECES * PIECE) {
+        size_t left = (list->count - r.first + PIECE - 1) / PIECE;
+        size_t pieces = left < PIECES ? left : PIECES;
+        calc_parallel_for(several ? study->options.threads : 1, pieces, make_piece, &r);
+        for (size_t i = 0; i < pieces; i++) {
+            size_t length;
+            const char *text = r.text[i] ? calc_output_take(r.text[i], &length) : NULL;
+            if (text) {
+                calc_output_write(out, text, length);
+            } else {
+                write_piece(&r, i, out);
+            }
+        }
+    }
+    for (size_t i = 0; i < PIECES; i++) {
+        calc_output_discard(r.text[i]);
     }
 }
 

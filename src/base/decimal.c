@@ -1,0 +1,207 @@
+#include "base/decimal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Between LEAST and MOST the digits follow from whole numbers of 128 bits, without rounding. */
+#define LEAST 1e-10
+#define MOST 1e36
+
+__extension__ typedef unsigned __int128 wide;
+
+enum { DIGITS = 17 };
+static const uint64_t ten_to_17 = 100000000000000000;
+
+/* A number between LEAST and MOST: value * 10^(16 - exponent) = over / under, which is from 10^16
+ * to below 10^17; the next number is `step / under` away. */
+typedef struct ratio {
+    int exponent;
+    wide over, under, step;
+    uint64_t whole; /* of the quotient */
+    wide rest;
+} ratio;
+
+static const uint64_t power_of_five[] = {
+    1,
+    5,
+    25,
+    125,
+    625,
+    3125,
+    15625,
+    78125,
+    390625,
+    1953125,
+    9765625,
+    48828125,
+    244140625,
+    1220703125,
+    6103515625,
+    30517578125,
+    152587890625,
+    762939453125,
+    3814697265625,
+    19073486328125,
+    95367431640625,
+    476837158203125,
+    2384185791015625,
+    11920928955078125,
+    59604644775390625,
+    298023223876953125,
+    1490116119384765625,
+    7450580596923828125,
+};
+
+/* @param mantissa, binary  value = mantissa * 2^binary @param exponent  of ten */
+static ratio ratio_at(uint64_t mantissa, int binary, int exponent)
+{
+    ratio r = {.exponent = exponent};
+    int up = DIGITS - 1 - exponent; /* times 10^up */
+    if (up >= 0) {
+        r.step = power_of_five[up];
+        r.over = mantissa * r.step;
+        int shift = -(binary + up);
+        if (shift > 0) {
+            r.under = (wide)1 << shift;
+            r.whole = (uint64_t)(r.over >> shift);
+            r.rest = r.over & (r.under - 1);
+        } else {
+            r.step <<= -shift;
+            r.over <<= -shift;
+            r.under = 1;
+            r.whole = (uint64_t)r.over;
+        }
+    } else {
+        r.under = (wide)power_of_five[-up] << -up;
+        r.over = (wide)mantissa << binary;
+        r.step = (wide)1 << binary;
+        r.whole = (uint64_t)(r.over / r.under);
+        r.rest = r.over % r.under;
+    }
+    return r;
+}
+
+/* The first `digits` digits, rounded, as a whole number; `unit` is 10^(17 - digits). */
+static uint64_t rounded(const ratio *r, uint64_t unit)
+{
+    uint64_t first = r->whole / unit;
+    wide twice = 2 * (r->whole % unit * r->under + r->rest);
+    wide one = unit * r->under;
+    return first + (twice > one || (twice == one && first % 2 == 1));
+}
+
+/* Whether the number nearest to `decimal` is this one. Of two that are as near it is the even one.
+ */
+static bool reads_back(const ratio *r, uint64_t decimal, bool is_even)
+{
+    wide product = decimal * r->under;
+    wide twice = 2 * (product > r->over ? product - r->over : r->over - product);
+    return twice < r->step || (twice == r->step && is_even);
+}
+
+/* Digits of a number without the zeros at their end. @return how many */
+static int put_digits(uint64_t number, char *digit)
+{
+    char reversed[DIGITS + 3];
+    int count = 0;
+    int end = 0;
+    while (number % 10 == 0) {
+        number /= 10;
+    }
+    for (; number > 0; number /= 10) {
+        reversed[count++] = (char)('0' + number % 10);
+    }
+    while (count > 0) {
+        digit[end++] = reversed[--count];
+    }
+    return end;
+}
+
+/* As %g writes them. @param digits  places that it was asked for */
+static void put_number(char *out, const char *digit, int count, int exponent, int digits)
+{
+    if (exponent < -4 || exponent >= digits) {
+        *out++ = digit[0];
+        if (count > 1) {
+            *out++ = '.';
+            memcpy(out, digit + 1, (size_t)count - 1);
+            out += count - 1;
+        }
+        *out++ = 'e';
+        *out++ = exponent < 0 ? '-' : '+';
+        exponent = abs(exponent); /* two digits: LEAST and MOST */
+        *out++ = (char)('0' + exponent / 10);
+        *out++ = (char)('0' + exponent % 10);
+        *out = '\0';
+        return;
+    }
+    int whole = exponent + 1;
+    if (whole <= 0) {
+        memcpy(out, "0.000", 5);
+        out += 2 - whole;
+    }
+    for (int i = 0; i < count || i < whole; i++) {
+        if (i == whole && i > 0) {
+            *out++ = '.';
+        }
+        *out++ = i < count ? digit[i] : '0';
+    }
+    *out = '\0';
+}
+
+static void put_whole(double value, char *buffer)
+{
+    char digit[DIGITS + 3];
+    uint64_t number = (uint64_t)fabs(value);
+    int count = 0;
+    char *out = buffer;
+    if (signbit(value)) {
+        *out++ = '-';
+    }
+    do {
+        digit[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (count > 0) {
+        *out++ = digit[--count];
+    }
+    *out = '\0';
+}
+
+bool calc_decimal(double value, char *buffer)
+{
+    double size = fabs(value);
+    if (size < 0x1p53 && size == floor(size)) {
+        put_whole(value, buffer);
+        return true;
+    }
+    uint64_t mantissa;
+    const uint64_t hidden = (uint64_t)1 << 52;
+    memcpy(&mantissa, &size, sizeof mantissa);
+    int binary = (int)(mantissa >> 52) - 1075;
+    mantissa = (mantissa & (hidden - 1)) | hidden;
+    /* The number below a power of two is nearer than the one above. */
+    if (!(size >= LEAST && size <= MOST) || mantissa == hidden) {
+        return false;
+    }
+    int exponent = (int)floor((binary + 52) * 0.30102999566398120); /* log10(2), or one less */
+    ratio r = ratio_at(mantissa, binary, exponent);
+    if (r.whole >= ten_to_17) {
+        r = ratio_at(mantissa, binary, exponent + 1);
+    }
+    char digit[DIGITS + 3] = {0};
+    uint64_t unit = 100;
+    int digits = DIGITS - 2;
+    uint64_t number = rounded(&r, unit);
+    while (digits < DIGITS && !reads_back(&r, number * unit, mantissa % 2 == 0)) {
+        unit /= 10;
+        digits++;
+        number = rounded(&r, unit);
+    }
+    bool carried = number * unit == ten_to_17; /* 9.99... is 10 */
+    int count = put_digits(number, digit);
+    *buffer = '-';
+    put_number(buffer + (value < 0), digit, count, r.exponent + carried, digits);
+    return true;
+}

@@ -1,0 +1,151 @@
+#include "base/decimal.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "small_case.h"
+
+enum { RANDOM = 200000 };
+
+/* The text by definition, from the C library. */
+static void expected(double value, char *text)
+{
+    int digits = 15;
+    do {
+        snprintf(text, CALC_DECIMAL_SIZE, "%.*g", digits, value);
+    } while (strtod(text, NULL) != value && digits++ < 17);
+    if (fabs(value) < 0x1p53 && strchr(text, 'e') && value == floor(value)) {
+        snprintf(text, CALC_DECIMAL_SIZE, "%.0f", value);
+    }
+}
+
+/* @return whether it was written */
+static bool assert_text(double value)
+{
+    char want[CALC_DECIMAL_SIZE];
+    char got[CALC_DECIMAL_SIZE];
+    memset(got, 'x', sizeof got);
+    if (!calc_decimal(value, got)) {
+        return false;
+    }
+    expected(value, want);
+    ck_assert_str_eq(got, want);
+    return true;
+}
+
+static void assert_around(double value)
+{
+    assert_text(value);
+    assert_text(-value);
+    assert_text(nextafter(value, INFINITY));
+    assert_text(nextafter(value, 0));
+}
+
+START_TEST(texts_are_those_of_the_library_for_random_numbers)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 1, (uint64_t)_i);
+    int written = 0;
+    for (int i = 0; i < RANDOM; i++) {
+        double value = ldexp(1 + calc_rng_real(&rng), (int)calc_rng_below(&rng, 160) - 36);
+        written += assert_text(calc_rng_below(&rng, 2) ? value : -value);
+    }
+    ck_assert_int_gt(written, RANDOM / 10 * 9);
+}
+END_TEST
+
+START_TEST(texts_of_few_digits_are_those_digits)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, 2, (uint64_t)_i);
+    for (int i = 0; i < RANDOM; i++) {
+        char mantissa[CALC_DECIMAL_SIZE];
+        char text[CALC_DECIMAL_SIZE + 16];
+        /* Up to 15 digits read back; with 16 and 17 it depends. */
+        int digits = 1 + (int)calc_rng_below(&rng, 17);
+        snprintf(mantissa, sizeof mantissa, "%.*f", digits, calc_rng_real(&rng));
+        snprintf(text, sizeof text, "%se%d", mantissa, (int)calc_rng_below(&rng, 46) - 9);
+        assert_text(strtod(text, NULL));
+    }
+}
+END_TEST
+
+START_TEST(boundaries_and_ties_are_as_in_the_library)
+{
+    for (int e = -40; e < 130; e++) {
+        assert_around(ldexp(1, e));
+        assert_around(ldexp(1, e) + 1);
+        assert_around(ldexp(1, e) + 0.5);
+        assert_around(ldexp(0x10000000000001p0, e - 52));
+    }
+    for (int e = -11; e < 37; e++) {
+        char text[CALC_DECIMAL_SIZE];
+        snprintf(text, sizeof text, "1e%d", e);
+        assert_around(strtod(text, NULL));
+        snprintf(text, sizeof text, "9.999999999999995e%d", e);
+        assert_around(strtod(text, NULL));
+        snprintf(text, sizeof text, "9.9999999999999999e%d", e);
+        assert_around(strtod(text, NULL));
+    }
+    /* Halves of the last digit. */
+    for (double value = 0x1p49; value < 0x1p53; value += 0x1.23456789ap44) {
+        assert_around(floor(value) + 0.5);
+        assert_around(floor(value) + 0.25);
+        assert_around(floor(value) + 0.125);
+        assert_around(floor(value) * 8 + 4);
+    }
+}
+END_TEST
+
+START_TEST(whole_numbers_have_no_exponent)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {-0.0, "-0"},
+                 {1e15, "1000000000000000"},
+                 {-9007199254740991, "-9007199254740991"},
+                 {123456789012345680, "1.2345678901234568e+17"},
+                 {12345678901234568, "12345678901234568"},
+                 {1e16, "1e+16"},
+                 {0.0001, "0.0001"},
+                 {0.00001, "1e-05"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {-1.5e-7, "-1.5e-07"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[CALC_DECIMAL_SIZE];
+        ck_assert(calc_decimal(cases[i].value, text));
+        ck_assert_str_eq(text, cases[i].text);
+        ck_assert(assert_text(cases[i].value));
+    }
+}
+END_TEST
+
+START_TEST(the_rest_is_left_to_others)
+{
+    char text[CALC_DECIMAL_SIZE];
+    ck_assert(!calc_decimal(NAN, text));
+    ck_assert(!calc_decimal(INFINITY, text));
+    ck_assert(!calc_decimal(9e-11, text));
+    ck_assert(!calc_decimal(1.1e36, text));
+    ck_assert(!calc_decimal(0x1p-1074, text));
+    ck_assert(!calc_decimal(0.25, text));
+    ck_assert(!calc_decimal(0x1p53, text));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("decimal");
+    tcase_add_loop_test(tests, texts_are_those_of_the_library_for_random_numbers, 0, 3);
+    tcase_add_loop_test(tests, texts_of_few_digits_are_those_digits, 0, 3);
+    tcase_add_test(tests, boundaries_and_ties_are_as_in_the_library);
+    tcase_add_test(tests, whole_numbers_have_no_exponent);
+    tcase_add_test(tests, the_rest_is_left_to_others);
+    return run_cases(tests);
+}
