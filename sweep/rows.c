@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/cost/state.h"
+#include "model/stages/stage_parts.h"
 
 void calc_rows_free(calc_rows *rows)
 {
@@ -69,6 +70,44 @@ static size_t weights_of(const calc_rows *rows, size_t index, size_t known)
     return known < CALC_ROW_WEIGHTS ? known : CALC_ROW_WEIGHTS;
 }
 
+/* Whether two rows have the same operators, and these take the same time: rows differ in fusion,
+ * recomputation, and how tensor parallelism communicates, gathers, overlaps and on which networks.
+ */
+static bool same_operators(const calc_row *a, const calc_row *b)
+{
+    const calc_strategy *s = &a->exec.strategy;
+    const calc_strategy *t = &b->exec.strategy;
+    return s->fused_activation == t->fused_activation &&
+           s->tensor_par_comm_type == t->tensor_par_comm_type &&
+           s->seq_par_ag_redo == t->seq_par_ag_redo && a->network == b->network &&
+           a->data_network == b->data_network && calc_stage_operators_same(s, t);
+}
+
+/* Costs of the rows. Operators are listed and timed once for all rows that have them. */
+static void profile_parts(calc_rows *rows, const calc_system *system, calc_compat compat)
+{
+    calc_stage_operators operators[CALC_STAGE_LISTS];
+    for (size_t i = 0; i < rows->count; i++) {
+        calc_row *row = &rows->row[i];
+        size_t first = 0;
+        while (!same_operators(&rows->row[first], row)) {
+            first++;
+        }
+        if (first < i) {
+            continue; /* that one was summed with it */
+        }
+        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
+        calc_stage_operators_of(&row->context, operators);
+        for (size_t k = i; k < rows->count; k++) {
+            calc_row *other = &rows->row[k];
+            if (same_operators(row, other)) {
+                other->context = calc_cost_context_of(system, &other->exec, &rows->shape, compat);
+                calc_stage_parts_sum(&other->context, operators, &other->parts);
+            }
+        }
+    }
+}
+
 /* Costs of the rows, and their terms with each choice. */
 static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat)
 {
@@ -83,11 +122,13 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
         rows->terms = malloc(terms * sizeof *rows->terms);
         rows->terms_capacity = rows->terms ? terms : 0;
     }
-    for (size_t i = 0; i < rows->count && rows->terms; i++) {
+    if (!rows->terms && terms > 0) {
+        return CALC_ERR_NOMEM;
+    }
+    profile_parts(rows, system, compat);
+    for (size_t i = 0; i < rows->count; i++) {
         calc_row *row = &rows->row[i];
         calc_exec e = row->exec;
-        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
-        calc_stage_parts_of(&row->context, &row->parts);
         row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
         for (size_t c = 0; c < row->choices; c++) {
@@ -95,7 +136,7 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
             calc_stage_terms_row(&row->context, &e, &row->parts, &rows->terms[row->terms + c]);
         }
     }
-    return rows->terms || terms == 0 ? CALC_OK : CALC_ERR_NOMEM;
+    return CALC_OK;
 }
 
 /* Networks of data parallelism that the cost of a block depends on: those of experts, where these

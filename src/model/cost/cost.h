@@ -75,11 +75,6 @@ typedef struct calc_cost {
 void calc_cost_sum(const calc_cost_context *context, const calc_operator *operators, size_t count,
                    unsigned recompute, calc_cost *out);
 
-/** Time of its communication in a pass, hidden or not [s].
- *  @param edge  in the last block of a chunk */
-double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op, calc_pass pass,
-                        bool edge);
-
 /** A collective in the passes of a block; its exposed times are those before classes of overlap
  * hide any of them (context and expert parallelism).
  *  @param edge  of the last block of a chunk; tiles expose as much there as in the others */
@@ -102,10 +97,6 @@ typedef struct calc_cost_tiles {
  *  @param link_s  of the whole communication */
 calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *context, const calc_operator *matrix,
                                    calc_pass pass, double link_s);
-
-/** The time of communication, with where it comes from; of all that is not measured the model. */
-double calc_cost_link_from(const calc_cost_context *context, const calc_operator *op,
-                           calc_pass pass, calc_kernel_source *source);
 
 /** Forward, with exposed communication [s]. */
 static inline double calc_cost_fw_s(const calc_cost *c)

@@ -1,9 +1,9 @@
-/* Cost of the parts of a layout. */
+#include "model/stages/stage_parts.h"
+
 #include <math.h>
 
 #include "model/cost/block.h"
 #include "model/operators/processor.h"
-#include "model/stages/stages.h"
 
 /* Host work that is left when a graph launches the kernels. */
 #define GRAPH_LEAVES 0.1
@@ -95,11 +95,46 @@ static double checkpoint_bytes(const calc_cost_context *c)
     return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
 }
 
-static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
-                      calc_operator *operators, size_t count, calc_stage_parts *out)
+static bool has_block(const calc_shape *shape, calc_block_kind kind)
 {
+    return kind == CALC_MOE_BLOCK ? shape->experts > 0
+                                  : calc_shape_moe_blocks(shape) < shape->blocks;
+}
+
+void calc_stage_operators_of(const calc_cost_context *c, calc_stage_operators *out)
+{
+    calc_cost_links known;
+    known.count = 0;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        out[kind].count =
+            has_block(c->shape, kind) ? calc_block_operators(c, kind, out[kind].item) : 0;
+    }
+    out[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, out[CALC_STAGE_EMBEDDING].item);
+    out[CALC_STAGE_HEAD].count = calc_block_head(c, out[CALC_STAGE_HEAD].item);
+    out[CALC_STAGE_PREDICTION].count =
+        c->shape->mtp_blocks > 0
+            ? calc_transformer_mtp(c->shape, c->strategy, out[CALC_STAGE_PREDICTION].item)
+            : 0;
+    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
+        calc_cost_times_of(c, out[i].item, out[i].count, &known, out[i].times);
+    }
+}
+
+static void sum(const calc_cost_context *c, const calc_stage_operators *list, unsigned recompute,
+                calc_cost *out)
+{
+    if (list->count > 0) {
+        calc_cost_times_sum(c, list->item, list->times, list->count, recompute, out);
+    }
+}
+
+static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
+                      const calc_stage_operators *list, calc_stage_parts *out)
+{
+    const calc_operator *operators = list->item;
+    size_t count = list->count;
     calc_cost *block = &out->block[kind];
-    calc_cost_sum(c, operators, count, recompute, block);
+    sum(c, list, recompute, block);
     block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
     double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
     out->host_once_s[kind] = host_once_s(c, kind);
@@ -115,41 +150,42 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     }
 }
 
-void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
+void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_operators *lists,
+                          calc_stage_parts *out)
 {
-    calc_operator operators[CALC_MAX_OPERATORS];
     const calc_shape *shape = c->shape;
     unsigned recompute = calc_operator_recompute(c->strategy, c->training);
     double e = takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
     shapes both = {.count = 0};
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        const calc_stage_operators *list = &lists[kind];
         bool moe = kind == CALC_MOE_BLOCK;
-        bool used = moe ? shape->experts > 0 : calc_shape_moe_blocks(shape) < shape->blocks;
-        if (!used) {
+        if (!has_block(shape, kind)) {
             continue;
         }
-        size_t count = calc_block_operators(c, kind, operators);
-        set_block(c, kind, recompute, operators, count, out);
+        set_block(c, kind, recompute, list, out);
         if (e > 0) {
             shapes one = {.count = 0};
-            add_shapes(c, operators, count, &one);
-            add_shapes(c, operators, count, &both);
+            add_shapes(c, list->item, list->count, &one);
+            add_shapes(c, list->item, list->count, &both);
             out->framework_bytes[!moe][moe] = one.sum * e;
         }
         out->framework_bytes[!moe][moe] += workspace_bytes(c->strategy, moe);
     }
     out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->strategy, shape->experts > 0);
     out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
-    size_t count = calc_block_embedding(c, operators);
-    calc_cost_sum(c, operators, count, 0, &out->embedding);
-    count = calc_block_head(c, operators);
-    calc_cost_sum(c, operators, count, 0, &out->head);
-    if (shape->mtp_blocks > 0) {
-        count = calc_transformer_mtp(shape, c->strategy, operators);
-        calc_cost_sum(c, operators, count, 0, &out->mtp);
-    }
+    sum(c, &lists[CALC_STAGE_EMBEDDING], 0, &out->embedding);
+    sum(c, &lists[CALC_STAGE_HEAD], 0, &out->head);
+    sum(c, &lists[CALC_STAGE_PREDICTION], 0, &out->mtp);
     bool whole = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes =
         shape->tokens * shape->hidden * shape->element_bytes / (whole ? 1 : shape->tensor_par);
+}
+
+void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
+{
+    calc_stage_operators lists[CALC_STAGE_LISTS];
+    calc_stage_operators_of(c, lists);
+    calc_stage_parts_sum(c, lists, out);
 }
