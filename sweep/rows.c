@@ -86,7 +86,9 @@ static bool same_operators(const calc_row *a, const calc_row *b)
 /* Costs of the rows. Operators are listed and timed once for all rows that have them. */
 static void profile_parts(calc_rows *rows, const calc_system *system, calc_compat compat)
 {
-    calc_stage_operators operators[CALC_STAGE_LISTS];
+    calc_stage_operators lists[2][CALC_STAGE_LISTS];
+    const calc_stage_operators *like = NULL;
+    size_t at = 0;
     for (size_t i = 0; i < rows->count; i++) {
         calc_row *row = &rows->row[i];
         size_t first = 0;
@@ -97,7 +99,10 @@ static void profile_parts(calc_rows *rows, const calc_system *system, calc_compa
             continue; /* that one was summed with it */
         }
         row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
-        calc_stage_operators_of(&row->context, operators);
+        calc_stage_operators *operators = lists[at];
+        calc_stage_operators_of(&row->context, like, operators);
+        like = operators;
+        at = 1 - at;
         for (size_t k = i; k < rows->count; k++) {
             calc_row *other = &rows->row[k];
             if (same_operators(row, other)) {
@@ -109,7 +114,8 @@ static void profile_parts(calc_rows *rows, const calc_system *system, calc_compa
 }
 
 /* Costs of the rows, and their terms with each choice. */
-static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat)
+static calc_status profile(calc_rows *rows, const calc_system *system, const calc_exec *base,
+                           calc_compat compat)
 {
     size_t terms = 0;
     size_t known = 0;
@@ -126,9 +132,10 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
         return CALC_ERR_NOMEM;
     }
     profile_parts(rows, system, compat);
+    calc_exec e = *base; /* from which rows differ in their strategies */
     for (size_t i = 0; i < rows->count; i++) {
         calc_row *row = &rows->row[i];
-        calc_exec e = row->exec;
+        e.strategy = row->exec.strategy;
         row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
         for (size_t c = 0; c < row->choices; c++) {
@@ -160,14 +167,13 @@ static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
     for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
         size_t n = i / rows->datas;
         int64_t data = rows->data[i % rows->datas];
-        calc_exec e = *exec;
-        e.strategy.tensor_par_net = rows->networks[n];
-        e.strategy.data_par_net = data < 0 ? e.strategy.data_par_net : data;
         calc_row *row = next(rows);
         if (!row) {
             return CALC_ERR_NOMEM;
         }
-        row->exec = e;
+        row->exec = *exec;
+        row->exec.strategy.tensor_par_net = rows->networks[n];
+        row->exec.strategy.data_par_net = data < 0 ? exec->strategy.data_par_net : data;
         row->network = n;
         row->data_network = data;
         row->choices = full ? rows->resident : rows->choices;
@@ -351,7 +357,7 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
             }
         }
     }
-    if (profiled && profile(rows, system, compat) != CALC_OK) {
+    if (profiled && profile(rows, system, base, compat) != CALC_OK) {
         return CALC_ERR_NOMEM;
     }
     return CALC_OK;

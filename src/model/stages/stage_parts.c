@@ -101,7 +101,8 @@ static bool has_block(const calc_shape *shape, calc_block_kind kind)
                                   : calc_shape_moe_blocks(shape) < shape->blocks;
 }
 
-void calc_stage_operators_of(const calc_cost_context *c, calc_stage_operators *out)
+void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_operators *like,
+                             calc_stage_operators *out)
 {
     calc_cost_links known;
     known.count = 0;
@@ -116,76 +117,95 @@ void calc_stage_operators_of(const calc_cost_context *c, calc_stage_operators *o
             ? calc_transformer_mtp(c->shape, c->strategy, out[CALC_STAGE_PREDICTION].item)
             : 0;
     for (int i = 0; i < CALC_STAGE_LISTS; i++) {
-        calc_cost_times_of(c, out[i].item, out[i].count, &known, out[i].times);
+        calc_stage_operators *list = &out[i];
+        if (like && like[i].count == list->count) {
+            calc_cost_times_like(c, list->item, list->count, like[i].item, like[i].times, &known,
+                                 list->times);
+        } else {
+            calc_cost_times_of(c, list->item, list->count, &known, list->times);
+        }
     }
 }
 
-static void sum(const calc_cost_context *c, const calc_stage_operators *list, unsigned recompute,
-                calc_cost *out)
+static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
+                     const calc_stage_operators *list, calc_stage_parts *out)
 {
-    if (list->count > 0) {
-        calc_cost_times_sum(c, list->item, list->times, list->count, recompute, out);
-    }
+    double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
+    out->host_once_s[kind] = host_once_s(c, kind);
+    out->host_s[kind] =
+        out->host_once_s[kind] * (1 + growth * launched_again(list->item, list->count, recompute));
 }
 
 static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
                       const calc_stage_operators *list, calc_stage_parts *out)
 {
-    const calc_operator *operators = list->item;
-    size_t count = list->count;
     calc_cost *block = &out->block[kind];
-    sum(c, list, recompute, block);
+    out->host_s[kind] = out->host_once_s[kind] = 0;
+    out->layers[kind] = 0;
+    calc_cost_times_sum(c, list->item, list->times, list->count, recompute, block);
+    if (list->count == 0) {
+        return;
+    }
     block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
-    double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
-    out->host_once_s[kind] = host_once_s(c, kind);
-    out->host_s[kind] =
-        out->host_once_s[kind] * (1 + growth * launched_again(operators, count, recompute));
+    set_host(c, kind, recompute, list, out);
     if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (operators[i].weights > 0) {
-            out->weights[kind][out->layers[kind]++] = operators[i].weights;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->item[i].weights > 0) {
+            out->weights[kind][out->layers[kind]++] = list->item[i].weights;
         }
     }
+}
+
+/* What the framework keeps beside the model's own tensors. */
+static void set_framework(const calc_cost_context *c, const calc_stage_operators *lists,
+                          calc_stage_parts *out)
+{
+    const calc_shape *shape = c->shape;
+    double e = takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
+    shapes both;
+    both.count = 0;
+    both.sum = 0;
+    out->framework_bytes[0][0] = 0;
+    for (int kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        const calc_stage_operators *list = &lists[kind];
+        bool moe = kind == CALC_MOE_BLOCK;
+        double copies = 0;
+        if (e > 0) {
+            shapes one = {.count = 0};
+            add_shapes(c, list->item, list->count, &one);
+            add_shapes(c, list->item, list->count, &both);
+            copies = one.sum;
+        }
+        out->framework_bytes[!moe][moe] =
+            list->count > 0 ? copies * e + workspace_bytes(c->strategy, moe) : 0;
+    }
+    out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->strategy, shape->experts > 0);
+    out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
 }
 
 void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_operators *lists,
                           calc_stage_parts *out)
 {
-    const calc_shape *shape = c->shape;
     unsigned recompute = calc_operator_recompute(c->strategy, c->training);
-    double e = takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
-    shapes both = {.count = 0};
-    *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        const calc_stage_operators *list = &lists[kind];
-        bool moe = kind == CALC_MOE_BLOCK;
-        if (!has_block(shape, kind)) {
-            continue;
-        }
-        set_block(c, kind, recompute, list, out);
-        if (e > 0) {
-            shapes one = {.count = 0};
-            add_shapes(c, list->item, list->count, &one);
-            add_shapes(c, list->item, list->count, &both);
-            out->framework_bytes[!moe][moe] = one.sum * e;
-        }
-        out->framework_bytes[!moe][moe] += workspace_bytes(c->strategy, moe);
+        set_block(c, kind, recompute, &lists[kind], out);
     }
-    out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->strategy, shape->experts > 0);
-    out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
-    sum(c, &lists[CALC_STAGE_EMBEDDING], 0, &out->embedding);
-    sum(c, &lists[CALC_STAGE_HEAD], 0, &out->head);
-    sum(c, &lists[CALC_STAGE_PREDICTION], 0, &out->mtp);
+    calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
+    for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
+        const calc_stage_operators *list = &lists[i];
+        calc_cost_times_sum(c, list->item, list->times, list->count, 0,
+                            ends[i - CALC_STAGE_EMBEDDING]);
+    }
+    set_framework(c, lists, out);
     bool whole = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
-    out->message_bytes =
-        shape->tokens * shape->hidden * shape->element_bytes / (whole ? 1 : shape->tensor_par);
+    out->message_bytes = calc_stage_message_bytes(c->shape) / (whole ? 1 : c->shape->tensor_par);
 }
 
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_stage_operators lists[CALC_STAGE_LISTS];
-    calc_stage_operators_of(c, lists);
+    calc_stage_operators_of(c, NULL, lists);
     calc_stage_parts_sum(c, lists, out);
 }

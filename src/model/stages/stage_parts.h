@@ -21,8 +21,11 @@ typedef struct calc_stage_operators {
 } calc_stage_operators;
 
 /** List and time the operators of a layout; those of blocks that it does not have are none.
- *  @param out  CALC_STAGE_LISTS */
-void calc_stage_operators_of(const calc_cost_context *context, calc_stage_operators *out);
+ *  @param like  those of a layout with the same shape, chip and formats, part of whose times are
+ *               theirs, too; or NULL
+ *  @param out   CALC_STAGE_LISTS */
+void calc_stage_operators_of(const calc_cost_context *context, const calc_stage_operators *like,
+                             calc_stage_operators *out);
 
 /** Whether two strategies that differ in recomputation and in tensor_par_overlap alone have the
  *  same operators, which take the same time. */
