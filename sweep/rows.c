@@ -84,13 +84,12 @@ static bool same_operators(const calc_row *a, const calc_row *b)
 }
 
 /* Costs of the rows. Operators are listed and timed once for all rows that have them. */
-static void profile_parts(calc_rows *rows, const calc_system *system, calc_compat compat)
+static void profile_parts(calc_rows *rows)
 {
     calc_stage_operators lists[2][CALC_STAGE_LISTS];
     const calc_stage_operators *like = NULL;
-    size_t at = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        calc_row *row = &rows->row[i];
+        const calc_row *row = &rows->row[i];
         size_t first = 0;
         while (!same_operators(&rows->row[first], row)) {
             first++;
@@ -98,24 +97,21 @@ static void profile_parts(calc_rows *rows, const calc_system *system, calc_compa
         if (first < i) {
             continue; /* that one was summed with it */
         }
-        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
-        calc_stage_operators *operators = lists[at];
+        calc_stage_operators *operators = like == lists[0] ? lists[1] : lists[0];
         calc_stage_operators_of(&row->context, like, operators);
-        like = operators;
-        at = 1 - at;
         for (size_t k = i; k < rows->count; k++) {
-            calc_row *other = &rows->row[k];
-            if (same_operators(row, other)) {
-                other->context = calc_cost_context_of(system, &other->exec, &rows->shape, compat);
-                calc_stage_parts_sum(&other->context, operators, &other->parts);
+            if (same_operators(row, &rows->row[k])) {
+                calc_stage_parts_sum(&rows->row[k].context, operators, &rows->row[k].parts);
             }
         }
+        like = operators;
     }
 }
 
-/* Costs of the rows, and their terms with each choice. */
-static calc_status profile(calc_rows *rows, const calc_system *system, const calc_exec *base,
-                           calc_compat compat)
+/* Costs of the rows, and their terms with each choice.
+ * @param e  what they have in common: all but the strategy, which is overwritten */
+static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat,
+                           calc_exec *e)
 {
     size_t terms = 0;
     size_t known = 0;
@@ -131,16 +127,19 @@ static calc_status profile(calc_rows *rows, const calc_system *system, const cal
     if (!rows->terms && terms > 0) {
         return CALC_ERR_NOMEM;
     }
-    profile_parts(rows, system, compat);
-    calc_exec e = *base; /* from which rows differ in their strategies */
     for (size_t i = 0; i < rows->count; i++) {
         calc_row *row = &rows->row[i];
-        e.strategy = row->exec.strategy;
+        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
+    }
+    profile_parts(rows);
+    for (size_t i = 0; i < rows->count; i++) {
+        calc_row *row = &rows->row[i];
+        e->strategy = row->exec.strategy;
         row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
         for (size_t c = 0; c < row->choices; c++) {
-            calc_row_choice_put(&rows->choice[c], &e);
-            calc_stage_terms_row(&row->context, &e, &row->parts, &rows->terms[row->terms + c]);
+            calc_row_choice_put(&rows->choice[c], e);
+            calc_stage_terms_row(&row->context, e, &row->parts, &rows->terms[row->terms + c]);
         }
     }
     return CALC_OK;
@@ -357,7 +356,7 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
             }
         }
     }
-    if (profiled && profile(rows, system, base, compat) != CALC_OK) {
+    if (profiled && profile(rows, system, compat, &e) != CALC_OK) {
         return CALC_ERR_NOMEM;
     }
     return CALC_OK;

@@ -2,13 +2,11 @@
 
 #include <math.h>
 
-#include "model/cost/cost_kernel.h"
-#include "model/cost/cost_times.h"
+#include "model/cost/cost_tiles.h"
 #include "model/operators/processor.h"
 #include "spec/format.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
-#define TENSOR_PAR_FUSED 0.8
 #define TENSOR_PAR_ASYNC 0.5
 #define EXPERT_PAR_HIDDEN 0.6
 
@@ -44,8 +42,6 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
     return calc_cost_context_for(system, &system->chip, exec, &exec->strategy, shape, compat);
 }
 
-/* ---- Overlap of tensor parallelism ----------------------------------------------------------- */
-
 /* What the operators of a list that is summed have in common. */
 typedef struct common {
     const calc_cost_context *context;
@@ -54,62 +50,11 @@ typedef struct common {
     double share_exposed[2]; /* of what does not, forward and backward */
 } common;
 
-/* A matrix in tiles; its pass takes flop_s, mem_s and all_s alone. */
-static calc_cost_tiles tiles_of(const calc_cost_context *c, double flop_s, double mem_s,
-                                double all_s, double link_s)
-{
-    calc_cost_tiles out = {all_s, 0};
-    if (link_s == 0) {
-        return out;
-    }
-    bool theirs = calc_compat_has(c->compat, CALC_COMPAT_TILES);
-    bool pipe = c->strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
-    double tiles = c->shape->tensor_par;
-    double slowed_flop_s = flop_s / (1 - c->usage);
-    calc_processing_mode mode = c->chip->processing_mode;
-    double slowed_s = all_s + (calc_processing_s(mode, slowed_flop_s, mem_s) -
-                               calc_processing_s(mode, flop_s, mem_s));
-    double link_tile_s = link_s / tiles;
-    double tile_s = all_s / tiles;
-    double excess_s = link_tile_s - (theirs ? slowed_flop_s : slowed_s) / tiles;
-    if (excess_s > 0) {
-        out.time_s = tile_s + (tiles - 1) * (slowed_s / tiles);
-        out.exposed_s = (tiles - 1) * excess_s;
-    } else {
-        /* While it communicates its arithmetic is slower; continuous with the case above. */
-        double share = theirs ? c->usage : slowed_s > 0 ? 1 - all_s / slowed_s : 0;
-        out.time_s = tile_s + (tiles - 1) * tile_s + (tiles - 1) * link_tile_s * share;
-    }
-    out.exposed_s += pipe ? link_tile_s : 0;
-    if (theirs) {
-        out.time_s += pipe ? link_tile_s : 0;
-        return out;
-    }
-    double fused = calc_share_or(c->chip->overlap.tensor_par_fused, TENSOR_PAR_FUSED);
-    out.exposed_s = calc_max(out.exposed_s, link_s * (1 - fused));
-    return out;
-}
-
-static calc_cost_tiles tiles_beside(const calc_cost_context *c, const calc_cost_times *matrix,
-                                    calc_pass pass, double link_s)
-{
-    const calc_cost_work *w = &matrix->work[pass];
-    return tiles_of(c, w->flop_s, w->mem_s, matrix->all_s[pass], link_s);
-}
-
-calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *c, const calc_operator *matrix,
-                                   calc_pass pass, double link_s)
-{
-    calc_kernel_source source;
-    calc_cost_kernel k = calc_cost_kernel_of(c, matrix, pass, &source);
-    return tiles_of(c, k.flop_s, k.mem_s, k.all_s, link_s);
-}
-
 /* Share of a pass's communication that is exposed, where it does not run in tiles. */
 static double exposed_share(const calc_cost_context *c, bool backward)
 {
     const calc_overlap_shares *share = &c->chip->overlap;
-    double fused = calc_share_or(share->tensor_par_fused, TENSOR_PAR_FUSED);
+    double fused = calc_share_or(share->tensor_par_fused, CALC_COST_TENSOR_PAR_FUSED);
     double async = calc_share_or(share->tensor_par_async, TENSOR_PAR_ASYNC);
     switch (c->strategy->tensor_par_overlap) {
     case CALC_TENSOR_PAR_OVERLAP_FUSED:
@@ -129,25 +74,6 @@ static common common_of(const calc_cost_context *c, unsigned recompute)
         .tiled = calc_operator_tiled(c->strategy) && c->shape->tensor_par > 1,
         .share_exposed = {exposed_share(c, false), exposed_share(c, true)},
     };
-}
-
-static bool in_tiles(const calc_cost_context *c, const calc_operator *o)
-{
-    /* Shared experts hide the exchange of experts or tiles: not both. */
-    bool exchange = c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
-    return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 &&
-           calc_operator_tiled(c->strategy) && !(o->shared_expert && exchange) &&
-           o[o->beside].kind == CALC_OPERATOR_MATRIX && c->shape->tensor_par > 1;
-}
-
-const calc_operator *calc_cost_tiles_beside(const calc_cost_context *c, const calc_operator *list,
-                                            size_t count, size_t i)
-{
-    if (i > 0 && list[i - 1].beside == 1 && in_tiles(c, &list[i - 1])) {
-        return &list[i - 1];
-    }
-    return i + 1 < count && list[i + 1].beside == -1 && in_tiles(c, &list[i + 1]) ? &list[i + 1]
-                                                                                  : NULL;
 }
 
 /* ---- Communication --------------------------------------------------------------------------- */
@@ -177,7 +103,9 @@ static double exposed_s(const common *m, const calc_operator *o, const calc_cost
                         calc_pass pass, bool tiles, double link_s)
 {
     if (tiles) {
-        return tiles_beside(m->context, t + o->beside, pass, t->link_s[pass]).exposed_s;
+        return calc_cost_tiles_timed(m->context, o + o->beside, t + o->beside, pass,
+                                     t->link_s[pass])
+            .exposed_s;
     }
     return o->group == CALC_IN_TENSOR ? link_s * m->share_exposed[pass != CALC_PASS_FW] : link_s;
 }
@@ -187,7 +115,7 @@ static calc_cost_comm passes_of(const common *m, const calc_operator *o, const c
 {
     calc_cost_comm x = {0};
     const double *link_s = edge ? t->edge_s : t->link_s;
-    bool tiles = m->tiled && o->group == CALC_IN_TENSOR && in_tiles(m->context, o);
+    bool tiles = m->tiled && o->group == CALC_IN_TENSOR && calc_cost_tiles_has(m->context, o);
     double exposed[CALC_PASS_COUNT];
     int passes = m->context->training ? CALC_PASS_COUNT : CALC_PASS_AGRAD;
     for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
@@ -225,20 +153,11 @@ calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operat
     calc_cost_links known;
     known.count = 0;
     calc_cost_times_of(c, o, 1, &known, &times[SELF]);
-    if (in_tiles(c, o)) {
+    if (calc_cost_tiles_has(c, o)) {
         calc_cost_times_of(c, o + o->beside, 1, &known, &times[SELF + o->beside]);
     }
     common m = common_of(c, recompute);
     return passes_of(&m, o, &times[SELF], edge);
-}
-
-/* A copy of x: the compiler then knows that it is not part of the sum, and adds several at once. */
-static inline void add_work(calc_cost_work *sum, calc_cost_work x)
-{
-    sum->flop += x.flop;
-    sum->flop_s += x.flop_s;
-    sum->bytes += x.bytes;
-    sum->mem_s += x.mem_s;
 }
 
 static void add_collective(const common *m, const calc_operator *o, const calc_cost_times *t,
@@ -255,8 +174,6 @@ static void add_collective(const common *m, const calc_operator *o, const calc_c
         calc_cost_comm edge = o->has_edge ? passes_of(m, o, t, true) : x;
         add_comm(&out->edge, &edge);
     }
-    add_work(&out->work[CALC_PASS_FW], t->work[CALC_PASS_FW]);
-    add_work(&out->work[CALC_PASS_AGRAD], t->work[CALC_PASS_AGRAD]);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -285,23 +202,11 @@ static void slow(const common *m, const calc_operator *o, const calc_cost_times 
             continue;
         }
         double link_s = third && !(tiles->repeated_by & m->recompute) ? 0 : link->link_s[pass];
-        s[pass] = tiles_beside(m->context, t, pass, link_s).time_s;
+        s[pass] = calc_cost_tiles_timed(m->context, o, t, pass, link_s).time_s;
         if (!third) {
             require(m->context, tiles, pass, t->work[pass].flop_s, out);
         }
     }
-}
-
-/* A kernel that recomputation runs again, in s. */
-static void add_repeated(const common *m, const calc_operator *o, const calc_cost_times *t,
-                         double s, calc_cost *out)
-{
-    bool attention = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
-    bool all = calc_compat_has(m->context->compat, CALC_COMPAT_RECOMPUTE_SUMS);
-    out->re_s += s;
-    out->attention_re_s += attention ? s : 0;
-    out->shared_re_s += o->shared_expert ? s : 0;
-    add_work(&out->re, all ? out->work[CALC_PASS_FW] : t->work[CALC_PASS_FW]);
 }
 
 /* @param tiles  communication that runs beside it, or NULL */
@@ -309,31 +214,86 @@ static void add_kernel(const common *m, const calc_operator *o, const calc_cost_
                        const calc_operator *tiles, calc_cost *out)
 {
     bool attention = o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
-    bool weighs = calc_operator_runs(o, CALC_PASS_WGRAD);
     double s[CALC_PASS_COUNT] = {t->all_s[CALC_PASS_FW], t->all_s[CALC_PASS_AGRAD],
-                                 weighs ? t->all_s[CALC_PASS_WGRAD] : 0};
+                                 t->all_s[CALC_PASS_WGRAD]};
     if (tiles) {
         slow(m, o, t, tiles, s, out);
     }
-    add_work(&out->work[CALC_PASS_FW], t->work[CALC_PASS_FW]);
-    add_work(&out->work[CALC_PASS_AGRAD], t->work[CALC_PASS_AGRAD]);
-    if (weighs) {
-        add_work(&out->work[CALC_PASS_WGRAD], t->work[CALC_PASS_WGRAD]);
-    }
+    double repeated_s = o->repeated_by & m->recompute && m->context->training ? s[CALC_PASS_FW] : 0;
     out->fw_s += s[CALC_PASS_FW];
     out->agrad_s += s[CALC_PASS_AGRAD];
     out->wgrad_s += s[CALC_PASS_WGRAD];
+    out->re_s += repeated_s;
     if (attention) {
         out->attention_fw_s += s[CALC_PASS_FW];
         out->attention_bw_s += s[CALC_PASS_AGRAD];
+        out->attention_re_s += repeated_s;
     }
     if (o->shared_expert) {
         out->shared_fw_s += s[CALC_PASS_FW];
         out->shared_bw_s += s[CALC_PASS_AGRAD] + s[CALC_PASS_WGRAD];
+        out->shared_re_s += repeated_s;
     }
-    if (o->repeated_by & m->recompute && m->context->training) {
-        add_repeated(m, o, t, s[CALC_PASS_FW], out);
+}
+
+/* ---- Work and memory ------------------------------------------------------------------------- */
+
+static inline void add_work(calc_cost_work *sum, const calc_cost_work *x)
+{
+    sum->flop += x->flop;
+    sum->flop_s += x->flop_s;
+    sum->bytes += x->bytes;
+    sum->mem_s += x->mem_s;
+}
+
+/* By rule a repeated layer counts all before it. */
+static void sum_work(const common *m, const calc_operator *operators, const calc_cost_times *times,
+                     size_t count, calc_cost *out)
+{
+    bool all = calc_compat_has(m->context->compat, CALC_COMPAT_RECOMPUTE_SUMS);
+    unsigned again = m->context->training ? m->recompute : 0;
+    calc_cost_work fw = {0}, agrad = {0}, wgrad = {0}, re = {0};
+    for (size_t i = 0; i < count; i++) {
+        const calc_cost_times *t = &times[i];
+        add_work(&fw, &t->work[CALC_PASS_FW]);
+        add_work(&agrad, &t->work[CALC_PASS_AGRAD]);
+        add_work(&wgrad, &t->work[CALC_PASS_WGRAD]);
+        if (operators[i].repeated_by & again && operators[i].kind != CALC_OPERATOR_COLLECTIVE) {
+            add_work(&re, all ? &fw : &t->work[CALC_PASS_FW]);
+        }
     }
+    out->work[CALC_PASS_FW] = fw;
+    out->work[CALC_PASS_AGRAD] = agrad;
+    out->work[CALC_PASS_WGRAD] = wgrad;
+    out->re = re;
+}
+
+static void sum_memory(const common *m, const calc_operator *operators, size_t count,
+                       calc_cost *out)
+{
+    double dense = 0, expert = 0, whole = 0, kept = 0, working = 0, grad = 0;
+    for (size_t i = 0; i < count; i++) {
+        const calc_operator *o = &operators[i];
+        dense += o->expert ? 0 : o->weights;
+        expert += o->expert ? o->weights : 0;
+        whole += o->kept_bytes;
+        kept += o->kept_bytes - (o->dropped_by & m->recompute ? o->dropped_bytes : 0);
+        working += o->working_bytes;
+        grad += m->context->training ? o->grad_bytes : 0;
+    }
+    /* The backward pass goes from the last operator to the first, and drops what it has used. */
+    double dropped = 0, passing = 0;
+    for (size_t i = count; i-- > 0;) {
+        passing = calc_max(passing, operators[i].passing_bytes - dropped);
+        dropped += operators[i].kept_bytes;
+    }
+    out->dense_weights = dense;
+    out->expert_weights = expert;
+    out->kept_whole_bytes = whole;
+    out->kept_bytes = kept;
+    out->working_bytes = working;
+    out->grad_bytes = grad;
+    out->passing_bytes = passing;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -387,20 +347,9 @@ void calc_cost_times_sum(const calc_cost_context *c, const calc_operator *operat
         } else {
             add_kernel(&m, o, &times[i], tiles, out);
         }
-        out->dense_weights += o->expert ? 0 : o->weights;
-        out->expert_weights += o->expert ? o->weights : 0;
-        out->kept_whole_bytes += o->kept_bytes;
-        out->kept_bytes += o->kept_bytes - (o->dropped_by & recompute ? o->dropped_bytes : 0);
-        out->working_bytes += o->working_bytes;
-        out->grad_bytes += c->training ? o->grad_bytes : 0;
     }
-    /* The backward pass goes from the last operator to the first, and drops what it has used. */
-    double dropped_bytes = 0;
-    for (size_t i = count; i-- > 0;) {
-        out->passing_bytes =
-            calc_max(out->passing_bytes, operators[i].passing_bytes - dropped_bytes);
-        dropped_bytes += operators[i].kept_bytes;
-    }
+    sum_work(&m, operators, times, count, out);
+    sum_memory(&m, operators, count, out);
     hide_context(out);
     hide_expert(c, out);
 }

@@ -81,23 +81,6 @@ void calc_cost_sum(const calc_cost_context *context, const calc_operator *operat
 calc_cost_comm calc_cost_passes_of(const calc_cost_context *context, const calc_operator *op,
                                    unsigned recompute, bool edge);
 
-/** The collective in the list whose tiles run beside matrix i; NULL if there is none. */
-const calc_operator *calc_cost_tiles_beside(const calc_cost_context *context,
-                                            const calc_operator *list, size_t count, size_t i);
-
-/** A pass over a matrix that its communication runs beside, in as many tiles as ranks. */
-typedef struct calc_cost_tiles {
-    double time_s;    /**< of the matrix: driving the network takes its share of the processor */
-    double exposed_s; /**< communication that is not hidden */
-} calc_cost_tiles;
-
-/** The first tile is there already; the others travel beside the tiles before them. A pipe waits
- * for one tile more than a ring, and no more is hidden than in kernels that were measured
- *  (overlap.tensor_par_fused).
- *  @param link_s  of the whole communication */
-calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *context, const calc_operator *matrix,
-                                   calc_pass pass, double link_s);
-
 /** Forward, with exposed communication [s]. */
 static inline double calc_cost_fw_s(const calc_cost *c)
 {

@@ -39,7 +39,7 @@ static double permute_s(const calc_cost_context *c, double bytes)
 }
 
 /* Without measured kernels. */
-static inline calc_cost_kernel model_of(const calc_cost_context *c, const calc_operator *o,
+calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_operator *o,
                                         calc_pass pass)
 {
     const calc_launch *launch = &c->chip->launch;
@@ -90,16 +90,10 @@ static inline calc_cost_kernel model_of(const calc_cost_context *c, const calc_o
     return k;
 }
 
-calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_operator *o,
-                                        calc_pass pass)
-{
-    return model_of(c, o, pass);
-}
-
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *c, const calc_operator *o,
                                      calc_pass pass, calc_kernel_source *source)
 {
-    calc_cost_kernel k = model_of(c, o, pass);
+    calc_cost_kernel k = calc_cost_kernel_model(c, o, pass);
     *source = CALC_KERNEL_ROOFLINE;
     if (c->measured && k.all_s > 0 && o->kind != CALC_OPERATOR_COLLECTIVE) {
         k.all_s = calc_kernel_lookup_s(c, o, pass, k.all_s, source);

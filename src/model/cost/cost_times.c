@@ -41,7 +41,7 @@ static void time_kernel(const calc_cost_context *c, const calc_operator *o, int 
                         calc_cost_times *out)
 {
     for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
-        if (calc_operator_runs(o, pass) || o->kind == CALC_OPERATOR_MATRIX) {
+        if (calc_operator_runs(o, pass)) {
             calc_kernel_source source;
             calc_cost_kernel k = calc_cost_kernel_of(c, o, pass, &source);
             set_kernel(o, pass, &k, out);

@@ -1,6 +1,7 @@
 #include "model/stages/stage_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "model/cost/block.h"
 #include "model/operators/processor.h"
@@ -189,6 +190,7 @@ void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_operators
                           calc_stage_parts *out)
 {
     unsigned recompute = calc_operator_recompute(c->strategy, c->training);
+    memset(out->weights, 0, sizeof out->weights);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         set_block(c, kind, recompute, &lists[kind], out);
     }
