@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/cost/state.h"
+#include "model/stages/stage_parts.h"
 
 void calc_rows_free(calc_rows *rows)
 {
@@ -69,8 +70,48 @@ static size_t weights_of(const calc_rows *rows, size_t index, size_t known)
     return known < CALC_ROW_WEIGHTS ? known : CALC_ROW_WEIGHTS;
 }
 
-/* Costs of the rows, and their terms with each choice. */
-static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat)
+/* Whether two rows have the same operators, and these take the same time: rows differ in fusion,
+ * recomputation, and how tensor parallelism communicates, gathers, overlaps and on which networks.
+ */
+static bool same_operators(const calc_row *a, const calc_row *b)
+{
+    const calc_strategy *s = &a->exec.strategy;
+    const calc_strategy *t = &b->exec.strategy;
+    return s->fused_activation == t->fused_activation &&
+           s->tensor_par_comm_type == t->tensor_par_comm_type &&
+           s->seq_par_ag_redo == t->seq_par_ag_redo && a->network == b->network &&
+           a->data_network == b->data_network && calc_stage_operators_same(s, t);
+}
+
+/* Costs of the rows. Operators are listed and timed once for all rows that have them. */
+static void profile_parts(calc_rows *rows)
+{
+    calc_stage_operators lists[2][CALC_STAGE_LISTS];
+    const calc_stage_operators *like = NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        const calc_row *row = &rows->row[i];
+        size_t first = 0;
+        while (!same_operators(&rows->row[first], row)) {
+            first++;
+        }
+        if (first < i) {
+            continue; /* that one was summed with it */
+        }
+        calc_stage_operators *operators = like == lists[0] ? lists[1] : lists[0];
+        calc_stage_operators_of(&row->context, like, operators);
+        for (size_t k = i; k < rows->count; k++) {
+            if (same_operators(row, &rows->row[k])) {
+                calc_stage_parts_sum(&rows->row[k].context, operators, &rows->row[k].parts);
+            }
+        }
+        like = operators;
+    }
+}
+
+/* Costs of the rows, and their terms with each choice.
+ * @param e  what they have in common: all but the strategy, which is overwritten */
+static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat,
+                           calc_exec *e)
 {
     size_t terms = 0;
     size_t known = 0;
@@ -83,19 +124,25 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
         rows->terms = malloc(terms * sizeof *rows->terms);
         rows->terms_capacity = rows->terms ? terms : 0;
     }
-    for (size_t i = 0; i < rows->count && rows->terms; i++) {
+    if (!rows->terms && terms > 0) {
+        return CALC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
         calc_row *row = &rows->row[i];
-        calc_exec e = row->exec;
         row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
-        calc_stage_parts_of(&row->context, &row->parts);
+    }
+    profile_parts(rows);
+    for (size_t i = 0; i < rows->count; i++) {
+        calc_row *row = &rows->row[i];
+        e->strategy = row->exec.strategy;
         row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
         for (size_t c = 0; c < row->choices; c++) {
-            calc_row_choice_put(&rows->choice[c], &e);
-            calc_stage_terms_row(&row->context, &e, &row->parts, &rows->terms[row->terms + c]);
+            calc_row_choice_put(&rows->choice[c], e);
+            calc_stage_terms_row(&row->context, e, &row->parts, &rows->terms[row->terms + c]);
         }
     }
-    return rows->terms || terms == 0 ? CALC_OK : CALC_ERR_NOMEM;
+    return CALC_OK;
 }
 
 /* Networks of data parallelism that the cost of a block depends on: those of experts, where these
@@ -119,14 +166,13 @@ static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
     for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
         size_t n = i / rows->datas;
         int64_t data = rows->data[i % rows->datas];
-        calc_exec e = *exec;
-        e.strategy.tensor_par_net = rows->networks[n];
-        e.strategy.data_par_net = data < 0 ? e.strategy.data_par_net : data;
         calc_row *row = next(rows);
         if (!row) {
             return CALC_ERR_NOMEM;
         }
-        row->exec = e;
+        row->exec = *exec;
+        row->exec.strategy.tensor_par_net = rows->networks[n];
+        row->exec.strategy.data_par_net = data < 0 ? exec->strategy.data_par_net : data;
         row->network = n;
         row->data_network = data;
         row->choices = full ? rows->resident : rows->choices;
@@ -310,7 +356,7 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
             }
         }
     }
-    if (profiled && profile(rows, system, compat) != CALC_OK) {
+    if (profiled && profile(rows, system, compat, &e) != CALC_OK) {
         return CALC_ERR_NOMEM;
     }
     return CALC_OK;

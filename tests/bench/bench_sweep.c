@@ -1,7 +1,8 @@
-/* How fast a sweep is: evaluations per second and core, per CPU level; how much of it is tables;
+/* How fast a sweep is: evaluations per second and core, per CPU level; how much of it is tables,
+ * of models of today, too;
  * how long a small sweep takes; whether units of work are balanced.
  *
- * usage: bench_sweep [scaling]
+ * usage: bench_sweep [tables|scaling]
  *
  * An evaluation is a point whose time and memory were both computed and compared with the best
  * (calc_sweep_counts.evaluated); skipped points are never among them. The fastest of several rounds
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "defaults.h"
 #include "kernel.h"
 #include "spec/compat.h"
 #include "sweep.h"
@@ -138,14 +140,13 @@ static calc_worker *make_worker(const calc_space *space, const calc_sweep_option
     return w;
 }
 
-/* The profile tables alone: what a sweep spends on everything that is not cells and lanes. */
-static void bench_tables(void)
+/* The profile tables of a space alone: what a sweep spends on everything that is not cells and
+ * lanes. */
+static void bench_tables(const char *name, const calc_space *space)
 {
-    load("gpt3-175B", "a100_80g");
-    calc_space space = make_space(512, 512, 512);
     calc_sweep_options options = make_options();
     calc_units units = {0};
-    calc_worker *w = make_worker(&space, &options, 1, &units);
+    calc_worker *w = make_worker(space, &options, 1, &units);
     double best_s = 1e9;
     size_t rows = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -160,10 +161,38 @@ static void bench_tables(void)
         double elapsed_s = now_s() - start_s;
         best_s = elapsed_s < best_s ? elapsed_s : best_s;
     }
-    printf("tables of that sweep: %zu rows in %.2f ms\n", rows, 1e3 * best_s);
+    printf("tables of %s: %zu rows of %zu units in %.2f ms, %.2f us per row\n", name, rows,
+           units.count, 1e3 * best_s, 1e6 * best_s / (double)rows);
     calc_worker_free(w, 1);
     calc_units_free(&units);
+}
+
+/* Of a model of today, with what is searched if nobody says. */
+static void bench_modern_tables(const char *model, const char *system, int64_t procs, int64_t batch)
+{
+    calc_designs_builder builder = {0};
+    calc_space space;
+    load(model, system);
+    must(calc_designs_add_app(&builder, model, &app), "builder");
+    must(calc_designs_add_system(&builder, system, &sys), "builder");
+    must(calc_space_init(&space), "space");
+    must(calc_space_set(&space, CALC_AXIS_num_procs, &procs, 1), "space");
+    must(calc_space_set(&space, CALC_AXIS_batch_size, &batch, 1), "space");
+    must(calc_defaults_set(&space, &builder), "defaults");
+    bench_tables(model, &space);
     calc_space_free(&space);
+    calc_designs_builder_free(&builder);
+}
+
+static void bench_all_tables(void)
+{
+    load("gpt3-175B", "a100_80g");
+    calc_space space = make_space(512, 512, 512);
+    bench_tables("gpt3-175B", &space);
+    calc_space_free(&space);
+    bench_modern_tables("llama3-405B", "h100_80g_nvl8", 16384, 2048);
+    bench_modern_tables("qwen3-235B-A22B", "h100_80g_nvl8", 256, 1024);
+    bench_modern_tables("deepseek-v3-671B", "h100_80g_nvl8", 2048, 8192);
 }
 
 /* ---- The kernel alone ------------------------------------------------------------------------ */
@@ -300,10 +329,14 @@ static void bench_scaling(bool no_prune)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "tables") == 0) {
+        bench_all_tables();
+        return EXIT_SUCCESS;
+    }
     printf("evaluation: a point whose time and memory were computed and compared with the best\n");
     bench_space("gpt3-175B", "a100_80g", 512, 512, CALC_COMPAT_REPAIRED);
     bench_space("gpt3-175B", "a100_80g", 512, 512, CALC_COMPAT_NONE);
-    bench_tables();
+    bench_all_tables();
     bench_space("gpt3-175B", "h100_80g_nvl8", 512, 512, CALC_COMPAT_REPAIRED);
     bench_space("megatron-22B", "a100_80g", 8, 8, CALC_COMPAT_REPAIRED); /* a small one: start-up */
     bench_kernel(24, 1, CALC_COMPAT_NONE);

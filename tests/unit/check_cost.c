@@ -1,5 +1,6 @@
 #include "model/cost/cost.h"
 #include "model/cost/cost_kernel.h"
+#include "model/cost/cost_tiles.h"
 
 #include "model/cost/block.h"
 #include "modern_case.h"

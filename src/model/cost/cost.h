@@ -75,37 +75,11 @@ typedef struct calc_cost {
 void calc_cost_sum(const calc_cost_context *context, const calc_operator *operators, size_t count,
                    unsigned recompute, calc_cost *out);
 
-/** Time of its communication in a pass, hidden or not [s].
- *  @param edge  in the last block of a chunk */
-double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op, calc_pass pass,
-                        bool edge);
-
 /** A collective in the passes of a block; its exposed times are those before classes of overlap
  * hide any of them (context and expert parallelism).
  *  @param edge  of the last block of a chunk; tiles expose as much there as in the others */
 calc_cost_comm calc_cost_passes_of(const calc_cost_context *context, const calc_operator *op,
                                    unsigned recompute, bool edge);
-
-/** The collective in the list whose tiles run beside matrix i; NULL if there is none. */
-const calc_operator *calc_cost_tiles_beside(const calc_cost_context *context,
-                                            const calc_operator *list, size_t count, size_t i);
-
-/** A pass over a matrix that its communication runs beside, in as many tiles as ranks. */
-typedef struct calc_cost_tiles {
-    double time_s;    /**< of the matrix: driving the network takes its share of the processor */
-    double exposed_s; /**< communication that is not hidden */
-} calc_cost_tiles;
-
-/** The first tile is there already; the others travel beside the tiles before them. A pipe waits
- * for one tile more than a ring, and no more is hidden than in kernels that were measured
- *  (overlap.tensor_par_fused).
- *  @param link_s  of the whole communication */
-calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *context, const calc_operator *matrix,
-                                   calc_pass pass, double link_s);
-
-/** The time of communication, with where it comes from; of all that is not measured the model. */
-double calc_cost_link_from(const calc_cost_context *context, const calc_operator *op,
-                           calc_pass pass, calc_kernel_source *source);
 
 /** Forward, with exposed communication [s]. */
 static inline double calc_cost_fw_s(const calc_cost *c)

@@ -1,9 +1,10 @@
-/* Cost of the parts of a layout. */
+#include "model/stages/stage_parts.h"
+
 #include <math.h>
+#include <string.h>
 
 #include "model/cost/block.h"
 #include "model/operators/processor.h"
-#include "model/stages/stages.h"
 
 /* Host work that is left when a graph launches the kernels. */
 #define GRAPH_LEAVES 0.1
@@ -95,61 +96,118 @@ static double checkpoint_bytes(const calc_cost_context *c)
     return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
 }
 
-static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
-                      calc_operator *operators, size_t count, calc_stage_parts *out)
+static bool has_block(const calc_shape *shape, calc_block_kind kind)
 {
-    calc_cost *block = &out->block[kind];
-    calc_cost_sum(c, operators, count, recompute, block);
-    block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
-    double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
-    out->host_once_s[kind] = host_once_s(c, kind);
-    out->host_s[kind] =
-        out->host_once_s[kind] * (1 + growth * launched_again(operators, count, recompute));
-    if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
-        return;
+    return kind == CALC_MOE_BLOCK ? shape->experts > 0
+                                  : calc_shape_moe_blocks(shape) < shape->blocks;
+}
+
+void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_operators *like,
+                             calc_stage_operators *out)
+{
+    calc_cost_links known;
+    known.count = 0;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        out[kind].count =
+            has_block(c->shape, kind) ? calc_block_operators(c, kind, out[kind].item) : 0;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (operators[i].weights > 0) {
-            out->weights[kind][out->layers[kind]++] = operators[i].weights;
+    out[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, out[CALC_STAGE_EMBEDDING].item);
+    out[CALC_STAGE_HEAD].count = calc_block_head(c, out[CALC_STAGE_HEAD].item);
+    out[CALC_STAGE_PREDICTION].count =
+        c->shape->mtp_blocks > 0
+            ? calc_transformer_mtp(c->shape, c->strategy, out[CALC_STAGE_PREDICTION].item)
+            : 0;
+    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
+        calc_stage_operators *list = &out[i];
+        if (like && like[i].count == list->count) {
+            calc_cost_times_like(c, list->item, list->count, like[i].item, like[i].times, &known,
+                                 list->times);
+        } else {
+            calc_cost_times_of(c, list->item, list->count, &known, list->times);
         }
     }
 }
 
-void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
+static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
+                     const calc_stage_operators *list, calc_stage_parts *out)
 {
-    calc_operator operators[CALC_MAX_OPERATORS];
-    const calc_shape *shape = c->shape;
-    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
-    double e = takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
-    shapes both = {.count = 0};
-    *out = (calc_stage_parts){0};
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        bool moe = kind == CALC_MOE_BLOCK;
-        bool used = moe ? shape->experts > 0 : calc_shape_moe_blocks(shape) < shape->blocks;
-        if (!used) {
-            continue;
+    double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
+    out->host_once_s[kind] = host_once_s(c, kind);
+    out->host_s[kind] =
+        out->host_once_s[kind] * (1 + growth * launched_again(list->item, list->count, recompute));
+}
+
+static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
+                      const calc_stage_operators *list, calc_stage_parts *out)
+{
+    calc_cost *block = &out->block[kind];
+    out->host_s[kind] = out->host_once_s[kind] = 0;
+    out->layers[kind] = 0;
+    calc_cost_times_sum(c, list->item, list->times, list->count, recompute, block);
+    if (list->count == 0) {
+        return;
+    }
+    block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
+    set_host(c, kind, recompute, list, out);
+    if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->item[i].weights > 0) {
+            out->weights[kind][out->layers[kind]++] = list->item[i].weights;
         }
-        size_t count = calc_block_operators(c, kind, operators);
-        set_block(c, kind, recompute, operators, count, out);
+    }
+}
+
+/* What the framework keeps beside the model's own tensors. */
+static void set_framework(const calc_cost_context *c, const calc_stage_operators *lists,
+                          calc_stage_parts *out)
+{
+    const calc_shape *shape = c->shape;
+    double e = takes(c->strategy, CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD) ? shape->element_bytes : 0;
+    shapes both;
+    both.count = 0;
+    both.sum = 0;
+    out->framework_bytes[0][0] = 0;
+    for (int kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        const calc_stage_operators *list = &lists[kind];
+        bool moe = kind == CALC_MOE_BLOCK;
+        double copies = 0;
         if (e > 0) {
             shapes one = {.count = 0};
-            add_shapes(c, operators, count, &one);
-            add_shapes(c, operators, count, &both);
-            out->framework_bytes[!moe][moe] = one.sum * e;
+            add_shapes(c, list->item, list->count, &one);
+            add_shapes(c, list->item, list->count, &both);
+            copies = one.sum;
         }
-        out->framework_bytes[!moe][moe] += workspace_bytes(c->strategy, moe);
+        out->framework_bytes[!moe][moe] =
+            list->count > 0 ? copies * e + workspace_bytes(c->strategy, moe) : 0;
     }
     out->framework_bytes[1][1] = both.sum * e + workspace_bytes(c->strategy, shape->experts > 0);
     out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
-    size_t count = calc_block_embedding(c, operators);
-    calc_cost_sum(c, operators, count, 0, &out->embedding);
-    count = calc_block_head(c, operators);
-    calc_cost_sum(c, operators, count, 0, &out->head);
-    if (shape->mtp_blocks > 0) {
-        count = calc_transformer_mtp(shape, c->strategy, operators);
-        calc_cost_sum(c, operators, count, 0, &out->mtp);
+}
+
+void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_operators *lists,
+                          calc_stage_parts *out)
+{
+    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
+    memset(out->weights, 0, sizeof out->weights);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        set_block(c, kind, recompute, &lists[kind], out);
     }
+    calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
+    for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
+        const calc_stage_operators *list = &lists[i];
+        calc_cost_times_sum(c, list->item, list->times, list->count, 0,
+                            ends[i - CALC_STAGE_EMBEDDING]);
+    }
+    set_framework(c, lists, out);
     bool whole = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
-    out->message_bytes =
-        shape->tokens * shape->hidden * shape->element_bytes / (whole ? 1 : shape->tensor_par);
+    out->message_bytes = calc_stage_message_bytes(c->shape) / (whole ? 1 : c->shape->tensor_par);
+}
+
+void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
+{
+    calc_stage_operators lists[CALC_STAGE_LISTS];
+    calc_stage_operators_of(c, NULL, lists);
+    calc_stage_parts_sum(c, lists, out);
 }

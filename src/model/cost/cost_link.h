@@ -1,0 +1,38 @@
+/** @file cost_link.h  What the collective of an operator takes on its group's networks. */
+#ifndef CALC_MODEL_COST_LINK_H
+#define CALC_MODEL_COST_LINK_H
+
+#include "model/cost/cost.h"
+
+/** A collective that was timed. */
+typedef struct calc_cost_known_link {
+    calc_operator_group group;
+    calc_collective_op op;
+    double sub_ranks, sub_stride, bytes;
+    double once_s;
+} calc_cost_known_link;
+
+enum { CALC_COST_LINKS = 8 };
+
+/** Those of one context: most collectives of a block are equal. Start with a count of 0. */
+typedef struct calc_cost_links {
+    size_t count;
+    calc_cost_known_link item[CALC_COST_LINKS];
+} calc_cost_links;
+
+/** Time of one of a collective's operations on the networks, once [s]; 0 for CALC_OP_NONE.
+ *  @param known  looked at first, and added to while there is room */
+double calc_cost_link_once_s(const calc_cost_context *context, const calc_operator *op,
+                             calc_pass pass, calc_collective_op operation, calc_cost_links *known);
+
+/** Time of an operator's communication in a pass, hidden or not, with what processors add up and
+ *  copy for it [s]; 0 of kernels.
+ *  @param edge  in the last block of a chunk */
+double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op, calc_pass pass,
+                        bool edge);
+
+/** The same in a block, with where it comes from; of all that is not measured the model. */
+double calc_cost_link_from(const calc_cost_context *context, const calc_operator *op,
+                           calc_pass pass, calc_kernel_source *source);
+
+#endif

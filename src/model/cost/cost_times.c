@@ -1,0 +1,97 @@
+#include "model/cost/cost_times.h"
+
+#include "model/cost/cost_kernel.h"
+
+static void set_kernel(const calc_operator *o, calc_pass pass, const calc_cost_kernel *k,
+                       calc_cost_times *out)
+{
+    bool counts = o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
+    out->work[pass] = (calc_cost_work){.flop = counts ? o->flop[pass] : 0,
+                                       .flop_s = k->flop_s,
+                                       .bytes = o->bytes[pass],
+                                       .mem_s = k->mem_s};
+    out->all_s[pass] = k->all_s;
+}
+
+/* What processors add up and copy is part of a collective's time, and counted as a kernel unless
+ * the operator is part of another. */
+static void time_collective(const calc_cost_context *c, const calc_operator *o, int passes,
+                            calc_cost_links *known, calc_cost_times *out)
+{
+    for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
+        calc_cost_kernel k = {0, 0, 0};
+        if (o->flop[pass] + o->bytes[pass] > 0) {
+            k = calc_cost_kernel_model(c, o, pass);
+            if (o->name && pass != CALC_PASS_WGRAD) {
+                set_kernel(o, pass, &k, out);
+            }
+        }
+        out->link_s[pass] = calc_cost_link_once_s(c, o, pass, o->op[pass], known) * o->times[pass];
+        out->link_s[pass] += k.all_s;
+        out->edge_s[pass] = out->link_s[pass];
+        if (o->has_edge) {
+            out->edge_s[pass] =
+                calc_cost_link_once_s(c, o, pass, o->edge_op[pass], known) * o->times[pass] +
+                k.all_s;
+        }
+    }
+}
+
+static void time_kernel(const calc_cost_context *c, const calc_operator *o, int passes,
+                        calc_cost_times *out)
+{
+    for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
+        if (calc_operator_runs(o, pass)) {
+            calc_kernel_source source;
+            calc_cost_kernel k = calc_cost_kernel_of(c, o, pass, &source);
+            set_kernel(o, pass, &k, out);
+        }
+    }
+}
+
+/* Whether two kernels do the same, as far as a chip can tell. */
+static bool same_kernel(const calc_operator *a, const calc_operator *b)
+{
+    bool same = a->kind == b->kind && a->weights == b->weights;
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
+        same &= a->flop[pass] == b->flop[pass];
+        same &= a->bytes[pass] == b->bytes[pass];
+        same &= a->launches[pass] == b->launches[pass];
+        same &= a->work[pass] == b->work[pass];
+    }
+    return same;
+}
+
+static void time_operator(const calc_cost_context *c, const calc_operator *o,
+                          calc_cost_links *known, calc_cost_times *out)
+{
+    int passes = c->training ? CALC_PASS_COUNT : CALC_PASS_AGRAD;
+    *out = (calc_cost_times){0};
+    if (o->kind == CALC_OPERATOR_COLLECTIVE) {
+        time_collective(c, o, passes, known, out);
+    } else {
+        time_kernel(c, o, passes, out);
+    }
+}
+
+void calc_cost_times_of(const calc_cost_context *c, const calc_operator *operators, size_t count,
+                        calc_cost_links *known, calc_cost_times *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        time_operator(c, &operators[i], known, &out[i]);
+    }
+}
+
+void calc_cost_times_like(const calc_cost_context *c, const calc_operator *operators, size_t count,
+                          const calc_operator *like, const calc_cost_times *times,
+                          calc_cost_links *known, calc_cost_times *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const calc_operator *o = &operators[i];
+        if (o->kind != CALC_OPERATOR_COLLECTIVE && same_kernel(o, &like[i])) {
+            out[i] = times[i];
+        } else {
+            time_operator(c, o, known, &out[i]);
+        }
+    }
+}

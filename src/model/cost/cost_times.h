@@ -1,0 +1,36 @@
+/** @file cost_times.h  What the passes over each operator of a list take by themselves: what hides
+ *  behind what, and what is repeated, is for cost.h to say. Layouts that differ in recomputation
+ *  alone, or in an overlap that changes no operator, have these in common. */
+#ifndef CALC_MODEL_COST_TIMES_H
+#define CALC_MODEL_COST_TIMES_H
+
+#include "model/cost/cost_link.h"
+
+/** One operator. Passes that it does not have, or that nobody asks for, are 0. */
+typedef struct calc_cost_times {
+    calc_cost_work work[CALC_PASS_COUNT]; /**< with no arithmetic but that which costs count */
+    double all_s[CALC_PASS_COUNT];        /**< calc_cost_kernel_s() */
+    double link_s[CALC_PASS_COUNT];       /**< COLLECTIVE: calc_cost_link_s() */
+    double edge_s[CALC_PASS_COUNT];       /**< the same in the last block of a chunk */
+} calc_cost_times;
+
+/** Time the operators of a list.
+ *  @param known  links of the context */
+void calc_cost_times_of(const calc_cost_context *context, const calc_operator *operators,
+                        size_t count, calc_cost_links *known, calc_cost_times *out);
+
+/** The same beside a list of as many operators on the same chip, in the same formats: kernels that
+ *  are in both take what they take there.
+ *  @param times  of that list; not those to fill */
+void calc_cost_times_like(const calc_cost_context *context, const calc_operator *operators,
+                          size_t count, const calc_operator *like, const calc_cost_times *times,
+                          calc_cost_links *known, calc_cost_times *out);
+
+/** calc_cost_sum() of operators that were timed.
+ *  @param times  of a context that may differ in activation_recompute, recompute_modules, and in
+ *                tensor_par_overlap as long as the operators are the same */
+void calc_cost_times_sum(const calc_cost_context *context, const calc_operator *operators,
+                         const calc_cost_times *times, size_t count, unsigned recompute,
+                         calc_cost *out);
+
+#endif
