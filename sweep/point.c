@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "serve.h"
 
 /* An objective of a point: less is better. */
 static double objective_of(const calc_objective *objective, double batch, const calc_point *p)
@@ -105,12 +106,14 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
 static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
 {
     const calc_sweep_options *o = w->options;
-    calc_stats stats;
+    calc_stats own;
+    const calc_stats *stats = &own;
     if (!o->no_prune && !calc_filter_fields(w, exec)) {
         w->counts.skipped++;
         return;
     }
-    calc_verdict verdict = calc_run(w->app, w->system, exec, o->compat, &stats);
+    calc_verdict verdict = w->serve ? calc_serve_run(w->serve, exec, &stats)
+                                    : calc_run(w->app, w->system, exec, o->compat, &own);
     w->counts.evaluated++;
     if (verdict != CALC_VERDICT_OK) {
         w->counts.rejected[verdict]++;
@@ -118,13 +121,13 @@ static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *
     }
     w->counts.feasible++;
     for (size_t i = 0; i < o->constraints; i++) {
-        if (!calc_constraint_met(&o->constraint[i], exec, &stats)) {
+        if (!calc_constraint_met(&o->constraint[i], exec, stats)) {
             w->counts.filtered++;
             return;
         }
     }
     if (o->point) {
-        calc_sweep_point shown = {w->design, exec, &stats};
+        calc_sweep_point shown = {w->design, exec, stats};
         if (!o->point(o->point_context, &shown)) {
             w->status = CALC_ERR_IO;
             return;
@@ -133,9 +136,9 @@ static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *
     calc_found found = {.design = w->design, .exec = *exec};
     double objective[CALC_MAX_OBJECTIVES] = {0};
     for (size_t i = 0; i < o->objectives; i++) {
-        objective[i] = calc_objective_of(&o->objective[i], &stats);
+        objective[i] = calc_objective_of(&o->objective[i], stats);
     }
-    double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, &stats) : 0;
+    double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, stats) : 0;
     enter(w, group, &found, top_objective, objective);
 }
 

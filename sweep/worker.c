@@ -7,6 +7,7 @@
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
+#include "serve.h"
 
 /* Whether a shorter step that needs less memory is never worse. */
 static bool bounded(const calc_sweep_options *o)
@@ -30,11 +31,13 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->space = space;
     w->options = options;
     w->kernel = kernel;
-    w->by_run = calc_worker_by_run(options) || space->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    bool serves = space->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    w->by_run = calc_worker_by_run(options) || serves;
     w->bounded = bounded(options);
     calc_conditions_init(&w->conditions, options);
     w->groups = calloc(groups, sizeof *w->groups);
-    if (!w->groups) {
+    w->serve = serves ? calc_serve_create() : NULL;
+    if (!w->groups || (serves && !w->serve)) {
         calc_worker_free(w, 0);
         return NULL;
     }
@@ -52,6 +55,7 @@ void calc_worker_free(calc_worker *w, size_t groups)
     }
     free(w->groups);
     calc_rows_free(&w->rows);
+    calc_serve_free(w->serve);
     free(w);
 }
 
@@ -61,6 +65,9 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
     calc_status status = calc_rows_fill(&w->rows, w->space, w->app, w->system, base,
                                         w->options->compat, !w->counts_only);
     w->rows_filled += w->rows.count;
+    if (status == CALC_OK && w->serve && !w->counts_only) {
+        status = calc_serve_rows(w->serve, w->app, w->system, w->rows.count * w->rows.choices);
+    }
     return status;
 }
 
@@ -280,7 +287,7 @@ static void count_row(calc_worker *w, const calc_row *row)
     }
 }
 
-/* Every point of a choice of a row by calc_run(). */
+/* Every point of a choice of a row as calc_run() has it. */
 static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_sweep_group *group)
 {
     const calc_cell *c = &w->cell;
@@ -359,6 +366,9 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
         calc_exec e = calc_worker_exec_of(w, row);
         for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
             calc_worker_put_choice(w, choice, &e);
+            if (w->serve) {
+                calc_serve_row(w->serve, i * w->rows.choices + c->choice[choice], &e);
+            }
             run_points(w, row, &e, group);
         }
     }

@@ -1,0 +1,29 @@
+/** @file serve.h  Layouts that serve, in a sweep: calc_run() on every one of them, where what the
+ *  layouts of a row have in common is computed once: the shape of the model, and what a pass over a
+ *  batch costs, which replicas, pipelines and networks do not change (model/serve/pass_memo.h). */
+#ifndef CALC_SWEEP_SERVE_H
+#define CALC_SWEEP_SERVE_H
+
+#include "calc.h"
+
+/** What one thread keeps for it. */
+typedef struct calc_serve calc_serve;
+
+/** NULL if memory is short. */
+calc_serve *calc_serve_create(void);
+void calc_serve_free(calc_serve *serve);
+
+/** A new table of rows. @param rows  in it, choices told apart
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_serve_rows(calc_serve *serve, const calc_app *app,
+                                          const calc_system *system, size_t rows);
+
+/** Go to one of them. @param exec  a layout of it */
+void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);
+
+/** Evaluate a layout of that row.
+ *  @return its verdict, to the bit that of calc_run(), as are all statistics if it is CALC_OK; if
+ *          not, only those of memory are known */
+calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);
+
+#endif
