@@ -27,6 +27,17 @@ static double objective_of(const calc_objective *objective, double batch, const 
     return objective->up ? -value : value;
 }
 
+/* Whether one of such objectives would be entered. */
+static bool matters(const calc_worker *w, calc_sweep_group *group, double top_objective,
+                    const double *objective)
+{
+    const calc_sweep_options *o = w->options;
+    if (o->top > 0 && top_objective <= calc_top_threshold(&group->top, o->top)) {
+        return true;
+    }
+    return o->objectives > 0 && !calc_front_dominates(&group->front, objective, o->objectives);
+}
+
 bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const calc_point *p)
 {
     const calc_sweep_options *o = w->options;
@@ -133,13 +144,15 @@ static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *
             return;
         }
     }
-    calc_found found = {.design = w->design, .exec = *exec};
     double objective[CALC_MAX_OBJECTIVES] = {0};
     for (size_t i = 0; i < o->objectives; i++) {
         objective[i] = calc_objective_of(&o->objective[i], stats);
     }
     double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, stats) : 0;
-    enter(w, group, &found, top_objective, objective);
+    if (matters(w, group, top_objective, objective)) {
+        calc_found found = {.design = w->design, .exec = *exec};
+        enter(w, group, &found, top_objective, objective);
+    }
 }
 
 /* Enter a point that the kernel evaluated, if it matters and meets the conditions. Those that do
