@@ -14,6 +14,14 @@ typedef struct served_row {
     calc_inference_pass_model model, pool;
 } served_row;
 
+/* What layouts of a row in a cell differ in, as far as it changes anything: networks of replicas,
+ * and what overlaps with gathering weights, only where weights are gathered or caches sent. */
+typedef struct place {
+    bool known;
+    int64_t pipeline_net, chunks, overlap; /* of the pipeline */
+    int64_t data_net, reduce, gather;
+} place;
+
 struct calc_serve {
     const calc_app *app;
     const calc_system *system;
@@ -23,6 +31,7 @@ struct calc_serve {
     calc_pass_memo memo;
     calc_serving serving; /* its models are those of the row at hand */
     calc_stats stats;     /* the same ones are written for every layout, null the others */
+    place last;           /* where these are those of */
 };
 
 calc_serve *calc_serve_create(void)
@@ -84,14 +93,43 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
         number(s, &row->model);
         number(s, &row->pool);
     }
-    s->serving.model = row->model;
-    s->serving.pool = row->pool;
+    calc_inference_pass_model_take(&s->serving.model, &row->model);
+    calc_inference_pass_model_take(&s->serving.pool, &row->pool);
+    s->last.known = false;
+}
+
+static place place_of(const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    place p = {.known = true, .chunks = e->pipeline_interleaving};
+    if (e->pipeline_par > 1) {
+        p.pipeline_net = e->pipeline_par_net;
+        p.overlap = s->pipeline_par_overlap;
+    }
+    if (calc_zero_stage(s) >= 3 || e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        p.data_net = s->data_par_net;
+        p.reduce = s->data_par_overlap;
+        p.gather = s->param_gather_overlap;
+    }
+    return p;
+}
+
+static bool same(const place *a, const place *b)
+{
+    return a->known && a->pipeline_net == b->pipeline_net && a->chunks == b->chunks &&
+           a->overlap == b->overlap && a->data_net == b->data_net && a->reduce == b->reduce &&
+           a->gather == b->gather;
 }
 
 calc_verdict calc_serve_run(calc_serve *s, const calc_exec *exec, const calc_stats **stats)
 {
-    calc_serving_at(&s->serving, exec);
+    place here = place_of(exec);
     *stats = &s->stats;
+    if (same(&s->last, &here)) {
+        return s->stats.verdict;
+    }
+    s->last = here;
+    calc_serving_at(&s->serving, exec);
     if (calc_serving_put_memory(&s->serving, &s->stats) == CALC_VERDICT_OK) {
         calc_serving_put(&s->serving, &s->stats);
     }

@@ -18,10 +18,10 @@ void calc_serve_free(calc_serve *serve);
 CALC_MUST_USE calc_status calc_serve_rows(calc_serve *serve, const calc_app *app,
                                           const calc_system *system, size_t rows);
 
-/** Go to one of them. @param exec  a layout of it */
+/** Go to one of them, in another cell or the same. @param exec  a layout of it */
 void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);
 
-/** Evaluate a layout of that row.
+/** Evaluate a layout of that row in the cell, whose networks fit: calc_verdict_networks().
  *  @return its verdict, to the bit that of calc_run(), as are all statistics if it is CALC_OK; if
  *          not, only those of memory are known */
 calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);

@@ -308,11 +308,12 @@ static void run_phase(calc_serving *r)
 void calc_serving_init(calc_serving *r, const calc_app *app, const calc_system *system,
                        const calc_exec *exec)
 {
+    const calc_exec *serves = forward(exec, &r->own_exec);
     r->system = system;
     r->prefill = apart(exec) ? &r->pool : &r->model;
-    calc_inference_pass_model_init(&r->model, app, system, exec);
+    calc_inference_pass_model_init(&r->model, app, system, serves);
     if (apart(exec)) {
-        set_pool(exec, &r->pool_exec);
+        set_pool(serves, &r->pool_exec);
         calc_inference_pass_model_init(&r->pool, app, system, &r->pool_exec);
     }
 }

@@ -25,10 +25,29 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     calc_inference_pass_model_place(m, exec);
 }
 
-void calc_inference_pass_model_place(calc_inference_pass_model *m, const calc_exec *exec)
+void calc_inference_pass_model_place(calc_inference_pass_model *m, const calc_exec *e)
 {
-    m->exec = exec;
-    m->stages = calc_stages_split(&m->shape, exec, CALC_COMPAT_NONE);
+    calc_inference_pass_pipeline *known = &m->pipeline;
+    m->exec = e;
+    /* Whether several chunks fit depends on the batch, too. */
+    if (known->stages != e->pipeline_par || known->chunks != e->pipeline_interleaving ||
+        known->chunks > 1 || known->first_blocks != e->first_stage_blocks ||
+        known->last_blocks != e->last_stage_blocks || known->balance != e->pipeline_balance) {
+        *known = (calc_inference_pass_pipeline){e->pipeline_par, e->pipeline_interleaving,
+                                                e->first_stage_blocks, e->last_stage_blocks,
+                                                e->pipeline_balance};
+        m->stages = calc_stages_split(&m->shape, e, CALC_COMPAT_NONE);
+    }
+}
+
+void calc_inference_pass_model_take(calc_inference_pass_model *m,
+                                    const calc_inference_pass_model *other)
+{
+    m->shape = other->shape;
+    m->cache = other->cache;
+    m->drafts = other->drafts;
+    m->memo = other->memo;
+    m->number = other->number;
 }
 
 /* ---- Attention ------------------------------------------------------------------------------- */

@@ -18,6 +18,12 @@
 #include "model/serve/kv_cache.h"
 #include "model/serve/pass_memo.h"
 
+/** What of an execution decides which stages there are. */
+typedef struct calc_inference_pass_pipeline {
+    int64_t stages, chunks, first_blocks, last_blocks;
+    calc_pipeline_balance balance;
+} calc_inference_pass_pipeline;
+
 /** A model as one pool of processors serves it. Borrows. */
 typedef struct calc_inference_pass_model {
     const calc_system *system;
@@ -25,6 +31,7 @@ typedef struct calc_inference_pass_model {
     calc_shape shape;
     calc_kv_cache cache;
     calc_stages stages;
+    calc_inference_pass_pipeline pipeline; /**< that these stages are of */
     double drafts;        /**< tokens that the model's own prediction block drafts per step */
     calc_pass_memo *memo; /**< where costs of passes are kept, or NULL */
     uint64_t number;      /**< of this strategy, model and machine there */
@@ -38,6 +45,11 @@ void calc_inference_pass_model_init(calc_inference_pass_model *model, const calc
 
 /** Change it to another execution that differs in its ranks, batch, pipeline and networks only. */
 void calc_inference_pass_model_place(calc_inference_pass_model *model, const calc_exec *exec);
+
+/** Change it to another strategy for the same model and machine that splits a block over as many
+ *  ranks; to be placed. What pipelines have in common is not computed again. */
+void calc_inference_pass_model_take(calc_inference_pass_model *model,
+                                    const calc_inference_pass_model *other);
 
 /** The model on all tokens of a pass. */
 calc_shape calc_inference_pass_shape(const calc_inference_pass_model *model,

@@ -10,18 +10,15 @@ static void keep_weights(calc_cost *cost)
         (calc_cost){.dense_weights = cost->dense_weights, .expert_weights = cost->expert_weights};
 }
 
-static calc_cost_context context_of(const calc_inference_pass_model *m, const calc_shape *shape)
-{
-    return calc_cost_context_of(m->system, m->exec, shape, CALC_COMPAT_NONE);
-}
-
-static void fill_parts(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
-                       calc_stage_parts *out)
+/* @param of_model  context of the model's shape */
+static void fill_parts(const calc_inference_pass_model *m, const calc_cost_context *of_model,
+                       const calc_inference_pass_work *w, calc_stage_parts *out)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     const calc_strategy *strategy = &m->exec->strategy;
     calc_shape s = calc_inference_pass_shape(m, w);
-    calc_cost_context context = context_of(m, &s);
+    calc_cost_context context = *of_model;
+    context.shape = &s;
     double moe = calc_shape_moe_blocks(&s);
     *out = (calc_stage_parts){0};
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
@@ -51,11 +48,12 @@ static calc_block_kind last_kind(const calc_shape *s)
 }
 
 /* One drafted token of every sequence: the prediction block and the head once more [s]. */
-static double draft_s(const calc_inference_pass_model *m, const calc_inference_pass_work *w)
+static double draft_s(const calc_inference_pass_model *m, const calc_cost_context *c,
+                      const calc_inference_pass_work *w)
 {
     calc_stage_parts parts;
     calc_inference_pass_work one = {.sequences = w->sequences, .queries = 1, .context = w->context};
-    fill_parts(m, &one, &parts);
+    fill_parts(m, c, &one, &parts);
     double s = calc_cost_fw_s(&parts.mtp) + calc_cost_fw_s(&parts.block[last_kind(&m->shape)]) +
                calc_cost_fw_s(&parts.head);
     return s / calc_share_or(m->exec->software_efficiency, 1);
@@ -73,16 +71,13 @@ static calc_stage_lines lines_of(const calc_inference_pass_model *m, const calc_
                : (calc_stage_lines){.dense_shards = 1, .expert_shards = 1};
 }
 
-/* Terms of a pipeline of such parts, with so many prediction blocks. */
-static void terms_of(const calc_inference_pass_model *m, const calc_stage_parts *parts,
-                     double depth, calc_stage_terms *out)
+/* Terms of a pipeline of such parts, with or without the prediction blocks. */
+static void terms_of(const calc_inference_pass_model *m, const calc_cost_context *c,
+                     const calc_stage_parts *parts, const calc_stage_lines *lines,
+                     calc_stage_terms *out)
 {
-    calc_shape s = m->shape;
-    s.mtp_blocks = depth;
-    calc_cost_context c = context_of(m, &s);
-    calc_stage_lines lines = lines_of(m, &c, parts->message_bytes);
-    calc_stage_terms_row(&c, m->exec, parts, out);
-    calc_stage_terms_cell(&c, m->exec, parts, &lines, NULL, out);
+    calc_stage_terms_row(c, m->exec, parts, out);
+    calc_stage_terms_cell(c, m->exec, parts, lines, NULL, out);
 }
 
 static void put_block(const calc_cost *b, const calc_stage_part *part, double sharded_s,
@@ -102,24 +97,22 @@ static void put_block(const calc_cost *b, const calc_stage_part *part, double sh
     };
 }
 
-/* Times: without the prediction blocks, which run to draft and not in the pass. */
-static void put_times(const calc_inference_pass_model *m, const calc_stage_parts *parts,
-                      const calc_stage_terms *t, double drafting_s, calc_pass_cost *out)
+/* @param c, t  without the prediction blocks, which run to draft and not in the pass */
+static void put_times(const calc_inference_pass_model *m, const calc_cost_context *c,
+                      const calc_stage_parts *parts, const calc_stage_lines *lines,
+                      const calc_stage_terms *t, calc_pass_cost *out)
 {
-    calc_shape s = m->shape;
-    s.mtp_blocks = 0;
-    calc_cost_context c = context_of(m, &s);
-    calc_stage_lines lines = lines_of(m, &c, parts->message_bytes);
+    const calc_strategy *strategy = &m->exec->strategy;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         const calc_cost *b = &parts->block[kind];
-        double sharded_s = calc_stage_sharded_of(&c, &m->exec->strategy, b, &lines).fw_s;
+        double sharded_s = calc_stage_sharded_of(c, strategy, b, lines).fw_s;
         put_block(b, &t->block[kind], sharded_s, &out->block[kind]);
     }
-    calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(&c, m->exec, parts, &lines);
+    calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(c, m->exec, parts, lines);
     out->sharded_embedding_s = ends.embedding.fw_s;
     out->sharded_head_s = ends.head.fw_s;
     out->embedding_s = t->embedding.fw_s;
-    out->head_s = t->head.fw_s + drafting_s;
+    out->head_s = t->head.fw_s;
     out->head_flop = parts->head.work[CALC_PASS_FW].flop;
     out->message_bytes = parts->message_bytes;
     out->message_hidden = t->message_hidden;
@@ -143,11 +136,17 @@ void calc_pass_cost_of(const calc_inference_pass_model *m, const calc_inference_
 {
     calc_stage_parts parts;
     calc_stage_terms terms;
-    fill_parts(m, w, &parts);
-    terms_of(m, &parts, 0, &terms);
-    put_times(m, &parts, &terms, w->drafts > 0 ? w->drafts * draft_s(m, w) : 0, out);
+    calc_shape s = m->shape;
+    calc_cost_context c = calc_cost_context_of(m->system, m->exec, &s, CALC_COMPAT_NONE);
+    fill_parts(m, &c, w, &parts);
+    calc_stage_lines lines = lines_of(m, &c, parts.message_bytes);
+    s.mtp_blocks = 0;
+    terms_of(m, &c, &parts, &lines, &terms);
+    put_times(m, &c, &parts, &lines, &terms, out);
+    out->head_s += w->drafts > 0 ? w->drafts * draft_s(m, &c, w) : 0;
     if (m->shape.mtp_blocks > 0) {
-        terms_of(m, &parts, m->shape.mtp_blocks, &terms);
+        s.mtp_blocks = m->shape.mtp_blocks;
+        terms_of(m, &c, &parts, &lines, &terms);
     }
     put_memory(&terms, out);
 }
