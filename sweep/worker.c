@@ -63,7 +63,7 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
 {
     w->base = *base;
     calc_status status = calc_rows_fill(&w->rows, w->space, w->app, w->system, base,
-                                        w->options->compat, !w->counts_only);
+                                        w->options->compat, !w->counts_only && !w->by_run);
     w->rows_filled += w->rows.count;
     if (status == CALC_OK && w->serve && !w->counts_only) {
         status = calc_serve_rows(w->serve, w->app, w->system, w->rows.count * w->rows.choices);
@@ -311,6 +311,28 @@ static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_s
     }
 }
 
+/* The points of rows, one by one. */
+static void run_by_points(calc_worker *w, size_t first, size_t last, calc_sweep_group *group)
+{
+    const calc_cell *c = &w->cell;
+    calc_exec e = c->exec;
+    e.pipeline_interleaving = 1;
+    for (size_t i = first; i < last; i++) {
+        const calc_row *row = &w->rows.row[i];
+        size_t choices = calc_cell_choices(c, &w->rows, row);
+        /* Rows of a table differ in their strategies. */
+        e.strategy = row->exec.strategy;
+        e.strategy.data_par = c->exec.strategy.data_par;
+        for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
+            calc_worker_put_choice(w, choice, &e);
+            if (w->serve) {
+                calc_serve_row(w->serve, i * w->rows.choices + c->choice[choice], &e);
+            }
+            run_points(w, row, &e, group);
+        }
+    }
+}
+
 /* Whether a row has this tensor-parallel network, and is made for this network of data parallelism.
  */
 static bool shares(const calc_worker *w, size_t row, size_t network, int64_t data_network)
@@ -360,17 +382,8 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     calc_cell *c = &w->cell;
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
     bool any = c->reduces * c->gathers > 0;
-    for (size_t i = first; i < last && any && w->by_run; i++) {
-        const calc_row *row = &w->rows.row[i];
-        size_t choices = calc_cell_choices(c, &w->rows, row);
-        calc_exec e = calc_worker_exec_of(w, row);
-        for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
-            calc_worker_put_choice(w, choice, &e);
-            if (w->serve) {
-                calc_serve_row(w->serve, i * w->rows.choices + c->choice[choice], &e);
-            }
-            run_points(w, row, &e, group);
-        }
+    if (any && w->by_run) {
+        run_by_points(w, first, last, group);
     }
     for (size_t n = 0; n < w->rows.networks_count && any && !w->by_run; n++) {
         for (size_t d = 0; d < w->rows.datas; d++) {

@@ -258,14 +258,16 @@ static double message_s(const calc_inference_pass_model *m, const calc_pass_cost
            calc_stage_exposed_messages(&hidden, &m->exec->strategy);
 }
 
-/* What passes of this batch share: that of the strategy, whether the ends are on one stage, and, if
- * ranks are not laid out over nodes, the network that experts may have from the replicas. */
+/* What passes of this batch share: that of the strategy, whether one stage has a table that both
+ * ends use, and, if ranks are not laid out over nodes, the network that experts may have from the
+ * replicas. */
 static uint64_t owner_of(const calc_inference_pass_model *m)
 {
     const calc_exec *e = m->exec;
     bool named = e->rank_order == CALC_RANK_ORDER_NETWORKS && e->strategy.expert_par > 1;
     uint64_t network = named ? (uint64_t)e->strategy.data_par_net : 0;
-    return (m->number * CALC_MAX_NETWORKS + network) * 2 + (e->pipeline_par > 1);
+    bool shared = m->shape.tied && e->pipeline_par <= 1;
+    return (m->number * CALC_MAX_NETWORKS + network) * 2 + shared;
 }
 
 static void find_cost(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
