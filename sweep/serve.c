@@ -4,9 +4,20 @@
 
 #include "model/run.h"
 #include "model/serve/inference.h"
+#include "worker.h"
 
-/* Passes that are kept: about 4 MB of them. */
-enum { PASSES = 1 << 13 };
+enum {
+    PASSES = 1 << 13, /* that are kept: about 4 MB of them */
+    TABLES = 32       /* whose passes are told apart, the latest ones */
+};
+
+/* A table of rows, by what it was made for. */
+typedef struct table {
+    uint64_t design;
+    size_t rows;
+    calc_exec base;
+    uint64_t first; /* number of its first model */
+} table;
 
 /* What the layouts of a row have in common. */
 typedef struct served_row {
@@ -27,6 +38,9 @@ struct calc_serve {
     const calc_system *system;
     size_t capacity;
     served_row *row;
+    size_t tables; /* so far */
+    table table[TABLES];
+    uint64_t first;    /* number of the first model of the table at hand */
     uint64_t numbered; /* models so far */
     calc_pass_memo memo;
     calc_serving serving; /* its models are those of the row at hand */
@@ -40,6 +54,7 @@ calc_serve *calc_serve_create(void)
     if (!s) {
         return NULL;
     }
+    s->numbered = 1; /* 0 owns what is not known */
     s->memo.count = PASSES;
     s->memo.entry = calloc(PASSES, sizeof *s->memo.entry);
     if (!s->memo.entry) {
@@ -59,11 +74,38 @@ void calc_serve_free(calc_serve *s)
     }
 }
 
-calc_status calc_serve_rows(calc_serve *s, const calc_app *app, const calc_system *system,
-                            size_t rows)
+/* The table of a unit: those that differ in what stages have alone cost the same passes. */
+static table table_of(const calc_serve *s, const calc_worker *w, size_t rows)
 {
-    s->app = app;
-    s->system = system;
+    table t = {w->design, rows, w->base, s->numbered};
+    t.base.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    t.base.first_stage_blocks = 0;
+    t.base.last_stage_blocks = 0;
+    return t;
+}
+
+/* Numbers for the models of the rows: those of a table that is alike, or new ones. */
+static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
+{
+    table new = table_of(s, w, rows);
+    for (size_t i = 0; i < s->tables && i < TABLES; i++) {
+        const table *t = &s->table[i];
+        if (t->design == new.design &&
+            t->rows == rows &&calc_axis_compare(&t->base, &new.base) == 0) {
+            s->first = t->first;
+            return;
+        }
+    }
+    s->table[s->tables++ % TABLES] = new;
+    s->first = new.first;
+    s->numbered += 2 * rows;
+}
+
+calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
+{
+    size_t rows = w->rows.count * w->rows.choices;
+    s->app = w->app;
+    s->system = w->system;
     if (rows > s->capacity) {
         free(s->row);
         s->row = malloc(rows * sizeof *s->row);
@@ -72,14 +114,8 @@ calc_status calc_serve_rows(calc_serve *s, const calc_app *app, const calc_syste
     for (size_t i = 0; i < s->capacity && i < rows; i++) {
         s->row[i].known = false;
     }
+    number_rows(s, w, rows);
     return rows <= s->capacity ? CALC_OK : CALC_ERR_NOMEM;
-}
-
-/* A model that keeps its passes under a number of its own. */
-static void number(calc_serve *s, calc_inference_pass_model *m)
-{
-    m->memo = &s->memo;
-    m->number = ++s->numbered;
 }
 
 void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
@@ -90,8 +126,9 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
         row->known = true;
         row->model = s->serving.model;
         row->pool = s->serving.pool;
-        number(s, &row->model);
-        number(s, &row->pool);
+        row->model.memo = row->pool.memo = &s->memo;
+        row->model.number = s->first + 2 * index;
+        row->pool.number = s->first + 2 * index + 1;
     }
     calc_inference_pass_model_take(&s->serving.model, &row->model);
     calc_inference_pass_model_take(&s->serving.pool, &row->pool);

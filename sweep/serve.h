@@ -6,6 +6,8 @@
 
 #include "calc.h"
 
+struct calc_worker;
+
 /** What one thread keeps for it. */
 typedef struct calc_serve calc_serve;
 
@@ -13,10 +15,9 @@ typedef struct calc_serve calc_serve;
 calc_serve *calc_serve_create(void);
 void calc_serve_free(calc_serve *serve);
 
-/** A new table of rows. @param rows  in it, choices told apart
+/** A new table of rows: the worker's. Choices are told apart in it.
  *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_serve_rows(calc_serve *serve, const calc_app *app,
-                                          const calc_system *system, size_t rows);
+CALC_MUST_USE calc_status calc_serve_rows(calc_serve *serve, const struct calc_worker *worker);
 
 /** Go to one of them, in another cell or the same. @param exec  a layout of it */
 void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);

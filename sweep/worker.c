@@ -66,7 +66,7 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
                                         w->options->compat, !w->counts_only && !w->by_run);
     w->rows_filled += w->rows.count;
     if (status == CALC_OK && w->serve && !w->counts_only) {
-        status = calc_serve_rows(w->serve, w->app, w->system, w->rows.count * w->rows.choices);
+        status = calc_serve_rows(w->serve, w);
     }
     return status;
 }
