@@ -131,7 +131,9 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
         row->pool.number = s->first + 2 * index + 1;
     }
     calc_inference_pass_model_take(&s->serving.model, &row->model);
-    calc_inference_pass_model_take(&s->serving.pool, &row->pool);
+    if (s->serving.prefill == &s->serving.pool) {
+        calc_inference_pass_model_take(&s->serving.pool, &row->pool);
+    }
     s->last.known = false;
 }
 

@@ -25,10 +25,18 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     calc_inference_pass_model_place(m, exec);
 }
 
+/* The network that messages between stages go over. */
+static int64_t message_network(const calc_system *system, const calc_exec *e)
+{
+    calc_groups groups = calc_groups_of(e, &e->strategy);
+    return calc_collective_top_network(system, &groups.pipeline);
+}
+
 void calc_inference_pass_model_place(calc_inference_pass_model *m, const calc_exec *e)
 {
     calc_inference_pass_pipeline *known = &m->pipeline;
     m->exec = e;
+    m->message_network = e->pipeline_par > 1 ? message_network(m->system, e) : 0;
     /* Whether several chunks fit depends on the batch, too. */
     if (known->stages != e->pipeline_par || known->chunks != e->pipeline_interleaving ||
         known->chunks > 1 || known->first_blocks != e->first_stage_blocks ||
@@ -252,9 +260,8 @@ static double message_s(const calc_inference_pass_model *m, const calc_pass_cost
     if (m->exec->pipeline_par <= 1) {
         return 0;
     }
-    calc_groups groups = calc_groups_of(m->exec, &m->exec->strategy);
     calc_stage_terms hidden = {.message_hidden = p->message_hidden};
-    return calc_collective_s(m->system, CALC_OP_P2P, &groups.pipeline, p->message_bytes) *
+    return p->message_s[m->message_network] *
            calc_stage_exposed_messages(&hidden, &m->exec->strategy);
 }
 

@@ -32,6 +32,7 @@ typedef struct calc_inference_pass_model {
     calc_kv_cache cache;
     calc_stages stages;
     calc_inference_pass_pipeline pipeline; /**< that these stages are of */
+    int64_t message_network;               /**< between stages, if there are several */
     double drafts;        /**< tokens that the model's own prediction block drafts per step */
     calc_pass_memo *memo; /**< where costs of passes are kept, or NULL */
     uint64_t number;      /**< of this strategy, model and machine there */

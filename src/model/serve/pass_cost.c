@@ -114,8 +114,17 @@ static void put_times(const calc_inference_pass_model *m, const calc_cost_contex
     out->embedding_s = t->embedding.fw_s;
     out->head_s = t->head.fw_s;
     out->head_flop = parts->head.work[CALC_PASS_FW].flop;
-    out->message_bytes = parts->message_bytes;
     out->message_hidden = t->message_hidden;
+}
+
+/* A message from a stage to the next one. */
+static void put_message(const calc_system *system, double bytes, calc_pass_cost *out)
+{
+    out->message_bytes = bytes;
+    for (int64_t i = 0; i < system->networks_count; i++) {
+        calc_group pair = {2, 0, i};
+        out->message_s[i] = calc_collective_s(system, CALC_OP_P2P, &pair, bytes);
+    }
 }
 
 static void put_memory(const calc_stage_terms *t, calc_pass_cost *out)
@@ -143,6 +152,7 @@ void calc_pass_cost_of(const calc_inference_pass_model *m, const calc_inference_
     s.mtp_blocks = 0;
     terms_of(m, &c, &parts, &lines, &terms);
     put_times(m, &c, &parts, &lines, &terms, out);
+    put_message(m->system, parts.message_bytes, out);
     out->head_s += w->drafts > 0 ? w->drafts * draft_s(m, &c, w) : 0;
     if (m->shape.mtp_blocks > 0) {
         s.mtp_blocks = m->shape.mtp_blocks;

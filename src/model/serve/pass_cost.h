@@ -38,8 +38,9 @@ typedef struct calc_pass_cost {
     double embedding_s, head_s;                 /**< the head with what is drafted */
     double sharded_embedding_s, sharded_head_s; /**< of them, gathered weights */
     double head_flop;
-    double message_bytes;  /**< between stages, if there are several */
-    double message_hidden; /**< share of it that pipeline_par_overlap hides */
+    double message_bytes;                /**< between stages, if there are several */
+    double message_s[CALC_MAX_NETWORKS]; /**< it takes, by the network that it goes over */
+    double message_hidden;               /**< share of it that pipeline_par_overlap hides */
     /* What the stages hold; the head with the weights of drafting. */
     calc_stage_weights embedding, head;
     double logit_bytes, draft_bytes; /**< activations of the head, and of its prediction blocks */
