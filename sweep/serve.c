@@ -7,7 +7,7 @@
 #include "worker.h"
 
 enum {
-    PASSES = 1 << 13, /* that are kept: about 4 MB of them */
+    PASSES = 1 << 15, /* that are kept: up to 16 MB of them */
     TABLES = 32       /* whose passes are told apart, the latest ones */
 };
 
@@ -36,7 +36,7 @@ typedef struct place {
 struct calc_serve {
     const calc_app *app;
     const calc_system *system;
-    size_t capacity;
+    size_t rows, capacity;
     served_row *row;
     size_t tables; /* so far */
     table table[TABLES];
@@ -106,6 +106,7 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
     size_t rows = w->rows.count * w->rows.choices;
     s->app = w->app;
     s->system = w->system;
+    s->rows = rows;
     if (rows > s->capacity) {
         free(s->row);
         s->row = malloc(rows * sizeof *s->row);
@@ -127,8 +128,8 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
         row->model = s->serving.model;
         row->pool = s->serving.pool;
         row->model.memo = row->pool.memo = &s->memo;
-        row->model.number = s->first + 2 * index;
-        row->pool.number = s->first + 2 * index + 1;
+        row->model.number = s->first + index;
+        row->pool.number = s->first + s->rows + index;
     }
     calc_inference_pass_model_take(&s->serving.model, &row->model);
     if (s->serving.prefill == &s->serving.pool) {

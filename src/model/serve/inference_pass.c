@@ -265,16 +265,14 @@ static double message_s(const calc_inference_pass_model *m, const calc_pass_cost
            calc_stage_exposed_messages(&hidden, &m->exec->strategy);
 }
 
-/* What passes of this batch share: that of the strategy, whether one stage has a table that both
- * ends use, and, if ranks are not laid out over nodes, the network that experts may have from the
- * replicas. */
-static uint64_t owner_of(const calc_inference_pass_model *m)
+/* Beside the strategy costs depend on whether one stage has a table that both ends use, and, if
+ * ranks are not laid out over nodes, on the network that experts may have from the replicas. */
+static uint64_t variant_of(const calc_inference_pass_model *m)
 {
     const calc_exec *e = m->exec;
     bool named = e->rank_order == CALC_RANK_ORDER_NETWORKS && e->strategy.expert_par > 1;
-    uint64_t network = named ? (uint64_t)e->strategy.data_par_net : 0;
     bool shared = m->shape.tied && e->pipeline_par <= 1;
-    return (m->number * CALC_MAX_NETWORKS + network) * 2 + shared;
+    return (named ? 2 * (uint64_t)e->strategy.data_par_net : 0) + shared;
 }
 
 static void find_cost(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
@@ -285,7 +283,7 @@ static void find_cost(const calc_inference_pass_model *m, const calc_inference_p
         calc_pass_cost_of(m, w, out);
         return;
     }
-    calc_pass_memo_entry *entry = calc_pass_memo_at(m->memo, owner_of(m), w);
+    calc_pass_memo_entry *entry = calc_pass_memo_at(m->memo, m->number, variant_of(m), w);
     if (!entry->known) {
         calc_pass_cost_of(m, w, &entry->cost);
         entry->known = true;

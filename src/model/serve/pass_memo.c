@@ -5,25 +5,25 @@
 enum { WORDS = sizeof(calc_inference_pass_work) / sizeof(uint64_t) };
 
 /* Multiplicative hashing (Knuth 1998, vol. 3, 6.4), word by word: the upper bits are mixed best. */
-static size_t place_of(const calc_pass_memo *memo, uint64_t owner,
+static size_t place_of(const calc_pass_memo *memo, uint64_t number,
                        const calc_inference_pass_work *work)
 {
-    const uint64_t golden = 0x9e3779b97f4a7c15;
     uint64_t word[WORDS];
     memcpy(word, work, sizeof word);
-    uint64_t hash = owner * golden;
+    uint64_t hash = 0;
     for (size_t i = 0; i < WORDS; i++) {
-        hash = (hash ^ (hash >> 32) ^ word[i]) * golden;
+        hash = (hash ^ (hash >> 32) ^ word[i]) * 0x9e3779b97f4a7c15;
     }
-    return (size_t)(hash >> 32) & (memo->count - 1);
+    return (size_t)((hash >> 32) + number) & (memo->count - 1);
 }
 
-calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t owner,
+calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, uint64_t variant,
                                         const calc_inference_pass_work *work)
 {
-    calc_pass_memo_entry *e = &memo->entry[place_of(memo, owner, work)];
-    if (e->owner != owner || memcmp(&e->work, work, sizeof *work) != 0) {
-        e->owner = owner;
+    calc_pass_memo_entry *e = &memo->entry[place_of(memo, number, work)];
+    if (e->number != number || e->variant != variant || memcmp(&e->work, work, sizeof *work) != 0) {
+        e->number = number;
+        e->variant = variant;
         e->work = *work;
         e->known = false;
     }

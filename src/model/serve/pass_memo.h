@@ -8,7 +8,7 @@
 
 /** One pass. */
 typedef struct calc_pass_memo_entry {
-    uint64_t owner;
+    uint64_t number, variant;
     calc_inference_pass_work work;
     bool known; /**< whether there is a cost */
     calc_pass_cost cost;
@@ -20,10 +20,11 @@ typedef struct calc_pass_memo {
     calc_pass_memo_entry *entry;
 } calc_pass_memo;
 
-/** The place of a batch, which is its own when this returns.
- *  @param owner  the same for layouts that have the same cost of the same batch
+/** The place of a batch, which is its own when this returns. The same batch of the next number has
+ *  the next place: a sweep asks for them in this order.
+ *  @param number, variant  the same for layouts that have the same cost of the same batch
  *  @return its cost if entry->known; if not, to be filled in */
-calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t owner,
+calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, uint64_t variant,
                                         const calc_inference_pass_work *work);
 
 #endif
