@@ -126,6 +126,11 @@ static void run_point(calc_worker *w, calc_sweep_group *group, const calc_exec *
     calc_verdict verdict = w->serve ? calc_serve_run(w->serve, exec, &stats)
                                     : calc_run(w->app, w->system, exec, o->compat, &own);
     w->counts.evaluated++;
+    if (w->serve && o->verify > 0 && calc_point_verifies(w) && !calc_serve_agrees(w->serve, exec)) {
+        w->status = CALC_ERR_RULE;
+        w->failed = *exec;
+        return;
+    }
     if (verdict != CALC_VERDICT_OK) {
         w->counts.rejected[verdict]++;
         return;

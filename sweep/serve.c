@@ -1,9 +1,11 @@
 #include "serve.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "model/run.h"
 #include "model/serve/inference.h"
+#include "spec/field.h"
 #include "worker.h"
 
 enum {
@@ -174,4 +176,26 @@ calc_verdict calc_serve_run(calc_serve *s, const calc_exec *exec, const calc_sta
         calc_serving_put(&s->serving, &s->stats);
     }
     return s->stats.verdict;
+}
+
+/* Numbers that are equal, or both null. */
+static bool equal(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+bool calc_serve_agrees(const calc_serve *s, const calc_exec *exec)
+{
+    const calc_table *fields = calc_table_of(CALC_KIND_STATS);
+    calc_stats run;
+    calc_verdict verdict = calc_run(s->app, s->system, exec, CALC_COMPAT_NONE, &run);
+    bool same = verdict == s->stats.verdict &&
+                equal(run.proc_mem_tier1_cap_req, s->stats.proc_mem_tier1_cap_req);
+    for (size_t i = 0; i < fields->count && verdict == CALC_VERDICT_OK; i++) {
+        size_t at = fields->rows[i].offset;
+        const double *a = (const double *)(const void *)((const char *)&run + at);
+        const double *b = (const double *)(const void *)((const char *)&s->stats + at);
+        same = same && equal(*a, *b);
+    }
+    return same;
 }

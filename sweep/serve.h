@@ -27,4 +27,7 @@ void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);
  *          not, only those of memory are known */
 calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);
 
+/** Whether calc_run() says the same of it, as far as the two are known. */
+bool calc_serve_agrees(const calc_serve *serve, const calc_exec *exec);
+
 #endif
