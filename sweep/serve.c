@@ -9,8 +9,9 @@
 #include "worker.h"
 
 enum {
-    PASSES = 1 << 15, /* that are kept: up to 16 MB of them */
-    TABLES = 32       /* whose passes are told apart, the latest ones */
+    PASSES = 1 << 12,      /* that are kept: 2 MB of them, */
+    MOST_PASSES = 1 << 15, /* and 16 MB where there are more */
+    TABLES = 32            /* whose passes are told apart, the latest ones */
 };
 
 /* A table of rows, by what it was made for. */
@@ -50,6 +51,14 @@ struct calc_serve {
     place last;           /* where these are those of */
 };
 
+/* Have room for so many passes, and forget those there are. */
+static bool keep(calc_serve *s, size_t passes)
+{
+    free(s->memo.entry);
+    s->memo = (calc_pass_memo){passes, 0, calloc(passes, sizeof *s->memo.entry)};
+    return s->memo.entry != NULL;
+}
+
 calc_serve *calc_serve_create(void)
 {
     calc_serve *s = calloc(1, sizeof *s);
@@ -57,9 +66,7 @@ calc_serve *calc_serve_create(void)
         return NULL;
     }
     s->numbered = 1; /* 0 owns what is not known */
-    s->memo.count = PASSES;
-    s->memo.entry = calloc(PASSES, sizeof *s->memo.entry);
-    if (!s->memo.entry) {
+    if (!keep(s, PASSES)) {
         calc_serve_free(s);
         return NULL;
     }
@@ -118,7 +125,8 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
         s->row[i].known = false;
     }
     number_rows(s, w, rows);
-    return rows <= s->capacity ? CALC_OK : CALC_ERR_NOMEM;
+    bool room = s->memo.taken < s->memo.count || s->memo.count == MOST_PASSES;
+    return rows <= s->capacity && (room || keep(s, MOST_PASSES)) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)

@@ -121,9 +121,10 @@ static void put_times(const calc_inference_pass_model *m, const calc_cost_contex
 static void put_message(const calc_system *system, double bytes, calc_pass_cost *out)
 {
     out->message_bytes = bytes;
-    for (int64_t i = 0; i < system->networks_count; i++) {
+    for (int64_t i = 0; i < CALC_MAX_NETWORKS; i++) {
         calc_group pair = {2, 0, i};
-        out->message_s[i] = calc_collective_s(system, CALC_OP_P2P, &pair, bytes);
+        bool is = i < system->networks_count;
+        out->message_s[i] = is ? calc_collective_s(system, CALC_OP_P2P, &pair, bytes) : 0;
     }
 }
 

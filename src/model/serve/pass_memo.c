@@ -26,6 +26,7 @@ calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, u
         e->variant = variant;
         e->work = *work;
         e->known = false;
+        memo->taken++;
     }
     return e;
 }
