@@ -99,8 +99,8 @@ static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
     table new = table_of(s, w, rows);
     for (size_t i = 0; i < s->tables && i < TABLES; i++) {
         const table *t = &s->table[i];
-        if (t->design == new.design &&
-            t->rows == rows &&calc_axis_compare(&t->base, &new.base) == 0) {
+        if (calc_axis_compare(&t->base, &new.base) == 0 && t->rows == rows &&
+            t->design == new.design) {
             s->first = t->first;
             return;
         }

@@ -7,6 +7,7 @@
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
+#include "points.h"
 #include "serve.h"
 
 /* Whether a shorter step that needs less memory is never worse. */
@@ -287,52 +288,6 @@ static void count_row(calc_worker *w, const calc_row *row)
     }
 }
 
-/* Every point of a choice of a row as calc_run() has it. */
-static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_sweep_group *group)
-{
-    const calc_cell *c = &w->cell;
-    size_t flags = c->reduces * c->gathers;
-    bool rejected = calc_verdict_offload_blocks(e, c->fewest_blocks);
-    for (size_t chunking = 0; chunking < c->fitting; chunking++) {
-        for (size_t pair = 0; pair < c->pipelines * c->datas; pair++) {
-            if (!calc_cell_pairs_with(c, row, pair) ||
-                c->verdict[row->network][pair] != CALC_VERDICT_OK) {
-                continue;
-            }
-            if (rejected) {
-                w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += flags;
-                continue;
-            }
-            for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag++) {
-                calc_cell_put_point(c, pair, &c->chunking[chunking], flag, e);
-                calc_point_take(w, group, e, NULL, CALC_POINT_RUN);
-            }
-        }
-    }
-}
-
-/* The points of rows, one by one. */
-static void run_by_points(calc_worker *w, size_t first, size_t last, calc_sweep_group *group)
-{
-    const calc_cell *c = &w->cell;
-    calc_exec e = c->exec;
-    e.pipeline_interleaving = 1;
-    for (size_t i = first; i < last; i++) {
-        const calc_row *row = &w->rows.row[i];
-        size_t choices = calc_cell_choices(c, &w->rows, row);
-        /* Rows of a table differ in their strategies. */
-        e.strategy = row->exec.strategy;
-        e.strategy.data_par = c->exec.strategy.data_par;
-        for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
-            calc_worker_put_choice(w, choice, &e);
-            if (w->serve) {
-                calc_serve_row(w->serve, i * w->rows.choices + c->choice[choice], &e);
-            }
-            run_points(w, row, &e, group);
-        }
-    }
-}
-
 /* Whether a row has this tensor-parallel network, and is made for this network of data parallelism.
  */
 static bool shares(const calc_worker *w, size_t row, size_t network, int64_t data_network)
@@ -383,7 +338,7 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
     bool any = c->reduces * c->gathers > 0;
     if (any && w->by_run) {
-        run_by_points(w, first, last, group);
+        calc_points_run(w, first, last, group);
     }
     for (size_t n = 0; n < w->rows.networks_count && any && !w->by_run; n++) {
         for (size_t d = 0; d < w->rows.datas; d++) {
