@@ -2,14 +2,11 @@
 
 #include <string.h>
 
-enum { WORDS = sizeof(calc_inference_pass_work) / sizeof(uint64_t) };
+enum { WORDS = CALC_PASS_MEMO_WORDS };
 
 /* Multiplicative hashing (Knuth 1998, vol. 3, 6.4), word by word: the upper bits are mixed best. */
-static size_t place_of(const calc_pass_memo *memo, uint64_t number,
-                       const calc_inference_pass_work *work)
+static size_t place_of(const calc_pass_memo *memo, uint64_t number, const uint64_t word[WORDS])
 {
-    uint64_t word[WORDS];
-    memcpy(word, work, sizeof word);
     uint64_t hash = 0;
     for (size_t i = 0; i < WORDS; i++) {
         hash = (hash ^ (hash >> 32) ^ word[i]) * 0x9e3779b97f4a7c15;
@@ -20,11 +17,13 @@ static size_t place_of(const calc_pass_memo *memo, uint64_t number,
 calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, uint64_t variant,
                                         const calc_inference_pass_work *work)
 {
-    calc_pass_memo_entry *e = &memo->entry[place_of(memo, number, work)];
-    if (e->number != number || e->variant != variant || memcmp(&e->work, work, sizeof *work) != 0) {
+    uint64_t word[WORDS];
+    memcpy(word, work, sizeof word);
+    calc_pass_memo_entry *e = &memo->entry[place_of(memo, number, word)];
+    if (e->number != number || e->variant != variant || memcmp(e->word, word, sizeof word) != 0) {
         e->number = number;
         e->variant = variant;
-        e->work = *work;
+        memcpy(e->word, word, sizeof word);
         e->known = false;
         memo->taken++;
     }

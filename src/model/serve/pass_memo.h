@@ -6,11 +6,14 @@
 
 #include "model/serve/pass_cost.h"
 
+/** Numbers in a batch. */
+enum { CALC_PASS_MEMO_WORDS = sizeof(calc_inference_pass_work) / sizeof(uint64_t) };
+
 /** One pass. */
 typedef struct calc_pass_memo_entry {
     uint64_t number, variant;
-    calc_inference_pass_work work;
-    bool known; /**< whether there is a cost */
+    uint64_t word[CALC_PASS_MEMO_WORDS]; /**< the bits of its batch */
+    bool known;                          /**< whether there is a cost */
     calc_pass_cost cost;
 } calc_pass_memo_entry;
 
