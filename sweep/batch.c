@@ -5,6 +5,7 @@
 #include "filter.h"
 #include "parallel.h"
 #include "point.h"
+#include "serve.h"
 
 /* A point, and what came of it. */
 typedef struct point {
@@ -63,29 +64,33 @@ static void evaluate_piece(void *context, size_t piece)
     }
 }
 
-static void enter(calc_worker *w, const point *p)
+static void enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
+                  const calc_stats *stats)
 {
     const calc_sweep_options *o = w->options;
     double objective[CALC_MAX_OBJECTIVES] = {0};
     for (size_t i = 0; i < o->objectives; i++) {
-        objective[i] = calc_objective_of(&o->objective[i], &p->stats);
+        objective[i] = calc_objective_of(&o->objective[i], stats);
     }
-    double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, &p->stats) : 0;
-    calc_point_enter(w, p->group, &p->exec, top_objective, objective);
+    double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, stats) : 0;
+    calc_point_enter(w, group, exec, top_objective, objective);
+}
+
+/* Count an evaluated point. @return whether it is feasible and meets the constraints */
+static bool count(calc_worker *w, calc_verdict verdict, bool met)
+{
+    w->counts.evaluated++;
+    w->counts.rejected[verdict] += verdict != CALC_VERDICT_OK;
+    w->counts.feasible += verdict == CALC_VERDICT_OK;
+    w->counts.filtered += verdict == CALC_VERDICT_OK && !met;
+    return verdict == CALC_VERDICT_OK && met;
 }
 
 /* Count an evaluated point, show it and enter it. */
 static void finish(calc_worker *w, const point *p, size_t place)
 {
     const calc_sweep_options *o = w->options;
-    w->counts.evaluated++;
-    if (p->verdict != CALC_VERDICT_OK) {
-        w->counts.rejected[p->verdict]++;
-        return;
-    }
-    w->counts.feasible++;
-    if (!p->met) {
-        w->counts.filtered++;
+    if (!count(w, p->verdict, p->met)) {
         return;
     }
     if (o->point &&
@@ -93,7 +98,27 @@ static void finish(calc_worker *w, const point *p, size_t place)
         w->status = CALC_ERR_IO;
         return;
     }
-    enter(w, p);
+    enter(w, p->group, &p->exec, &p->stats);
+}
+
+/* A layout that serves, with what it shares with others of its row. */
+static void take_serving(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
+{
+    const calc_sweep_options *o = w->options;
+    const calc_stats *stats;
+    calc_verdict verdict = calc_serve_run(w->serve, exec, &stats);
+    if (o->verify > 0 && calc_point_verifies(w) && !calc_serve_agrees(w->serve, exec)) {
+        w->status = CALC_ERR_RULE;
+        w->failed = *exec;
+        return;
+    }
+    bool met = verdict == CALC_VERDICT_OK;
+    for (size_t i = 0; i < o->constraints && met; i++) {
+        met = calc_constraint_met(&o->constraint[i], exec, stats);
+    }
+    if (count(w, verdict, met)) {
+        enter(w, group, exec, stats);
+    }
 }
 
 static void look(calc_worker *w)
@@ -130,9 +155,13 @@ void calc_batch_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
             calc_batch_end(w);
         }
     } else {
-        point p = {.group = group, .exec = *exec};
-        evaluate(w, &p, 0);
-        finish(w, &p, 0);
+        if (w->serve) {
+            take_serving(w, group, exec);
+        } else {
+            point p = {.group = group, .exec = *exec};
+            evaluate(w, &p, 0);
+            finish(w, &p, 0);
+        }
         if (w->counts.evaluated % LOOK == 0) {
             look(w);
         }

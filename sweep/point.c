@@ -27,6 +27,17 @@ static double objective_of(const calc_objective *objective, double batch, const 
     return objective->up ? -value : value;
 }
 
+/* Whether one of such objectives would be entered. */
+static bool matters(const calc_worker *w, calc_sweep_group *group, double top_objective,
+                    const double *objective)
+{
+    const calc_sweep_options *o = w->options;
+    if (o->top > 0 && top_objective <= calc_top_threshold(&group->top, o->top)) {
+        return true;
+    }
+    return o->objectives > 0 && !calc_front_dominates(&group->front, objective, o->objectives);
+}
+
 bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const calc_point *p)
 {
     const calc_sweep_options *o = w->options;
@@ -58,6 +69,9 @@ void calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
                       double top_objective, const double *objective)
 {
     const calc_sweep_options *o = w->options;
+    if (!matters(w, group, top_objective, objective)) {
+        return; /* a layout is not small */
+    }
     calc_found found = {.design = w->design, .exec = *exec};
     calc_status status = CALC_OK;
     if (o->top > 0) {

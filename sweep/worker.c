@@ -8,6 +8,8 @@
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
+#include "points.h"
+#include "serve.h"
 
 /* Whether a shorter step that needs less memory is never worse. */
 static bool bounded(const calc_sweep_options *o)
@@ -31,11 +33,13 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->space = space;
     w->options = options;
     w->kernel = kernel;
-    w->by_run = calc_worker_by_run(options) || space->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    bool serves = space->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    w->by_run = calc_worker_by_run(options) || serves;
     w->bounded = bounded(options);
     calc_conditions_init(&w->conditions, options);
     w->groups = calloc(groups, sizeof *w->groups);
-    if (!w->groups) {
+    w->serve = serves ? calc_serve_create() : NULL;
+    if (!w->groups || (serves && !w->serve)) {
         calc_worker_free(w, 0);
         return NULL;
     }
@@ -54,6 +58,7 @@ void calc_worker_free(calc_worker *w, size_t groups)
     free(w->groups);
     calc_batch_free(w->batch);
     calc_rows_free(&w->rows);
+    calc_serve_free(w->serve);
     free(w);
 }
 
@@ -61,8 +66,11 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
 {
     w->base = *base;
     calc_status status = calc_rows_fill(&w->rows, w->space, w->app, w->system, base,
-                                        w->options->compat, !w->counts_only);
+                                        w->options->compat, !w->counts_only && !w->by_run);
     w->rows_filled += w->rows.count;
+    if (status == CALC_OK && w->serve && !w->counts_only) {
+        status = calc_serve_rows(w->serve, w);
+    }
     return status;
 }
 
@@ -282,30 +290,6 @@ static void count_row(calc_worker *w, const calc_row *row)
     }
 }
 
-/* Every point of a choice of a row by calc_run(). */
-static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_sweep_group *group)
-{
-    const calc_cell *c = &w->cell;
-    size_t flags = c->reduces * c->gathers;
-    bool rejected = calc_verdict_offload_blocks(e, c->fewest_blocks);
-    for (size_t chunking = 0; chunking < c->fitting; chunking++) {
-        for (size_t pair = 0; pair < c->pipelines * c->datas; pair++) {
-            if (!calc_cell_pairs_with(c, row, pair) ||
-                c->verdict[row->network][pair] != CALC_VERDICT_OK) {
-                continue;
-            }
-            if (rejected) {
-                w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += flags;
-                continue;
-            }
-            for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag++) {
-                calc_cell_put_point(c, pair, &c->chunking[chunking], flag, e);
-                calc_point_take(w, group, e, NULL, CALC_POINT_RUN);
-            }
-        }
-    }
-}
-
 /* Whether a row has this tensor-parallel network, and is made for this network of data parallelism.
  */
 static bool shares(const calc_worker *w, size_t row, size_t network, int64_t data_network)
@@ -355,14 +339,8 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     calc_cell *c = &w->cell;
     calc_sweep_group *group = &w->groups[w->options->per_num_procs ? c->procs_index : 0];
     bool any = c->reduces * c->gathers > 0;
-    for (size_t i = first; i < last && any && w->by_run; i++) {
-        const calc_row *row = &w->rows.row[i];
-        size_t choices = calc_cell_choices(c, &w->rows, row);
-        calc_exec e = calc_worker_exec_of(w, row);
-        for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
-            calc_worker_put_choice(w, choice, &e);
-            run_points(w, row, &e, group);
-        }
+    if (any && w->by_run) {
+        calc_points_run(w, first, last, group);
     }
     for (size_t n = 0; n < w->rows.networks_count && any && !w->by_run; n++) {
         for (size_t d = 0; d < w->rows.datas; d++) {

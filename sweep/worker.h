@@ -11,6 +11,7 @@
 #include "sweep.h"
 
 typedef struct calc_worker calc_worker;
+struct calc_serve;
 
 /** The points of one row in one cell: networks of data parallelism, networks of the pipeline,
  *  chunkings, overlaps and choices, fastest first. */
@@ -47,6 +48,7 @@ struct calc_worker {
     /* The unit, the cell, the row and the choice at hand. */
     calc_exec base;
     calc_rows rows;
+    struct calc_serve *serve; /**< of the rows, where layouts serve; else NULL */
     calc_cell cell;
     calc_exec exec;
     calc_stage_terms terms;

@@ -27,7 +27,7 @@ static pool pool_of(const calc_serving *r, const calc_inference_pass_model *m,
     pool out = {.room = {INFINITY, INFINITY}};
     for (size_t i = 0; i < m->stages.count; i++) {
         double blocks = calc_inference_pass_cached_blocks(m, i);
-        calc_stage_memory memory = calc_inference_pass_memory(m, pass, i);
+        calc_stage_memory memory = calc_pass_cost_memory(&pass->cost, &m->stages.item[i]);
         double cache = calc_kv_cache_space(&m->cache, blocks, sequences, context);
         calc_kv_room room =
             calc_kv_cache_capacity(&m->cache, blocks, context, usable - memory.total);
@@ -64,7 +64,7 @@ static pool put_memory(const calc_serving *r, calc_stats *s)
     pool most = pool_of(r, &r->model, pass, r->batch, context);
     calc_kv_room room = most.room;
     if (apart) {
-        pool other = pool_of(r, &r->prefill, widest(&r->prefilled), r->prefill_batch, r->prompt);
+        pool other = pool_of(r, r->prefill, widest(&r->prefilled), r->prefill_batch, r->prompt);
         most = other.need_bytes > most.need_bytes ? other : most;
     }
     s->weight_space = most.memory.state;
@@ -143,18 +143,18 @@ static void put_block(const calc_serving *r, calc_stats *s)
     bool moe = calc_shape_moe_blocks(shape) * 2 > shape->blocks;
     const calc_inference_pass *pass =
         r->parts > 1 && r->part[0].times == 0 ? r->part[1].pass : r->part[0].pass;
-    const calc_cost *b = &pass->parts.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
-    s->block_fw_flops = b->work[CALC_PASS_FW].flop;
-    s->block_fw_mem_accessed = b->work[CALC_PASS_FW].bytes;
-    s->block_fw_time = b->fw_s;
-    s->baseblock_fw_tp_time = b->tensor.fw_link_s;
-    s->edgeblock_fw_tp_time = b->tensor.fw_link_s;
-    s->baseblock_fw_tp_time_exposed = b->tensor.fw_exposed_s;
-    s->edgeblock_fw_tp_time_exposed = b->tensor.fw_exposed_s;
-    s->block_fw_pp_size = pass->parts.message_bytes;
-    s->block_weight_space = (b->dense_weights + b->expert_weights) * shape->weight_bytes;
-    s->block_act_working_space = b->kept_whole_bytes;
-    s->useful_flops = b->work[CALC_PASS_FW].flop;
+    const calc_pass_block *b = &pass->cost.block[moe ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
+    s->block_fw_flops = b->flop;
+    s->block_fw_mem_accessed = b->bytes;
+    s->block_fw_time = b->kernel_s;
+    s->baseblock_fw_tp_time = b->tensor_link_s;
+    s->edgeblock_fw_tp_time = b->tensor_link_s;
+    s->baseblock_fw_tp_time_exposed = b->tensor_s;
+    s->edgeblock_fw_tp_time_exposed = b->tensor_s;
+    s->block_fw_pp_size = pass->cost.message_bytes;
+    s->block_weight_space = (b->weights.dense + b->weights.expert) * shape->weight_bytes;
+    s->block_act_working_space = b->whole_bytes;
+    s->useful_flops = b->flop;
 }
 
 /* Latencies of a request. */
@@ -229,33 +229,49 @@ static void put_efficiency(const calc_serving *r, calc_stats *s)
     s->compute_efficiency = s->total_efficiency / s->system_efficiency;
 }
 
+/* Whether the layout is legal and fits. */
+static calc_verdict judge(const calc_serving *r, double need_bytes)
+{
+    const calc_inference_pass_model *pools[] = {&r->model, r->prefill};
+    calc_verdict verdict = CALC_VERDICT_OK;
+    for (size_t i = 0; i < 1 + (r->prefill != &r->model) && verdict == CALC_VERDICT_OK; i++) {
+        const calc_exec *exec = i == 0 ? r->exec : pools[i]->exec;
+        const calc_stages *stages = &pools[i]->stages;
+        verdict =
+            calc_verdict_of(r->system, exec, stages->fit, stages->fewest_blocks, need_bytes, 0);
+    }
+    return verdict;
+}
+
+calc_verdict calc_serving_put_memory(const calc_serving *r, calc_stats *stats)
+{
+    pool most = put_memory(r, stats);
+    stats->mem_tier1_capacity = r->system->chip.mem1.capacity_bytes;
+    stats->mem_tier2_capacity = r->system->chip.mem2.capacity_bytes;
+    stats->verdict = judge(r, most.need_bytes);
+    return stats->verdict;
+}
+
+void calc_serving_put(calc_serving *r, calc_stats *stats)
+{
+    bool fit = r->model.stages.fit && r->prefill->stages.fit;
+    r->total_s = fit ? r->total_s : NAN;
+    put_time(r, stats);
+    put_block(r, stats);
+    put_latency(r, stats);
+    put_throughput(r, stats);
+    put_efficiency(r, stats);
+    stats->num_microbatches = r->batches;
+    stats->blocks_per_proc = r->model.stages.most_blocks;
+    stats->blocks_per_chunk = r->model.stages.most_blocks / r->model.stages.chunks;
+}
+
 calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_stats *stats)
 {
     calc_serving r;
     calc_stats_none(stats);
     calc_serving_of(app, system, exec, &r);
-    bool fit = r.model.stages.fit && r.prefill.stages.fit;
-    r.total_s = fit ? r.total_s : NAN;
-    pool most = put_memory(&r, stats);
-    put_time(&r, stats);
-    put_block(&r, stats);
-    put_latency(&r, stats);
-    put_throughput(&r, stats);
-    put_efficiency(&r, stats);
-    stats->num_microbatches = r.batches;
-    stats->blocks_per_proc = r.model.stages.most_blocks;
-    stats->blocks_per_chunk = r.model.stages.most_blocks / r.model.stages.chunks;
-    stats->mem_tier1_capacity = system->chip.mem1.capacity_bytes;
-    stats->mem_tier2_capacity = system->chip.mem2.capacity_bytes;
-    const calc_stages *stages = &r.model.stages;
-    stats->verdict =
-        calc_verdict_of(system, exec, stages->fit, stages->fewest_blocks, most.need_bytes, 0);
-    if (stats->verdict == CALC_VERDICT_OK &&
-        exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        stages = &r.prefill.stages;
-        stats->verdict = calc_verdict_of(system, &r.prefill.exec, stages->fit,
-                                         stages->fewest_blocks, most.need_bytes, 0);
-    }
-    return stats->verdict;
+    calc_serving_put(&r, stats);
+    return calc_serving_put_memory(&r, stats);
 }

@@ -279,6 +279,64 @@ START_TEST(stored_scores_take_memory_and_time)
 }
 END_TEST
 
+/* ---- Another place --------------------------------------------------------------------------- */
+
+/* Whatever a model was placed in before, it is as one that is made for the execution. */
+START_TEST(a_model_that_is_placed_is_that_of_the_execution)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec e[5];
+    calc_inference_pass_model placed;
+    for (size_t i = 0; i < 5; i++) {
+        e[i] = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, i > 0 ? 4 : 1, 1, 8);
+    }
+    e[2].pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
+    e[3].first_stage_blocks = 17;
+    e[4].last_stage_blocks = 5;
+    system.networks[1].latency_s = 1e-4;
+    calc_inference_pass_model_init(&placed, &app, &system, &e[0]);
+    for (size_t i = 0; i < 25; i++) {
+        const calc_exec *exec = &e[(i / 5 + i) % 5];
+        calc_inference_pass_model made;
+        calc_inference_pass a;
+        calc_inference_pass b;
+        calc_inference_pass_work work = decoded(1, 100);
+        calc_inference_pass_model_place(&placed, exec);
+        calc_inference_pass_model_init(&made, &app, &system, exec);
+        calc_inference_pass_of(&placed, &work, &a);
+        calc_inference_pass_of(&made, &work, &b);
+        ck_assert_uint_eq(placed.stages.count, made.stages.count);
+        ck_assert_double_eq(placed.stages.most_blocks, made.stages.most_blocks);
+        ck_assert_double_eq(a.latency_s, b.latency_s);
+        ck_assert_double_eq(a.slow.total_s, b.slow.total_s);
+    }
+}
+END_TEST
+
+START_TEST(a_pass_that_was_kept_is_the_one_that_was_computed)
+{
+    static calc_pass_memo_entry entry[16];
+    calc_pass_memo memo = {.count = 16, .entry = entry};
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 4, 1, 8);
+    calc_inference_pass_model model;
+    calc_inference_pass_work work = decoded(2, 100);
+    calc_inference_pass want = pass_of(&app, &system, &exec, work);
+    calc_inference_pass got;
+    calc_inference_pass_model_init(&model, &app, &system, &exec);
+    model.memo = &memo;
+    model.number = 1;
+    for (int i = 0; i < 3; i++) {
+        calc_inference_pass_of(&model, &work, &got);
+        ck_assert_double_eq(got.latency_s, want.latency_s);
+        ck_assert_double_eq(got.flop, want.flop);
+    }
+    ck_assert_uint_eq(memo.taken, 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("inference_pass");
@@ -296,5 +354,7 @@ int main(void)
     tcase_add_test(cases, kernels_of_decoding_are_launched);
     tcase_add_test(cases, a_mixed_batch_reads_the_weights_once);
     tcase_add_test(cases, stored_scores_take_memory_and_time);
+    tcase_add_test(cases, a_model_that_is_placed_is_that_of_the_execution);
+    tcase_add_test(cases, a_pass_that_was_kept_is_the_one_that_was_computed);
     return run_cases(cases);
 }

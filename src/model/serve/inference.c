@@ -12,34 +12,43 @@ static double or_one(int64_t value)
 }
 
 /* The execution of the prefill pool. */
-static calc_exec prefill_exec(const calc_exec *exec)
+static void set_pool(const calc_exec *exec, calc_exec *e)
 {
     const calc_inference *i = &exec->inference;
-    calc_exec e = *exec;
-    e.num_procs = i->prefill_procs;
-    e.strategy.tensor_par =
+    *e = *exec;
+    e->num_procs = i->prefill_procs;
+    e->strategy.tensor_par =
         i->prefill_tensor_par > 0 ? i->prefill_tensor_par : exec->strategy.tensor_par;
-    e.strategy.expert_par =
+    e->strategy.expert_par =
         i->prefill_expert_par > 0 ? i->prefill_expert_par : exec->strategy.expert_par;
-    int64_t replica = e.strategy.tensor_par * e.pipeline_par;
-    e.strategy.data_par = e.num_procs / replica > 0 ? e.num_procs / replica : 1;
-    e.strategy.tensor_par_overlap = e.strategy.tensor_par > 1 ? exec->strategy.tensor_par_overlap
-                                                              : CALC_TENSOR_PAR_OVERLAP_NONE;
-    return e;
+    int64_t replica = e->strategy.tensor_par * e->pipeline_par;
+    e->strategy.data_par = e->num_procs / replica > 0 ? e->num_procs / replica : 1;
+    e->strategy.tensor_par_overlap = e->strategy.tensor_par > 1 ? exec->strategy.tensor_par_overlap
+                                                                : CALC_TENSOR_PAR_OVERLAP_NONE;
 }
 
-static void ask(calc_serving *r, const calc_app *app)
+/* An execution as it serves: nothing is trained, and other schedules order backward passes. */
+static const calc_exec *forward(const calc_exec *exec, calc_exec *own)
+{
+    if (!exec->training && exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B) {
+        return exec;
+    }
+    *own = *exec;
+    own->training = false;
+    own->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+    return own;
+}
+
+static bool apart(const calc_exec *exec)
+{
+    return exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+}
+
+static void ask(calc_serving *r)
 {
     const calc_inference *i = r->i;
-    calc_inference_pass_model_init(&r->model, app, r->system, r->exec);
     r->replicas = (double)r->exec->strategy.data_par;
-    r->prefill_replicas = r->replicas;
-    r->prefill = r->model;
-    if (i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        calc_exec pool = prefill_exec(r->exec);
-        calc_inference_pass_model_init(&r->prefill, app, r->system, &pool);
-        r->prefill_replicas = (double)pool.strategy.data_par;
-    }
+    r->prefill_replicas = (double)r->prefill->exec->strategy.data_par;
     r->batch = (double)(i->batch > 0 ? i->batch : r->exec->batch_size) / r->replicas;
     r->groups = calc_min(r->model.stages.stages, r->batch);
     r->prefill_batch = or_one(i->prefill_batch);
@@ -51,6 +60,9 @@ static void ask(calc_serving *r, const calc_app *app)
     r->chunk = i->chunk_size > 0 ? calc_min((double)i->chunk_size, r->fresh) : r->fresh;
     r->tokens_per_step =
         calc_inference_tokens_per_step(i->speculative_tokens, i->speculative_accept);
+    r->mixed_share = 0;
+    r->overhead_s = 0;
+    r->parts = 0;
 }
 
 double calc_inference_tokens_per_step(int64_t drafts, double accept)
@@ -90,7 +102,7 @@ void calc_inference_prefill_of(const calc_inference_pass_model *model, double pr
 /* Prefill of one batch of prompts, where prompts are prefilled. */
 static void run_prefill(calc_serving *r)
 {
-    calc_inference_prefill_of(&r->prefill, r->prefill_batch, r->fresh, r->cached, r->chunk,
+    calc_inference_prefill_of(r->prefill, r->prefill_batch, r->fresh, r->cached, r->chunk,
                               &r->prefilled);
     double passes = r->prefilled.chunks + 1;
     r->prefill_s = r->prefilled.latency_s + passes * r->i->step_overhead_s;
@@ -252,7 +264,7 @@ static int64_t pools_network(const calc_serving *r)
 /* The cache of one prompt, from the ranks of one replica to those of another. */
 static double transfer_s(const calc_serving *r)
 {
-    const calc_inference_pass_model *m = &r->prefill;
+    const calc_inference_pass_model *m = r->prefill;
     calc_group pair = {2, 0, pools_network(r)};
     double most = 0;
     for (size_t c = 0; c < m->stages.count; c++) {
@@ -274,11 +286,10 @@ static void run_disaggregated(calc_serving *r)
     r->requests_per_s = calc_min(r->prefill_requests_per_s, r->decode_requests_per_s);
 }
 
-void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                     calc_serving *r)
+/* ---- Layouts --------------------------------------------------------------------------------- */
+
+static void run_phase(calc_serving *r)
 {
-    *r = (calc_serving){.system = system, .exec = exec, .i = &exec->inference};
-    ask(r, app);
     switch (r->i->phase) {
     case CALC_INFERENCE_PHASE_PREFILL:
         run_prompts(r);
@@ -292,4 +303,38 @@ void calc_serving_of(const calc_app *app, const calc_system *system, const calc_
     default:
         run_decode(r);
     }
+}
+
+void calc_serving_init(calc_serving *r, const calc_app *app, const calc_system *system,
+                       const calc_exec *exec)
+{
+    const calc_exec *serves = forward(exec, &r->own_exec);
+    r->system = system;
+    r->prefill = apart(exec) ? &r->pool : &r->model;
+    calc_inference_pass_model_init(&r->model, app, system, serves);
+    if (apart(exec)) {
+        set_pool(serves, &r->pool_exec);
+        calc_inference_pass_model_init(&r->pool, app, system, &r->pool_exec);
+    }
+}
+
+void calc_serving_at(calc_serving *r, const calc_exec *exec)
+{
+    const calc_exec *serves = forward(exec, &r->own_exec);
+    r->exec = exec;
+    r->i = &exec->inference;
+    calc_inference_pass_model_place(&r->model, serves);
+    if (apart(exec)) {
+        set_pool(serves, &r->pool_exec);
+        calc_inference_pass_model_place(&r->pool, &r->pool_exec);
+    }
+    ask(r);
+    run_phase(r);
+}
+
+void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                     calc_serving *r)
+{
+    calc_serving_init(r, app, system, exec);
+    calc_serving_at(r, exec);
 }

@@ -52,8 +52,10 @@ typedef struct calc_serving {
     const calc_system *system;
     const calc_exec *exec;
     const calc_inference *i;
-    calc_inference_pass_model model;   /**< of num_procs */
-    calc_inference_pass_model prefill; /**< of the prefill pool; else the same */
+    calc_inference_pass_model model;          /**< of num_procs */
+    calc_inference_pass_model pool;           /**< of the prefill pool, where there is one */
+    const calc_inference_pass_model *prefill; /**< of the two, the one that prefills */
+    calc_exec own_exec, pool_exec;            /**< what they borrow, if it is not `exec` */
     double replicas, prefill_replicas;
     double batch;                 /**< requests of a replica */
     double groups;                /**< micro-batches they are decoded in */
@@ -83,8 +85,23 @@ typedef struct calc_serving {
 void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
                      calc_serving *out);
 
+/** The same in steps, for a sweep: what layouts share that differ in their ranks, batch, pipeline
+ *  and networks only, */
+void calc_serving_init(calc_serving *serving, const calc_app *app, const calc_system *system,
+                       const calc_exec *exec);
+
+/** and one of them. @param exec  must live as long as the answer */
+void calc_serving_at(calc_serving *serving, const calc_exec *exec);
+
 /** Tokens that a step gives a sequence, with so many drafts of that acceptance. */
 double calc_inference_tokens_per_step(int64_t drafts, double accept);
+
+/** Its statistics: of memory, with the verdict on the layout,
+ *  @return stats->verdict */
+calc_verdict calc_serving_put_memory(const calc_serving *serving, calc_stats *stats);
+
+/** and all others. */
+void calc_serving_put(calc_serving *serving, calc_stats *stats);
 
 /** Evaluate a layout whose inference phase is not none.
  *  @return stats->verdict */

@@ -13,10 +13,8 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
                                     const calc_system *system, const calc_exec *exec)
 {
     const calc_inference *i = &exec->inference;
-    *m = (calc_inference_pass_model){.system = system, .exec = *exec};
-    m->exec.training = false;
-    m->exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B; /* the others order backward passes */
-    m->shape = calc_shape_of(app, &m->exec.strategy, m->exec.microbatch_size, m->exec.seq_size);
+    *m = (calc_inference_pass_model){.system = system};
+    m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
     m->shape.dropout = false;
@@ -24,7 +22,40 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     m->drafts = own && m->shape.mtp_blocks > 0 ? (double)i->speculative_tokens : 0;
     m->shape.mtp_blocks = m->drafts > 0 ? m->shape.mtp_blocks : 0;
     m->cache = calc_kv_cache_of(&m->shape, i);
-    m->stages = calc_stages_split(&m->shape, &m->exec, CALC_COMPAT_NONE);
+    calc_inference_pass_model_place(m, exec);
+}
+
+/* The network that messages between stages go over. */
+static int64_t message_network(const calc_system *system, const calc_exec *e)
+{
+    calc_groups groups = calc_groups_of(e, &e->strategy);
+    return calc_collective_top_network(system, &groups.pipeline);
+}
+
+void calc_inference_pass_model_place(calc_inference_pass_model *m, const calc_exec *e)
+{
+    calc_inference_pass_pipeline *known = &m->pipeline;
+    m->exec = e;
+    m->message_network = e->pipeline_par > 1 ? message_network(m->system, e) : 0;
+    /* Whether several chunks fit depends on the batch, too. */
+    if (known->stages != e->pipeline_par || known->chunks != e->pipeline_interleaving ||
+        known->chunks > 1 || known->first_blocks != e->first_stage_blocks ||
+        known->last_blocks != e->last_stage_blocks || known->balance != e->pipeline_balance) {
+        *known = (calc_inference_pass_pipeline){e->pipeline_par, e->pipeline_interleaving,
+                                                e->first_stage_blocks, e->last_stage_blocks,
+                                                e->pipeline_balance};
+        m->stages = calc_stages_split(&m->shape, e, CALC_COMPAT_NONE);
+    }
+}
+
+void calc_inference_pass_model_take(calc_inference_pass_model *m,
+                                    const calc_inference_pass_model *other)
+{
+    m->shape = other->shape;
+    m->cache = other->cache;
+    m->drafts = other->drafts;
+    m->memo = other->memo;
+    m->number = other->number;
 }
 
 /* ---- Attention ------------------------------------------------------------------------------- */
@@ -56,7 +87,7 @@ static void set_chunk(calc_operator *o, const calc_inference_pass_model *m, cons
     }
     double share = 1;
     if (s->context_par > 1 &&
-        m->exec.strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
+        m->exec->strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
         share = (2 * s->context_par - 1) / s->context_par; /* the last rank, as transformer.c */
     }
     double pairs = w->prompts * calc_kv_cache_pairs(&m->cache, w->cached, w->chunk) * heads;
@@ -160,8 +191,7 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
     return count;
 }
 
-/* Tokens that a pass gives, drafts that are verified included. */
-static double sampled(const calc_inference_pass_work *w)
+double calc_inference_pass_sampled(const calc_inference_pass_work *w)
 {
     return w->sequences * w->queries + w->finished;
 }
@@ -170,10 +200,10 @@ static double sampled(const calc_inference_pass_work *w)
 size_t calc_inference_pass_head(const calc_inference_pass_model *m, const calc_shape *whole,
                                 const calc_inference_pass_work *w, calc_operator *out)
 {
-    double tokens = calc_max(sampled(w), 1);
+    double tokens = calc_max(calc_inference_pass_sampled(w), 1);
     calc_shape s = *whole;
     s.tokens = tokens;
-    size_t count = calc_transformer_head(&s, &m->exec.strategy, m->exec.training, out);
+    size_t count = calc_transformer_head(&s, &m->exec->strategy, false, out);
     if (count == 0) {
         return 0;
     }
@@ -212,137 +242,91 @@ calc_shape calc_inference_pass_shape(const calc_inference_pass_model *m,
     return s;
 }
 
-static calc_block_kind last_kind(const calc_shape *s)
-{
-    return s->experts > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
-}
-
-/* A list that is not run in this pass: only its weights are there. */
-static void keep_weights(calc_cost *cost)
-{
-    *cost =
-        (calc_cost){.dense_weights = cost->dense_weights, .expert_weights = cost->expert_weights};
-}
-
-static void fill_parts(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
-                       calc_stage_parts *out)
-{
-    calc_operator operators[CALC_MAX_OPERATORS];
-    calc_shape s = calc_inference_pass_shape(m, w);
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
-    double moe = calc_shape_moe_blocks(&s);
-    *out = (calc_stage_parts){0};
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        if (kind == CALC_MOE_BLOCK ? s.experts > 0 : moe < s.blocks) {
-            size_t count = calc_inference_pass_block(m, &context, w, kind, operators);
-            calc_cost_sum(&context, operators, count, 0, &out->block[kind]);
-        }
-    }
-    size_t count = calc_transformer_embedding(&s, &m->exec.strategy, operators);
-    calc_cost_sum(&context, operators, count, 0, &out->embedding);
-    count = calc_inference_pass_head(m, &s, w, operators);
-    calc_cost_sum(&context, operators, count, 0, &out->head);
-    if (sampled(w) <= 0) {
-        keep_weights(&out->head);
-    }
-    if (m->shape.mtp_blocks > 0) {
-        count = calc_transformer_mtp(&s, &m->exec.strategy, operators);
-        calc_cost_sum(&context, operators, count, 0, &out->mtp);
-    }
-    bool whole = m->exec.strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
-    out->message_bytes = calc_stage_message_bytes(&s) / (whole ? 1 : s.tensor_par);
-}
-
-/* One drafted token of every sequence: the prediction block and the head once more [s]. */
-static double draft_s(const calc_inference_pass_model *m, const calc_inference_pass_work *w)
-{
-    calc_stage_parts parts;
-    calc_inference_pass_work one = {.sequences = w->sequences, .queries = 1, .context = w->context};
-    fill_parts(m, &one, &parts);
-    double s = calc_cost_fw_s(&parts.mtp) + calc_cost_fw_s(&parts.block[last_kind(&m->shape)]) +
-               calc_cost_fw_s(&parts.head);
-    return s / calc_share_or(m->exec.software_efficiency, 1);
-}
-
-static double pass_flop(const calc_inference_pass_model *m, const calc_stage_parts *parts)
-{
-    double sum = parts->head.work[CALC_PASS_FW].flop;
-    for (size_t i = 0; i < m->stages.count; i++) {
-        const calc_stage_class *c = &m->stages.item[i];
-        sum += c->stages * (c->dense * parts->block[CALC_DENSE_BLOCK].work[CALC_PASS_FW].flop +
-                            c->moe * parts->block[CALC_MOE_BLOCK].work[CALC_PASS_FW].flop);
-    }
-    return sum * m->shape.tensor_par * m->shape.context_par;
-}
-
-/* Terms of a pipeline of such parts; without the prediction blocks, if depth is 0. */
-static void terms_of(const calc_inference_pass_model *m, const calc_stage_parts *parts,
-                     double depth, calc_stage_lines *lines, calc_stage_sharded_ends *ends,
-                     calc_stage_terms *out, calc_stage_links *links)
-{
-    calc_shape s = m->shape;
-    s.mtp_blocks = depth;
-    calc_cost_context context = calc_cost_context_of(m->system, &m->exec, &s, CALC_COMPAT_NONE);
-    *lines = calc_stage_lines_of(m->system, &m->exec, &m->exec.strategy, &context.groups,
-                                 parts->message_bytes);
-    calc_stage_terms_of(&context, &m->exec, parts, lines, out, links);
-    *ends = calc_stage_sharded_ends_of(&context, &m->exec, parts, lines);
-}
+/* ---- Stages ---------------------------------------------------------------------------------- */
 
 /* What blocks of a kind on one stage take. */
-static void spend_blocks(const calc_inference_pass_model *m, const calc_cost *b, double blocks,
-                         const calc_stage_lines *lines, calc_inference_pass_spent *t)
+static void spend_blocks(const calc_pass_block *b, double n, calc_inference_pass_spent *t)
 {
-    calc_cost_context context =
-        calc_cost_context_of(m->system, &m->exec, &m->shape, CALC_COMPAT_NONE);
-    double n = blocks / calc_share_or(m->exec.software_efficiency, 1);
-    t->kernel_s += n * b->fw_s;
-    t->tensor_s += n * b->tensor.fw_exposed_s;
-    t->context_s += n * b->context.fw_exposed_s;
-    t->expert_s += n * b->expert.fw_exposed_s;
-    t->sharded_s += n * calc_stage_sharded_of(&context, &m->exec.strategy, b, lines).fw_s;
+    t->kernel_s += n * b->kernel_s;
+    t->tensor_s += n * b->tensor_s;
+    t->context_s += n * b->context_s;
+    t->expert_s += n * b->expert_s;
+    t->sharded_s += n * b->sharded_s;
+}
+
+/* What is not hidden of a message to the next stage [s]. */
+static double message_s(const calc_inference_pass_model *m, const calc_pass_cost *p)
+{
+    if (m->exec->pipeline_par <= 1) {
+        return 0;
+    }
+    calc_stage_terms hidden = {.message_hidden = p->message_hidden};
+    return p->message_s[m->message_network] *
+           calc_stage_exposed_messages(&hidden, &m->exec->strategy);
+}
+
+/* Beside the strategy costs depend on whether one stage has a table that both ends use, and, if
+ * ranks are not laid out over nodes, on the network that experts may have from the replicas. */
+static uint64_t variant_of(const calc_inference_pass_model *m)
+{
+    const calc_exec *e = m->exec;
+    bool named = e->rank_order == CALC_RANK_ORDER_NETWORKS && e->strategy.expert_par > 1;
+    bool shared = m->shape.tied && e->pipeline_par <= 1;
+    return (named ? 2 * (uint64_t)e->strategy.data_par_net : 0) + shared;
+}
+
+static void find_cost(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                      calc_pass_cost *out)
+{
+    /* Sharded weights are gathered over networks and ranks that differ. */
+    if (!m->memo || calc_zero_stage(&m->exec->strategy) >= 3) {
+        calc_pass_cost_of(m, w, out);
+        return;
+    }
+    calc_pass_memo_entry *entry = calc_pass_memo_at(m->memo, m->number, variant_of(m), w);
+    if (!entry->known) {
+        calc_pass_cost_of(m, w, &entry->cost);
+        entry->known = true;
+    }
+    *out = entry->cost;
+}
+
+static calc_inference_pass_spent spent_on(const calc_pass_cost *p, const calc_stage_class *c,
+                                          double efficiency, double message_s)
+{
+    calc_inference_pass_spent t = {.message_s = message_s};
+    spend_blocks(&p->block[CALC_DENSE_BLOCK], c->dense / efficiency, &t);
+    spend_blocks(&p->block[CALC_MOE_BLOCK], c->moe / efficiency, &t);
+    double sharded_s =
+        (c->first * p->sharded_embedding_s + c->last * p->sharded_head_s) / efficiency;
+    t.sharded_s += sharded_s;
+    t.ends_s = c->first * p->embedding_s + c->last * p->head_s - sharded_s;
+    t.total_s =
+        t.kernel_s + t.tensor_s + t.context_s + t.expert_s + t.sharded_s + t.ends_s + t.message_s;
+    return t;
 }
 
 void calc_inference_pass_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
                             calc_inference_pass *out)
 {
-    calc_stage_terms terms;
-    calc_stage_links links;
-    calc_stage_lines lines;
-    calc_stage_sharded_ends ends;
-    *out = (calc_inference_pass){0};
-    fill_parts(m, w, &out->parts);
-    terms_of(m, &out->parts, m->shape.mtp_blocks, &lines, &ends, &out->memory, &links);
-    terms_of(m, &out->parts, 0, &lines, &ends, &terms, &links);
-    double drafting_s = w->drafts > 0 ? w->drafts * draft_s(m, w) : 0;
-    double message_s = links.message_s * calc_stage_exposed_messages(&terms, &m->exec.strategy);
+    find_cost(m, w, &out->cost);
+    const calc_pass_cost *p = &out->cost;
+    double efficiency = calc_share_or(m->exec->software_efficiency, 1);
+    double sent_s = message_s(m, p);
+    double flop = p->head_flop;
+    out->latency_s = 0;
     for (size_t i = 0; i < m->stages.count; i++) {
         const calc_stage_class *c = &m->stages.item[i];
-        calc_inference_pass_spent t = {.message_s = message_s};
-        spend_blocks(m, &out->parts.block[CALC_DENSE_BLOCK], c->dense, &lines, &t);
-        spend_blocks(m, &out->parts.block[CALC_MOE_BLOCK], c->moe, &lines, &t);
-        double sharded_s = (c->first * ends.embedding.fw_s + c->last * ends.head.fw_s) /
-                           calc_share_or(m->exec.software_efficiency, 1);
-        t.sharded_s += sharded_s;
-        t.ends_s =
-            c->first * terms.embedding.fw_s + c->last * (terms.head.fw_s + drafting_s) - sharded_s;
-        t.total_s = t.kernel_s + t.tensor_s + t.context_s + t.expert_s + t.sharded_s + t.ends_s +
-                    t.message_s;
+        calc_inference_pass_spent t = spent_on(p, c, efficiency, sent_s);
         out->latency_s += c->stages * t.total_s;
+        flop += c->stages * (c->dense * p->block[CALC_DENSE_BLOCK].flop +
+                             c->moe * p->block[CALC_MOE_BLOCK].flop);
         if (i == 0 || t.total_s > out->slow.total_s) {
             out->slow = t;
             out->slowest = i;
         }
     }
-    out->flop = pass_flop(m, &out->parts);
-}
-
-calc_stage_memory calc_inference_pass_memory(const calc_inference_pass_model *m,
-                                             const calc_inference_pass *pass, size_t index)
-{
-    const calc_stage_class *c = &m->stages.item[index];
-    calc_stage_weights w = calc_stage_weights_sum(&pass->memory, c);
-    return calc_stage_memory_sum(&pass->memory, c, &w, m->exec.pipeline_schedule, m->stages.chunks);
+    out->flop = flop * m->shape.tensor_par * m->shape.context_par;
 }
 
 double calc_inference_pass_cached_blocks(const calc_inference_pass_model *m, size_t index)

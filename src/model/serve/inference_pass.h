@@ -16,34 +16,41 @@
 #define CALC_MODEL_INFERENCE_PASS_H
 
 #include "model/serve/kv_cache.h"
-#include "model/stages/stages.h"
+#include "model/serve/pass_memo.h"
+
+/** What of an execution decides which stages there are. */
+typedef struct calc_inference_pass_pipeline {
+    int64_t stages, chunks, first_blocks, last_blocks;
+    calc_pipeline_balance balance;
+} calc_inference_pass_pipeline;
 
 /** A model as one pool of processors serves it. Borrows. */
 typedef struct calc_inference_pass_model {
     const calc_system *system;
-    calc_exec exec;
+    const calc_exec *exec; /**< of that pool */
     calc_shape shape;
     calc_kv_cache cache;
     calc_stages stages;
-    double drafts; /**< tokens that the model's own prediction block drafts per step */
+    calc_inference_pass_pipeline pipeline; /**< that these stages are of */
+    int64_t message_network;               /**< between stages, if there are several */
+    double drafts;        /**< tokens that the model's own prediction block drafts per step */
+    calc_pass_memo *memo; /**< where costs of passes are kept, or NULL */
+    uint64_t number;      /**< of this strategy, model and machine there */
 } calc_inference_pass_model;
 
 /** Fill the model of a pool.
- *  @param exec  of that pool; its inference phase is not none */
+ *  @param exec  of that pool, which must live as long: its inference phase is not none, it does not
+ *               train, and its schedule is 1f1b (the others order backward passes) */
 void calc_inference_pass_model_init(calc_inference_pass_model *model, const calc_app *app,
                                     const calc_system *system, const calc_exec *exec);
 
-/** The batch of one pass, on one replica. */
-typedef struct calc_inference_pass_work {
-    double sequences; /**< decoded */
-    double queries;   /**< tokens of each: the next one and the drafts that are verified */
-    double context;   /**< tokens each has in the cache */
-    double drafts;    /**< tokens drafted for each, before they are verified */
-    double prompts;   /**< prefilled beside them */
-    double chunk;     /**< new tokens of each */
-    double cached;    /**< tokens of each that are in the cache already */
-    double finished;  /**< prompts whose first token this pass gives */
-} calc_inference_pass_work;
+/** Change it to another execution that differs in its ranks, batch, pipeline and networks only. */
+void calc_inference_pass_model_place(calc_inference_pass_model *model, const calc_exec *exec);
+
+/** Change it to another strategy for the same model and machine that splits a block over as many
+ *  ranks; to be placed. What pipelines have in common is not computed again. */
+void calc_inference_pass_model_take(calc_inference_pass_model *model,
+                                    const calc_inference_pass_model *other);
 
 /** The model on all tokens of a pass. */
 calc_shape calc_inference_pass_shape(const calc_inference_pass_model *model,
@@ -62,6 +69,9 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *model,
 size_t calc_inference_pass_head(const calc_inference_pass_model *model, const calc_shape *shape,
                                 const calc_inference_pass_work *work, calc_operator *out);
 
+/** Tokens that a pass gives, drafts that are verified included. */
+double calc_inference_pass_sampled(const calc_inference_pass_work *work);
+
 /** One batch on a stage, by what its time is spent on [s]. */
 typedef struct calc_inference_pass_spent {
     double kernel_s, tensor_s, context_s, expert_s, sharded_s, ends_s, message_s;
@@ -70,8 +80,7 @@ typedef struct calc_inference_pass_spent {
 
 /** What a pass takes. */
 typedef struct calc_inference_pass {
-    calc_stage_parts parts;
-    calc_stage_terms memory;        /**< with the weights of drafting */
+    calc_pass_cost cost;
     calc_inference_pass_spent slow; /**< of the slowest stage */
     size_t slowest;                 /**< its class */
     double latency_s;               /**< one batch through all stages */
@@ -81,10 +90,6 @@ typedef struct calc_inference_pass {
 /** Evaluate a pass. */
 void calc_inference_pass_of(const calc_inference_pass_model *model,
                             const calc_inference_pass_work *work, calc_inference_pass *out);
-
-/** Memory of the stages of a class that runs such passes, without the cache. */
-calc_stage_memory calc_inference_pass_memory(const calc_inference_pass_model *model,
-                                             const calc_inference_pass *pass, size_t index);
 
 /** Blocks of a stage that have a cache. */
 double calc_inference_pass_cached_blocks(const calc_inference_pass_model *model, size_t index);

@@ -1,0 +1,181 @@
+#include "model/serve/pass_cost.h"
+
+#include "model/operators/processor.h"
+#include "model/serve/inference_pass.h"
+
+/* A list that is not run in this pass: only its weights are there. */
+static void keep_weights(calc_cost *cost)
+{
+    *cost =
+        (calc_cost){.dense_weights = cost->dense_weights, .expert_weights = cost->expert_weights};
+}
+
+/* @param of_model  context of the model's shape */
+static void fill_parts(const calc_inference_pass_model *m, const calc_cost_context *of_model,
+                       const calc_inference_pass_work *w, calc_stage_parts *out)
+{
+    calc_operator operators[CALC_MAX_OPERATORS];
+    const calc_strategy *strategy = &m->exec->strategy;
+    calc_shape s = calc_inference_pass_shape(m, w);
+    calc_cost_context context = *of_model;
+    context.shape = &s;
+    double moe = calc_shape_moe_blocks(&s);
+    *out = (calc_stage_parts){0};
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        if (kind == CALC_MOE_BLOCK ? s.experts > 0 : moe < s.blocks) {
+            size_t count = calc_inference_pass_block(m, &context, w, kind, operators);
+            calc_cost_sum(&context, operators, count, 0, &out->block[kind]);
+        }
+    }
+    size_t count = calc_transformer_embedding(&s, strategy, operators);
+    calc_cost_sum(&context, operators, count, 0, &out->embedding);
+    count = calc_inference_pass_head(m, &s, w, operators);
+    calc_cost_sum(&context, operators, count, 0, &out->head);
+    if (calc_inference_pass_sampled(w) <= 0) {
+        keep_weights(&out->head);
+    }
+    if (m->shape.mtp_blocks > 0) {
+        count = calc_transformer_mtp(&s, strategy, operators);
+        calc_cost_sum(&context, operators, count, 0, &out->mtp);
+    }
+    bool whole = strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    out->message_bytes = calc_stage_message_bytes(&s) / (whole ? 1 : s.tensor_par);
+}
+
+static calc_block_kind last_kind(const calc_shape *s)
+{
+    return s->experts > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
+}
+
+/* One drafted token of every sequence: the prediction block and the head once more [s]. */
+static double draft_s(const calc_inference_pass_model *m, const calc_cost_context *c,
+                      const calc_inference_pass_work *w)
+{
+    calc_stage_parts parts;
+    calc_inference_pass_work one = {.sequences = w->sequences, .queries = 1, .context = w->context};
+    fill_parts(m, c, &one, &parts);
+    double s = calc_cost_fw_s(&parts.mtp) + calc_cost_fw_s(&parts.block[last_kind(&m->shape)]) +
+               calc_cost_fw_s(&parts.head);
+    return s / calc_share_or(m->exec->software_efficiency, 1);
+}
+
+/* ---- Terms of the stages --------------------------------------------------------------------- */
+
+/* Networks that gather weights. If they are not sharded no time depends on them. */
+static calc_stage_lines lines_of(const calc_inference_pass_model *m, const calc_cost_context *c,
+                                 double bytes)
+{
+    const calc_exec *e = m->exec;
+    return calc_zero_stage(&e->strategy) >= 3
+               ? calc_stage_lines_of(m->system, e, &e->strategy, &c->groups, bytes)
+               : (calc_stage_lines){.dense_shards = 1, .expert_shards = 1};
+}
+
+/* Terms of a pipeline of such parts, with or without the prediction blocks. */
+static void terms_of(const calc_inference_pass_model *m, const calc_cost_context *c,
+                     const calc_stage_parts *parts, const calc_stage_lines *lines,
+                     calc_stage_terms *out)
+{
+    calc_stage_terms_row(c, m->exec, parts, out);
+    calc_stage_terms_cell(c, m->exec, parts, lines, NULL, out);
+}
+
+static void put_block(const calc_cost *b, const calc_stage_part *part, double sharded_s,
+                      calc_pass_block *out)
+{
+    *out = (calc_pass_block){
+        .kernel_s = b->fw_s,
+        .tensor_s = b->tensor.fw_exposed_s,
+        .context_s = b->context.fw_exposed_s,
+        .expert_s = b->expert.fw_exposed_s,
+        .sharded_s = sharded_s,
+        .tensor_link_s = b->tensor.fw_link_s,
+        .flop = b->work[CALC_PASS_FW].flop,
+        .bytes = b->work[CALC_PASS_FW].bytes,
+        .whole_bytes = part->whole_bytes,
+        .weights = part->weights,
+    };
+}
+
+/* @param c, t  without the prediction blocks, which run to draft and not in the pass */
+static void put_times(const calc_inference_pass_model *m, const calc_cost_context *c,
+                      const calc_stage_parts *parts, const calc_stage_lines *lines,
+                      const calc_stage_terms *t, calc_pass_cost *out)
+{
+    const calc_strategy *strategy = &m->exec->strategy;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        const calc_cost *b = &parts->block[kind];
+        double sharded_s = calc_stage_sharded_of(c, strategy, b, lines).fw_s;
+        put_block(b, &t->block[kind], sharded_s, &out->block[kind]);
+    }
+    calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(c, m->exec, parts, lines);
+    out->sharded_embedding_s = ends.embedding.fw_s;
+    out->sharded_head_s = ends.head.fw_s;
+    out->embedding_s = t->embedding.fw_s;
+    out->head_s = t->head.fw_s;
+    out->head_flop = parts->head.work[CALC_PASS_FW].flop;
+    out->message_hidden = t->message_hidden;
+}
+
+/* A message from a stage to the next one. */
+static void put_message(const calc_system *system, double bytes, calc_pass_cost *out)
+{
+    out->message_bytes = bytes;
+    for (int64_t i = 0; i < CALC_MAX_NETWORKS; i++) {
+        calc_group pair = {2, 0, i};
+        bool is = i < system->networks_count;
+        out->message_s[i] = is ? calc_collective_s(system, CALC_OP_P2P, &pair, bytes) : 0;
+    }
+}
+
+static void put_memory(const calc_stage_terms *t, calc_pass_cost *out)
+{
+    out->embedding = t->embedding.weights;
+    out->head = t->head.weights;
+    out->logit_bytes = t->head.kept_bytes;
+    out->draft_bytes = t->head.whole_bytes;
+    out->held_bytes = t->held_bytes;
+    out->owned_bytes = t->owned_bytes;
+    out->gathered_ahead = t->gathered_ahead;
+    out->dense_shards = t->dense_shards;
+    out->expert_shards = t->expert_shards;
+}
+
+void calc_pass_cost_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                       calc_pass_cost *out)
+{
+    calc_stage_parts parts;
+    calc_stage_terms terms;
+    calc_shape s = m->shape;
+    calc_cost_context c = calc_cost_context_of(m->system, m->exec, &s, CALC_COMPAT_NONE);
+    fill_parts(m, &c, w, &parts);
+    calc_stage_lines lines = lines_of(m, &c, parts.message_bytes);
+    s.mtp_blocks = 0;
+    terms_of(m, &c, &parts, &lines, &terms);
+    put_times(m, &c, &parts, &lines, &terms, out);
+    put_message(m->system, parts.message_bytes, out);
+    out->head_s += w->drafts > 0 ? w->drafts * draft_s(m, &c, w) : 0;
+    if (m->shape.mtp_blocks > 0) {
+        s.mtp_blocks = m->shape.mtp_blocks;
+        terms_of(m, &c, &parts, &lines, &terms);
+    }
+    put_memory(&terms, out);
+}
+
+calc_stage_memory calc_pass_cost_memory(const calc_pass_cost *p, const calc_stage_class *c)
+{
+    const calc_pass_block *b = p->block;
+    calc_stage_terms t = {
+        .block = {{.weights = b[0].weights, .whole_bytes = b[0].whole_bytes},
+                  {.weights = b[1].weights, .whole_bytes = b[1].whole_bytes}},
+        .embedding = {.weights = p->embedding},
+        .head = {.weights = p->head, .kept_bytes = p->logit_bytes, .whole_bytes = p->draft_bytes},
+        .dense_shards = p->dense_shards,
+        .expert_shards = p->expert_shards,
+        .held_bytes = p->held_bytes,
+        .owned_bytes = p->owned_bytes,
+        .gathered_ahead = p->gathered_ahead,
+    };
+    calc_stage_weights w = calc_stage_weights_sum(&t, c);
+    return calc_stage_memory_at(&t, c, &w, CALC_PIPELINE_SCHEDULE_1F1B, 0);
+}

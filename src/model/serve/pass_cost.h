@@ -1,0 +1,61 @@
+/** @file pass_cost.h  What a pass of a serving engine costs block by block and at the ends of the
+ *  model, whatever the pipeline that these are spread over: the operators of its batch, summed. All
+ *  layouts of one strategy on one machine that run the same batch share it, so that a sweep asks
+ *  once (pass_memo.h); but where weights are sharded, gathering them depends on more. */
+#ifndef CALC_MODEL_PASS_COST_H
+#define CALC_MODEL_PASS_COST_H
+
+#include "model/stages/stages.h"
+
+struct calc_inference_pass_model;
+
+/** The batch of one pass, on one replica. */
+typedef struct calc_inference_pass_work {
+    double sequences; /**< decoded */
+    double queries;   /**< tokens of each: the next one and the drafts that are verified */
+    double context;   /**< tokens each has in the cache */
+    double drafts;    /**< tokens drafted for each, before they are verified */
+    double prompts;   /**< prefilled beside them */
+    double chunk;     /**< new tokens of each */
+    double cached;    /**< tokens of each that are in the cache already */
+    double finished;  /**< prompts whose first token this pass gives */
+} calc_inference_pass_work;
+
+/** One batch through a block, or nothing of a kind that the model does not have. */
+typedef struct calc_pass_block {
+    double kernel_s, tensor_s, context_s, expert_s; /**< kernels, and what is exposed beside them */
+    double sharded_s;                               /**< weights that are gathered before it */
+    double tensor_link_s;                           /**< of tensor_s, hidden or not */
+    double flop, bytes;                             /**< of the kernels */
+    double whole_bytes;                             /**< activations while it runs */
+    calc_stage_weights weights;
+} calc_pass_block;
+
+/** One batch through the model. Times of blocks are those of the kernels, times of the ends those
+ *  of the software (software_efficiency). */
+typedef struct calc_pass_cost {
+    calc_pass_block block[CALC_BLOCK_KINDS];
+    double embedding_s, head_s;                 /**< the head with what is drafted */
+    double sharded_embedding_s, sharded_head_s; /**< of them, gathered weights */
+    double head_flop;
+    double message_bytes;                /**< between stages, if there are several */
+    double message_s[CALC_MAX_NETWORKS]; /**< it takes, by the network that it goes over */
+    double message_hidden;               /**< share of it that pipeline_par_overlap hides */
+    /* What the stages hold; the head with the weights of drafting. */
+    calc_stage_weights embedding, head;
+    double logit_bytes, draft_bytes; /**< activations of the head, and of its prediction blocks */
+    double held_bytes, owned_bytes;  /**< per element that a rank holds, or owns */
+    double gathered_ahead;           /**< bytes per element of two blocks, sharded weights */
+    double dense_shards, expert_shards;
+} calc_pass_cost;
+
+/** Sum the operators of a pass.
+ *  @param model  of its pipeline only whether there are several stages matters, and with sharded
+ *                weights (zero_stage 3) its networks and replicas */
+void calc_pass_cost_of(const struct calc_inference_pass_model *model,
+                       const calc_inference_pass_work *work, calc_pass_cost *out);
+
+/** Memory of the stages of a class that runs such passes, without the cache. */
+calc_stage_memory calc_pass_cost_memory(const calc_pass_cost *cost, const calc_stage_class *c);
+
+#endif

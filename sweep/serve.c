@@ -1,0 +1,209 @@
+#include "serve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/run.h"
+#include "model/serve/inference.h"
+#include "spec/field.h"
+#include "worker.h"
+
+enum {
+    PASSES = 1 << 12,      /* that are kept: 2 MB of them, */
+    MOST_PASSES = 1 << 15, /* and 16 MB where there are more */
+    TABLES = 32            /* whose passes are told apart, the latest ones */
+};
+
+/* A table of rows, by what it was made for. */
+typedef struct table {
+    uint64_t design;
+    size_t rows;
+    calc_exec base;
+    uint64_t first; /* number of its first model */
+} table;
+
+/* What the layouts of a row have in common. */
+typedef struct served_row {
+    bool known;
+    calc_inference_pass_model model, pool;
+} served_row;
+
+/* What layouts of a row in a cell differ in, as far as it changes anything: networks of replicas,
+ * and what overlaps with gathering weights, only where weights are gathered or caches sent. */
+typedef struct place {
+    bool known;
+    int64_t pipeline_net, chunks, overlap; /* of the pipeline */
+    int64_t data_net, reduce, gather;
+} place;
+
+struct calc_serve {
+    const calc_app *app;
+    const calc_system *system;
+    size_t rows, capacity;
+    served_row *row;
+    size_t tables; /* so far */
+    table table[TABLES];
+    uint64_t first;    /* number of the first model of the table at hand */
+    uint64_t numbered; /* models so far */
+    calc_pass_memo memo;
+    calc_serving serving; /* its models are those of the row at hand */
+    calc_stats stats;     /* the same ones are written for every layout, null the others */
+    place last;           /* where these are those of */
+};
+
+/* Have room for so many passes, and forget those there are. */
+static bool keep(calc_serve *s, size_t passes)
+{
+    free(s->memo.entry);
+    s->memo = (calc_pass_memo){passes, 0, calloc(passes, sizeof *s->memo.entry)};
+    return s->memo.entry != NULL;
+}
+
+calc_serve *calc_serve_create(void)
+{
+    calc_serve *s = calloc(1, sizeof *s);
+    if (!s) {
+        return NULL;
+    }
+    s->numbered = 1; /* 0 owns what is not known */
+    if (!keep(s, PASSES)) {
+        calc_serve_free(s);
+        return NULL;
+    }
+    calc_stats_none(&s->stats);
+    return s;
+}
+
+void calc_serve_free(calc_serve *s)
+{
+    if (s) {
+        free(s->memo.entry);
+        free(s->row);
+        free(s);
+    }
+}
+
+/* The table of a unit: those that differ in what stages have alone cost the same passes. */
+static table table_of(const calc_serve *s, const calc_worker *w, size_t rows)
+{
+    table t = {w->design, rows, w->base, s->numbered};
+    t.base.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    t.base.first_stage_blocks = 0;
+    t.base.last_stage_blocks = 0;
+    return t;
+}
+
+/* Numbers for the models of the rows: those of a table that is alike, or new ones. */
+static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
+{
+    table new = table_of(s, w, rows);
+    for (size_t i = 0; i < s->tables && i < TABLES; i++) {
+        const table *t = &s->table[i];
+        if (calc_axis_compare(&t->base, &new.base) == 0 && t->rows == rows &&
+            t->design == new.design) {
+            s->first = t->first;
+            return;
+        }
+    }
+    s->table[s->tables++ % TABLES] = new;
+    s->first = new.first;
+    s->numbered += 2 * rows;
+}
+
+calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
+{
+    size_t rows = w->rows.count * w->rows.choices;
+    s->app = w->app;
+    s->system = w->system;
+    s->rows = rows;
+    if (rows > s->capacity) {
+        free(s->row);
+        s->row = malloc(rows * sizeof *s->row);
+        s->capacity = s->row ? rows : 0;
+    }
+    for (size_t i = 0; i < s->capacity && i < rows; i++) {
+        s->row[i].known = false;
+    }
+    number_rows(s, w, rows);
+    bool room = s->memo.taken < s->memo.count || s->memo.count == MOST_PASSES;
+    return rows <= s->capacity && (room || keep(s, MOST_PASSES)) ? CALC_OK : CALC_ERR_NOMEM;
+}
+
+void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
+{
+    served_row *row = &s->row[index];
+    if (!row->known) {
+        calc_serving_init(&s->serving, s->app, s->system, exec);
+        row->known = true;
+        row->model = s->serving.model;
+        row->pool = s->serving.pool;
+        row->model.memo = row->pool.memo = &s->memo;
+        row->model.number = s->first + index;
+        row->pool.number = s->first + s->rows + index;
+    }
+    calc_inference_pass_model_take(&s->serving.model, &row->model);
+    if (s->serving.prefill == &s->serving.pool) {
+        calc_inference_pass_model_take(&s->serving.pool, &row->pool);
+    }
+    s->last.known = false;
+}
+
+static place place_of(const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    place p = {.known = true, .chunks = e->pipeline_interleaving};
+    if (e->pipeline_par > 1) {
+        p.pipeline_net = e->pipeline_par_net;
+        p.overlap = s->pipeline_par_overlap;
+    }
+    if (calc_zero_stage(s) >= 3 || e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        p.data_net = s->data_par_net;
+        p.reduce = s->data_par_overlap;
+        p.gather = s->param_gather_overlap;
+    }
+    return p;
+}
+
+static bool same(const place *a, const place *b)
+{
+    return a->known && a->pipeline_net == b->pipeline_net && a->chunks == b->chunks &&
+           a->overlap == b->overlap && a->data_net == b->data_net && a->reduce == b->reduce &&
+           a->gather == b->gather;
+}
+
+calc_verdict calc_serve_run(calc_serve *s, const calc_exec *exec, const calc_stats **stats)
+{
+    place here = place_of(exec);
+    *stats = &s->stats;
+    if (same(&s->last, &here)) {
+        return s->stats.verdict;
+    }
+    s->last = here;
+    calc_serving_at(&s->serving, exec);
+    if (calc_serving_put_memory(&s->serving, &s->stats) == CALC_VERDICT_OK) {
+        calc_serving_put(&s->serving, &s->stats);
+    }
+    return s->stats.verdict;
+}
+
+/* Numbers that are equal, or both null. */
+static bool equal(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+bool calc_serve_agrees(const calc_serve *s, const calc_exec *exec)
+{
+    const calc_table *fields = calc_table_of(CALC_KIND_STATS);
+    calc_stats run;
+    calc_verdict verdict = calc_run(s->app, s->system, exec, CALC_COMPAT_NONE, &run);
+    bool same = verdict == s->stats.verdict &&
+                equal(run.proc_mem_tier1_cap_req, s->stats.proc_mem_tier1_cap_req);
+    for (size_t i = 0; i < fields->count && verdict == CALC_VERDICT_OK; i++) {
+        size_t at = fields->rows[i].offset;
+        const double *a = (const double *)(const void *)((const char *)&run + at);
+        const double *b = (const double *)(const void *)((const char *)&s->stats + at);
+        same = same && equal(*a, *b);
+    }
+    return same;
+}

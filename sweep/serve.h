@@ -1,0 +1,33 @@
+/** @file serve.h  Layouts that serve, in a sweep: calc_run() on every one of them, where what the
+ *  layouts of a row have in common is computed once: the shape of the model, and what a pass over a
+ *  batch costs, which replicas, pipelines and networks do not change (model/serve/pass_memo.h). */
+#ifndef CALC_SWEEP_SERVE_H
+#define CALC_SWEEP_SERVE_H
+
+#include "calc.h"
+
+struct calc_worker;
+
+/** What one thread keeps for it. */
+typedef struct calc_serve calc_serve;
+
+/** NULL if memory is short. */
+calc_serve *calc_serve_create(void);
+void calc_serve_free(calc_serve *serve);
+
+/** A new table of rows: the worker's. Choices are told apart in it.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_serve_rows(calc_serve *serve, const struct calc_worker *worker);
+
+/** Go to one of them, in another cell or the same. @param exec  a layout of it */
+void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);
+
+/** Evaluate a layout of that row in the cell, whose networks fit: calc_verdict_networks().
+ *  @return its verdict, to the bit that of calc_run(), as are all statistics if it is CALC_OK; if
+ *          not, only those of memory are known */
+calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);
+
+/** Whether calc_run() says the same of it, as far as the two are known. */
+bool calc_serve_agrees(const calc_serve *serve, const calc_exec *exec);
+
+#endif

@@ -1,0 +1,186 @@
+/* Sweeps of layouts that serve: what they share is computed once, and every statistic of every
+ * layout is that of calc_run() to the bit, whatever came before it. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "random_space.h"
+#include "spec/field.h"
+
+enum { SPACES = 90, LAYOUTS = 10000 };
+
+static random_space space;
+
+static int64_t pick(calc_rng *rng, int64_t a, int64_t b, int64_t c)
+{
+    const int64_t values[] = {a, b, c};
+    return values[calc_rng_below(rng, 3)];
+}
+
+static void only(calc_axis axis, int64_t value)
+{
+    ck_assert_int_eq(calc_space_set(&space.space, axis, &value, 1), CALC_OK);
+}
+
+/* What is served: every phase in turn. */
+static calc_inference random_inference(calc_rng *rng)
+{
+    calc_inference i = space.space.inference;
+    i.phase = (calc_inference_phase)(1 + calc_rng_below(rng, CALC_INFERENCE_PHASE_COUNT - 1));
+    i.prompt_size = pick(rng, 0, 100, 1000);
+    i.generate_size = pick(rng, 2, 30, 500);
+    i.chunk_size = pick(rng, 0, 7, 300);
+    i.prefill_batch = pick(rng, 0, 1, 3);
+    i.page_size = pick(rng, 0, 1, 16);
+    i.prefix_hit = calc_rng_below(rng, 2) * 0.5;
+    i.step_overhead_s = calc_rng_below(rng, 2) * 1e-4;
+    i.speculative_tokens = pick(rng, 0, 0, 2);
+    i.speculative_accept = i.speculative_tokens > 0 ? 0.6 : 0;
+    i.speculative_cost = i.speculative_tokens > 0 ? calc_rng_below(rng, 2) * 0.1 : 0;
+    if (i.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        i.prefill_procs = pick(rng, 16, 48, 64);
+        i.prefill_tensor_par = pick(rng, 0, 1, 2);
+        i.prefill_expert_par = pick(rng, 0, 1, 2);
+    }
+    return i;
+}
+
+/* Costs of a pass that depend on more than the strategy of a row: a table of words for both ends,
+ * where they are on one stage, and experts of the prefill pool on a network of the replicas. */
+static void make_special(bool tied)
+{
+    for (size_t i = 0; i < RANDOM_DESIGNS; i++) {
+        calc_app *app = &space.app[i];
+        app->tied_embeddings = tied ? CALC_CHOICE_TRUE : app->tied_embeddings;
+        app->vocab_size = tied ? 50000 : app->vocab_size;
+    }
+    calc_space_set_all(&space.space, CALC_AXIS_pipeline_par);
+    calc_space_set_all(&space.space, CALC_AXIS_data_par_net);
+    if (!tied) {
+        space.space.inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
+        space.space.inference.prefill_procs = 64;
+        space.space.inference.prefill_tensor_par = 1;
+        space.space.inference.prefill_expert_par = 2;
+        only(CALC_AXIS_rank_order, CALC_RANK_ORDER_NETWORKS);
+        only(CALC_AXIS_expert_par, 1);
+        only(CALC_AXIS_expert_par_net, -1);
+        only(CALC_AXIS_context_par, 1);
+    }
+}
+
+/* A random space, changed into one that serves. */
+static void make(uint64_t seed)
+{
+    calc_rng rng;
+    calc_rng_init(&rng, seed, 7);
+    random_space_make_modern(&space, seed, LAYOUTS);
+    space.space.inference = random_inference(&rng);
+    only(CALC_AXIS_training, false);
+    only(CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    only(CALC_AXIS_recompute_modules, 0);
+    only(CALC_AXIS_recompute_blocks, 0);
+    only(CALC_AXIS_pipeline_interleaving, 1);
+    only(CALC_AXIS_pipeline_schedule, CALC_PIPELINE_SCHEDULE_1F1B);
+    only(CALC_AXIS_weight_offload, false);
+    only(CALC_AXIS_activations_offload, false);
+    only(CALC_AXIS_optimizer_offload, false);
+    if (seed % 3 > 0) {
+        make_special(seed % 3 == 1);
+    }
+}
+
+/* ---- Every statistic ------------------------------------------------------------------------- */
+
+typedef struct seen {
+    uint64_t points, phases[CALC_INFERENCE_PHASE_COUNT], sharded, staged, experts, tied;
+} seen;
+
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool compare(void *context, const calc_sweep_point *p)
+{
+    const calc_table *fields = calc_table_of(CALC_KIND_STATS);
+    seen *all = context;
+    calc_stats want;
+    calc_verdict verdict =
+        calc_run(&space.app[p->design], &space.system[p->design], p->exec, CALC_COMPAT_NONE, &want);
+    if (verdict != CALC_VERDICT_OK) {
+        ck_abort_msg("seed %d: verdict %d", (int)space.seed, (int)verdict);
+    }
+    for (size_t i = 0; i < fields->count; i++) {
+        size_t at = fields->rows[i].offset;
+        double a = *(const double *)(const void *)((const char *)p->stats + at);
+        double b = *(const double *)(const void *)((const char *)&want + at);
+        if (!same(a, b)) { /* Check takes its time for each assertion */
+            ck_abort_msg("seed %d: %s is %.17g, not %.17g", (int)space.seed, fields->rows[i].key, a,
+                         b);
+        }
+    }
+    all->points++;
+    all->phases[p->exec->inference.phase]++;
+    all->sharded += p->exec->strategy.zero_stage >= 3;
+    all->tied += space.app[p->design].tied_embeddings == CALC_CHOICE_TRUE;
+    all->staged += p->exec->pipeline_par > 1;
+    all->experts += p->exec->strategy.expert_par > 1;
+    return true;
+}
+
+static void sweep(const calc_sweep_options *options, calc_sweep_counts *counts)
+{
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    calc_status status = calc_sweep(&space.space, &space.designs, options, &result, &errors);
+    *counts = result.counts;
+    calc_sweep_result_free(&result);
+    if (status != CALC_OK) {
+        random_space_print(&space, stderr);
+    }
+    ck_assert_msg(status == CALC_OK, "seed %d: %s", (int)space.seed, errors.item[0].text);
+}
+
+START_TEST(every_statistic_is_that_of_calc_run)
+{
+    seen all = {0};
+    uint64_t infeasible = 0;
+    for (uint64_t seed = 0; seed < SPACES; seed++) {
+        calc_sweep_counts shown;
+        calc_sweep_counts verified;
+        make(seed);
+        uint64_t before = all.points;
+        sweep(&(calc_sweep_options){.point = compare, .point_context = &all, .threads = 1}, &shown);
+        ck_assert_uint_eq(shown.feasible, all.points - before);
+        /* Those that do not fit have a verdict. */
+        sweep(&(calc_sweep_options){.verify = 1, .threads = seed % 10 == 9 ? 2 : 1}, &verified);
+        ck_assert_uint_eq(verified.feasible, shown.feasible);
+        infeasible += verified.evaluated - verified.feasible;
+        random_space_free(&space);
+    }
+    /* The spaces have some of everything. */
+    ck_assert_uint_gt(all.points, 20000);
+    for (int phase = 1; phase < CALC_INFERENCE_PHASE_COUNT; phase++) {
+        ck_assert_msg(all.phases[phase] > 500, "phase %d: %d", phase, (int)all.phases[phase]);
+    }
+    ck_assert_uint_gt(all.sharded, 500);
+    ck_assert_uint_gt(all.staged, 5000);
+    ck_assert_uint_gt(all.experts, 500);
+    ck_assert_uint_gt(all.tied, 1000);
+    ck_assert_uint_gt(infeasible, 100);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sweep_serve");
+    TCase *tests = tcase_create("serve");
+    tcase_add_test(tests, every_statistic_is_that_of_calc_run);
+    tcase_set_timeout(tests, 120);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
