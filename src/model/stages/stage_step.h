@@ -8,6 +8,7 @@
 #define CALC_MODEL_STAGE_STEP_H
 
 #include "calc.h"
+#include "model/stages/stage_block.h"
 #include "model/stages/stage_pipeline.h"
 
 /** Weights of a stage of a class. */
@@ -23,12 +24,11 @@ CALC_STAGE_INLINE calc_stage_weights calc_stage_weights_sum(const calc_stage_ter
     return w;
 }
 
-/** Exposed part of a communication that overlaps a window, and the slow-down it causes there. */
+/** Exposed part of a communication: calc_stage_beside_s() with the shares of the terms. */
 CALC_STAGE_INLINE double calc_stage_exposed_s(const calc_stage_terms *t, double link_s,
                                               double window_s, double least_s)
 {
-    double hidden_s = link_s - t->window_share * window_s;
-    return calc_max(least_s, hidden_s) + t->contention * calc_stage_min(link_s, window_s);
+    return calc_stage_beside_s(t->window_share, t->contention, link_s, window_s, least_s);
 }
 
 /** Reduction of one kind of gradients, or gathering of one kind of weights [s]: on a

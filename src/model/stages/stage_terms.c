@@ -105,77 +105,47 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* Weights that are gathered before each of two passes, and their gradients, scattered after the
- * second: gathers hide if updated weights do, scatters if reductions do. */
-static calc_stage_sharded shard_passes(const calc_cost_context *c, const calc_strategy *strategy,
-                                       const calc_stage_weights *w, double fw_pass_s,
-                                       double bw_pass_s, const calc_stage_lines *l)
+calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_strategy *strategy,
+                                         const calc_stage_lines *l, double speed)
 {
-    calc_stage_sharded out = {0};
-    if (calc_zero_stage(strategy) < 3 || l->dense_ranks <= 1 || w->dense + w->expert <= 0) {
-        return out;
-    }
     calc_state_bytes b = calc_state_bytes_of(strategy, c->shape);
-    const calc_overlap_shares *o = &c->chip->overlap;
-    calc_stage_terms t = {.window_share = calc_share_or(o->data_par, DATA_PAR_WINDOW),
-                          .contention = o->contention};
-    bool gathers_beside = calc_stage_gathers_beside(strategy);
-    double gather_s = calc_collective_line_s(&l->shard_gather_dense, b.weight * w->dense) +
-                      calc_collective_line_s(&l->shard_gather_expert, b.weight * w->expert);
-    double reduce_s = calc_collective_line_s(&l->shard_reduce_dense, b.reduced * w->dense) +
-                      calc_collective_line_s(&l->shard_reduce_expert, b.reduced * w->expert);
-    out.fw_s = gathers_beside ? calc_stage_exposed_s(&t, gather_s, fw_pass_s, 0) : gather_s;
-    out.link_s = gather_s;
-    if (c->training) {
-        double beside_s =
-            (gathers_beside ? gather_s : 0) + (strategy->data_par_overlap ? reduce_s : 0);
-        out.bw_s =
-            calc_stage_exposed_s(&t, beside_s, bw_pass_s, 0) + gather_s + reduce_s - beside_s;
-        out.link_s += gather_s + reduce_s;
-    }
-    return out;
+    calc_stage_away away = calc_stage_away_of(strategy);
+    bool offloads = away.weight + away.activation > 0;
+    return (calc_stage_keeping){
+        .training = c->training,
+        .sharded = calc_zero_stage(strategy) >= 3 && l->dense_ranks > 1,
+        .gathers_beside = calc_stage_gathers_beside(strategy),
+        .reduces_beside = strategy->data_par_overlap,
+        .offloads = offloads && !calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH),
+        .weight_bytes = b.weight,
+        .reduced_bytes = b.reduced,
+        .gather_dense = l->shard_gather_dense,
+        .gather_expert = l->shard_gather_expert,
+        .reduce_dense = l->shard_reduce_dense,
+        .reduce_expert = l->shard_reduce_expert,
+        .window_share = calc_share_or(c->chip->overlap.data_par, DATA_PAR_WINDOW),
+        .contention = c->chip->overlap.contention,
+        .tier2_byte_s = offloads ? tier2_byte_s(c->chip) : 0,
+        .speed = speed,
+    };
 }
 
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_strategy *strategy,
                                          const calc_cost *block, const calc_stage_lines *l)
 {
-    calc_stage_weights w = {block->dense_weights, block->expert_weights};
-    return shard_passes(c, strategy, &w, calc_cost_fw_s(block),
-                        calc_cost_agrad_s(block) + block->wgrad_s, l);
-}
-
-/* Host and processor fall behind in turn, kernel by kernel, so that a block takes longer than the
- * longer of the two sums: by 19 % where they are equal. A norm of fourth power stands for that;
- * among the powers 4, 6 and 8 it describes published runs best (docs/validation.md).
- * @param host  time of the host over that of the processor
- * @return factor on the latter */
-static double host_wait(double host)
-{
-    double squared = host * host;
-    return sqrt(sqrt(1 + squared * squared));
+    calc_stage_keeping k = calc_stage_keeping_of(c, strategy, l, 1);
+    return calc_stage_shard(&k, block->dense_weights, block->expert_weights, calc_cost_fw_s(block),
+                            calc_cost_agrad_s(block) + block->wgrad_s);
 }
 
 calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_strategy *s,
                                          const calc_cost *b, const calc_stage_sharded *sharded)
 {
+    static const calc_stage_lines none = {0};
+    calc_stage_keeping k = calc_stage_keeping_of(c, s, &none, 1);
     calc_stage_away away = calc_stage_away_of(s);
-    if (away.weight + away.activation == 0 ||
-        calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH)) {
-        return (calc_stage_offload){0};
-    }
-    calc_state_bytes bytes = calc_state_bytes_of(s, c->shape);
-    double byte_s = tier2_byte_s(c->chip);
-    double weight_s = away.weight * bytes.weight * (b->dense_weights + b->expert_weights) * byte_s;
-    double activation_s = c->training ? away.activation * b->kept_bytes * byte_s : 0;
-    double fw_s = calc_max(weight_s, activation_s) - calc_cost_fw_s(b) - sharded->fw_s;
-    double bw_s = weight_s + activation_s - calc_cost_agrad_s(b) - b->wgrad_s - sharded->bw_s;
-    return (calc_stage_offload){calc_max(0, fw_s), c->training ? calc_max(0, bw_s) : 0};
-}
-
-/* What a block of the processor's `s` takes beside its host. */
-static double beside_host(double s, double host_s)
-{
-    return s > 0 ? s * host_wait(host_s / s) : 0;
+    return calc_stage_offload_sum(&k, &away, b->dense_weights + b->expert_weights, b->kept_bytes,
+                                  calc_cost_fw_s(b), calc_cost_agrad_s(b), b->wgrad_s, sharded);
 }
 
 calc_cost calc_stage_once(const calc_cost *block)
@@ -189,48 +159,43 @@ calc_cost calc_stage_once(const calc_cost *block)
     return once;
 }
 
-/* Passes over a block with what sharded weights and offload expose beside it. */
-static calc_stage_pass passes_of(const calc_cost_context *c, const calc_strategy *strategy,
-                                 const calc_cost *b, const calc_stage_lines *l)
-{
-    calc_stage_sharded s = calc_stage_sharded_of(c, strategy, b, l);
-    calc_stage_offload o = calc_stage_offload_of(c, strategy, b, &s);
-    return (calc_stage_pass){.fw_s = calc_cost_fw_s(b) + s.fw_s + o.fw_s,
-                             .agrad_s = calc_cost_agrad_s(b) + s.bw_s + o.bw_s,
-                             .wgrad_s = b->wgrad_s};
-}
-
-/* A block: its passes, none shorter than the host issues it; every pass waits in proportion. */
-static void set_block(const calc_cost_context *c, const calc_strategy *strategy,
-                      const calc_stage_parts *p, calc_block_kind kind, const calc_stage_lines *l,
-                      double speed, calc_stage_part *out)
+calc_stage_source calc_stage_source_of(const calc_stage_parts *p, calc_block_kind kind)
 {
     const calc_cost *b = &p->block[kind];
-    calc_stage_pass pass = passes_of(c, strategy, b, l);
-    calc_stage_pass without = pass;
-    if (b->re_s + calc_cost_repeated_s(b) > 0) {
-        const calc_cost once = calc_stage_once(b);
-        without = passes_of(c, strategy, &once, l);
-    }
-    double away = calc_stage_away_of(strategy).activation;
-    double all_s = calc_stage_pass_s(&pass);
-    double factor = all_s > 0 ? beside_host(all_s, p->host_s[kind]) / all_s * speed : speed;
-    /* A block that does not recompute hides less behind its passes; it waits for the host, too,
-     * which launches it once. */
-    double without_s = beside_host(calc_stage_pass_s(&without), p->host_once_s[kind]);
-    *out = (calc_stage_part){
-        .fw_s = pass.fw_s * factor,
-        .agrad_s = pass.agrad_s * factor,
-        .wgrad_s = pass.wgrad_s * factor,
-        .spared_s = all_s * factor - without_s * speed,
-        .weights = {b->dense_weights, b->expert_weights},
-        /* A forward pass alone keeps nothing: a block's activations live while it runs. */
-        .kept_bytes = c->training ? b->kept_bytes * (1 - away) : 0,
-        /* Of what is kept elsewhere two blocks are here: one going, one coming. */
-        .whole_bytes = b->kept_whole_bytes + away * b->kept_bytes,
-        .away_bytes = c->training ? b->kept_bytes * away : 0,
-        .passing_bytes = c->training ? b->passing_bytes : 0,
+    bool repeats = b->re_s + calc_cost_repeated_s(b) > 0;
+    calc_stage_source s = {
+        .fw_s = calc_cost_fw_s(b),
+        .agrad_s = calc_cost_agrad_s(b),
+        .wgrad_s = b->wgrad_s,
+        .host_s = p->host_s[kind],
+        .host_once_s = p->host_once_s[kind],
+        .dense_weights = b->dense_weights,
+        .expert_weights = b->expert_weights,
+        .kept_bytes = b->kept_bytes,
+        .kept_whole_bytes = b->kept_whole_bytes,
+        .passing_bytes = b->passing_bytes,
     };
+    s.once_fw_s = s.fw_s;
+    s.once_agrad_s = s.agrad_s;
+    if (repeats) {
+        const calc_cost once = calc_stage_once(b);
+        s.once_fw_s = calc_cost_fw_s(&once);
+        s.once_agrad_s = calc_cost_agrad_s(&once);
+    }
+    return s;
+}
+
+/* The blocks of each kind. */
+static void set_blocks(const calc_cost_context *c, const calc_strategy *strategy,
+                       const calc_stage_parts *p, const calc_stage_lines *l, double speed,
+                       calc_stage_terms *t)
+{
+    calc_stage_keeping k = calc_stage_keeping_of(c, strategy, l, speed);
+    calc_stage_away away = calc_stage_away_of(strategy);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        calc_stage_source source = calc_stage_source_of(p, kind);
+        t->block[kind] = calc_stage_block_of(&source, &k, &away);
+    }
 }
 
 static void add_end(const calc_cost *end, double times, double speed, calc_stage_part *out)
@@ -282,9 +247,11 @@ calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
     share_table(c, exec, &t);
     const calc_stage_part *e = &t.embedding;
     const calc_stage_part *h = &t.head;
+    calc_stage_keeping k = calc_stage_keeping_of(c, &exec->strategy, l, 1);
     return (calc_stage_sharded_ends){
-        shard_passes(c, &exec->strategy, &e->weights, e->fw_s, e->agrad_s + e->wgrad_s, l),
-        shard_passes(c, &exec->strategy, &h->weights, h->fw_s, h->agrad_s + h->wgrad_s, l)};
+        calc_stage_shard(&k, e->weights.dense, e->weights.expert, e->fw_s, e->agrad_s + e->wgrad_s),
+        calc_stage_shard(&k, h->weights.dense, h->weights.expert, h->fw_s,
+                         h->agrad_s + h->wgrad_s)};
 }
 
 static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_part *end)
@@ -354,8 +321,8 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
             t->framework_bytes[dense][moe] = e->training ? p->framework_bytes[dense][moe] : 0;
         }
     }
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero < 3; kind++) {
-        set_block(c, &e->strategy, p, kind, &alone, speed, &t->block[kind]);
+    if (zero < 3) {
+        set_blocks(c, &e->strategy, p, &alone, speed, t);
     }
     set_ends(c, p, speed, t);
     set_state(e, &b, zero, t);
@@ -381,12 +348,9 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     t->growth = c->system->straggler_growth * l->nodes_log2;
     t->dense_shards = l->dense_shards;
     t->expert_shards = l->expert_shards;
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && zero >= 3; kind++) {
-        double speed = 1 / calc_share_or(e->software_efficiency, 1);
-        set_block(c, &e->strategy, p, kind, l, speed, &t->block[kind]);
-    }
     if (zero >= 3) {
         double speed = 1 / calc_share_or(e->software_efficiency, 1);
+        set_blocks(c, &e->strategy, p, l, speed, t);
         calc_stage_sharded_ends ends = calc_stage_sharded_ends_of(c, e, p, l);
         add_sharded(&ends.embedding, speed, &t->embedding);
         add_sharded(&ends.head, speed, &t->head);

@@ -110,14 +110,7 @@ double calc_stage_tied_weights(const calc_cost_context *context);
  *  behind it. */
 calc_cost calc_stage_once(const calc_cost *block);
 
-/** What sharded weights expose in a block [s], forward and backward: gathered before both passes,
- *  beside them as calc_stage_gathers_beside() says; their gradients scattered after the backward
- *  pass, beside it with data_par_overlap. */
-typedef struct calc_stage_sharded {
-    double fw_s, bw_s;
-    double link_s; /**< on the link, all of it */
-} calc_stage_sharded;
-
+/** What sharded weights expose in a block: stage_block.h. */
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context,
                                          const calc_strategy *strategy, const calc_cost *block,
                                          const calc_stage_lines *lines);
@@ -133,23 +126,23 @@ calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *cont
                                                    const calc_stage_parts *parts,
                                                    const calc_stage_lines *lines);
 
-/** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
- * come while activations go: the link is duplex. It goes on while sharded weights hold the block
- * up, so that the slower of the two decides. */
-typedef struct calc_stage_offload {
-    double fw_s, bw_s;
-} calc_stage_offload;
-
+/** Traffic of a block to the second memory tier: stage_block.h. */
 calc_stage_offload calc_stage_offload_of(const calc_cost_context *context,
                                          const calc_strategy *strategy, const calc_cost *block,
                                          const calc_stage_sharded *sharded);
 
-/** Shares of weights, activations and optimizer state that are kept in the second tier. */
-typedef struct calc_stage_away {
-    double weight, activation, optimizer;
-} calc_stage_away;
-
+/** Shares that are kept in the second tier. */
 calc_stage_away calc_stage_away_of(const calc_strategy *strategy);
+
+/** How blocks keep their state.
+ *  @param lines  of data parallelism; where weights are not sharded they do not matter
+ *  @param speed  factor on all times */
+calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *context,
+                                         const calc_strategy *strategy,
+                                         const calc_stage_lines *lines, double speed);
+
+/** A block of a kind as its operators cost. */
+calc_stage_source calc_stage_source_of(const calc_stage_parts *parts, calc_block_kind kind);
 
 /** Whether the all-gather of updated weights overlaps with the forward pass. */
 bool calc_stage_gathers_beside(const calc_strategy *strategy);
