@@ -2,11 +2,9 @@
 
 #include <math.h>
 
+#include "model/stages/stage_parts.h"
 #include "model/stages/stage_rules.h"
 #include "model/verdict.h"
-
-/* Lanes of the widest vector. */
-enum { PADDING = 8 };
 
 /* The largest value of an axis below one of them; 0 if that is the first. */
 static int64_t value_before(const calc_values *axis, int64_t value)
@@ -68,7 +66,7 @@ bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t ba
     return true;
 }
 
-bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app)
+bool calc_cell_chunkings_fit(const calc_space *space, const calc_app *app)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
     /* Free layouts may have any number of chunks, others divisors of their blocks. */
@@ -76,7 +74,7 @@ bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app)
         axis->all && calc_space_has(space, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
     size_t divisors = (size_t)(2 * sqrt((double)app->num_blocks));
     size_t most = any ? (size_t)app->num_blocks / 2 + 1 : axis->all ? divisors : axis->count;
-    return 2 * most <= CALC_KERNEL_LANES;
+    return 2 * most <= CALC_CELL_CHUNKINGS;
 }
 
 /* ---- The cell -------------------------------------------------------------------------------- */
@@ -116,6 +114,18 @@ static bool balanced_before(const calc_space *space, const calc_shape *shape, co
     return false;
 }
 
+static void put_shape(calc_kernel_chunking *to, const calc_stages *s, bool overlapped)
+{
+    to->chunks = s->chunks;
+    to->overlapped = overlapped;
+    to->classes = calc_stages_classes(s);
+    to->experts = false;
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        to->item[i] = s->item[i];
+        to->experts = to->experts || s->item[i].moe > 0;
+    }
+}
+
 static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_rows *rows,
                            calc_compat compat)
 {
@@ -146,17 +156,20 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
         for (size_t o = 0; o < overlaps; o++) {
             calc_cell_chunking c = {v, overlap[o] != 0};
             if (s.fit) {
-                k->stages[k->fitting] = s;
+                put_shape(&k->shape[k->fitting], &s, c.overlapped);
                 k->chunking[k->fitting++] = c;
             } else if (!axis->all) {
                 k->unfit_chunking[k->unfit++] = c;
             }
         }
     }
-    k->same_first = true;
-    for (size_t i = 1; i < k->fitting; i++) {
-        k->same_first = k->same_first && same_class(&k->stages[i].item[0], &k->stages[0].item[0]);
-    }
+}
+
+static void fill_offload(calc_cell *k)
+{
+    calc_exec e = k->exec;
+    e.strategy.weight_offload = true;
+    k->offloads = !calc_verdict_offload_blocks(&e, k->fewest_blocks);
 }
 
 static void fill_flags(calc_cell *k, const calc_space *space)
@@ -170,16 +183,20 @@ static void fill_flags(calc_cell *k, const calc_space *space)
 /* Without replicas only the state that shards nothing is legal. Gradients and weights are sharded
  * beside stages, or experts on several ranks, only if somebody asks for it: Megatron-FSDP has
  * neither (docs/frameworks.md). */
-static void fill_choices(calc_cell *k, const calc_space *space, const calc_rows *rows)
+bool calc_cell_keeps(const calc_cell *k, const calc_space *space, const calc_row_choice *c)
 {
     bool split = k->exec.pipeline_par > 1 || k->exec.strategy.expert_par > 1;
     bool usual = space->axis[CALC_AXIS_zero_stage].standard && split;
+    bool plain = !c->sharding && c->zero == 0;
+    return k->alone ? plain : !c->alone && !(usual && c->zero >= 2);
+}
+
+static void fill_choices(calc_cell *k, const calc_space *space, const calc_rows *rows)
+{
     k->choices = 0;
     k->resident = 0;
     for (size_t i = 0; i < rows->choices; i++) {
-        const calc_row_choice *c = &rows->choice[i];
-        bool plain = !c->sharding && c->zero == 0;
-        if (k->alone ? plain : !c->alone && !(usual && c->zero >= 2)) {
+        if (calc_cell_keeps(k, space, &rows->choice[i])) {
             k->choice[k->choices++] = (unsigned char)i;
             k->resident += i < rows->resident;
         }
@@ -213,13 +230,15 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
 {
     k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
     fill_chunkings(k, space, rows, compat);
+    fill_offload(k);
     fill_flags(k, space);
     fill_choices(k, space, rows);
     fill_pairs(k, space, system, rows);
     for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
         k->optimizer[i].known = false;
     }
-    k->floor.known = false;
+    k->floored = false;
+    calc_cell_forget_links(k);
 }
 
 size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, const calc_row *row)
@@ -227,66 +246,40 @@ size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, const calc_r
     return row->choices < rows->choices ? k->resident : k->choices;
 }
 
-/* ---- Lanes ----------------------------------------------------------------------------------- */
+/* ---- What depends on terms ------------------------------------------------------------------- */
 
-static void put_class(calc_kernel_class *to, size_t lane, const calc_stage_class *from)
+/* The least that the first stage holds, and the blocks of all stages. */
+static void set_floor(calc_cell *k, const calc_stage_terms *t)
 {
-#define CALC_X(member) to->member[lane] = from->member;
-    CALC_STAGE_CLASS_LIST(CALC_X)
-#undef CALC_X
-}
-
-static void put_lane(calc_cell *k, size_t lane, size_t chunking)
-{
-    const calc_stages *s = &k->stages[chunking];
-    k->lanes.chunks[lane] = s->chunks;
-    k->lanes.overlapped[lane] = k->chunking[chunking].overlapped;
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        put_class(&k->lanes.item[i], lane, &s->item[i]);
+    const calc_kernel_chunking *first = &k->shape[0];
+    calc_floor *f = &k->floor;
+    *f = (calc_floor){.same_first = true, .held = first->held[0], .peak = first->item[0]};
+    for (int i = 0; i < first->classes; i++) {
+        f->dense += first->item[i].stages * first->item[i].dense;
+        f->moe += first->item[i].stages * first->item[i].moe;
+    }
+    f->ends = first->classes > 1 || first->item[0].first > 0;
+    f->peak = calc_stage_at_peak(t, k->exec.pipeline_schedule, &f->peak);
+    for (size_t i = 1; i < k->fitting; i++) {
+        f->same_first = f->same_first && same_class(&k->shape[i].item[0], &first->item[0]);
+        f->held = calc_stage_min(f->held, k->shape[i].held[0]);
     }
 }
 
-bool calc_cell_lanes(calc_cell *k, size_t network, int64_t data_network, size_t *next)
+void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
 {
-    size_t most = k->fitting > 0 ? CALC_KERNEL_LANES / k->fitting : 0;
-    k->lane_pairs = 0;
-    for (; *next < k->pipelines * k->datas && k->lane_pairs < most; ++*next) {
-        size_t pair = *next % k->pipelines * k->datas + *next / k->pipelines;
-        bool pairs = data_network < 0 || data_network == k->pair[pair].data;
-        if (pairs && k->verdict[network][pair] == CALC_VERDICT_OK) {
-            k->lane_pair[k->lane_pairs++] = (unsigned char)pair;
+    for (size_t i = 0; i < k->fitting && !k->floored; i++) {
+        calc_kernel_chunking *c = &k->shape[i];
+        for (int n = 0; n < CALC_MAX_STAGE_CLASSES; n++) {
+            bool there = n < c->classes;
+            c->held[n] =
+                there ? calc_stage_held(t, k->exec.pipeline_schedule, &c->item[n], c->chunks) : 0;
         }
     }
-    k->lanes.count = k->lane_pairs * k->fitting;
-    k->lanes.classes = 1;
-    k->lanes.experts = false;
-    for (size_t i = 0; i < k->fitting; i++) {
-        int classes = calc_stages_classes(&k->stages[i]);
-        k->lanes.classes = classes > k->lanes.classes ? classes : k->lanes.classes;
-        for (int c = 0; c < classes; c++) {
-            k->lanes.experts = k->lanes.experts || k->stages[i].item[c].moe > 0;
-        }
+    if (!k->floored) {
+        set_floor(k, t);
     }
-    /* Kernels read whole vectors: behind the last lane are others. */
-    size_t padded = (k->lanes.count + PADDING - 1) / PADDING * PADDING;
-    for (size_t lane = 0; lane < padded; lane++) {
-        put_lane(k, lane, lane % k->fitting);
-    }
-    for (size_t i = 0; i < CALC_CELL_LINKS; i++) {
-        k->known[i].known = false;
-    }
-    return k->lanes.count > 0;
-}
-
-size_t calc_cell_same_data(const calc_cell *k, size_t lane)
-{
-    size_t first = lane / k->fitting;
-    size_t end = first;
-    while (end < k->lane_pairs &&
-           k->pair[k->lane_pair[end]].data == k->pair[k->lane_pair[first]].data) {
-        end++;
-    }
-    return (end - first) * k->fitting;
+    k->floored = true;
 }
 
 const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
@@ -322,43 +315,27 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *
     return o->step;
 }
 
-static void put_links(calc_kernel_links *to, size_t lane, const calc_stage_links *from)
+const calc_stage_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,
+                                        const calc_exec *exec, size_t index, size_t message)
 {
-#define CALC_X(member) to->member[lane] = from->member;
-    CALC_STAGE_LINK_LIST(CALC_X)
-#undef CALC_X
+    calc_cell_pair *pair = &k->pair[index];
+    if (!pair->linked[message]) {
+        calc_exec e = *exec;
+        e.pipeline_par_net = pair->pipeline;
+        e.strategy.data_par_net = pair->data;
+        pair->links[message] =
+            calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
+                                calc_cell_lines(k, row->context.system, rows, index));
+        pair->linked[message] = true;
+    }
+    return &pair->links[message];
 }
 
-const calc_kernel_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,
-                                         const calc_exec *exec)
+void calc_cell_forget_links(calc_cell *k)
 {
-    int64_t zero = calc_zero_stage(&exec->strategy);
-    size_t i = 0;
-    while (i + 1 < CALC_CELL_LINKS && k->known[i].known &&
-           (k->known[i].message_bytes != row->parts.message_bytes || k->known[i].zero != zero)) {
-        i++;
-    }
-    calc_cell_known_links *found = &k->known[i];
-    if (found->known && found->message_bytes == row->parts.message_bytes && found->zero == zero) {
-        return &found->links;
-    }
-    found->known = true;
-    found->message_bytes = row->parts.message_bytes;
-    found->zero = zero;
-    calc_exec e = *exec;
-    calc_stage_links links = {0};
-    for (size_t p = 0; p < k->lane_pairs; p++) {
-        size_t index = k->lane_pair[p];
-        e.pipeline_par_net = k->pair[index].pipeline;
-        e.strategy.data_par_net = k->pair[index].data;
-        links = calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
-                                    calc_cell_lines(k, row->context.system, rows, index));
-        for (size_t c = 0; c < k->fitting; c++) {
-            put_links(&found->links, p * k->fitting + c, &links);
+    for (size_t i = 0; i < k->pipelines * k->datas; i++) {
+        for (size_t m = 0; m < CALC_PANEL_MESSAGES; m++) {
+            k->pair[i].linked[m] = false;
         }
     }
-    for (size_t lane = k->lanes.count; lane % PADDING != 0; lane++) {
-        put_links(&found->links, lane, &links);
-    }
-    return &found->links;
 }

@@ -1,18 +1,18 @@
 /** @file cell.h  Cells: the processor counts, pipeline and data parallelism and batch sizes that go
  *  with one tensor parallelism and micro-batch size; and what the rows of a unit have in common in
- *  one: its interleavings, its pairs of networks, the flags of its points, and the lanes that are
- *  made of them. */
+ *  one: its interleavings, its pairs of networks, the flags of its points. */
 #ifndef CALC_SWEEP_CELL_H
 #define CALC_SWEEP_CELL_H
 
 #include "kernel.h"
 #include "rows.h"
+#include "space.h"
 
 enum {
     /** Networks of the pipeline and of data parallelism. */
     CALC_CELL_PAIRS = CALC_MAX_NETWORKS * CALC_MAX_NETWORKS,
-    /** Links of a cell: messages whole and scattered, with every zero_stage. */
-    CALC_CELL_LINKS = 8
+    /** Most chunkings of a cell: interleavings, with and without overlap of messages. */
+    CALC_CELL_CHUNKINGS = 1064
 };
 
 /** One choice of networks. */
@@ -20,6 +20,9 @@ typedef struct calc_cell_pair {
     int64_t pipeline, data;
     bool known;             /**< lines are */
     calc_stage_lines lines; /**< calc_cell_lines() */
+    /** For the state at hand, by size of messages: calc_cell_links(). */
+    bool linked[CALC_PANEL_MESSAGES];
+    calc_stage_links links[CALC_PANEL_MESSAGES];
 } calc_cell_pair;
 
 /** An interleaving, with or without overlap of messages. */
@@ -28,28 +31,11 @@ typedef struct calc_cell_chunking {
     bool overlapped;
 } calc_cell_chunking;
 
-/** Links of the lanes at hand for rows that send messages of this size, and a zero_stage. */
-typedef struct calc_cell_known_links {
-    bool known;
-    double message_bytes;
-    int64_t zero;
-    calc_kernel_links links;
-} calc_cell_known_links;
-
 /** Steps of the optimizer for rows of the same weights, where state is sharded. */
 typedef struct calc_cell_optimizer {
     bool known;
     calc_optimizer_step step[CALC_BLOCK_KINDS];
 } calc_cell_optimizer;
-
-/** What bounds on the tiles of a cell have in common: bound.h. */
-typedef struct calc_cell_floor {
-    bool known;
-    double dense, moe;     /**< blocks on all stages */
-    bool ends;             /**< embedding and head are on some stage */
-    calc_stage_class peak; /**< the first class, where it holds most micro-batches */
-    double chunks;         /**< with which it holds the fewest */
-} calc_cell_floor;
 
 /** One cell. Large: one per thread. */
 typedef struct calc_cell {
@@ -63,10 +49,12 @@ typedef struct calc_cell {
     calc_verdict verdict[CALC_MAX_NETWORKS][CALC_CELL_PAIRS]; /**< [tensor-parallel network] */
 
     size_t fitting, unfit; /**< chunkings that divide the blocks, and that do not */
-    calc_cell_chunking chunking[CALC_KERNEL_LANES], unfit_chunking[CALC_KERNEL_LANES];
-    calc_stages stages[CALC_KERNEL_LANES]; /**< of those that fit */
-    bool same_first;                       /**< the first class is the same in all of them */
-    double fewest_blocks;                  /**< of a stage, whatever its chunks */
+    calc_cell_chunking chunking[CALC_CELL_CHUNKINGS], unfit_chunking[CALC_CELL_CHUNKINGS];
+    calc_kernel_chunking shape[CALC_CELL_CHUNKINGS]; /**< of those that fit */
+    double fewest_blocks;                            /**< of a stage, whatever its chunks */
+    bool offloads;                                   /**< they are enough for offload */
+    bool floored;                                    /**< the floor is known: calc_cell_floor() */
+    calc_floor floor;
 
     size_t reduces, gathers; /**< values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];
@@ -76,14 +64,6 @@ typedef struct calc_cell {
     unsigned char choice[CALC_ROW_CHOICES];
 
     calc_cell_optimizer optimizer[CALC_ROW_WEIGHTS];
-    calc_cell_floor floor;
-
-    /** The lanes at hand: pairs that the networks of a row allow, those of the same network of data
-     *  parallelism together; chunkings fastest. */
-    calc_kernel_lanes lanes;
-    size_t lane_pairs;
-    unsigned char lane_pair[CALC_CELL_PAIRS];
-    calc_cell_known_links known[CALC_CELL_LINKS];
 } calc_cell;
 
 /** Whether the cell has any point: sizes that multiply to num_procs, a batch that divides. Fills
@@ -99,10 +79,10 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
  *  @return whether there is one */
 bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t batch);
 
-/** Whether the interleavings of a space fit in one tile: with listed values they may not. */
-bool calc_cell_lanes_fit(const calc_space *space, const calc_app *app);
+/** Whether a cell has room for the interleavings of a space: with listed values it may not. */
+bool calc_cell_chunkings_fit(const calc_space *space, const calc_app *app);
 
-/** Fill all but the lanes, from exec. */
+/** Fill all else from exec. */
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system *system,
                     const calc_rows *rows, calc_compat compat);
 
@@ -115,14 +95,12 @@ static inline bool calc_cell_pairs_with(const calc_cell *cell, const calc_row *r
     return row->data_network < 0 || row->data_network == cell->pair[pair].data;
 }
 
-/** Make lanes for the rows of a tensor-parallel network and a network of data parallelism (-1:
- *  any): of as many pairs from *next on as there is room for.
- *  @param next  moves to the first pair that is left
- *  @return whether there are any lanes */
-bool calc_cell_lanes(calc_cell *cell, size_t network, int64_t data_network, size_t *next);
+/** Whether a way to keep the state is legal in the cell: sharding, zero and alone of a choice. */
+bool calc_cell_keeps(const calc_cell *cell, const calc_space *space, const calc_row_choice *state);
 
-/** Lanes from one on that share its network of data parallelism. */
-size_t calc_cell_same_data(const calc_cell *cell, size_t lane);
+/** How many micro-batches the stages of each chunking hold, and what bounds have in common.
+ *  @param terms  of any lane in the cell */
+void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms);
 
 /** Lines of a pair. */
 const calc_stage_lines *calc_cell_lines(calc_cell *cell, const calc_system *system,
@@ -134,23 +112,16 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *cell, const calc_ro
                                                   const calc_exec *exec,
                                                   const calc_stage_lines *lines);
 
-/** Links of the lanes for a row.
- *  @param exec  of the row in the cell, with the state of a choice */
-const calc_kernel_links *calc_cell_links(calc_cell *cell, const calc_rows *rows,
-                                         const calc_row *row, const calc_exec *exec);
+/** Links of a pair for a row.
+ *  @param message  size of its messages: calc_panel.message
+ *  @param exec     of the row in the cell, with the state at hand */
+const calc_stage_links *calc_cell_links(calc_cell *cell, const calc_rows *rows, const calc_row *row,
+                                        const calc_exec *exec, size_t pair, size_t message);
 
-/** Pair and chunking of a lane. */
-static inline size_t calc_cell_pair_of(const calc_cell *cell, size_t lane)
-{
-    return cell->lane_pair[lane / cell->fitting];
-}
+/** Forget them: another state is at hand. */
+void calc_cell_forget_links(calc_cell *cell);
 
-static inline const calc_cell_chunking *calc_cell_chunking_of(const calc_cell *cell, size_t lane)
-{
-    return &cell->chunking[lane % cell->fitting];
-}
-
-/** Put what a lane and a flag stand for into an execution. */
+/** Put what a pair, a chunking and a flag stand for into an execution. */
 static inline void calc_cell_put_point(const calc_cell *cell, size_t pair,
                                        const calc_cell_chunking *chunking, size_t flag,
                                        calc_exec *exec)

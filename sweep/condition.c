@@ -1,6 +1,7 @@
 #include "condition.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "model/operators/parameters.h"
 #include "model/run.h"
@@ -14,12 +15,25 @@ bool calc_condition_needs_run(const calc_sweep_options *o)
     return needs;
 }
 
+static bool is_tier1(const calc_constraint *c)
+{
+    return strcmp(c->field->key, "proc_mem_tier1_cap_req") == 0;
+}
+
 void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *o)
 {
-    for (size_t i = 0; i < o->constraints; i++) {
-        conditions->any[o->constraint[i].when] = true;
-    }
     conditions->most_s = CALC_KERNEL_NEVER_S;
+    conditions->most_tier1_bytes = conditions->most_tier2_bytes = INFINITY;
+    for (size_t i = 0; i < o->constraints; i++) {
+        const calc_constraint *c = &o->constraint[i];
+        bool upper = c->relation == CALC_RELATION_LE || c->relation == CALC_RELATION_LT;
+        conditions->any[c->when] = true;
+        if (c->when == CALC_CONDITION_MEMORY && upper) {
+            double *most =
+                is_tier1(c) ? &conditions->most_tier1_bytes : &conditions->most_tier2_bytes;
+            *most = fmin(*most, c->value);
+        }
+    }
 }
 
 /* Whether all conditions of a kind are met by what they look at. */
@@ -42,17 +56,14 @@ bool calc_condition_fields_met(const calc_sweep_options *o, calc_condition_kind 
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-bool calc_condition_memory_met(const calc_sweep_options *o, double tier1_bytes, double tier2_bytes,
-                               bool least)
+bool calc_condition_memory_met(const calc_sweep_options *o, double tier1_bytes, double tier2_bytes)
 {
     calc_stats s;
     s.proc_mem_tier1_cap_req = tier1_bytes;
     s.proc_mem_tier2_cap_req = tier2_bytes;
     for (size_t i = 0; i < o->constraints; i++) {
         const calc_constraint *c = &o->constraint[i];
-        bool upper = c->relation == CALC_RELATION_LE || c->relation == CALC_RELATION_LT;
-        if (c->when == CALC_CONDITION_MEMORY && (upper || !least) &&
-            !calc_constraint_met(c, NULL, &s)) {
+        if (c->when == CALC_CONDITION_MEMORY && !calc_constraint_met(c, NULL, &s)) {
             return false;
         }
     }

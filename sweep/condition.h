@@ -18,8 +18,7 @@ typedef struct calc_conditions {
     double most_s;    /**< of the cell: no longer step meets those on time */
     bool flag_met[6]; /**< of the cell: values of data_par_overlap times param_gather_overlap */
     size_t flags_met; /**< of the flags at hand */
-    bool tile_met;    /**< by the row and the choice at hand */
-    bool lane_met[CALC_KERNEL_LANES]; /**< by the lanes at hand */
+    double most_tier1_bytes, most_tier2_bytes; /**< no larger need meets those on memory */
 } calc_conditions;
 
 void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *options);
@@ -33,10 +32,9 @@ bool calc_condition_fields_met(const calc_sweep_options *options, calc_condition
 double calc_condition_most_s(const calc_sweep_options *options, const calc_app *app,
                              const calc_system *system, const calc_exec *exec);
 
-/** Whether the needs of the tiers meet the conditions on them.
- *  @param least  they are lower bounds: false only if no larger need meets them */
+/** Whether the needs of the tiers meet the conditions on them. */
 bool calc_condition_memory_met(const calc_sweep_options *options, double tier1_bytes,
-                               double tier2_bytes, bool least);
+                               double tier2_bytes);
 
 /** Whether a layout with this time meets the conditions on time, to the bit of calc_run(). */
 bool calc_condition_time_met(const calc_sweep_options *options, const calc_app *app,

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "batch.h"
+#include "cell.h"
 #include "kernel.h"
 #include "result.h"
 #include "sweep.h"
@@ -140,19 +141,17 @@ static calc_status collect(shared *s, calc_sweep_result *result, bool last)
 static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
 {
     s->designs->get(s->designs->context, s->design, app, system);
-    if (!calc_cell_lanes_fit(s->space, app)) {
+    if (!calc_cell_chunkings_fit(s->space, app)) {
         return CALC_ERR_RANGE;
     }
     atomic_store(&s->done, 0);
     for (int t = 0; t < s->threads; t++) {
         calc_worker *w = s->worker[t];
-        w->app = app;
-        w->system = system;
-        w->design = s->design;
         for (size_t g = 0; s->options->per_design && g < s->groups; g++) {
             calc_front_clear(&w->groups[g].front);
             calc_front_clear(&w->groups[g].top);
         }
+        calc_worker_begin(w, app, system, s->design);
     }
     return calc_units_list(&s->units, s->space, app, system, s->options->compat);
 }
@@ -277,13 +276,13 @@ static calc_status report(const shared *s, calc_status status, calc_errors *erro
         return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, "list fewer",
                                "too many values of pipeline_interleaving: with and without "
                                "overlap of messages they make more than %d combinations",
-                               CALC_KERNEL_LANES);
+                               CALC_CELL_CHUNKINGS);
     }
     return calc_errors_status(errors, status);
 }
 
 /* Memory for the result and the threads. */
-static calc_status prepare(shared *s, calc_kernel *kernel, calc_sweep_result *result)
+static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_result *result)
 {
     result->group = calloc(result->groups_count, sizeof *result->group);
     s->worker = calloc((size_t)s->threads, sizeof *s->worker);
@@ -341,7 +340,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
     status = report(&s, status, errors);
     calc_units_free(&s.units);
     for (int t = 0; t < s.threads && s.worker; t++) {
-        calc_worker_free(s.worker[t], s.groups);
+        calc_worker_free(s.worker[t]);
     }
     free(s.worker);
     return status;

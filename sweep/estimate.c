@@ -156,7 +156,7 @@ static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system
             break;
         }
         designs->get(designs->context, d->item[i].design, app, system);
-        w->design = d->item[i].design;
+        calc_worker_begin(w, app, system, d->item[i].design);
         status = time_cell(w, &d->item[i], t);
     }
     return status;
@@ -167,7 +167,7 @@ calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *
                                    calc_sweep_estimate *out)
 {
     calc_kernel_level level[4];
-    calc_kernel *kernel = level[calc_kernel_levels(level) - 1].run;
+    const calc_kernel *kernel = level[calc_kernel_levels(level) - 1].run;
     size_t groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1;
     calc_worker *w = calc_worker_create(space, options, kernel, groups);
     drawer d = {.item = calloc(DRAWN, sizeof *d.item)};
@@ -178,8 +178,6 @@ calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *
     calc_status status = w && d.item ? CALC_OK : CALC_ERR_NOMEM;
     *out = (calc_sweep_estimate){.by_run = w && w->by_run};
     if (status == CALC_OK && total > 0) {
-        w->app = &app;
-        w->system = &system;
         status = draw_cells(&d, space, designs, options, total, &walk_s);
         if (status == CALC_OK) {
             status = time_cells(w, &app, &system, &d, designs, warm_s, &warm);
@@ -197,7 +195,7 @@ calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *
             out->cpu_s += warm.run_s > later_s ? warm.run_s - later_s : 0;
         }
     }
-    calc_worker_free(w, groups);
+    calc_worker_free(w);
     free(d.item);
     return status;
 }

@@ -16,39 +16,30 @@ void calc_filter_cell(calc_worker *w)
     }
 }
 
-void calc_filter_lanes(calc_worker *w)
+bool calc_filter_tile(const calc_worker *w, const calc_exec *exec)
 {
-    const calc_cell *c = &w->cell;
-    calc_exec exec = c->exec;
-    for (size_t lane = 0; w->conditions.any[CALC_CONDITION_LANE] && lane < c->lanes.count; lane++) {
-        calc_cell_put_point(c, calc_cell_pair_of(c, lane), calc_cell_chunking_of(c, lane), 0,
-                            &exec);
-        w->conditions.lane_met[lane] =
-            calc_condition_fields_met(w->options, CALC_CONDITION_LANE, &exec);
-    }
+    return !w->conditions.any[CALC_CONDITION_TILE] || w->options->no_prune ||
+           calc_condition_fields_met(w->options, CALC_CONDITION_TILE, exec);
 }
 
-bool calc_filter_tile(calc_worker *w)
-{
-    w->conditions.tile_met = !w->conditions.any[CALC_CONDITION_TILE] ||
-                             calc_condition_fields_met(w->options, CALC_CONDITION_TILE, &w->exec);
-    return w->conditions.tile_met || w->options->no_prune;
-}
-
-bool calc_filter_flags(calc_worker *w)
+void calc_filter_set_flags(calc_worker *w)
 {
     w->conditions.flags_met = 0;
     for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
         w->conditions.flags_met += w->conditions.flag_met[i];
     }
+}
+
+bool calc_filter_flags(const calc_worker *w)
+{
     return w->conditions.flags_met > 0 || w->options->no_prune;
 }
 
-bool calc_filter_bound(const calc_worker *w, const calc_point *bound)
+bool calc_filter_place(const calc_worker *w, size_t chunking, size_t pair)
 {
-    return bound->total_s <= w->conditions.most_s &&
-           (!w->conditions.any[CALC_CONDITION_MEMORY] ||
-            calc_condition_memory_met(w->options, bound->tier1_bytes, bound->tier2_bytes, true));
+    calc_exec exec = w->cell.exec;
+    calc_cell_put_point(&w->cell, pair, &w->cell.chunking[chunking], 0, &exec);
+    return calc_condition_fields_met(w->options, CALC_CONDITION_LANE, &exec);
 }
 
 bool calc_filter_counts(const calc_worker *w)
@@ -56,13 +47,16 @@ bool calc_filter_counts(const calc_worker *w)
     return w->options->no_prune && w->options->constraints > 0;
 }
 
-bool calc_filter_lane(calc_worker *w, size_t lane, const calc_point *p)
+bool calc_filter_lane(calc_worker *w, const calc_exec *exec, const calc_point *p)
 {
     const calc_conditions *known = &w->conditions;
-    bool met = known->tile_met && known->flags_met > 0 && p->total_s <= known->most_s &&
-               (!known->any[CALC_CONDITION_LANE] || known->lane_met[lane]) &&
+    bool met = known->flags_met > 0 && p->total_s <= known->most_s &&
+               (!known->any[CALC_CONDITION_TILE] ||
+                calc_condition_fields_met(w->options, CALC_CONDITION_TILE, exec)) &&
+               (!known->any[CALC_CONDITION_LANE] ||
+                calc_condition_fields_met(w->options, CALC_CONDITION_LANE, exec)) &&
                (!known->any[CALC_CONDITION_MEMORY] ||
-                calc_condition_memory_met(w->options, p->tier1_bytes, p->tier2_bytes, false));
+                calc_condition_memory_met(w->options, p->tier1_bytes, p->tier2_bytes));
     w->counts.filtered += met ? w->flags - known->flags_met : w->flags;
     return met;
 }

@@ -6,24 +6,27 @@
 #include "point.h"
 #include "worker.h"
 
-/** Find out what the flags and the times of a new cell may be, or which lanes at hand may be. */
+/** Find out what the flags and the times of a new cell may be. */
 void calc_filter_cell(calc_worker *worker);
-void calc_filter_lanes(calc_worker *worker);
 
-/** Look at the row and the choice at hand, or at its flags. @return false: skip all of them */
-bool calc_filter_tile(calc_worker *worker);
-bool calc_filter_flags(calc_worker *worker);
+/** Whether points of a row and a choice may meet the conditions. @param exec  theirs */
+bool calc_filter_tile(const calc_worker *worker, const calc_exec *exec);
 
-/** Whether points that are no better than a bound may meet the conditions. */
-bool calc_filter_bound(const calc_worker *worker, const calc_point *bound);
+/** The flags at hand: how many of them meet the conditions; whether they may be evaluated. */
+void calc_filter_set_flags(calc_worker *worker);
+bool calc_filter_flags(const calc_worker *worker);
+
+/** Whether points of a chunking and a pair of networks may meet the conditions. */
+bool calc_filter_place(const calc_worker *worker, size_t chunking, size_t pair);
 
 /** Whether every point that does not meet them is to be counted. */
 bool calc_filter_counts(const calc_worker *worker);
 
-/** Look at a feasible lane. Its points that do not meet the conditions are counted.
- *  @param p  its needs of memory and a lower bound of its time
+/** Look at a feasible lane if so. Its points that do not meet the conditions are counted.
+ *  @param exec  its layout, whatever its flags
+ *  @param p     its needs of memory and a lower bound of its time
  *  @return whether some may meet them */
-bool calc_filter_lane(calc_worker *worker, size_t lane, const calc_point *p);
+bool calc_filter_lane(calc_worker *worker, const calc_exec *exec, const calc_point *p);
 
 /** Whether a point meets what only it can tell: its time, and what needs calc_run(). */
 bool calc_filter_point(const calc_worker *worker, const calc_exec *exec, double total_s);

@@ -94,9 +94,12 @@ static bool reserve_briefs(calc_front *front, size_t count)
     }
     size_t room = count + front->briefs + 8;
     brief *grown = realloc(front->brief, room * sizeof *grown);
-    front->brief = grown ? grown : front->brief;
-    front->briefs = grown ? room : front->briefs;
-    return grown != NULL;
+    if (!grown) {
+        return false;
+    }
+    front->brief = grown;
+    front->briefs = room;
+    return true;
 }
 
 /* Begin to add to a front that is settled. */
@@ -120,6 +123,25 @@ static bool plant(calc_front *front, size_t count)
         front->capacity = 0;
     }
     return front->tree != NULL;
+}
+
+double (*calc_front_objectives(const calc_front *front))[CALC_MAX_OBJECTIVES]
+{
+    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    double(*list)[CALC_MAX_OBJECTIVES] = malloc((front->count + 1) * sizeof *list);
+    if (!key || !list) {
+        free(key);
+        free(list);
+        return NULL;
+    }
+    if (front->tree) {
+        calc_front_tree_list(front->tree, key);
+    }
+    for (size_t i = 0; i < front->count; i++) {
+        memcpy(list[i], front->tree ? key[i].objective : front->item[i].objective, sizeof list[i]);
+    }
+    free(key);
+    return list;
 }
 
 calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t count)

@@ -44,6 +44,10 @@ CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found 
 /** Add all layouts of another front, which stays as it is. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t count);
 
+/** The objectives of its layouts, in no particular order.
+ *  @return a list of front->count, to be freed; NULL if memory is short */
+double (*calc_front_objectives(const calc_front *front))[CALC_MAX_OBJECTIVES];
+
 /** Put the front in order of the objectives. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_front_settle(calc_front *front);
 

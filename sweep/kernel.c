@@ -1,166 +1,410 @@
-/* The hot loops. Compiled once per CPU level; CALC_KERNEL_NAME is the function's name at that
- * level. */
+/* The hot loops. Compiled once per CPU level; CALC_KERNEL_NAME is the kernel's name at that level.
+ * Loops are written once and made for what is usual: where training, schedule, rules, the number of
+ * classes and whether there are chunks are known, their bodies have no branches. */
 #include "kernel.h"
 
 #include <assert.h>
-
-#include "kernel_lane.h"
 
 #ifndef CALC_KERNEL_NAME
 #define CALC_KERNEL_NAME calc_kernel_generic
 #endif
 
-/* What tells the loops apart: where it is known, their bodies have no branches. */
+/* What tells the loops apart. */
 typedef struct known {
     bool training;
     calc_pipeline_schedule schedule;
-    int classes;
-    bool experts;
     calc_compat compat;
+    int classes;
+    bool experts, chunked;
 } known;
 
-CALC_STAGE_INLINE calc_stage_terms terms_of(const calc_kernel_tile *t, known k)
+/* Call a loop, made for what is at hand: BODY(known). */
+#define CALC_KERNEL_CLASSES(BODY, experts, chunked)                                                \
+    switch (chunking->classes) {                                                                   \
+    case 1:                                                                                        \
+        BODY(((known){true, usual, CALC_COMPAT_NONE, 1, experts, chunked}));                       \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        BODY(((known){true, usual, CALC_COMPAT_NONE, 2, experts, chunked}));                       \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        BODY(((known){true, usual, CALC_COMPAT_NONE, 3, experts, chunked}));                       \
+        break;                                                                                     \
+    default:                                                                                       \
+        BODY(((known){true, usual, CALC_COMPAT_NONE, CALC_MAX_STAGE_CLASSES, experts, chunked}));  \
+        break;                                                                                     \
+    }
+
+#define CALC_KERNEL_DISPATCH(BODY)                                                                 \
+    const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;                              \
+    const calc_stage_terms *shared = job->shared;                                                  \
+    bool chunks = chunking->chunks > 1;                                                            \
+    bool plain = shared->training && job->schedule == usual;                                       \
+    bool simple = plain && chunking->classes == 1 && !chunking->experts;                           \
+    if (plain && shared->compat == CALC_COMPAT_NONE) {                                             \
+        if (chunking->experts && chunks) {                                                         \
+            CALC_KERNEL_CLASSES(BODY, true, true)                                                  \
+        } else if (chunking->experts) {                                                            \
+            CALC_KERNEL_CLASSES(BODY, true, false)                                                 \
+        } else if (chunks) {                                                                       \
+            CALC_KERNEL_CLASSES(BODY, false, true)                                                 \
+        } else {                                                                                   \
+            CALC_KERNEL_CLASSES(BODY, false, false)                                                \
+        }                                                                                          \
+    } else if (simple && shared->compat == CALC_COMPAT_REPAIRED) {                                 \
+        BODY(((known){true, usual, CALC_COMPAT_REPAIRED, 1, false, true}));                        \
+    } else if (simple && shared->compat == CALC_COMPAT_CALCULON) {                                 \
+        BODY(((known){true, usual, CALC_COMPAT_CALCULON, 1, false, true}));                        \
+    } else {                                                                                       \
+        BODY(((known){shared->training, job->schedule, shared->compat, chunking->classes,          \
+                      chunking->experts, chunks}));                                                \
+    }
+
+/* The chunking as far as loops need it, with what is known of it. */
+typedef struct shape {
+    calc_stage_class item[CALC_MAX_STAGE_CLASSES];
+    double held[CALC_MAX_STAGE_CLASSES];
+    double chunks, exposed;
+} shape;
+
+CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_chunking *c, known k)
 {
-    calc_stage_terms terms = *t->terms;
-    terms.training = k.training;
-    terms.compat = k.compat;
-    return terms;
+    const calc_stage_class none = {0};
+    shape s = {.item = {none, none, none, none}, .held = {0}};
+    for (int i = 0; i < k.classes; i++) {
+        s.item[i] = c->item[i];
+        s.item[i].moe = k.experts ? c->item[i].moe : 0;
+        s.held[i] = c->held[i];
+    }
+    s.chunks = k.chunked ? c->chunks : 1;
+    s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
+    return s;
 }
 
-/* Lanes that are computed for so many: whole vectors. */
-static size_t whole(size_t lanes)
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+CALC_STAGE_INLINE double longest_of(const calc_kernel_job *job, double tier1_bytes,
+                                    double tier2_bytes)
 {
-    return (lanes + 3) / 4 * 4;
+    double screen_s = calc_screen_longest_s(job->screen, job->numerator, tier1_bytes, tier2_bytes);
+    double longest_s = calc_max(screen_s, job->least_longest_s);
+    return calc_stage_min(longest_s, job->most_s);
 }
 
-/* What the chunkings need: the networks do not matter, so those of the first pair stand for all.
- * The time of the step is not asked for, so that compilers leave it out. */
-CALC_STAGE_INLINE void memory_pass(const calc_kernel_tile *restrict t, known k,
-                                   calc_kernel_out *restrict out)
+/* The bounds of lanes. */
+typedef struct bounds {
+    calc_lanes total_s, tier1_bytes, tier2_bytes;
+} bounds;
+
+/* Bodies of loops are functions: so compilers keep what is local to them out of memory. */
+CALC_STAGE_INLINE void bound_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                  const calc_floor *f, calc_pipeline_schedule schedule,
+                                  calc_compat compat, bool training, size_t i, bounds *restrict out)
 {
-    calc_stage_terms terms = terms_of(t, k);
-    size_t count = whole(t->chunkings);
-    size_t first = t->first;
+    calc_stage_terms t;
+    calc_panel_terms(p, shared, compat, training, i, &t);
+    calc_bound b = calc_bound_of(&t, f, schedule);
+    out->total_s.of[i] = b.total_s;
+    out->tier1_bytes.of[i] = b.tier1_bytes;
+    out->tier2_bytes.of[i] = b.tier2_bytes;
+}
+
+CALC_STAGE_INLINE void bound_loop(const calc_kernel_job *job, const calc_floor *floor,
+                                  calc_compat compat, bool training, bounds *restrict out)
+{
+    const calc_panel *restrict p = job->panel;
+    const calc_floor f = *floor;
+    const calc_stage_terms shared = *job->shared;
+    const calc_pipeline_schedule schedule = job->schedule;
+    size_t count = calc_panel_whole(p->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        calc_stage_step s =
-            calc_kernel_step_of(&terms, k.schedule, k.classes, k.experts, t, first + i, true);
-        out->tier1_bytes[i] = s.tier1_bytes;
-        out->tier2_bytes[i] = s.tier2_bytes;
+        bound_lane(p, &shared, &f, schedule, compat, training, i, out);
     }
 }
 
-/* Which of them fit, with one pair of networks and so with all. There are few: no vectors. */
-static void admit(const calc_kernel_tile *restrict t, calc_kernel_out *restrict out)
+/* What is left of the time of a step [s]: less than nothing does not matter. */
+static void spare(const calc_kernel_job *job, bounds *restrict b)
 {
-    double tier1 = t->tier1_capacity_bytes;
-    double tier2 = t->tier2_capacity_bytes;
-    size_t feasible = 0;
-    size_t over_tier1 = 0;
-    double least_tier1 = CALC_KERNEL_NEVER_S;
-    double least_tier2 = CALC_KERNEL_NEVER_S;
-    for (size_t i = 0; i < t->chunkings; i++) {
-        double need1 = out->tier1_bytes[i];
-        double need2 = out->tier2_bytes[i];
-        bool fits = need1 <= tier1 && need2 <= tier2;
-        over_tier1 += need1 > tier1;
-        feasible += fits;
-        least_tier1 = fits && need1 < least_tier1 ? need1 : least_tier1;
-        least_tier2 = fits && need2 < least_tier2 ? need2 : least_tier2;
-        out->skip_s[i] = fits ? 0 : CALC_KERNEL_NEVER_S;
+    const double tier1 = job->tier1_capacity_bytes;
+    const double tier2 = job->tier2_capacity_bytes;
+    size_t count = calc_panel_whole(job->panel->count);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        bool fits = b->tier1_bytes.of[i] <= tier1 && b->tier2_bytes.of[i] <= tier2;
+        double longest_s = longest_of(job, b->tier1_bytes.of[i], b->tier2_bytes.of[i]);
+        b->total_s.of[i] = fits ? longest_s - b->total_s.of[i] : -1;
     }
-    assert(t->chunkings > 0);
-    size_t pairs = t->count / t->chunkings;
-    out->feasible = feasible * pairs;
-    out->over_tier1 = over_tier1 * pairs;
-    out->over_tier2 = t->count - out->feasible - out->over_tier1;
-    out->least_tier1_bytes = least_tier1;
-    out->least_tier2_bytes = least_tier2;
 }
 
-/* The shortest step of each lane. With training, schedule and the number of classes known, the body
- * of the loop has no branches; and what is held is not asked for. */
-CALC_STAGE_INLINE void time_pass(const calc_kernel_tile *restrict t, known k,
-                                 calc_kernel_out *restrict out)
+static size_t bound(const calc_kernel_job *job, const calc_floor *floor, unsigned char *alive)
 {
-    calc_stage_terms terms = terms_of(t, k);
+    bounds b;
+    const calc_stage_terms *shared = job->shared;
+    if (!shared->training) {
+        bound_loop(job, floor, shared->compat, false, &b);
+    } else if (shared->compat) {
+        bound_loop(job, floor, shared->compat, true, &b);
+    } else {
+        bound_loop(job, floor, CALC_COMPAT_NONE, true, &b);
+    }
+    spare(job, &b);
+    size_t count = 0;
+    for (size_t i = 0; i < job->panel->count; i++) {
+        alive[count] = (unsigned char)i;
+        count += b.total_s.of[i] >= 0;
+    }
+    return count;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void screen(const calc_kernel_job *job, calc_kernel_needs *out)
+{
+    const double tier1 = job->tier1_capacity_bytes;
+    const double tier2 = job->tier2_capacity_bytes;
+    const double *restrict need1 = out->tier1_bytes.of;
+    const double *restrict need2 = out->tier2_bytes.of;
+    double *restrict longest = out->longest_s.of;
+    size_t count = calc_panel_whole(job->panel->count);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        bool fits = need1[i] <= tier1 && need2[i] <= tier2;
+        double longest_s = longest_of(job, need1[i], need2[i]);
+        longest[i] = fits ? longest_s : -1;
+    }
+}
+
+CALC_STAGE_INLINE void needs_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                  known k, const shape *s, size_t i,
+                                  calc_kernel_needs *restrict out)
+{
+    calc_stage_terms t;
+    calc_panel_terms(p, shared, k.compat, k.training, i, &t);
+    calc_stage_needs n = calc_stage_needs_of(&t, k.schedule, k.classes, s->item, s->held);
+    out->optimizer_s.of[i] = n.optimizer_s;
+    out->tier1_bytes.of[i] = n.allocated_bytes * t.used_share + t.reserved_bytes;
+    out->tier2_bytes.of[i] = n.tier2_bytes;
+}
+
+CALC_STAGE_INLINE void needs_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                                  known k, calc_kernel_needs *restrict out)
+{
+    const calc_panel *restrict p = job->panel;
+    const shape s = shape_of(job, chunking, k);
+    const calc_stage_terms shared = *job->shared;
+    size_t count = calc_panel_whole(p->count);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        needs_lane(p, &shared, k, &s, i, out);
+    }
+}
+
+static void count_needs(const calc_kernel_job *job, calc_kernel_needs *out)
+{
+    const double tier1 = job->tier1_capacity_bytes;
+    const double tier2 = job->tier2_capacity_bytes;
+    size_t over1 = 0;
+    size_t over = 0;
+    for (size_t i = 0; i < job->panel->count; i++) {
+        over1 += out->tier1_bytes.of[i] > tier1;
+        over += out->tier1_bytes.of[i] > tier1 || out->tier2_bytes.of[i] > tier2;
+    }
+    out->over_tier1 = over1;
+    out->over_tier2 = over - over1;
+    out->feasible = job->panel->count - over;
+}
+
+static void needs(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                  calc_kernel_needs *out)
+{
+#define CALC_KERNEL_NEEDS(k) needs_loop(job, chunking, k, out)
+    CALC_KERNEL_DISPATCH(CALC_KERNEL_NEEDS)
+    count_needs(job, out);
+    if (out->feasible > 0) {
+        screen(job, out);
+    }
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* Links of a lane, with its own messages. */
+CALC_STAGE_INLINE void links_of(const calc_stage_links *from, double message_s,
+                                double back_message_s, calc_stage_links *l)
+{
+#define CALC_X(member) l->member = from->member;
+    CALC_STAGE_LINK_LIST(CALC_X)
+#undef CALC_X
+    l->message_s = message_s;
+    l->back_message_s = back_message_s;
+}
+
+CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                     known k, const shape *s, const calc_stage_links *links,
+                                     size_t i, calc_kernel_pipelines *restrict io)
+{
+    calc_stage_terms t;
+    calc_panel_terms(p, shared, k.compat, k.training, i, &t);
+    calc_stage_links l;
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
+    calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
+    io->pipeline_s.of[i] =
+        calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass, s->chunks);
+    for (int c = 0; c < k.classes; c++) {
+        io->fw_s[c].of[i] = pass[c].fw_s;
+        io->bw_s[c].of[i] = pass[c].agrad_s + pass[c].wgrad_s;
+        if (k.compat) {
+            io->base_bw_s[c].of[i] = pass[c].base_bw_s;
+            io->edge_bw_s[c].of[i] = pass[c].edge_bw_s;
+        }
+    }
+}
+
+CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
+                                     const calc_kernel_chunking *chunking,
+                                     const calc_stage_links *links, known k,
+                                     calc_kernel_pipelines *restrict io)
+{
+    const calc_panel *restrict p = job->panel;
+    const shape s = shape_of(job, chunking, k);
+    const calc_stage_terms shared = *job->shared;
+    const calc_stage_links l = *links;
+    size_t count = calc_panel_whole(p->count);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        pipeline_lane(p, &shared, k, &s, &l, i, io);
+    }
+}
+
+static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                     const calc_stage_links *links, calc_kernel_pipelines *io){
+#define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
+    CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)}
+
+CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                 known k, const shape *s, const calc_stage_links *links,
+                                 const calc_kernel_needs *restrict needs,
+                                 const calc_kernel_pipelines *restrict pipes, double skip[2][2],
+                                 size_t i, calc_lanes *restrict best_s)
+{
+    assert(k.classes > 0);
+    calc_stage_terms t;
+    calc_panel_terms(p, shared, k.compat, k.training, i, &t);
+    calc_stage_links l;
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    links_of(links, pipes->message_s.of[i], pipes->back_message_s.of[i], &l);
+    for (int c = 0; c < k.classes; c++) {
+        /* Only the sum of the backward pass matters from here on. */
+        pass[c].fw_s = pipes->fw_s[c].of[i];
+        pass[c].agrad_s = pipes->bw_s[c].of[i];
+        pass[c].wgrad_s = 0;
+        pass[c].base_fw_s = pass[c].edge_fw_s = 0;
+        pass[c].base_bw_s = k.compat ? pipes->base_bw_s[c].of[i] : 0;
+        pass[c].edge_bw_s = k.compat ? pipes->edge_bw_s[c].of[i] : 0;
+    }
+    calc_stage_needs n = {needs->optimizer_s.of[i], 0, 0};
+    calc_stage_exposed x = calc_stage_exposed_of(&t, &l, k.classes, s->item, pass, s->chunks);
+    calc_stage_step step = calc_stage_step_sum(&t, &l, &n, &x, pipes->pipeline_s.of[i]);
+    double best = step.total_s[0][0] + skip[0][0];
+    best = calc_stage_min(best, step.total_s[0][1] + skip[0][1]);
+    best = calc_stage_min(best, step.total_s[1][0] + skip[1][0]);
+    best = calc_stage_min(best, step.total_s[1][1] + skip[1][1]);
+    best_s->of[i] = best;
+}
+
+CALC_STAGE_INLINE void step_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                                 const calc_stage_links *links, known k,
+                                 const calc_kernel_needs *restrict needs,
+                                 const calc_kernel_pipelines *restrict pipes, bool allowed[2][2],
+                                 calc_lanes *restrict best_s)
+{
+    const calc_panel *restrict p = job->panel;
+    const shape s = shape_of(job, chunking, k);
+    const calc_stage_terms shared = *job->shared;
+    const calc_stage_links l = *links;
     double skip[2][2];
     for (int i = 0; i < 4; i++) {
-        skip[i / 2][i % 2] = t->allowed[i / 2][i % 2] ? 0 : CALC_KERNEL_NEVER_S;
+        skip[i / 2][i % 2] = allowed[i / 2][i % 2] ? 0 : CALC_KERNEL_NEVER_S;
     }
-    size_t end = t->first + whole(t->count);
+    size_t count = calc_panel_whole(p->count);
 #pragma omp simd
-    for (size_t lane = t->first; lane < end; lane++) {
-        calc_stage_step s =
-            calc_kernel_step_of(&terms, k.schedule, k.classes, k.experts, t, lane, true);
-        double best_s = s.total_s[0][0] + skip[0][0];
-        best_s = calc_stage_min(best_s, s.total_s[0][1] + skip[0][1]);
-        best_s = calc_stage_min(best_s, s.total_s[1][0] + skip[1][0]);
-        best_s = calc_stage_min(best_s, s.total_s[1][1] + skip[1][1]);
-        out->best_s[lane] = best_s;
+    for (size_t i = 0; i < count; i++) {
+        step_lane(p, &shared, k, &s, &l, needs, pipes, skip, i, best_s);
     }
 }
 
-/* The shortest of the lanes that fit. A loop of its own: with it the one before is no vector. */
-static double shortest_s(const calc_kernel_tile *restrict t, const calc_kernel_out *restrict out)
+static size_t step(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                   const calc_stage_links *links, const calc_kernel_needs *needs,
+                   const calc_kernel_pipelines *pipelines, bool allowed[2][2], calc_lanes *best_s)
 {
-    double least_s = CALC_KERNEL_NEVER_S;
-    const double *restrict best_s = &out->best_s[t->first];
-    if (out->feasible == t->count) {
-#pragma omp simd reduction(min : least_s)
-        for (size_t lane = 0; lane < t->count; lane++) {
-            least_s = best_s[lane] < least_s ? best_s[lane] : least_s;
-        }
-        return least_s;
+#define CALC_KERNEL_STEP(k) step_loop(job, chunking, links, k, needs, pipelines, allowed, best_s)
+    CALC_KERNEL_DISPATCH(CALC_KERNEL_STEP)
+    size_t hits = 0;
+    for (size_t i = 0; i < job->panel->count; i++) {
+        hits += best_s->of[i] <= needs->longest_s.of[i];
     }
-    for (size_t pair = 0; pair < t->count && out->feasible > 0; pair += t->chunkings) {
-        for (size_t i = 0; i < t->chunkings; i++) {
-            double fits_s = best_s[pair + i] + out->skip_s[i];
-            least_s = fits_s < least_s ? fits_s : least_s;
-        }
-    }
-    return least_s;
+    return hits;
 }
 
-CALC_STAGE_INLINE void passes(const calc_kernel_tile *tile, known k, calc_kernel_out *out)
+/* ---- Sharded weights ------------------------------------------------------------------------- */
+
+/* The source and the part of a block of a lane. */
+#define CALC_KERNEL_BLOCK(kind, index)                                                             \
+    CALC_STAGE_INLINE void kind##_lane(const calc_stage_keeping *k, const calc_adapt_source *s,    \
+                                       size_t i, calc_panel *restrict p)                           \
+    {                                                                                              \
+        const calc_adapt_block *b = &s->block[index];                                              \
+        calc_stage_source from;                                                                    \
+        calc_stage_away away = {s->weight_away[i], s->activation_away[i], 0};                      \
+        CALC_STAGE_SOURCE_LIST(CALC_KERNEL_SOURCE)                                                 \
+        calc_stage_part part = calc_stage_block_of(&from, k, &away);                               \
+        p->kind##_fw_s[i] = part.fw_s;                                                             \
+        p->kind##_agrad_s[i] = part.agrad_s;                                                       \
+        p->kind##_wgrad_s[i] = part.wgrad_s;                                                       \
+        p->kind##_spared_s[i] = part.spared_s;                                                     \
+        p->kind##_weights[i] = part.weights.dense;                                                 \
+        p->kind##_expert_weights[i] = part.weights.expert;                                         \
+        p->kind##_kept_bytes[i] = part.kept_bytes;                                                 \
+        p->kind##_whole_bytes[i] = part.whole_bytes;                                               \
+        p->kind##_away_bytes[i] = part.away_bytes;                                                 \
+        p->kind##_passing_bytes[i] = part.passing_bytes;                                           \
+    }
+#define CALC_KERNEL_SOURCE(member) from.member = b->member[i];
+CALC_KERNEL_BLOCK(dense, 0)
+CALC_KERNEL_BLOCK(moe, 1)
+
+CALC_STAGE_INLINE void ends_lane(const calc_stage_keeping *k, const calc_adapt_source *s, size_t i,
+                                 calc_panel *restrict p)
 {
-    memory_pass(tile, k, out);
-    admit(tile, out);
-    out->least_s = CALC_KERNEL_NEVER_S;
-    if (out->feasible > 0) {
-        time_pass(tile, k, out);
-        out->least_s = shortest_s(tile, out);
+    calc_stage_sharded e = calc_stage_shard(k, p->embedding_weights[i], 0,
+                                            s->embedding_pass_fw_s[i], s->embedding_pass_bw_s[i]);
+    calc_stage_sharded h = calc_stage_shard(k, p->head_weights[i], p->head_expert_weights[i],
+                                            s->head_pass_fw_s[i], s->head_pass_bw_s[i]);
+    p->embedding_fw_s[i] = s->embedding_fw_s[i] + e.fw_s * k->speed;
+    p->embedding_agrad_s[i] = s->embedding_agrad_s[i] + e.bw_s * k->speed;
+    p->head_fw_s[i] = s->head_fw_s[i] + h.fw_s * k->speed;
+    p->head_agrad_s[i] = s->head_agrad_s[i] + h.bw_s * k->speed;
+}
+
+static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *restrict source,
+                  calc_panel *restrict panel)
+{
+    const calc_stage_keeping k = *keeping;
+    size_t count = calc_panel_whole(panel->count);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        dense_lane(&k, source, i, panel);
+    }
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        moe_lane(&k, source, i, panel);
+    }
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        ends_lane(&k, source, i, panel);
     }
 }
 
-/* The usual ones: training with 1F1B, without rules of Calculon's, or with all but its defects or
- * all of them: then stages are one class, without experts. */
-void CALC_KERNEL_NAME(const calc_kernel_tile *tile, calc_kernel_out *out)
-{
-    const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;
-    const int several = CALC_MAX_STAGE_CLASSES;
-    const calc_stage_terms *t = tile->terms;
-    int classes = tile->lanes->classes;
-    bool experts = tile->lanes->experts;
-    if (!t->training || tile->schedule != usual) {
-        passes(tile, (known){t->training, tile->schedule, classes, experts, t->compat}, out);
-    } else if (t->compat == CALC_COMPAT_NONE && classes == 1) {
-        if (experts) {
-            passes(tile, (known){true, usual, 1, true, CALC_COMPAT_NONE}, out);
-        } else {
-            passes(tile, (known){true, usual, 1, false, CALC_COMPAT_NONE}, out);
-        }
-    } else if (t->compat == CALC_COMPAT_NONE) {
-        if (experts) {
-            passes(tile, (known){true, usual, several, true, CALC_COMPAT_NONE}, out);
-        } else {
-            passes(tile, (known){true, usual, several, false, CALC_COMPAT_NONE}, out);
-        }
-    } else if (t->compat == CALC_COMPAT_REPAIRED && classes == 1 && !experts) {
-        passes(tile, (known){true, usual, 1, false, CALC_COMPAT_REPAIRED}, out);
-    } else if (t->compat == CALC_COMPAT_CALCULON && classes == 1 && !experts) {
-        passes(tile, (known){true, usual, 1, false, CALC_COMPAT_CALCULON}, out);
-    } else {
-        passes(tile, (known){true, usual, classes, experts, t->compat}, out);
-    }
-}
+extern const calc_kernel CALC_KERNEL_NAME;
+const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, step};

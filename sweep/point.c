@@ -5,6 +5,7 @@
 
 #include "batch.h"
 #include "filter.h"
+#include "screening.h"
 
 /* An objective of a point: less is better. */
 static double objective_of(const calc_objective *objective, double batch, const calc_point *p)
@@ -99,6 +100,8 @@ static void enter_point(calc_worker *w, calc_sweep_group *group, const calc_exec
     }
     double top_objective = o->top > 0 ? objective_of(&o->top_by, batch, p) : 0;
     calc_point_enter(w, group, exec, top_objective, objective);
+    calc_screening_enter(w, objective);
+    w->entered++;
 }
 
 /* Compare one point with calc_run(): every bit of time and memory must agree. */

@@ -4,6 +4,7 @@
 
 #include "model/cost/state.h"
 #include "model/stages/stage_parts.h"
+#include "model/stages/stage_rules.h"
 
 void calc_rows_free(calc_rows *rows)
 {
@@ -108,6 +109,39 @@ static void profile_parts(calc_rows *rows)
     }
 }
 
+/* The first choice that offloads the same of a block. */
+static size_t like_choice(const calc_rows *rows, size_t index)
+{
+    const calc_row_choice *c = &rows->choice[index];
+    size_t i = 0;
+    while (rows->choice[i].activations != c->activations || rows->choice[i].weights != c->weights) {
+        i++;
+    }
+    return i;
+}
+
+/* Steps of the optimizer on one rank for each list of layers with weights. */
+typedef struct optimizer_steps {
+    bool known[CALC_ROW_WEIGHTS];
+    calc_optimizer_step step[CALC_ROW_WEIGHTS][CALC_BLOCK_KINDS];
+} optimizer_steps;
+
+static const calc_optimizer_step *step_of(optimizer_steps *steps, const calc_row *row)
+{
+    size_t at = row->weights;
+    if (at >= CALC_ROW_WEIGHTS ||
+        !calc_compat_has(row->context.compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
+        return NULL;
+    }
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS && !steps->known[at];
+         kind++) {
+        steps->step[at][kind] =
+            calc_stage_rules_optimizer(&row->context, &row->exec.strategy, &row->parts, kind, 1);
+    }
+    steps->known[at] = true;
+    return steps->step[at];
+}
+
 /* Costs of the rows, and their terms with each choice.
  * @param e  what they have in common: all but the strategy, which is overwritten */
 static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat,
@@ -115,6 +149,7 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
 {
     size_t terms = 0;
     size_t known = 0;
+    optimizer_steps optimizer = {0};
     for (size_t i = 0; i < rows->count; i++) {
         rows->row[i].terms = terms;
         terms += rows->row[i].choices;
@@ -137,9 +172,13 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
         e->strategy = row->exec.strategy;
         row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
+        calc_stage_terms *of_row = &rows->terms[row->terms];
+        const calc_optimizer_step *step = step_of(&optimizer, row);
         for (size_t c = 0; c < row->choices; c++) {
+            size_t like = like_choice(rows, c);
             calc_row_choice_put(&rows->choice[c], e);
-            calc_stage_terms_row(&row->context, e, &row->parts, &rows->terms[row->terms + c]);
+            calc_stage_terms_row(&row->context, e, &row->parts, like < c ? &of_row[like] : NULL,
+                                 step, &of_row[c]);
         }
     }
     return CALC_OK;

@@ -359,13 +359,11 @@ calc_status calc_units_walk(const calc_space *space, const calc_designs *designs
         calc_app app;
         calc_system system;
         designs->get(designs->context, d, &app, &system);
-        w->app = &app;
-        w->system = &system;
-        w->design = d;
+        calc_worker_begin(w, &app, &system, d);
         w->counts_only = true;
         w->visit = visit;
         w->visit_context = context;
-        status = calc_cell_lanes_fit(space, &app) ? CALC_OK : CALC_ERR_RANGE;
+        status = calc_cell_chunkings_fit(space, &app) ? CALC_OK : CALC_ERR_RANGE;
         status = status != CALC_OK ? status : calc_units_list(&units, space, &app, &system, compat);
         for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
             calc_units_run(w, &units, i);
@@ -376,6 +374,6 @@ calc_status calc_units_walk(const calc_space *space, const calc_designs *designs
         *out = w->counts;
     }
     calc_units_free(&units);
-    calc_worker_free(w, 1);
+    calc_worker_free(w);
     return status;
 }

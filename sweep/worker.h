@@ -8,6 +8,7 @@
 #include "condition.h"
 #include "kernel.h"
 #include "rows.h"
+#include "sheet.h"
 #include "sweep.h"
 
 typedef struct calc_worker calc_worker;
@@ -30,7 +31,7 @@ struct calc_worker {
     /* What is swept. Borrowed. */
     const calc_space *space;
     const calc_sweep_options *options;
-    calc_kernel *kernel;
+    const calc_kernel *kernel;
     const calc_app *app;
     const calc_system *system;
     uint64_t design;
@@ -43,20 +44,36 @@ struct calc_worker {
     bool (*stop)(void *context, calc_worker *worker); /**< asked now and then, where points need
                                                            calc_run(); or NULL */
     void *stop_context;
+    size_t groups_count;
     calc_sweep_group *groups; /**< of this thread; one per processor count or just one */
+    calc_screen *screens;     /**< of each group: screening.h */
 
-    /* The unit, the cell, the row and the choice at hand. */
+    /* The unit and the cell at hand. */
     calc_exec base;
     calc_rows rows;
+    calc_sheets sheets;
     struct calc_serve *serve; /**< of the rows, where layouts serve; else NULL */
     calc_cell cell;
-    calc_exec exec;
-    calc_stage_terms terms;
-    calc_kernel_tile tile;
-    calc_kernel_out out;
     calc_conditions conditions;
-    size_t first_flag, flags; /**< combinations of data_par_overlap and param_gather_overlap that
-                                   the terms are for */
+
+    /* What evaluate.c has at hand. */
+    calc_sweep_group *group;
+    calc_screen *screen;
+    calc_exec state; /**< of a lane of the sheet, with the first pair and flag */
+    calc_exec exec; /**< of the lane that is visited, without what pairs, chunkings and flags say */
+    calc_kernel_job job;
+    calc_stage_terms shared;
+    calc_panel alive;           /**< lanes that may matter */
+    size_t first_row, last_row; /**< rows asked for: from the one to before the other */
+    size_t pairs;               /**< of networks, */
+    unsigned char pair[CALC_CELL_PAIRS];
+    size_t first_flag, flags; /**< and combinations of data_par_overlap and param_gather_overlap,
+                                 that the terms are for */
+    bool allowed[2][2];
+    calc_kernel_needs needs;
+    calc_kernel_pipelines pipelines;
+    calc_lanes best_s;
+    uint64_t entered; /**< layouts, into groups */
 
     /* What came of it. */
     calc_sweep_counts counts;
@@ -71,8 +88,12 @@ struct calc_worker {
 
 /** A worker for a space; NULL if memory is short. */
 calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_options *options,
-                                calc_kernel *kernel, size_t groups);
-void calc_worker_free(calc_worker *worker, size_t groups);
+                                const calc_kernel *kernel, size_t groups);
+void calc_worker_free(calc_worker *worker);
+
+/** Begin a design. Borrows both. What was found before stays. */
+void calc_worker_begin(calc_worker *worker, const calc_app *app, const calc_system *system,
+                       uint64_t design);
 
 /** Whether a sweep needs all statistics of every point: for objectives that the kernel does not
  *  know, because points are asked for, or because every layout that does not meet a condition on
@@ -93,6 +114,9 @@ void calc_worker_run(calc_worker *worker, size_t first, size_t last);
 
 /** The layout of a row in the cell, without what choices, lanes and flags say. */
 calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);
+
+/** Put a row and a choice of the table into worker->exec: their layout in the cell, likewise. */
+void calc_worker_put_lane(calc_worker *worker, size_t row, size_t choice);
 
 /** Put a choice of the cell into it. */
 void calc_worker_put_choice(const calc_worker *worker, size_t choice, calc_exec *exec);

@@ -134,8 +134,7 @@ static calc_worker *make_worker(const calc_space *space, const calc_sweep_option
     size_t levels = calc_kernel_levels(level);
     calc_worker *w = calc_worker_create(space, options, level[levels - 1].run, groups);
     must(w ? CALC_OK : CALC_ERR_NOMEM, "worker");
-    w->app = &app;
-    w->system = &sys;
+    calc_worker_begin(w, &app, &sys, 0);
     must(calc_units_list(units, space, &app, &sys, options->compat), "units");
     return w;
 }
@@ -163,7 +162,7 @@ static void bench_tables(const char *name, const calc_space *space)
     }
     printf("tables of %s: %zu rows of %zu units in %.2f ms, %.2f us per row\n", name, rows,
            units.count, 1e3 * best_s, 1e6 * best_s / (double)rows);
-    calc_worker_free(w, 1);
+    calc_worker_free(w);
     calc_units_free(&units);
 }
 
@@ -197,58 +196,88 @@ static void bench_all_tables(void)
 
 /* ---- The kernel alone ------------------------------------------------------------------------ */
 
-static void bench_kernel(size_t count, int classes, calc_compat compat)
+static calc_panel panel;
+static calc_screen screen;
+
+/* Lanes of equal blocks, by rules or without. */
+static calc_kernel_job make_job(size_t lanes, calc_compat compat, calc_stage_terms *shared)
 {
-    static calc_kernel_lanes lanes;
-    static calc_kernel_links links;
-    static calc_kernel_out out;
+    calc_stage_part part = {.fw_s = 1, .agrad_s = 1, .wgrad_s = 1, .weights = {1, 0}};
+    *shared = (calc_stage_terms){.compat = compat,
+                                 .block = {part},
+                                 .stages = 8,
+                                 .microbatches = 32,
+                                 .training = true,
+                                 .dense_shards = 1,
+                                 .expert_shards = 1,
+                                 .used_share = 1};
+    panel.count = lanes;
+    for (size_t i = 0; i < lanes; i++) {
+        calc_panel_put(&panel, i, shared);
+    }
+    calc_panel_pad(&panel, compat != CALC_COMPAT_NONE);
+    calc_screen_clear(&screen, 1e9, 0);
+    return (calc_kernel_job){.panel = &panel,
+                             .shared = shared,
+                             .tier1_capacity_bytes = 1e9,
+                             .screen = &screen,
+                             .numerator = 1,
+                             .most_s = CALC_KERNEL_NEVER_S};
+}
+
+/* 12 blocks for each of 8 stages, in classes of as many stages. */
+static calc_kernel_chunking make_chunking(int classes)
+{
+    calc_kernel_chunking c = {.chunks = 1, .classes = classes};
+    for (int i = 0; i < classes; i++) {
+        c.item[i] =
+            (calc_stage_class){.stages = 8.0 / classes, .position = i * 8.0 / classes, .dense = 12};
+        c.held[i] = 8 - c.item[i].position;
+    }
+    return c;
+}
+
+/* Needs, pipeline and step of each lane, again and again. @return the fastest [s] */
+static double fastest_calls(const calc_kernel *kernel, const calc_kernel_job *job,
+                            const calc_kernel_chunking *chunking, size_t calls)
+{
+    static calc_kernel_needs needs;
+    static calc_kernel_pipelines pipelines;
+    static calc_lanes steps_s;
+    bool allowed[2][2] = {{true, false}, {false, true}};
+    const calc_stage_links links = {0};
+    double best_s = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        double start_s = now_s();
+        for (size_t k = 0; k < calls; k++) {
+            kernel->needs(job, chunking, &needs);
+            kernel->pipeline(job, chunking, &links, &pipelines);
+            kernel->step(job, chunking, &links, &needs, &pipelines, allowed, &steps_s);
+            __asm__ volatile("" ::"r"(&steps_s) : "memory");
+        }
+        double elapsed_s = now_s() - start_s;
+        best_s = elapsed_s < best_s ? elapsed_s : best_s;
+    }
+    return best_s;
+}
+
+static void bench_kernel(size_t lanes, int classes, calc_compat compat)
+{
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
     char rules[CALC_COMPAT_TEXT];
-    calc_stage_part part = {.fw_s = 1, .agrad_s = 1, .wgrad_s = 1, .weights = {1, 0}};
-    calc_stage_terms terms = {.compat = compat,
-                              .block = {part},
-                              .stages = 8,
-                              .microbatches = 32,
-                              .training = true,
-                              .dense_shards = 1,
-                              .expert_shards = 1,
-                              .used_share = 1};
-    calc_kernel_tile t = {.terms = &terms,
-                          .lanes = &lanes,
-                          .links = &links,
-                          .chunkings = count / 4,
-                          .count = count,
-                          .allowed = {{true, false}, {false, true}},
-                          .tier1_capacity_bytes = 1e9};
-    lanes.count = count;
-    lanes.classes = classes;
-    lanes.experts = false;
-    for (size_t i = 0; i < CALC_KERNEL_LANES; i++) {
-        lanes.chunks[i] = 1 + (double)(i % 3);
-        for (int k = 0; k < classes; k++) {
-            lanes.item[k].stages[i] = 8.0 / classes;
-            lanes.item[k].position[i] = k * 8.0 / classes;
-            lanes.item[k].dense[i] = 12;
-        }
-    }
+    calc_stage_terms shared;
+    calc_kernel_job job = make_job(lanes, compat, &shared);
+    calc_kernel_chunking chunking = make_chunking(classes);
+    size_t calls = 1000000 / lanes;
+    calc_compat_text(compat, rules);
     for (size_t i = 0; i < levels; i++) {
-        double best_s = 1e9;
-        size_t calls = 1000000 / count;
-        for (int round = 0; round < ROUNDS; round++) {
-            double start_s = now_s();
-            for (size_t k = 0; k < calls; k++) {
-                level[i].run(&t, &out);
-                __asm__ volatile("" ::"r"(&out) : "memory");
-            }
-            double elapsed_s = now_s() - start_s;
-            best_s = elapsed_s < best_s ? elapsed_s : best_s;
-        }
+        double best_s = fastest_calls(level[i].run, &job, &chunking, calls);
         /* Each lane stands for two points, with and without overlap. */
-        printf(
-            "kernel alone, %zu lanes, %d class%s, rules %s, %s: %.0f million points per second\n",
-            count, classes, classes > 1 ? "es" : "", calc_compat_text(compat, rules), level[i].name,
-            1e-6 * (double)(calls * count * 2) / best_s);
+        printf("kernel alone, %zu lanes, %d class%s, rules %s, %s: %.2f ns per lane, %.0f million "
+               "points per second\n",
+               lanes, classes, classes > 1 ? "es" : "", rules, level[i].name,
+               1e9 * best_s / (double)(calls * lanes), 1e-6 * (double)(calls * lanes * 2) / best_s);
     }
 }
 
@@ -287,7 +316,7 @@ static void bench_balance(void)
            "%.2f s in all\n",
            WORKERS, longest_s / (sum_s / WORKERS), units.count, 1e3 * longest_unit_s,
            1e3 * sum_s / (double)units.count, sum_s);
-    calc_worker_free(w, groups);
+    calc_worker_free(w);
     calc_units_free(&units);
     calc_space_free(&space);
 }
@@ -339,10 +368,12 @@ int main(int argc, char **argv)
     bench_all_tables();
     bench_space("gpt3-175B", "h100_80g_nvl8", 512, 512, CALC_COMPAT_REPAIRED);
     bench_space("megatron-22B", "a100_80g", 8, 8, CALC_COMPAT_REPAIRED); /* a small one: start-up */
-    bench_kernel(24, 1, CALC_COMPAT_NONE);
-    bench_kernel(24, CALC_MAX_STAGE_CLASSES, CALC_COMPAT_NONE);
-    bench_kernel(24, 1, CALC_COMPAT_REPAIRED);
-    bench_kernel(24, 1, CALC_COMPAT_CALCULON);
+    for (size_t lanes = 8; lanes <= 128; lanes *= 16) {
+        bench_kernel(lanes, 1, CALC_COMPAT_NONE);
+        bench_kernel(lanes, 3, CALC_COMPAT_NONE);
+        bench_kernel(lanes, CALC_MAX_STAGE_CLASSES, CALC_COMPAT_NONE);
+        bench_kernel(lanes, 1, CALC_COMPAT_REPAIRED);
+    }
     bench_balance();
     if (argc > 1 && strcmp(argv[1], "scaling") == 0) {
         bench_scaling(false);

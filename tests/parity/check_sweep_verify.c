@@ -47,34 +47,41 @@ END_TEST
 /* ---- The kernel's shortest step of a lane, and what the lane's points take ------------------- */
 
 static size_t lanes_compared;
-static calc_kernel *tested;
+static const calc_kernel *tested;
 
-/* The shortest of the steps that a tile allows. */
-static double best_of(const calc_kernel_tile *tile, const calc_stage_step *step)
+/* The shortest of the steps that are allowed. */
+static double best_of(const calc_stage_step *step, bool allowed[2][2])
 {
     double best_s = CALC_KERNEL_NEVER_S;
     for (int i = 0; i < 4; i++) {
-        bool allowed = tile->allowed[i / 2][i % 2];
-        best_s = allowed ? fmin(best_s, step->total_s[i / 2][i % 2]) : best_s;
+        best_s = allowed[i / 2][i % 2] ? fmin(best_s, step->total_s[i / 2][i % 2]) : best_s;
     }
     return best_s;
 }
 
-/* The kernel under test, checked lane by lane against calc_kernel_lane_least(), and that against
+/* The kernel under test, checked lane by lane against calc_kernel_lane_step(), and that against
  * the step itself. */
-static void checked_kernel(const calc_kernel_tile *tile, calc_kernel_out *out)
+static size_t checked_step(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                           const calc_stage_links *links, const calc_kernel_needs *needs,
+                           const calc_kernel_pipelines *pipelines, bool allowed[2][2],
+                           calc_lanes *best_s)
 {
-    tested(tile, out);
-    for (size_t lane = tile->first; lane < tile->first + tile->count; lane++) {
-        calc_stage_step least = calc_kernel_lane_least(tile, lane);
-        calc_stage_step step = calc_kernel_lane_step(tile, lane);
-        double best_s = best_of(tile, &least);
-        ck_assert_double_le(best_s, best_of(tile, &step));
-        ck_assert_msg(out->feasible == 0 || out->best_s[lane] == best_s,
-                      "lane %zu of %zu: %.17g, not %.17g", lane, tile->count, out->best_s[lane],
-                      best_s);
+    size_t hits = tested->step(job, chunking, links, needs, pipelines, allowed, best_s);
+    for (size_t lane = 0; lane < job->panel->count; lane++) {
+        calc_stage_links own = *links;
+        own.message_s = pipelines->message_s.of[lane];
+        own.back_message_s = pipelines->back_message_s.of[lane];
+        calc_stage_step least = calc_kernel_lane_step(job, chunking, &own, lane, true);
+        calc_stage_step step = calc_kernel_lane_step(job, chunking, &own, lane, false);
+        double want_s = best_of(&least, allowed);
+        ck_assert_double_le(want_s, best_of(&step, allowed));
+        ck_assert_msg(best_s->of[lane] == want_s, "lane %zu of %zu: %.17g, not %.17g", lane,
+                      job->panel->count, best_s->of[lane], want_s);
+        ck_assert(needs->tier1_bytes.of[lane] == step.tier1_bytes);
+        ck_assert(needs->tier2_bytes.of[lane] == step.tier2_bytes);
         lanes_compared++;
     }
+    return hits;
 }
 
 START_TEST(the_kernel_agrees_with_its_lanes_at_every_level)
@@ -87,21 +94,22 @@ START_TEST(the_kernel_agrees_with_its_lanes_at_every_level)
                                   .compat = _i % 2 ? CALC_COMPAT_CALCULON : CALC_COMPAT_NONE};
     for (size_t i = 0; i < levels; i++) {
         tested = level[i].run;
+        calc_kernel checked = *tested;
+        checked.step = checked_step;
         lanes_compared = 0;
-        calc_worker *w = calc_worker_create(&s.space, &options, checked_kernel, 1);
+        calc_worker *w = calc_worker_create(&s.space, &options, &checked, 1);
         calc_units units = {0};
         ck_assert_ptr_nonnull(w);
-        w->app = &s.app[0];
-        w->system = &s.system[0];
+        calc_worker_begin(w, &s.app[0], &s.system[0], 0);
         ck_assert_int_eq(calc_units_list(&units, &s.space, w->app, w->system, options.compat),
                          CALC_OK);
         for (size_t u = 0; u < units.count; u++) {
             calc_units_run(w, &units, u);
         }
         ck_assert_int_eq(w->status, CALC_OK);
-        ck_assert(lanes_compared > 0 || w->counts.evaluated == 0);
+        ck_assert(lanes_compared > 0 || w->counts.feasible == 0);
         calc_units_free(&units);
-        calc_worker_free(w, 1);
+        calc_worker_free(w);
     }
     random_space_free(&s);
 }

@@ -10,6 +10,7 @@
 #include "calc.h"
 #include "cli/draw/breakdown.h"
 #include "model/cost/block.h"
+#include "model/stages/stage_parts.h"
 #include "model/stages/stages.h"
 #include "random_modern.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel.h"
+#include "cell.h"
 #include "small_case.h"
 #include "sweep.h"
 
@@ -176,10 +176,10 @@ static bool stop_at(void *context, const calc_sweep_progress *progress)
     return --*calls <= 0;
 }
 
-START_TEST(more_interleavings_than_a_tile_has_lanes_are_refused)
+START_TEST(more_interleavings_than_a_cell_has_room_for_are_refused)
 {
-    static int64_t many[CALC_KERNEL_LANES + 1];
-    size_t most = CALC_KERNEL_LANES / 2; /* with and without overlap of messages */
+    static int64_t many[CALC_CELL_CHUNKINGS + 1];
+    size_t most = CALC_CELL_CHUNKINGS / 2; /* with and without overlap of messages */
     for (size_t i = 0; i <= most; i++) {
         many[i] = (int64_t)i + 1;
     }
@@ -511,7 +511,7 @@ int main(void)
     tcase_add_test(tests, every_allocation_may_fail);
     tcase_add_test(tests, every_allocation_of_a_count_may_fail);
     tcase_add_test(tests, unknown_cpu_level_is_refused_with_those_there_are);
-    tcase_add_test(tests, more_interleavings_than_a_tile_has_lanes_are_refused);
+    tcase_add_test(tests, more_interleavings_than_a_cell_has_room_for_are_refused);
     tcase_add_test(tests, stopped_sweep_is_partial_and_its_counts_add_up);
     tcase_add_test(tests, sweep_that_nobody_stops_is_not_partial);
     tcase_add_test(tests, every_feasible_point_is_shown_once);

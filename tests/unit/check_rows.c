@@ -1,4 +1,5 @@
 /* The table of parts: which rows there are, and that each has the terms of its layout. */
+#include "model/stages/stage_parts.h"
 #include "rows.h"
 
 #include <string.h>

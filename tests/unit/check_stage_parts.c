@@ -1,4 +1,5 @@
 /* Cost of the parts of a layout; their sums are those of check_cost.c. */
+#include "model/stages/stage_parts.h"
 #include "stage_case.h"
 
 /* ---- Parts ----------------------------------------------------------------------------------- */

@@ -291,7 +291,7 @@ START_TEST(a_row_and_its_cells_are_the_terms)
         s.c.exec.strategy.zero_stage = zero;
         settle(&s);
         calc_stage_terms row;
-        calc_stage_terms_row(&s.c.context, &s.c.exec, &s.parts, &row);
+        calc_stage_terms_row(&s.c.context, &s.c.exec, &s.parts, NULL, NULL, &row);
         for (int64_t p = 1; p <= 2; p++) {
             s.c.exec.pipeline_par = p;
             s.c.exec.strategy.data_par = 8 / p;

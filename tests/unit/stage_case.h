@@ -2,6 +2,7 @@
 #ifndef CALC_TEST_STAGE_CASE_H
 #define CALC_TEST_STAGE_CASE_H
 
+#include "model/stages/stage_parts.h"
 #include "model/stages/stage_spent.h"
 #include "model/stages/stage_step.h"
 #include "modern_case.h"

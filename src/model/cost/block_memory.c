@@ -30,7 +30,6 @@ void calc_block_memory_lines(const calc_strategy *s, bool training, const calc_b
     calc_block_memory stays = calc_block_memory_offloaded(training, b);
     double once = b->working - (training ? b->stored : 0);
     double flight = training ? b->stored + b->checkpoint : 0;
-    double reduced = b->grad + b->optimizer;
     calc_rule_line none = {0, 0};
     out->tier1 = none;
     out->tier2 = none;
@@ -52,13 +51,7 @@ void calc_block_memory_lines(const calc_strategy *s, bool training, const calc_b
         out->fixed_bytes += once;
         out->tier1.flight_bytes += flight;
     }
-    if (s->optimizer_offload) {
-        out->fixed_bytes += stays.grad + stays.optimizer;
-        out->tier2.block_bytes += reduced;
-    } else {
-        out->tier1.block_bytes += reduced;
-        out->fixed_bytes += b->whole_grad - b->grad;
-    }
+    calc_block_memory_add_state(s->optimizer_offload, training, b, out);
 }
 
 calc_block_memory calc_block_memory_offloaded(bool training, const calc_block_memory *b)

@@ -28,6 +28,23 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *context,
 void calc_block_memory_lines(const calc_strategy *strategy, bool training,
                              const calc_block_memory *block, calc_rule_part *out);
 
+/** The part of that which depends on the ranks that share the state: gradients and optimizer; it
+ *  comes last. What stays of it is in calc_block_memory_offloaded(), too.
+ *  @param away  the optimizer is offloaded
+ *  @param out   without it */
+static inline void calc_block_memory_add_state(bool away, bool training, const calc_block_memory *b,
+                                               calc_rule_part *out)
+{
+    double reduced = b->grad + b->optimizer;
+    if (away) {
+        out->fixed_bytes += (training ? b->whole_grad + b->grad : 0) + 2 * b->optimizer;
+        out->tier2.block_bytes += reduced;
+    } else {
+        out->tier1.block_bytes += reduced;
+        out->fixed_bytes += b->whole_grad - b->grad;
+    }
+}
+
 /** Bytes that can travel to the second tier: what is stored, or the checkpoint. */
 static inline double calc_block_memory_kept(const calc_strategy *strategy,
                                             const calc_block_memory *block)

@@ -107,4 +107,13 @@ static inline double calc_share_or(double share, double otherwise)
     return share > 0 ? share : otherwise;
 }
 
+struct calc_cost_times;
+
+/** calc_cost_sum() of operators that were timed.
+ *  @param times  of a context that may differ in activation_recompute, recompute_modules, and in
+ *                tensor_par_overlap as long as the operators are the same */
+void calc_cost_times_sum(const calc_cost_context *context, const calc_operator *operators,
+                         const struct calc_cost_times *times, size_t count, unsigned recompute,
+                         calc_cost *out);
+
 #endif

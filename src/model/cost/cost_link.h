@@ -22,8 +22,8 @@ typedef struct calc_cost_links {
 
 /** Time of one of a collective's operations on the networks, once [s]; 0 for CALC_OP_NONE.
  *  @param known  looked at first, and added to while there is room */
-double calc_cost_link_once_s(const calc_cost_context *context, const calc_operator *op,
-                             calc_pass pass, calc_collective_op operation, calc_cost_links *known);
+double calc_cost_link_once_s(const calc_cost_context *context, const calc_operator *o,
+                             calc_pass pass, calc_collective_op op, calc_cost_links *known);
 
 /** Time of an operator's communication in a pass, hidden or not, with what processors add up and
  *  copy for it [s]; 0 of kernels.

@@ -26,11 +26,4 @@ void calc_cost_times_like(const calc_cost_context *context, const calc_operator 
                           size_t count, const calc_operator *like, const calc_cost_times *times,
                           calc_cost_links *known, calc_cost_times *out);
 
-/** calc_cost_sum() of operators that were timed.
- *  @param times  of a context that may differ in activation_recompute, recompute_modules, and in
- *                tensor_par_overlap as long as the operators are the same */
-void calc_cost_times_sum(const calc_cost_context *context, const calc_operator *operators,
-                         const calc_cost_times *times, size_t count, unsigned recompute,
-                         calc_cost *out);
-
 #endif

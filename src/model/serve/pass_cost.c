@@ -1,4 +1,5 @@
 #include "model/serve/pass_cost.h"
+#include "model/stages/stage_parts.h"
 
 #include "model/operators/processor.h"
 #include "model/serve/inference_pass.h"
@@ -76,7 +77,7 @@ static void terms_of(const calc_inference_pass_model *m, const calc_cost_context
                      const calc_stage_parts *parts, const calc_stage_lines *lines,
                      calc_stage_terms *out)
 {
-    calc_stage_terms_row(c, m->exec, parts, out);
+    calc_stage_terms_row(c, m->exec, parts, NULL, NULL, out);
     calc_stage_terms_cell(c, m->exec, parts, lines, NULL, out);
 }
 

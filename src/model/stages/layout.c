@@ -1,4 +1,5 @@
 #include "model/stages/layout.h"
+#include "model/stages/stage_parts.h"
 
 void calc_layout_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_compat compat, const calc_kernel_table *measured, calc_layout *l)

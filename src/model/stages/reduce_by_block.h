@@ -65,7 +65,8 @@ calc_reduce_overlapped(const calc_reduce_overlap *o)
     double tail_s = o->base_blocks * o->block_s;
     double tail_window_s =
         free_s - o->message_s - (o->base_bw_s + o->edge_bw_s) / 2 + o->optimizer_window_s;
-    tail_window_s = o->base_blocks > 0 ? tail_window_s : 0;
+    /* A factor: compilers make no vectors of a condition that is the same for all layouts. */
+    tail_window_s *= o->base_blocks > 0 ? 1 : 0;
     double tail_excess_s = tail_s + (o->compute_s * o->usage - tail_window_s);
     double tail_exposed_s = tail_excess_s > 0 ? tail_excess_s : tail_s * o->usage;
     out.tail_window_s = tail_window_s + tail_s * o->usage;

@@ -12,11 +12,16 @@ CALC_STAGE_INLINE bool calc_stage_rule(const calc_stage_terms *t, int rule)
     return calc_compat_has(t->compat, rule);
 }
 
+/* Here and below, what is the same for all that are searched together is a factor, not a condition:
+ * compilers make no vectors of those. */
+
 /** Mean over the blocks of a class of what dense blocks and blocks with experts have. */
 CALC_STAGE_INLINE double calc_stage_mean(const calc_stage_class *c, double dense, double moe)
 {
     double blocks = c->dense + c->moe;
-    return blocks > 0 ? (c->moe > 0 ? (c->dense * dense + c->moe * moe) / blocks : dense) : 0;
+    double there = blocks > 0 ? 1 : 0;
+    double mixed = (c->dense * dense + c->moe * moe) / (blocks > 0 ? blocks : 1);
+    return c->moe > 0 ? mixed : there * dense;
 }
 
 #define CALC_STAGE_MEAN(t, c, member) calc_stage_mean(c, (t)->rule[0].member, (t)->rule[1].member)
@@ -71,10 +76,10 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_by_rule(const calc_stage_terms
 CALC_STAGE_INLINE double calc_stage_missing_s(const calc_stage_class *c, const calc_stage_pass *p,
                                               double chunks)
 {
-    bool base = c->dense + c->moe > chunks;
+    double base = c->dense + c->moe > chunks ? c->missing : 0;
     double edge_s = p->edge_fw_s + p->edge_bw_s;
     double pair_s = p->base_fw_s + p->base_bw_s + edge_s;
-    return base ? c->missing * pair_s / 2 : c->missing * edge_s;
+    return base * pair_s / 2 + (c->missing - base) * edge_s;
 }
 
 /** Idle time of even stages [s]: 1F1B and interleaved (Narayanan et al. 2021, arXiv 2104.04473). */
@@ -92,9 +97,9 @@ CALC_STAGE_INLINE double calc_stage_even_bubble_s(const calc_stage_terms *t,
 CALC_STAGE_INLINE double calc_stage_unsent_s(const calc_stage_terms *t, const calc_stage_links *l,
                                              double chunks)
 {
-    double fw_s = t->stages > 1 ? 0 : l->message_s;
-    double bw_s = t->stages > 1 && t->training ? 0 : l->back_message_s;
-    return t->microbatches * chunks * (fw_s + bw_s);
+    double alone = t->stages > 1 ? 0 : 1;
+    double back = t->stages > 1 && t->training ? 0 : 1;
+    return t->microbatches * chunks * (alone * l->message_s + back * l->back_message_s);
 }
 
 /** The pipeline of even stages [s]. */

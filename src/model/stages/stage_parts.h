@@ -39,4 +39,8 @@ static inline bool calc_stage_operators_same(const calc_strategy *a, const calc_
 void calc_stage_parts_sum(const calc_cost_context *context, const calc_stage_operators *operators,
                           calc_stage_parts *out);
 
+/** Size of the messages at which bandwidths that depend on it are taken: a micro-batch's residual
+ *  stream [bytes]. */
+double calc_stage_message_bytes(const calc_shape *shape);
+
 #endif

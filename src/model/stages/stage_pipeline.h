@@ -239,8 +239,8 @@ CALC_STAGE_INLINE double calc_stage_chunk_least_s(const calc_stage_terms *t,
                                                   const calc_stage_class *c,
                                                   const calc_stage_pass *p, double chunks)
 {
-    bool usual = c->first < 1 && c->last < 1 && !(t->dense_first && c->position <= 0);
-    return usual ? calc_stage_pass_s(p) / chunks : 0;
+    double usual = c->first < 1 && c->last < 1 && !(t->dense_first && c->position <= 0) ? 1 : 0;
+    return usual * (calc_stage_pass_s(p) / chunks);
 }
 
 /** A lower bound on interleaved 1F1B, stage by stage. */

@@ -225,6 +225,13 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
 }
 
+calc_stage_ends calc_stage_ends_of(const calc_cost_context *c, const calc_stage_parts *p)
+{
+    calc_stage_terms t = {0};
+    set_ends(c, p, 1, &t);
+    return (calc_stage_ends){t.embedding, t.head};
+}
+
 double calc_stage_tied_weights(const calc_cost_context *c)
 {
     const calc_shape *s = c->shape;
@@ -296,14 +303,13 @@ double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_str
     return strategy->pipeline_par_overlap ? 1 - terms->message_hidden : 1;
 }
 
-void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
-                          calc_stage_terms *t)
+/* What depends on neither the state nor on what of it is shared. */
+static void set_parts(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
+                      calc_stage_terms *t)
 {
     const calc_overlap_shares *o = &c->chip->overlap;
     static const calc_stage_lines alone = {0};
     double speed = 1 / calc_share_or(e->software_efficiency, 1);
-    int64_t zero = calc_zero_stage(&e->strategy);
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
     *t = (calc_stage_terms){
         .compat = c->compat,
         .training = e->training,
@@ -321,15 +327,29 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
             t->framework_bytes[dense][moe] = e->training ? p->framework_bytes[dense][moe] : 0;
         }
     }
-    if (zero < 3) {
-        set_blocks(c, &e->strategy, p, &alone, speed, t);
-    }
+    set_blocks(c, &e->strategy, p, &alone, speed, t);
     set_ends(c, p, speed, t);
+}
+
+void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
+                          const calc_stage_terms *like, const calc_optimizer_step *optimizer,
+                          calc_stage_terms *t)
+{
+    int64_t zero = calc_zero_stage(&e->strategy);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
+    if (like) {
+        *t = *like;
+        t->held_bytes = t->owned_bytes = t->gathered_ahead = t->whole_block_bytes = 0;
+        t->reduced_bytes = t->gathered_bytes = 0;
+        t->optimizer_s = t->optimizer_owned_s = 0;
+    } else {
+        set_parts(c, e, p, t);
+    }
     set_state(e, &b, zero, t);
     set_optimizer(c->chip, e, &b, zero, t);
     set_away(e, &b, zero, t);
     set_reduction(e, &b, zero, t);
-    calc_stage_rules_of(c, &e->strategy, p, 1, NULL, t);
+    calc_stage_rules_of(c, &e->strategy, p, 1, optimizer, t);
 }
 
 void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
@@ -374,7 +394,7 @@ bool calc_stage_terms_refill(const calc_cost_context *c, const calc_exec *e)
 void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
                          const calc_stage_lines *l, calc_stage_terms *t, calc_stage_links *links)
 {
-    calc_stage_terms_row(c, e, p, t);
+    calc_stage_terms_row(c, e, p, NULL, NULL, t);
     calc_stage_terms_cell(c, e, p, l, NULL, t);
     *links = calc_stage_links_of(c, e, p->message_bytes, l);
 }

@@ -63,10 +63,6 @@ typedef struct calc_stage_lines {
     double nodes_log2;
 } calc_stage_lines;
 
-/** Size of the messages at which bandwidths that depend on it are taken: a micro-batch's residual
- *  stream [bytes]. */
-double calc_stage_message_bytes(const calc_shape *shape);
-
 /** @param bytes  calc_stage_message_bytes() */
 calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec *exec,
                                      const calc_strategy *strategy, const calc_groups *groups,
@@ -80,9 +76,14 @@ void calc_stage_terms_of(const calc_cost_context *context, const calc_exec *exec
                          const calc_stage_parts *parts, const calc_stage_lines *lines,
                          calc_stage_terms *out, calc_stage_links *links);
 
-/** The same in steps, for a sweep: terms as far as they depend on the parts and the state only, */
+/** The same in steps, for a sweep: terms as far as they depend on the parts and the state only,
+ *  @param like  the same for a layout that differs in nothing but what of its state is shared, and
+ *               whether the optimizer is offloaded: its blocks and ends are taken; or NULL
+ *  @param optimizer  calc_stage_rules_optimizer() of each kind of block on one rank, where a rule
+ * asks for it; NULL: it is computed */
 void calc_stage_terms_row(const calc_cost_context *context, const calc_exec *exec,
-                          const calc_stage_parts *parts, calc_stage_terms *out);
+                          const calc_stage_parts *parts, const calc_stage_terms *like,
+                          const calc_optimizer_step *optimizer, calc_stage_terms *out);
 
 /** the rest of them, which depends on pipeline_par, data_par and batch_size (where weights are
  * sharded, zero_stage 3, on the networks, too),
@@ -102,6 +103,14 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_strategy *strategy);
+
+/** Embedding and head on the processor alone: without the factor of the software, and without what
+ *  calc_stage_tied_weights() says. */
+typedef struct calc_stage_ends {
+    calc_stage_part embedding, head;
+} calc_stage_ends;
+
+calc_stage_ends calc_stage_ends_of(const calc_cost_context *context, const calc_stage_parts *parts);
 
 /** Elements of the table of words on one rank, where embedding and head share it; else 0. */
 double calc_stage_tied_weights(const calc_cost_context *context);

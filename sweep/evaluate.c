@@ -1,0 +1,265 @@
+#include "evaluate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "adapt.h"
+#include "corner.h"
+#include "filter.h"
+#include "model/operators/processor.h"
+#include "model/verdict.h"
+#include "point.h"
+#include "screening.h"
+#include "tile.h"
+
+/* ---- Panels ---------------------------------------------------------------------------------- */
+
+static uint64_t points_of_lane(const calc_worker *w)
+{
+    return w->pairs * w->cell.fitting * w->flags;
+}
+
+static bool prunes(const calc_worker *w)
+{
+    return w->bounded && !w->options->no_prune;
+}
+
+/* Lanes that may matter, by their bounds.
+ * @param alive  filled with their positions
+ * @return their number */
+static size_t bound(calc_worker *w, unsigned char *alive)
+{
+    const calc_conditions *known = &w->conditions;
+    calc_kernel_job limited = w->job;
+    limited.tier1_capacity_bytes = fmin(limited.tier1_capacity_bytes, known->most_tier1_bytes);
+    limited.tier2_capacity_bytes = fmin(limited.tier2_capacity_bytes, known->most_tier2_bytes);
+    return w->kernel->bound(&limited, &w->cell.floor, alive);
+}
+
+/* The lanes that were collected, unless they cannot matter. */
+static void run_alive(calc_worker *w)
+{
+    unsigned char lane[CALC_PANEL_LANES];
+    size_t count = w->alive.count;
+    if (count == 0) {
+        return;
+    }
+    bool rules = w->shared.compat != CALC_COMPAT_NONE;
+    w->job.panel = &w->alive;
+    calc_panel_pad(&w->alive, rules);
+    if (prunes(w)) {
+        size_t left = bound(w, lane);
+        w->counts.skipped += (count - left) * points_of_lane(w);
+        calc_panel_keep(&w->alive, lane, left, rules);
+    }
+    if (w->alive.count > 0) {
+        calc_tile_run(w);
+    }
+    w->alive.count = 0;
+}
+
+/* Lanes that are legal and may matter: collected until a panel is full. */
+static void collect(calc_worker *w, const calc_panel *from, const unsigned char *lane, size_t lanes)
+{
+    bool rules = w->shared.compat != CALC_COMPAT_NONE;
+    while (lanes > 0) {
+        size_t room = CALC_PANEL_LANES - w->alive.count;
+        size_t taken = lanes < room ? lanes : room;
+        calc_panel_add(&w->alive, from, lane, taken, rules);
+        lane += taken;
+        lanes -= taken;
+        if (w->alive.count == CALC_PANEL_LANES) {
+            run_alive(w);
+        }
+    }
+}
+
+/* ---- Lanes of a cell ------------------------------------------------------------------------- */
+
+/* Whether a lane is legal in the cell, and may meet the conditions on what it is; others are
+ * counted. */
+static bool legal(calc_worker *w, size_t row, size_t choice)
+{
+    const calc_row_choice *c = &w->rows.choice[choice];
+    if (!w->cell.offloads && (c->weights || c->activations || c->optimizer)) {
+        w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += points_of_lane(w);
+        return false;
+    }
+    bool met = calc_filter_flags(w);
+    if (met && w->conditions.any[CALC_CONDITION_TILE]) {
+        calc_worker_put_lane(w, row, choice);
+        met = calc_filter_tile(w, &w->exec);
+    }
+    w->counts.skipped += met ? 0 : points_of_lane(w);
+    return met;
+}
+
+/* Lanes of a panel that are legal, of the rows from `first` to before `last`.
+ * @param begin, end  the lanes that are asked for */
+static size_t list_legal(calc_worker *w, const calc_panel *p, size_t begin, size_t end,
+                         unsigned char *lane)
+{
+    size_t lanes = 0;
+    for (size_t i = begin; i < end && i < p->count; i++) {
+        bool asked = p->row[i] >= w->first_row && p->row[i] < w->last_row;
+        lane[lanes] = (unsigned char)i;
+        lanes += asked && legal(w, p->row[i], p->choice[i]);
+    }
+    return lanes;
+}
+
+/* What the lanes of a sheet share in the cell, with the first pair and flag. */
+static void share(calc_worker *w, const calc_sheet *sheet)
+{
+    calc_cell *c = &w->cell;
+    const calc_panel *p = &w->sheets.panel[sheet->first];
+    const calc_row *row = &w->rows.row[p->row[0]];
+    const calc_stage_lines *lines = calc_cell_lines(c, w->system, &w->rows, w->pair[0]);
+    calc_worker_put_lane(w, p->row[0], p->choice[0]);
+    w->state = w->exec;
+    calc_cell_put_point(c, w->pair[0], &c->chunking[0], w->first_flag, &w->state);
+    w->shared = w->rows.terms[row->terms + p->choice[0]];
+    calc_stage_terms_cell(&row->context, &w->state, &row->parts, lines,
+                          calc_cell_optimizer_of(c, row, &w->state, lines), &w->shared);
+    calc_cell_settle(c, &w->shared);
+}
+
+/* Make the lanes of a panel what they are in the cell. */
+static void fit(calc_worker *w, const calc_sheet *sheet, size_t panel)
+{
+    if (sheet->varies) {
+        const calc_stage_lines *lines = calc_cell_lines(&w->cell, w->system, &w->rows, w->pair[0]);
+        calc_adapt_place at = {w->kernel, &w->rows, &w->cell, &w->state, lines};
+        calc_adapt_panel(&at, &w->sheets.source[panel], &w->sheets.panel[panel]);
+    }
+}
+
+/* A panel of the sheet in the cell, whole. */
+static void add_panel(calc_worker *w, const calc_sheet *sheet, size_t panel)
+{
+    unsigned char lane[CALC_PANEL_LANES];
+    const calc_panel *p = &w->sheets.panel[panel];
+    size_t lanes = list_legal(w, p, 0, p->count, lane);
+    if (lanes == 0) {
+        return;
+    }
+    fit(w, sheet, panel);
+    w->job.panel = p;
+    if (lanes == p->count) {
+        calc_tile_run(w);
+    } else {
+        collect(w, p, lane, lanes);
+    }
+}
+
+/* The neighbours whose corners may matter. */
+static void add_corners(calc_worker *w, const calc_sheet *sheet, const calc_panel *corners)
+{
+    unsigned char alive[CALC_PANEL_LANES];
+    unsigned char lane[CALC_CORNER_LANES];
+    size_t fitted = sheet->panels; /* none */
+    w->job.panel = corners;
+    size_t count = bound(w, alive);
+    size_t next = 0;
+    for (size_t i = 0; i < corners->count && w->status == CALC_OK; i++) {
+        size_t n = corners->row[i];
+        const calc_panel *p = &w->sheets.panel[sheet->first + n];
+        size_t begin = corners->choice[i];
+        size_t lanes = list_legal(w, p, begin, begin + CALC_CORNER_LANES, lane);
+        bool matters = next < count && alive[next] == i;
+        next += matters;
+        if (!matters) {
+            w->counts.skipped += lanes * points_of_lane(w);
+        } else if (lanes > 0) {
+            if (fitted != n) {
+                fit(w, sheet, sheet->first + n);
+                fitted = n;
+            }
+            collect(w, p, lane, lanes);
+        }
+    }
+}
+
+/* The lanes of a sheet with the pairs and flags at hand. */
+static void run_lanes(calc_worker *w, const calc_sheet *sheet)
+{
+    const calc_cell *c = &w->cell;
+    memset(w->allowed, 0, sizeof w->allowed);
+    calc_filter_set_flags(w);
+    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
+        w->allowed[calc_tile_reduces(c, i)][calc_tile_gathers(c, i)] |=
+            w->conditions.flag_met[i] || w->conditions.flags_met == 0;
+    }
+    w->alive.count = 0;
+    if (sheet->panels > 0) {
+        share(w, sheet);
+    }
+    for (size_t i = 0; i < sheet->corners && prunes(w) && w->status == CALC_OK; i++) {
+        add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
+    }
+    for (size_t i = 0; i < sheet->panels && !prunes(w) && w->status == CALC_OK; i++) {
+        add_panel(w, sheet, sheet->first + i);
+    }
+    run_alive(w);
+}
+
+/* Pairs of networks that the lanes of a sheet allow.
+ *  @param data  of this network of data parallelism only; -1: of any */
+static void list_pairs(calc_worker *w, const calc_sheet *sheet, int64_t data)
+{
+    const calc_cell *c = &w->cell;
+    w->pairs = 0;
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        int64_t network = c->pair[i].data;
+        bool pairs = sheet->data_network < 0 || sheet->data_network == network;
+        if (pairs && (data < 0 || data == network) &&
+            c->verdict[sheet->network][i] == CALC_VERDICT_OK) {
+            w->pair[w->pairs++] = (unsigned char)i;
+        }
+    }
+}
+
+/* Where weights are sharded they come and go within the passes, so that terms depend on the network
+ * of data parallelism and on what overlaps. */
+static void run_each(calc_worker *w, const calc_sheet *sheet)
+{
+    const calc_cell *c = &w->cell;
+    size_t flags = c->reduces * c->gathers;
+    for (size_t d = 0; d < c->datas; d++) {
+        list_pairs(w, sheet, c->pair[d].data);
+        for (size_t flag = 0; flag < flags && w->pairs > 0 && w->status == CALC_OK; flag++) {
+            w->first_flag = flag;
+            w->flags = 1;
+            run_lanes(w, sheet);
+        }
+    }
+}
+
+void calc_evaluate_sheet(calc_worker *w, const calc_sheet *sheet, size_t first, size_t last)
+{
+    calc_cell *c = &w->cell;
+    if (c->fitting == 0 || !calc_cell_keeps(c, w->space, &sheet->state)) {
+        return;
+    }
+    calc_strategy strategy = {.optimizer_sharding = sheet->state.sharding,
+                              .zero_stage = sheet->state.zero};
+    w->first_row = first;
+    w->last_row = last;
+    calc_cell_forget_links(c);
+    w->job.shared = &w->shared;
+    w->job.schedule = c->exec.pipeline_schedule;
+    w->job.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
+    w->job.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
+    w->job.most_s = calc_filter_counts(w) ? CALC_KERNEL_NEVER_S : w->conditions.most_s;
+    calc_screening_cell(w);
+    if (calc_zero_stage(&strategy) >= 3) {
+        run_each(w, sheet);
+        return;
+    }
+    list_pairs(w, sheet, -1);
+    if (w->pairs > 0) {
+        w->first_flag = 0;
+        w->flags = c->reduces * c->gathers;
+        run_lanes(w, sheet);
+    }
+}

@@ -1,0 +1,12 @@
+/** @file evaluate.h  The lanes of a cell, evaluated: those that are legal, then those that bounds
+ *  leave, with every chunking and every pair of networks. */
+#ifndef CALC_SWEEP_EVALUATE_H
+#define CALC_SWEEP_EVALUATE_H
+
+#include "worker.h"
+
+/** Evaluate the lanes of a sheet in the worker's cell and count them.
+ *  @param first, last  of the rows from the one to before the other */
+void calc_evaluate_sheet(calc_worker *worker, const calc_sheet *sheet, size_t first, size_t last);
+
+#endif

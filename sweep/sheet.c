@@ -1,0 +1,201 @@
+#include "sheet.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapt.h"
+#include "base/buffer.h"
+#include "corner.h"
+
+void calc_sheets_free(calc_sheets *s)
+{
+    free(s->sheet);
+    free(s->panel);
+    free(s->corner);
+    free(s->source);
+    *s = (calc_sheets){0};
+}
+
+/* An empty panel at the end of a list. */
+static calc_panel *add_panel(calc_panel **list, size_t *count, size_t *capacity)
+{
+    if (*count == *capacity) {
+        size_t more = *capacity > 0 ? 2 * *capacity : 4;
+        calc_panel *panel = aligned_alloc(CALC_PANEL_ALIGN, more * sizeof *panel);
+        if (!panel) {
+            return NULL;
+        }
+        if (*count > 0) {
+            memcpy(panel, *list, *count * sizeof *panel);
+        }
+        free(*list);
+        *list = panel;
+        *capacity = more;
+    }
+    calc_panel *p = &(*list)[(*count)++];
+    p->count = 0;
+    return p;
+}
+
+static unsigned char message_of(calc_sheets *s, double bytes)
+{
+    size_t i = 0;
+    while (i < s->messages && s->message_bytes[i] != bytes) {
+        i++;
+    }
+    assert(i < CALC_PANEL_MESSAGES); /* whole, or a share for each tensor-parallel rank */
+    s->message_bytes[i] = bytes;
+    s->messages = i < s->messages ? s->messages : i + 1;
+    return (unsigned char)i;
+}
+
+static bool same_state(const calc_row_choice *a, const calc_row_choice *b)
+{
+    return a->sharding == b->sharding && a->zero == b->zero && a->alone == b->alone;
+}
+
+/* The lanes of a sheet: choice after choice, so that neighbours are alike. */
+static bool add_lanes(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows)
+{
+    calc_panel *p = NULL;
+    sheet->first = s->panels;
+    for (size_t c = 0; c < rows->choices; c++) {
+        for (size_t i = 0; i < rows->count && same_state(&rows->choice[c], &sheet->state); i++) {
+            const calc_row *row = &rows->row[i];
+            if (row->network != sheet->network || row->data_network != sheet->data_network ||
+                c >= row->choices) {
+                continue;
+            }
+            if (!p || p->count == CALC_PANEL_LANES) {
+                p = add_panel(&s->panel, &s->panels, &s->panels_capacity);
+            }
+            if (!p) {
+                return false;
+            }
+            p->row[p->count] = (unsigned short)i;
+            p->choice[p->count] = (unsigned char)c;
+            p->message[p->count] = message_of(s, row->parts.message_bytes);
+            calc_panel_put(p, p->count++, &rows->terms[row->terms + c]);
+        }
+    }
+    sheet->panels = s->panels - sheet->first;
+    sheet->varies = rows->count > 0 && calc_adapt_varies(&rows->row[0], &sheet->state);
+    return true;
+}
+
+/* Its corners. */
+static bool add_corners(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows)
+{
+    calc_panel *p = NULL;
+    const calc_cost_context *c = &rows->row[0].context;
+    double shared_weights = calc_stage_tied_weights(c);
+    bool rules = c->compat != CALC_COMPAT_NONE;
+    sheet->corner = s->corners;
+    for (size_t n = 0; n < sheet->panels; n++) {
+        const calc_panel *of = &s->panel[sheet->first + n];
+        const calc_adapt_source *source = sheet->varies ? &s->source[sheet->first + n] : NULL;
+        for (size_t i = 0; i < of->count; i += CALC_CORNER_LANES) {
+            if (!p || p->count == CALC_PANEL_LANES) {
+                p = add_panel(&s->corner, &s->corners, &s->corners_capacity);
+            }
+            if (!p) {
+                return false;
+            }
+            p->row[p->count] = (unsigned short)n;
+            p->choice[p->count] = (unsigned char)i;
+            p->message[p->count] = 0;
+            calc_corner_put(p, p->count++, of, i, source, shared_weights, rules);
+        }
+    }
+    sheet->corners = s->corners - sheet->corner;
+    return true;
+}
+
+static bool add_sheet(calc_sheets *s, const calc_rows *rows, size_t network, int64_t data_network,
+                      const calc_row_choice *state)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const calc_sheet *known = &s->sheet[i];
+        if (known->network == network && known->data_network == data_network &&
+            same_state(&known->state, state)) {
+            return true;
+        }
+    }
+    calc_sheet *grown = calc_grown(s->sheet, s->count, &s->capacity, sizeof *grown);
+    if (!grown) {
+        return false;
+    }
+    s->sheet = grown;
+    calc_sheet *sheet = &s->sheet[s->count++];
+    *sheet = (calc_sheet){
+        .network = network,
+        .data_network = data_network,
+        .state = {.sharding = state->sharding, .zero = state->zero, .alone = state->alone}};
+    return add_lanes(s, sheet, rows);
+}
+
+static void put_sources(const calc_panel *p, const calc_rows *rows, calc_adapt_source *out)
+{
+    memcpy(out->head_weights, p->head_weights, sizeof out->head_weights);
+    for (size_t lane = 0; lane < calc_panel_whole(p->count); lane++) {
+        const calc_row *row = &rows->row[p->row[lane]];
+        calc_adapt_put(out, lane, row, &rows->choice[p->choice[lane]],
+                       &rows->terms[row->terms + p->choice[lane]]);
+    }
+}
+
+/* Sources of the panels of sheets that vary. */
+static bool add_sources(calc_sheets *s, const calc_rows *rows)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++) {
+        any = any || s->sheet[i].varies;
+    }
+    if (any && s->sources_capacity < s->panels) {
+        free(s->source);
+        s->source = aligned_alloc(CALC_PANEL_ALIGN, s->panels * sizeof *s->source);
+        s->sources_capacity = s->source ? s->panels : 0;
+    }
+    if (any && !s->source) {
+        return false;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const calc_sheet *sheet = &s->sheet[i];
+        for (size_t n = 0; n < sheet->panels && sheet->varies; n++) {
+            put_sources(&s->panel[sheet->first + n], rows, &s->source[sheet->first + n]);
+        }
+    }
+    return true;
+}
+
+static bool rules_of(const calc_rows *rows)
+{
+    return rows->row[0].context.compat != CALC_COMPAT_NONE;
+}
+
+calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, bool corners)
+{
+    bool fine = true;
+    s->count = s->panels = s->corners = s->messages = 0;
+    /* Not every table has rows. */
+    size_t networks = rows->count > 0 ? rows->networks_count : 0;
+    for (size_t n = 0; n < networks; n++) {
+        for (size_t d = 0; d < rows->datas; d++) {
+            for (size_t c = 0; c < rows->choices && fine; c++) {
+                fine = add_sheet(s, rows, n, rows->data[d], &rows->choice[c]);
+            }
+        }
+    }
+    for (size_t i = 0; i < s->panels; i++) {
+        calc_panel_pad(&s->panel[i], rules_of(rows));
+    }
+    fine = fine && add_sources(s, rows);
+    for (size_t i = 0; i < s->count && fine && corners; i++) {
+        fine = add_corners(s, &s->sheet[i], rows);
+    }
+    for (size_t i = 0; i < s->corners; i++) {
+        calc_panel_pad(&s->corner[i], rules_of(rows));
+    }
+    return fine ? CALC_OK : CALC_ERR_NOMEM;
+}

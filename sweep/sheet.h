@@ -1,0 +1,44 @@
+/** @file sheet.h  The lanes of a table of rows (rows.h), laid out in panels: what kernels read.
+ * Made once for a unit; cells take from it what is legal there. */
+#ifndef CALC_SWEEP_SHEET_H
+#define CALC_SWEEP_SHEET_H
+
+#include "adapt_source.h"
+#include "panel.h"
+#include "rows.h"
+
+/** The lanes of one tensor-parallel network, one network of data parallelism that rows are made
+ *  for, and one way to keep the state. */
+typedef struct calc_sheet {
+    size_t network;         /**< calc_row.network */
+    int64_t data_network;   /**< calc_row.data_network */
+    calc_row_choice state;  /**< sharding, zero and alone; nothing is offloaded */
+    bool varies;            /**< its lanes are not the same in all cells: adapt.h */
+    size_t first, panels;   /**< of calc_sheets.panel */
+    size_t corner, corners; /**< of calc_sheets.corner, likewise */
+} calc_sheet;
+
+/** All lanes of a table of rows. Reused from unit to unit. */
+typedef struct calc_sheets {
+    size_t count, capacity;
+    calc_sheet *sheet;
+    size_t panels, panels_capacity, sources_capacity;
+    calc_panel *panel;         /**< as in the cell that they were fitted to last: adapt.h */
+    calc_adapt_source *source; /**< of each panel, if some sheet varies */
+    /** Panels of corners (corner.h) of their neighbours: `row` is the position of the panel,
+     * `choice` that of its first lane. */
+    size_t corners, corners_capacity;
+    calc_panel *corner;
+    size_t messages;
+    double message_bytes[CALC_PANEL_MESSAGES];
+} calc_sheets;
+
+/** Lay out the lanes of a table that is profiled.
+ *  @param corners  their corners, too
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_sheets_fill(calc_sheets *sheets, const calc_rows *rows,
+                                           bool corners);
+
+void calc_sheets_free(calc_sheets *sheets);
+
+#endif

@@ -1,0 +1,215 @@
+#include "tile.h"
+
+#include "filter.h"
+#include "point.h"
+#include "screening.h"
+
+/* ---- Points of a lane ------------------------------------------------------------------------ */
+
+/* Where a flag's time is in a step. */
+bool calc_tile_reduces(const calc_cell *c, size_t flag)
+{
+    return c->reduce[flag / c->gathers] != 0;
+}
+
+bool calc_tile_gathers(const calc_cell *c, size_t flag)
+{
+    return calc_cell_gathers(c, flag / c->gathers, flag % c->gathers);
+}
+
+/* What is evaluated at a time: a chunking and a pair of networks. */
+typedef struct place {
+    size_t chunking, pair;
+} place;
+
+static const calc_row *row_of(const calc_worker *w, size_t lane)
+{
+    return &w->rows.row[w->job.panel->row[lane]];
+}
+
+static const calc_stage_links *links_of(calc_worker *w, size_t lane, size_t pair)
+{
+    return calc_cell_links(&w->cell, &w->rows, row_of(w, lane), &w->state, pair,
+                           w->job.panel->message[lane]);
+}
+
+/* The points of a lane, with what is known of them. */
+static void visit_lane(calc_worker *w, size_t lane, place at, calc_point_purpose what)
+{
+    const calc_cell *c = &w->cell;
+    calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane]);
+    calc_stage_step step = calc_kernel_lane_step(&w->job, &c->shape[at.chunking],
+                                                 links_of(w, lane, at.pair), lane, false);
+    calc_exec exec = w->exec;
+    for (size_t i = 0; i < w->flags && w->status == CALC_OK; i++) {
+        size_t flag = w->first_flag + i;
+        if (what == CALC_POINT_ENTER && !w->conditions.flag_met[flag]) {
+            continue;
+        }
+        calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], flag, &exec);
+        calc_point p = {
+            .total_s = step.total_s[calc_tile_reduces(c, flag)][calc_tile_gathers(c, flag)],
+            .tier1_bytes = step.tier1_bytes,
+            .tier2_bytes = step.tier2_bytes,
+        };
+        calc_point_take(w, w->group, &exec, &p, what);
+    }
+}
+
+/* The lanes that may matter. Where all that do not meet conditions are counted, all that fit. */
+static void visit(calc_worker *w, place at)
+{
+    bool counts = calc_filter_counts(w);
+    bool timed = counts && w->conditions.any[CALC_CONDITION_TIME];
+    bool asks = w->conditions.any[CALC_CONDITION_TILE] || w->conditions.any[CALC_CONDITION_LANE];
+    for (size_t lane = 0; lane < w->job.panel->count && w->status == CALC_OK; lane++) {
+        calc_point p = {w->best_s.of[lane], w->needs.tier1_bytes.of[lane],
+                        w->needs.tier2_bytes.of[lane]};
+        bool fits = calc_point_fits(w, &p) == CALC_VERDICT_OK;
+        if (!fits || (!counts && p.total_s > w->needs.longest_s.of[lane])) {
+            continue;
+        }
+        if (counts && asks) {
+            calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane]);
+            calc_cell_put_point(&w->cell, at.pair, &w->cell.chunking[at.chunking], w->first_flag,
+                                &w->exec);
+        }
+        if ((!counts || calc_filter_lane(w, &w->exec, &p)) &&
+            (!w->bounded || timed || calc_point_matters(w, w->group, &p))) {
+            visit_lane(w, lane, at, CALC_POINT_ENTER);
+        }
+    }
+}
+
+/* ---- Verification ---------------------------------------------------------------------------- */
+
+static double least_s(const calc_worker *w, const calc_stage_step *step)
+{
+    double least = CALC_KERNEL_NEVER_S;
+    for (int i = 0; i < 4; i++) {
+        bool allowed = w->allowed[i / 2][i % 2];
+        least = allowed ? calc_stage_min(least, step->total_s[i / 2][i % 2]) : least;
+    }
+    return least;
+}
+
+/* Compare lanes with calc_run(): every point, and the kernel's choice among those of a lane. */
+static void verify(calc_worker *w, place at)
+{
+    const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
+    for (size_t lane = 0; lane < w->job.panel->count && w->status == CALC_OK; lane++) {
+        visit_lane(w, lane, at, CALC_POINT_VERIFY);
+        const calc_stage_links *links = links_of(w, lane, at.pair);
+        calc_stage_step step = calc_kernel_lane_step(&w->job, shape, links, lane, false);
+        calc_stage_step least = calc_kernel_lane_step(&w->job, shape, links, lane, true);
+        bool timed = w->needs.feasible > 0;
+        if ((timed && w->best_s.of[lane] != least_s(w, &least)) ||
+            least_s(w, &least) > least_s(w, &step) ||
+            w->needs.tier1_bytes.of[lane] != step.tier1_bytes ||
+            w->needs.tier2_bytes.of[lane] != step.tier2_bytes) {
+            w->status = CALC_ERR_RULE;
+            w->failed = w->exec;
+            calc_cell_put_point(&w->cell, at.pair, &w->cell.chunking[at.chunking], w->first_flag,
+                                &w->failed);
+        }
+    }
+}
+
+/* ---- Panels ---------------------------------------------------------------------------------- */
+
+static void count(calc_worker *w)
+{
+    const calc_kernel_needs *n = &w->needs;
+    uint64_t points = w->pairs * w->flags;
+    w->counts.evaluated += w->job.panel->count * points;
+    w->counts.feasible += n->feasible * points;
+    w->counts.rejected[CALC_VERDICT_MEM1_CAPACITY] += n->over_tier1 * points;
+    w->counts.rejected[CALC_VERDICT_MEM2_CAPACITY] += n->over_tier2 * points;
+}
+
+/* Look again at what matters: more is known, or needs are new. */
+static void screen(calc_worker *w)
+{
+    w->kernel->screen(&w->job, &w->needs);
+    for (size_t i = 0; w->conditions.any[CALC_CONDITION_MEMORY] && i < w->job.panel->count; i++) {
+        bool met = calc_condition_memory_met(w->options, w->needs.tier1_bytes.of[i],
+                                             w->needs.tier2_bytes.of[i]);
+        w->needs.longest_s.of[i] = met ? w->needs.longest_s.of[i] : -1;
+    }
+}
+
+/* Whether some points of a pair and a chunking may meet the conditions on them. */
+static bool meets(const calc_worker *w, place at)
+{
+    return !w->conditions.any[CALC_CONDITION_LANE] || calc_filter_counts(w) ||
+           calc_filter_place(w, at.chunking, at.pair);
+}
+
+static void run_pipeline(calc_worker *w, place at)
+{
+    const calc_panel *p = w->job.panel;
+    double message_s[CALC_PANEL_MESSAGES] = {0};
+    double back_message_s[CALC_PANEL_MESSAGES] = {0};
+    bool known[CALC_PANEL_MESSAGES] = {false};
+    for (size_t i = 0; i < calc_panel_whole(p->count); i++) {
+        size_t m = p->message[i];
+        if (!known[m]) {
+            const calc_stage_links *links = links_of(w, i, at.pair);
+            message_s[m] = links->message_s;
+            back_message_s[m] = links->back_message_s;
+            known[m] = true;
+        }
+        w->pipelines.message_s.of[i] = message_s[m];
+        w->pipelines.back_message_s.of[i] = back_message_s[m];
+    }
+    w->kernel->pipeline(&w->job, &w->cell.shape[at.chunking], links_of(w, 0, at.pair),
+                        &w->pipelines);
+}
+
+/* All pairs of networks with a chunking. */
+static void run_pairs(calc_worker *w, size_t chunking, bool verifies)
+{
+    int64_t pipeline = -1;
+    for (size_t i = 0; i < w->pairs && w->status == CALC_OK; i++) {
+        place at = {chunking, w->pair[i]};
+        if (!meets(w, at)) {
+            continue;
+        }
+        if (w->cell.pair[at.pair].pipeline != pipeline) {
+            pipeline = w->cell.pair[at.pair].pipeline;
+            run_pipeline(w, at);
+        }
+        size_t hits = w->kernel->step(&w->job, &w->cell.shape[chunking], links_of(w, 0, at.pair),
+                                      &w->needs, &w->pipelines, w->allowed, &w->best_s);
+        if (hits > 0 || calc_filter_counts(w)) {
+            uint64_t entered = w->entered;
+            visit(w, at);
+            if (w->entered > entered) {
+                screen(w);
+            }
+        }
+        if (verifies) {
+            verify(w, at);
+        }
+    }
+}
+
+/* The panel of the job with every chunking and every pair. */
+void calc_tile_run(calc_worker *w)
+{
+    const calc_cell *c = &w->cell;
+    for (size_t i = 0; i < c->fitting && w->status == CALC_OK; i++) {
+        bool verifies = w->options->verify > 0 && calc_point_verifies(w);
+        /* Overlap of messages changes no need. */
+        if (i == 0 || c->chunking[i].interleaving != c->chunking[i - 1].interleaving) {
+            w->kernel->needs(&w->job, &c->shape[i], &w->needs);
+        }
+        count(w);
+        if (w->needs.feasible > 0) {
+            screen(w);
+            run_pairs(w, i, verifies);
+        } else if (verifies) {
+            verify(w, (place){i, w->pair[0]});
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/* Bounds on random lanes of random cells: nothing is below them, and nothing that matters is left
+ * out by them at any level. */
+#include "bound.h"
+
+#include <string.h>
+
+#include "bound_case.h"
+
+enum { ROUNDS = 200 };
+
+/* Nothing beside the passes of one stage: its time and its bound differ by the order of sums. */
+static void make_tight(void)
+{
+    memset(links, 0, sizeof links);
+    shared.stages = 1;
+    shared.growth = 0;
+    shared.lost_rounds = 0;
+}
+
+/* Whether the cell makes anything of a lane that matters; nothing is below its bound. */
+static bool matters(size_t lane)
+{
+    calc_bound b = cell_bound(&panel, lane);
+    bool any = false;
+    for (size_t n = 0; n < cell.fitting; n++) {
+        calc_stage_step step = step_of(&cell.shape[n], lane, false);
+        for (int i = 0; i < 4; i++) {
+            ck_assert_msg(step.total_s[i / 2][i % 2] >= b.total_s,
+                          "lane %zu, chunking %zu: %.17g below %.17g", lane, n,
+                          step.total_s[i / 2][i % 2], b.total_s);
+        }
+        ck_assert_double_ge(step.tier1_bytes, b.tier1_bytes);
+        ck_assert_double_ge(step.tier2_bytes, b.tier2_bytes);
+        any = any || least_s(&step) <= longest_s(step.tier1_bytes, step.tier2_bytes);
+    }
+    return any;
+}
+
+START_TEST(bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of)
+{
+    calc_kernel_level level[4];
+    size_t levels = calc_kernel_levels(level);
+    unsigned char alive[CALC_PANEL_LANES];
+    unsigned char want[CALC_PANEL_LANES];
+    calc_rng_init(&rng, (uint64_t)_i, 5);
+    random_lanes();
+    if (_i % 3 == 0) {
+        make_tight();
+    }
+    random_cell();
+    random_capacities(&cell.shape[0]);
+    random_screen(&cell.shape[0]);
+    if (_i % 4 == 1) {
+        job.most_s = cell_bound(&panel, 0).total_s; /* as long as may be */
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < panel.count; i++) {
+        calc_bound b = cell_bound(&panel, i);
+        bool left = fits(b.tier1_bytes, b.tier2_bytes) &&
+                    b.total_s <= longest_s(b.tier1_bytes, b.tier2_bytes);
+        bool matter = matters(i);
+        ck_assert(left || !matter);
+        want[count] = (unsigned char)i;
+        count += left;
+    }
+    for (size_t l = 0; l < levels; l++) {
+        memset(alive, 0xff, sizeof alive);
+        ck_assert_uint_eq(level[l].run->bound(&job, &cell.floor, alive), count);
+        ck_assert_mem_eq(alive, want, count);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("bound");
+    tcase_add_loop_test(cases, bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of,
+                        0, ROUNDS);
+    return run_cases(cases);
+}
