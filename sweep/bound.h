@@ -36,7 +36,9 @@ CALC_STAGE_INLINE double calc_bound_block_s(const calc_stage_terms *t, int kind,
 }
 
 /** A step is no shorter than all blocks and both ends spread evenly over the stages: the slowest
- *  stage takes no less than the mean of all. With schedules beside 1F1B nothing is known. */
+ *  stage takes no less than the mean of all. Nothing is known with schedules beside 1F1B, nor
+ *  without training by rule: messages that were never sent are taken off whole, though they may
+ *  have overlapped (`inference-message`). */
 CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc_floor *f,
                                            calc_pipeline_schedule schedule)
 {
@@ -47,7 +49,8 @@ CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc
     double ends_s = calc_bound_part_s(&t->embedding, false) + calc_bound_part_s(&t->head, false);
     all_s += ends ? ends_s : 0;
     double step_s = t->microbatches * all_s / t->stages + t->overhead_s;
-    return t->training && schedule != CALC_PIPELINE_SCHEDULE_1F1B ? 0 : step_s;
+    bool usual = t->training ? schedule == CALC_PIPELINE_SCHEDULE_1F1B : !t->compat;
+    return (usual ? 1 : 0) * step_s;
 }
 
 /** The bound; the first stage needs no less memory than with the fewest micro-batches in flight. */

@@ -172,7 +172,7 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
         e->strategy = row->exec.strategy;
         row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
-        calc_stage_terms *of_row = &rows->terms[row->terms];
+        calc_stage_terms *of_row = row->choices > 0 ? &rows->terms[row->terms] : NULL;
         const calc_optimizer_step *step = step_of(&optimizer, row);
         for (size_t c = 0; c < row->choices; c++) {
             size_t like = like_choice(rows, c);

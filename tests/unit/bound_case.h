@@ -27,6 +27,11 @@ static inline void random_cell(void)
     cell.fitting = 1 + calc_rng_below(&rng, CHUNKINGS);
     cell.floored = false;
     random_chunking(&cell.shape[0], false);
+    /* By rule a chunk has a last block, which hands on the message. */
+    for (int i = 0; i < cell.shape[0].classes && shared.compat; i++) {
+        calc_stage_class *c = &cell.shape[0].item[i];
+        c->dense += c->stages > 0 ? 4 : 0;
+    }
     for (size_t i = 0; i < cell.fitting; i++) {
         calc_kernel_chunking *c = &cell.shape[i];
         *c = cell.shape[0];
