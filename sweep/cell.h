@@ -53,7 +53,7 @@ typedef struct calc_cell {
     calc_kernel_chunking shape[CALC_CELL_CHUNKINGS]; /**< of those that fit */
     double fewest_blocks;                            /**< of a stage, whatever its chunks */
     bool offloads;                                   /**< they are enough for offload */
-    bool floored;                                    /**< the floor is known: calc_cell_floor() */
+    bool floored;                                    /**< the floor is known: calc_cell_settle() */
     calc_floor floor;
 
     size_t reduces, gathers; /**< values of data_par_overlap and param_gather_overlap */

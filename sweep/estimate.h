@@ -16,7 +16,7 @@ typedef struct calc_sweep_estimate {
  * sweep would, and extrapolate. Takes as long as counting the space does, and about a tenth of a
  * second.
  *  @param total  layouts of the space: calc_sweep_count()
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RANGE for more interleavings than a tile has lanes
+ *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RANGE for more interleavings than a cell takes
  */
 CALC_MUST_USE calc_status calc_sweep_estimate_of(const calc_space *space,
                                                  const calc_designs *designs,

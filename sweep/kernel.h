@@ -25,10 +25,10 @@ typedef struct calc_kernel_job {
     const calc_stage_terms *shared; /**< terms of the cell and the state: calc_panel_terms() */
     calc_pipeline_schedule schedule;
     double tier1_capacity_bytes, tier2_capacity_bytes;
-    const calc_screen *screen;
-    double numerator;       /**< of its rates */
-    double most_s;          /**< steps that take longer do not matter, */
-    double least_longest_s; /**< but those that take no longer do, whatever the screen says */
+    const calc_screen *screen; /**< of the group */
+    double numerator;          /**< of its rates */
+    double most_s;             /**< steps that take longer do not matter, */
+    double least_longest_s;    /**< but those that take no longer do, whatever the screen says */
 } calc_kernel_job;
 
 /** An interleaving, with or without overlap of pipeline messages. */
@@ -42,8 +42,9 @@ typedef struct calc_kernel_chunking {
 
 /** What lanes need of memory with a chunking. */
 typedef struct calc_kernel_needs {
-    size_t feasible, over_tier1,
-        over_tier2; /**< lanes; of those over both, the first is too small */
+    size_t feasible;   /**< lanes; of the others, */
+    size_t over_tier1; /**< those for which the first tier is too small, */
+    size_t over_tier2; /**< and those for which only the second is */
     calc_lanes tier1_bytes, tier2_bytes, optimizer_s;
     /** Steps that take longer do not matter [s]; -1 where memory does not fit. */
     calc_lanes longest_s;
@@ -66,13 +67,16 @@ typedef struct calc_kernel {
      *  @param alive  filled with their positions, ascending
      *  @return their number */
     size_t (*bound)(const calc_kernel_job *job, const calc_floor *floor, unsigned char *alive);
+    /** What lanes need with a chunking, and what matters if any of them fits. */
     void (*needs)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   calc_kernel_needs *out);
     /** Again what matters, when more is known; needs and capacities are as before. */
     void (*screen)(const calc_kernel_job *job, calc_kernel_needs *needs);
+    /** Their passes and pipelines. @param links  of the pair of networks, but for the messages */
     void (*pipeline)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                      const calc_stage_links *links, calc_kernel_pipelines *io);
-    /** @param allowed  [gradients overlap][weights overlap]
+    /** Their steps.
+     *  @param allowed  [gradients overlap][weights overlap]
      *  @param best_s   filled with the shortest step of the allowed ones; a lower bound of it with
      *                  chunks, and with schedules beside 1F1B
      *  @return lanes whose step is no longer than needs->longest_s */

@@ -1,4 +1,4 @@
-/** @file point.h  One point of a tile: whether it matters, and what becomes of it. */
+/** @file point.h  One point of a lane: whether it matters, and what becomes of it. */
 #ifndef CALC_SWEEP_POINT_H
 #define CALC_SWEEP_POINT_H
 
@@ -32,7 +32,8 @@ void calc_point_take(calc_worker *worker, calc_sweep_group *group, const calc_ex
 void calc_point_enter(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
                       double top_objective, const double *objective);
 
-/** Whether to verify the next tile: evenly spread over the tiles of a thread. */
+/** Whether to verify the next tile, a panel with an interleaving: evenly spread over those of a
+ *  thread. */
 bool calc_point_verifies(calc_worker *worker);
 
 #endif

@@ -117,7 +117,7 @@ typedef struct calc_sweep_options {
 
 /** Sweep.
  *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RANGE for a CPU level this machine does not have or
- *  more interleavings than a tile has lanes;
+ *  more interleavings than a cell takes;
  *  CALC_ERR_RULE if verification found a difference: a bug in calc; CALC_ERR_IO if point() said so.
  *  One error is added. *result must be freed in any case. */
 CALC_MUST_USE calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
@@ -125,7 +125,7 @@ CALC_MUST_USE calc_status calc_sweep(const calc_space *space, const calc_designs
                                      calc_errors *errors);
 
 /** Counts of a space without evaluating it: total, and what networks and interleaving reject.
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RANGE for more interleavings than a tile has lanes
+ *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RANGE for more interleavings than a cell takes
  */
 CALC_MUST_USE calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
                                            calc_compat compat, calc_sweep_counts *out);

@@ -37,7 +37,7 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
 /** Visit the rows of a space in order; nothing is evaluated.
  *  @param visit  may be NULL
  *  @param out    filled with the points there are, if the status is CALC_OK
- *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RANGE for more interleavings than a tile has lanes */
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RANGE for more interleavings than a cell takes */
 CALC_MUST_USE calc_status calc_units_walk(const calc_space *space, const calc_designs *designs,
                                           calc_compat compat, calc_worker_visit *visit,
                                           void *context, calc_sweep_counts *out);

@@ -25,7 +25,7 @@ static bool add(calc_variants *v, const calc_exec *exec)
     return true;
 }
 
-/* Optional fields that lanes and tiles vary. */
+/* Optional fields that cells and lanes vary. */
 static bool varies_later(calc_axis axis)
 {
     return axis == CALC_AXIS_zero_stage || axis == CALC_AXIS_pipeline_par_overlap ||
