@@ -1,6 +1,7 @@
 /* Rows of calc_inference: what is served, instead of a step of training. */
 /* clang-format off */
 CALC_FIELD(phase,               ENUM, inference_phase, .flags = CALC_OPTIONAL, .doc = "none: one forward pass of the batch; prefill: prompts alone; decode: tokens alone; serve: both on the same processors; disaggregated: prompts on prefill_procs, tokens on num_procs")
+CALC_FIELD(engine,              ENUM, serving_engine, .flags = CALC_OPTIONAL, .doc = "serving engine, and the version from which on it is as it is: what its steps cost beside the model, and how it schedules; none: nothing beside the model")
 CALC_FIELD(prompt_size,         INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "length of a prompt; 0: the sequence length")
 CALC_FIELD(generate_size,       INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens generated per request")
 CALC_FIELD(batch,               INT,  _, .lo = 0, .hi = 1e12, .flags = CALC_OPTIONAL, .doc = "requests in flight on all replicas: prompts to prefill, or sequences decoded together; 0: batch_size")

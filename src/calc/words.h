@@ -181,6 +181,22 @@
     X(SERVE, "serve")                                                                              \
     X(DISAGGREGATED, "disaggregated")
 
+/** Serving engines, from which version on (model/serve/engine.h). */
+#define CALC_SERVING_ENGINE_LIST(X)                                                                \
+    X(NONE, "none")                                                                                \
+    X(VLLM_0_2, "vllm-0.2")                                                                        \
+    X(VLLM_0_5, "vllm-0.5")                                                                        \
+    X(VLLM_0_6, "vllm-0.6")                                                                        \
+    X(VLLM_0_8, "vllm-0.8")                                                                        \
+    X(VLLM_0_11, "vllm-0.11")                                                                      \
+    X(SGLANG_0_5, "sglang-0.5")                                                                    \
+    X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5")                                                        \
+    X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9")                                                        \
+    X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0")                                                        \
+    X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2")                                                        \
+    X(ATOM_0_1, "atom-0.1")                                                                        \
+    X(GPT_FAST_2023, "gpt-fast-2023")
+
 /** Time of the multiplications of experts: that mode, the sum where nothing is said. */
 #define CALC_GROUPED_MODE_LIST(X)                                                                  \
     X(AUTO, "auto")                                                                                \
@@ -242,6 +258,7 @@
 #define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
 #define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
+#define CALC_X_SERVING_ENGINE(name, text) CALC_SERVING_ENGINE_##name,
 CALC_DECLARE_ENUM(datatype, DATATYPE)
 CALC_DECLARE_ENUM(attention_type, ATTENTION_TYPE)
 CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)
@@ -266,6 +283,7 @@ CALC_DECLARE_ENUM(memory_model, MEMORY_MODEL)
 CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
 CALC_DECLARE_ENUM(scaling, SCALING)
 CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
+CALC_DECLARE_ENUM(serving_engine, SERVING_ENGINE)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \

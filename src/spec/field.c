@@ -38,6 +38,7 @@ static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) 
 static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
 static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
 static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
+static const char *const serving_engine_names[] = {CALC_SERVING_ENGINE_LIST(CHOICE) NULL};
 static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
 static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};

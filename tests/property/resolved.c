@@ -241,6 +241,7 @@ static const struct {
     {"exe.framework_mem", NULL},
     {"exe.software_efficiency", one},
     {"exe.inference.phase", NULL},
+    {"exe.inference.engine", NULL},
     {"exe.inference.prompt_size", prompt_size},
     {"exe.inference.generate_size", NULL},
     {"exe.inference.batch", batch},
