@@ -275,14 +275,14 @@ START_TEST(where_prefill_is_the_limit_fewer_are_decoded)
 END_TEST
 
 /* With one request at a time there is one prompt to read, whatever a chunk could hold: its prefill
-   is that of the prompt alone, beside no decoded token to speak of. */
+   is that of the prompt alone, beside one decoded token, whose attention is a kernel of its own. */
 START_TEST(a_chunk_is_no_larger_than_the_prompts_there_are)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 1);
     calc_stats whole = llama(&e);
     e.inference.chunk_size = 1024; /* the prompt */
     calc_stats s = llama(&e);
-    ck_assert_double_eq_tol(s.ttft, whole.ttft, 0.02 * whole.ttft);
+    ck_assert_double_eq_tol(s.ttft, whole.ttft, 0.03 * whole.ttft);
     for (int64_t chunk = 1025; chunk < 100000; chunk *= 2) {
         e.inference.chunk_size = chunk;
         calc_stats larger = llama(&e);
