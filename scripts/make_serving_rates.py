@@ -24,7 +24,7 @@ GROUPS = {"Ampere": {"a100_sxm": ("a100_sxm_80g", 40e6)},
           "Ada": {"l40s": ("l40s", 96e6)}}
 # Machines that get a group's constants at their own peaks.
 ALIKE = {"Ampere": ["a100_sxm_40g", "a800"], "Hopper": ["h100_sxm_500w", "h800", "h200", "h20", "gh200"],
-         "Blackwell": ["b200_180g", "b300", "gb300_nvl72"], "Ada": []}
+         "Blackwell": ["b200_180g", "b300", "gb300_nvl72"], "Ada": ["rtx_pro_6000"]}
 # What was not measured: A100's mixtures have no rows of equal loads.
 ASSUMED = {"Ampere": {"grouped": {"memory_efficiency": 0.765, "fixed": 13.5, "efficiency": 0.7}}}
 BYTES = {"bfloat16": 2, "fp8": 1, "fp8_block": 1, "nvfp4": 0.5}
@@ -34,7 +34,8 @@ VECTOR = {"memory_efficiency": 0.85, "fixed": 1e-6}  # assumed
 OUTLIER = 0.1  # log(predicted / measured) from which on a row counts linearly
 LATENT = 0.7  # of arithmetic when decoding, where only latent attention is bound by it and was not measured: assumed
 HIGHEST = {"softmax_size": 1000}  # beyond, exponentials alone set the time
-LOWEST = 1e-3  # of a constant; below, it has no part in the law
+LEAST = {"fixed": 2}  # microseconds: a kernel takes as long, which rows that take much longer do not show
+LOWEST = 1e-3  # of other constants; below, one has no part in the law
 
 
 class Machine:
@@ -190,12 +191,12 @@ def exchange_rows(m, r):
     """DeepEP's kernels for few tokens, or the collective library's all-to-all."""
     if r["op"].startswith("deepep_ll") and number(r, "tokens") <= 8:
         return (number(r, "ranks"),)
-    other = r["framework"] == "nccl" and r["op"] == "all_to_all" and m.file in ("a100_sxm_80g", "l40s")
+    other = r["framework"] == "nccl" and r["op"] == "all_to_all" and m.file == "a100_sxm_80g"
     return (number(r, "ranks"),) if other and number(r, "bytes") <= 64 << 10 else None
 
 
 def latency_law(x, r):
-    return x.get("fixed", 0) + x["doubling"] * math.log2(r[0])
+    return x["fixed"] + x["doubling"] * math.log2(r[0])
 
 
 SECONDS = {"fixed": 1e-6, "growth": 1e-6, "doubling": 1e-6, "two_shot": 1e-6, "quantize": 1e-6, "inner": 1e-9}
@@ -251,7 +252,8 @@ def fit(law, rows, start):
         while damping < 1e6:
             damped = [[v * (1 + damping) + 1e-9 if i == j else v for j, v in enumerate(row)] for i, row in enumerate(a)]
             step = [max(-0.7, min(0.7, v)) for v in solve(damped, g)]
-            tried = [min(v + d, math.log(HIGHEST.get(n, 1e9))) for n, v, d in zip(names, z, step)]
+            tried = [max(math.log(LEAST.get(n, 1e-9)), min(v + d, math.log(HIGHEST.get(n, 1e9))))
+                     for n, v, d in zip(names, z, step)]
             moved = residuals(tried)
             if cost(moved) < cost(e):
                 break
@@ -318,8 +320,8 @@ def main():
         for family, (rows_of, law, start) in FAMILIES.items():
             found = [(rows_of(machines[r["system"]], r), number(r, "latency_us"), r) for r in table if r["system"] in machines]
             found = [v for v in found if v[0]]
-            if not found:
-                continue
+            if not found or group == "Ada" and family in ("all_reduce", "collective", "exchange"):
+                continue  # without NVLink a host's bridges decide
             formats = {v[0][0] for v in found} if family in ("matrix", "grouped") else ()
             start = {n: v for n, v in start.items()
                      if not (n in ("efficiency_8bit", "quantize") and formats and formats == {2} or
