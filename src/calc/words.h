@@ -123,11 +123,13 @@
     X(ZIGZAG, "zigzag")                                                                            \
     X(NONE, "none")
 
-/** How tokens reach their experts: one copy per expert; gathered by all; one copy per node. */
+/** How tokens reach their experts: one copy per expert; gathered by all; one copy per node; all
+ *  ranks have all tokens, and add up what their experts made (serving). */
 #define CALC_DISPATCH_TYPE_LIST(X)                                                                 \
     X(ALL_TO_ALL, "all_to_all")                                                                    \
     X(ALL_GATHER, "all_gather")                                                                    \
-    X(NODE_LIMITED, "node_limited")
+    X(NODE_LIMITED, "node_limited")                                                                \
+    X(REPLICATED, "replicated")
 
 /** What hides the all-to-all of experts: nothing, the shared experts, another micro-batch. */
 #define CALC_EXPERT_PAR_OVERLAP_LIST(X)                                                            \

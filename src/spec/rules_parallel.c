@@ -65,6 +65,27 @@ static void check_context_par(rules *r)
     }
 }
 
+/* Experts over `ranks` that all have all tokens. */
+static void check_replicated(rules *r, int64_t ranks)
+{
+    const calc_exec *e = r->exec;
+    if (e->training) {
+        BROKEN(r, dispatch_type, "use \"all_to_all\", \"all_gather\" or \"node_limited\"",
+               "ranks that all have all tokens serve: they do not train");
+    } else if (e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR) {
+        BROKEN(r, dispatch_type, "use tensor_par_comm_type \"ar\", or another dispatch",
+               "with sequence parallelism no rank has all tokens");
+    } else if (ranks != e->strategy.tensor_par) {
+        char hint[96];
+        snprintf(hint, sizeof hint, "use expert_par * expert_tensor_par = tensor_par = %lld",
+                 (long long)e->strategy.tensor_par);
+        BROKEN(r, dispatch_type, hint,
+               "experts are spread over %lld ranks, and %lld ranks of tensor parallelism have all "
+               "tokens",
+               (long long)ranks, (long long)e->strategy.tensor_par);
+    }
+}
+
 static void check_expert_par(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -105,8 +126,10 @@ static void check_expert_par(rules *r)
                                "shared_feedforward", a->shared_feedforward,
                                calc_gcd(a->shared_feedforward, calc_gcd(a->hidden, a->attn_heads)));
     }
-    if (ep > 1 && e->strategy.tensor_par > 1 &&
-        e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+    if (e->strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED) {
+        check_replicated(r, ep * etp);
+    } else if (ep > 1 && e->strategy.tensor_par > 1 &&
+               e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
         BROKEN(r, tensor_par_comm_type, "use \"rs_ag\"",
                "experts with tensor parallelism need sequence parallelism");
     }
