@@ -102,7 +102,9 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
     }
     int64_t split = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     if (a->num_experts > 0) {
-        must_divide(errors, "/inference/prefill_expert_par", expert, "num_experts", a->num_experts);
+        must_divide(errors, "/inference/prefill_expert_par", expert,
+                    i->redundant_experts > 0 ? "num_experts + redundant_experts" : "num_experts",
+                    a->num_experts + i->redundant_experts);
         must_divide(errors, "/inference/prefill_expert_par", expert * split,
                     "the processors of a prefill stage", i->prefill_procs / e->pipeline_par);
     }

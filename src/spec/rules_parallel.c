@@ -93,6 +93,10 @@ static void check_expert_par(rules *r)
     int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
     int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     if (a->num_experts == 0) {
+        if (e->inference.redundant_experts > 0) {
+            BROKEN(r, inference / redundant_experts, "leave it out",
+                   "the application has no experts");
+        }
         if (ep > 1 || etp > 1) {
             calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
                             ep > 1 ? "/expert_par" : "/expert_tensor_par",
@@ -101,8 +105,10 @@ static void check_expert_par(rules *r)
         }
         return;
     }
-    calc_rules_must_divide(r->errors, "/expert_par", ep, "num_experts", a->num_experts,
-                           a->num_experts);
+    int64_t copies = e->inference.redundant_experts;
+    calc_rules_must_divide(r->errors, "/expert_par", ep,
+                           copies > 0 ? "num_experts + redundant_experts" : "num_experts",
+                           a->num_experts + copies, a->num_experts + copies);
     int64_t width = a->expert_feedforward > 0 ? a->expert_feedforward : a->feedforward;
     calc_rules_must_divide(r->errors, "/expert_tensor_par", etp, "expert_feedforward", width,
                            width);
@@ -113,9 +119,9 @@ static void check_expert_par(rules *r)
     } else if (stage % (ep * etp) != 0) {
         char hint[224];
         char divisors[200];
-        snprintf(
-            hint, sizeof hint, "use expert_par %s",
-            calc_divisors_text(calc_gcd(a->num_experts, stage / etp), divisors, sizeof divisors));
+        snprintf(hint, sizeof hint, "use expert_par %s",
+                 calc_divisors_text(calc_gcd(a->num_experts + copies, stage / etp), divisors,
+                                    sizeof divisors));
         BROKEN(
             r, expert_par, hint,
             "expert_par * expert_tensor_par = %lld does not divide the %lld processors of a stage",

@@ -248,6 +248,8 @@ static const struct {
     {"exe.inference.prefill_batch", one_served},
     {"exe.inference.chunk_size", NULL},
     {"exe.inference.kv_datatype", cache},
+    {"exe.inference.wide_attention", NULL},
+    {"exe.inference.redundant_experts", NULL},
     {"exe.inference.page_size", one_served},
     {"exe.inference.prefix_hit", NULL},
     {"exe.inference.speculative_tokens", NULL},

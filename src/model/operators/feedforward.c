@@ -15,7 +15,7 @@ enum {
 /* Whether all ranks that experts are spread over have all tokens. */
 static bool replicated(const calc_build *b)
 {
-    return b->strategy->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED;
+    return b->strategy->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && b->shape->tensor_par > 1;
 }
 
 /* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. What ranks
@@ -151,12 +151,12 @@ void calc_feedforward_experts(calc_build *b)
     const calc_strategy *x = b->strategy;
     double tokens = replicated(b) ? s->tokens : calc_transformer_routed_tokens(s);
     double capacity = x->capacity_factor > 0 ? x->capacity_factor : 1;
-    double copies = s->experts_per_token * capacity * (1 + x->moe_imbalance);
-    double routed = copies * tokens / (replicated(b) ? s->expert_par : 1);
+    double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance) /
+                    (replicated(b) ? s->expert_par : 1);
     /* The ranks that split an expert compute the tokens of all of them. */
     double rows = routed * (replicated(b) ? 1 : s->expert_tensor_par);
     double width = s->expert_feedforward / s->expert_tensor_par;
-    double local = s->experts / s->expert_par;
+    double local = s->placed_experts / s->expert_par;
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
     double traffic = !x->unfused_experts                      ? 1

@@ -17,6 +17,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
+    m->shape.placed_experts += (double)i->redundant_experts;
     m->shape.dropout = false;
     bool own = i->speculative_tokens > 0 && i->speculative_cost == 0;
     m->drafts = own && m->shape.mtp_blocks > 0 ? (double)i->speculative_tokens : 0;
@@ -135,21 +136,33 @@ static void set_expanded(calc_operator *o, const calc_shape *s, const calc_infer
 
 /* ---- Lists of operators ---------------------------------------------------------------------- */
 
-/* Share of the experts that some token of the expert-parallel group is routed to. */
+/* Share of the experts, copies included, that some token of the expert-parallel group is routed to.
+ */
 static double touched(const calc_shape *s)
 {
     double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;
-    return 1 - pow(1 - s->experts_per_token / s->experts, tokens);
+    return 1 - pow(1 - s->experts_per_token / s->placed_experts, tokens);
 }
 
-/* Weights as they are stored, and only those that are used. */
+/* Weights as they are stored, and only those that are used. Checkpoints of narrow weights keep
+ * router, embedding and head wide. */
 static void set_weights(calc_operator *o, const calc_shape *s)
 {
-    bool wide = o->kind == CALC_OPERATOR_HEAD || s->matrix_bytes >= s->element_bytes;
-    double counted = wide ? s->element_bytes : s->matrix_bytes;
+    if (o->kind == CALC_OPERATOR_HEAD) {
+        calc_inference_pass_widen(o, s);
+        return;
+    }
+    double counted = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
     double read = s->weight_bytes < counted ? s->weight_bytes : counted;
     double used = o->kind == CALC_OPERATOR_GROUPED ? touched(s) : 1;
     o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
+}
+
+/* A projection of attention that is as wide as the activations. */
+static void set_wide(calc_operator *o, const calc_shape *s)
+{
+    o->kind = CALC_OPERATOR_HEAD;
+    o->bytes[CALC_PASS_FW] = s->element_bytes * (o->inputs + o->weights + o->outputs);
 }
 
 static bool is_matrix(const calc_operator *o)
@@ -165,9 +178,14 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
     const calc_shape *s = c->shape;
     size_t count = calc_block_operators(c, kind, out);
     calc_operator *core = NULL;
+    bool attends = true; /* until the projection of what attention gives */
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
         if (is_matrix(o)) {
+            if (attends && m->exec->inference.wide_attention) {
+                set_wide(o, s);
+            }
+            attends = attends && !core;
             set_weights(o, s);
         } else if (o->kind == CALC_OPERATOR_PERMUTE) {
             o->launches[CALC_PASS_FW] = 1; /* part of the kernels that dispatch and combine */
