@@ -69,19 +69,17 @@ static bool read_pool(pool *out, const char *words, double gpus)
 
 /* ---- Experts --------------------------------------------------------------------------------- */
 
-/* How tokens reach their experts. With attention for itself on every GPU they are sent. With tensor
- * parallelism every rank has all tokens, so that nothing is sent and one all-reduce adds up what
- * the experts make of them; there is no such mode yet: it is taken as gathering halves of the
- * all-reduce. */
+/* How tokens reach their experts. Ranks that split all layers have all tokens; with attention for
+ * itself on every GPU, tokens are sent. */
 static void send_to_experts(calc_exec *e, const pool *decode, const pool *prefill)
 {
-    bool tensor =
-        (decode->tensor > 1 && decode->expert > 1) || (prefill->tensor > 1 && prefill->expert > 1);
+    bool replicated = decode->tensor > 1 && decode->tensor == decode->world;
+    bool scattered = !replicated && ((decode->tensor > 1 && decode->expert > 1) ||
+                                     (prefill->tensor > 1 && prefill->expert > 1));
     e->strategy.tensor_par_comm_type =
-        tensor ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
-    e->strategy.dispatch_type = decode->expert > 1 && decode->tensor == decode->world
-                                    ? CALC_DISPATCH_TYPE_ALL_GATHER
-                                    : CALC_DISPATCH_TYPE_ALL_TO_ALL;
+        scattered ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
+    e->strategy.dispatch_type =
+        replicated ? CALC_DISPATCH_TYPE_REPLICATED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
 }
 
 static void fill(calc_serving_map *map, const pool *p, int64_t stages)
