@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "spec/absent.h"
 #include "spec/field.h"
+#include "spec/prefill_pool.h"
 #include "spec/rules.h"
 
 /* Add an error about a field of inference. */
@@ -81,8 +82,10 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
         }
         return;
     }
-    int64_t tensor = i->prefill_tensor_par > 0 ? i->prefill_tensor_par : e->strategy.tensor_par;
-    int64_t expert = i->prefill_expert_par > 0 ? i->prefill_expert_par : e->strategy.expert_par;
+    calc_exec pool;
+    calc_prefill_pool_of(e, &pool);
+    int64_t tensor = pool.strategy.tensor_par;
+    int64_t expert = pool.strategy.expert_par;
     int64_t replica = tensor * e->pipeline_par;
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "attn_heads", a->attn_heads);
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "hidden", a->hidden);
@@ -100,7 +103,7 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
     if (expert <= 1) {
         return;
     }
-    int64_t split = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    int64_t split = pool.strategy.expert_tensor_par > 1 ? pool.strategy.expert_tensor_par : 1;
     if (a->num_experts > 0) {
         must_divide(errors, "/inference/prefill_expert_par", expert,
                     i->redundant_experts > 0 ? "num_experts + redundant_experts" : "num_experts",
@@ -108,10 +111,8 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
         must_divide(errors, "/inference/prefill_expert_par", expert * split,
                     "the processors of a prefill stage", i->prefill_procs / e->pipeline_par);
     }
-    if (tensor > 1 && e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/tensor_par_comm_type",
-                        "use \"rs_ag\"",
-                        "experts with tensor parallelism need sequence parallelism");
+    if (pool.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && expert * split != tensor) {
+        must_divide(errors, "/inference/prefill_expert_par", expert, "prefill_tensor_par", tensor);
     }
 }
 

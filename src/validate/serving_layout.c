@@ -109,9 +109,10 @@ static const char *fill_two(calc_serving_map *map)
         return incomplete;
     }
     fill(map, &decode, 1);
-    /* Both pools split an expert over as many ranks. */
+    /* Else both pools split an expert over as many ranks. */
     int64_t split = map->exec.strategy.expert_tensor_par;
-    if (prefill.world / prefill.expert != split && prefill.world % split == 0) {
+    bool together = prefill.tensor > 1 && prefill.tensor == prefill.world;
+    if (!together && prefill.world / prefill.expert != split && prefill.world % split == 0) {
         prefill.expert = prefill.world / split;
         calc_assumptions_add(&map->assumed,
                              "the prefill pool splits an expert as the decoding one does");

@@ -131,8 +131,6 @@ static void as_published(calc_serving_map *map)
         break;
     case CALC_SERVING_CHECKPOINT_MXFP4:
         map->exec.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
-        calc_assumptions_add(&map->assumed, "all weights in 4 bits, arithmetic in 16: experts "
-                                            "have them, which are nearly all of the weights");
         break;
     default:
         break;
@@ -153,7 +151,6 @@ static const char *fill_formats(calc_serving_map *map)
     } else if (starts(w, "fp4")) {
         e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
-        calc_assumptions_add(&map->assumed, "attention in 4 bits as the rest");
     } else if (starts(w, "fp8")) {
         set_float8(e, block);
     } else if (starts(w, "int8")) {
@@ -237,6 +234,14 @@ void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
         map->exec.inference.prefill_expert_par = 0;
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
         s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    }
+    /* Checkpoints of experts in 4 bits keep attention in 16: NVIDIA's and AMD's of DeepSeek-R1, and
+     * gpt-oss. Those of dense models do not. */
+    map->exec.inference.wide_attention =
+        app->num_experts > 0 && s->weight_datatype == CALC_FORMAT_FLOAT4;
+    if (app->num_experts > 0 && app->num_experts % s->expert_par != 0) {
+        map->exec.inference.redundant_experts = s->expert_par - app->num_experts % s->expert_par;
+        calc_assumptions_add(&map->assumed, "as many copies of experts as fill the ranks");
     }
     /* A machine without such arithmetic keeps the weights so and computes in 16 bits. */
     calc_format format = s->matrix_datatype;

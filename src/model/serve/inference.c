@@ -3,28 +3,13 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
+#include "spec/prefill_pool.h"
 
 /* ---- What is asked --------------------------------------------------------------------------- */
 
 static double or_one(int64_t value)
 {
     return value > 0 ? (double)value : 1;
-}
-
-/* The execution of the prefill pool. */
-static void set_pool(const calc_exec *exec, calc_exec *e)
-{
-    const calc_inference *i = &exec->inference;
-    *e = *exec;
-    e->num_procs = i->prefill_procs;
-    e->strategy.tensor_par =
-        i->prefill_tensor_par > 0 ? i->prefill_tensor_par : exec->strategy.tensor_par;
-    e->strategy.expert_par =
-        i->prefill_expert_par > 0 ? i->prefill_expert_par : exec->strategy.expert_par;
-    int64_t replica = e->strategy.tensor_par * e->pipeline_par;
-    e->strategy.data_par = e->num_procs / replica > 0 ? e->num_procs / replica : 1;
-    e->strategy.tensor_par_overlap = e->strategy.tensor_par > 1 ? exec->strategy.tensor_par_overlap
-                                                                : CALC_TENSOR_PAR_OVERLAP_NONE;
 }
 
 /* An execution as it serves: nothing is trained, and other schedules order backward passes. */
@@ -313,7 +298,7 @@ void calc_serving_init(calc_serving *r, const calc_app *app, const calc_system *
     r->prefill = apart(exec) ? &r->pool : &r->model;
     calc_inference_pass_model_init(&r->model, app, system, serves);
     if (apart(exec)) {
-        set_pool(serves, &r->pool_exec);
+        calc_prefill_pool_of(serves, &r->pool_exec);
         calc_inference_pass_model_init(&r->pool, app, system, &r->pool_exec);
     }
 }
@@ -325,7 +310,7 @@ void calc_serving_at(calc_serving *r, const calc_exec *exec)
     r->i = &exec->inference;
     calc_inference_pass_model_place(&r->model, serves);
     if (apart(exec)) {
-        set_pool(serves, &r->pool_exec);
+        calc_prefill_pool_of(serves, &r->pool_exec);
         calc_inference_pass_model_place(&r->pool, &r->pool_exec);
     }
     ask(r);
