@@ -49,6 +49,30 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
     }
 }
 
+/* Fields of requests that come and wait. */
+static void check_queue(const calc_exec *e, calc_errors *errors)
+{
+    const calc_inference *i = &e->inference;
+    int64_t batch = i->batch > 0 ? i->batch : e->batch_size;
+    bool queues =
+        i->phase == CALC_INFERENCE_PHASE_SERVE || i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    bool given = i->max_sequences > 0 || i->requests > 0 || i->arrival_rate > 0 ||
+                 i->prompt_spread > 0 || i->generate_spread > 0;
+    if (!queues && given) {
+        BROKEN(errors, phase, "use phase \"serve\" or \"disaggregated\", or leave them out",
+               "nothing waits where one phase runs alone: max_sequences, requests, arrival_rate, "
+               "prompt_spread and generate_spread have no effect");
+    }
+    if (i->arrival_rate > 0 && i->batch > 0) {
+        BROKEN(errors, batch, "leave out one of the two, or use max_sequences",
+               "requests arrive at arrival_rate: batch has no effect");
+    }
+    if (i->arrival_rate == 0 && i->requests > 0 && i->requests < batch) {
+        BROKEN(errors, requests, "use at least the batch", "%lld are fewer than the batch of %lld",
+               (long long)i->requests, (long long)batch);
+    }
+}
+
 static void check_layout(const calc_exec *e, calc_errors *errors)
 {
     if (e->strategy.context_par > 1 && e->inference.phase != CALC_INFERENCE_PHASE_PREFILL) {
@@ -130,6 +154,7 @@ void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_error
         BROKEN(errors, phase, "use training false", "nothing is served in training");
     }
     check_lengths(exec, errors);
+    check_queue(exec, errors);
     check_layout(exec, errors);
     check_offload(exec, errors);
     check_pool(app, exec, errors);
