@@ -44,14 +44,16 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
     double freed = per_step / r->groups;
     double budget = calc_min((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
     r->mixed_share = calc_min(1, s->seen * freed * r->fresh / budget);
-    r->overhead_s = calc_serving_decode(r, per_step * s->decoding);
+    double plain_beside_s = calc_serving_decode(r, per_step * s->decoding);
     calc_inference_pass_work work = calc_serving_decoding(r, s->seen * r->sequences);
     work.prompts = calc_max(1, budget / r->fresh);
     work.chunk = r->chunk;
     work.cached = r->cached + (r->fresh - r->chunk) / 2;
     work.finished = budget / r->fresh;
     calc_inference_pass_of(&r->model, &work, &r->mixed);
-    r->mixed_s = calc_serving_around_s(r, &r->mixed) + r->overhead_s;
+    r->mixed_s = calc_serving_step_s(r, &r->mixed);
+    double mixed_beside_s = r->mixed_s - calc_serving_around_s(r, &r->mixed);
+    r->overhead_s = r->mixed_share * mixed_beside_s + (1 - r->mixed_share) * plain_beside_s;
     r->prompt_token_s = (r->mixed_s - r->plain_s) / budget;
     r->prefill_s = s->own * r->plain_s + r->prompt_token_s * r->fresh;
     r->step_s = r->mixed_share * r->mixed_s + (1 - r->mixed_share) * r->plain_s;

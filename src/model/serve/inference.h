@@ -17,6 +17,7 @@
 #ifndef CALC_MODEL_INFERENCE_H
 #define CALC_MODEL_INFERENCE_H
 
+#include "model/serve/engine.h"
 #include "model/serve/inference_pass.h"
 #include "model/serve/queue.h"
 
@@ -63,6 +64,7 @@ typedef struct calc_serving {
     const calc_inference_pass_model *prefill; /**< of the two, the one that prefills */
     calc_exec own_exec, pool_exec;            /**< what they borrow, if it is not `exec` */
     double replicas, prefill_replicas;
+    calc_engine_traits engine;
     double batch;                 /**< requests of a replica */
     bool open;                    /**< they arrive at random instead */
     double arrivals_per_s;        /**< of a replica, then */
@@ -92,6 +94,7 @@ typedef struct calc_serving {
     calc_serving_part part[4]; /**< what the reported time consists of */
     size_t parts;
     double batches;    /**< of each part, one after the other */
+    double drafting_s; /**< of a step, by another model */
     double overhead_s; /**< in the reported time: engine, drafts of another model */
     double total_s;    /**< reported: all prompts of prefill, else the mean step */
 } calc_serving;

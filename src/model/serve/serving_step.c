@@ -15,10 +15,21 @@ bool calc_serving_queues(const calc_serving *r)
 
 /* ---- Prefill --------------------------------------------------------------------------------- */
 
+double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, double pass_s,
+                             double sequences)
+{
+    double ranks = (double)pool->strategy.tensor_par;
+    return r->i->step_overhead_s + calc_engine_beside_s(&r->engine, pass_s, sequences, ranks);
+}
+
 /* What the engine takes for the passes of a prefill [s]. */
 static double engine_s(const calc_serving *r)
 {
-    return (r->prefilled.chunks + 1) * r->i->step_overhead_s;
+    const calc_exec *pool = r->prefill->exec;
+    const calc_prefill *p = &r->prefilled;
+    double chunks_s =
+        p->chunks * calc_serving_beside_s(r, pool, p->chunk.latency_s, p->work.prompts);
+    return chunks_s + calc_serving_beside_s(r, pool, p->last.latency_s, p->work.prompts);
 }
 
 double calc_serving_prefill(calc_serving *r, double prompts)
@@ -57,28 +68,33 @@ calc_inference_pass_work calc_serving_decoding(const calc_serving *r, double seq
     };
 }
 
-/* What a step takes beside its pass: the engine, and drafts by another model. */
-static double beside_s(const calc_serving *r, const calc_inference_pass_work *work)
+/* Drafts by another model, in a step [s]. */
+static double drafting_s(const calc_serving *r, const calc_inference_pass_work *work)
 {
     double drafts = (double)r->i->speculative_tokens;
-    double drafting_s = 0;
-    if (drafts > 0 && r->i->speculative_cost > 0) {
-        calc_inference_pass_work one = *work;
-        calc_inference_pass alone;
-        one.queries = 1;
-        calc_inference_pass_of(&r->model, &one, &alone);
-        drafting_s = drafts * r->i->speculative_cost * calc_serving_around_s(r, &alone);
+    if (drafts <= 0 || r->i->speculative_cost <= 0) {
+        return 0;
     }
-    return r->i->step_overhead_s + drafting_s;
+    calc_inference_pass_work one = *work;
+    calc_inference_pass alone;
+    one.queries = 1;
+    calc_inference_pass_of(&r->model, &one, &alone);
+    return drafts * r->i->speculative_cost * calc_serving_around_s(r, &alone);
+}
+
+double calc_serving_step_s(const calc_serving *r, const calc_inference_pass *pass)
+{
+    double pass_s = calc_serving_around_s(r, pass);
+    return pass_s + calc_serving_beside_s(r, r->exec, pass_s, r->sequences) + r->drafting_s;
 }
 
 double calc_serving_decode(calc_serving *r, double sequences)
 {
     calc_inference_pass_work work = calc_serving_decoding(r, sequences);
-    double extra_s = beside_s(r, &work);
     calc_inference_pass_of(&r->model, &work, &r->plain);
-    r->plain_s = calc_serving_around_s(r, &r->plain) + extra_s;
     r->sequences = sequences;
+    r->drafting_s = drafting_s(r, &work);
+    r->plain_s = calc_serving_step_s(r, &r->plain);
     r->work = work;
-    return extra_s;
+    return r->plain_s - calc_serving_around_s(r, &r->plain);
 }
