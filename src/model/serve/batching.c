@@ -44,7 +44,7 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
     double freed = per_step / r->groups;
     double budget = calc_min((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
     r->mixed_share = calc_min(1, s->seen * freed * r->fresh / budget);
-    double plain_beside_s = calc_serving_decode(r, per_step * s->decoding);
+    double plain_beside_s = calc_serving_run_decode(r, per_step * s->decoding);
     calc_inference_pass_work work = calc_serving_decoding(r, s->seen * r->sequences);
     work.prompts = calc_max(1, budget / r->fresh);
     work.chunk = r->chunk;
@@ -68,8 +68,8 @@ static void step_with_prompts(calc_serving *r, const steps *s, double per_step)
 {
     double prompts = calc_min(r->prefill_batch, calc_max(1, per_step));
     double passes = s->seen * per_step / prompts;
-    r->prefill_s = calc_serving_prefill(r, prompts);
-    r->overhead_s = calc_serving_decode(r, per_step * s->decoding);
+    r->prefill_s = calc_serving_run_prefill(r, prompts);
+    r->overhead_s = calc_serving_run_decode(r, per_step * s->decoding);
     double prefilling_s = passes * calc_serving_busy_s(r);
     r->prompt_token_s = calc_serving_busy_s(r) / (prompts * r->fresh);
     r->step_s = r->plain_s + prefilling_s;

@@ -98,7 +98,7 @@ void calc_inference_prefill_of(const calc_inference_pass_model *model, double pr
 /* Prompts of the batch, one pass after the other. */
 static void run_prompts(calc_serving *r)
 {
-    r->prefill_s = calc_serving_prefill(r, r->prefill_batch);
+    r->prefill_s = calc_serving_run_prefill(r, r->prefill_batch);
     r->work = r->prefilled.work;
     double passes = ceil(r->batch / r->prefill_batch);
     calc_serving_report_prefill(r, passes);
@@ -111,7 +111,7 @@ static void run_prompts(calc_serving *r)
 
 static void run_decode(calc_serving *r)
 {
-    r->overhead_s = calc_serving_decode(r, r->batch);
+    r->overhead_s = calc_serving_run_decode(r, r->batch);
     r->part[r->parts++] = (calc_serving_part){&r->plain, 1};
     r->batches = r->groups;
     r->step_s = r->plain_s;

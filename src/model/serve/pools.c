@@ -43,7 +43,7 @@ static double prompt_s(const calc_serving *r)
 /* Steps of so many sequences on a replica. */
 static double decoding_s(calc_serving *r, double sequences)
 {
-    r->overhead_s = calc_serving_decode(r, sequences);
+    r->overhead_s = calc_serving_run_decode(r, sequences);
     r->step_s = r->plain_s;
     return calc_serving_steps(r) * r->step_s;
 }
@@ -156,7 +156,7 @@ static void run_open(calc_serving *r)
 void calc_pools_run(calc_serving *r)
 {
     enum { TRIES = 3 };
-    r->prefill_s = calc_serving_prefill(r, r->prefill_batch);
+    r->prefill_s = calc_serving_run_prefill(r, r->prefill_batch);
     r->transfer_s = transfer_s(r);
     r->prefill_requests_per_s = r->prefill_replicas * r->prefill_batch / calc_serving_busy_s(r);
     for (int i = 0; i < TRIES; i++) {

@@ -32,7 +32,7 @@ static double engine_s(const calc_serving *r)
     return chunks_s + calc_serving_beside_s(r, pool, p->last.latency_s, p->work.prompts);
 }
 
-double calc_serving_prefill(calc_serving *r, double prompts)
+double calc_serving_run_prefill(calc_serving *r, double prompts)
 {
     calc_inference_prefill_of(r->prefill, prompts, r->fresh, r->cached, r->chunk, &r->prefilled);
     return r->prefilled.latency_s + engine_s(r);
@@ -88,7 +88,7 @@ double calc_serving_step_s(const calc_serving *r, const calc_inference_pass *pas
     return pass_s + calc_serving_beside_s(r, r->exec, pass_s, r->sequences) + r->drafting_s;
 }
 
-double calc_serving_decode(calc_serving *r, double sequences)
+double calc_serving_run_decode(calc_serving *r, double sequences)
 {
     calc_inference_pass_work work = calc_serving_decoding(r, sequences);
     calc_inference_pass_of(&r->model, &work, &r->plain);

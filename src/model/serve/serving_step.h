@@ -13,7 +13,7 @@ bool calc_serving_queues(const calc_serving *serving);
 
 /** Prefill of `prompts` prompts, where prompts are prefilled, into serving->prefilled.
  *  @return until their first tokens, an empty pipeline before [s] */
-double calc_serving_prefill(calc_serving *serving, double prompts);
+double calc_serving_run_prefill(calc_serving *serving, double prompts);
 
 /** What a replica that prefills is busy with them [s]. */
 double calc_serving_busy_s(const calc_serving *serving);
@@ -37,6 +37,6 @@ calc_inference_pass_work calc_serving_decoding(const calc_serving *serving, doub
 
 /** Decoding steps of `sequences` on a replica: serving->plain and what goes with it.
  *  @return what a step takes beside its passes: the engine, and drafts by another model [s] */
-double calc_serving_decode(calc_serving *serving, double sequences);
+double calc_serving_run_decode(calc_serving *serving, double sequences);
 
 #endif
