@@ -22,6 +22,7 @@ CALC_CHIP_FIELD(quantize_bytes,  REAL,   _, .lo = 0, .hi = 100, .flags = CALC_OP
 CALC_CHIP_FIELD(block_scaled_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "rate of matrix multiplications with block scales over that with tensor scales; 0: 1")
 CALC_CHIP_FIELD(permute_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth that sorting tokens by expert reaches; 0: that of mem1")
 CALC_CHIP_FIELD(optimizer_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth that the optimizer reaches; 0: that of mem1")
+CALC_CHIP_FIELD(serving,         OBJECT, serving_rates, .flags = CALC_OPTIONAL, .doc = "kernels of serving engines")
 CALC_FIELD(step_overhead_s, REAL,   _, .key = "step_overhead", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of a step")
 CALC_FIELD(straggler_growth, REAL,  _, .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .doc = "growth of a step's time per doubling of nodes")
 CALC_CHIP_FIELD(mem_reserved_bytes, REAL, _, .key = "mem_reserved_GiB", .lo = 0, .hi = 1e9, .scale = 1073741824.0, .flags = CALC_OPTIONAL, .unit = "GiB", .doc = "memory outside the allocator: contexts, communication buffers")

@@ -229,7 +229,7 @@ static size_t served_stats(const calc_app *app, const calc_system *system, const
     const calc_inference_pass_model *m = &serving.model;
     const calc_inference_pass_work *w = &serving.work;
     calc_shape shape = calc_inference_pass_shape(m, w);
-    calc_cost_context context = calc_cost_context_of(system, m->exec, &shape, CALC_COMPAT_NONE);
+    calc_cost_context context = calc_inference_pass_context(m, &shape);
     rows r = start(&context, out, capacity);
     double moe = calc_shape_moe_blocks(&shape);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {

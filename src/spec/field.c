@@ -149,6 +149,55 @@ static const calc_field op_rates_rows[] = {
 #undef CALC_FIELD
 TABLE(op_rates, "op rates", calc_op_rates)
 
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_matrix, name, type, arg, __VA_ARGS__)
+static const calc_field serving_matrix_rows[] = {
+#include "calc/serving_matrix.fields.h"
+};
+#undef CALC_FIELD
+TABLE(serving_matrix, "serving matrix", calc_serving_matrix)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_decode, name, type, arg, __VA_ARGS__)
+static const calc_field serving_decode_rows[] = {
+#include "calc/serving_decode.fields.h"
+};
+#undef CALC_FIELD
+TABLE(serving_decode, "serving decode", calc_serving_decode)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_prefill, name, type, arg, __VA_ARGS__)
+static const calc_field serving_prefill_rows[] = {
+#include "calc/serving_prefill.fields.h"
+};
+#undef CALC_FIELD
+TABLE(serving_prefill, "serving prefill", calc_serving_prefill)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_vector, name, type, arg, __VA_ARGS__)
+static const calc_field serving_vector_rows[] = {
+#include "calc/serving_vector.fields.h"
+};
+#undef CALC_FIELD
+TABLE(serving_vector, "serving vector", calc_serving_vector)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_all_reduce, name, type, arg, __VA_ARGS__)
+static const calc_field serving_all_reduce_rows[] = {
+#include "calc/serving_all_reduce.fields.h"
+};
+#undef CALC_FIELD
+TABLE(serving_all_reduce, "serving all reduce", calc_serving_all_reduce)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_latency, name, type, arg, __VA_ARGS__)
+static const calc_field serving_latency_rows[] = {
+#include "calc/serving_latency.fields.h"
+};
+#undef CALC_FIELD
+TABLE(serving_latency, "serving latency", calc_serving_latency)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_rates, name, type, arg, __VA_ARGS__)
+static const calc_field serving_rates_rows[] = {
+#include "calc/serving_rates.fields.h"
+};
+#undef CALC_FIELD
+TABLE(serving_rates, "serving rates", calc_serving_rates)
+
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_network_ops, name, type, arg, __VA_ARGS__)
 static const calc_field network_ops_rows[] = {
 #include "calc/network_ops.fields.h"

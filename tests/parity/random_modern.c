@@ -66,6 +66,16 @@ void random_modern_app(calc_rng *rng, calc_app *app)
 
 /* ---- Machines -------------------------------------------------------------------------------- */
 
+/* Rates of serving, of some of the machines. */
+static const calc_serving_rates served = {
+    .matrix = {.memory_efficiency = 0.8, .fixed_s = 3e-6, .inner_s = 3e-10, .efficiency = 0.7},
+    .decode = {.memory_efficiency = 0.9, .fixed_s = 1e-5, .growth_s = 3e-6},
+    .prefill = {.memory_efficiency = 0.4, .efficiency = 0.7, .softmax_size = 200},
+    .all_reduce = {.one_shot_efficiency = 0.6, .fixed_s = 4e-6, .two_shot_s = 3e-6},
+    .collective = {.fixed_s = 4e-6, .doubling_s = 2e-6},
+    .exchange = {.doubling_s = 5e-6},
+};
+
 void random_modern_system(calc_rng *rng, calc_system *s)
 {
     s->chip.sustained = maybe_between(rng, 0.5, 1);
@@ -86,6 +96,9 @@ void random_modern_system(calc_rng *rng, calc_system *s)
     s->step_overhead_s = maybe_between(rng, 0, 0.01);
     s->straggler_growth = maybe_between(rng, 0, 0.1);
     s->chip.mem_fragmentation = maybe_between(rng, 0, 0.2);
+    if (s->chip.launch.matrix_s > 0) {
+        s->chip.serving = served;
+    }
     for (int64_t i = 0; i < s->networks_count; i++) {
         calc_network *n = &s->networks[i];
         n->latency_log2_s = maybe_between(rng, 0, 1e-5);

@@ -16,6 +16,18 @@
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
+/* The same ranks, which serve. */
+static void serve(calc_random_layout *l)
+{
+    calc_exec *e = &l->exec;
+    e->training = false;
+    e->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+    e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    e->strategy.recompute_modules = 0;
+    e->inference = (calc_inference){
+        .phase = CALC_INFERENCE_PHASE_SERVE, .prompt_size = 300, .generate_size = 50};
+}
+
 static void random_layouts(calc_shipped_visit *each)
 {
     for (uint64_t i = 0; i < (uint64_t)sample_of(400); i++) {
@@ -24,6 +36,9 @@ static void random_layouts(calc_shipped_visit *each)
         char name[64];
         calc_rng_init(&rng, 20240601, i);
         (i % 4 == 0 ? calc_random_layout_make : calc_random_modern_make)(&rng, &l);
+        if (i % 4 == 1) {
+            serve(&l);
+        }
         snprintf(name, sizeof name, "random layout %llu", (unsigned long long)i);
         each(name, &l);
     }

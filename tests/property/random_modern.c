@@ -68,6 +68,29 @@ static void random_network(calc_rng *rng, calc_network *n)
     }
 }
 
+static calc_serving_matrix random_served_matrix(calc_rng *rng)
+{
+    return (calc_serving_matrix){
+        maybe(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5), maybe(rng, 0, 1e-9), maybe(rng, 1e-6, 1e-5),
+        maybe(rng, 0.3, 1), maybe(rng, 0.3, 1),     maybe(rng, 0.3, 1)};
+}
+
+static void random_serving(calc_rng *rng, calc_serving_rates *r)
+{
+    r->matrix = random_served_matrix(rng);
+    r->grouped = random_served_matrix(rng);
+    r->decode = (calc_serving_decode){maybe(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
+                                      maybe(rng, 1e-6, 1e-5), maybe(rng, 0.3, 1)};
+    r->prefill = (calc_serving_prefill){maybe(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
+                                        maybe(rng, 0.3, 1), maybe(rng, 10, 300)};
+    r->vector = (calc_serving_vector){maybe(rng, 0.5, 1), maybe(rng, 1e-7, 1e-5)};
+    r->all_reduce = (calc_serving_all_reduce){maybe(rng, 0.3, 1), maybe(rng, 1e-6, 1e-5),
+                                              maybe(rng, 1e-7, 1e-6), maybe(rng, 0.3, 1),
+                                              maybe(rng, 1e-6, 1e-5)};
+    r->collective = (calc_serving_latency){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
+    r->exchange = (calc_serving_latency){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
+}
+
 static void random_constants(calc_rng *rng, calc_system *s)
 {
     s->chip.sustained = maybe(rng, 0.6, 1);
@@ -88,6 +111,7 @@ static void random_constants(calc_rng *rng, calc_system *s)
     s->chip.block_scaled_efficiency = maybe(rng, 0.5, 1);
     s->chip.permute_efficiency = maybe(rng, 0.1, 1);
     s->chip.optimizer_efficiency = maybe(rng, 0.1, 1);
+    random_serving(rng, &s->chip.serving);
     s->step_overhead_s = maybe(rng, 1e-3, 1e-1);
     s->straggler_growth = maybe(rng, 0.001, 0.05);
     s->chip.mem_reserved_bytes = maybe(rng, 1e8, 1e10);

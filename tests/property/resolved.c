@@ -70,6 +70,11 @@ static bool is_wide(const calc_exec *e)
                                 calc_datatype_bytes(e->strategy.datatype)) >= 4;
 }
 
+static double or_one(double share)
+{
+    return share > 0 ? share : 1;
+}
+
 /* Of a curve with one step, which is a number. */
 static double only_step(const calc_curve *curve)
 {
@@ -133,6 +138,9 @@ VALUE(unfused_experts, 2.5)
 VALUE(memory_rate, only_step(&s->chip.mem1.efficiency))
 VALUE(memory_rate_of_large, s->chip.mem1.efficiency.efficiency[0])
 VALUE(node, s->networks[0].size)
+VALUE(served_matrix, or_one(s->chip.serving.matrix.efficiency))
+VALUE(served_grouped, or_one(s->chip.serving.grouped.efficiency))
+VALUE(served_two_shot, s->chip.serving.all_reduce.one_shot_efficiency)
 VALUE(network_rate, s->networks[network].efficiency)
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -294,6 +302,39 @@ static const struct {
     {"sys.block_scaled_efficiency", one},
     {"sys.permute_efficiency", memory_rate},
     {"sys.optimizer_efficiency", memory_rate_of_large},
+    {"sys.serving.matrix.memory_efficiency", NULL},
+    {"sys.serving.matrix.fixed", NULL},
+    {"sys.serving.matrix.inner", NULL},
+    {"sys.serving.matrix.quantize", NULL},
+    {"sys.serving.matrix.efficiency", one},
+    {"sys.serving.matrix.efficiency_8bit", served_matrix},
+    {"sys.serving.matrix.efficiency_4bit", served_matrix},
+    {"sys.serving.grouped.memory_efficiency", NULL},
+    {"sys.serving.grouped.fixed", NULL},
+    {"sys.serving.grouped.inner", NULL},
+    {"sys.serving.grouped.quantize", NULL},
+    {"sys.serving.grouped.efficiency", one},
+    {"sys.serving.grouped.efficiency_8bit", served_grouped},
+    {"sys.serving.grouped.efficiency_4bit", served_grouped},
+    {"sys.serving.decode.memory_efficiency", NULL},
+    {"sys.serving.decode.fixed", NULL},
+    {"sys.serving.decode.growth", NULL},
+    {"sys.serving.decode.efficiency", one},
+    {"sys.serving.prefill.memory_efficiency", NULL},
+    {"sys.serving.prefill.fixed", NULL},
+    {"sys.serving.prefill.efficiency", one},
+    {"sys.serving.prefill.softmax_size", NULL},
+    {"sys.serving.vector.memory_efficiency", NULL},
+    {"sys.serving.vector.fixed", NULL},
+    {"sys.serving.all_reduce.one_shot_efficiency", NULL},
+    {"sys.serving.all_reduce.fixed", NULL},
+    {"sys.serving.all_reduce.doubling", NULL},
+    {"sys.serving.all_reduce.two_shot_efficiency", served_two_shot},
+    {"sys.serving.all_reduce.two_shot", NULL},
+    {"sys.serving.collective.fixed", NULL},
+    {"sys.serving.collective.doubling", NULL},
+    {"sys.serving.exchange.fixed", NULL},
+    {"sys.serving.exchange.doubling", NULL},
 
     {"sys.step_overhead", NULL},
     {"sys.straggler_growth", NULL},

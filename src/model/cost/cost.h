@@ -23,6 +23,7 @@ typedef struct calc_cost_context {
     double usage; /**< share of the processor that tensor-parallel communication takes */
     const calc_kernel_table
         *measured; /**< kernels to look up before anything is computed, or NULL */
+    const calc_serving_rates *serving; /**< of a pass of serving; NULL: as in training */
 } calc_cost_context;
 
 /** Fill the context of layers with a strategy on a chip: the networks are those of the system, the

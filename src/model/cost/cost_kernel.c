@@ -1,6 +1,7 @@
 #include "model/cost/cost_kernel.h"
 
 #include "model/cost/kernel_lookup.h"
+#include "model/cost/pass_kernel.h"
 #include "model/operators/processor.h"
 
 /* The matrix engine in the datatype of what is never narrow. */
@@ -47,6 +48,9 @@ calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_o
     double unfused = c->chip->attention.unfused_efficiency;
     double flop = o->flop[pass];
     calc_cost_kernel k = {0, 0, 0};
+    if (c->serving && calc_pass_kernel_of(c, o, &k)) {
+        return k;
+    }
     if (o->kind == CALC_OPERATOR_ATTENTION) {
         return flop > 0 ? attention_of(c, o, pass) : k;
     }

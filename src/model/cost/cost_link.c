@@ -2,6 +2,7 @@
 
 #include "model/cost/cost_kernel.h"
 #include "model/cost/kernel_lookup.h"
+#include "model/cost/pass_kernel.h"
 
 /* Copies of a token that are sent, over its experts: one per rank that has any of them, and of
  * those one per node between nodes, limited where routing is; otherwise one per expert. */
@@ -57,6 +58,9 @@ static double once_s(const calc_cost_context *c, const calc_operator *o, calc_co
         op == CALC_OP_ALL_TO_ALL
             ? calc_collective_all_to_all_s(c->system, &group, copied.sent * bytes, copied.outside)
             : calc_collective_s(c->system, op, &group, bytes);
+    if (c->serving) {
+        model_s = calc_pass_link_s(c->system, op, &group, bytes, model_s);
+    }
     return c->measured && copied.outside >= 1
                ? calc_kernel_lookup_link_s(c, op, &group, copied.sent * bytes, model_s, source)
                : model_s;

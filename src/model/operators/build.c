@@ -101,7 +101,8 @@ calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_
         o->flop[pass] = 2 * rows * inner * columns;
         o->launches[pass] = 1;
     }
-    o->bytes[CALC_PASS_FW] = m * (rows * inner + weights) + e * rows * columns + q * rows * inner;
+    o->converted_bytes = q * rows * inner;
+    o->bytes[CALC_PASS_FW] = m * (rows * inner + weights) + e * rows * columns + o->converted_bytes;
     o->bytes[CALC_PASS_AGRAD] =
         m * (rows * columns + weights) + e * rows * inner + q * rows * columns;
     o->bytes[CALC_PASS_WGRAD] = m * (rows * inner + rows * columns) + grad_bytes * weights;
@@ -187,7 +188,9 @@ void calc_build_narrow_gather(const calc_build *b, calc_operator *gather, calc_o
         gather->narrowed[CALC_PASS_WGRAD] = saved; /* the same input, gathered again */
     }
     if (b->chip) {
-        matrix->bytes[pass] -= b->chip->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
+        double less_bytes = b->chip->quantize_bytes / 2 * elements * (1 - 1 / s->tensor_par);
+        matrix->bytes[pass] -= less_bytes;
+        matrix->converted_bytes -= pass == CALC_PASS_FW ? less_bytes : 0;
     }
 }
 

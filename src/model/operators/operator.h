@@ -59,16 +59,18 @@ typedef struct calc_operator {
     double launches[CALC_PASS_COUNT]; /**< kernels */
     double work[CALC_PASS_COUNT];     /**< attention: arithmetic that time is charged for, with the
                                             exponentials; otherwise as flop */
-    double weights;                   /**< trainable elements on this rank */
-    bool expert;                      /**< split by expert parallelism, not by tensor parallelism */
-    double kept_bytes;                /**< from forward for backward */
-    double dropped_bytes;             /**< of them, what recomputation does not keep */
-    double working_bytes;             /**< held while the block is computed */
-    double grad_bytes;                /**< gradients of its output, where a list counts them */
-    double passing_bytes; /**< beside what is kept, while a pass runs it: gradients of its output,
-                               its input and the residual stream; tokens on their way */
-    unsigned dropped_by;  /**< recomputation that does not keep them */
-    unsigned repeated_by; /**< recomputation that runs forward again */
+    double converted_bytes; /**< of the forward pass's traffic, converting inputs to 8 or 4 bits */
+    double cached;          /**< ATTENTION that decodes: tokens whose keys are read; otherwise 0 */
+    double weights;         /**< trainable elements on this rank */
+    bool expert;            /**< split by expert parallelism, not by tensor parallelism */
+    double kept_bytes;      /**< from forward for backward */
+    double dropped_bytes;   /**< of them, what recomputation does not keep */
+    double working_bytes;   /**< held while the block is computed */
+    double grad_bytes;      /**< gradients of its output, where a list counts them */
+    double passing_bytes;   /**< beside what is kept, while a pass runs it: gradients of its output,
+                                 its input and the residual stream; tokens on their way */
+    unsigned dropped_by;    /**< recomputation that does not keep them */
+    unsigned repeated_by;   /**< recomputation that runs forward again */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op
         op[CALC_PASS_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */

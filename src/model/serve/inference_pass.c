@@ -109,12 +109,14 @@ static void set_decoded(calc_operator *o, const calc_inference_pass_model *m, co
     double width = s->latent ? 2 * s->kv_rank + s->rope_size : s->qk_size + s->v_size;
     /* What the absorbing products write and this reads is the width of the latent. */
     double ends = (s->latent ? 2 : 1) * tokens * s->local_heads * width * s->element_bytes;
-    *o = (calc_operator){.name = "decode attention", .kind = CALC_OPERATOR_ATTENTION};
+    *o = (calc_operator){
+        .name = "decode attention", .kind = CALC_OPERATOR_ATTENTION, .cached = read};
     set_pairs(o, &m->system->chip, tokens * s->local_heads * read, width);
     o->bytes[CALC_PASS_FW] = (w->sequences * read + tokens) * m->cache.rank_bytes + ends;
 }
 
-/* The kernel that adds up the parts of a sequence's keys, and the launch of both. */
+/* The kernel that adds up the parts of a sequence's keys, and the launch of both; rates of serving
+ * are those of both. */
 static void set_combined(calc_operator *o, const calc_shape *s, const calc_inference_pass_work *w)
 {
     double outputs = w->sequences * w->queries * s->local_heads * s->v_size;
@@ -204,7 +206,9 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
     }
     if (w->sequences > 0) {
         set_decoded(core, m, s, w);
-        set_combined(&out[count++], s, w);
+        if (m->system->chip.serving.decode.memory_efficiency <= 0) {
+            set_combined(&out[count++], s, w);
+        }
     }
     return count;
 }
@@ -258,6 +262,14 @@ calc_shape calc_inference_pass_shape(const calc_inference_pass_model *m,
     s.seq = tokens;
     s.tokens = tokens / s.context_par;
     return s;
+}
+
+calc_cost_context calc_inference_pass_context(const calc_inference_pass_model *m,
+                                              const calc_shape *s)
+{
+    calc_cost_context c = calc_cost_context_of(m->system, m->exec, s, CALC_COMPAT_NONE);
+    c.serving = &m->system->chip.serving;
+    return c;
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------- */

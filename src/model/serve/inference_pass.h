@@ -11,7 +11,9 @@
  *  - weights are read in the format they are stored in, if that is narrower, and of the experts
  *    those only that some token is routed to: 1 - (1 - k/E)^n of them for n tokens;
  *  - the head runs on tokens that are sampled only, and their logits are gathered;
- *  - a step is one graph: no time of the host, and no kernels of their own to sort tokens. */
+ *  - a step is one graph: no time of the host, and no kernels of their own to sort tokens;
+ *  - kernels and collectives take what the chip's rates of serving say (cost/pass_kernel.h), or
+ *    what they take in training where it has none. */
 #ifndef CALC_MODEL_INFERENCE_PASS_H
 #define CALC_MODEL_INFERENCE_PASS_H
 
@@ -56,6 +58,10 @@ void calc_inference_pass_model_take(calc_inference_pass_model *model,
 /** The model on all tokens of a pass. */
 calc_shape calc_inference_pass_shape(const calc_inference_pass_model *model,
                                      const calc_inference_pass_work *work);
+
+/** What times of a pass need beside its operators: the kernels are those of serving. */
+calc_cost_context calc_inference_pass_context(const calc_inference_pass_model *model,
+                                              const calc_shape *shape);
 
 /** Operators of a block in a pass.
  *  @param context  of calc_inference_pass_shape()

@@ -1,6 +1,7 @@
 #include "model/serve/pass_cost.h"
 #include "model/stages/stage_parts.h"
 
+#include "model/cost/pass_kernel.h"
 #include "model/operators/processor.h"
 #include "model/serve/inference_pass.h"
 
@@ -128,7 +129,8 @@ static void put_message(const calc_system *system, double bytes, calc_pass_cost 
     for (int64_t i = 0; i < CALC_MAX_NETWORKS; i++) {
         calc_group pair = {2, 0, i};
         bool is = i < system->networks_count;
-        out->message_s[i] = is ? calc_collective_s(system, CALC_OP_P2P, &pair, bytes) : 0;
+        double sent_s = is ? calc_collective_s(system, CALC_OP_P2P, &pair, bytes) : 0;
+        out->message_s[i] = is ? calc_pass_link_s(system, CALC_OP_P2P, &pair, bytes, sent_s) : 0;
     }
 }
 
@@ -151,7 +153,7 @@ void calc_pass_cost_of(const calc_inference_pass_model *m, const calc_inference_
     calc_stage_parts parts;
     calc_stage_terms terms;
     calc_shape s = m->shape;
-    calc_cost_context c = calc_cost_context_of(m->system, m->exec, &s, CALC_COMPAT_NONE);
+    calc_cost_context c = calc_inference_pass_context(m, &s);
     fill_parts(m, &c, w, &parts);
     calc_stage_lines lines = lines_of(m, &c, parts.message_bytes);
     s.mtp_blocks = 0;

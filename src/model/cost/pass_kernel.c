@@ -1,0 +1,151 @@
+#include "model/cost/pass_kernel.h"
+
+#include <math.h>
+
+#include "model/operators/processor.h"
+
+/* Cached tokens at which half of what grows with them is added. */
+#define HALF_GROWN 1000.0
+
+/* What arithmetic and traffic take that hide each other but for where they are alike. */
+static double together_s(double flop_s, double mem_s)
+{
+    return cbrt(flop_s * flop_s * flop_s + mem_s * mem_s * mem_s);
+}
+
+static double memory_s(const calc_cost_context *c, double bytes, double efficiency)
+{
+    return bytes / (c->chip->mem1.bytes_per_s * efficiency);
+}
+
+/* ---- Multiplications ------------------------------------------------------------------------- */
+
+/* Share of the peak of arithmetic on inputs of so many bytes. */
+static double efficiency_of(const calc_serving_matrix *r, double input_bytes)
+{
+    double own = input_bytes < 1 ? r->efficiency_4bit : input_bytes < 2 ? r->efficiency_8bit : 0;
+    return calc_share_or(own, calc_share_or(r->efficiency, 1));
+}
+
+static bool multiply(const calc_cost_context *c, const calc_operator *o,
+                     const calc_serving_matrix *r, calc_cost_kernel *out)
+{
+    if (r->memory_efficiency <= 0) {
+        return false;
+    }
+    bool head = o->kind == CALC_OPERATOR_HEAD;
+    const calc_engine *engine = head ? &c->chip->matrix[c->strategy->datatype] : c->matrix;
+    double input_bytes = head ? c->shape->element_bytes : c->shape->matrix_bytes;
+    bool narrow = input_bytes < c->shape->element_bytes;
+    double flop = o->flop[CALC_PASS_FW];
+    double inner = o->outputs > 0 ? flop / (2 * o->outputs) : 0;
+    double converted_s = memory_s(c, o->converted_bytes, r->memory_efficiency);
+    out->flop_s = flop / (engine->flop_per_s * efficiency_of(r, input_bytes));
+    out->mem_s = memory_s(c, o->bytes[CALC_PASS_FW], r->memory_efficiency);
+    out->all_s = together_s(out->flop_s, out->mem_s - converted_s) + converted_s +
+                 (narrow ? r->quantize_s : 0) + r->inner_s * inner +
+                 r->fixed_s * o->launches[CALC_PASS_FW];
+    return true;
+}
+
+/* ---- Attention ------------------------------------------------------------------------------- */
+
+static double wide_s(const calc_cost_context *c, double flop, double efficiency)
+{
+    return flop /
+           (c->chip->matrix[c->strategy->datatype].flop_per_s * calc_share_or(efficiency, 1));
+}
+
+static bool decode(const calc_cost_context *c, const calc_operator *o, calc_cost_kernel *out)
+{
+    const calc_serving_decode *r = &c->serving->decode;
+    if (r->memory_efficiency <= 0) {
+        return false;
+    }
+    out->flop_s = wide_s(c, o->flop[CALC_PASS_FW], r->efficiency);
+    out->mem_s = memory_s(c, o->bytes[CALC_PASS_FW], r->memory_efficiency);
+    out->all_s = together_s(out->flop_s, out->mem_s) + r->fixed_s +
+                 r->growth_s * o->cached / (o->cached + HALF_GROWN);
+    return true;
+}
+
+/* Heads of 128, for which the rate is given, have 256 multiplications per pair. */
+static bool prefill(const calc_cost_context *c, const calc_operator *o, calc_cost_kernel *out)
+{
+    const calc_serving_prefill *r = &c->serving->prefill;
+    if (r->memory_efficiency <= 0) {
+        return false;
+    }
+    double width = c->shape->qk_size + c->shape->v_size;
+    double with_softmax = (1 + r->softmax_size / width) / (1 + r->softmax_size / 256);
+    out->flop_s = wide_s(c, o->flop[CALC_PASS_FW] * with_softmax, r->efficiency);
+    out->mem_s = memory_s(c, o->bytes[CALC_PASS_FW], r->memory_efficiency);
+    out->all_s = out->flop_s + out->mem_s + r->fixed_s;
+    return true;
+}
+
+/* ---- Traffic --------------------------------------------------------------------------------- */
+
+/* Kernels that move tokens only.
+ * @param efficiency  of the memory; 0: there are no such rates */
+static bool move(const calc_cost_context *c, const calc_operator *o, double efficiency,
+                 double fixed_s, calc_cost_kernel *out)
+{
+    if (efficiency <= 0) {
+        return false;
+    }
+    out->mem_s = memory_s(c, o->bytes[CALC_PASS_FW], efficiency);
+    out->all_s = out->mem_s + (o->launches[CALC_PASS_FW] > 0 ? fixed_s : 0);
+    return true;
+}
+
+bool calc_pass_kernel_of(const calc_cost_context *c, const calc_operator *o, calc_cost_kernel *out)
+{
+    const calc_serving_rates *r = c->serving;
+    switch (o->kind) {
+    case CALC_OPERATOR_MATRIX:
+    case CALC_OPERATOR_HEAD:
+        return multiply(c, o, &r->matrix, out);
+    case CALC_OPERATOR_GROUPED:
+        return multiply(c, o, &r->grouped, out);
+    case CALC_OPERATOR_ATTENTION:
+        return o->cached > 0 ? decode(c, o, out) : prefill(c, o, out);
+    case CALC_OPERATOR_VECTOR:
+        return move(c, o, r->vector.memory_efficiency, r->vector.fixed_s, out);
+    case CALC_OPERATOR_PERMUTE:
+        return move(c, o, r->grouped.memory_efficiency, 0, out);
+    default:
+        return false;
+    }
+}
+
+/* ---- Collectives ----------------------------------------------------------------------------- */
+
+static double own_all_reduce_s(const calc_network *network, const calc_serving_all_reduce *r,
+                               double ranks, double bytes)
+{
+    double two_shot = calc_share_or(r->two_shot_efficiency, r->one_shot_efficiency);
+    double one_s = (ranks - 1) * bytes / (network->bytes_per_s * r->one_shot_efficiency);
+    double two_s = 2 * (ranks - 1) / ranks * bytes / (network->bytes_per_s * two_shot);
+    return r->fixed_s + r->doubling_s * log2(ranks) + calc_min(one_s, two_s + r->two_shot_s);
+}
+
+double calc_pass_link_s(const calc_system *system, calc_collective_op op, const calc_group *group,
+                        double bytes, double model_s)
+{
+    const calc_serving_rates *r = &system->chip.serving;
+    bool inside = calc_collective_top_network(system, group) == 0;
+    const calc_serving_latency *l = op == CALC_OP_ALL_TO_ALL ? &r->exchange : &r->collective;
+    if (model_s <= 0) {
+        return model_s;
+    }
+    if (l->fixed_s + l->doubling_s > 0 && (inside || op == CALC_OP_ALL_TO_ALL)) {
+        double latency_s = calc_collective_line_of(system, op, group, bytes).latency_s;
+        model_s += l->fixed_s + l->doubling_s * log2(group->ranks) - latency_s;
+    }
+    if (op == CALC_OP_ALL_REDUCE && inside && r->all_reduce.one_shot_efficiency > 0) {
+        double own_s = own_all_reduce_s(&system->networks[0], &r->all_reduce, group->ranks, bytes);
+        model_s = calc_min(model_s, own_s);
+    }
+    return model_s;
+}

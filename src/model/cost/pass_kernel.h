@@ -1,0 +1,26 @@
+/** @file pass_kernel.h  Kernels and collectives of a serving pass, replayed as a graph, by the
+ * rates that a chip has for them (serving in the system file). Weights and caches are streamed once
+ *  and activations stay in the second-level cache, so that constants differ from training's. The
+ *  forms are those that fit measured kernels of engines best: docs/inference.md, Kernels of
+ *  serving. */
+#ifndef CALC_MODEL_PASS_KERNEL_H
+#define CALC_MODEL_PASS_KERNEL_H
+
+#include "model/cost/cost.h"
+#include "model/cost/cost_kernel.h"
+
+/** Time of a kernel's forward pass.
+ *  @param c    with serving
+ *  @param out  filled where the chip has rates for such kernels
+ *  @return whether it was; if not, it takes what it takes in training */
+bool calc_pass_kernel_of(const calc_cost_context *c, const calc_operator *o, calc_cost_kernel *out);
+
+/** Time of one operation of a collective [s].
+ *  @param bytes    as of calc_collective_s()
+ *  @param model_s  what it takes in training; 0 for one rank
+ *  @return in place of training's latency that of serving where the system has one; of an
+ * all-reduce inside a node not more than the engines' own takes */
+double calc_pass_link_s(const calc_system *system, calc_collective_op op, const calc_group *group,
+                        double bytes, double model_s);
+
+#endif
