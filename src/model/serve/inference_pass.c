@@ -138,12 +138,24 @@ static void set_expanded(calc_operator *o, const calc_shape *s, const calc_infer
 
 /* ---- Lists of operators ---------------------------------------------------------------------- */
 
-/* Share of the experts, copies included, that some token of the expert-parallel group is routed to.
- */
+/* How far the largest of n normal numbers lies above their mean, in standard deviations: Blom's
+ * plotting position (Blom 1958, Statistical Estimates and Transformed Beta-Variables) at Tukey's
+ * approximation of the quantile. */
+static double largest_of(double n)
+{
+    double p = (n - 0.375) / (n + 0.25);
+    return 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14));
+}
+
+/* Share of its experts, copies included, that tokens are routed to on the busiest rank: all wait for
+ * it. Each is touched by some token of the group, and as if apart from the others. */
 static double touched(const calc_shape *s)
 {
     double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;
-    return 1 - pow(1 - s->experts_per_token / s->placed_experts, tokens);
+    double mean = 1 - pow(1 - s->experts_per_token / s->placed_experts, tokens);
+    double local = s->placed_experts / s->expert_par;
+    double deviation = sqrt(mean * (1 - mean) / local);
+    return calc_min(1, mean + largest_of(s->expert_par) * deviation);
 }
 
 /* Weights as they are stored, and only those that are used. Checkpoints of narrow weights keep
