@@ -195,6 +195,7 @@
     X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5")                                                        \
     X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9")                                                        \
     X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0")                                                        \
+    X(TENSORRT_LLM_1_1, "tensorrt_llm-1.1")                                                        \
     X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2")                                                        \
     X(ATOM_0_1, "atom-0.1")                                                                        \
     X(GPT_FAST_2023, "gpt-fast-2023")

@@ -132,10 +132,12 @@ static const struct {
                {"vllm", 5, 202406, CALC_SERVING_ENGINE_VLLM_0_5},
                {"vllm", 2, 202309, CALC_SERVING_ENGINE_VLLM_0_2},
                {"sglang", 5, 202508, CALC_SERVING_ENGINE_SGLANG_0_5},
-               {"tensorrt-llm", 1001, 202512, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
+               {"tensorrt-llm", 1002, 202601, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
+               {"tensorrt-llm", 1001, 202511, CALC_SERVING_ENGINE_TENSORRT_LLM_1_1},
                {"tensorrt-llm", 1000, 202506, CALC_SERVING_ENGINE_TENSORRT_LLM_1_0},
                {"tensorrt-llm", 7, 202401, CALC_SERVING_ENGINE_TENSORRT_LLM_0_9},
                {"tensorrt-llm", 5, 202310, CALC_SERVING_ENGINE_TENSORRT_LLM_0_5},
+               {"dynamo-trt", 0, 202510, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
                {"atom", 1, 202601, CALC_SERVING_ENGINE_ATOM_0_1},
                {"gpt-fast", 0, 202311, CALC_SERVING_ENGINE_GPT_FAST_2023}};
 
@@ -143,6 +145,7 @@ static const struct {
 static const struct {
     const char *word, *engine;
 } words[] = {{"sglang", "sglang"},
+             {"dynamo-trt", "dynamo-trt"},
              {"vllm", "vllm"},
              {"tensorrt-llm", "tensorrt-llm"},
              {"tensorrt_llm", "tensorrt-llm"},
