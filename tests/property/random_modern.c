@@ -75,8 +75,12 @@ static calc_serving_matrix random_served_matrix(calc_rng *rng)
         maybe(rng, 0.3, 1), maybe(rng, 0.3, 1),     maybe(rng, 0.3, 1)};
 }
 
-static void random_serving(calc_rng *rng, calc_serving_rates *r)
+/* Of a stream of its own: what is drawn after it is drawn without it, too. */
+static void random_serving(calc_rng next, calc_serving_rates *r)
 {
+    calc_rng own;
+    calc_rng *rng = &own;
+    calc_rng_init(rng, 20261123, calc_rng_below(&next, 1U << 30));
     r->matrix = random_served_matrix(rng);
     r->grouped = random_served_matrix(rng);
     r->decode = (calc_serving_decode){maybe(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
@@ -111,7 +115,7 @@ static void random_constants(calc_rng *rng, calc_system *s)
     s->chip.block_scaled_efficiency = maybe(rng, 0.5, 1);
     s->chip.permute_efficiency = maybe(rng, 0.1, 1);
     s->chip.optimizer_efficiency = maybe(rng, 0.1, 1);
-    random_serving(rng, &s->chip.serving);
+    random_serving(*rng, &s->chip.serving);
     s->step_overhead_s = maybe(rng, 1e-3, 1e-1);
     s->straggler_growth = maybe(rng, 0.001, 0.05);
     s->chip.mem_reserved_bytes = maybe(rng, 1e8, 1e10);
