@@ -131,6 +131,7 @@ static const struct {
                {"vllm", 6, 202409, CALC_SERVING_ENGINE_VLLM_0_6},
                {"vllm", 5, 202406, CALC_SERVING_ENGINE_VLLM_0_5},
                {"vllm", 2, 202309, CALC_SERVING_ENGINE_VLLM_0_2},
+               {"vllm-rocm", 6000, 202501, CALC_SERVING_ENGINE_VLLM_ROCM_0_6},
                {"sglang", 5, 202508, CALC_SERVING_ENGINE_SGLANG_0_5},
                {"tensorrt-llm", 1002, 202601, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
                {"tensorrt-llm", 1001, 202511, CALC_SERVING_ENGINE_TENSORRT_LLM_1_1},
@@ -146,6 +147,7 @@ static const struct {
     const char *word, *engine;
 } words[] = {{"sglang", "sglang"},
              {"dynamo-trt", "dynamo-trt"},
+             {" rocm ", "vllm-rocm"}, /* AMD's builds of vLLM, and the version of ROCm */
              {"vllm", "vllm"},
              {"tensorrt-llm", "tensorrt-llm"},
              {"tensorrt_llm", "tensorrt-llm"},

@@ -12,6 +12,7 @@ static int family_of(calc_serving_engine engine)
     case CALC_SERVING_ENGINE_VLLM_0_6:
     case CALC_SERVING_ENGINE_VLLM_0_8:
     case CALC_SERVING_ENGINE_VLLM_0_11:
+    case CALC_SERVING_ENGINE_VLLM_ROCM_0_6:
         return VLLM;
     case CALC_SERVING_ENGINE_SGLANG_0_5:
         return SGLANG;
