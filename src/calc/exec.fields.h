@@ -43,7 +43,7 @@ CALC_STRATEGY_FIELD(expert_par_net,        INT,  _, .lo = -1, .hi = CALC_MAX_NET
 CALC_STRATEGY_FIELD(expert_tensor_par,     INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "tensor parallelism inside experts; 0: 1")
 CALC_STRATEGY_FIELD(expert_tensor_par_net, INT,  _, .lo = -1, .hi = CALC_MAX_NETWORKS - 1, .absent = -1, .flags = CALC_OPTIONAL, .doc = "network of the ranks that split an expert; -1: tensor_par_net")
 CALC_STRATEGY_FIELD(expert_data_par_net,   INT,  _, .lo = -1, .hi = CALC_MAX_NETWORKS - 1, .absent = -1, .flags = CALC_OPTIONAL, .doc = "network of the replicas of an expert; -1: data_par_net")
-CALC_STRATEGY_FIELD(dispatch_type,         ENUM, dispatch_type, .flags = CALC_OPTIONAL, .doc = "how tokens reach their experts")
+CALC_STRATEGY_FIELD(dispatch_type,         ENUM, dispatch_type, .flags = CALC_OPTIONAL, .doc = "how tokens reach their experts; replicated: experts are spread over the ranks of tensor parallelism, which all have all tokens and add up what their experts made (serving)")
 CALC_STRATEGY_FIELD(dispatch_datatype,     ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of tokens on the way to experts; auto: datatype")
 CALC_STRATEGY_FIELD(combine_datatype,      ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of tokens on the way back; auto: datatype")
 CALC_STRATEGY_FIELD(capacity_factor,       REAL, _, .lo = 1e-6, .hi = 1e3, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .equation = "copies of tokens sent = tokens * app.experts_per_token * capacity_factor * (1 + moe_imbalance)", .source = "docs/model.md, Experts", .doc = "tokens an expert takes, padded or dropped, over the mean; 0: dropless")

@@ -123,11 +123,13 @@
     X(ZIGZAG, "zigzag")                                                                            \
     X(NONE, "none")
 
-/** How tokens reach their experts: one copy per expert; gathered by all; one copy per node. */
+/** How tokens reach their experts: one copy per expert; gathered by all; one copy per node; all
+ *  ranks have all tokens, and add up what their experts made (serving). */
 #define CALC_DISPATCH_TYPE_LIST(X)                                                                 \
     X(ALL_TO_ALL, "all_to_all")                                                                    \
     X(ALL_GATHER, "all_gather")                                                                    \
-    X(NODE_LIMITED, "node_limited")
+    X(NODE_LIMITED, "node_limited")                                                                \
+    X(REPLICATED, "replicated")
 
 /** What hides the all-to-all of experts: nothing, the shared experts, another micro-batch. */
 #define CALC_EXPERT_PAR_OVERLAP_LIST(X)                                                            \
@@ -189,10 +191,12 @@
     X(VLLM_0_6, "vllm-0.6")                                                                        \
     X(VLLM_0_8, "vllm-0.8")                                                                        \
     X(VLLM_0_11, "vllm-0.11")                                                                      \
+    X(VLLM_ROCM_0_6, "vllm_rocm-0.6")                                                              \
     X(SGLANG_0_5, "sglang-0.5")                                                                    \
     X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5")                                                        \
     X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9")                                                        \
     X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0")                                                        \
+    X(TENSORRT_LLM_1_1, "tensorrt_llm-1.1")                                                        \
     X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2")                                                        \
     X(ATOM_0_1, "atom-0.1")                                                                        \
     X(GPT_FAST_2023, "gpt-fast-2023")

@@ -30,6 +30,9 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     int64_t prompt = i->prompt_size > 0 ? i->prompt_size : a->seq_size;
     int64_t requests = i->batch > 0 ? i->batch : e->batch_size;
     int64_t slots = requests / s->data_par > 0 ? requests / s->data_par : 1;
+    if (i->max_sequences > 0 && (i->max_sequences < slots || i->arrival_rate > 0)) {
+        slots = i->max_sequences;
+    }
     int64_t ranks = s->expert_par * s->expert_tensor_par;
     /* Replicas of attention that share their experts are one server. */
     bool shared = a->num_experts > 0 && s->data_par > 1 && ranks > s->tensor_par;

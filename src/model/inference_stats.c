@@ -3,82 +3,32 @@
 
 #include "model/operators/processor.h"
 #include "model/run.h"
-#include "model/serve/inference.h"
+#include "model/serve/serving_memory.h"
+#include "model/serve/serving_step.h"
 #include "model/verdict.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* What one pool needs, and has room for. */
-typedef struct pool {
-    calc_stage_memory memory; /* of the fullest stage, without the cache */
-    double stage;             /* which it is */
-    double cache_bytes;       /* on it */
-    double need_bytes;        /* with fragmentation and reserve */
-    calc_kv_room room;        /* of a replica */
-} pool;
-
-/* @param sequences  on a replica, each of `context` tokens */
-static pool pool_of(const calc_serving *r, const calc_inference_pass_model *m,
-                    const calc_inference_pass *pass, double sequences, double context)
+/* The pool that needs more memory. @return what it needs [bytes] */
+static double put_memory(const calc_serving *r, calc_stats *s)
 {
-    const calc_chip *chip = &r->system->chip;
-    double usable =
-        (chip->mem1.capacity_bytes - chip->mem_reserved_bytes) / (1 + chip->mem_fragmentation);
-    pool out = {.room = {INFINITY, INFINITY}};
-    for (size_t i = 0; i < m->stages.count; i++) {
-        double blocks = calc_inference_pass_cached_blocks(m, i);
-        calc_stage_memory memory = calc_pass_cost_memory(&pass->cost, &m->stages.item[i]);
-        double cache = calc_kv_cache_space(&m->cache, blocks, sequences, context);
-        calc_kv_room room =
-            calc_kv_cache_capacity(&m->cache, blocks, context, usable - memory.total);
-        out.room.tokens = calc_min(out.room.tokens, room.tokens);
-        out.room.sequences = calc_min(out.room.sequences, room.sequences);
-        if (i == 0 || memory.total + cache > out.memory.total + out.cache_bytes) {
-            out.memory = memory;
-            out.cache_bytes = cache;
-            out.stage = m->stages.item[i].position;
-        }
-    }
-    double allocated = out.memory.total + out.cache_bytes;
-    out.need_bytes = allocated * (1 + chip->mem_fragmentation) + chip->mem_reserved_bytes;
-    return out;
-}
-
-/* The pass of a prefill that has most tokens. */
-static const calc_inference_pass *widest(const calc_prefill *p)
-{
-    return p->chunks > 0 ? &p->chunk : &p->last;
-}
-
-/* The pool that needs more memory for sequences at their full length. */
-static pool put_memory(const calc_serving *r, calc_stats *s)
-{
-    bool prompts = r->i->phase == CALC_INFERENCE_PHASE_PREFILL;
-    bool apart = r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
-    bool chunked = r->mixed_share > 0;
-    bool whole = prompts || (r->i->phase == CALC_INFERENCE_PHASE_SERVE && !chunked);
-    double context = r->prompt + (prompts ? 0 : r->generate);
-    const calc_inference_pass *pass = whole     ? widest(&r->prefilled)
-                                      : chunked ? &r->mixed
-                                                : &r->plain;
-    pool most = pool_of(r, &r->model, pass, r->batch, context);
-    calc_kv_room room = most.room;
-    if (apart) {
-        pool other = pool_of(r, r->prefill, widest(&r->prefilled), r->prefill_batch, r->prompt);
+    calc_serving_memory most = r->held;
+    if (r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        calc_serving_memory other = calc_serving_prefill_memory(r);
         most = other.need_bytes > most.need_bytes ? other : most;
     }
-    s->weight_space = most.memory.state;
-    s->act_grad_space = most.memory.working;
-    s->head_space = most.memory.ends;
+    s->weight_space = most.stage.state;
+    s->act_grad_space = most.stage.working;
+    s->head_space = most.stage.ends;
     s->kv_cache_space = most.cache_bytes;
-    s->mem_allocated = most.memory.total + most.cache_bytes;
+    s->mem_allocated = most.stage.total + most.cache_bytes;
     s->mem_overhead = most.need_bytes - s->mem_allocated;
     s->proc_mem_tier1_cap_req = most.need_bytes;
-    s->peak_stage = most.stage;
+    s->peak_stage = most.position;
     s->kv_bytes_per_token = r->model.cache.token_bytes * r->model.shape.blocks;
-    s->kv_capacity_tokens = room.tokens;
-    s->max_batch = room.sequences * r->replicas;
-    return most;
+    s->kv_capacity_tokens = r->held.room.tokens;
+    s->max_batch = r->held.room.sequences * r->replicas;
+    return most.need_bytes;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -157,15 +107,25 @@ static void put_block(const calc_serving *r, calc_stats *s)
     s->useful_flops = b->flop;
 }
 
+/* Times to the first token of requests that queue. */
+static void put_queue(const calc_serving *r, calc_stats *s)
+{
+    double known_s = r->prefill_s + (isnan(s->kv_transfer_time) ? 0 : s->kv_transfer_time);
+    s->ttft = calc_queue_mean(r->first, r->waves);
+    s->ttft_p50 = calc_queue_quantile(r->first, r->waves, 0.50);
+    s->ttft_p99 = calc_queue_quantile(r->first, r->waves, 0.99);
+    s->queue_time = calc_max(0, s->ttft - known_s);
+    s->request_time = s->ttft + (r->generate - 1) * s->tpot;
+}
+
 /* Latencies of a request. */
 static void put_latency(const calc_serving *r, calc_stats *s)
 {
     bool prefills = r->i->phase != CALC_INFERENCE_PHASE_DECODE;
     bool decodes = r->i->phase != CALC_INFERENCE_PHASE_PREFILL;
-    bool apart = r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
     if (prefills) {
         s->prefill_time = r->prefill_s;
-        s->ttft = r->prefill_s + (apart ? r->transfer_s : 0);
+        s->ttft = r->prefill_s;
     }
     if (decodes) {
         s->decode_step_time = r->step_s;
@@ -174,16 +134,16 @@ static void put_latency(const calc_serving *r, calc_stats *s)
         s->tokens_per_s_per_user = 1 / s->tpot;
         s->decode_sequences = r->sequences * r->replicas;
     }
-    if (prefills && decodes) {
-        s->request_time = s->ttft + (r->generate - 1) * s->tpot;
-    }
-    if (apart) {
+    if (r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         s->kv_transfer_time = r->transfer_s;
         s->prefill_requests_per_s = r->prefill_requests_per_s;
         s->decode_requests_per_s = r->decode_requests_per_s;
     }
     if (r->i->phase == CALC_INFERENCE_PHASE_SERVE) {
         s->prefill_share = r->prefill_share;
+    }
+    if (calc_serving_queues(r)) {
+        put_queue(r, s);
     }
 }
 
@@ -245,10 +205,10 @@ static calc_verdict judge(const calc_serving *r, double need_bytes)
 
 calc_verdict calc_serving_put_memory(const calc_serving *r, calc_stats *stats)
 {
-    pool most = put_memory(r, stats);
+    double need_bytes = put_memory(r, stats);
     stats->mem_tier1_capacity = r->system->chip.mem1.capacity_bytes;
     stats->mem_tier2_capacity = r->system->chip.mem2.capacity_bytes;
-    stats->verdict = judge(r, most.need_bytes);
+    stats->verdict = judge(r, need_bytes);
     return stats->verdict;
 }
 

@@ -4,7 +4,17 @@
 const { rows: allRows, groups, version } = data.validate;
 allRows.forEach((row, i) => { row.index = i; });
 const hasError = (row) => row.status === "scored" && isNumber(row.error);
-const quantities = ["step_time", "memory"].filter((quantity) => allRows.some((row) => hasError(row) && row.quantity === quantity));
+/* What was measured: a name, in a sentence, how amounts are written, steps of an axis. */
+const quantityKinds = {
+  step_time: ["Step time", "step times", seconds, timeSteps],
+  tpot: ["Time per output token", "times per output token", seconds, timeSteps],
+  ttft: ["Time to first token", "times to the first token", seconds, timeSteps],
+  e2e: ["Static batches", "times of static batches", seconds, timeSteps],
+  output_tokens_per_s: ["Output tokens/s", "rates of output tokens", amount, countSteps],
+  tpot_shape: ["Shape over requests", "shapes over requests", amount, countSteps],
+  memory: ["Memory", "amounts of memory", bytes, byteSteps],
+};
+const quantities = Object.keys(quantityKinds).filter((quantity) => allRows.some((row) => hasError(row) && row.quantity === quantity));
 let quantity = quantities[0];
 const scored = () => allRows.filter((row) => hasError(row) && row.quantity === quantity);
 const machines = d3.nest().key((row) => row.machine).entries(allRows.filter(hasError))
@@ -14,8 +24,8 @@ const hidden = new Set();
 const shownRows = () => scored().filter((row) => !hidden.has(row.machine));
 const watchers = [];
 const changed = () => { for (const watcher of watchers) watcher(); };
-const amountOf = (x) => (quantity === "memory" ? bytes(x) : seconds(x));
-const tickOf = (x) => brief(x, quantity === "memory" ? byteSteps : timeSteps);
+const amountOf = (x, of = quantity) => quantityKinds[of][2](x);
+const tickOf = (x) => brief(x, quantityKinds[quantity][3]);
 const colorAt = (i) => colorOf(`cat${i % 8}`);
 const shapes = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolCross, d3.symbolStar, d3.symbolWye];
 const shapeOf = (i, size) => d3.symbol().type(shapes[(i + Math.floor(i / 8)) % shapes.length]).size(size)();
@@ -48,7 +58,7 @@ hero({
   bad: !times.length,
   context: [["measurements", count(allRows.length)], ["machines", count(machines.length)],
     ["sources", count(new Set(allRows.map((row) => row.source)).size)]],
-  headline: times.length ? [`Half of ${count(times.length)} published step times are predicted within `, el("em", {}, `±${share(d3.quantile(absolute, 0.5))}`), "."]
+  headline: times.length ? [`Half of ${count(times.length)} published ${quantityKinds[quantities[0]][1]} are predicted within `, el("em", {}, `±${share(d3.quantile(absolute, 0.5))}`), "."]
     : ["Nothing could be ", el("em", {}, "scored"), "."],
   why: sayWhy(),
   kpis: [
@@ -88,7 +98,7 @@ function showParity() {
   const toolbar = el("div", { class: "tools" });
   node.append(toolbar);
   if (quantities.length > 1) {
-    toolbar.append(choice("Quantity", [["step_time", "Step time"], ["memory", "Memory"]], quantity, (key) => { quantity = key; changed(); }));
+    toolbar.append(choice("Quantity", quantities.map((key) => [key, quantityKinds[key][0]]), quantity, (key) => { quantity = key; changed(); }));
   }
   for (const machine of machines) {
     const i = machineIndex.get(machine.key);
@@ -181,7 +191,7 @@ function showParity() {
 function showGroups() {
   const node = section("groups", "Groups", "Errors by group", "Predicted over measured, less one. tau: competing layouts in the right order (1: all); regret: time lost by taking the predicted best.");
   const box = card(node);
-  const kinds = [["set", "Tables"], ["machine", "Machines"], ["source", "Sources"], ["kind", "Dense, MoE"], ["model", "Models"], ["confidence", "Confidence"]]
+  const kinds = [["set", "Tables"], ["machine", "Machines"], ["source", "Sources"], ["engine", "Engines"], ["regime", "Regimes"], ["kind", "Kinds"], ["model", "Models"], ["period", "Years"], ["confidence", "Confidence"]]
     .filter(([key]) => groups.some((group) => group.by === key));
   if (!kinds.length) return;
   let by = kinds[0][0];
@@ -215,7 +225,7 @@ function showPeers() {
     columns: [
       { label: "Simulator", value: (p) => p.simulator, show: (p) => p.simulator },
       { label: "Machine", value: (p) => p.machine, show: (p) => p.machine },
-      { label: "Of", value: (p) => p.quantity, show: (p) => p.quantity.replace("_", " ") },
+      { label: "Of", value: (p) => p.quantity, show: (p) => p.quantity.replace(/_/g, " ") },
       { label: "n", number: true, value: (p) => p.n, show: (p) => count(p.n) },
       { label: "Mean", number: true, value: (p) => p.mean_abs, show: (p) => (isNumber(p.mean_abs) ? share(p.mean_abs) : "–") },
       { label: "Worst", number: true, value: (p) => p.worst_abs, show: (p) => (isNumber(p.worst_abs) ? share(p.worst_abs) : "–") },
@@ -256,8 +266,8 @@ function showRows() {
       { label: "GPUs", number: true, value: (r) => r.gpus, show: (r) => count(r.gpus) },
       { label: "Layout", value: layoutOf, show: layoutOf },
       { label: "Format", screen: true, value: (r) => r.dtype, show: (r) => clipped(r.dtype || "–", 18) },
-      { label: "Measured", number: true, value: (r) => r.measured, show: (r) => (r.quantity === "memory" ? bytes : seconds)(r.measured) },
-      { label: "Predicted", number: true, value: (r) => r.predicted, show: (r) => (r.quantity === "memory" ? bytes : seconds)(r.predicted) },
+      { label: "Measured", number: true, value: (r) => r.measured, show: (r) => amountOf(r.measured, r.quantity) },
+      { label: "Predicted", number: true, value: (r) => r.predicted, show: (r) => amountOf(r.predicted, r.quantity) },
       { label: "Error", number: true, value: (r) => (r.error == null ? null : Math.abs(r.error)), show: (r) => (isNumber(r.error) ? meter(signed(r.error), Math.abs(r.error) / longest(), r.error > 0 ? "warm" : "") : "–") },
       { label: "Confidence", value: (r) => r.confidence, show: (r) => r.confidence || "–" },
       { label: "Source", value: (r) => r.source, show: (r) => r.source },

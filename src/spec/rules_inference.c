@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "spec/absent.h"
 #include "spec/field.h"
+#include "spec/prefill_pool.h"
 #include "spec/rules.h"
 
 /* Add an error about a field of inference. */
@@ -48,6 +49,30 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
     }
 }
 
+/* Fields of requests that come and wait. */
+static void check_queue(const calc_exec *e, calc_errors *errors)
+{
+    const calc_inference *i = &e->inference;
+    int64_t batch = i->batch > 0 ? i->batch : e->batch_size;
+    bool queues =
+        i->phase == CALC_INFERENCE_PHASE_SERVE || i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    bool given = i->max_sequences > 0 || i->requests > 0 || i->arrival_rate > 0 ||
+                 i->prompt_spread > 0 || i->generate_spread > 0;
+    if (!queues && given) {
+        BROKEN(errors, phase, "use phase \"serve\" or \"disaggregated\", or leave them out",
+               "nothing waits where one phase runs alone: max_sequences, requests, arrival_rate, "
+               "prompt_spread and generate_spread have no effect");
+    }
+    if (i->arrival_rate > 0 && i->batch > 0) {
+        BROKEN(errors, batch, "leave out one of the two, or use max_sequences",
+               "requests arrive at arrival_rate: batch has no effect");
+    }
+    if (i->arrival_rate == 0 && i->requests > 0 && i->requests < batch) {
+        BROKEN(errors, requests, "use at least the batch", "%lld are fewer than the batch of %lld",
+               (long long)i->requests, (long long)batch);
+    }
+}
+
 static void check_layout(const calc_exec *e, calc_errors *errors)
 {
     if (e->strategy.context_par > 1 && e->inference.phase != CALC_INFERENCE_PHASE_PREFILL) {
@@ -81,8 +106,10 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
         }
         return;
     }
-    int64_t tensor = i->prefill_tensor_par > 0 ? i->prefill_tensor_par : e->strategy.tensor_par;
-    int64_t expert = i->prefill_expert_par > 0 ? i->prefill_expert_par : e->strategy.expert_par;
+    calc_exec pool;
+    calc_prefill_pool_of(e, &pool);
+    int64_t tensor = pool.strategy.tensor_par;
+    int64_t expert = pool.strategy.expert_par;
     int64_t replica = tensor * e->pipeline_par;
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "attn_heads", a->attn_heads);
     must_divide(errors, "/inference/prefill_tensor_par", tensor, "hidden", a->hidden);
@@ -100,16 +127,16 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
     if (expert <= 1) {
         return;
     }
-    int64_t split = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    int64_t split = pool.strategy.expert_tensor_par > 1 ? pool.strategy.expert_tensor_par : 1;
     if (a->num_experts > 0) {
-        must_divide(errors, "/inference/prefill_expert_par", expert, "num_experts", a->num_experts);
+        must_divide(errors, "/inference/prefill_expert_par", expert,
+                    i->redundant_experts > 0 ? "num_experts + redundant_experts" : "num_experts",
+                    a->num_experts + i->redundant_experts);
         must_divide(errors, "/inference/prefill_expert_par", expert * split,
                     "the processors of a prefill stage", i->prefill_procs / e->pipeline_par);
     }
-    if (tensor > 1 && e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/tensor_par_comm_type",
-                        "use \"rs_ag\"",
-                        "experts with tensor parallelism need sequence parallelism");
+    if (pool.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && expert * split != tensor) {
+        must_divide(errors, "/inference/prefill_expert_par", expert, "prefill_tensor_par", tensor);
     }
 }
 
@@ -127,6 +154,7 @@ void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_error
         BROKEN(errors, phase, "use training false", "nothing is served in training");
     }
     check_lengths(exec, errors);
+    check_queue(exec, errors);
     check_layout(exec, errors);
     check_offload(exec, errors);
     check_pool(app, exec, errors);

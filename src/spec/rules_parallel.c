@@ -65,6 +65,27 @@ static void check_context_par(rules *r)
     }
 }
 
+/* Experts over `ranks` that all have all tokens. */
+static void check_replicated(rules *r, int64_t ranks)
+{
+    const calc_exec *e = r->exec;
+    if (e->training) {
+        BROKEN(r, dispatch_type, "use \"all_to_all\", \"all_gather\" or \"node_limited\"",
+               "ranks that all have all tokens serve: they do not train");
+    } else if (e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR) {
+        BROKEN(r, dispatch_type, "use tensor_par_comm_type \"ar\", or another dispatch",
+               "with sequence parallelism no rank has all tokens");
+    } else if (ranks != e->strategy.tensor_par) {
+        char hint[96];
+        snprintf(hint, sizeof hint, "use expert_par * expert_tensor_par = tensor_par = %lld",
+                 (long long)e->strategy.tensor_par);
+        BROKEN(r, dispatch_type, hint,
+               "experts are spread over %lld ranks, and %lld ranks of tensor parallelism have all "
+               "tokens",
+               (long long)ranks, (long long)e->strategy.tensor_par);
+    }
+}
+
 static void check_expert_par(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -72,6 +93,10 @@ static void check_expert_par(rules *r)
     int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
     int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     if (a->num_experts == 0) {
+        if (e->inference.redundant_experts > 0) {
+            BROKEN(r, inference / redundant_experts, "leave it out",
+                   "the application has no experts");
+        }
         if (ep > 1 || etp > 1) {
             calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
                             ep > 1 ? "/expert_par" : "/expert_tensor_par",
@@ -80,8 +105,10 @@ static void check_expert_par(rules *r)
         }
         return;
     }
-    calc_rules_must_divide(r->errors, "/expert_par", ep, "num_experts", a->num_experts,
-                           a->num_experts);
+    int64_t copies = e->inference.redundant_experts;
+    calc_rules_must_divide(r->errors, "/expert_par", ep,
+                           copies > 0 ? "num_experts + redundant_experts" : "num_experts",
+                           a->num_experts + copies, a->num_experts + copies);
     int64_t width = a->expert_feedforward > 0 ? a->expert_feedforward : a->feedforward;
     calc_rules_must_divide(r->errors, "/expert_tensor_par", etp, "expert_feedforward", width,
                            width);
@@ -92,9 +119,9 @@ static void check_expert_par(rules *r)
     } else if (stage % (ep * etp) != 0) {
         char hint[224];
         char divisors[200];
-        snprintf(
-            hint, sizeof hint, "use expert_par %s",
-            calc_divisors_text(calc_gcd(a->num_experts, stage / etp), divisors, sizeof divisors));
+        snprintf(hint, sizeof hint, "use expert_par %s",
+                 calc_divisors_text(calc_gcd(a->num_experts + copies, stage / etp), divisors,
+                                    sizeof divisors));
         BROKEN(
             r, expert_par, hint,
             "expert_par * expert_tensor_par = %lld does not divide the %lld processors of a stage",
@@ -105,8 +132,10 @@ static void check_expert_par(rules *r)
                                "shared_feedforward", a->shared_feedforward,
                                calc_gcd(a->shared_feedforward, calc_gcd(a->hidden, a->attn_heads)));
     }
-    if (ep > 1 && e->strategy.tensor_par > 1 &&
-        e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+    if (e->strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED) {
+        check_replicated(r, ep * etp);
+    } else if (ep > 1 && e->strategy.tensor_par > 1 &&
+               e->strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
         BROKEN(r, tensor_par_comm_type, "use \"rs_ag\"",
                "experts with tensor parallelism need sequence parallelism");
     }

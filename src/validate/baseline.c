@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "io/csv_table.h"
+#include "validate/result_labels.h"
 
 /* One row of the file. */
 typedef struct entry {
@@ -30,7 +31,7 @@ static const calc_result *find_result(const calc_results *results, const entry *
 {
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
-        if (r->quantity == e->quantity && strcmp(r->prediction->map.row->id, e->id) == 0) {
+        if (r->quantity == e->quantity && strcmp(calc_result_id(r), e->id) == 0) {
             return r;
         }
     }
@@ -50,7 +51,7 @@ static calc_status take(calc_baseline *out, const calc_results *results, const e
     const calc_result *r = find_result(results, e);
     if (r) {
         out->error[r - results->item] = e->error;
-        out->missing += r->use == CALC_USE_UNPREDICTED;
+        out->missing += r->use == CALC_USE_UNPREDICTED || r->use == CALC_USE_REFUSED;
     }
     return CALC_OK;
 }

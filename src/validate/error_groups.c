@@ -7,43 +7,18 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "validate/own_runs.h"
+#include "validate/result_labels.h"
 #include "validate/sets.h"
 
 /* ---- Dimensions ------------------------------------------------------------------------------ */
 
-static const char *source_of(const calc_result *r)
-{
-    return r->prediction->map.source->name;
-}
-
-static const char *machine_of(const calc_result *r)
-{
-    return r->prediction->map.machine->system;
-}
-
-static const char *model_of(const calc_result *r)
-{
-    return r->prediction->map.row->model;
-}
-
-const char *calc_error_groups_kind(const calc_result *result)
-{
-    return result->prediction->map.row->num_experts > 0 ? "MoE" : "dense";
-}
-
-static const char *confidence_of(const calc_result *r)
-{
-    return r->prediction->map.row->confidence;
-}
-
 static const struct {
     const char *by;
-    const char *(*name)(const calc_result *result);
-} dimensions[] = {{"source", source_of},
-                  {"machine", machine_of},
-                  {"model", model_of},
-                  {"kind", calc_error_groups_kind},
-                  {"confidence", confidence_of}};
+    const char *(*name)(const calc_result *result); /* NULL: the result is in none */
+} dimensions[] = {{"source", calc_result_source},   {"engine", calc_result_engine},
+                  {"machine", calc_result_machine}, {"model", calc_result_model},
+                  {"kind", calc_result_kind},       {"regime", calc_result_regime},
+                  {"period", calc_result_period},   {"confidence", calc_result_confidence}};
 
 /* ---- One group ------------------------------------------------------------------------------- */
 
@@ -128,9 +103,15 @@ typedef struct selection {
     bool own; /* of runs in no published table only */
 } selection;
 
+/* Of no published table of training. */
+static bool is_own(const calc_result *r)
+{
+    return r->serving || calc_own_runs_has(r->prediction->map.row);
+}
+
 static bool is_selected(const selection *s, const calc_result *r)
 {
-    return counts(r, s->quantity) && (!s->own || calc_own_runs_has(r->prediction->map.row));
+    return counts(r, s->quantity) && (!s->own || is_own(r));
 }
 
 /* The members of the name that the result at `first` has; none if an earlier one has it. */
@@ -140,7 +121,8 @@ static void select_members(maker *m, const selection *s, size_t first)
     const char *name = is_selected(s, &item[first]) ? s->name(&item[first]) : NULL;
     m->members = 0;
     for (size_t i = 0; name && i < m->results->count; i++) {
-        if (is_selected(s, &item[i]) && strcmp(s->name(&item[i]), name) == 0) {
+        const char *other = is_selected(s, &item[i]) ? s->name(&item[i]) : NULL;
+        if (other && strcmp(other, name) == 0) {
             if (i < first) {
                 return;
             }
@@ -169,7 +151,8 @@ static const char *all_of(const calc_result *r)
  * left out. */
 static bool add_own_sets(maker *m, calc_quantity quantity)
 {
-    const char *(*const names[])(const calc_result *result) = {machine_of, source_of, all_of};
+    const char *(*const names[])(const calc_result *result) = {calc_result_machine,
+                                                               calc_result_source, all_of};
     bool fine = true;
     size_t last = 0; /* members of the largest set */
     for (size_t d = 0; fine && d < sizeof names / sizeof *names; d++) {

@@ -8,7 +8,8 @@
 
 /** One group. Texts are borrowed from the runs, or static. */
 typedef struct calc_error_group {
-    const char *by; /**< "set", "source", "machine", "model", "kind", "confidence" */
+    const char *by; /**< "set", "source", "engine", "machine", "model", "kind", "regime",
+                       "period", "confidence" */
     const char *name;
     calc_quantity quantity;
     calc_spread spread;
@@ -33,8 +34,5 @@ CALC_MUST_USE calc_status calc_error_groups_make(calc_error_groups *out,
 
 /** Free what they own; fine on {0}. */
 void calc_error_groups_free(calc_error_groups *groups);
-
-/** "MoE" or "dense". */
-const char *calc_error_groups_kind(const calc_result *result);
 
 #endif

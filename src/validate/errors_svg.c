@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "validate/result_labels.h"
 #include "validate/sets.h"
 #include "validate/svg.h"
 
@@ -72,13 +73,13 @@ static void write_row(plot *p, const calc_error_group *group, size_t set, int ro
             !calc_sets_has(set, r)) {
             continue;
         }
-        const char *machine = r->prediction->map.machine->system;
+        const char *machine = calc_result_machine(r);
         calc_output_printf(p->out,
                            "<circle cx=\"%.1f\" cy=\"%d\" r=\"2.5\" fill=\"%s\" "
                            "fill-opacity=\"0.5\"><title>",
                            x_of(r->error), y + number++ % 5 * 3 - 6,
                            calc_svg_machine_color(&p->machines, machine));
-        calc_svg_text(p->out, r->prediction->map.row->id);
+        calc_svg_text(p->out, calc_result_id(r));
         calc_output_printf(p->out, ": %+.1f %%</title></circle>\n", 100 * r->error);
     }
     calc_output_printf(p->out,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "validate/result_labels.h"
 #include "validate/svg.h"
 
 enum { LEFT = 70, TOP = 30, SIDE = 560, WIDTH = 860, HEIGHT = 650 };
@@ -99,8 +100,8 @@ static void write_point(plot *p, const calc_result *r)
                        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\" fill-opacity=\"0.6\">"
                        "<title>",
                        x_of(p, r->measured), y_of(p, r->predicted),
-                       calc_svg_machine_color(&p->machines, r->prediction->map.machine->system));
-    calc_svg_text(p->out, r->prediction->map.row->id);
+                       calc_svg_machine_color(&p->machines, calc_result_machine(r)));
+    calc_svg_text(p->out, calc_result_id(r));
     calc_output_printf(p->out, ": %+.1f %%</title></circle>\n", 100 * r->error);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "io/csv_table.h"
+#include "validate/result_labels.h"
 
 /* One row of the file. */
 typedef struct entry {
@@ -78,8 +79,7 @@ static calc_spread find_ours(const calc_results *results, const calc_peer *p, co
         const calc_result *r = &results->item[i];
         bool found = false;
         for (size_t k = 0; k < entries && !found && r->quantity == p->quantity; k++) {
-            found = *e[k].runs && is_of(&e[k], p) &&
-                    fnmatch(e[k].runs, r->prediction->map.row->id, 0) == 0;
+            found = *e[k].runs && is_of(&e[k], p) && fnmatch(e[k].runs, calc_result_id(r), 0) == 0;
         }
         if (found && isfinite(r->error)) {
             error[count++] = r->error;

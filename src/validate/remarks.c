@@ -6,7 +6,9 @@
 
 #include "io/csv_table.h"
 
-static const char *const quantities[] = {"step_time", "memory", "any", NULL};
+/* Those of CALC_QUANTITY_LIST, and all of them. */
+static const char *const quantities[] = {"step_time",           "memory",     "tpot", "ttft", "e2e",
+                                         "output_tokens_per_s", "tpot_shape", "any",  NULL};
 static const char *const uses[] = {"unscored", "suspect", NULL};
 
 static const calc_csv_column columns[] = {

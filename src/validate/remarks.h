@@ -9,7 +9,7 @@
 /** One remark. Texts are borrowed from the file. */
 typedef struct calc_remark {
     const char *id;       /**< a pattern as in file names: "vtrain_multi_002?" */
-    const char *quantity; /**< "step_time", "memory" or "any" */
+    const char *quantity; /**< a word of CALC_QUANTITY_LIST, or "any" */
     const char *use;      /**< "unscored": left out of all groups; "suspect": scored */
     const char *remark;
 } calc_remark;

@@ -12,9 +12,12 @@
 static const char *const kinds[] = {"dense", "MoE", NULL};
 
 /* In the order in which they are written. */
+/* Of runs of training, the first of CALC_QUANTITY_LIST. */
+static const char *const quantities[] = {"step_time", "memory", NULL};
+
 static const calc_csv_column columns[] = {
     {.name = "id", CALC_CSV_MEMBER(calc_residual, id)},
-    {.name = "quantity", CALC_CSV_MEMBER(calc_residual, quantity), .words = calc_quantity_words},
+    {.name = "quantity", CALC_CSV_MEMBER(calc_residual, quantity), .words = quantities},
     {.name = "source", CALC_CSV_MEMBER(calc_residual, source)},
     {.name = "machine", CALC_CSV_MEMBER(calc_residual, machine)},
     {.name = "family", CALC_CSV_MEMBER(calc_residual, traits.family)},

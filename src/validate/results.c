@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 
-static const char low_confidence[] = "low confidence: an important field is missing or doubtful";
+const char calc_results_low_confidence[] =
+    "low confidence: an important field is missing or doubtful";
 
 /* Rows of SimuMax that are marked low are so for their place in the release, not their numbers. */
 static bool is_doubtful(const calc_run_map *map)
@@ -32,7 +33,7 @@ static calc_result pair(const calc_prediction *p, calc_quantity quantity,
         r.remark = p->reason;
     } else if (is_doubtful(&p->map)) {
         r.use = CALC_USE_UNSCORED;
-        r.remark = remark ? remark->remark : low_confidence;
+        r.remark = remark ? remark->remark : calc_results_low_confidence;
     } else if (remark) {
         bool unscored = strcmp(remark->use, "unscored") == 0;
         r.use = unscored ? CALC_USE_UNSCORED : CALC_USE_SCORED;
@@ -84,6 +85,7 @@ calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t f
 void calc_results_free(calc_results *results)
 {
     free(results->prediction);
+    free(results->serving);
     free(results->item);
     *results = (calc_results){0};
 }

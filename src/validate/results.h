@@ -6,16 +6,23 @@
 
 #include "validate/predict.h"
 #include "validate/remarks.h"
+#include "validate/serving_predict.h"
 
 /** What was measured: X(NAME, word, unit). */
 #define CALC_QUANTITY_LIST(X)                                                                      \
     X(STEP_TIME, "step_time", "s")                                                                 \
-    X(MEMORY, "memory", "bytes")
+    X(MEMORY, "memory", "bytes")                                                                   \
+    X(TPOT, "tpot", "s")                                                                           \
+    X(TTFT, "ttft", "s")                                                                           \
+    X(E2E, "e2e", "s")                                                                             \
+    X(OUTPUT_RATE, "output_tokens_per_s", "tokens/s")                                              \
+    X(TPOT_SHAPE, "tpot_shape", "1")
 
 /** What becomes of a measurement: X(NAME, word). */
 #define CALC_USE_LIST(X)                                                                           \
     X(SCORED, "scored")           /* in the groups */                                              \
     X(UNSCORED, "unscored")       /* predicted, but in no group; the remark says why */            \
+    X(REFUSED, "refused")         /* it ran, and is predicted not to fit: in no group */           \
     X(UNPREDICTED, "unpredicted") /* the remark says why */
 
 typedef enum calc_quantity {
@@ -34,18 +41,21 @@ typedef enum calc_use {
 
 /** One measurement. */
 typedef struct calc_result {
-    const calc_prediction *prediction;
+    const calc_prediction *prediction;      /**< of a run of training; NULL: of serving */
+    const calc_serving_prediction *serving; /**< of a run of serving; NULL: of training */
     calc_quantity quantity;
     calc_use use;
-    double measured, predicted; /**< seconds or bytes; NaN: none */
+    double measured, predicted; /**< in the unit of the quantity; NaN: none */
     double error;               /**< NaN: none */
     const char *remark;         /**< "" if there is none */
 } calc_result;
 
 /** All measurements of all runs, in the order of the runs. Owns everything. Start with {0}. */
 typedef struct calc_results {
-    calc_prediction *prediction;
+    calc_prediction *prediction; /**< of runs of training; NULL: they are of serving */
     size_t predictions;
+    calc_serving_prediction *serving; /**< of runs of serving; NULL: they are of training */
+    size_t servings;
     calc_result *item;
     size_t count;
 } calc_results;
@@ -62,6 +72,9 @@ void calc_results_free(calc_results *results);
 
 /** How many have that use. */
 size_t calc_results_count(const calc_results *results, calc_use use);
+
+/** What is said of runs that are not scored for their confidence. */
+extern const char calc_results_low_confidence[];
 
 /** Words of the quantities, NULL at the end. */
 extern const char *const calc_quantity_words[];

@@ -1,17 +1,8 @@
 #include "validate/run_assume.h"
 
-#include <string.h>
-
 void calc_run_assume(calc_run_map *map, const char *text)
 {
-    for (int i = 0; i < map->assumptions; i++) {
-        if (strcmp(map->assumption[i], text) == 0) {
-            return;
-        }
-    }
-    if (map->assumptions < CALC_RUN_MAP_ASSUMPTIONS) {
-        map->assumption[map->assumptions++] = text;
-    }
+    calc_assumptions_add(&map->assumed, text);
 }
 
 bool calc_run_assume_trait(calc_run_map *map, int trait, bool applies)

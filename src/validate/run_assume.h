@@ -3,9 +3,8 @@
 #ifndef CALC_VALIDATE_RUN_ASSUME_H
 #define CALC_VALIDATE_RUN_ASSUME_H
 
+#include "validate/assumptions.h"
 #include "validate/run_machines.h"
-
-enum { CALC_RUN_MAP_ASSUMPTIONS = 24 };
 
 /** One run. Texts are static or borrowed from the row. */
 typedef struct calc_run_map {
@@ -19,8 +18,7 @@ typedef struct calc_run_map {
     const char *printed; /**< the column that time comes from; NULL: none */
     double memory_bytes; /**< measured peak; NaN: none */
     const char *reason;  /**< why it is not predicted; NULL: it is. app and exec are unspecified */
-    const char *assumption[CALC_RUN_MAP_ASSUMPTIONS];
-    int assumptions;
+    calc_assumptions assumed;
 } calc_run_map;
 
 /** Add something assumed, once. A list that is full stays as it is. */

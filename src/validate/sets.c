@@ -59,10 +59,10 @@ static bool is(const char *wanted, const char *found)
 bool calc_sets_has(size_t index, const calc_result *result)
 {
     const set *s = &sets[index];
-    const calc_run_map *map = &result->prediction->map;
-    if (calc_own_runs_has(map->row)) {
+    if (result->serving || calc_own_runs_has(result->prediction->map.row)) {
         return false;
     }
+    const calc_run_map *map = &result->prediction->map;
     bool source = !s->source[0];
     for (int i = 0; i < SOURCES && s->source[i] && !source; i++) {
         source = s->source[i][0] == '!' ? !is(s->source[i] + 1, map->source->name)

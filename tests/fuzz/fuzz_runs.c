@@ -48,7 +48,7 @@ static void check_row(const calc_runs_row *row, calc_systems *systems)
     calc_predict(&prediction, row, systems);
     MUST(prediction.reason[0] || prediction.map.reason || prediction.step_s > 0 ||
          isnan(prediction.step_s));
-    MUST(prediction.map.assumptions <= CALC_RUN_MAP_ASSUMPTIONS);
+    MUST(prediction.map.assumed.count <= CALC_ASSUMPTIONS_MAX);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)

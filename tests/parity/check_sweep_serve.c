@@ -37,6 +37,13 @@ static calc_inference random_inference(calc_rng *rng)
     i.speculative_tokens = pick(rng, 0, 0, 2);
     i.speculative_accept = i.speculative_tokens > 0 ? 0.6 : 0;
     i.speculative_cost = i.speculative_tokens > 0 ? calc_rng_below(rng, 2) * 0.1 : 0;
+    if (i.phase == CALC_INFERENCE_PHASE_SERVE || i.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        i.arrival_rate = calc_rng_below(rng, 3) == 0 ? 0.5 : 0;
+        i.max_sequences = pick(rng, 0, 0, 2);
+        i.requests = pick(rng, 0, 0, 5000);
+        i.prompt_spread = calc_rng_below(rng, 2) * 0.1;
+        i.generate_spread = calc_rng_below(rng, 2) * 0.2;
+    }
     if (i.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         i.prefill_procs = pick(rng, 16, 48, 64);
         i.prefill_tensor_par = pick(rng, 0, 1, 2);

@@ -588,6 +588,9 @@ static void any_schedule(calc_rng *rng, calc_random_layout *l)
     bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
                 e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     e->training = true;
+    if (e->strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED) {
+        e->strategy.dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
+    }
     if (!dual) {
         uint32_t most = (uint32_t)(4 * e->pipeline_par);
         e->batch_size = e->strategy.data_par * e->microbatch_size * (1 + calc_rng_below(rng, most));

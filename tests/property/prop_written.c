@@ -226,7 +226,7 @@ static void random_choices(calc_rng *rng, calc_exec *e)
         CALC_ACTIVATION_RECOMPUTE_MODULES);
     s->recompute_modules =
         s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES ? ONE_OF(rng, 1, 2, 4, 8) : 0;
-    s->dispatch_type = (calc_dispatch_type)calc_rng_below(rng, 3);
+    s->dispatch_type = (calc_dispatch_type)calc_rng_below(rng, CALC_DISPATCH_TYPE_REPLICATED);
     s->expert_par_overlap = (calc_expert_par_overlap)calc_rng_below(rng, 3);
     s->capacity_factor = once_in(rng, 5) ? 1.25 : 0;
     s->optimizer_offload = once_in(rng, 8);

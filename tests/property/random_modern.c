@@ -282,6 +282,18 @@ static void random_formats(calc_rng *rng, calc_exec *e)
     e->strategy.scaling = (calc_scaling)calc_rng_below(rng, CALC_SCALING_COUNT);
 }
 
+/* Replicated where the rules have it. */
+static calc_dispatch_type random_dispatch(calc_rng *rng, const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    int64_t experts = s->expert_par > 1 ? s->expert_par : 1;
+    int64_t parts = s->expert_tensor_par > 1 ? s->expert_tensor_par : 1;
+    bool replicates = !e->training && experts * parts == s->tensor_par &&
+                      s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+    int kinds = replicates ? CALC_DISPATCH_TYPE_COUNT : CALC_DISPATCH_TYPE_REPLICATED;
+    return (calc_dispatch_type)calc_rng_below(rng, (uint32_t)kinds);
+}
+
 static void random_communication(calc_rng *rng, calc_exec *e)
 {
     bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
@@ -301,7 +313,7 @@ static void random_communication(calc_rng *rng, calc_exec *e)
         (calc_context_par_type)calc_rng_below(rng, CALC_CONTEXT_PAR_TYPE_COUNT);
     e->strategy.context_par_inner = coin(rng) ? 0 : e->strategy.context_par > 1 ? 2 : 1;
     e->strategy.context_par_balance = (calc_context_par_balance)calc_rng_below(rng, 2);
-    e->strategy.dispatch_type = (calc_dispatch_type)calc_rng_below(rng, CALC_DISPATCH_TYPE_COUNT);
+    e->strategy.dispatch_type = random_dispatch(rng, e);
     e->strategy.expert_par_overlap = (calc_expert_par_overlap)calc_rng_below(rng, 3);
     e->strategy.capacity_factor = maybe(rng, 1, 2);
     e->strategy.moe_imbalance = maybe(rng, 0, 1);

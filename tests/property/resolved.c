@@ -118,7 +118,7 @@ VALUE(as_reduction, e->strategy.data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOIC
 VALUE(all_blocks, a->num_blocks)
 
 VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
-VALUE(batch, serves(e) ? (double)e->batch_size : NONE)
+VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
 VALUE(cache, serves(e) ? format_of(e->strategy.datatype) : NONE)
 VALUE(pool_tensor, has_pool(e) ? (double)e->strategy.tensor_par : NONE)
@@ -252,10 +252,17 @@ static const struct {
     {"exe.inference.engine", NULL},
     {"exe.inference.prompt_size", prompt_size},
     {"exe.inference.generate_size", NULL},
+    {"exe.inference.prompt_spread", NULL},
+    {"exe.inference.generate_spread", NULL},
     {"exe.inference.batch", batch},
+    {"exe.inference.max_sequences", NULL},
+    {"exe.inference.requests", NULL},
+    {"exe.inference.arrival_rate", NULL},
     {"exe.inference.prefill_batch", one_served},
     {"exe.inference.chunk_size", NULL},
     {"exe.inference.kv_datatype", cache},
+    {"exe.inference.wide_attention", NULL},
+    {"exe.inference.redundant_experts", NULL},
     {"exe.inference.page_size", one_served},
     {"exe.inference.prefix_hit", NULL},
     {"exe.inference.speculative_tokens", NULL},

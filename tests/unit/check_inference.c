@@ -236,7 +236,8 @@ END_TEST
 
 /* ---- Serving --------------------------------------------------------------------------------- */
 
-/* N = 32 prompts of 1024 in (512 - 1) steps: 64.1 tokens a step, an eighth of a chunk of 512. */
+/* Each of 32 requests is decoded in 511 steps, waits for one and is prefilled in two chunks of 512,
+   beside 31 others: 32 / 514 prompts a step, an eighth of a chunk. */
 START_TEST(a_share_of_the_steps_carries_a_chunk)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
@@ -246,21 +247,26 @@ START_TEST(a_share_of_the_steps_carries_a_chunk)
     calc_system system = shipped_system();
     static calc_serving r;
     calc_serving_of(&app, &system, &e, &r);
-    assert_near(r.mixed_share, 32.0 * 1024 / 511 / 512);
+    double wait = calc_queue_closed(32, 511 + 2 + 1 - 2, 2);
+    double per_step = 32 / (514 + wait);
+    assert_near(r.sequences, 511 * per_step);
+    assert_near(r.mixed_share, per_step * 31 / 32 * 1024 / 512);
     assert_near(r.step_s, r.mixed_share * r.mixed_s + (1 - r.mixed_share) * r.plain_s);
-    assert_near(s.ttft, 2 * r.mixed_s);
+    assert_near(s.prefill_time, 2 * r.mixed_s);
+    assert_near(s.queue_time, r.step_s + wait * r.mixed_s);
+    assert_near(s.ttft, s.queue_time + s.prefill_time);
     assert_near(s.tpot, r.step_s);
-    assert_near(s.requests_per_s, 32 / (511 * r.step_s));
+    assert_near(s.requests_per_s, 32 / (s.ttft + 511 * r.step_s));
     assert_near(s.output_tokens_per_s, 512 * s.requests_per_s);
     assert_near(s.request_time, s.ttft + 511 * s.tpot);
     assert_near(s.prefill_share, r.mixed_share * r.mixed_s / r.step_s);
-    ck_assert_double_eq(s.decode_sequences, 32);
-    e.inference.phase = DECODE;
-    assert_near(llama(&e).tpot, r.plain_s);
+    assert_near(s.decode_sequences, r.sequences);
+    ck_assert_double_eq(r.running, 32);
 }
 END_TEST
 
-/* 16 tokens generated per 1,024 read: 32 / 15 prompts a step are more than half of one. */
+/* 16 tokens generated per 1,024 read: 32 / 15 prompts a step are more than half of one. The other
+   requests wait to be prefilled. */
 START_TEST(where_prefill_is_the_limit_fewer_are_decoded)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
@@ -268,21 +274,29 @@ START_TEST(where_prefill_is_the_limit_fewer_are_decoded)
     e.inference.generate_size = 16;
     calc_stats s = llama(&e);
     assert_near(s.decode_sequences, 512.0 * 15 / 1024);
-    ck_assert_double_eq(s.prefill_share, 1);
-    /* All prefill, so that every step gives half a prompt. */
-    assert_near(s.requests_per_s, 0.5 / s.decode_step_time);
+    ck_assert_double_eq_tol(s.prefill_share, 1, 0.04);
+    /* All prefill, so that every step gives half a prompt, but for what the others see of it. */
+    ck_assert_double_eq_tol(s.requests_per_s, 0.5 / s.decode_step_time, 0.02 * s.requests_per_s);
+    assert_near(s.ttft, 32 / s.requests_per_s - 15 * s.decode_step_time);
+    ck_assert_double_gt(s.queue_time, 20 * s.prefill_time);
 }
 END_TEST
 
-/* With one request at a time there is one prompt to read, whatever a chunk could hold: its prefill
-   is that of the prompt alone, beside one decoded token, whose attention is a kernel of its own. */
-START_TEST(a_chunk_is_no_larger_than_the_prompts_there_are)
+/* With one request at a time there is one prompt to read, whatever a chunk could hold, nothing to
+   wait for, and nothing that is read while it is decoded. */
+START_TEST(one_request_is_alone)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 1);
     calc_stats whole = llama(&e);
     e.inference.chunk_size = 1024; /* the prompt */
     calc_stats s = llama(&e);
-    ck_assert_double_eq_tol(s.ttft, whole.ttft, 0.03 * whole.ttft);
+    calc_exec alone = e;
+    alone.inference.phase = PREFILL;
+    assert_near(whole.ttft, llama(&alone).ttft);
+    assert_near(s.ttft, llama(&alone).ttft);
+    ck_assert_double_eq(s.queue_time, 0);
+    ck_assert_double_eq(s.prefill_share, 0);
+    ck_assert_double_eq_tol(whole.tpot, s.tpot, 1e-4 * s.tpot);
     for (int64_t chunk = 1025; chunk < 100000; chunk *= 2) {
         e.inference.chunk_size = chunk;
         calc_stats larger = llama(&e);
@@ -292,36 +306,29 @@ START_TEST(a_chunk_is_no_larger_than_the_prompts_there_are)
 }
 END_TEST
 
-/* 64 slots that are free again after 15 steps: 4.27 prompts of 1,024 tokens a step, which fill a
-   chunk of 4,096 and not one of 8,192. */
+/* Prompts of 1,024 tokens that come together in a step share its chunk of 8,192. */
 START_TEST(a_chunk_takes_the_prompts_of_all_free_slots)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
     calc_app app = shipped_app("llama3-70B");
     calc_system system = shipped_system();
     static calc_serving r;
-    double freed = 64.0 / 15;
+    static calc_inference_pass mixed;
     e.inference.generate_size = 16;
-    e.inference.chunk_size = 4096;
+    e.inference.chunk_size = 8192;
     calc_serving_of(&app, &system, &e, &r);
-    ck_assert_double_eq(r.mixed_share, 1);
-    assert_near(r.sequences, 15 * 4.0);
-    for (int64_t chunk = 4370; chunk < 40000; chunk *= 2) {
-        static calc_inference_pass mixed;
-        calc_inference_pass_work work = {.sequences = 64,
-                                         .queries = 1,
-                                         .context = 1024 + 16 / 2,
-                                         .prompts = freed,
-                                         .chunk = 1024,
-                                         .finished = freed};
-        e.inference.chunk_size = chunk;
-        calc_serving_of(&app, &system, &e, &r);
-        calc_inference_pass_of(&r.model, &work, &mixed);
-        assert_near(r.mixed_share, 1);
-        assert_near(r.sequences, 64);
-        assert_near(r.mixed_s, mixed.latency_s);
-        assert_near(r.prefill_s, r.mixed_s);
-    }
+    double per_step = r.sequences / 15;
+    ck_assert_double_gt(per_step, 2);
+    ck_assert_double_lt(per_step, 64.0 / 17);
+    calc_inference_pass_work work = {.sequences = r.sequences * 63 / 64,
+                                     .queries = 1,
+                                     .context = 1024 + 16 / 2,
+                                     .prompts = per_step,
+                                     .chunk = 1024,
+                                     .finished = per_step};
+    calc_inference_pass_of(&r.model, &work, &mixed);
+    assert_near(r.mixed_share, 63.0 / 64);
+    assert_near(r.mixed_s, mixed.latency_s);
 }
 END_TEST
 
@@ -336,9 +343,14 @@ START_TEST(whole_prompts_come_between_the_steps)
     alone.inference.phase = PREFILL;
     alone.batch_size = 1;
     calc_stats prefill = llama(&alone);
-    assert_near(s.ttft, prefill.ttft);
-    assert_near(s.decode_step_time, decode.tpot + 32.0 / 511 * prefill.ttft);
-    assert_near(s.prefill_share, 32.0 / 511 * prefill.ttft / s.decode_step_time);
+    double per_step = 32.0 / 512; /* 511 steps, and the one that they wait for */
+    double plain_s = s.decode_step_time - per_step * 31 / 32 * prefill.ttft;
+    assert_near(s.prefill_time, prefill.ttft);
+    assert_near(s.prefill_share, 1 - plain_s / s.decode_step_time);
+    assert_near(s.queue_time, s.decode_step_time + per_step * 31 / 32 / 2 * prefill.ttft);
+    assert_near(s.decode_sequences, 511 * per_step);
+    ck_assert_double_le(plain_s, decode.tpot);
+    ck_assert_double_gt(plain_s, 0.999 * decode.tpot);
 }
 END_TEST
 
@@ -372,10 +384,14 @@ START_TEST(the_slower_pool_limits_and_the_cache_is_sent)
     alone.inference.phase = PREFILL;
     alone.batch_size = 1;
     calc_stats prefill = llama(&alone);
-    ck_assert_double_eq(s.tpot, decode.tpot);
     assert_near(s.prefill_requests_per_s, 1 / prefill.ttft);
     assert_near(s.decode_requests_per_s, 64 / (511 * decode.tpot));
-    ck_assert_double_eq(s.requests_per_s, fmin(s.prefill_requests_per_s, s.decode_requests_per_s));
+    /* Those that are prefilled are not decoded meanwhile, and the others faster. */
+    ck_assert_double_lt(s.decode_sequences, 64);
+    ck_assert_double_lt(s.tpot, decode.tpot);
+    ck_assert_double_lt(s.requests_per_s, s.decode_requests_per_s);
+    assert_near(s.requests_per_s, s.decode_sequences / (511 * s.tpot));
+    assert_near(s.requests_per_s, 64 / (s.ttft + 511 * s.tpot));
     assert_near(s.output_tokens_per_s_per_proc, 512 * s.requests_per_s / 16);
     /* Each of 8 ranks has one head: 512 bytes a token and block, over its own port. */
     const calc_network *net = &system.networks[1];
@@ -383,7 +399,8 @@ START_TEST(the_slower_pool_limits_and_the_cache_is_sent)
     double sent_s = bytes / (net->bytes_per_s * net->efficiency);
     ck_assert_double_ge(s.kv_transfer_time, sent_s);
     ck_assert_double_le(s.kv_transfer_time, sent_s + net->latency_s + 2 * net->latency_log2_s);
-    assert_near(s.ttft, prefill.ttft + s.kv_transfer_time);
+    assert_near(s.prefill_time, prefill.ttft);
+    assert_near(s.ttft, prefill.ttft + s.kv_transfer_time + s.queue_time);
     /* 16 processors are more than a node has, 64 are not. */
     calc_exec placed = e;
     placed.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
@@ -658,7 +675,7 @@ int main(void)
     tcase_add_test(cases, stages_decode_micro_batches_in_turns);
     tcase_add_test(cases, a_share_of_the_steps_carries_a_chunk);
     tcase_add_test(cases, where_prefill_is_the_limit_fewer_are_decoded);
-    tcase_add_test(cases, a_chunk_is_no_larger_than_the_prompts_there_are);
+    tcase_add_test(cases, one_request_is_alone);
     tcase_add_test(cases, a_chunk_takes_the_prompts_of_all_free_slots);
     tcase_add_test(cases, whole_prompts_come_between_the_steps);
     tcase_add_test(cases, short_prompts_leave_decoding_alone);

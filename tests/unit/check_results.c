@@ -152,7 +152,9 @@ START_TEST(a_broken_remark_is_an_error_in_its_line)
         calc_status status;
     } bad[] = {
         {"a,any,scored,b\n", "use: expected unscored or suspect, found \"scored\"", CALC_ERR_TYPE},
-        {"a,time,suspect,b\n", "quantity: expected step_time, memory or any, found \"time\"",
+        {"a,time,suspect,b\n",
+         "quantity: expected step_time, memory, tpot, ttft, e2e, output_tokens_per_s, "
+         "tpot_shape or any, found \"time\"",
          CALC_ERR_TYPE},
         {"a,any,suspect\n", "the row has 3 cells, \"remark\" is the 4. column", CALC_ERR_FIELD},
         {"a,any,suspect,b,c\n", "the row has 5 cells, the first has 4", CALC_ERR_FIELD}};
@@ -181,6 +183,12 @@ START_TEST(the_shipped_remarks_are_about_shipped_runs)
                                     NULL, NULL, &errors),
                      CALC_OK);
     ck_assert_uint_eq(small.count, 566);
+    calc_text text = {0};
+    calc_serving_rows serving;
+    ck_assert_int_eq(calc_text_read(&text, CALC_TEST_DATA "/measured/serving_runs.csv.gz", &errors),
+                     CALC_OK);
+    ck_assert_int_eq(calc_serving_rows_parse(&serving, text, "serving", &errors), CALC_OK);
+    ck_assert_uint_eq(serving.count, 6973);
     ck_assert_int_eq(calc_remarks_read(&remarks, CALC_TEST_DATA "/measured/remarks.csv", &errors),
                      CALC_OK);
     ck_assert_uint_gt(remarks.count, 20);
@@ -193,8 +201,12 @@ START_TEST(the_shipped_remarks_are_about_shipped_runs)
         for (size_t k = 0; k < small.count; k++) {
             matches += calc_remarks_find(&one, small.row[k].id, remarks.item[i].quantity) != NULL;
         }
+        for (size_t k = 0; k < serving.count; k++) {
+            matches += calc_remarks_find(&one, serving.row[k].id, remarks.item[i].quantity) != NULL;
+        }
         ck_assert_msg(matches > 0, "no run %s", remarks.item[i].id);
     }
+    calc_serving_rows_free(&serving);
     calc_runs_free(&small);
     calc_runs_free(&shipped);
 }

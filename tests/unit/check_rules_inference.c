@@ -217,6 +217,47 @@ START_TEST(a_prefill_pool_splits_the_experts)
 }
 END_TEST
 
+START_TEST(what_waits_is_told_where_something_waits)
+{
+    const char *hint = "use phase \"serve\" or \"disaggregated\", or leave them out";
+    const char *text = "nothing waits where one phase runs alone: max_sequences, requests, "
+                       "arrival_rate, prompt_spread and generate_spread have no effect";
+    for (int i = 0; i < 5; i++) {
+        calc_exec e = decoding();
+        e.inference.max_sequences = i == 0;
+        e.inference.requests = i == 1 ? 16 : 0;
+        e.inference.arrival_rate = i == 2;
+        e.inference.prompt_spread = i == 3 ? 0.1 : 0;
+        e.inference.generate_spread = i == 4 ? 0.1 : 0;
+        assert_broken("llama3-70B", &e, "/inference/phase", text, hint);
+        e.inference.phase = CALC_INFERENCE_PHASE_PREFILL;
+        assert_broken("llama3-70B", &e, "/inference/phase", text, hint);
+        e.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+        assert_fine("llama3-70B", &e);
+        e.inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
+        e.inference.prefill_procs = 8;
+        assert_fine("llama3-70B", &e);
+    }
+}
+END_TEST
+
+START_TEST(requests_come_in_one_way)
+{
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 1, 2, 16);
+    e.inference.requests = 15;
+    assert_broken("llama3-70B", &e, "/inference/requests", "15 are fewer than the batch of 16",
+                  "use at least the batch");
+    e.inference.batch = 14;
+    assert_fine("llama3-70B", &e);
+    e.inference.arrival_rate = 2;
+    assert_broken("llama3-70B", &e, "/inference/batch",
+                  "requests arrive at arrival_rate: batch has no effect",
+                  "leave out one of the two, or use max_sequences");
+    e.inference.batch = 0;
+    assert_fine("llama3-70B", &e);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("rules_inference");
@@ -231,5 +272,7 @@ int main(void)
     tcase_add_test(cases, only_disaggregated_serving_has_a_prefill_pool);
     tcase_add_test(cases, a_prefill_pool_is_whole_replicas);
     tcase_add_test(cases, a_prefill_pool_splits_the_experts);
+    tcase_add_test(cases, what_waits_is_told_where_something_waits);
+    tcase_add_test(cases, requests_come_in_one_way);
     return run_cases(cases);
 }

@@ -16,9 +16,9 @@ static void enter(void)
 
 static const char *assumes(const char *words)
 {
-    for (int i = 0; i < map.assumptions; i++) {
-        if (strstr(map.assumption[i], words)) {
-            return map.assumption[i];
+    for (int i = 0; i < map.assumed.count; i++) {
+        if (strstr(map.assumed.text[i], words)) {
+            return map.assumed.text[i];
         }
     }
     return NULL;
@@ -299,16 +299,16 @@ END_TEST
 START_TEST(an_assumption_is_said_once_and_never_too_many)
 {
     maps();
-    int before = map.assumptions;
+    int before = map.assumed.count;
     calc_run_assume(&map, "new");
     calc_run_assume(&map, "new");
-    ck_assert_int_eq(map.assumptions, before + 1);
-    static char words[CALC_RUN_MAP_ASSUMPTIONS][4];
-    for (int i = 0; i < CALC_RUN_MAP_ASSUMPTIONS; i++) {
+    ck_assert_int_eq(map.assumed.count, before + 1);
+    static char words[CALC_ASSUMPTIONS_MAX][4];
+    for (int i = 0; i < CALC_ASSUMPTIONS_MAX; i++) {
         words[i][0] = (char)('A' + i);
         calc_run_assume(&map, words[i]);
     }
-    ck_assert_int_eq(map.assumptions, CALC_RUN_MAP_ASSUMPTIONS);
+    ck_assert_int_eq(map.assumed.count, CALC_ASSUMPTIONS_MAX);
 }
 END_TEST
 

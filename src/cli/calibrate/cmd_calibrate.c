@@ -362,6 +362,8 @@ static calc_exit calibrate(task *t)
 {
     calc_errors errors = {0};
     calc_status status = calc_measured_read(&t->measured, t->args, only_machine(t), &errors);
+    status =
+        status == CALC_OK ? calc_measured_trains(&t->measured, "calc calibrate", &errors) : status;
     name_machines(t);
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;

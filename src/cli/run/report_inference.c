@@ -56,6 +56,8 @@ void calc_report_inference_write(calc_output *out, const calc_stats *s)
          s->tokens_per_s_per_user, calc_human_number},
         {"prefill", s->prefill_time, calc_human_seconds, "requests/s", s->requests_per_s,
          calc_human_number},
+        {"waiting before", s->queue_time, calc_human_seconds, "first token, 99 % within",
+         s->ttft_p99, calc_human_seconds},
         {"decoding step", s->decode_step_time, calc_human_seconds, "requests/s, prefill pool",
          s->prefill_requests_per_s, calc_human_number},
         {"cache transfer", s->kv_transfer_time, calc_human_seconds, "requests/s, decoding pool",

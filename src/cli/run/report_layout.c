@@ -84,6 +84,7 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
 {
     const calc_exec *e = &r->inputs->exec;
     double experts = (double)r->inputs->app.num_experts;
+    double copies = (double)e->inference.redundant_experts;
     char text[256], number[2][CALC_HUMAN_MAX];
     if (experts == 0) {
         return;
@@ -97,7 +98,7 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
     write_dimension(out, r, "replicas", groups->expert_data.ranks, &groups->expert_data,
                     "of every expert");
     snprintf(text, sizeof text, "%.24s of %.24s on a rank",
-             calc_human_integer(experts / groups->expert.ranks, number[0]),
+             calc_human_integer((experts + copies) / groups->expert.ranks, number[0]),
              calc_human_integer(experts, number[1]));
     if (groups->expert.ranks > 1) {
         calc_append(text, sizeof text, ", overlap %s, sent in %s", choice(e, "expert_par_overlap"),

@@ -175,12 +175,32 @@ static void write_worse(calc_output *out, task *t)
 
 /* ---- The validation -------------------------------------------------------------------------- */
 
+/* Options that runs of serving have nothing for. */
+static calc_status check_options(const task *t, calc_errors *errors)
+{
+    static const struct {
+        int opt;
+        const char *name;
+    } training[] = {
+        {OPT_BAND, "--band"}, {OPT_BREAKDOWN, "--breakdown"}, {OPT_FEATURES, "--features"}};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof training / sizeof *training && status == CALC_OK; i++) {
+        if (calc_opt_value(t->args, training[i].opt)) {
+            status = calc_measured_trains(&t->measured, training[i].name, errors);
+        }
+    }
+    return status;
+}
+
 static calc_status make_results(task *t, calc_errors *errors)
 {
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
     calc_measured *m = &t->measured;
     calc_status status =
-        calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
+        m->serves
+            ? calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks, &m->apps,
+                                        &m->systems, errors)
+            : calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
     if (status == CALC_OK && baseline) {
         status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
     }
@@ -190,7 +210,7 @@ static calc_status make_results(task *t, calc_errors *errors)
     if (status == CALC_OK && calc_opt_value(t->args, OPT_BAND)) {
         status = calc_validate_bands_make(&t->bands, &t->results, errors);
     }
-    if (status == CALC_OK) {
+    if (status == CALC_OK && !m->serves) {
         status = calc_features_make(&t->features, &t->results, errors);
     }
     char peers[CALC_FIND_PATH_MAX];
@@ -214,6 +234,7 @@ static calc_exit validate(task *t)
     status = status == CALC_OK ? calc_measured_read(&t->measured, t->args,
                                                     calc_opt_value(t->args, OPT_SYSTEM), &errors)
                                : status;
+    status = status == CALC_OK ? check_options(t, &errors) : status;
     status = status == CALC_OK ? make_results(t, &errors) : status;
     status = status == CALC_OK ? write_files(t, &errors) : status;
     if (status == CALC_OK && !t->stdout_is_taken) {

@@ -27,6 +27,14 @@ static calc_status load_system(const char *name, calc_system *out, calc_errors *
     return status;
 }
 
+static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+{
+    calc_input input = {0};
+    calc_status status = calc_input_load(&input, CALC_KIND_APP, out, name, errors);
+    calc_text_free(&input.text);
+    return status;
+}
+
 static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
 {
     static const char *const shipped[] = {"measured/runs.csv", "measured/runs_vtrain_single.csv.gz",
@@ -116,6 +124,52 @@ const char *calc_measured_machine(const calc_measured *measured, const char *nam
     return name;
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* A table that calc ships, by its bare name; else what the argument says. */
+static const char *table_path(const char *argument, char path[CALC_FIND_PATH_MAX])
+{
+    static const char *const endings[] = {".csv", ".csv.gz"};
+    struct stat file;
+    if (strpbrk(argument, "./") || strcmp(argument, "-") == 0 || stat(argument, &file) == 0) {
+        return argument;
+    }
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char name[96];
+        calc_errors ignored = {0};
+        snprintf(name, sizeof name, "measured/%.64s%s", argument, endings[i]);
+        if (calc_find_data(name, path, &ignored) == CALC_OK) {
+            return path;
+        }
+    }
+    return argument;
+}
+
+static calc_status read_file(calc_measured *out, const char *argument,
+                             const calc_own_loader *loader, calc_errors *errors)
+{
+    char found[CALC_FIND_PATH_MAX];
+    const char *path = table_path(argument, found);
+    calc_text text = {0};
+    calc_status status = calc_text_read(&text, path, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    size_t at = out->files++;
+    bool serves = calc_serving_rows_has(&text);
+    if (at > 0 && serves != out->serves) {
+        calc_text_free(&text);
+        out->files--;
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                               "validate the files one kind at a time",
+                               "%.200s: runs of %s, and those before it are of %s", path,
+                               serves ? "serving" : "training", serves ? "training" : "serving");
+    }
+    out->serves = serves;
+    return serves ? calc_serving_rows_parse(&out->serving[at], text, path, errors)
+                  : calc_own_runs_parse(&out->runs[at], text, path, loader, errors);
+}
+
 calc_status calc_measured_read(calc_measured *out, const calc_args *args, const char *machine,
                                calc_errors *errors)
 {
@@ -123,6 +177,7 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
                                     machine};
     char path[CALC_FIND_PATH_MAX];
     out->systems.load = load_system;
+    out->apps.load = load_app;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
     if (status == CALC_OK) {
         status = calc_remarks_read(&out->remarks, path, errors);
@@ -131,15 +186,25 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
         status = read_shipped_runs(out, errors);
     }
     for (size_t i = 0; i < args->argument_count && status == CALC_OK; i++) {
-        status = calc_own_runs_read(&out->runs[out->files++], args->argument[i], &loader, errors);
+        status = read_file(out, args->argument[i], &loader, errors);
     }
     return status;
+}
+
+calc_status calc_measured_trains(const calc_measured *measured, const char *what,
+                                 calc_errors *errors)
+{
+    return !measured->serves
+               ? CALC_OK
+               : calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+                                 "%s: of runs of training, not of serving", what);
 }
 
 void calc_measured_free(calc_measured *measured)
 {
     for (size_t i = 0; i < measured->files; i++) {
         calc_runs_free(&measured->runs[i]);
+        calc_serving_rows_free(&measured->serving[i]);
     }
     calc_remarks_free(&measured->remarks);
     measured->files = 0;

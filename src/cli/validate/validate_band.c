@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/shell/find.h"
-#include "validate/error_groups.h"
+#include "validate/result_labels.h"
 #include "validate/sets.h"
 
 /* What is written about, and how a row of it is written. */
@@ -34,7 +34,7 @@ static bool is_of_family(const calc_result *result, const void *group)
 
 static bool is_of_kind(const calc_result *result, const void *group)
 {
-    return strcmp(calc_error_groups_kind(result), group) == 0;
+    return strcmp(calc_result_kind(result), group) == 0;
 }
 
 static bool is_of_set(const calc_result *result, const void *group)

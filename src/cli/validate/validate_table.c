@@ -7,6 +7,7 @@
 #include "cli/draw/human.h"
 #include "cli/validate/validate_worst.h"
 #include "validate/own_runs.h"
+#include "validate/result_labels.h"
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -23,24 +24,61 @@ static void write_group(calc_output *out, const calc_error_group *g)
     calc_output_text(out, "\n");
 }
 
-static void write_sets(calc_output *out, const calc_error_groups *groups, calc_quantity quantity,
-                       const char *title)
+/* The groups of a quantity by something, under a title; nothing if there are none. */
+static void write_groups(calc_output *out, const calc_error_groups *groups, calc_quantity quantity,
+                         const char *by, const char *title)
 {
     bool head = false;
     for (size_t i = 0; i < groups->count; i++) {
         const calc_error_group *g = &groups->item[i];
-        if (g->quantity != quantity || strcmp(g->by, "set") != 0) {
+        if (g->quantity != quantity || strcmp(g->by, by) != 0) {
             continue;
         }
         if (!head) {
-            calc_output_printf(
-                out, "%-36s%6s%8s%7s%7s%7s%8s%s\n", title, "n", "bias", "mean", "median", "p90",
-                "worst", quantity == CALC_QUANTITY_STEP_TIME ? "    tau   pairs  regret" : "");
+            bool ranked = quantity != CALC_QUANTITY_MEMORY && quantity != CALC_QUANTITY_TTFT &&
+                          quantity != CALC_QUANTITY_TPOT_SHAPE;
+            calc_output_printf(out, "%-36s%6s%8s%7s%7s%7s%8s%s\n", title, "n", "bias", "mean",
+                               "median", "p90", "worst", ranked ? "    tau   pairs  regret" : "");
             head = true;
         }
         write_group(out, g);
     }
     calc_output_text(out, head ? "\n" : "");
+}
+
+static void write_sets(calc_output *out, const calc_error_groups *groups)
+{
+    static const char *const titles[] = {[CALC_QUANTITY_STEP_TIME] = "time of a step, errors in %",
+                                         [CALC_QUANTITY_MEMORY] = "memory, errors in %",
+                                         [CALC_QUANTITY_TPOT] = "time per output token, in %",
+                                         [CALC_QUANTITY_TTFT] = "time to the first token, in %",
+                                         [CALC_QUANTITY_E2E] = "whole static batches, in %",
+                                         [CALC_QUANTITY_OUTPUT_RATE] = "output tokens/s, in %",
+                                         [CALC_QUANTITY_TPOT_SHAPE] = "shape over requests, in %"};
+    for (int q = 0; q < CALC_QUANTITY_COUNT; q++) {
+        write_groups(out, groups, (calc_quantity)q, "set", titles[q]);
+    }
+}
+
+/* What every run of serving has one of: the pace of its tokens, or the time of its batch. */
+static void write_serving(calc_output *out, const calc_error_groups *groups)
+{
+    static const struct {
+        calc_quantity quantity;
+        const char *by, *title;
+    } tables[] = {{CALC_QUANTITY_TPOT, "kind", "time per output token, by kind"},
+                  {CALC_QUANTITY_TPOT, "regime", "time per output token, by regime"},
+                  {CALC_QUANTITY_TPOT, "engine", "time per output token, by engine"},
+                  {CALC_QUANTITY_TPOT, "model", "time per output token, by model"},
+                  {CALC_QUANTITY_TPOT, "period", "time per output token, by year"},
+                  {CALC_QUANTITY_TPOT, "confidence", "time per output token, by confidence"},
+                  {CALC_QUANTITY_E2E, "regime", "whole static batches, by regime"},
+                  {CALC_QUANTITY_E2E, "engine", "whole static batches, by engine"},
+                  {CALC_QUANTITY_E2E, "model", "whole static batches, by model"},
+                  {CALC_QUANTITY_E2E, "confidence", "whole static batches, by confidence"}};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        write_groups(out, groups, tables[i].quantity, tables[i].by, tables[i].title);
+    }
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -97,11 +135,9 @@ static void write_features(calc_output *out, const calc_features *f)
 
 /* ---- Others ---------------------------------------------------------------------------------- */
 
-#include <stdio.h>
-
 static const char *quantity_of(const calc_peer *p)
 {
-    return p->quantity == CALC_QUANTITY_STEP_TIME ? "time" : "memory";
+    return p->quantity == CALC_QUANTITY_STEP_TIME ? "time" : calc_quantity_word(p->quantity);
 }
 
 static void write_percent(calc_output *out, double fraction)
@@ -164,12 +200,13 @@ static void write_peers(calc_output *out, const calc_peers *peers)
 static void write_counts(calc_output *out, const calc_results *results)
 {
     char runs[CALC_HUMAN_MAX], measurements[CALC_HUMAN_MAX];
-    calc_output_printf(out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
-                       calc_human_counted((double)results->predictions, "run", runs),
-                       calc_human_counted((double)results->count, "measurement", measurements),
-                       calc_results_count(results, CALC_USE_SCORED),
-                       calc_results_count(results, CALC_USE_UNSCORED),
-                       calc_results_count(results, CALC_USE_UNPREDICTED));
+    calc_output_printf(
+        out, "%s, %s: %zu scored, %zu unscored, %zu not predicted\n",
+        calc_human_counted((double)(results->predictions + results->servings), "run", runs),
+        calc_human_counted((double)results->count, "measurement", measurements),
+        calc_results_count(results, CALC_USE_SCORED),
+        calc_results_count(results, CALC_USE_UNSCORED),
+        calc_results_count(results, CALC_USE_UNPREDICTED));
 }
 
 /* Runs that did run, but are predicted to need more memory than there is. */
@@ -182,6 +219,11 @@ static void write_misfits(calc_output *out, const calc_results *results)
     if (count > 0) {
         calc_output_printf(out, "%6zu predicted not to fit the machine: marked where shown\n",
                            count);
+    }
+    size_t refused = calc_results_count(results, CALC_USE_REFUSED);
+    if (refused > 0) {
+        calc_output_printf(out, "%6zu refused: predicted not to fit the machine, though they ran\n",
+                           refused);
     }
 }
 
@@ -205,25 +247,45 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         size_t count = r->use == use ? alike(results, r) : 0;
-        const calc_runs_row *row = r->prediction->map.row;
-        bool named = count == 1 && calc_own_runs_has(row);
+        bool named = count == 1 && r->prediction && calc_own_runs_has(r->prediction->map.row);
         if (count > 0) {
             calc_output_printf(out, "%6zu %s: %s%s%s\n", count,
                                use == CALC_USE_UNSCORED ? "unscored" : "not predicted",
-                               named ? row->id : "", named ? ": " : "", r->remark);
+                               named ? calc_result_id(r) : "", named ? ": " : "", r->remark);
         }
     }
 }
 
+/* A value in the unit that people read. */
+static const char *value_text(calc_quantity quantity, double value, char *buffer, size_t size)
+{
+    switch (quantity) {
+    case CALC_QUANTITY_MEMORY:
+        snprintf(buffer, size, "%.4g GiB", value / 1073741824.0);
+        break;
+    case CALC_QUANTITY_OUTPUT_RATE:
+        snprintf(buffer, size, "%.4g /s ", value);
+        break;
+    case CALC_QUANTITY_TPOT_SHAPE:
+        snprintf(buffer, size, "%.4g x  ", value);
+        break;
+    case CALC_QUANTITY_TPOT:
+    case CALC_QUANTITY_TTFT:
+        snprintf(buffer, size, "%.4g ms ", 1e3 * value);
+        break;
+    default:
+        snprintf(buffer, size, "%.4g s  ", value);
+    }
+    return buffer;
+}
+
 static void write_result(calc_output *out, const calc_result *r)
 {
-    bool time = r->quantity == CALC_QUANTITY_STEP_TIME;
-    double unit = time ? 1 : 1073741824.0;
-    const char *word = time ? "s" : "GiB";
-    calc_output_printf(out, "%+7.1f%%%8.4g %-3s%8.4g %-3s  %s%s%s%s\n", 100 * r->error,
-                       r->measured / unit, word, r->predicted / unit, word,
-                       r->prediction->map.row->id, *r->remark ? " (" : "", r->remark,
-                       *r->remark ? ")" : "");
+    char measured[32], predicted[32];
+    calc_output_printf(out, "%+7.1f%%%12s%12s  %s%s%s%s\n", 100 * r->error,
+                       value_text(r->quantity, r->measured, measured, sizeof measured),
+                       value_text(r->quantity, r->predicted, predicted, sizeof predicted),
+                       calc_result_id(r), *r->remark ? " (" : "", r->remark, *r->remark ? ")" : "");
 }
 
 static void write_worst(calc_output *out, const calc_validation *v)
@@ -243,8 +305,10 @@ static void write_worst(calc_output *out, const calc_validation *v)
 
 void calc_validate_table_write(calc_output *out, const calc_validation *v)
 {
-    write_sets(out, v->groups, CALC_QUANTITY_STEP_TIME, "time of a step, errors in %");
-    write_sets(out, v->groups, CALC_QUANTITY_MEMORY, "memory, errors in %");
+    write_sets(out, v->groups);
+    if (v->results->servings > 0) {
+        write_serving(out, v->groups);
+    }
     if (v->options) {
         write_features(out, v->features);
     }

@@ -9,17 +9,14 @@
 #include "io/json_put.h"
 #include "report/page.h"
 #include "spec/field.h"
-
-static const char *machine_of(const calc_run_map *map)
-{
-    return map->machine ? map->machine->system : "";
-}
+#include "validate/result_labels.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_layout(calc_put *put, const calc_run_map *map)
+static void put_layout(calc_put *put, const calc_result *r)
 {
-    const calc_exec *e = &map->exec;
+    const calc_exec *e = r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
+    const char *reason = r->serving ? r->serving->map.reason : r->prediction->map.reason;
     const struct {
         const char *key;
         int64_t value;
@@ -31,32 +28,50 @@ static void put_layout(calc_put *put, const calc_run_map *map)
                  {"ep", e->strategy.expert_par},
                  {"micro_batch", e->microbatch_size},
                  {"chunks", e->pipeline_interleaving}};
-    for (size_t i = 0; !map->reason && i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; !reason && i < sizeof sizes / sizeof *sizes; i++) {
         calc_put_count(put, sizes[i].key, sizes[i].value);
     }
 }
 
+/* What runs of serving say beside. */
+static void put_serving(calc_put *put, const calc_result *r)
+{
+    const calc_serving_map *map = &r->serving->map;
+    calc_put_text(put, "engine", calc_result_engine(r));
+    calc_put_text(put, "regime", calc_result_regime(r));
+    calc_put_text(put, "period", calc_result_period(r));
+    calc_put_number(put, "requests", map->requests);
+    calc_put_count(put, "prompt_size", map->exec.inference.prompt_size);
+    calc_put_count(put, "generate_size", map->exec.inference.generate_size);
+    calc_put_count(put, "prefill_gpus", map->exec.inference.prefill_procs);
+}
+
 static void put_row(calc_put *put, const calc_result *r)
 {
-    const calc_run_map *map = &r->prediction->map;
+    const calc_assumptions *assumed =
+        r->serving ? &r->serving->map.assumed : &r->prediction->map.assumed;
     calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "id", map->row->id);
+    calc_put_text(put, "id", calc_result_id(r));
     calc_put_text(put, "status", calc_use_word(r->use));
     calc_put_text(put, "quantity", calc_quantity_word(r->quantity));
     calc_put_number(put, "measured", r->measured);
     calc_put_number(put, "predicted", r->predicted);
     calc_put_number(put, "error", r->error);
-    calc_put_text(put, "source", map->source->name);
-    calc_put_text(put, "machine", machine_of(map));
-    calc_put_text(put, "model", map->row->model);
-    calc_put_text(put, "kind", calc_error_groups_kind(r));
-    calc_put_text(put, "dtype", map->row->dtype);
-    calc_put_text(put, "confidence", map->row->confidence);
-    put_layout(put, map);
+    calc_put_text(put, "source", calc_result_source(r));
+    calc_put_text(put, "machine", calc_result_machine(r));
+    calc_put_text(put, "model", calc_result_model(r));
+    calc_put_text(put, "kind", calc_result_kind(r));
+    calc_put_text(put, "dtype",
+                  r->serving ? r->serving->map.row->weight_dtype : r->prediction->map.row->dtype);
+    calc_put_text(put, "confidence", calc_result_confidence(r));
+    put_layout(put, r);
+    if (r->serving && !r->serving->map.reason) {
+        put_serving(put, r);
+    }
     calc_put_text(put, "remark", r->remark);
     calc_put_array(put, "assumptions", CALC_PUT_LINE);
-    for (int i = 0; i < map->assumptions; i++) {
-        calc_put_text(put, NULL, map->assumption[i]);
+    for (int i = 0; i < assumed->count; i++) {
+        calc_put_text(put, NULL, assumed->text[i]);
     }
     calc_put_close(put);
     calc_put_close(put);
@@ -119,8 +134,6 @@ static void put_features(calc_put *put, const calc_features *f)
     calc_put_close(put);
 }
 
-#include <stdio.h>
-
 static void put_peers(calc_put *put, const calc_peers *peers)
 {
     calc_put_array(put, "peers", CALC_PUT_LINES);
@@ -145,7 +158,7 @@ static void put_peers(calc_put *put, const calc_peers *peers)
 static void put_counts(calc_put *put, const calc_results *results)
 {
     calc_put_object(put, "counts", CALC_PUT_LINE);
-    calc_put_count(put, "runs", (int64_t)results->predictions);
+    calc_put_count(put, "runs", (int64_t)(results->predictions + results->servings));
     for (int use = 0; use < CALC_USE_COUNT; use++) {
         calc_put_count(put, calc_use_word((calc_use)use),
                        (int64_t)calc_results_count(results, (calc_use)use));
@@ -206,15 +219,11 @@ static void write_csv_number(calc_output *out, double value)
 
 static void write_csv_row(calc_output *out, const calc_result *r)
 {
-    const calc_run_map *map = &r->prediction->map;
-    calc_csv_text(out, map->row->id, true);
-    const char *const texts[] = {calc_quantity_word(r->quantity),
-                                 calc_use_word(r->use),
-                                 map->source->name,
-                                 machine_of(map),
-                                 map->row->model,
-                                 calc_error_groups_kind(r),
-                                 map->row->confidence};
+    calc_csv_text(out, calc_result_id(r), true);
+    const char *const texts[] = {
+        calc_quantity_word(r->quantity), calc_use_word(r->use), calc_result_source(r),
+        calc_result_machine(r),          calc_result_model(r),  calc_result_kind(r),
+        calc_result_confidence(r)};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         calc_csv_text(out, texts[i], false);
     }

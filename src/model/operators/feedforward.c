@@ -12,7 +12,14 @@ enum {
     MOE = 1 << CALC_RECOMPUTE_MODULES_MOE
 };
 
-/* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. */
+/* Whether all ranks that experts are spread over have all tokens. */
+static bool replicated(const calc_build *b)
+{
+    return b->strategy->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && b->shape->tensor_par > 1;
+}
+
+/* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. What ranks
+ * with all tokens make of it is added up with what their experts make. */
 static void add_feedforward(calc_build *b, double width, unsigned module, bool shared)
 {
     const calc_shape *s = b->shape;
@@ -48,9 +55,11 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     }
     calc_build_pass_close(b, o, elements);
     calc_build_keep(o, elements * s->kept_bytes, module);
-    calc_operator *reduction = calc_build_close_tensor_par(
-        b, shared ? "shared expert reduction" : "feed-forward reduction", module);
-    calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
+    if (!shared || !replicated(b)) {
+        calc_operator *reduction = calc_build_close_tensor_par(
+            b, shared ? "shared expert reduction" : "feed-forward reduction", module);
+        calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
+    }
 }
 
 /* Sorting of tokens by expert, or back: reads and writes them once per expert, and once before. A
@@ -80,7 +89,7 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
 {
     const calc_shape *s = b->shape;
     double e = s->element_bytes;
-    if (s->expert_par <= 1) {
+    if (s->expert_par <= 1 || replicated(b)) {
         return;
     }
     if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
@@ -105,7 +114,7 @@ static void add_way_back(calc_build *b, double routed)
     double tokens = calc_transformer_routed_tokens(s);
     double sent = routed;
     double back = routed;
-    bool exchange = s->expert_par > 1;
+    bool exchange = s->expert_par > 1 && !replicated(b);
     if (exchange && b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
         sent = tokens * s->expert_par;
         back = tokens;
@@ -114,7 +123,7 @@ static void add_way_back(calc_build *b, double routed)
         back = tokens;
     }
     double exchanged = exchange ? sent + back : 0;
-    double experts = routed * s->expert_tensor_par;
+    double experts = routed * (replicated(b) ? 1 : s->expert_tensor_par);
     double shared = s->shared_feedforward > 0 ? b->kept : 0;
     b->out[b->count - 1].passing_bytes =
         (experts + sent + exchanged + shared) * s->hidden * s->element_bytes;
@@ -123,7 +132,7 @@ static void add_way_back(calc_build *b, double routed)
 static void add_expert_gather(calc_build *b, const char *name, double routed, bool before)
 {
     const calc_shape *s = b->shape;
-    if (s->expert_tensor_par > 1) {
+    if (s->expert_tensor_par > 1 && !replicated(b)) {
         calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
                               routed * s->hidden * s->element_bytes * s->expert_tensor_par,
                               before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
@@ -140,13 +149,14 @@ void calc_feedforward_experts(calc_build *b)
 {
     const calc_shape *s = b->shape;
     const calc_strategy *x = b->strategy;
-    double tokens = calc_transformer_routed_tokens(s);
+    double tokens = replicated(b) ? s->tokens : calc_transformer_routed_tokens(s);
     double capacity = x->capacity_factor > 0 ? x->capacity_factor : 1;
-    double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance);
+    double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance) /
+                    (replicated(b) ? s->expert_par : 1);
     /* The ranks that split an expert compute the tokens of all of them. */
-    double rows = routed * s->expert_tensor_par;
+    double rows = routed * (replicated(b) ? 1 : s->expert_tensor_par);
     double width = s->expert_feedforward / s->expert_tensor_par;
-    double local = s->experts / s->expert_par;
+    double local = s->placed_experts / s->expert_par;
     double gates = s->gated ? 2 : 1;
     double e = s->element_bytes;
     double traffic = !x->unfused_experts                      ? 1
@@ -189,4 +199,7 @@ void calc_feedforward_experts(calc_build *b)
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
     add_way_back(b, routed);
+    if (replicated(b)) {
+        calc_build_close_tensor_par(b, "experts reduction", MOE);
+    }
 }

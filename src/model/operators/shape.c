@@ -59,6 +59,7 @@ static void set_attention(calc_shape *s, const calc_app *app, const calc_strateg
 static void set_experts(calc_shape *s, const calc_app *app)
 {
     s->experts = (double)app->num_experts;
+    s->placed_experts = s->experts;
     s->dense_blocks = s->experts > 0 ? (double)app->dense_blocks : s->blocks;
     s->moe_every = app->moe_every > 1 ? (double)app->moe_every : 1;
     s->router_bias = app->router_bias;

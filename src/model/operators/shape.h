@@ -17,8 +17,9 @@ typedef struct calc_shape {
     double rope_size;       /**< latent attention: rotary part of a key */
     double vocab;           /**< padded; 0: no embedding and no head */
     double experts, experts_per_token, expert_feedforward, shared_feedforward;
-    double dense_blocks; /**< all blocks, without experts */
-    double moe_every;    /**< of the blocks after the dense ones, one in so many has experts */
+    double placed_experts; /**< with the copies that serving has of some */
+    double dense_blocks;   /**< all blocks, without experts */
+    double moe_every;      /**< of the blocks after the dense ones, one in so many has experts */
     double mtp_blocks;
     double groups_per_token; /**< most nodes the experts of a token are on; 0: any */
     double window, global_every;

@@ -7,15 +7,22 @@
 
 /** What is known of an engine. */
 typedef struct calc_engine_traits {
-    double step_s;          /**< between steps: scheduling, sampling, answers [s] */
-    double step_doubling_s; /**< added per doubling of tensor parallelism [s] */
-    double step_sequence_s; /**< added per sequence of a step [s] */
+    double host_s;          /**< of the host for a step: scheduling, inputs, sampling, answers [s] */
+    double host_sequence_s; /**< added per sequence of the step [s] */
+    double host_growth;     /**< of both, per doubling of tensor parallelism: a process each */
+    double gap_s;           /**< between steps, which the processors wait in any case [s] */
+    bool overlapped;        /**< the host works for the next step while this one runs */
 } calc_engine_traits;
 
 /** The traits of an engine; all 0 for CALC_SERVING_ENGINE_NONE. */
 calc_engine_traits calc_engine_traits_of(calc_serving_engine engine);
 
-/** Time of the engine in a step of `sequences` on `tensor_par` ranks [s]. */
-double calc_engine_step_s(const calc_engine_traits *traits, double tensor_par, double sequences);
+/** What a step takes beside its pass [s]: the gap, and of the host's time all, or what is longer than
+ *  the pass.
+ *  @param pass_s     of the processors
+ *  @param sequences  of a replica in the step
+ *  @param ranks      that split its layers, >= 1 */
+double calc_engine_beside_s(const calc_engine_traits *traits, double pass_s, double sequences,
+                            double ranks);
 
 #endif

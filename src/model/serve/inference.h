@@ -7,23 +7,19 @@
  *                 through all stages and p times the slowest stage. TPOT is the step over the
  *                 tokens it gives: 1 + a + a^2 + ... + a^s with s drafts accepted with probability
  *                 a (Leviathan et al. 2023, arXiv 2211.17192, eq. 1).
- *  serve          a replica whose N slots are always taken (continuous batching, Yu et al. 2022,
- *                 Orca). A request takes S = (generate - 1) / tokens per step steps, so that each
- *                 step N / S prompts must be prefilled. With chunks of C tokens (Agrawal et al.
- *                 2024, arXiv 2403.02310) a share f = N fresh / (S C) of the steps carries one; if
- *                 that is above 1, prefill is the limit: all steps do, and N falls to S C / fresh.
- *                 A chunk is no larger than what there is to fill it with, fresh max(1, N / S).
- *                 The mean step is f mixed + (1 - f) plain. Whole prompts stop decoding: the mean
- *                 step is plain + N / S prefills.
- *  disaggregated  two pools of replicas (Zhong et al. 2024, arXiv 2401.09670; Patel et al. 2023,
- *                 Splitwise, 2311.18677). Requests per second are those of the slower pool; the
- *                 cache of a prompt is sent after its prefill, by every rank its part.
+ *  serve          both on one replica (batching.h), whose requests wait for one another (queue.h).
+ *  disaggregated  two pools of replicas (pools.h).
  *
- *  Waiting in a queue is not part of any time: requests arrive when there is room for them. */
+ *  A request takes S = (generate - 1) / tokens per step decoding steps: its first token comes from
+ *  its prefill. Either `batch` requests are in flight, each followed by another one (a closed
+ *  loop), or they arrive at random (arrival_rate). Those that a replica has no slot or no memory
+ *  for wait until one ends. */
 #ifndef CALC_MODEL_INFERENCE_H
 #define CALC_MODEL_INFERENCE_H
 
+#include "model/serve/engine.h"
 #include "model/serve/inference_pass.h"
+#include "model/serve/queue.h"
 
 /** Prefill of one batch of prompts on one replica. */
 typedef struct calc_prefill {
@@ -47,6 +43,17 @@ typedef struct calc_serving_part {
     double times;
 } calc_serving_part;
 
+/** What one pool of replicas needs of the memory of a processor, and has room for. */
+typedef struct calc_serving_memory {
+    calc_stage_memory stage; /**< of the fullest one, without the cache */
+    double position;         /**< which it is */
+    double cache_bytes;      /**< on it */
+    double need_bytes;       /**< with fragmentation and reserve */
+    calc_kv_room room;       /**< of a replica, sequences at their full length */
+    double running;          /**< sequences of mean length in use that there is room for */
+    bool fits;               /**< one sequence at its full length */
+} calc_serving_memory;
+
 /** Everything known of a layout that serves. Borrows, and points into itself: do not copy. */
 typedef struct calc_serving {
     const calc_system *system;
@@ -57,7 +64,12 @@ typedef struct calc_serving {
     const calc_inference_pass_model *prefill; /**< of the two, the one that prefills */
     calc_exec own_exec, pool_exec;            /**< what they borrow, if it is not `exec` */
     double replicas, prefill_replicas;
+    calc_engine_traits engine;
     double batch;                 /**< requests of a replica */
+    bool open;                    /**< they arrive at random instead */
+    double arrivals_per_s;        /**< of a replica, then */
+    double slots;                 /**< requests that a replica runs at once at most */
+    double running;               /**< that it runs: prefilled or decoded */
     double groups;                /**< micro-batches they are decoded in */
     double prompt, cached, fresh; /**< tokens of a prompt: all; in the cache already; not */
     double generate;
@@ -72,11 +84,17 @@ typedef struct calc_serving {
     double step_s, sequences;      /**< mean step, and what it decodes on a replica */
     double mixed_share;            /**< serve: of the steps */
     double prefill_s, transfer_s;  /**< of a request */
-    double prefill_share;          /**< serve: of the time */
+    double prompt_token_s; /**< serve: that a token of a prompt adds to what a replica does */
+    calc_queue_times first[CALC_QUEUE_WAVES]; /**< times to the first token [s], in both phases */
+    size_t waves;                             /**< how many parts of them */
+    bool overloaded;                          /**< more requests arrive than are served */
+    calc_serving_memory held;                 /**< of the replicas that decode, or prefill alone */
+    double prefill_share;                     /**< serve: of the time */
     double requests_per_s, prefill_requests_per_s, decode_requests_per_s;
     calc_serving_part part[4]; /**< what the reported time consists of */
     size_t parts;
     double batches;    /**< of each part, one after the other */
+    double drafting_s; /**< of a step, by another model */
     double overhead_s; /**< in the reported time: engine, drafts of another model */
     double total_s;    /**< reported: all prompts of prefill, else the mean step */
 } calc_serving;

@@ -17,6 +17,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
+    m->shape.placed_experts += (double)i->redundant_experts;
     m->shape.dropout = false;
     bool own = i->speculative_tokens > 0 && i->speculative_cost == 0;
     m->drafts = own && m->shape.mtp_blocks > 0 ? (double)i->speculative_tokens : 0;
@@ -137,21 +138,45 @@ static void set_expanded(calc_operator *o, const calc_shape *s, const calc_infer
 
 /* ---- Lists of operators ---------------------------------------------------------------------- */
 
-/* Share of the experts that some token of the expert-parallel group is routed to. */
+/* How far the largest of n normal numbers lies above their mean, in standard deviations: Blom's
+ * plotting position (Blom 1958, Statistical Estimates and Transformed Beta-Variables) at Tukey's
+ * approximation of the quantile. */
+static double largest_of(double n)
+{
+    double p = (n - 0.375) / (n + 0.25);
+    return 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14));
+}
+
+/* Share of its experts, copies included, that tokens are routed to on the busiest rank: all wait for
+ * it. Each is touched by some token of the group, and as if apart from the others. */
 static double touched(const calc_shape *s)
 {
     double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;
-    return 1 - pow(1 - s->experts_per_token / s->experts, tokens);
+    double mean = 1 - pow(1 - s->experts_per_token / s->placed_experts, tokens);
+    double local = s->placed_experts / s->expert_par;
+    double deviation = sqrt(mean * (1 - mean) / local);
+    return calc_min(1, mean + largest_of(s->expert_par) * deviation);
 }
 
-/* Weights as they are stored, and only those that are used. */
+/* Weights as they are stored, and only those that are used. Checkpoints of narrow weights keep
+ * router, embedding and head wide. */
 static void set_weights(calc_operator *o, const calc_shape *s)
 {
-    bool wide = o->kind == CALC_OPERATOR_HEAD || s->matrix_bytes >= s->element_bytes;
-    double counted = wide ? s->element_bytes : s->matrix_bytes;
+    if (o->kind == CALC_OPERATOR_HEAD) {
+        calc_inference_pass_widen(o, s);
+        return;
+    }
+    double counted = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
     double read = s->weight_bytes < counted ? s->weight_bytes : counted;
     double used = o->kind == CALC_OPERATOR_GROUPED ? touched(s) : 1;
     o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
+}
+
+/* A projection of attention that is as wide as the activations. */
+static void set_wide(calc_operator *o, const calc_shape *s)
+{
+    o->kind = CALC_OPERATOR_HEAD;
+    o->bytes[CALC_PASS_FW] = s->element_bytes * (o->inputs + o->weights + o->outputs);
 }
 
 static bool is_matrix(const calc_operator *o)
@@ -167,9 +192,14 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
     const calc_shape *s = c->shape;
     size_t count = calc_block_operators(c, kind, out);
     calc_operator *core = NULL;
+    bool attends = true; /* until the projection of what attention gives */
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
         if (is_matrix(o)) {
+            if (attends && m->exec->inference.wide_attention) {
+                set_wide(o, s);
+            }
+            attends = attends && !core;
             set_weights(o, s);
         } else if (o->kind == CALC_OPERATOR_PERMUTE) {
             o->launches[CALC_PASS_FW] = 1; /* part of the kernels that dispatch and combine */

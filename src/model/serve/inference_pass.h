@@ -17,6 +17,7 @@
 #ifndef CALC_MODEL_INFERENCE_PASS_H
 #define CALC_MODEL_INFERENCE_PASS_H
 
+#include "model/operators/processor.h"
 #include "model/serve/kv_cache.h"
 #include "model/serve/pass_memo.h"
 
@@ -74,6 +75,13 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *model,
  */
 size_t calc_inference_pass_head(const calc_inference_pass_model *model, const calc_shape *shape,
                                 const calc_inference_pass_work *work, calc_operator *out);
+
+/** Count the weights of an operator that stores them in `datatype` as so many more of those in
+ *  weight_datatype as take the same memory. */
+static inline void calc_inference_pass_widen(calc_operator *o, const calc_shape *shape)
+{
+    o->weights *= calc_max(1, shape->element_bytes / shape->weight_bytes);
+}
 
 /** Tokens that a pass gives, drafts that are verified included. */
 double calc_inference_pass_sampled(const calc_inference_pass_work *work);

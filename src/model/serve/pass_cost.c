@@ -30,6 +30,9 @@ static void fill_parts(const calc_inference_pass_model *m, const calc_cost_conte
         }
     }
     size_t count = calc_transformer_embedding(&s, strategy, operators);
+    for (size_t i = 0; i < count; i++) {
+        calc_inference_pass_widen(&operators[i], &s);
+    }
     calc_cost_sum(&context, operators, count, 0, &out->embedding);
     count = calc_inference_pass_head(m, &s, w, operators);
     calc_cost_sum(&context, operators, count, 0, &out->head);

@@ -3,6 +3,10 @@ for phase in prefill decode serve; do
 done
 "$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.phase=disaggregated --set inference.prefill_procs=8 |
     sed -n '/Serving/,/^$/p'
-"$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.batch=5000 | sed -n '/infeasible/,/^$/p'
+for phase in serve decode; do
+    "$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.phase=$phase --set inference.batch=5000 |
+        sed -n '/Serving/,/^$/p'
+done
+"$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.phase=decode --set inference.batch=5000 2> /dev/null | sed -n '/infeasible/,/^$/p'
 "$CALC" run llama3-70B h200 llama3-70B_serving_8 --layers | sed -n '/Operators/,$p'
 "$CALC" run llama3-70B h200 llama3-70B_serving_8 --set inference.phase=prefill --layers | sed -n '/Operators/,/^$/p' | head -4

@@ -1,0 +1,288 @@
+#include "model/serve/batching.h"
+
+#include <math.h>
+
+#include "model/operators/processor.h"
+#include "model/serve/serving_memory.h"
+#include "model/serve/serving_step.h"
+
+/* A replica in its steps, which are the unit of time where nothing else is said. */
+typedef struct steps {
+    double decoding; /* of a request */
+    double own;      /* that prefill a prompt */
+    double missed;   /* before it can begin */
+    double room;     /* prompts that a step has room for; infinite between steps */
+    double seen;     /* share of the others: what one request sees of all */
+} steps;
+
+static bool chunked(const calc_serving *r)
+{
+    return r->i->chunk_size > 0;
+}
+
+static steps steps_of(const calc_serving *r)
+{
+    double chunk = (double)r->i->chunk_size;
+    steps s = {.decoding = calc_serving_steps(r), .room = INFINITY, .seen = 1};
+    if (chunked(r)) {
+        s.own = calc_queue_pieces(r->fresh / chunk, r->i->prompt_spread);
+        s.room = r->groups * chunk / r->fresh;
+    }
+    if (!r->open) {
+        s.seen = (r->slots - 1) / r->slots;
+        s.missed = r->slots < r->batch ? 0 : calc_min(1, r->slots - 1) / r->groups;
+    }
+    return s;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* Steps with chunks, of a replica that takes so many prompts per step. */
+static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
+{
+    /* A chunk is filled as far as there are prompts to fill it with: those of a step, or one. */
+    double freed = per_step / r->groups;
+    double budget = calc_min((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
+    r->mixed_share = calc_min(1, s->seen * freed * r->fresh / budget);
+    double plain_beside_s = calc_serving_run_decode(r, per_step * s->decoding);
+    calc_inference_pass_work work = calc_serving_decoding(r, s->seen * r->sequences);
+    work.prompts = calc_max(1, budget / r->fresh);
+    work.chunk = r->chunk;
+    work.cached = r->cached + (r->fresh - r->chunk) / 2;
+    work.finished = budget / r->fresh;
+    calc_inference_pass_of(&r->model, &work, &r->mixed);
+    r->mixed_s = calc_serving_step_s(r, &r->mixed);
+    double mixed_beside_s = r->mixed_s - calc_serving_around_s(r, &r->mixed);
+    r->overhead_s = r->mixed_share * mixed_beside_s + (1 - r->mixed_share) * plain_beside_s;
+    r->prompt_token_s = (r->mixed_s - r->plain_s) / budget;
+    r->prefill_s = s->own * r->plain_s + r->prompt_token_s * r->fresh;
+    r->step_s = r->mixed_share * r->mixed_s + (1 - r->mixed_share) * r->plain_s;
+    r->prefill_share = r->mixed_share * r->mixed_s / r->step_s;
+    r->parts = 0;
+    r->part[r->parts++] = (calc_serving_part){&r->mixed, r->mixed_share};
+    r->part[r->parts++] = (calc_serving_part){&r->plain, 1 - r->mixed_share};
+}
+
+/* Steps between which whole prompts are prefilled. */
+static void step_with_prompts(calc_serving *r, const steps *s, double per_step)
+{
+    double prompts = calc_min(r->prefill_batch, calc_max(1, per_step));
+    double passes = s->seen * per_step / prompts;
+    r->prefill_s = calc_serving_run_prefill(r, prompts);
+    r->overhead_s = calc_serving_run_decode(r, per_step * s->decoding);
+    double prefilling_s = passes * calc_serving_busy_s(r);
+    r->prompt_token_s = calc_serving_busy_s(r) / (prompts * r->fresh);
+    r->step_s = r->plain_s + prefilling_s;
+    r->prefill_share = prefilling_s / r->step_s;
+    r->parts = 0;
+    r->part[r->parts++] = (calc_serving_part){&r->plain, 1};
+    calc_serving_report_prefill(r, passes / r->groups);
+}
+
+/* @param per_step  prompts that a replica takes in a step of its sequences */
+static void run_step(calc_serving *r, const steps *s, double per_step)
+{
+    if (chunked(r)) {
+        step_with_chunks(r, s, per_step);
+    } else {
+        step_with_prompts(r, s, per_step);
+    }
+    r->batches = r->groups;
+}
+
+/* A step that has all the prompts it has room for [s]. */
+static double full_s(const calc_serving *r)
+{
+    return r->plain_s + r->prompt_token_s * (double)r->i->chunk_size;
+}
+
+/* What a prompt waits in its own steps for others beside it [s].
+ * @param freed  others per step */
+static double beside_s(const calc_serving *r, const steps *s, double freed)
+{
+    double others = s->own * freed / r->groups * r->fresh;
+    double room = s->own * (double)r->i->chunk_size - r->fresh;
+    return r->prompt_token_s * calc_max(0, calc_min(others, room));
+}
+
+/* ---- A closed loop --------------------------------------------------------------------------- */
+
+/* How long requests of a wave wait for others, in steps with chunks. Those of one that comes once
+ * wait half as long as those of one that comes again and again. */
+static double wave_wait(const calc_serving *r, const steps *s, const calc_queue_wave *wave)
+{
+    double width = calc_min(1, wave->width / s->decoding);
+    double away = wave->width + s->own + s->missed - 1 / s->room;
+    return (1 + width) / 2 * calc_queue_closed(r->slots, away, 1 / s->room);
+}
+
+/* The times to the first token of a wave that waits so many steps, but for a slot. */
+static calc_queue_times wave_times(const calc_serving *r, const steps *s,
+                                   const calc_queue_wave *wave, double wait)
+{
+    double mixed_up = calc_min(1, wave->width / s->decoding);
+    double missed = wave->width > 0 ? s->missed : 0;
+    double over = wave->width + s->own + missed + wait; /* steps that they come in */
+    double freed = s->seen * r->slots / calc_max(1, over);
+    double wait_s = chunked(r) ? wait * full_s(r) : freed / 2 * r->prompt_token_s * r->fresh;
+    double least_s = missed * r->step_s + (chunked(r) ? beside_s(r, s, freed) : 0);
+    /* In a loop that is full the wait is nearly the same for all: what is left to chance is that of
+     * so many others, sqrt(N) of them. */
+    double chance_s = chunked(r) ? sqrt(r->slots) / 2 / s->room * full_s(r) : 0;
+    double tail_s = mixed_up * calc_min(wait_s, chance_s);
+    double even_s = mixed_up * (wait_s - tail_s); /* all wait that long */
+    double spread_s = r->prefill_s * r->i->prompt_spread;
+    return (calc_queue_times){
+        .share = wave->share,
+        .least = least_s + even_s + r->prefill_s - spread_s,
+        .most = least_s + even_s + r->prefill_s + spread_s + 2 * (wait_s - tail_s - even_s),
+        .tail = tail_s,
+        .tail_share = calc_min(1, freed / s->room),
+    };
+}
+
+/* Requests of a run that come before a slot is free wait for one: longer and longer, until all are
+ * in flight. */
+static void wait_for_slots(calc_serving *r, double per_s)
+{
+    double waiting = r->batch - r->slots;
+    double all = (double)r->i->requests / r->replicas;
+    double before = 0;
+    for (size_t i = 0; i < r->waves; i++) {
+        calc_queue_times *t = &r->first[i];
+        double first = all > 0 ? before - r->slots : waiting;
+        double last = first + t->share * all;
+        t->least += calc_max(0, calc_min(first, waiting)) / per_s;
+        t->most += calc_max(0, calc_min(last, waiting)) / per_s;
+        before += t->share * all;
+    }
+}
+
+static void run_closed(calc_serving *r)
+{
+    calc_queue_wave wave[CALC_QUEUE_WAVES];
+    double wait[CALC_QUEUE_WAVES];
+    double mean_wait = 0;
+    r->groups = calc_min(r->model.stages.stages, r->slots);
+    steps s = steps_of(r);
+    /* Prompts that come together end as far apart as they are prefilled beside decoding. */
+    double apart = chunked(r) ? calc_max(0, r->slots / s.room - 1) : 0;
+    double rounds = (double)r->i->requests / r->replicas / r->slots;
+    r->waves = calc_queue_waves(apart, s.decoding, r->i->generate_spread, rounds, wave);
+    for (size_t i = 0; i < r->waves; i++) {
+        wait[i] = chunked(r) ? wave_wait(r, &s, &wave[i]) : 0;
+        mean_wait += wave[i].share * wait[i];
+    }
+    run_step(r, &s, r->slots / (s.decoding + s.own + s.missed + mean_wait));
+    r->running = r->slots;
+    for (size_t i = 0; i < r->waves; i++) {
+        r->first[i] = wave_times(r, &s, &wave[i], wait[i]);
+    }
+    double round_s = calc_queue_mean(r->first, r->waves) + s.decoding * r->step_s;
+    wait_for_slots(r, r->slots / round_s);
+    r->requests_per_s = r->slots * r->replicas / round_s;
+}
+
+/* ---- An open loop ---------------------------------------------------------------------------- */
+
+/* A replica whose rate is looked for. */
+typedef struct open_loop {
+    calc_serving *serving;
+    const steps *steps;
+} open_loop;
+
+/* How many prompts more are taken per step than arrive in its time. */
+static double surplus(void *context, double per_step)
+{
+    const open_loop *o = context;
+    run_step(o->serving, o->steps, per_step);
+    return per_step - o->serving->arrivals_per_s * o->serving->step_s;
+}
+
+/* The step in which as many prompts are taken as arrive.
+ * @return whether there is one: most per step are enough */
+static bool balance(calc_serving *r, const steps *s, double most)
+{
+    open_loop o = {r, s};
+    double above = surplus(&o, most);
+    if (above > 0) {
+        (void)calc_queue_balance(surplus, &o, most, above - most, above);
+    }
+    return above > 0;
+}
+
+/* What one that arrives at any time waits for the step that is running [s]: half of a decoding
+ * step, and of one with chunks where it may go beside them in the next. */
+static double residual_s(const calc_serving *r, const steps *s)
+{
+    double busy = 1 - exp(-r->running);
+    double shared = chunked(r) ? r->prefill_share * (1 - 1 / calc_max(1, s->room)) : 0;
+    double plain = chunked(r) ? 1 - r->prefill_share : 1;
+    return busy * (plain * r->plain_s + shared * r->mixed_s) / 2 / r->groups;
+}
+
+static void wait_in_turn(calc_serving *r, const steps *s)
+{
+    double spread = r->i->generate_spread;
+    double servers = chunked(r) ? calc_max(1, s->room) : 1;
+    double prompt_s = chunked(r) ? full_s(r) / s->room : r->prompt_token_s * r->fresh;
+    double before_s = calc_queue_open(servers, r->arrivals_per_s, prompt_s * servers, 0);
+    double decoding_s = s->decoding * r->step_s;
+    r->running = r->sequences + r->arrivals_per_s * (r->prefill_s + before_s);
+    double slot_s = calc_queue_open(r->slots, r->arrivals_per_s,
+                                    r->prefill_s + before_s + decoding_s, spread * spread / 3);
+    double beside = chunked(r) ? beside_s(r, s, r->arrivals_per_s * r->step_s) : 0;
+    double own_s = r->prefill_s * r->i->prompt_spread;
+    r->overloaded = isnan(before_s) || isnan(slot_s);
+    r->waves = 1;
+    r->first[0] = (calc_queue_times){
+        .share = 1,
+        .least = r->prefill_s - own_s + beside,
+        .most = r->prefill_s + own_s + beside + 2 * residual_s(r, s),
+        .tail = before_s + slot_s,
+        .tail_share = calc_min(1, r->arrivals_per_s * prompt_s),
+    };
+}
+
+static void run_open(calc_serving *r)
+{
+    r->groups = r->model.stages.stages;
+    steps s = steps_of(r);
+    if (isinf(r->slots)) {
+        run_step(r, &s, 1 / s.decoding);
+        r->running = 1;
+        calc_serving_hold(r);
+        r->slots = calc_max(1, r->held.running);
+    }
+    double most = calc_min(s.room, r->slots / (s.decoding + s.own));
+    r->overloaded = !balance(r, &s, most);
+    r->running = r->slots;
+    if (!r->overloaded) {
+        wait_in_turn(r, &s);
+    }
+    if (r->overloaded) {
+        run_step(r, &s, most);
+        r->running = calc_min(r->slots, most * (s.decoding + s.own));
+        r->waves = 1;
+        r->first[0] = (calc_queue_times){1, NAN, NAN, NAN, NAN};
+    }
+    r->requests_per_s = r->replicas * (r->overloaded ? most / r->step_s : r->arrivals_per_s);
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+void calc_batching_run(calc_serving *r)
+{
+    enum { TRIES = 3 };
+    for (int i = 0; i < TRIES; i++) {
+        if (r->open) {
+            run_open(r);
+        } else {
+            run_closed(r);
+        }
+        if (!calc_serving_limit(r)) {
+            break;
+        }
+    }
+    r->total_s = r->step_s;
+}

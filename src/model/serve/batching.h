@@ -1,0 +1,24 @@
+/** @file batching.h  Continuous batching (Yu et al. 2022, Orca): a replica decodes the sequences it
+ *  runs step by step, and prefills prompts as slots become free, in chunks beside the decoded
+ * tokens (Agrawal et al. 2024, arXiv 2403.02310) or in passes between two steps.
+ *
+ *  Of N requests that run at once each is, per round, decoded in S steps, waits for the step that
+ *  began as it came, if it is not alone, and is prefilled. What delays one are the N - 1 others.
+ *
+ *  Chunks: a step has room for C tokens of prompts per micro-batch; a prompt of P takes ceil(P / C)
+ *  steps and 1 / (room in prompts) of the engine's time as a server, for which prompts queue. X
+ *  prompts per step leave X S sequences decoded. Time of a step grows with its tokens of prompts,
+ *  so that a prompt takes what its own tokens and those beside them take.
+ *
+ *  Whole prompts: those that came in a step are prefilled before the next, which stops decoding.
+ *
+ *  A run of `requests` is its rounds (calc_queue_waves); the first comes at once. */
+#ifndef CALC_MODEL_BATCHING_H
+#define CALC_MODEL_BATCHING_H
+
+#include "model/serve/inference.h"
+
+/** Run phase serve. */
+void calc_batching_run(calc_serving *serving);
+
+#endif

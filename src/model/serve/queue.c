@@ -1,0 +1,141 @@
+#include "model/serve/queue.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+double calc_queue_open(double servers, double rate, double service, double variation)
+{
+    double used = rate * service / servers;
+    if (!(used < 1)) {
+        return NAN;
+    }
+    double busy = pow(used, sqrt(2 * (servers + 1)) - 1);
+    return service * busy / (servers * (1 - used)) * (1 + variation) / 2;
+}
+
+double calc_queue_closed(double population, double away, double service)
+{
+    /* With R in the queue and in service, X = n / (away + R) and what the others leave,
+     *   R = d (1 + (n - 1) / n X (R - d / 2)), a square in R. */
+    double linear = away - population * service;
+    double constant = service * (away - service * (population - 1) / 2);
+    double root = sqrt(fmax(0, linear * linear + 4 * constant));
+    /* The larger root; without cancellation where the loop is mostly away. */
+    double in = linear > 0 ? 2 * constant / (linear + root) : (root - linear) / 2;
+    /* The server is never more than busy. */
+    in = fmax(in, population * service - away);
+    return fmax(0, in - service);
+}
+
+/* Integral of ceil(x) from 0. */
+static double pieces_up_to(double x)
+{
+    double whole = floor(x);
+    return whole * (whole + 1) / 2 + (x - whole) * (whole + 1);
+}
+
+double calc_queue_pieces(double mean, double spread)
+{
+    double least = mean * (1 - spread);
+    double most = mean * (1 + spread);
+    return spread > 0 ? (pieces_up_to(most) - pieces_up_to(least)) / (most - least) : ceil(mean);
+}
+
+double calc_queue_balance(double (*surplus)(void *context, double at), void *context, double high,
+                          double below, double above)
+{
+    enum { TRIES = 60 };
+    const double near = 1e-12; /* of the place */
+    double low = 0;
+    double at = high;
+    int side = 0;
+    for (int i = 0; i < TRIES && above > near * high; i++) {
+        at = high - above * (high - low) / (above - below);
+        double value = surplus(context, at);
+        if (fabs(value) <= near * at) {
+            break;
+        }
+        if (value > 0) {
+            high = at;
+            above = value;
+            below /= side > 0 ? 2 : 1;
+            side = 1;
+        } else {
+            low = at;
+            below = value;
+            above /= side < 0 ? 2 : 1;
+            side = -1;
+        }
+    }
+    return at;
+}
+
+size_t calc_queue_waves(double served, double round, double spread, double rounds,
+                        calc_queue_wave out[CALC_QUEUE_WAVES])
+{
+    if (!(rounds > 0)) {
+        out[0] = (calc_queue_wave){1, round};
+        return 1;
+    }
+    size_t count = 0;
+    double left = rounds;
+    double width = 0;
+    while (left > 0) {
+        bool last = left <= 1 || count + 1 == CALC_QUEUE_WAVES || width >= round ||
+                    (count > 0 && spread == 0);
+        out[count++] = (calc_queue_wave){(last ? left : 1) / rounds, width};
+        left = last ? 0 : left - 1;
+        double apart = 2 * spread * round;
+        width = fmin(round, sqrt(served * served + (double)count * apart * apart));
+    }
+    return count;
+}
+
+double calc_queue_mean(const calc_queue_times *times, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += times[i].share * ((times[i].least + times[i].most) / 2 + times[i].tail);
+    }
+    return sum;
+}
+
+/* Of one part: what is uniform and what is exponential, both at their quantile. */
+static double alone(const calc_queue_times *t, double quantile)
+{
+    double above = 1 - quantile;
+    double later = t->tail_share > above ? t->tail / t->tail_share * log(t->tail_share / above) : 0;
+    return t->least + quantile * (t->most - t->least) + later;
+}
+
+static double share_within(const calc_queue_times *times, size_t count, double time)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const calc_queue_times *t = &times[i];
+        double most = t->most + 2 * t->tail;
+        double within = most > t->least ? (time - t->least) / (most - t->least) : time >= most;
+        sum += t->share * fmin(1, fmax(0, within));
+    }
+    return sum;
+}
+
+double calc_queue_quantile(const calc_queue_times *times, size_t count, double quantile)
+{
+    enum { HALVINGS = 50 };
+    if (count == 1) {
+        return alone(times, quantile);
+    }
+    double low = 0;
+    double high = 0;
+    for (size_t i = 0; i < count; i++) {
+        high = fmax(high, times[i].most + 2 * times[i].tail);
+    }
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        bool within = share_within(times, count, middle) >= quantile;
+        high = within ? middle : high;
+        low = within ? low : middle;
+    }
+    return high;
+}

@@ -1,0 +1,14 @@
+/** @file prefill_pool.h  The execution of the processors that prefill, where they are others than
+ *  those that decode. */
+#ifndef CALC_SPEC_PREFILL_POOL_H
+#define CALC_SPEC_PREFILL_POOL_H
+
+#include "calc.h"
+
+/** What the prefill pool of a disaggregated execution runs: its own sizes, and as many replicas as
+ *  its processors give (at least one). Where layers are split without sequence parallelism, all
+ *  ranks have all tokens, and experts are spread over them; attention that is whole on every
+ *  processor sends tokens to their experts. */
+void calc_prefill_pool_of(const calc_exec *exec, calc_exec *pool);
+
+#endif

@@ -1,0 +1,57 @@
+#include "validate/result_labels.h"
+
+const char *calc_result_id(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->id : r->prediction->map.row->id;
+}
+
+const char *calc_result_source(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->source : r->prediction->map.source->name;
+}
+
+const char *calc_result_machine(const calc_result *r)
+{
+    const calc_run_machine *machine = r->serving ? NULL : r->prediction->map.machine;
+    return r->serving ? r->serving->map.system : machine ? machine->system : "";
+}
+
+const char *calc_result_model(const calc_result *r)
+{
+    return r->serving ? r->serving->map.model.name : r->prediction->map.row->model;
+}
+
+const char *calc_result_confidence(const calc_result *r)
+{
+    return r->serving ? r->serving->map.row->confidence : r->prediction->map.row->confidence;
+}
+
+const char *calc_result_kind(const calc_result *r)
+{
+    return r->serving                                ? calc_serving_kind_word(r->serving->map.kind)
+           : r->prediction->map.row->num_experts > 0 ? "MoE"
+                                                     : "dense";
+}
+
+const char *calc_result_engine(const calc_result *r)
+{
+    static const char *const words[] = {
+#define CALC_X(name, word) word,
+        CALC_SERVING_ENGINE_LIST(CALC_X)
+#undef CALC_X
+    };
+    return r->serving && !r->serving->map.reason ? words[r->serving->map.exec.inference.engine]
+                                                 : NULL;
+}
+
+const char *calc_result_regime(const calc_result *r)
+{
+    return r->serving && !r->serving->map.reason ? calc_serving_regime_word(r->serving->map.regime)
+                                                 : NULL;
+}
+
+const char *calc_result_period(const calc_result *r)
+{
+    int year = r->serving ? r->serving->map.year : 0;
+    return year >= 2025 ? "2025 and later" : year > 0 ? "before 2025" : NULL;
+}

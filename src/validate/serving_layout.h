@@ -1,0 +1,12 @@
+/** @file serving_layout.h  The layout of a run of serving: sizes of one pool or two, as publishers
+ *  print them. */
+#ifndef CALC_VALIDATE_SERVING_LAYOUT_H
+#define CALC_VALIDATE_SERVING_LAYOUT_H
+
+#include "validate/serving_map.h"
+
+/** Fill the sizes of exec and the count of GPUs; what experts are split over is filled for dense
+ *  models, too. @return why it cannot be; NULL: it could */
+const char *calc_serving_layout_fill(calc_serving_map *map);
+
+#endif

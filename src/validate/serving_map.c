@@ -1,0 +1,288 @@
+#include "validate/serving_map.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "validate/serving_layout.h"
+#include "validate/serving_recipes.h"
+
+static bool has(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+static bool starts(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* ---- How requests come, and what was measured ------------------------------------------------ */
+
+static calc_serving_kind kind_of(const calc_serving_row *row)
+{
+    bool batch =
+        starts(row->metric_kind, "static batch") || starts(row->metric_kind, "single stream");
+    return batch                         ? CALC_SERVING_KIND_STATIC_BATCH
+           : row->disagg_decode_gpus > 0 ? CALC_SERVING_KIND_DISAGGREGATED
+                                         : CALC_SERVING_KIND_CLOSED_LOOP;
+}
+
+/* A mean where there is one [s]. */
+static double seconds(double mean_ms, double other_ms)
+{
+    return (mean_ms > 0 ? mean_ms : other_ms > 0 ? other_ms : (double)NAN) / 1e3;
+}
+
+static void fill_measured(calc_serving_map *map)
+{
+    const calc_serving_row *r = map->row;
+    bool batch = map->kind == CALC_SERVING_KIND_STATIC_BATCH;
+    bool rate = r->output_tokens_per_s_total > 0;
+    map->tpot_s = seconds(r->tpot_mean_ms, r->tpot_or_itl_ms);
+    map->ttft_s = seconds(r->ttft_mean_ms, r->ttft_ms);
+    map->e2e_s = batch ? seconds((double)NAN, r->e2e_latency_ms) : (double)NAN;
+    map->output_tokens_per_s =
+        rate && isnan(map->e2e_s) ? r->output_tokens_per_s_total : (double)NAN;
+}
+
+/* Why nothing can be said of a run as it is; NULL: something can. */
+static const char *what_is_missing(calc_serving_map *map)
+{
+    const calc_serving_row *r = map->row;
+    bool measured =
+        map->tpot_s > 0 || map->ttft_s > 0 || map->e2e_s > 0 || map->output_tokens_per_s > 0;
+    bool loop =
+        map->kind == CALC_SERVING_KIND_CLOSED_LOOP || map->kind == CALC_SERVING_KIND_DISAGGREGATED;
+    bool steady = !*r->metric_kind || starts(r->metric_kind, "fixed concurrency");
+    return !measured ? "no measured time or rate"
+           : loop && !steady
+               ? "the engine's batch is not published: requests come at once, or by a "
+                 "rate"
+           : !(r->concurrency_or_batch >= 1) ? "batch or concurrency not published"
+           : *r->spec_decode ? "speculative decoding: drafts and their acceptance not published"
+           : !(r->isl >= 1) || !(r->osl >= 1) ? "lengths not published"
+                                              : NULL;
+}
+
+/* ---- Lengths and batch ----------------------------------------------------------------------- */
+
+enum {
+    PASS_TOKENS = 16384, /* of prompts in a pass of a static batch */
+    REQUESTS_EACH = 10   /* of a run of InferenceX, over its concurrency */
+};
+
+static void fill_requests(calc_serving_map *map)
+{
+    const calc_serving_row *r = map->row;
+    calc_exec *e = &map->exec;
+    calc_inference *i = &e->inference;
+    double share = has(r->length_note, "mean 0.9") ? 0.9 : 1;
+    map->requests = floor(r->concurrency_or_batch + 0.5);
+    int64_t replicas = e->strategy.data_par;
+    int64_t each = (int64_t)fmax(1, floor(map->requests / (double)replicas + 0.5));
+    i->batch = each * replicas;
+    e->batch_size = i->batch;
+    e->microbatch_size = 1;
+    if ((double)i->batch != map->requests) {
+        calc_assumptions_add(&map->assumed, "as many requests on every replica, one at least");
+    }
+    i->prompt_size = (int64_t)fmax(1, floor(r->isl * share + 0.5));
+    i->generate_size = (int64_t)fmax(1, floor(r->osl * share + 0.5));
+    if (share < 1 && map->kind != CALC_SERVING_KIND_STATIC_BATCH) {
+        i->prompt_spread = i->generate_spread = 1 / share - 1;
+        i->requests = REQUESTS_EACH * i->batch;
+    }
+    i->page_size = 16;
+    if (map->kind == CALC_SERVING_KIND_STATIC_BATCH) {
+        int64_t together = PASS_TOKENS / i->prompt_size;
+        i->phase = CALC_INFERENCE_PHASE_PREFILL;
+        i->prefill_batch = together < 1 ? 1 : together < each ? together : each;
+        if (i->prefill_batch < each) {
+            calc_assumptions_add(&map->assumed, "prompts are prefilled 16,384 tokens at a time");
+        }
+    } else {
+        i->phase = map->kind == CALC_SERVING_KIND_CLOSED_LOOP ? CALC_INFERENCE_PHASE_SERVE
+                                                              : CALC_INFERENCE_PHASE_DISAGGREGATED;
+    }
+}
+
+/* A prompt takes about as long as 1/256 of its tokens decoded alone: weights are read for each of
+ * these (H100: 256 = peak FLOP/s / bandwidth / 2 bytes, times efficiencies). */
+static calc_serving_regime regime_of(const calc_serving_map *map)
+{
+    const calc_inference *i = &map->exec.inference;
+    double each = map->requests / (double)map->exec.strategy.data_par;
+    double prompt = (double)i->prompt_size, tokens = (double)i->generate_size;
+    bool prefill = tokens <= 1 || (prompt > tokens && prompt * each > 256 * tokens);
+    return prefill      ? CALC_SERVING_REGIME_PREFILL
+           : each <= 4  ? CALC_SERVING_REGIME_LOW
+           : each <= 64 ? CALC_SERVING_REGIME_MIDDLE
+                        : CALC_SERVING_REGIME_LARGE;
+}
+
+/* ---- Number formats -------------------------------------------------------------------------- */
+
+static void set_float8(calc_exec *e, bool block)
+{
+    e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    e->strategy.scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
+}
+
+/* Weights as the checkpoint has them. */
+static void as_published(calc_serving_map *map)
+{
+    switch (map->model.checkpoint) {
+    case CALC_SERVING_CHECKPOINT_FLOAT8:
+    case CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK:
+        set_float8(&map->exec, map->model.checkpoint == CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK);
+        break;
+    case CALC_SERVING_CHECKPOINT_MXFP4:
+        map->exec.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
+        break;
+    default:
+        break;
+    }
+}
+
+static const char *fill_formats(calc_serving_map *map)
+{
+    calc_exec *e = &map->exec;
+    const char *w = map->row->weight_dtype;
+    bool block = map->model.checkpoint == CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK || has(w, "block");
+    e->strategy.datatype = CALC_DATATYPE_BFLOAT16;
+    if (!*w || starts(w, "checkpoint") || map->model.checkpoint == CALC_SERVING_CHECKPOINT_MXFP4) {
+        as_published(map);
+        if (!*w) {
+            calc_assumptions_add(&map->assumed, "number format not printed: the checkpoint's");
+        }
+    } else if (starts(w, "fp4")) {
+        e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
+        e->strategy.scaling = CALC_SCALING_BLOCK;
+    } else if (starts(w, "fp8")) {
+        set_float8(e, block);
+    } else if (starts(w, "int8")) {
+        e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    } else if (starts(w, "int4") || has(w, "int4")) {
+        e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
+    } else if (starts(w, "float16") || starts(w, "fp16")) {
+        e->strategy.datatype = CALC_DATATYPE_FLOAT16;
+    } else if (!starts(w, "bf16") && !starts(w, "bfloat16")) {
+        return "number format of the weights not understood";
+    }
+    return NULL;
+}
+
+/* ---- Engine and cache ------------------------------------------------------------------------ */
+
+static const char *fill_engine(calc_serving_map *map)
+{
+    const calc_serving_row *r = map->row;
+    calc_inference *i = &map->exec.inference;
+    const char *reason;
+    i->engine = calc_serving_engine_of(r, &map->year, &reason);
+    if (reason) {
+        return reason;
+    }
+    calc_serving_recipe recipe = calc_serving_recipe_of(r, i->engine, map->system);
+    bool loop = map->kind == CALC_SERVING_KIND_CLOSED_LOOP;
+    bool told = !*r->kv_dtype || starts(r->kv_dtype, "auto");
+    if (told) {
+        i->kv_datatype = recipe.kv_datatype;
+    } else if (has(r->kv_dtype, "fp8")) {
+        i->kv_datatype = CALC_FORMAT_FLOAT8;
+    } else if (!starts(r->kv_dtype, "float16") && !starts(r->kv_dtype, "bf")) {
+        return "number format of the cache not understood";
+    }
+    i->chunk_size = loop ? recipe.chunk_size : 0;
+    if (loop || (told && recipe.kv_datatype != CALC_FORMAT_AUTO)) {
+        calc_assumptions_add(&map->assumed, recipe.assumed);
+    }
+    return NULL;
+}
+
+void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row)
+{
+    const char *(*const steps[])(calc_serving_map * map) = {what_is_missing, fill_engine,
+                                                            calc_serving_layout_fill, fill_formats};
+    const char *assumed;
+    *out = (calc_serving_map){.row = row,
+                              .model = calc_serving_model_of(row),
+                              .system = calc_serving_machine_of(row, &assumed),
+                              .kind = kind_of(row)};
+    fill_measured(out);
+    if (assumed) {
+        calc_assumptions_add(&out->assumed, assumed);
+    }
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !out->reason; i++) {
+        out->reason = steps[i](out);
+    }
+    if (!out->reason) {
+        fill_requests(out);
+        out->regime = regime_of(out);
+    }
+}
+
+/* ---- By model and machine -------------------------------------------------------------------- */
+
+void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
+                               const calc_system *system)
+{
+    calc_strategy *s = &map->exec.strategy;
+    bool grouped = app->kv_heads > 0 && app->kv_heads < app->attn_heads;
+    s->attention_type = app->kv_lora_rank > 0           ? CALC_ATTENTION_TYPE_MULTI_LATENT
+                        : grouped && app->kv_heads == 1 ? CALC_ATTENTION_TYPE_MULTIQUERY
+                        : grouped                       ? CALC_ATTENTION_TYPE_GROUPED_QUERY
+                                                        : CALC_ATTENTION_TYPE_MULTIHEAD;
+    s->flash_attention = s->fused_activation = true;
+    s->memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    map->exec.pipeline_interleaving = 1;
+    if (app->num_experts == 0) {
+        s->expert_par = s->expert_tensor_par = 0;
+        map->exec.inference.prefill_expert_par = 0;
+        s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
+        s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    }
+    /* Checkpoints of experts in 4 bits keep attention in 16: NVIDIA's and AMD's of DeepSeek-R1, and
+     * gpt-oss. Those of dense models do not. */
+    map->exec.inference.wide_attention =
+        app->num_experts > 0 && s->weight_datatype == CALC_FORMAT_FLOAT4;
+    if (app->num_experts > 0 && app->num_experts % s->expert_par != 0) {
+        map->exec.inference.redundant_experts = s->expert_par - app->num_experts % s->expert_par;
+        calc_assumptions_add(&map->assumed, "as many copies of experts as fill the ranks");
+    }
+    /* A machine without such arithmetic keeps the weights so and computes in 16 bits. */
+    calc_format format = s->matrix_datatype;
+    bool narrow = format == CALC_FORMAT_FLOAT8 || format == CALC_FORMAT_FLOAT4;
+    calc_datatype matrix =
+        format == CALC_FORMAT_FLOAT4 ? CALC_DATATYPE_FLOAT4 : CALC_DATATYPE_FLOAT8;
+    if (narrow && !(system->chip.matrix[matrix].flop_per_s > 0)) {
+        s->matrix_datatype = CALC_FORMAT_AUTO;
+        s->scaling = CALC_SCALING_TENSOR;
+        calc_assumptions_add(&map->assumed, "the machine has no such arithmetic: weights alone "
+                                            "are narrow");
+    }
+    /* The indices must be there, though the order of ranks decides. */
+    int64_t outer = system->networks_count > 1 ? 1 : 0;
+    map->exec.pipeline_par_net = outer;
+    s->data_par_net = outer;
+}
+
+const char *calc_serving_regime_word(calc_serving_regime regime)
+{
+    static const char *const words[] = {
+#define CALC_X(name, word) word,
+        CALC_SERVING_REGIME_LIST(CALC_X)
+#undef CALC_X
+    };
+    return words[regime];
+}
+
+const char *calc_serving_kind_word(calc_serving_kind kind)
+{
+    static const char *const words[] = {
+#define CALC_X(name, word) word,
+        CALC_SERVING_KIND_LIST(CALC_X)
+#undef CALC_X
+    };
+    return words[kind];
+}

@@ -1,0 +1,69 @@
+/** @file serving_map.h  A measured run of serving in the terms of the model: names of application
+ * and system, execution, measured quantities in SI units, with all that had to be assumed; or why
+ * it cannot be predicted. */
+#ifndef CALC_VALIDATE_SERVING_MAP_H
+#define CALC_VALIDATE_SERVING_MAP_H
+
+#include "validate/assumptions.h"
+#include "validate/serving_names.h"
+
+/** What bounds a run, by its lengths and sequences alone: X(NAME, word). */
+#define CALC_SERVING_REGIME_LIST(X)                                                                \
+    X(LOW, "1 to 4 sequences")                                                                     \
+    X(MIDDLE, "5 to 64 sequences")                                                                 \
+    X(LARGE, "more than 64 sequences")                                                             \
+    X(PREFILL, "prefill bound")
+
+typedef enum calc_serving_regime {
+#define CALC_X(name, word) CALC_SERVING_REGIME_##name,
+    CALC_SERVING_REGIME_LIST(CALC_X)
+#undef CALC_X
+        CALC_SERVING_REGIME_COUNT
+} calc_serving_regime;
+
+/** How requests come: X(NAME, word). */
+#define CALC_SERVING_KIND_LIST(X)                                                                  \
+    X(CLOSED_LOOP, "closed loop")     /* a fixed number of requests in flight */                   \
+    X(DISAGGREGATED, "disaggregated") /* likewise, on two pools */                                 \
+    X(STATIC_BATCH, "static batch")   /* all prompts, then all tokens */
+
+typedef enum calc_serving_kind {
+#define CALC_X(name, word) CALC_SERVING_KIND_##name,
+    CALC_SERVING_KIND_LIST(CALC_X)
+#undef CALC_X
+        CALC_SERVING_KIND_COUNT
+} calc_serving_kind;
+
+/** One run. Texts are static or borrowed from the row. exec lacks what the model and the machine
+ *  say: calc_serving_map_complete(). */
+typedef struct calc_serving_map {
+    const calc_serving_row *row;
+    calc_serving_model model;
+    const char *system;
+    calc_serving_kind kind;
+    calc_exec exec;  /**< a static batch: that of its prefill */
+    double requests; /**< in flight, as printed: exec has a multiple of its replicas */
+    double gpus;     /**< of both pools, counted once */
+    calc_serving_regime regime;
+    int year;                   /**< of the run; 0: not known */
+    double tpot_s;              /**< measured, NaN: not */
+    double ttft_s;              /**< of a static batch: until all prompts have their first token */
+    double e2e_s;               /**< a static batch, with prompts */
+    double output_tokens_per_s; /**< of all GPUs; NaN where it is requests over e2e_s again */
+    const char *reason; /**< why it is not predicted; NULL: it is. exec is unspecified then */
+    calc_assumptions assumed;
+} calc_serving_map;
+
+/** Map a row. Never fails: what cannot be mapped has a reason. Pure. */
+void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row);
+
+/** Complete exec by the model and the machine: kind of attention, experts, number formats that the
+ *  machine computes in. May set a reason. Pure. */
+void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
+                               const calc_system *system);
+
+/** Words of a regime, of a kind. */
+const char *calc_serving_regime_word(calc_serving_regime regime);
+const char *calc_serving_kind_word(calc_serving_kind kind);
+
+#endif

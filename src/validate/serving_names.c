@@ -1,0 +1,232 @@
+#include "validate/serving_names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+/* Without the publisher, "Meta-" and endings that are no other shape. */
+static const struct {
+    const char *name, *model;
+    calc_serving_checkpoint checkpoint; /* if its name does not say */
+} models[] = {{"llama-7b", "llama-7B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-70b", "llama2-70B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-2-7b", "llama2-7B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-2-13b", "llama2-13B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-2-70b", "llama2-70B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-3-8b", "llama3-8B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-3-70b", "llama3-70B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-3.1-8b", "llama3-8B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-3.1-70b", "llama3-70B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"llama-3.1-405b", "llama3-405B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"mistral-7b", "mistral-7B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"mixtral-8x7b", "mixtral-8x7B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"qwen3-8b", "qwen3-8B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"qwen3-14b", "qwen3-14B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"qwen3-32b", "qwen3-32B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"qwen3-30b-a3b", "qwen3-30B-A3B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"qwen3-235b-a22b", "qwen3-235B-A22B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"gpt-oss-20b", "gpt-oss-20B", CALC_SERVING_CHECKPOINT_MXFP4},
+              {"gpt-oss-120b", "gpt-oss-120B", CALC_SERVING_CHECKPOINT_MXFP4},
+              {"deepseek-r1", "deepseek-v3-671B", CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK},
+              {"bloom-176b", "bloom-176B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"bloom-7b1", "bloom-7.1B", CALC_SERVING_CHECKPOINT_16_BITS},
+              {"opt-6.7b", "opt-6.7B", CALC_SERVING_CHECKPOINT_16_BITS}};
+
+/* Remove `ending` if the name has it. */
+static bool cut(char *name, const char *ending)
+{
+    size_t length = strlen(name), last = strlen(ending);
+    bool has = length > last && strcmp(name + length - last, ending) == 0;
+    name[has ? length - last : length] = '\0';
+    return has;
+}
+
+/* "meta-llama/Meta-Llama-3-8B" is "llama-3-8b". @return whether its weights have 8 bits */
+static bool plain_name(const char *printed, char *name, size_t size)
+{
+    static const char *const endings[] = {"-fp8", "-instruct", "-hf", "-v0.1", "-2507", "-0528"};
+    enum { FP8, ENDINGS = sizeof endings / sizeof *endings };
+    const char *slash = strrchr(printed, '/');
+    const char *from = slash ? slash + 1 : printed;
+    from += strncmp(from, "Meta-", 5) == 0 ? 5 : 0;
+    size_t length = 0;
+    for (; *from && length + 1 < size; from++) {
+        name[length++] = *from == ' ' || *from == '_' ? '-' : (char)tolower((unsigned char)*from);
+    }
+    name[length] = '\0';
+    bool float8 = false;
+    for (int i = 0; i < ENDINGS; i++) {
+        if (cut(name, endings[i])) {
+            float8 = float8 || i == FP8;
+            i = -1; /* others may stand before it */
+        }
+    }
+    return float8;
+}
+
+calc_serving_model calc_serving_model_of(const calc_serving_row *row)
+{
+    char name[64];
+    bool float8 = plain_name(row->model, name, sizeof name);
+    calc_serving_model model = {row->model, CALC_SERVING_CHECKPOINT_16_BITS};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (strcmp(models[i].name, name) == 0) {
+            model = (calc_serving_model){models[i].model, models[i].checkpoint};
+        }
+    }
+    if (float8 && model.checkpoint == CALC_SERVING_CHECKPOINT_16_BITS) {
+        /* Qwen publishes theirs with a scale per block of 128 x 128. */
+        model.checkpoint = strncmp(name, "qwen", 4) == 0 ? CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK
+                                                         : CALC_SERVING_CHECKPOINT_FLOAT8;
+    }
+    return model;
+}
+
+/* ---- Machines -------------------------------------------------------------------------------- */
+
+/* The first whose name the row's starts with. */
+static const struct {
+    const char *start, *system, *assumed;
+} machines[] = {
+    {"A100-SXM (40GB or 80GB", "a100_sxm_40g",
+     "40 GB: which A100 is not printed, and one sequence is decoded at the speed of its memory"},
+    {"A100-SXM-80GB", "a100_sxm_80g", NULL},
+    {"H100-SXM", "h100_sxm", NULL},
+    {"H200-SXM", "h200", NULL},
+    {"H800-SXM", "h800", NULL},
+    {"B200-SXM", "b200", NULL},
+    {"B300-SXM", "b300", NULL},
+    {"GB200-NVL72", "gb200_nvl72", NULL},
+    {"GB300-NVL72", "gb300_nvl72", NULL},
+    {"MI300X", "mi300x", NULL},
+    {"MI325X", "mi325x", NULL},
+    {"MI355X", "mi355x", NULL},
+    {"Ascend-910B", "ascend_910b", NULL}};
+
+const char *calc_serving_machine_of(const calc_serving_row *row, const char **assumed)
+{
+    *assumed = NULL;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        if (strncmp(row->gpu, machines[i].start, strlen(machines[i].start)) == 0) {
+            *assumed = machines[i].assumed;
+            return machines[i].system;
+        }
+    }
+    return row->gpu;
+}
+
+/* ---- Engines --------------------------------------------------------------------------------- */
+
+/* From which version and month on an engine is as it is; the newest first. A version a.b is 1000 a
+ * + b, a month 100 year + month. */
+static const struct {
+    const char *word;
+    int version, month;
+    calc_serving_engine engine;
+} engines[] = {{"vllm", 11, 202510, CALC_SERVING_ENGINE_VLLM_0_11},
+               {"vllm", 8, 202503, CALC_SERVING_ENGINE_VLLM_0_8},
+               {"vllm", 6, 202409, CALC_SERVING_ENGINE_VLLM_0_6},
+               {"vllm", 5, 202406, CALC_SERVING_ENGINE_VLLM_0_5},
+               {"vllm", 2, 202309, CALC_SERVING_ENGINE_VLLM_0_2},
+               {"vllm-rocm", 6000, 202501, CALC_SERVING_ENGINE_VLLM_ROCM_0_6},
+               {"sglang", 5, 202508, CALC_SERVING_ENGINE_SGLANG_0_5},
+               {"tensorrt-llm", 1002, 202601, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
+               {"tensorrt-llm", 1001, 202511, CALC_SERVING_ENGINE_TENSORRT_LLM_1_1},
+               {"tensorrt-llm", 1000, 202506, CALC_SERVING_ENGINE_TENSORRT_LLM_1_0},
+               {"tensorrt-llm", 7, 202401, CALC_SERVING_ENGINE_TENSORRT_LLM_0_9},
+               {"tensorrt-llm", 5, 202310, CALC_SERVING_ENGINE_TENSORRT_LLM_0_5},
+               {"dynamo-trt", 0, 202510, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
+               {"atom", 1, 202601, CALC_SERVING_ENGINE_ATOM_0_1},
+               {"gpt-fast", 0, 202311, CALC_SERVING_ENGINE_GPT_FAST_2023}};
+
+/* Words that mean an engine; longer ones that contain others first. Dynamo and Mori run others'. */
+static const struct {
+    const char *word, *engine;
+} words[] = {{"sglang", "sglang"},
+             {"dynamo-trt", "dynamo-trt"},
+             {" rocm ", "vllm-rocm"}, /* AMD's builds of vLLM, and the version of ROCm */
+             {"vllm", "vllm"},
+             {"tensorrt-llm", "tensorrt-llm"},
+             {"tensorrt_llm", "tensorrt-llm"},
+             {"trtllm", "tensorrt-llm"},
+             {"trt", "tensorrt-llm"},
+             {"atom", "atom"},
+             {"gpt-fast", "gpt-fast"}};
+
+/* A version a.b at `text`, behind a separator and "v"; -1: there is none. @param length  filled */
+static int version_at(const char *text, const char **digits, size_t *length)
+{
+    text += strspn(text, " :-") > 0 ? 1 : 0;
+    text += *text == 'v';
+    char *end;
+    long major = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : -1;
+    if (major < 0 || major > 99 || *end != '.' || !isdigit((unsigned char)end[1])) {
+        return -1;
+    }
+    long minor = strtol(end + 1, &end, 10);
+    *digits = text;
+    *length = strcspn(text, " );");
+    return minor < 1000 ? (int)(1000 * major + minor) : -1;
+}
+
+/* The version behind one of the places of `word`; -1: none. The version of an image of Dynamo is
+ * Dynamo's own, also where it is printed as the engine's. */
+static int version_behind(const char *software, const char *word)
+{
+    const char *image = strstr(software, "-runtime:");
+    image = image ? image + strlen("-runtime:") : "";
+    for (const char *at = strstr(software, word); at; at = strstr(at + 1, word)) {
+        const char *digits = "";
+        size_t length = 0;
+        int version = version_at(at + strlen(word), &digits, &length);
+        if (version >= 0 && strncmp(image, digits, length) != 0) {
+            return version;
+        }
+    }
+    return -1;
+}
+
+/* The first month in a text; a year alone is its middle; 0: neither. */
+static int month_of(const char *text)
+{
+    char *end;
+    long year = strtol(text, &end, 10);
+    long month = *end == '-' ? strtol(end + 1, NULL, 10) : 7;
+    return year > 1999 && year < 2100 && month >= 1 && month <= 12 ? (int)(100 * year + month) : 0;
+}
+
+calc_serving_engine calc_serving_engine_of(const calc_serving_row *row, int *year,
+                                           const char **reason)
+{
+    char software[160];
+    size_t length = 0;
+    for (; row->software[length] && length + 1 < sizeof software; length++) {
+        software[length] = (char)tolower((unsigned char)row->software[length]);
+    }
+    software[length] = '\0';
+    int month = month_of(row->date);
+    *year = month / 100;
+    *reason = "the serving engine is not described, or not named";
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        if (!strstr(software, words[w].word)) {
+            continue;
+        }
+        int version = version_behind(software, words[w].word);
+        version = version < 0 ? version_behind(software, "/release") : version;
+        for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+            bool old = version >= 0 ? version < engines[i].version : month < engines[i].month;
+            if (strcmp(engines[i].word, words[w].engine) == 0 && !old) {
+                *year = month > 0 ? month / 100 : engines[i].month / 100;
+                *reason = NULL;
+                return engines[i].engine;
+            }
+        }
+        *reason = version < 0 && month == 0 ? "neither version nor date of the engine"
+                                            : "this version of the engine is not described";
+        break;
+    }
+    return CALC_SERVING_ENGINE_NONE;
+}

@@ -1,0 +1,39 @@
+/** @file serving_predict.h  What the model says of a measured run of serving. */
+#ifndef CALC_VALIDATE_SERVING_PREDICT_H
+#define CALC_VALIDATE_SERVING_PREDICT_H
+
+#include "validate/serving_map.h"
+#include "validate/systems.h"
+
+enum { CALC_SERVING_APPS_MAX = 64 };
+
+/** Reads the model of that name.
+ *  @return CALC_OK, or a status with errors added */
+typedef calc_status (*calc_serving_load)(const char *name, calc_app *out, calc_errors *errors);
+
+/** Models that runs name, each read once. Start with {.load = ...}; owns nothing. */
+typedef struct calc_serving_apps {
+    calc_serving_load load;
+    int count;
+    struct {
+        const char *name; /* borrowed */
+        bool fine;
+        calc_app app;
+    } entry[CALC_SERVING_APPS_MAX];
+} calc_serving_apps;
+
+/** A run and its prediction; NaN: none. */
+typedef struct calc_serving_prediction {
+    calc_serving_map map; /**< map.exec is complete where there is a prediction */
+    char reason[256];     /**< why there is none; "" if there is one */
+    char misfit[80];      /**< what does not fit the machine, though it ran; "" if all does */
+    double tpot_s, ttft_s, e2e_s;
+    double output_tokens_per_s; /**< of as many requests as were in flight */
+} calc_serving_prediction;
+
+/** Predict one run. A static batch is the prefill of all its prompts and then its steps, one for
+ *  each token after the first. */
+void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *row,
+                          calc_serving_apps *apps, calc_systems *systems);
+
+#endif

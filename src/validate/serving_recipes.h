@@ -1,0 +1,19 @@
+/** @file serving_recipes.h  What a publisher told the engine, but does not print in its rows:
+ * number format of the cache, tokens of a step. */
+#ifndef CALC_VALIDATE_SERVING_RECIPES_H
+#define CALC_VALIDATE_SERVING_RECIPES_H
+
+#include "validate/serving_names.h"
+
+/** What the engine was told. */
+typedef struct calc_serving_recipe {
+    calc_format kv_datatype;
+    int64_t chunk_size;  /**< tokens of prompts in a step */
+    const char *assumed; /**< where that is from */
+} calc_serving_recipe;
+
+/** The recipe of a row whose engine, machine and model are known. */
+calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
+                                           const char *system);
+
+#endif

@@ -1,0 +1,186 @@
+/* Sizes of layouts that serve, as publishers print them. */
+#include "serving_run_case.h"
+#include "validate/serving_layout.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_serving_row row;
+static calc_serving_map map;
+
+static void enter(void)
+{
+    row = serving_row();
+}
+
+static const char *fill(void)
+{
+    map = (calc_serving_map){.row = &row, .output_tokens_per_s = 1000};
+    return calc_serving_layout_fill(&map);
+}
+
+/* Sizes of what decodes. */
+static void is(int64_t gpus, int64_t tensor, int64_t data, int64_t expert, int64_t split)
+{
+    ck_assert_ptr_null(fill());
+    const calc_strategy *s = &map.exec.strategy;
+    ck_assert_int_eq(map.exec.num_procs, gpus);
+    ck_assert_int_eq(s->tensor_par, tensor);
+    ck_assert_int_eq(s->data_par, data);
+    ck_assert_int_eq(s->expert_par, expert);
+    ck_assert_int_eq(s->expert_tensor_par, split);
+}
+
+START_TEST(one_group_of_tensor_parallelism)
+{
+    is(4, 4, 1, 1, 4);
+    ck_assert(map.gpus == 4 && map.output_tokens_per_s == 1000);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
+    row.num_gpus = 8;
+    row.dp = 2;
+    is(8, 4, 2, 1, 4);
+    row.dp = 1;
+    row.pp = 2;
+    is(8, 4, 1, 1, 4);
+    ck_assert_int_eq(map.exec.pipeline_par, 2);
+}
+END_TEST
+
+START_TEST(experts_are_spread_and_split)
+{
+    row.ep = 2;
+    is(4, 4, 1, 2, 2);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_GATHER);
+    row.tp = 1;
+    row.dp = 4;
+    row.ep = 4;
+    row.dp_attention = "True";
+    is(4, 1, 4, 4, 1);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_TO_ALL);
+    row.tp = 2;
+    row.dp = 2;
+    is(4, 2, 2, 4, 1);
+}
+END_TEST
+
+/* InferenceX counts tp x ep, and its rate of all is that of one times this count. */
+START_TEST(gpus_that_were_counted_twice)
+{
+    row.source = "InferenceX (SemiAnalysis InferenceMAX)";
+    row.num_gpus = 64;
+    row.tp = row.ep = 8;
+    row.dp = 1;
+    is(8, 8, 1, 8, 1);
+    ck_assert(map.gpus == 8 && map.output_tokens_per_s == 125);
+    ck_assert_int_eq(map.assumed.count, 1);
+    row.dp = 8;
+    row.dp_attention = "True";
+    is(8, 1, 8, 8, 1);
+    row.source = "somebody"; /* who means what is printed */
+    is(64, 8, 8, 8, 8);
+}
+END_TEST
+
+START_TEST(sizes_that_are_missing_or_wrong_are_the_reason)
+{
+    row.num_gpus = 8;
+    ck_assert_str_eq(fill(), "the parallel sizes do not give the number of GPUs");
+    row.num_gpus = (double)NAN;
+    ck_assert_str_eq(fill(), "number of GPUs, or how they split the model, not published");
+    row.num_gpus = 4;
+    row.tp = (double)NAN;
+    ck_assert_str_eq(fill(), "number of GPUs, or how they split the model, not published");
+    row.tp = 4;
+    row.ep = 3;
+    ck_assert_str_eq(fill(), "the parallel sizes do not give the number of GPUs");
+    row.ep = 1;
+    row.num_gpus = row.tp = 32;
+    ck_assert_ptr_nonnull(strstr(fill(), "pools of a disaggregated run"));
+}
+END_TEST
+
+static void two_pools(double prefill, const char *prompts, double decode, const char *tokens)
+{
+    row.disagg_prefill_gpus = prefill;
+    row.prefill_layout = prompts;
+    row.disagg_decode_gpus = decode;
+    row.decode_layout = tokens;
+}
+
+START_TEST(two_pools_of_several_copies)
+{
+    two_pools(4, "workers=1 tp=4 ep=4 dp_attention=False", 24,
+              "workers=3 tp=8 ep=8 dp_attention=False");
+    is(24, 8, 3, 8, 1);
+    ck_assert_int_eq(map.exec.inference.prefill_procs, 4);
+    ck_assert_int_eq(map.exec.inference.prefill_tensor_par, 4);
+    ck_assert_int_eq(map.exec.inference.prefill_expert_par, 4);
+    ck_assert(map.gpus == 28);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    two_pools(8, "workers=1 tp=8 ep=8 dp_attention=True", 32,
+              "workers=1 tp=32 ep=32 dp_attention=True");
+    is(32, 1, 32, 32, 1);
+    ck_assert_int_eq(map.exec.inference.prefill_tensor_par, 1);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_TO_ALL);
+}
+END_TEST
+
+START_TEST(ranks_of_attention_may_be_counted)
+{
+    two_pools(16, "workers=4 tp=1 pp=1 attention_dp=4 moe_tp=1 moe_ep=4 batch=1", 16,
+              "workers=2 tp=1 pp=1 attention_dp=8 moe_tp=1 moe_ep=8 batch=128");
+    is(16, 1, 16, 8, 1);
+    ck_assert_int_eq(map.exec.inference.prefill_expert_par, 4);
+}
+END_TEST
+
+START_TEST(both_pools_split_an_expert_alike)
+{
+    two_pools(8, "workers=1 tp=8 ep=8 dp_attention=True", 8,
+              "workers=1 tp=8 ep=1 dp_attention=False");
+    is(8, 8, 1, 1, 8);
+    ck_assert_int_eq(map.exec.inference.prefill_expert_par, 1);
+    ck_assert_int_eq(map.assumed.count, 1);
+}
+END_TEST
+
+START_TEST(pools_that_are_incomplete_are_the_reason)
+{
+    const struct {
+        double gpus;
+        const char *words;
+    } cases[] = {{24, "workers=1 tp=1 ep=1 dp_attention=True"},
+                 {16, "workers=1 tp=8 ep=8 dp_attention=False"},
+                 {16, "workers=3 tp=4 ep=4 dp_attention=False"},
+                 {16, ""},
+                 {8, "workers=1 tp=8 ep=3 dp_attention=False"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        two_pools(8, "workers=1 tp=8 ep=8 dp_attention=False", cases[i].gpus, cases[i].words);
+        ck_assert_str_eq(fill(), "the layout of a pool is incomplete, or not that of its GPUs");
+    }
+    two_pools((double)NAN, "tp=8 pp=1 attention_dp=1 moe_tp=1 moe_ep=8", (double)NAN, "");
+    ck_assert_str_eq(fill(), "the layout of a pool is incomplete, or not that of its GPUs");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("serving_layout");
+    TCase *tests = tcase_create("serving_layout");
+    tcase_add_checked_fixture(tests, enter, NULL);
+    tcase_add_test(tests, one_group_of_tensor_parallelism);
+    tcase_add_test(tests, experts_are_spread_and_split);
+    tcase_add_test(tests, gpus_that_were_counted_twice);
+    tcase_add_test(tests, sizes_that_are_missing_or_wrong_are_the_reason);
+    tcase_add_test(tests, two_pools_of_several_copies);
+    tcase_add_test(tests, ranks_of_attention_may_be_counted);
+    tcase_add_test(tests, both_pools_split_an_expert_alike);
+    tcase_add_test(tests, pools_that_are_incomplete_are_the_reason);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

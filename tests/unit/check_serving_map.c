@@ -1,0 +1,265 @@
+/* What a run of serving means: how requests come, lengths, number formats, what was measured. */
+#include "serving_run_case.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_serving_row row;
+static calc_serving_map map;
+static const calc_inference *asked;
+
+static void enter(void)
+{
+    row = serving_row();
+    asked = &map.exec.inference;
+}
+
+static void maps(void)
+{
+    calc_serving_map_row(&map, &row);
+    ck_assert_msg(!map.reason, "%s", map.reason ? map.reason : "");
+}
+
+static void has_reason(const char *reason)
+{
+    calc_serving_map_row(&map, &row);
+    ck_assert_str_eq(map.reason ? map.reason : "", reason);
+}
+
+static bool assumes(const char *words)
+{
+    for (int i = 0; i < map.assumed.count; i++) {
+        if (strstr(map.assumed.text[i], words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST(a_closed_loop_is_served)
+{
+    maps();
+    ck_assert_str_eq(map.model.name, "llama3-70B");
+    ck_assert_str_eq(map.system, "h200");
+    ck_assert_int_eq(map.kind, CALC_SERVING_KIND_CLOSED_LOOP);
+    ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_SERVE);
+    ck_assert_int_eq(asked->engine, CALC_SERVING_ENGINE_VLLM_0_11);
+    ck_assert_int_eq(asked->prompt_size, 1000);
+    ck_assert_int_eq(asked->generate_size, 500);
+    ck_assert_int_eq(asked->batch, 16);
+    ck_assert_int_eq(asked->chunk_size, 8192);
+    ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_AUTO);
+    ck_assert(map.tpot_s == 0.012 && map.ttft_s == 0.1 && map.gpus == 4 && map.requests == 16);
+    ck_assert(isnan(map.e2e_s) && isnan(map.output_tokens_per_s));
+    ck_assert_int_eq(map.year, 2025);
+}
+END_TEST
+
+START_TEST(a_static_batch_is_prefilled_then_decoded)
+{
+    row.metric_kind = "static batch, whole generation latency";
+    row.concurrency_or_batch = 64;
+    row.isl = 1024;
+    row.e2e_latency_ms = 9000;
+    row.output_tokens_per_s_total = 3000;
+    maps();
+    ck_assert_int_eq(map.kind, CALC_SERVING_KIND_STATIC_BATCH);
+    ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_PREFILL);
+    ck_assert_int_eq(asked->prefill_batch, 16); /* of 1,024 tokens in 16,384 */
+    ck_assert_int_eq(asked->chunk_size, 0);
+    ck_assert(map.e2e_s == 9 && isnan(map.output_tokens_per_s)); /* the rate is the same again */
+    row.concurrency_or_batch = 2;
+    row.e2e_latency_ms = (double)NAN;
+    maps();
+    ck_assert_int_eq(asked->prefill_batch, 2);
+    ck_assert(isnan(map.e2e_s) && map.output_tokens_per_s == 3000);
+    row.isl = 100000;
+    maps();
+    ck_assert_int_eq(asked->prefill_batch, 1);
+}
+END_TEST
+
+START_TEST(means_count_before_medians)
+{
+    row.tpot_mean_ms = 20;
+    row.ttft_mean_ms = 200;
+    maps();
+    ck_assert(map.tpot_s == 0.02 && map.ttft_s == 0.2);
+}
+END_TEST
+
+START_TEST(lengths_are_means)
+{
+    row.length_note = "InferenceX: uniform 0.8..1.0 of the stated lengths (mean 0.9)";
+    row.isl = 1024;
+    row.osl = 8192;
+    maps();
+    ck_assert_int_eq(asked->prompt_size, 922);
+    ck_assert_int_eq(asked->generate_size, 7373);
+}
+END_TEST
+
+START_TEST(every_replica_has_as_many_requests)
+{
+    row.tp = 1;
+    row.dp = 4;
+    row.concurrency_or_batch = 18;
+    maps();
+    ck_assert_int_eq(asked->batch, 20);
+    ck_assert(map.requests == 18 && assumes("on every replica"));
+    row.concurrency_or_batch = 1;
+    maps();
+    ck_assert_int_eq(asked->batch, 4);
+}
+END_TEST
+
+START_TEST(regimes_are_those_of_a_replica)
+{
+    const struct {
+        double isl, osl, requests;
+        calc_serving_regime regime;
+    } cases[] = {
+        {1000, 500, 4, CALC_SERVING_REGIME_LOW},      {1000, 1000, 5, CALC_SERVING_REGIME_MIDDLE},
+        {1000, 1000, 64, CALC_SERVING_REGIME_MIDDLE}, {1000, 1000, 65, CALC_SERVING_REGIME_LARGE},
+        {1000, 100, 25, CALC_SERVING_REGIME_MIDDLE},  {1000, 100, 26, CALC_SERVING_REGIME_PREFILL},
+        {1000, 1, 1, CALC_SERVING_REGIME_PREFILL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        row.isl = cases[i].isl;
+        row.osl = cases[i].osl;
+        row.concurrency_or_batch = cases[i].requests;
+        maps();
+        ck_assert_int_eq(map.regime, cases[i].regime);
+    }
+}
+END_TEST
+
+START_TEST(number_formats_in_words)
+{
+    const struct {
+        const char *model, *words;
+        calc_format matrix, weight;
+        calc_scaling scaling;
+        calc_datatype datatype;
+    } cases[] = {{"Llama 3.1 70B", "fp8", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8,
+                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
+                 {"Llama 3.1 70B", "fp8 (block)", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8,
+                  CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
+                 {"DeepSeek-R1-0528", "fp8", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8,
+                  CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
+                 {"Llama 3.1 70B", "fp4 (gemm nvfp4, moe nvfp4)", CALC_FORMAT_FLOAT4,
+                  CALC_FORMAT_FLOAT4, CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
+                 {"openai/gpt-oss-120b", "fp8", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT4,
+                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
+                 {"Qwen/Qwen3-32B-FP8", "checkpoint default", CALC_FORMAT_FLOAT8,
+                  CALC_FORMAT_FLOAT8, CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
+                 {"Qwen/Qwen3-32B", "", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR,
+                  CALC_DATATYPE_BFLOAT16},
+                 {"Llama 3.1 70B", "float16", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO,
+                  CALC_SCALING_TENSOR, CALC_DATATYPE_FLOAT16},
+                 {"Llama 3.1 70B", "bf16", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR,
+                  CALC_DATATYPE_BFLOAT16},
+                 {"Llama 3.1 70B", "int8", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT8,
+                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
+                 {"Llama 3.1 70B", "awq/gptq int4", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT4,
+                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        row.model = cases[i].model;
+        row.weight_dtype = cases[i].words;
+        maps();
+        const calc_strategy *s = &map.exec.strategy;
+        ck_assert_int_eq(s->matrix_datatype, cases[i].matrix);
+        ck_assert_int_eq(s->weight_datatype, cases[i].weight);
+        ck_assert_int_eq(s->scaling, cases[i].scaling);
+        ck_assert_int_eq(s->datatype, cases[i].datatype);
+    }
+}
+END_TEST
+
+START_TEST(the_cache_is_as_the_row_says_or_its_recipe)
+{
+    row.kv_dtype = "fp8";
+    maps();
+    ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_FLOAT8);
+    row.source = "aiconfigurator silicon_sample: InferenceX export";
+    row.kv_dtype = "";
+    maps();
+    ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert(assumes("recipes of InferenceX"));
+    row.kv_dtype = "float16";
+    maps();
+    ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_AUTO);
+}
+END_TEST
+
+START_TEST(what_cannot_be_predicted_says_why)
+{
+    row.kv_dtype = "int3";
+    has_reason("number format of the cache not understood");
+    row.kv_dtype = "";
+    row.weight_dtype = "fp6";
+    has_reason("number format of the weights not understood");
+    row.weight_dtype = "fp8";
+    row.osl = (double)NAN;
+    has_reason("lengths not published");
+    row.spec_decode = "mtp";
+    has_reason("speculative decoding: drafts and their acceptance not published");
+    row.concurrency_or_batch = (double)NAN;
+    has_reason("batch or concurrency not published");
+    row.metric_kind = "offline max throughput";
+    has_reason("the engine's batch is not published: requests come at once, or by a rate");
+    row.tpot_or_itl_ms = row.ttft_ms = (double)NAN;
+    has_reason("no measured time or rate");
+}
+END_TEST
+
+START_TEST(model_and_machine_complete_it)
+{
+    calc_app app = {.attn_heads = 64, .kv_heads = 8};
+    static calc_system hopper, ampere;
+    hopper.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 1;
+    hopper.networks_count = ampere.networks_count = 2;
+    maps();
+    calc_serving_map_complete(&map, &app, &hopper);
+    const calc_strategy *s = &map.exec.strategy;
+    ck_assert_int_eq(s->attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
+    ck_assert_int_eq(s->matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert(s->expert_par == 0 && s->data_par_net == 1 && map.exec.pipeline_par_net == 1);
+    calc_serving_map_complete(&map, &app, &ampere);
+    ck_assert_int_eq(s->matrix_datatype, CALC_FORMAT_AUTO);
+    ck_assert_int_eq(s->weight_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert(assumes("weights alone"));
+    app = (calc_app){.attn_heads = 32, .kv_heads = 32};
+    calc_serving_map_complete(&map, &app, &hopper);
+    ck_assert_int_eq(s->attention_type, CALC_ATTENTION_TYPE_MULTIHEAD);
+    app = (calc_app){.attn_heads = 128, .kv_lora_rank = 512, .num_experts = 256};
+    row.ep = 4;
+    maps();
+    calc_serving_map_complete(&map, &app, &hopper);
+    ck_assert_int_eq(s->attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
+    ck_assert_int_eq(s->expert_par, 4);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("serving_map");
+    TCase *tests = tcase_create("serving_map");
+    tcase_add_checked_fixture(tests, enter, NULL);
+    tcase_add_test(tests, a_closed_loop_is_served);
+    tcase_add_test(tests, a_static_batch_is_prefilled_then_decoded);
+    tcase_add_test(tests, means_count_before_medians);
+    tcase_add_test(tests, lengths_are_means);
+    tcase_add_test(tests, every_replica_has_as_many_requests);
+    tcase_add_test(tests, regimes_are_those_of_a_replica);
+    tcase_add_test(tests, number_formats_in_words);
+    tcase_add_test(tests, the_cache_is_as_the_row_says_or_its_recipe);
+    tcase_add_test(tests, what_cannot_be_predicted_says_why);
+    tcase_add_test(tests, model_and_machine_complete_it);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

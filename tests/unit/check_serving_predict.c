@@ -1,0 +1,159 @@
+/* Predictions of runs of serving, beside what calc says of the same documents. */
+#include "serving_run_case.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_serving_row row;
+static calc_serving_apps apps;
+static calc_systems systems;
+static calc_serving_prediction p;
+static int loaded;
+
+static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+{
+    char path[256];
+    loaded++;
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
+    return calc_load(CALC_KIND_APP, out, path, errors);
+}
+
+static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
+{
+    char path[256];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
+    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+}
+
+static void enter(void)
+{
+    row = serving_row();
+    apps = (calc_serving_apps){.load = load_app};
+    systems = (calc_systems){.load = load_system};
+    loaded = 0;
+}
+
+static void predict(void)
+{
+    calc_serving_predict(&p, &row, &apps, &systems);
+}
+
+/* The statistics of the prediction's own layout in a phase. */
+static calc_stats of_phase(calc_inference_phase phase)
+{
+    calc_stats stats;
+    calc_exec e = p.map.exec;
+    e.inference.phase = phase;
+    if (phase == CALC_INFERENCE_PHASE_DECODE) {
+        e.inference.prefill_batch = 0;
+    }
+    ck_assert_int_eq(
+        calc_run(&apps.entry[0].app, &systems.entry[0].system, &e, CALC_COMPAT_NONE, &stats),
+        CALC_VERDICT_OK);
+    return stats;
+}
+
+START_TEST(a_closed_loop_is_what_serve_says)
+{
+    predict();
+    ck_assert_str_eq(p.reason, "");
+    calc_stats s = of_phase(CALC_INFERENCE_PHASE_SERVE);
+    ck_assert(p.tpot_s == s.tpot && p.ttft_s == s.ttft && isnan(p.e2e_s));
+    ck_assert(p.output_tokens_per_s == s.output_tokens_per_s);
+    /* Weights alone, 70.6e9 bytes over four times 4.8e12 bytes/s, are a floor of 3.7 ms. */
+    ck_assert(p.tpot_s > 0.0036 && p.tpot_s < 0.036);
+}
+END_TEST
+
+START_TEST(a_static_batch_is_its_prompts_and_steps)
+{
+    row.metric_kind = "static batch, whole generation latency";
+    row.e2e_latency_ms = 9000;
+    predict();
+    ck_assert_str_eq(p.reason, "");
+    calc_stats prompts = of_phase(CALC_INFERENCE_PHASE_PREFILL);
+    calc_stats steps = of_phase(CALC_INFERENCE_PHASE_DECODE);
+    ck_assert(p.ttft_s == prompts.total_time && p.tpot_s == steps.tpot);
+    ck_assert_double_eq_tol(p.e2e_s, prompts.total_time + 499 * steps.tpot, 1e-12);
+    ck_assert_double_eq_tol(p.output_tokens_per_s, 16 * 500 / p.e2e_s, 1e-9);
+    row.osl = 1;
+    predict();
+    ck_assert(isnan(p.tpot_s) && p.e2e_s == p.ttft_s);
+}
+END_TEST
+
+START_TEST(rates_are_of_the_requests_that_were_in_flight)
+{
+    row.num_gpus = 8;
+    row.dp = 2;
+    row.concurrency_or_batch = 17;
+    predict();
+    double odd = p.output_tokens_per_s;
+    row.concurrency_or_batch = 18;
+    predict();
+    ck_assert_double_eq_tol(odd, p.output_tokens_per_s * 17 / 18, 1e-9);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_predicted_and_said)
+{
+    row.num_gpus = row.tp = 1;
+    row.concurrency_or_batch = 512;
+    predict();
+    ck_assert_str_eq(p.reason, "");
+    ck_assert_ptr_nonnull(strstr(p.misfit, "does not fit: "));
+    ck_assert(p.tpot_s > 0);
+}
+END_TEST
+
+START_TEST(what_is_not_described_is_the_reason)
+{
+    row.model = "some/model";
+    predict();
+    ck_assert_str_eq(p.reason, "no description of this model");
+    ck_assert(isnan(p.tpot_s) && isnan(p.ttft_s));
+    row.model = "llama3-70B"; /* a file of that name */
+    row.gpu = "abacus";
+    predict();
+    ck_assert_str_eq(p.reason, "no description of this machine");
+    row.gpu = "h20";
+    predict();
+    ck_assert_str_eq(p.reason, "");
+    ck_assert_int_eq(loaded, 2); /* the model once */
+}
+END_TEST
+
+START_TEST(a_rule_that_is_broken_is_the_reason)
+{
+    row.num_gpus = row.tp = 3;
+    predict();
+    ck_assert_ptr_nonnull(strstr(p.reason, "/tensor_par: 3 does not divide"));
+    row.num_gpus = row.tp = 16; /* more than the fast network of the machine, but legal */
+    predict();
+    ck_assert_str_eq(p.reason, "");
+    row.osl = 1;
+    predict();
+    ck_assert_ptr_nonnull(strstr(p.reason, "/inference/generate_size: "));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("serving_predict");
+    TCase *tests = tcase_create("serving_predict");
+    tcase_add_checked_fixture(tests, enter, NULL);
+    tcase_add_test(tests, a_closed_loop_is_what_serve_says);
+    tcase_add_test(tests, a_static_batch_is_its_prompts_and_steps);
+    tcase_add_test(tests, rates_are_of_the_requests_that_were_in_flight);
+    tcase_add_test(tests, what_does_not_fit_is_predicted_and_said);
+    tcase_add_test(tests, what_is_not_described_is_the_reason);
+    tcase_add_test(tests, a_rule_that_is_broken_is_the_reason);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,58 @@
+/* What publishers told the engine. */
+#include "serving_run_case.h"
+#include "validate/serving_recipes.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+START_TEST(recipes_go_by_source_engine_machine_and_format)
+{
+    const struct {
+        const char *source, *system, *weights;
+        calc_serving_engine engine;
+        calc_format cache;
+        int64_t chunk;
+    } cases[] = {
+        {"InferenceX (x)", "h200", "fp8", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_AUTO, 32768},
+        {"InferenceX (x)", "b200", "fp4", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_FLOAT8,
+         16384},
+        {"InferenceX (x)", "b200", "fp8", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_FLOAT8,
+         32768},
+        {"InferenceX (x)", "mi300x", "fp8", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_AUTO,
+         196608},
+        {"an InferenceX export", "h200", "fp8", CALC_SERVING_ENGINE_TENSORRT_LLM_1_2,
+         CALC_FORMAT_FLOAT8, 8192},
+        {"InferenceX (x)", "mi355x", "fp8", CALC_SERVING_ENGINE_ATOM_0_1, CALC_FORMAT_FLOAT8,
+         16384},
+        {"TensorRT-LLM performance.md", "h100_sxm", "fp8", CALC_SERVING_ENGINE_TENSORRT_LLM_0_5,
+         CALC_FORMAT_FLOAT8, 8192},
+        {"TensorRT-LLM performance.md", "a100_sxm_80g", "fp16",
+         CALC_SERVING_ENGINE_TENSORRT_LLM_0_5, CALC_FORMAT_AUTO, 8192},
+        {"somebody", "h200", "fp8", CALC_SERVING_ENGINE_VLLM_0_11, CALC_FORMAT_AUTO, 8192},
+        {"gpt-fast README", "h200", "int8", CALC_SERVING_ENGINE_GPT_FAST_2023, CALC_FORMAT_AUTO,
+         8192}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_serving_row row = serving_row();
+        row.source = cases[i].source;
+        row.weight_dtype = cases[i].weights;
+        calc_serving_recipe r = calc_serving_recipe_of(&row, cases[i].engine, cases[i].system);
+        ck_assert_int_eq(r.kv_datatype, cases[i].cache);
+        ck_assert_int_eq(r.chunk_size, cases[i].chunk);
+        ck_assert_ptr_nonnull(r.assumed);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("serving_recipes");
+    TCase *tests = tcase_create("serving_recipes");
+    tcase_add_test(tests, recipes_go_by_source_engine_machine_and_format);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,245 @@
+/* Runs of serving paired with predictions: quantities, uses, shapes, groups, the order of layouts.
+ */
+#include "serving_run_case.h"
+#include "validate/error_groups.h"
+#include "validate/result_labels.h"
+#include "validate/serving_results.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX = 4 };
+
+static calc_serving_row row[MAX];
+static calc_serving_rows rows;
+static calc_serving_apps apps;
+static calc_systems systems;
+static calc_remark remark;
+static calc_remarks remarks;
+static calc_results results;
+static calc_error_groups groups;
+static calc_errors errors;
+
+static calc_status load_app(const char *name, calc_app *out, calc_errors *sink)
+{
+    char path[256];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
+    return calc_load(CALC_KIND_APP, out, path, sink);
+}
+
+static calc_status load_system(const char *name, calc_system *out, calc_errors *sink)
+{
+    char path[256];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
+    return calc_load(CALC_KIND_SYSTEM, out, path, sink);
+}
+
+static void enter(void)
+{
+    for (int i = 0; i < MAX; i++) {
+        row[i] = serving_row();
+    }
+    rows = (calc_serving_rows){.row = row, .count = 1};
+    apps = (calc_serving_apps){.load = load_app};
+    systems = (calc_systems){.load = load_system};
+    remarks = (calc_remarks){0};
+    results = (calc_results){0};
+    groups = (calc_error_groups){0};
+    errors = (calc_errors){0};
+}
+
+static void leave(void)
+{
+    calc_error_groups_free(&groups);
+    calc_results_free(&results);
+}
+
+static void make(void)
+{
+    calc_results_free(&results);
+    ck_assert_int_eq(
+        calc_serving_results_make(&results, &rows, 1, &remarks, &apps, &systems, &errors), CALC_OK);
+}
+
+static const calc_result *find(const char *id, calc_quantity quantity)
+{
+    for (size_t i = 0; i < results.count; i++) {
+        const calc_result *r = &results.item[i];
+        if (r->quantity == quantity && strcmp(calc_result_id(r), id) == 0) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+START_TEST(a_result_for_each_quantity)
+{
+    row[0].output_tokens_per_s_total = 1000;
+    make();
+    ck_assert_uint_eq(results.count, 3);
+    const calc_result *r = find("plain", CALC_QUANTITY_TPOT);
+    ck_assert(r->use == CALC_USE_SCORED && r->measured == 0.012);
+    ck_assert(r->predicted == r->serving->tpot_s && r->error == r->predicted / 0.012 - 1);
+    ck_assert_ptr_nonnull(find("plain", CALC_QUANTITY_TTFT));
+    ck_assert(find("plain", CALC_QUANTITY_OUTPUT_RATE)->measured == 1000);
+    ck_assert_str_eq(calc_result_engine(r), "vllm-0.11");
+    ck_assert_str_eq(calc_result_machine(r), "h200");
+    ck_assert_str_eq(calc_result_model(r), "llama3-70B");
+    ck_assert_str_eq(calc_result_source(r), "somebody");
+    ck_assert_str_eq(calc_result_kind(r), "closed loop");
+    ck_assert_str_eq(calc_result_regime(r), "5 to 64 sequences");
+    ck_assert_str_eq(calc_result_period(r), "2025 and later");
+}
+END_TEST
+
+START_TEST(uses_and_their_reasons)
+{
+    rows.count = 4;
+    row[0].id = "low";
+    row[0].confidence = "low";
+    row[1].id = "full";
+    row[1].num_gpus = row[1].tp = 1;
+    row[1].concurrency_or_batch = 512;
+    row[2].id = "draft";
+    row[2].spec_decode = "mtp";
+    row[3].id = "odd";
+    remark = (calc_remark){"od?", "ttft", "unscored", "a typing error"};
+    remarks = (calc_remarks){.item = &remark, .count = 1};
+    make();
+    ck_assert_int_eq(find("low", CALC_QUANTITY_TPOT)->use, CALC_USE_UNSCORED);
+    ck_assert_int_eq(find("full", CALC_QUANTITY_TPOT)->use, CALC_USE_REFUSED);
+    ck_assert_ptr_nonnull(strstr(find("full", CALC_QUANTITY_TPOT)->remark, "does not fit"));
+    ck_assert_int_eq(find("draft", CALC_QUANTITY_TPOT)->use, CALC_USE_UNPREDICTED);
+    ck_assert(find("draft", CALC_QUANTITY_TPOT)->measured == 0.012);
+    ck_assert_int_eq(find("odd", CALC_QUANTITY_TPOT)->use, CALC_USE_SCORED);
+    ck_assert_int_eq(find("odd", CALC_QUANTITY_TTFT)->use, CALC_USE_UNSCORED);
+    ck_assert_str_eq(find("odd", CALC_QUANTITY_TTFT)->remark, "a typing error");
+}
+END_TEST
+
+START_TEST(a_run_that_measured_nothing_has_one_result)
+{
+    row[0].tpot_or_itl_ms = row[0].ttft_ms = (double)NAN;
+    make();
+    ck_assert_uint_eq(results.count, 1);
+    ck_assert_int_eq(results.item[0].use, CALC_USE_UNPREDICTED);
+    ck_assert(isnan(results.item[0].measured) && isnan(results.item[0].error));
+}
+END_TEST
+
+/* The tpot of each point of a sweep over that of its lowest concurrency. */
+START_TEST(shapes_are_relative_to_the_fewest_requests)
+{
+    static const char *const ids[] = {"c16", "c64", "c4", "other"};
+    static const double requests[] = {16, 64, 4, 64}, tpot_ms[] = {12, 30, 8, 30};
+    rows.count = 4;
+    for (int i = 0; i < 4; i++) {
+        row[i].id = ids[i];
+        row[i].concurrency_or_batch = requests[i];
+        row[i].tpot_or_itl_ms = tpot_ms[i];
+    }
+    row[3].isl = 2000;
+    make();
+    const calc_result *least = find("c4", CALC_QUANTITY_TPOT);
+    const calc_result *middle = find("c16", CALC_QUANTITY_TPOT_SHAPE);
+    const calc_result *most = find("c64", CALC_QUANTITY_TPOT_SHAPE);
+    ck_assert_ptr_null(find("c4", CALC_QUANTITY_TPOT_SHAPE));
+    ck_assert_ptr_null(find("other", CALC_QUANTITY_TPOT_SHAPE));
+    ck_assert_double_eq_tol(middle->measured, 1.5, 1e-12);
+    ck_assert_double_eq_tol(most->measured, 3.75, 1e-12);
+    ck_assert_double_eq_tol(most->predicted,
+                            find("c64", CALC_QUANTITY_TPOT)->predicted / least->predicted, 1e-12);
+}
+END_TEST
+
+static const calc_error_group *group_of(const char *by, const char *name, calc_quantity quantity)
+{
+    for (size_t i = 0; i < groups.count; i++) {
+        const calc_error_group *g = &groups.item[i];
+        if (strcmp(g->by, by) == 0 && strcmp(g->name, name) == 0 && g->quantity == quantity) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
+START_TEST(groups_are_by_engine_regime_and_year_too)
+{
+    rows.count = 3;
+    row[1].software = "sglang 0.5.3";
+    row[2].software = "vLLM 0.6.1";
+    row[2].date = "2024-09";
+    row[2].concurrency_or_batch = 1;
+    make();
+    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
+    ck_assert_uint_eq(group_of("engine", "vllm-0.11", CALC_QUANTITY_TPOT)->spread.count, 1);
+    ck_assert_uint_eq(group_of("engine", "sglang-0.5", CALC_QUANTITY_TTFT)->spread.count, 1);
+    ck_assert_uint_eq(group_of("regime", "5 to 64 sequences", CALC_QUANTITY_TPOT)->spread.count, 2);
+    ck_assert_uint_eq(group_of("regime", "1 to 4 sequences", CALC_QUANTITY_TPOT)->spread.count, 1);
+    ck_assert_uint_eq(group_of("period", "before 2025", CALC_QUANTITY_TPOT)->spread.count, 1);
+    ck_assert_uint_eq(group_of("kind", "closed loop", CALC_QUANTITY_TPOT)->spread.count, 3);
+    ck_assert_uint_eq(group_of("set", "h200", CALC_QUANTITY_TPOT)->spread.count, 3);
+}
+END_TEST
+
+static calc_ranking rank(calc_quantity quantity)
+{
+    const calc_result *member[MAX * 4];
+    size_t count = 0;
+    for (size_t i = 0; i < results.count; i++) {
+        if (results.item[i].quantity == quantity) {
+            member[count++] = &results.item[i];
+        }
+    }
+    return calc_ranking_of(member, count);
+}
+
+/* More GPUs decode faster, and each of them gives less: in the prediction, and here measured so. */
+START_TEST(layouts_measured_side_by_side_are_ranked)
+{
+    rows.count = 3;
+    for (int i = 0; i < 3; i++) {
+        row[i].num_gpus = row[i].tp = 2 << i;
+        row[i].tpot_or_itl_ms = 20 - 5 * i;
+        row[i].output_tokens_per_s_total = 1000 + 200 * i;
+    }
+    make();
+    ck_assert(rank(CALC_QUANTITY_TPOT).pairs == 3 && rank(CALC_QUANTITY_TPOT).tau == 1);
+    ck_assert(rank(CALC_QUANTITY_TPOT).regret_mean == 0);
+    ck_assert(rank(CALC_QUANTITY_OUTPUT_RATE).pairs == 3);
+    ck_assert(rank(CALC_QUANTITY_OUTPUT_RATE).tau == 1);
+    ck_assert_uint_eq(rank(CALC_QUANTITY_TTFT).pairs, 0);
+    /* The measured order of rates per GPU the other way: two GPUs give 100 each, eight 500. */
+    row[0].output_tokens_per_s_total = 200;
+    row[1].output_tokens_per_s_total = 1200;
+    row[2].output_tokens_per_s_total = 4000;
+    make();
+    ck_assert(rank(CALC_QUANTITY_OUTPUT_RATE).tau == -1);
+    ck_assert_double_eq_tol(rank(CALC_QUANTITY_OUTPUT_RATE).regret_mean, 4, 1e-12);
+    row[1].concurrency_or_batch = 8; /* another load is another question */
+    row[2].date = "2026-01-01";      /* another day is none */
+    make();
+    ck_assert_uint_eq(rank(CALC_QUANTITY_TPOT).pairs, 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("serving_results");
+    TCase *tests = tcase_create("serving_results");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, a_result_for_each_quantity);
+    tcase_add_test(tests, uses_and_their_reasons);
+    tcase_add_test(tests, a_run_that_measured_nothing_has_one_result);
+    tcase_add_test(tests, shapes_are_relative_to_the_fewest_requests);
+    tcase_add_test(tests, groups_are_by_engine_regime_and_year_too);
+    tcase_add_test(tests, layouts_measured_side_by_side_are_ranked);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,96 @@
+/* Tables of runs of serving, and how they are known. */
+#include "base/error.h"
+#include "validate/serving_rows.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_serving_rows rows;
+static calc_errors errors;
+
+static void enter(void)
+{
+    rows = (calc_serving_rows){0};
+    errors = (calc_errors){0};
+}
+
+static void leave(void)
+{
+    calc_serving_rows_free(&rows);
+}
+
+static calc_text text_of(const char *text)
+{
+    return (calc_text){strdup(text), strlen(text)};
+}
+
+static calc_status parse(const char *text)
+{
+    return calc_serving_rows_parse(&rows, text_of(text), "r.csv", &errors);
+}
+
+static bool is_serving(const char *text)
+{
+    calc_text copy = text_of(text);
+    bool is = calc_serving_rows_has(&copy);
+    calc_text_free(&copy);
+    return is;
+}
+
+START_TEST(the_first_line_tells)
+{
+    ck_assert(is_serving("id,isl,osl\n"));
+    ck_assert(is_serving("osl,\"isl\"\r\n"));
+    ck_assert(is_serving("\xef\xbb\xbfisl,osl"));
+    ck_assert(!is_serving("id,isl\n1,osl\n"));
+    ck_assert(!is_serving("isl_tokens,osl\n"));
+    ck_assert(!is_serving("app,sys,exe,measured_s\n"));
+    ck_assert(!is_serving(""));
+}
+END_TEST
+
+START_TEST(cells_are_read_and_blank_ones_are_nan)
+{
+    ck_assert_int_eq(parse("osl,model,gpu,isl,tp,other,ttft_ms\n128,m,g,1024.5,8,x,\n"), CALC_OK);
+    ck_assert_uint_eq(rows.count, 1);
+    const calc_serving_row *r = &rows.row[0];
+    ck_assert_str_eq(r->model, "m");
+    ck_assert_str_eq(r->gpu, "g");
+    ck_assert(r->isl == 1024.5 && r->osl == 128 && r->tp == 8);
+    ck_assert(isnan(r->ttft_ms) && isnan(r->ep));
+    ck_assert_str_eq(r->software, "");
+    ck_assert_int_eq(r->line, 2);
+}
+END_TEST
+
+START_TEST(what_is_wrong_is_said_with_its_place)
+{
+    ck_assert_int_eq(parse("model,isl,osl\nm,1,2\n"), CALC_ERR_FIELD);
+    ck_assert_str_eq(errors.item[0].text, "column \"gpu\" is missing");
+    calc_serving_rows_free(&rows);
+    errors = (calc_errors){0};
+    ck_assert_int_eq(parse("model,gpu,isl,osl\nm,g,1k,2\nm,g,1,-2\n"), CALC_ERR_TYPE);
+    ck_assert_int_eq(errors.count, 2);
+    ck_assert_int_eq(errors.item[0].line, 2);
+    ck_assert_int_eq(errors.item[0].column, 5);
+    ck_assert_int_eq(errors.item[1].line, 3);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("serving_rows");
+    TCase *tests = tcase_create("serving_rows");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, the_first_line_tells);
+    tcase_add_test(tests, cells_are_read_and_blank_ones_are_nan);
+    tcase_add_test(tests, what_is_wrong_is_said_with_its_place);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,39 @@
+/* A run of serving to start from. */
+#ifndef CALC_TESTS_SERVING_RUN_CASE_H
+#define CALC_TESTS_SERVING_RUN_CASE_H
+
+#include "validate/serving_predict.h"
+
+#include <math.h>
+
+/* Llama 3 70B in 8 bits on four H200, 16 requests in flight. */
+static inline calc_serving_row serving_row(void)
+{
+    calc_serving_row row = {0};
+#define BLANK_TEXT(name) row.name = "";
+#define BLANK_NUMBER(name) row.name = (double)NAN;
+#define CALC_X(type, name) BLANK_##type(name)
+    CALC_SERVING_COLUMN_LIST(CALC_X)
+#undef CALC_X
+#undef BLANK_TEXT
+#undef BLANK_NUMBER
+    row.id = "plain";
+    row.source = "somebody";
+    row.date = "2025-10-29";
+    row.software = "vllm 0.11.0";
+    row.model = "meta-llama/Llama-3.1-70B";
+    row.gpu = "H200-SXM";
+    row.num_gpus = 4;
+    row.weight_dtype = "fp8";
+    row.tp = 4;
+    row.isl = 1000;
+    row.osl = 500;
+    row.concurrency_or_batch = 16;
+    row.tpot_or_itl_ms = 12;
+    row.ttft_ms = 100;
+    row.metric_kind = "fixed concurrency (closed loop)";
+    row.confidence = "high";
+    return row;
+}
+
+#endif
