@@ -7,7 +7,7 @@
 #include "validate/sets.h"
 #include "validate/svg.h"
 
-enum { LEFT = 300, TOP = 30, SIDE = 560, ROW = 26, WIDTH = 1160, TICK = 10, MOST = 40 };
+enum { LEFT = 300, TOP = 30, SIDE = 560, ROW = 26, WIDTH = 1160, TICKS = 4 };
 
 /* What is drawn and where. */
 typedef struct plot {
@@ -15,13 +15,14 @@ typedef struct plot {
     const calc_results *results;
     calc_svg_machines machines;
     int rows;
+    int most; /* of an error at the edge [%] */
 } plot;
 
 /* @param error  a fraction; beyond the frame is at its edge */
-static double x_of(double error)
+static double x_of(const plot *p, double error)
 {
-    double percent = fmax(-MOST, fmin(MOST, 100 * error));
-    return LEFT + SIDE * (percent + MOST) / (2.0 * MOST);
+    double percent = fmax(-p->most, fmin(p->most, 100 * error));
+    return LEFT + SIDE * (percent + p->most) / (2.0 * p->most);
 }
 
 static int y_of(int row)
@@ -29,9 +30,22 @@ static int y_of(int row)
     return TOP + ROW * row + ROW / 2;
 }
 
+/* Repeats of sets that others contain or sum up would draw the same points again. */
 static bool is_row(const calc_error_group *group)
 {
-    return strcmp(group->by, "set") == 0 && group->quantity == CALC_QUANTITY_STEP_TIME;
+    bool step = group->quantity == CALC_QUANTITY_STEP_TIME;
+    bool served = group->quantity == CALC_QUANTITY_TPOT || group->quantity == CALC_QUANTITY_E2E;
+    bool repeats = strncmp(group->name, "- ", 2) == 0 || strncmp(group->name, "all ", 4) == 0;
+    return (step && strcmp(group->by, "set") == 0 && !repeats) ||
+           (served && strcmp(group->by, "engine") == 0);
+}
+
+/* Whether a result is a point of the row. @param set  the group's, of a published table */
+static bool is_point(const calc_result *r, const calc_error_group *group, size_t set)
+{
+    bool counts = r->use == CALC_USE_SCORED && r->quantity == group->quantity;
+    return counts &&
+           (r->serving ? strcmp(calc_result_engine(r), group->name) == 0 : calc_sets_has(set, r));
 }
 
 static void write_frame(const plot *p)
@@ -43,19 +57,20 @@ static void write_frame(const plot *p)
         "font-family=\"sans-serif\" font-size=\"13\">\n"
         "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<g fill=\"#333\">\n",
         WIDTH, bottom + 60);
-    for (int percent = -MOST; percent <= MOST; percent += TICK) {
+    for (int percent = -p->most; percent <= p->most; percent += p->most / TICKS) {
         calc_output_printf(p->out,
                            "<path d=\"M%.1f %d V%d\" stroke=\"%s\"/>\n"
                            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n",
-                           x_of(percent / 100.0), TOP, bottom, percent == 0 ? "#333" : "#ddd",
-                           x_of(percent / 100.0), bottom + 18, percent > 0 ? "+" : "", percent);
+                           x_of(p, percent / 100.0), TOP, bottom, percent == 0 ? "#333" : "#ddd",
+                           x_of(p, percent / 100.0), bottom + 18, percent > 0 ? "+" : "", percent);
     }
     calc_output_printf(
         p->out,
         "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">predicted over measured time "
-        "of a step, less 1 [%%]; bar: bias, number: mean of absolute errors</text>\n"
+        "%s, less 1 [%%]; bar: bias, number: mean of absolute errors</text>\n"
         "</g>\n",
-        LEFT + SIDE / 2, bottom + 44);
+        LEFT + SIDE / 2, bottom + 44,
+        p->results->servings > 0 ? "per output token, or of a static batch" : "of a step");
 }
 
 /* A table's points, a little apart so that equal ones show, its bias and its mean. */
@@ -65,19 +80,20 @@ static void write_row(plot *p, const calc_error_group *group, size_t set, int ro
     calc_output_printf(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#333\">",
                        LEFT - 12, y + 4);
     calc_svg_text(p->out, group->name);
-    calc_output_printf(p->out, " (%zu)</text>\n", group->spread.count);
+    calc_output_printf(p->out, "%s (%zu)</text>\n",
+                       group->quantity == CALC_QUANTITY_E2E ? ", whole batches" : "",
+                       group->spread.count);
     int number = 0;
     for (size_t i = 0; i < p->results->count; i++) {
         const calc_result *r = &p->results->item[i];
-        if (r->use != CALC_USE_SCORED || r->quantity != CALC_QUANTITY_STEP_TIME ||
-            !calc_sets_has(set, r)) {
+        if (!is_point(r, group, set)) {
             continue;
         }
         const char *machine = calc_result_machine(r);
         calc_output_printf(p->out,
                            "<circle cx=\"%.1f\" cy=\"%d\" r=\"2.5\" fill=\"%s\" "
                            "fill-opacity=\"0.5\"><title>",
-                           x_of(r->error), y + number++ % 5 * 3 - 6,
+                           x_of(p, r->error), y + number++ % 5 * 3 - 6,
                            calc_svg_machine_color(&p->machines, machine));
         calc_svg_text(p->out, calc_result_id(r));
         calc_output_printf(p->out, ": %+.1f %%</title></circle>\n", 100 * r->error);
@@ -85,14 +101,8 @@ static void write_row(plot *p, const calc_error_group *group, size_t set, int ro
     calc_output_printf(p->out,
                        "<path d=\"M%.1f %d V%d\" stroke=\"#000\" stroke-width=\"2.5\"/>"
                        "<text x=\"%d\" y=\"%d\" fill=\"#333\">%.1f</text>\n",
-                       x_of(group->spread.bias), y - 10, y + 10, LEFT + SIDE + 10, y + 4,
+                       x_of(p, group->spread.bias), y - 10, y + 10, LEFT + SIDE + 10, y + 4,
                        100 * group->spread.mean_abs);
-}
-
-/* Sets that others contain or sum up would draw the same points again. */
-static bool repeats(const char *name)
-{
-    return strncmp(name, "- ", 2) == 0 || strncmp(name, "all ", 4) == 0;
 }
 
 static size_t set_of(const calc_error_group *group)
@@ -107,15 +117,15 @@ static size_t set_of(const calc_error_group *group)
 void calc_errors_svg_write(calc_output *out, const calc_results *results,
                            const calc_error_groups *groups)
 {
-    plot p = {.out = out, .results = results};
+    plot p = {.out = out, .results = results, .most = results->servings > 0 ? 100 : 40};
     for (size_t i = 0; i < groups->count; i++) {
-        p.rows += is_row(&groups->item[i]) && !repeats(groups->item[i].name);
+        p.rows += is_row(&groups->item[i]);
     }
     write_frame(&p);
     int row = 0;
     for (size_t i = 0; i < groups->count; i++) {
         const calc_error_group *group = &groups->item[i];
-        if (is_row(group) && !repeats(group->name)) {
+        if (is_row(group)) {
             write_row(&p, group, set_of(group), row++);
         }
     }

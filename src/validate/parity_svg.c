@@ -10,13 +10,16 @@ enum { LEFT = 70, TOP = 30, SIDE = 560, WIDTH = 860, HEIGHT = 650 };
 /* What is drawn and where. */
 typedef struct plot {
     calc_output *out;
-    double lo, hi; /* of both axes, logarithms to base 10 */
+    const char *what; /* is timed */
+    double lo, hi;    /* of both axes, logarithms to base 10 */
     calc_svg_machines machines;
 } plot;
 
 static bool is_drawn(const calc_result *r)
 {
-    return r->use == CALC_USE_SCORED && r->quantity == CALC_QUANTITY_STEP_TIME;
+    return r->use == CALC_USE_SCORED &&
+           (r->quantity == CALC_QUANTITY_STEP_TIME || r->quantity == CALC_QUANTITY_TPOT ||
+            r->quantity == CALC_QUANTITY_E2E);
 }
 
 static double x_of(const plot *p, double seconds)
@@ -88,10 +91,10 @@ static void write_frame(const plot *p)
     write_line(p, 1.25, wide);
     write_line(p, 0.75, wide);
     calc_output_printf(p->out,
-                       "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured step [s]</text>\n"
+                       "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured %s [s]</text>\n"
                        "<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">"
-                       "predicted step [s]</text>\n</g>\n",
-                       LEFT + SIDE / 2, TOP + SIDE + 42, TOP + SIDE / 2);
+                       "predicted %s [s]</text>\n</g>\n",
+                       LEFT + SIDE / 2, TOP + SIDE + 42, p->what, TOP + SIDE / 2, p->what);
 }
 
 static void write_point(plot *p, const calc_result *r)
@@ -107,7 +110,9 @@ static void write_point(plot *p, const calc_result *r)
 
 void calc_parity_svg_write(calc_output *out, const calc_results *results)
 {
-    plot p = {.out = out};
+    plot p = {.out = out,
+              .what =
+                  results->servings > 0 ? "time per output token, or of a static batch" : "step"};
     fit_axes(&p, results);
     write_frame(&p);
     for (size_t i = 0; i < results->count; i++) {

@@ -70,6 +70,15 @@ static void add(calc_peer *p, const entry *e)
     p->listed += *e->runs ? rows : 0;
 }
 
+static bool is_measured(const calc_results *results, calc_quantity quantity)
+{
+    bool any = false;
+    for (size_t i = 0; i < results->count && !any; i++) {
+        any = results->item[i].quantity == quantity;
+    }
+    return any;
+}
+
 /* calc's errors on the runs that the rows of a peer name; `error` has room for all results. */
 static calc_spread find_ours(const calc_results *results, const calc_peer *p, const entry *e,
                              size_t entries, double *error)
@@ -100,7 +109,9 @@ calc_status calc_peers_read(calc_peers *out, const char *path, const calc_result
         status = calc_errors_no_memory(errors);
     }
     for (size_t i = 0; status == CALC_OK && i < rows.count; i++) {
-        add(peer_of(out, &entries[i]), &entries[i]);
+        if (is_measured(results, entries[i].quantity)) {
+            add(peer_of(out, &entries[i]), &entries[i]);
+        }
     }
     for (size_t i = 0; i < out->count; i++) {
         out->item[i].ours = find_ours(results, &out->item[i], entries, rows.count, error);

@@ -29,7 +29,7 @@ typedef struct calc_peers {
 
 /** Read a file with the columns simulator, machine, quantity, runs (an id or a pattern as in file
  *  names; blank: none), rows, error_percent, worst_percent and note, and find the runs among the
- *  results.
+ *  results. Quantities that no result has are left out.
  *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_peers_read(calc_peers *out, const char *path,
                                           const calc_results *results, calc_errors *errors);

@@ -1,8 +1,10 @@
 #include "validate/serving_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "io/csv_table.h"
 
 /* Numbers are at most 1e9: the product of two of them is a whole number still. */
@@ -39,6 +41,31 @@ bool calc_serving_rows_has(const calc_text *text)
     return prompt && output;
 }
 
+enum { NAME_SIZE = 96 };
+
+/* Names for what has none: "runs/my.csv.gz" is "my". */
+static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_errors *errors)
+{
+    rows->names = calloc(rows->count + 1, NAME_SIZE);
+    if (!rows->names) {
+        return calc_errors_no_memory(errors);
+    }
+    const char *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : strcmp(file, "-") == 0 ? "stdin" : file;
+    char *stem = rows->names;
+    snprintf(stem, NAME_SIZE / 2, "%.*s", (int)strcspn(name, "."), name);
+    for (size_t i = 0; i < rows->count; i++) {
+        calc_serving_row *row = &rows->row[i];
+        row->source = *row->source ? row->source : stem;
+        if (!*row->id) {
+            char *own = rows->names + (i + 1) * NAME_SIZE;
+            snprintf(own, NAME_SIZE, "%s:%d", stem, row->line);
+            row->id = own;
+        }
+    }
+    return CALC_OK;
+}
+
 calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, const char *name,
                                     calc_errors *errors)
 {
@@ -57,13 +84,14 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
                                   .hint = "runs of serving have a model, a gpu, isl and osl"};
     calc_csv_rows rows;
     calc_status status = calc_csv_table_parse(&rows, &table, text, name, errors);
-    *out = (calc_serving_rows){rows.item, rows.count, rows.text};
-    return status;
+    *out = (calc_serving_rows){.row = rows.item, .count = rows.count, .text = rows.text};
+    return status == CALC_OK ? fill_names(out, name, errors) : status;
 }
 
 void calc_serving_rows_free(calc_serving_rows *rows)
 {
     free(rows->row);
+    free(rows->names);
     calc_text_free(&rows->text);
     *rows = (calc_serving_rows){0};
 }

@@ -58,6 +58,7 @@ typedef struct calc_serving_rows {
     calc_serving_row *row;
     size_t count;
     calc_text text;
+    char *names; /**< of the file, and of rows without one */
 } calc_serving_rows;
 
 /** Whether a file is of runs of serving: its first line names the columns `isl` and `osl`. */
@@ -65,7 +66,8 @@ bool calc_serving_rows_has(const calc_text *text);
 
 /** Read the runs of a text, which they own from now on; `name` is what errors call it. Columns may
  *  stand in any order; only `model`, `gpu`, `isl` and `osl` must be there, and those that are not
- *  known are ignored.
+ *  known are ignored. A blank `source` becomes the name of the file without its endings, a blank
+ *  `id` that with the line.
  *  @return CALC_OK, or what calc_csv_table_parse() returns; errors name file, line and column. *out
  *  must be freed in any case. */
 CALC_MUST_USE calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text,

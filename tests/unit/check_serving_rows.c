@@ -62,6 +62,8 @@ START_TEST(cells_are_read_and_blank_ones_are_nan)
     ck_assert(isnan(r->ttft_ms) && isnan(r->ep));
     ck_assert_str_eq(r->software, "");
     ck_assert_int_eq(r->line, 2);
+    ck_assert_str_eq(r->id, "r:2"); /* of the file and its line */
+    ck_assert_str_eq(r->source, "r");
 }
 END_TEST
 

@@ -43,8 +43,9 @@ static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {{.name = "RUNS",
                                  .optional = true,
                                  .repeated = true,
-                                 .doc = "CSV files of measured runs, \"-\" for standard input; the "
-                                        "published runs that calc ships if none is given"},
+                                 .doc = "CSV files of measured runs, \"-\" for standard input, or "
+                                        "the bare name of a table that calc ships: serving_runs; "
+                                        "its published runs of training if none is given"},
                                 {0}};
 static const char *const examples[] = {"calc validate",
                                        "calc validate --csv now.csv --baseline before.csv",
@@ -54,6 +55,7 @@ static const char *const examples[] = {"calc validate",
                                        "calc validate --features",
                                        "calc validate --html validation.html",
                                        "calc validate --band --rows 0",
+                                       "calc validate serving_runs",
                                        NULL};
 
 /* A validation under way. */
@@ -305,8 +307,11 @@ const calc_command calc_cmd_validate = {
         "errors by published table: predicted over measured, less 1, of the time of a step "
         "and of memory. Rates are turned into times. RUNS have the columns of published "
         "tables, or app, sys and exe, or the options of Megatron-LM, beside what was measured: "
-        "--template. Rows that cannot be predicted or do not "
-        "count are named with the reason; docs/validation.md has the rules. FILE may be "
+        "--template. With the columns isl and osl they are of serving: time per output token, to "
+        "the first one, of static batches, tokens per second. Rows that cannot be predicted or do "
+        "not "
+        "count are named with the reason; docs/validation.md and docs/validation-serving.md have "
+        "the rules. FILE may be "
         "\"-\" for standard output, which then gets nothing else.",
     .args = rows,
     .opts = opts,

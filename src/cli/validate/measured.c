@@ -162,7 +162,7 @@ static calc_status read_file(calc_measured *out, const char *argument,
         out->files--;
         return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
                                "validate the files one kind at a time",
-                               "%.200s: runs of %s, and those before it are of %s", path,
+                               "%.200s: runs of %s, and those before it are of %s", argument,
                                serves ? "serving" : "training", serves ? "training" : "serving");
     }
     out->serves = serves;

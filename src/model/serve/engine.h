@@ -11,6 +11,9 @@ typedef struct calc_engine_traits {
     double host_sequence_s; /**< added per sequence of the step [s] */
     double host_growth;     /**< of both, per doubling of tensor parallelism: a process each */
     double gap_s;           /**< between steps, which the processors wait in any case [s] */
+    double matrix_share;    /**< of the arithmetic rate that kernels of serving reach on the machine,
+                                 where the engine's own reach less; 0: 1 */
+    double cache_share;     /**< likewise, of the bandwidth to the cache */
     bool overlapped;        /**< the host works for the next step while this one runs */
 } calc_engine_traits;
 
@@ -24,5 +27,9 @@ calc_engine_traits calc_engine_traits_of(calc_serving_engine engine);
  *  @param ranks      that split its layers, >= 1 */
 double calc_engine_beside_s(const calc_engine_traits *traits, double pass_s, double sequences,
                             double ranks);
+
+/** What the kernels of an engine reach of a machine's rates of serving. */
+calc_serving_rates calc_engine_rates_of(const calc_engine_traits *traits,
+                                        const calc_serving_rates *rates);
 
 #endif

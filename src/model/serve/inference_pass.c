@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/cost/block.h"
+#include "model/serve/engine.h"
 #include "model/operators/processor.h"
 
 /* Operators that a pass adds to those of a block or a head. */
@@ -14,6 +15,8 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
 {
     const calc_inference *i = &exec->inference;
     *m = (calc_inference_pass_model){.system = system};
+    calc_engine_traits engine = calc_engine_traits_of(i->engine);
+    m->rates = calc_engine_rates_of(&engine, &system->chip.serving);
     m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
@@ -218,7 +221,7 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
     }
     if (w->sequences > 0) {
         set_decoded(core, m, s, w);
-        if (m->system->chip.serving.decode.memory_efficiency <= 0) {
+        if (m->rates.decode.memory_efficiency <= 0) {
             set_combined(&out[count++], s, w);
         }
     }
@@ -280,7 +283,7 @@ calc_cost_context calc_inference_pass_context(const calc_inference_pass_model *m
                                               const calc_shape *s)
 {
     calc_cost_context c = calc_cost_context_of(m->system, m->exec, s, CALC_COMPAT_NONE);
-    c.serving = &m->system->chip.serving;
+    c.serving = &m->rates;
     return c;
 }
 

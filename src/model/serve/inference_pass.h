@@ -32,6 +32,7 @@ typedef struct calc_inference_pass_model {
     const calc_system *system;
     const calc_exec *exec; /**< of that pool */
     calc_shape shape;
+    calc_serving_rates rates; /**< of kernels, as the engine reaches them */
     calc_kv_cache cache;
     calc_stages stages;
     calc_inference_pass_pipeline pipeline; /**< that these stages are of */

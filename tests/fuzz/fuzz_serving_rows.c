@@ -1,0 +1,56 @@
+/* Runs of serving in CSV: read, mapped and predicted, whatever their cells say. */
+#include "fuzz.h"
+
+#include <math.h>
+
+#include "validate/serving_predict.h"
+
+enum { ROWS = 8 /* of one input that are predicted */ };
+
+static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+{
+    char path[512];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.200s.json", name);
+    return calc_load(CALC_KIND_APP, out, path, errors);
+}
+
+static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
+{
+    char path[512];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.200s.json", name);
+    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+}
+
+static void check_row(const calc_serving_row *row)
+{
+    /* Names are those of one input: nothing is kept for the next. */
+    static calc_serving_apps apps;
+    static calc_systems systems;
+    static calc_serving_prediction p;
+    apps = (calc_serving_apps){.load = load_app};
+    systems = (calc_systems){.load = load_system};
+    MUST(row->line >= 2 && row->id && row->confidence);
+    calc_serving_predict(&p, row, &apps, &systems);
+    MUST(p.reason[0] || p.ttft_s > 0);
+    MUST(p.map.assumed.count <= CALC_ASSUMPTIONS_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    calc_text text = {.data = malloc(size + 1), .length = size};
+    calc_errors errors = {0};
+    calc_serving_rows rows = {0};
+    MUST(text.data);
+    memcpy(text.data, data, size);
+    text.data[size] = '\0';
+    (void)calc_serving_rows_has(&text);
+    calc_status status = calc_serving_rows_parse(&rows, text, "input", &errors);
+    if (status != CALC_OK) {
+        fuzz_check_errors(&errors, status, false);
+    }
+    for (size_t i = 0; status == CALC_OK && i < rows.count && i < ROWS; i++) {
+        check_row(&rows.row[i]);
+    }
+    calc_serving_rows_free(&rows);
+    return 0;
+}
