@@ -68,7 +68,7 @@ static const char *what_is_missing(calc_serving_map *map)
 
 enum {
     PASS_TOKENS = 16384, /* of prompts in a pass of a static batch */
-    REQUESTS_EACH = 10   /* of a run of InferenceX, over its concurrency */
+    REQUESTS_EACH = 10 /* of a run over its concurrency: InferenceX, and others where not printed */
 };
 
 static void fill_requests(calc_serving_map *map)
@@ -88,7 +88,7 @@ static void fill_requests(calc_serving_map *map)
     }
     i->prompt_size = (int64_t)fmax(1, floor(r->isl * share + 0.5));
     i->generate_size = (int64_t)fmax(1, floor(r->osl * share + 0.5));
-    if (share < 1 && map->kind != CALC_SERVING_KIND_STATIC_BATCH) {
+    if (map->kind != CALC_SERVING_KIND_STATIC_BATCH) {
         i->prompt_spread = i->generate_spread = 1 / share - 1;
         i->requests = REQUESTS_EACH * i->batch;
     }

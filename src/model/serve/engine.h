@@ -10,6 +10,8 @@ typedef struct calc_engine_traits {
     double host_s;          /**< of the host for a step: scheduling, inputs, sampling, answers [s] */
     double host_sequence_s; /**< added per sequence of the step [s] */
     double host_growth;     /**< of both, per doubling of tensor parallelism: a process each */
+    double request_s;       /**< of a request before its prefill and behind it: server, tokens from
+                                 text, first answer [s] */
     double gap_s;           /**< between steps, which the processors wait in any case [s] */
     double matrix_share;    /**< of the arithmetic rate that kernels of serving reach on the machine,
                                  where the engine's own reach less; 0: 1 */

@@ -123,6 +123,15 @@ static void run_decode(calc_serving *r)
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
+/* Requests pass through the engine's server. */
+static void receive(calc_serving *r)
+{
+    for (size_t i = 0; i < r->waves; i++) {
+        r->first[i].least += r->engine.request_s;
+        r->first[i].most += r->engine.request_s;
+    }
+}
+
 static void run_phase(calc_serving *r)
 {
     switch (r->i->phase) {
@@ -131,9 +140,11 @@ static void run_phase(calc_serving *r)
         break;
     case CALC_INFERENCE_PHASE_SERVE:
         calc_batching_run(r);
+        receive(r);
         break;
     case CALC_INFERENCE_PHASE_DISAGGREGATED:
         calc_pools_run(r);
+        receive(r);
         break;
     default:
         run_decode(r);
