@@ -364,6 +364,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_pipeline_and_data_par(&r);
     check_inference(&r);
     calc_rules_inference(app, exec, r.errors);
+    calc_rules_serving(system, r.errors);
     check_network_index(&r, "/tensor_par_net", exec->strategy.tensor_par_net);
     check_network_index(&r, "/pipeline_par_net", exec->pipeline_par_net);
     check_network_index(&r, "/data_par_net", exec->strategy.data_par_net);

@@ -159,3 +159,25 @@ void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_error
     check_offload(exec, errors);
     check_pool(app, exec, errors);
 }
+
+/* The first of the rates of a kernel says that there are any. */
+void calc_rules_serving(const calc_system *system, calc_errors *errors)
+{
+    const calc_table *rates = calc_table_find(calc_table_of(CALC_KIND_SYSTEM), "serving")->table;
+    for (size_t i = 0; i < rates->count; i++) {
+        const calc_field *kernel = &rates->rows[i];
+        const calc_field *first = &kernel->table->rows[0];
+        const char *values = (const char *)&system->chip.serving + kernel->offset;
+        bool others = first->flags & CALC_OR_ZERO &&
+                      calc_absent_is(first, values + first->offset) &&
+                      !calc_absent_is(kernel, values);
+        if (others) {
+            char pointer[96];
+            char hint[96];
+            snprintf(pointer, sizeof pointer, "/serving/%s", kernel->key);
+            snprintf(hint, sizeof hint, "give %s, or none of them", first->key);
+            calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_SYSTEM, pointer, hint,
+                            "without %s the other rates have no effect", first->key);
+        }
+    }
+}

@@ -1,4 +1,5 @@
-/** @file rules_inference.h  Rules between the fields of an execution's inference and the others. */
+/** @file rules_inference.h  Rules between the fields of an execution's inference and the others,
+ * and between a system's rates of serving. */
 #ifndef CALC_SPEC_RULES_INFERENCE_H
 #define CALC_SPEC_RULES_INFERENCE_H
 
@@ -6,5 +7,8 @@
 
 /** Add what is wrong with exec->inference to `errors`. The other rules must hold. */
 void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors);
+
+/** Add what is wrong with the rates of serving of a system to `errors`, whatever is run. */
+void calc_rules_serving(const calc_system *system, calc_errors *errors);
 
 #endif

@@ -16,10 +16,14 @@
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
-/* The same ranks, which serve. */
-static void serve(calc_random_layout *l)
+/* The same ranks, which serve in 8 or 4 bits where there are engines for them. */
+static void serve(calc_random_layout *l, calc_datatype narrow)
 {
     calc_exec *e = &l->exec;
+    bool has = l->system.chip.matrix[narrow].flop_per_s > 0;
+    e->strategy.matrix_datatype = !has                             ? CALC_FORMAT_AUTO
+                                  : narrow == CALC_DATATYPE_FLOAT4 ? CALC_FORMAT_FLOAT4
+                                                                   : CALC_FORMAT_FLOAT8;
     e->training = false;
     e->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
     e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
@@ -37,7 +41,7 @@ static void random_layouts(calc_shipped_visit *each)
         calc_rng_init(&rng, 20240601, i);
         (i % 4 == 0 ? calc_random_layout_make : calc_random_modern_make)(&rng, &l);
         if (i % 4 == 1) {
-            serve(&l);
+            serve(&l, i % 8 == 1 ? CALC_DATATYPE_FLOAT4 : CALC_DATATYPE_FLOAT8);
         }
         snprintf(name, sizeof name, "random layout %llu", (unsigned long long)i);
         each(name, &l);

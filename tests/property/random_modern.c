@@ -70,27 +70,41 @@ static void random_network(calc_rng *rng, calc_network *n)
 
 static calc_serving_matrix random_served_matrix(calc_rng *rng)
 {
-    return (calc_serving_matrix){
-        maybe(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5), maybe(rng, 0, 1e-9), maybe(rng, 1e-6, 1e-5),
-        maybe(rng, 0.3, 1), maybe(rng, 0.3, 1),     maybe(rng, 0.3, 1)};
+    return (calc_serving_matrix){real_between(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
+                                 maybe(rng, 0, 1e-9),       maybe(rng, 1e-6, 1e-5),
+                                 maybe(rng, 0.3, 1),        maybe(rng, 0.3, 1),
+                                 maybe(rng, 0.3, 1)};
 }
 
-/* Of a stream of its own: what is drawn after it is drawn without it, too. */
+/* Each kernel with probability 1/2. Of a stream of its own: what is drawn after it is drawn without
+   it, too. */
 static void random_serving(calc_rng next, calc_serving_rates *r)
 {
     calc_rng own;
     calc_rng *rng = &own;
     calc_rng_init(rng, 20261123, calc_rng_below(&next, 1U << 30));
-    r->matrix = random_served_matrix(rng);
-    r->grouped = random_served_matrix(rng);
-    r->decode = (calc_serving_decode){maybe(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
-                                      maybe(rng, 1e-6, 1e-5), maybe(rng, 0.3, 1)};
-    r->prefill = (calc_serving_prefill){maybe(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
-                                        maybe(rng, 0.3, 1), maybe(rng, 10, 300)};
-    r->vector = (calc_serving_vector){maybe(rng, 0.5, 1), maybe(rng, 1e-7, 1e-5)};
-    r->all_reduce = (calc_serving_all_reduce){maybe(rng, 0.3, 1), maybe(rng, 1e-6, 1e-5),
-                                              maybe(rng, 1e-7, 1e-6), maybe(rng, 0.3, 1),
-                                              maybe(rng, 1e-6, 1e-5)};
+    if (coin(rng)) {
+        r->matrix = random_served_matrix(rng);
+    }
+    if (coin(rng)) {
+        r->grouped = random_served_matrix(rng);
+    }
+    if (coin(rng)) {
+        r->decode = (calc_serving_decode){real_between(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
+                                          maybe(rng, 1e-6, 1e-5), maybe(rng, 0.3, 1)};
+    }
+    if (coin(rng)) {
+        r->prefill = (calc_serving_prefill){real_between(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
+                                            maybe(rng, 0.3, 1), maybe(rng, 10, 300)};
+    }
+    if (coin(rng)) {
+        r->vector = (calc_serving_vector){real_between(rng, 0.5, 1), maybe(rng, 1e-7, 1e-5)};
+    }
+    if (coin(rng)) {
+        r->all_reduce = (calc_serving_all_reduce){real_between(rng, 0.3, 1), maybe(rng, 1e-6, 1e-5),
+                                                  maybe(rng, 1e-7, 1e-6), maybe(rng, 0.3, 1),
+                                                  maybe(rng, 1e-6, 1e-5)};
+    }
     r->collective = (calc_serving_latency){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
     r->exchange = (calc_serving_latency){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
 }

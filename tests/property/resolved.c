@@ -70,9 +70,10 @@ static bool is_wide(const calc_exec *e)
                                 calc_datatype_bytes(e->strategy.datatype)) >= 4;
 }
 
-static double or_one(double share)
+/* Efficiency of 8 or 4 bits where only that of 16 is given, of a kernel that has rates. */
+static double narrower(const calc_serving_matrix *r)
 {
-    return share > 0 ? share : 1;
+    return r->memory_efficiency <= 0 ? NONE : r->efficiency > 0 ? r->efficiency : 1;
 }
 
 /* Of a curve with one step, which is a number. */
@@ -138,9 +139,15 @@ VALUE(unfused_experts, 2.5)
 VALUE(memory_rate, only_step(&s->chip.mem1.efficiency))
 VALUE(memory_rate_of_large, s->chip.mem1.efficiency.efficiency[0])
 VALUE(node, s->networks[0].size)
-VALUE(served_matrix, or_one(s->chip.serving.matrix.efficiency))
-VALUE(served_grouped, or_one(s->chip.serving.grouped.efficiency))
-VALUE(served_two_shot, s->chip.serving.all_reduce.one_shot_efficiency)
+VALUE(served_whole_matrix, s->chip.serving.matrix.memory_efficiency > 0 ? 1 : NONE)
+VALUE(served_whole_grouped, s->chip.serving.grouped.memory_efficiency > 0 ? 1 : NONE)
+VALUE(served_whole_decode, s->chip.serving.decode.memory_efficiency > 0 ? 1 : NONE)
+VALUE(served_whole_prefill, s->chip.serving.prefill.memory_efficiency > 0 ? 1 : NONE)
+VALUE(served_matrix, narrower(&s->chip.serving.matrix))
+VALUE(served_grouped, narrower(&s->chip.serving.grouped))
+VALUE(served_two_shot, s->chip.serving.all_reduce.one_shot_efficiency > 0
+                           ? s->chip.serving.all_reduce.one_shot_efficiency
+                           : NONE)
 VALUE(network_rate, s->networks[network].efficiency)
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -306,23 +313,23 @@ static const struct {
     {"sys.serving.matrix.fixed", NULL},
     {"sys.serving.matrix.inner", NULL},
     {"sys.serving.matrix.quantize", NULL},
-    {"sys.serving.matrix.efficiency", one},
+    {"sys.serving.matrix.efficiency", served_whole_matrix},
     {"sys.serving.matrix.efficiency_8bit", served_matrix},
     {"sys.serving.matrix.efficiency_4bit", served_matrix},
     {"sys.serving.grouped.memory_efficiency", NULL},
     {"sys.serving.grouped.fixed", NULL},
     {"sys.serving.grouped.inner", NULL},
     {"sys.serving.grouped.quantize", NULL},
-    {"sys.serving.grouped.efficiency", one},
+    {"sys.serving.grouped.efficiency", served_whole_grouped},
     {"sys.serving.grouped.efficiency_8bit", served_grouped},
     {"sys.serving.grouped.efficiency_4bit", served_grouped},
     {"sys.serving.decode.memory_efficiency", NULL},
     {"sys.serving.decode.fixed", NULL},
     {"sys.serving.decode.growth", NULL},
-    {"sys.serving.decode.efficiency", one},
+    {"sys.serving.decode.efficiency", served_whole_decode},
     {"sys.serving.prefill.memory_efficiency", NULL},
     {"sys.serving.prefill.fixed", NULL},
-    {"sys.serving.prefill.efficiency", one},
+    {"sys.serving.prefill.efficiency", served_whole_prefill},
     {"sys.serving.prefill.softmax_size", NULL},
     {"sys.serving.vector.memory_efficiency", NULL},
     {"sys.serving.vector.fixed", NULL},

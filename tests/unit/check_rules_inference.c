@@ -258,6 +258,32 @@ START_TEST(requests_come_in_one_way)
 }
 END_TEST
 
+/* Rates of one kernel without the first of them, beside others that are whole. */
+START_TEST(rates_of_serving_need_the_first_of_their_kernel)
+{
+    calc_app app = shipped_app("llama3-8B");
+    calc_system system = small_system();
+    calc_exec exec = decoding();
+    calc_errors errors = {0};
+    system.chip.matrix[CALC_DATATYPE_BFLOAT16] = system.chip.matrix[CALC_DATATYPE_FLOAT16];
+    system.chip.serving.decode = (calc_serving_decode){.memory_efficiency = 0.5, .fixed_s = 1e-6};
+    system.chip.serving.exchange = (calc_serving_latency){.doubling_s = 1e-6};
+    ck_assert_int_eq(calc_check(&app, &system, &exec, &errors), CALC_OK);
+    system.chip.serving.matrix.fixed_s = 1e-6;
+    system.chip.serving.all_reduce.two_shot_efficiency = 0.5;
+    ck_assert_int_eq(calc_check(&app, &system, &exec, &errors), CALC_ERR_RULE);
+    ck_assert_int_eq(errors.count, 2);
+    ck_assert_str_eq(errors.item[0].pointer, "/serving/matrix");
+    ck_assert_str_eq(errors.item[0].text,
+                     "without memory_efficiency the other rates have no effect");
+    ck_assert_str_eq(errors.item[0].hint, "give memory_efficiency, or none of them");
+    ck_assert_str_eq(errors.item[1].pointer, "/serving/all_reduce");
+    ck_assert_str_eq(errors.item[1].text,
+                     "without one_shot_efficiency the other rates have no effect");
+    ck_assert_int_eq(errors.item[1].kind, CALC_KIND_SYSTEM);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("rules_inference");
@@ -274,5 +300,6 @@ int main(void)
     tcase_add_test(cases, a_prefill_pool_splits_the_experts);
     tcase_add_test(cases, what_waits_is_told_where_something_waits);
     tcase_add_test(cases, requests_come_in_one_way);
+    tcase_add_test(cases, rates_of_serving_need_the_first_of_their_kernel);
     return run_cases(cases);
 }
