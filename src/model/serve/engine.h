@@ -13,6 +13,7 @@ typedef struct calc_engine_traits {
     double host_growth;     /**< of both, per doubling of tensor parallelism: a process each */
     double issue_s;         /**< of the host to issue a block of a pass with prompts, which no graph
                                  replays: such a pass takes no less [s] */
+    double issue_moe_s;     /**< added for a block with experts [s] */
     double request_s;       /**< of a request before its prefill and behind it: server, tokens from
                                  text, first answer [s] */
     double gap_s;           /**< between steps, which the processors wait in any case [s] */
@@ -30,10 +31,9 @@ calc_engine_traits calc_engine_traits_of(calc_serving_engine engine);
  *  @param pass_s     of the processors
  *  @param sequences  of a replica in the step
  *  @param ranks      that split its layers, >= 1
- *  @param issued     blocks of a processor that are issued one kernel at a time: those of a pass
- *                    with prompts; 0: the pass is replayed */
+ *  @param issued_s   what issuing its kernels takes, of a pass with prompts; 0: it is replayed */
 double calc_engine_beside_s(const calc_engine_traits *traits, double pass_s, double sequences,
-                            double ranks, double issued);
+                            double ranks, double issued_s);
 
 /** What the kernels of an engine reach of a machine's rates of serving. */
 calc_serving_rates calc_engine_rates_of(const calc_engine_traits *traits,

@@ -19,9 +19,12 @@ double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, doubl
                              double sequences, bool prompts)
 {
     double ranks = (double)pool->strategy.tensor_par;
-    double issued = prompts ? r->model.shape.blocks / (double)pool->pipeline_par : 0;
+    const calc_shape *s = &r->model.shape;
+    double issued_s =
+        s->blocks * r->engine.issue_s + calc_shape_moe_blocks(s) * r->engine.issue_moe_s;
     return r->i->step_overhead_s +
-           calc_engine_beside_s(&r->engine, pass_s, sequences, ranks, issued);
+           calc_engine_beside_s(&r->engine, pass_s, sequences, ranks,
+                                prompts ? issued_s / (double)pool->pipeline_par : 0);
 }
 
 /* What the engine takes for the passes of a prefill [s]. */
