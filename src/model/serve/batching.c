@@ -51,7 +51,7 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
     work.cached = r->cached + (r->fresh - r->chunk) / 2;
     work.finished = budget / r->fresh;
     calc_inference_pass_of(&r->model, &work, &r->mixed);
-    r->mixed_s = calc_serving_step_s(r, &r->mixed);
+    r->mixed_s = calc_serving_step_s(r, &r->mixed, true);
     double mixed_beside_s = r->mixed_s - calc_serving_around_s(r, &r->mixed);
     r->overhead_s = r->mixed_share * mixed_beside_s + (1 - r->mixed_share) * plain_beside_s;
     r->prompt_token_s = (r->mixed_s - r->plain_s) / budget;
@@ -169,11 +169,16 @@ static void run_closed(calc_serving *r)
     double apart = chunked(r) ? calc_max(0, r->slots / s.room - 1) : 0;
     double rounds = (double)r->i->requests / r->replicas / r->slots;
     r->waves = calc_queue_waves(apart, s.decoding, r->i->generate_spread, rounds, wave);
+    /* Of prompts that come together one waits for those before it and is decoded beside those after
+     * it: it sees half of them. */
+    steps seen = s;
+    seen.seen = 0;
     for (size_t i = 0; i < r->waves; i++) {
         wait[i] = chunked(r) ? wave_wait(r, &s, &wave[i]) : 0;
         mean_wait += wave[i].share * wait[i];
+        seen.seen += s.seen * wave[i].share * (1 + calc_min(1, wave[i].width / s.decoding)) / 2;
     }
-    run_step(r, &s, r->slots / (s.decoding + s.own + s.missed + mean_wait));
+    run_step(r, &seen, r->slots / (s.decoding + s.own + s.missed + mean_wait));
     r->running = r->slots;
     for (size_t i = 0; i < r->waves; i++) {
         r->first[i] = wave_times(r, &s, &wave[i], wait[i]);

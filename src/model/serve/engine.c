@@ -12,11 +12,12 @@ calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
 }
 
 double calc_engine_beside_s(const calc_engine_traits *t, double pass_s, double sequences,
-                            double ranks)
+                            double ranks, double issued_s)
 {
     double host_s =
         (t->host_s + t->host_sequence_s * sequences) * (1 + t->host_growth * log2(ranks));
-    return t->gap_s + (t->overlapped ? calc_max(0, host_s - pass_s) : host_s);
+    double late_s = calc_max(0, issued_s - pass_s);
+    return t->gap_s + late_s + (t->overlapped ? calc_max(0, host_s - pass_s - late_s) : host_s);
 }
 
 /* An efficiency that is not said is that of all widths, or 1. */

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "model/cost/block.h"
-#include "model/serve/engine.h"
 #include "model/operators/processor.h"
+#include "model/serve/engine.h"
 
 /* Operators that a pass adds to those of a block or a head. */
 enum { ADDED = 4 };
@@ -150,8 +150,8 @@ static double largest_of(double n)
     return 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14));
 }
 
-/* Share of its experts, copies included, that tokens are routed to on the busiest rank: all wait for
- * it. Each is touched by some token of the group, and as if apart from the others. */
+/* Share of its experts, copies included, that tokens are routed to on the busiest rank: all wait
+ * for it. Each is touched by some token of the group, and as if apart from the others. */
 static double touched(const calc_shape *s)
 {
     double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;

@@ -16,10 +16,15 @@ bool calc_serving_queues(const calc_serving *r)
 /* ---- Prefill --------------------------------------------------------------------------------- */
 
 double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, double pass_s,
-                             double sequences)
+                             double sequences, bool prompts)
 {
     double ranks = (double)pool->strategy.tensor_par;
-    return r->i->step_overhead_s + calc_engine_beside_s(&r->engine, pass_s, sequences, ranks);
+    const calc_shape *s = &r->model.shape;
+    double issued_s =
+        s->blocks * r->engine.issue_s + calc_shape_moe_blocks(s) * r->engine.issue_moe_s;
+    return r->i->step_overhead_s +
+           calc_engine_beside_s(&r->engine, pass_s, sequences, ranks,
+                                prompts ? issued_s / (double)pool->pipeline_par : 0);
 }
 
 /* What the engine takes for the passes of a prefill [s]. */
@@ -28,8 +33,8 @@ static double engine_s(const calc_serving *r)
     const calc_exec *pool = r->prefill->exec;
     const calc_prefill *p = &r->prefilled;
     double chunks_s =
-        p->chunks * calc_serving_beside_s(r, pool, p->chunk.latency_s, p->work.prompts);
-    return chunks_s + calc_serving_beside_s(r, pool, p->last.latency_s, p->work.prompts);
+        p->chunks * calc_serving_beside_s(r, pool, p->chunk.latency_s, p->work.prompts, true);
+    return chunks_s + calc_serving_beside_s(r, pool, p->last.latency_s, p->work.prompts, true);
 }
 
 double calc_serving_run_prefill(calc_serving *r, double prompts)
@@ -82,10 +87,11 @@ static double drafting_s(const calc_serving *r, const calc_inference_pass_work *
     return drafts * r->i->speculative_cost * calc_serving_around_s(r, &alone);
 }
 
-double calc_serving_step_s(const calc_serving *r, const calc_inference_pass *pass)
+double calc_serving_step_s(const calc_serving *r, const calc_inference_pass *pass, bool prompts)
 {
     double pass_s = calc_serving_around_s(r, pass);
-    return pass_s + calc_serving_beside_s(r, r->exec, pass_s, r->sequences) + r->drafting_s;
+    return pass_s + calc_serving_beside_s(r, r->exec, pass_s, r->sequences, prompts) +
+           r->drafting_s;
 }
 
 double calc_serving_run_decode(calc_serving *r, double sequences)
@@ -94,7 +100,7 @@ double calc_serving_run_decode(calc_serving *r, double sequences)
     calc_inference_pass_of(&r->model, &work, &r->plain);
     r->sequences = sequences;
     r->drafting_s = drafting_s(r, &work);
-    r->plain_s = calc_serving_step_s(r, &r->plain);
+    r->plain_s = calc_serving_step_s(r, &r->plain, false);
     r->work = work;
     return r->plain_s - calc_serving_around_s(r, &r->plain);
 }

@@ -24,12 +24,15 @@ void calc_serving_report_prefill(calc_serving *serving, double times);
 /** A step of the micro-batches that follow one another around the pipeline [s]. */
 double calc_serving_around_s(const calc_serving *serving, const calc_inference_pass *pass);
 
-/** What the engine takes beside a pass of one of the pools [s]. */
+/** What the engine takes beside a pass of one of the pools [s].
+ *  @param prompts  whether it has prompts */
 double calc_serving_beside_s(const calc_serving *serving, const calc_exec *pool, double pass_s,
-                             double sequences);
+                             double sequences, bool prompts);
 
-/** A step of these passes, with all beside them [s]; serving->sequences and drafting_s are known. */
-double calc_serving_step_s(const calc_serving *serving, const calc_inference_pass *pass);
+/** A step of these passes, with all beside them [s]; serving->sequences and drafting_s are known.
+ */
+double calc_serving_step_s(const calc_serving *serving, const calc_inference_pass *pass,
+                           bool prompts);
 
 /** The batch of a step, of one micro-batch, that decodes so many sequences of a replica. They are
  *  in the middle of what they generate; of lengths that differ the long ones are there longer. */
