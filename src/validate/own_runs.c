@@ -364,17 +364,6 @@ static reading *start(const char *path, const calc_own_loader *loader)
     return r;
 }
 
-calc_status calc_own_runs_read(calc_runs *out, const char *path, const calc_own_loader *loader,
-                               calc_errors *errors)
-{
-    reading *r = start(path, loader);
-    *out = (calc_runs){0};
-    calc_status status =
-        r ? calc_runs_read(out, path, finish_row, r, errors) : calc_errors_no_memory(errors);
-    free(r);
-    return status;
-}
-
 calc_status calc_own_runs_parse(calc_runs *out, calc_text text, const char *name,
                                 const calc_own_loader *loader, calc_errors *errors)
 {

@@ -44,13 +44,9 @@ typedef struct calc_own_loader {
     const char *machine; /**< of rows that name none; NULL: they are errors */
 } calc_own_loader;
 
-/** Read a file, or standard input if path is "-".
- *  @return what calc_runs_read() returns, or the loader; errors of a row name file, line and
- * column. *out must be freed in any case. */
-CALC_MUST_USE calc_status calc_own_runs_read(calc_runs *out, const char *path,
-                                             const calc_own_loader *loader, calc_errors *errors);
-
-/** The same from a text, which the runs own from now on; `name` is what errors call it. */
+/** Read a text, which the runs own from now on; `name` is what errors call it.
+ *  @return what calc_runs_parse() returns, or the loader; errors of a row name file, line and
+ *  column. *out must be freed in any case. */
 CALC_MUST_USE calc_status calc_own_runs_parse(calc_runs *out, calc_text text, const char *name,
                                               const calc_own_loader *loader, calc_errors *errors);
 

@@ -69,11 +69,17 @@ static bool read_pool(pool *out, const char *words, double gpus)
 
 /* ---- Experts --------------------------------------------------------------------------------- */
 
+/* Whether all ranks have all tokens: they split all layers. */
+static bool is_replicated(const pool *p)
+{
+    return p->tensor > 1 && p->tensor == p->world;
+}
+
 /* How tokens reach their experts. Ranks that split all layers have all tokens; with attention for
  * itself on every GPU, tokens are sent. */
 static void send_to_experts(calc_exec *e, const pool *decode, const pool *prefill)
 {
-    bool replicated = decode->tensor > 1 && decode->tensor == decode->world;
+    bool replicated = is_replicated(decode);
     bool scattered = !replicated && ((decode->tensor > 1 && decode->expert > 1) ||
                                      (prefill->tensor > 1 && prefill->expert > 1));
     e->strategy.tensor_par_comm_type =
@@ -97,6 +103,19 @@ static void fill(calc_serving_map *map, const pool *p, int64_t stages)
     map->gpus = (double)p->gpus;
 }
 
+/* An execution says how experts are split for both pools, where one of them has not all tokens on
+ * all ranks: the prefill pool spreads them over so many more. */
+static void spread_prefill(calc_serving_map *map, const pool *decode, pool *prefill)
+{
+    int64_t split = is_replicated(decode) ? 1 : map->exec.strategy.expert_tensor_par;
+    bool own = is_replicated(prefill) && (is_replicated(decode) || prefill->expert > 1);
+    if (!own && prefill->world / prefill->expert != split && prefill->world % split == 0) {
+        prefill->expert = prefill->world / split;
+        calc_assumptions_add(&map->assumed, "the prefill pool spreads experts over more ranks, "
+                                            "instead of splitting them");
+    }
+}
+
 /* ---- One pool, or two ------------------------------------------------------------------------ */
 
 static const char *fill_two(calc_serving_map *map)
@@ -109,14 +128,7 @@ static const char *fill_two(calc_serving_map *map)
         return incomplete;
     }
     fill(map, &decode, 1);
-    /* Else both pools split an expert over as many ranks. */
-    int64_t split = map->exec.strategy.expert_tensor_par;
-    bool together = prefill.tensor > 1 && prefill.tensor == prefill.world;
-    if (!together && prefill.world / prefill.expert != split && prefill.world % split == 0) {
-        prefill.expert = prefill.world / split;
-        calc_assumptions_add(&map->assumed,
-                             "the prefill pool splits an expert as the decoding one does");
-    }
+    spread_prefill(map, &decode, &prefill);
     i->prefill_procs = prefill.gpus;
     i->prefill_tensor_par = prefill.tensor;
     i->prefill_expert_par = prefill.expert;

@@ -67,42 +67,65 @@ static const char *what_is_missing(calc_serving_map *map)
 /* ---- Lengths and batch ----------------------------------------------------------------------- */
 
 enum {
-    PASS_TOKENS = 16384, /* of prompts in a pass of a static batch */
-    REQUESTS_EACH = 10 /* of a run over its concurrency: InferenceX, and others where not printed */
+    BATCH_TOKENS = 16384, /* of prompts in a pass of a static batch */
+    POOL_TOKENS = 8192,   /* in one of a prefill pool */
+    REQUESTS_EACH = 10    /* of a run, over its concurrency: as InferenceX has it */
 };
+
+static int64_t at_least_one(double number)
+{
+    return (int64_t)fmax(1, floor(number + 0.5));
+}
+
+static void fill_lengths(calc_serving_map *map)
+{
+    const calc_serving_row *r = map->row;
+    calc_inference *i = &map->exec.inference;
+    double mean = has(r->length_note, "mean 0.9") ? 0.9 : 1;
+    i->prompt_size = at_least_one(r->isl * mean);
+    i->generate_size = at_least_one(r->osl * mean);
+    i->page_size = 16;
+    if (map->kind != CALC_SERVING_KIND_STATIC_BATCH) {
+        i->prompt_spread = i->generate_spread = 1 / mean - 1;
+    }
+}
+
+/* Prompts of one pass: as many as there are, up to so many tokens. */
+static int64_t together(const calc_serving_map *map, double requests, int64_t tokens)
+{
+    int64_t most = tokens / map->exec.inference.prompt_size;
+    int64_t there = at_least_one(requests);
+    return most < 1 ? 1 : most < there ? most : there;
+}
 
 static void fill_requests(calc_serving_map *map)
 {
-    const calc_serving_row *r = map->row;
     calc_exec *e = &map->exec;
     calc_inference *i = &e->inference;
-    double share = has(r->length_note, "mean 0.9") ? 0.9 : 1;
-    map->requests = floor(r->concurrency_or_batch + 0.5);
-    int64_t replicas = e->strategy.data_par;
-    int64_t each = (int64_t)fmax(1, floor(map->requests / (double)replicas + 0.5));
-    i->batch = each * replicas;
+    map->requests = (double)at_least_one(map->row->concurrency_or_batch);
+    double each = map->requests / (double)e->strategy.data_par;
+    i->batch = at_least_one(each) * e->strategy.data_par;
     e->batch_size = i->batch;
     e->microbatch_size = 1;
     if ((double)i->batch != map->requests) {
         calc_assumptions_add(&map->assumed, "as many requests on every replica, one at least");
     }
-    i->prompt_size = (int64_t)fmax(1, floor(r->isl * share + 0.5));
-    i->generate_size = (int64_t)fmax(1, floor(r->osl * share + 0.5));
-    if (map->kind != CALC_SERVING_KIND_STATIC_BATCH) {
-        i->prompt_spread = i->generate_spread = 1 / share - 1;
-        i->requests = REQUESTS_EACH * i->batch;
-    }
-    i->page_size = 16;
     if (map->kind == CALC_SERVING_KIND_STATIC_BATCH) {
-        int64_t together = PASS_TOKENS / i->prompt_size;
         i->phase = CALC_INFERENCE_PHASE_PREFILL;
-        i->prefill_batch = together < 1 ? 1 : together < each ? together : each;
+        i->prefill_batch = together(map, each, BATCH_TOKENS);
         if (i->prefill_batch < each) {
             calc_assumptions_add(&map->assumed, "prompts are prefilled 16,384 tokens at a time");
         }
-    } else {
-        i->phase = map->kind == CALC_SERVING_KIND_CLOSED_LOOP ? CALC_INFERENCE_PHASE_SERVE
-                                                              : CALC_INFERENCE_PHASE_DISAGGREGATED;
+        return;
+    }
+    i->requests = REQUESTS_EACH * i->batch;
+    calc_assumptions_add(&map->assumed, "ten rounds of requests, the first of them at once");
+    i->phase = CALC_INFERENCE_PHASE_SERVE;
+    if (map->kind == CALC_SERVING_KIND_DISAGGREGATED) {
+        int64_t pools = i->prefill_procs / i->prefill_tensor_par;
+        i->phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
+        i->prefill_batch = together(map, map->requests / (double)pools, POOL_TOKENS);
+        calc_assumptions_add(&map->assumed, "prompts are prefilled 8,192 tokens at a time");
     }
 }
 
@@ -221,6 +244,7 @@ void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row)
         out->reason = steps[i](out);
     }
     if (!out->reason) {
+        fill_lengths(out);
         fill_requests(out);
         out->regime = regime_of(out);
     }

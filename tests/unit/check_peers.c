@@ -107,6 +107,16 @@ START_TEST(runs_that_are_not_predicted_are_left_out)
 }
 END_TEST
 
+/* Of simulators of serving nothing is said beside runs of training. */
+START_TEST(quantities_that_no_run_has_are_left_out)
+{
+    ck_assert_int_eq(read_text(HEAD "A,x,tpot,,1,8,,\nA,x,memory,,1,4,,\nB,x,ttft,one_*,1,8,,\n"),
+                     CALC_OK);
+    ck_assert_uint_eq(peers.count, 1);
+    ck_assert_int_eq(peers.item[0].quantity, CALC_QUANTITY_MEMORY);
+}
+END_TEST
+
 START_TEST(broken_rows_are_named)
 {
     static const struct {
@@ -150,6 +160,7 @@ int main(void)
     tcase_add_test(tests, rows_of_one_simulator_machine_and_quantity_are_one_peer);
     tcase_add_test(tests, averages_weigh_their_rows);
     tcase_add_test(tests, runs_that_are_not_predicted_are_left_out);
+    tcase_add_test(tests, quantities_that_no_run_has_are_left_out);
     tcase_add_test(tests, broken_rows_are_named);
     tcase_add_test(tests, the_shipped_peers_are_read);
     suite_add_tcase(suite, tests);

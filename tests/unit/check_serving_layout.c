@@ -51,7 +51,7 @@ START_TEST(experts_are_spread_and_split)
 {
     row.ep = 2;
     is(4, 4, 1, 2, 2);
-    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_GATHER);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_REPLICATED);
     row.tp = 1;
     row.dp = 4;
     row.ep = 4;
@@ -117,7 +117,8 @@ START_TEST(two_pools_of_several_copies)
     ck_assert_int_eq(map.exec.inference.prefill_tensor_par, 4);
     ck_assert_int_eq(map.exec.inference.prefill_expert_par, 4);
     ck_assert(map.gpus == 28);
-    ck_assert_int_eq(map.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_REPLICATED);
     two_pools(8, "workers=1 tp=8 ep=8 dp_attention=True", 32,
               "workers=1 tp=32 ep=32 dp_attention=True");
     is(32, 1, 32, 32, 1);
@@ -135,13 +136,25 @@ START_TEST(ranks_of_attention_may_be_counted)
 }
 END_TEST
 
-START_TEST(both_pools_split_an_expert_alike)
+/* What an execution cannot say of the prefill pool: split experts beside whole ones. */
+START_TEST(the_prefill_pool_may_have_to_spread_its_experts)
 {
-    two_pools(8, "workers=1 tp=8 ep=8 dp_attention=True", 8,
-              "workers=1 tp=8 ep=1 dp_attention=False");
-    is(8, 8, 1, 1, 8);
-    ck_assert_int_eq(map.exec.inference.prefill_expert_par, 1);
-    ck_assert_int_eq(map.assumed.count, 1);
+    const struct {
+        const char *prompts, *tokens;
+        int64_t expert; /* of the prefill pool */
+    } cases[] = {{"tp=8 ep=8 dp_attention=True", "tp=8 ep=1 dp_attention=False", 8},
+                 {"tp=8 ep=1 dp_attention=False", "tp=8 ep=1 dp_attention=False", 1},
+                 {"tp=8 ep=1 dp_attention=False", "tp=8 ep=8 dp_attention=True", 8}, /* spread */
+                 {"tp=8 ep=1 dp_attention=True", "tp=8 ep=1 dp_attention=False", 8}, /* spread */
+                 {"tp=8 ep=8 dp_attention=True", "tp=8 ep=1 dp_attention=True", 1},  /* split */
+                 {"tp=8 ep=8 dp_attention=False", "tp=8 ep=8 dp_attention=True", 8}};
+    static const bool assumed[] = {false, false, true, true, true, false};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        two_pools(8, cases[i].prompts, 8, cases[i].tokens);
+        ck_assert_ptr_null(fill());
+        ck_assert_int_eq(map.exec.inference.prefill_expert_par, cases[i].expert);
+        ck_assert_int_eq(map.assumed.count, assumed[i]);
+    }
 }
 END_TEST
 
@@ -175,7 +188,7 @@ int main(void)
     tcase_add_test(tests, sizes_that_are_missing_or_wrong_are_the_reason);
     tcase_add_test(tests, two_pools_of_several_copies);
     tcase_add_test(tests, ranks_of_attention_may_be_counted);
-    tcase_add_test(tests, both_pools_split_an_expert_alike);
+    tcase_add_test(tests, the_prefill_pool_may_have_to_spread_its_experts);
     tcase_add_test(tests, pools_that_are_incomplete_are_the_reason);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -49,6 +49,8 @@ START_TEST(a_closed_loop_is_served)
     ck_assert_int_eq(asked->generate_size, 500);
     ck_assert_int_eq(asked->batch, 16);
     ck_assert_int_eq(asked->chunk_size, 8192);
+    ck_assert_int_eq(asked->requests, 160);
+    ck_assert(asked->prompt_spread == 0 && asked->generate_spread == 0);
     ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_AUTO);
     ck_assert(map.tpot_s == 0.012 && map.ttft_s == 0.1 && map.gpus == 4 && map.requests == 16);
     ck_assert(isnan(map.e2e_s) && isnan(map.output_tokens_per_s));
@@ -97,6 +99,8 @@ START_TEST(lengths_are_means)
     maps();
     ck_assert_int_eq(asked->prompt_size, 922);
     ck_assert_int_eq(asked->generate_size, 7373);
+    ck_assert_double_eq_tol(asked->prompt_spread, 1.0 / 9, 1e-12); /* 0.9 (1 + 1/9) is 1 */
+    ck_assert_double_eq_tol(asked->generate_spread, 1.0 / 9, 1e-12);
 }
 END_TEST
 
@@ -111,6 +115,25 @@ START_TEST(every_replica_has_as_many_requests)
     row.concurrency_or_batch = 1;
     maps();
     ck_assert_int_eq(asked->batch, 4);
+}
+END_TEST
+
+START_TEST(a_prefill_pool_takes_prompts_together)
+{
+    row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
+    row.prefill_layout = "workers=2 tp=4 ep=1 dp_attention=False";
+    row.decode_layout = "workers=1 tp=8 ep=1 dp_attention=False";
+    maps();
+    ck_assert_int_eq(map.kind, CALC_SERVING_KIND_DISAGGREGATED);
+    ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_DISAGGREGATED);
+    ck_assert_int_eq(asked->prefill_batch, 8); /* of 1,000 tokens in 8,192; there are 8 */
+    row.concurrency_or_batch = 4;
+    maps();
+    ck_assert_int_eq(asked->prefill_batch, 2);
+    row.isl = 9000;
+    maps();
+    ck_assert_int_eq(asked->prefill_batch, 1);
+    ck_assert_int_eq(asked->chunk_size, 0);
 }
 END_TEST
 
@@ -251,6 +274,7 @@ int main(void)
     tcase_add_test(tests, means_count_before_medians);
     tcase_add_test(tests, lengths_are_means);
     tcase_add_test(tests, every_replica_has_as_many_requests);
+    tcase_add_test(tests, a_prefill_pool_takes_prompts_together);
     tcase_add_test(tests, regimes_are_those_of_a_replica);
     tcase_add_test(tests, number_formats_in_words);
     tcase_add_test(tests, the_cache_is_as_the_row_says_or_its_recipe);

@@ -102,7 +102,8 @@ START_TEST(an_engine_is_known_by_its_version)
         int year;
     } cases[] = {
         {"vLLM 0.5.3.post1 (script)", CALC_SERVING_ENGINE_VLLM_0_5, 2024},
-        {"vLLM 0.7.3 ROCm 6.3.1", CALC_SERVING_ENGINE_VLLM_0_6, 2024},
+        {"vLLM 0.7.3", CALC_SERVING_ENGINE_VLLM_0_6, 2024},
+        {"vLLM 0.7.3 ROCm 6.3.1", CALC_SERVING_ENGINE_VLLM_ROCM_0_6, 2025},
         {"vLLM v0.10.2", CALC_SERVING_ENGINE_VLLM_0_8, 2025},
         {"vLLM v0.11.0", CALC_SERVING_ENGINE_VLLM_0_11, 2025},
         {"vllm 0.19.0 (vllm/vllm-openai:v0.19.0-cu130)", CALC_SERVING_ENGINE_VLLM_0_11, 2025},
@@ -112,9 +113,9 @@ START_TEST(an_engine_is_known_by_its_version)
         {"TensorRT-LLM 0.9.0", CALC_SERVING_ENGINE_TENSORRT_LLM_0_9, 2024},
         {"trtllm 1.0.0rc3", CALC_SERVING_ENGINE_TENSORRT_LLM_1_0, 2025},
         {"trt nvcr.io/nvidia/tensorrt-llm/release:1.1.0rc2.post2",
-         CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, 2025},
+         CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, 2025},
         {"trtllm 1.3.0rc1 (nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.9.0;)",
-         CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, 2025},
+         CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, 2026},
         {"atom rocm/atom:rocm7.1.1-pytorch2.9-atom0.1.1-MI350x", CALC_SERVING_ENGINE_ATOM_0_1,
          2026}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -136,7 +137,8 @@ START_TEST(without_a_version_the_date_counts)
         {"vLLM (version not in table)", "2024 (arXiv 2411.00136)", CALC_SERVING_ENGINE_VLLM_0_5},
         {"vllm", "2025-10-29", CALC_SERVING_ENGINE_VLLM_0_11},
         {"vllm nightly-5b8c30d62b754b57", "2026-04-01", CALC_SERVING_ENGINE_VLLM_0_11},
-        {"trt", "2025-11-30", CALC_SERVING_ENGINE_TENSORRT_LLM_1_0},
+        {"trt", "2025-10-30", CALC_SERVING_ENGINE_TENSORRT_LLM_1_0},
+        {"trt", "2025-11-30", CALC_SERVING_ENGINE_TENSORRT_LLM_1_1},
         {"dynamo-trt", "2025-12-01", CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
         {"trtllm 0.8.1.post1 (nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.8.1.post1)",
          "2026-01-14", CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},

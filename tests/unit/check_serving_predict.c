@@ -101,6 +101,7 @@ START_TEST(what_does_not_fit_is_predicted_and_said)
 {
     row.num_gpus = row.tp = 1;
     row.concurrency_or_batch = 512;
+    row.metric_kind = "static batch";
     predict();
     ck_assert_str_eq(p.reason, "");
     ck_assert_ptr_nonnull(strstr(p.misfit, "does not fit: "));

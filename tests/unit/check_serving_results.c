@@ -1,7 +1,9 @@
 /* Runs of serving paired with predictions: quantities, uses, shapes, groups, the order of layouts.
  */
+#include "scratch.h"
 #include "serving_run_case.h"
-#include "validate/error_groups.h"
+#include "validate/errors_svg.h"
+#include "validate/parity_svg.h"
 #include "validate/result_labels.h"
 #include "validate/serving_results.h"
 
@@ -102,6 +104,7 @@ START_TEST(uses_and_their_reasons)
     row[1].id = "full";
     row[1].num_gpus = row[1].tp = 1;
     row[1].concurrency_or_batch = 512;
+    row[1].metric_kind = "static batch";
     row[2].id = "draft";
     row[2].spec_decode = "mtp";
     row[3].id = "odd";
@@ -184,6 +187,54 @@ START_TEST(groups_are_by_engine_regime_and_year_too)
 }
 END_TEST
 
+/* What is in a file; freed by the caller. */
+static char *content_of(const char *path)
+{
+    calc_text text = {0};
+    ck_assert_int_eq(calc_text_read(&text, path, &errors), CALC_OK);
+    return text.data;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++) {
+        count++;
+    }
+    return count;
+}
+
+START_TEST(pictures_have_paces_by_engine)
+{
+    char folder[256];
+    scratch_enter(folder, sizeof folder);
+    rows.count = 3;
+    row[1].software = "sglang 0.5.3";
+    row[2].metric_kind = "static batch";
+    row[2].e2e_latency_ms = 7000;
+    row[2].tpot_or_itl_ms = row[2].ttft_ms = (double)NAN;
+    make();
+    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open(&out, "p.svg", &errors), CALC_OK);
+    calc_parity_svg_write(out, &results);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    ck_assert_int_eq(calc_output_open(&out, "e.svg", &errors), CALC_OK);
+    calc_errors_svg_write(out, &results, &groups);
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    char *parity = content_of("p.svg");
+    char *by_engine = content_of("e.svg");
+    ck_assert_uint_eq(count_of(parity, "<title>"), 3);
+    ck_assert_uint_eq(count_of(by_engine, "<title>"), 3);
+    ck_assert_uint_eq(count_of(by_engine, ">vllm-0.11 (1)<"), 1);
+    ck_assert_uint_eq(count_of(by_engine, ">vllm-0.11, whole batches (1)<"), 1);
+    ck_assert_uint_eq(count_of(by_engine, ">sglang-0.5 (1)<"), 1);
+    free(parity);
+    free(by_engine);
+    scratch_leave(folder);
+}
+END_TEST
+
 static calc_ranking rank(calc_quantity quantity)
 {
     const calc_result *member[MAX * 4];
@@ -235,6 +286,7 @@ int main(void)
     tcase_add_test(tests, a_run_that_measured_nothing_has_one_result);
     tcase_add_test(tests, shapes_are_relative_to_the_fewest_requests);
     tcase_add_test(tests, groups_are_by_engine_regime_and_year_too);
+    tcase_add_test(tests, pictures_have_paces_by_engine);
     tcase_add_test(tests, layouts_measured_side_by_side_are_ranked);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

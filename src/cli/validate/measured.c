@@ -27,14 +27,6 @@ static calc_status load_system(const char *name, calc_system *out, calc_errors *
     return status;
 }
 
-static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
-{
-    calc_input input = {0};
-    calc_status status = calc_input_load(&input, CALC_KIND_APP, out, name, errors);
-    calc_text_free(&input.text);
-    return status;
-}
-
 static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
 {
     static const char *const shipped[] = {"measured/runs.csv", "measured/runs_vtrain_single.csv.gz",
@@ -52,7 +44,7 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- Runs of one's own ----------------------------------------------------------------------- */
+/* ---- What rows name -------------------------------------------------------------------------- */
 
 static calc_status load_document(calc_kind kind, const char *name, void *object,
                                  calc_errors *errors)
@@ -61,6 +53,11 @@ static calc_status load_document(calc_kind kind, const char *name, void *object,
     calc_status status = calc_input_load(&input, kind, object, name, errors);
     calc_text_free(&input.text);
     return status;
+}
+
+static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+{
+    return load_document(CALC_KIND_APP, name, out, errors);
 }
 
 static calc_status load_arguments(const char *arguments, int64_t procs, bool whole, calc_app *app,

@@ -1,10 +1,10 @@
 # Runs of serving are known by their columns; tables that calc ships have bare names.
 "$CALC" validate serving_runs --rows 0 > table || exit
 grep -E '^(time|whole|output|shape)' table | cut -c1-36
-grep -E '^[0-9,]+ runs, ' table | cut -d: -f1
+grep -Eo '^[0-9,]+ runs, ' table
 grep -E 'not predicted: (the engine|speculative|no description|the serving|pools)' table
 grep -c '^AISimulate, InferenceX sweeps' table
-zcat "$ROOT/tests/measured/serving_runs.csv.gz" | head -40 | "$CALC" validate - --rows 0 | grep -E '^[0-9,]+ runs, ' | cut -d: -f1
+zcat "$ROOT/tests/measured/serving_runs.csv.gz" | head -40 | "$CALC" validate - --rows 0 | grep -Eo '^[0-9,]+ runs, '
 
 # One's own, with what went into the prediction.
 cat > ours.csv <<'CSV'
