@@ -58,6 +58,19 @@ calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stag
     return calc_stage_pass_of(&terms, l, &mine, chunks / (double)parts, exposed);
 }
 
+calc_stage_start calc_stage_start_of(const calc_stage_terms *t, const calc_stage_class *c,
+                                     double chunks)
+{
+    int first = 0;
+    while (first + 1 < CALC_MAX_STAGE_CLASSES && c[first].stages <= 0) {
+        first++;
+    }
+    if (c[first].stages != 1) {
+        return calc_stage_no_start;
+    }
+    return (calc_stage_start){c[first], calc_stage_chunk(t, &c[first], (int64_t)chunks, 0)};
+}
+
 static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
 {
     return a->fw_s == b->fw_s && a->bw_s == b->bw_s && a->wgrad_s == b->wgrad_s;
