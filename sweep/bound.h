@@ -5,52 +5,77 @@
 
 #include "model/stages/stage_step.h"
 
+/** Parts of the model that a step does one after the other. */
+typedef struct calc_floor_path {
+    double dense, moe, embedding, head; /**< times each is done */
+} calc_floor_path;
+
+enum {
+    /** All blocks and both ends spread evenly over the stages, and a path through each class. */
+    CALC_FLOOR_PATHS = 1 + CALC_MAX_STAGE_CLASSES
+};
+
 /** What bounds on the lanes of a cell have in common. */
 typedef struct calc_floor {
-    double dense, moe; /**< blocks on all stages */
-    bool ends;         /**< embedding and head are on some stage */
-    bool same_first;   /**< the first class of stages is the same in all chunkings: peak is it */
+    double known;                           /**< 1: something is known of the time; else 0 */
+    calc_floor_path path[CALC_FLOOR_PATHS]; /**< no chunking has shorter ones */
+    bool same_first; /**< the first class of stages is the same in all chunkings: peak is it */
     calc_stage_class peak; /**< where it holds most micro-batches, */
     double held;           /**< at least so many */
 } calc_floor;
+
+/** Whether anything is known of the time: not by rule with schedules beside 1F1B, nor without
+ *  training, as messages that were never sent are then taken off whole, though they may have
+ *  overlapped (`inference-message`). */
+CALC_STAGE_INLINE bool calc_floor_known(const calc_stage_terms *t, calc_pipeline_schedule schedule)
+{
+    return !t->compat || (t->training && schedule == CALC_PIPELINE_SCHEDULE_1F1B);
+}
+
+/** The paths of a chunking. The slowest stage takes no less than the mean of all; and a stage waits
+ *  for the first chunks of those before it, has all micro-batches to do, and is waited for by those
+ *  first chunks on the way back. Only the mean is known with schedules beside 1F1B and by rule.
+ *  @param start  calc_stage_start_of(), with chunks
+ *  @param path   filled */
+void calc_floor_paths(const calc_stage_terms *terms, calc_pipeline_schedule schedule, int classes,
+                      const calc_stage_class *item, double chunks, const calc_stage_start *start,
+                      calc_floor_path path[CALC_FLOOR_PATHS]);
 
 /** A lower bound. */
 typedef struct calc_bound {
     double total_s, tier1_bytes, tier2_bytes;
 } calc_bound;
 
-/** Blocks of a part on all stages, without what not recomputing may spare [s]. */
-CALC_STAGE_INLINE double calc_bound_part_s(const calc_stage_part *part, bool spared)
-{
-    double spared_s = spared ? calc_max(0, part->spared_s) : 0;
-    return part->fw_s + part->agrad_s + part->wgrad_s - spared_s;
-}
-
-/** The same of a block; by rule, the last of a chunk may take less than the others. */
-CALC_STAGE_INLINE double calc_bound_block_s(const calc_stage_terms *t, int kind, bool spared)
+/** A block of a kind [s], without what not recomputing may spare; by rule, the last of a chunk may
+ *  take less than the others. */
+CALC_STAGE_INLINE double calc_bound_block_s(const calc_stage_terms *t, int kind)
 {
     const calc_rule_part *rule = &t->rule[kind];
+    double spared_s = t->recompute_blocks > 0 ? calc_max(0, t->block[kind].spared_s) : 0;
     double edge_s =
         t->compat ? calc_stage_min(0, rule->edge_fw_s) + calc_stage_min(0, rule->edge_bw_s) : 0;
-    return calc_bound_part_s(&t->block[kind], spared) + edge_s;
+    return calc_stage_part_s(&t->block[kind]) - spared_s + edge_s;
 }
 
-/** A step is no shorter than all blocks and both ends spread evenly over the stages: the slowest
- *  stage takes no less than the mean of all. Nothing is known with schedules beside 1F1B, nor
- *  without training by rule: messages that were never sent are taken off whole, though they may
- *  have overlapped (`inference-message`). */
-CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc_floor *f,
-                                           calc_pipeline_schedule schedule)
+CALC_STAGE_INLINE double calc_bound_path_s(const calc_floor_path *p, double dense_s, double moe_s,
+                                           double embedding_s, double head_s)
 {
-    bool spared = t->recompute_blocks > 0;
-    bool ends = f->ends;
-    double all_s =
-        f->dense * calc_bound_block_s(t, 0, spared) + f->moe * calc_bound_block_s(t, 1, spared);
-    double ends_s = calc_bound_part_s(&t->embedding, false) + calc_bound_part_s(&t->head, false);
-    all_s += ends ? ends_s : 0;
-    double step_s = t->microbatches * all_s / t->stages + t->overhead_s;
-    bool usual = t->training ? schedule == CALC_PIPELINE_SCHEDULE_1F1B : !t->compat;
-    return (usual ? 1 : 0) * step_s;
+    return p->dense * dense_s + p->moe * moe_s + p->embedding * embedding_s + p->head * head_s;
+}
+
+/** A step is no shorter than the longest of the paths. */
+CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc_floor *f)
+{
+    double dense_s = calc_bound_block_s(t, 0);
+    double moe_s = calc_bound_block_s(t, 1);
+    double embedding_s = calc_stage_part_s(&t->embedding);
+    double head_s = calc_stage_part_s(&t->head);
+    double longest_s = calc_bound_path_s(&f->path[0], dense_s, moe_s, embedding_s, head_s);
+    for (int i = 1; i < CALC_FLOOR_PATHS; i++) {
+        double path_s = calc_bound_path_s(&f->path[i], dense_s, moe_s, embedding_s, head_s);
+        longest_s = calc_max(longest_s, path_s);
+    }
+    return f->known * (longest_s + longest_s * t->growth + t->overhead_s);
 }
 
 /** The bound; the first stage needs no less memory than with the fewest micro-batches in flight. */
@@ -67,7 +92,7 @@ CALC_STAGE_INLINE calc_bound calc_bound_of(const calc_stage_terms *t, const calc
     double tier1_bytes = m.total * t->used_share + t->reserved_bytes;
     double tier2_bytes = away.weight + away.activation + away.optimizer;
     calc_bound b;
-    b.total_s = (calc_bound_step_s(t, f, schedule) + (known ? optimizer_s : 0)) * less;
+    b.total_s = (calc_bound_step_s(t, f) + (known ? optimizer_s : 0)) * less;
     b.tier1_bytes = known ? tier1_bytes * less : 0;
     b.tier2_bytes = known ? tier2_bytes * less : 0;
     return b;

@@ -248,21 +248,35 @@ size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, const calc_r
 
 /* ---- What depends on terms ------------------------------------------------------------------- */
 
-/* The least that the first stage holds, and the blocks of all stages. */
+static void shorten(calc_floor_path *least, const calc_floor_path *path)
+{
+    least->dense = calc_stage_min(least->dense, path->dense);
+    least->moe = calc_stage_min(least->moe, path->moe);
+    least->embedding = calc_stage_min(least->embedding, path->embedding);
+    least->head = calc_stage_min(least->head, path->head);
+}
+
+/* The shortest paths of all chunkings, and the least that the first stage holds. */
 static void set_floor(calc_cell *k, const calc_stage_terms *t)
 {
     const calc_kernel_chunking *first = &k->shape[0];
     calc_floor *f = &k->floor;
-    *f = (calc_floor){.same_first = true, .held = first->held[0], .peak = first->item[0]};
-    for (int i = 0; i < first->classes; i++) {
-        f->dense += first->item[i].stages * first->item[i].dense;
-        f->moe += first->item[i].stages * first->item[i].moe;
-    }
-    f->ends = first->classes > 1 || first->item[0].first > 0;
+    *f = (calc_floor){.known = calc_floor_known(t, k->exec.pipeline_schedule) ? 1 : 0,
+                      .same_first = true,
+                      .held = first->held[0],
+                      .peak = first->item[0]};
     f->peak = calc_stage_at_peak(t, k->exec.pipeline_schedule, &f->peak);
-    for (size_t i = 1; i < k->fitting; i++) {
-        f->same_first = f->same_first && same_class(&k->shape[i].item[0], &first->item[0]);
-        f->held = calc_stage_min(f->held, k->shape[i].held[0]);
+    for (size_t i = 0; i < k->fitting; i++) {
+        const calc_kernel_chunking *c = &k->shape[i];
+        calc_floor_path path[CALC_FLOOR_PATHS];
+        calc_floor_paths(t, k->exec.pipeline_schedule, c->classes, c->item, c->chunks, &c->start,
+                         path);
+        for (int n = 0; n < CALC_FLOOR_PATHS; n++) {
+            f->path[n] = i == 0 ? path[n] : f->path[n];
+            shorten(&f->path[n], &path[n]);
+        }
+        f->same_first = f->same_first && same_class(&c->item[0], &first->item[0]);
+        f->held = calc_stage_min(f->held, c->held[0]);
     }
 }
 
@@ -275,6 +289,7 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
             c->held[n] =
                 there ? calc_stage_held(t, k->exec.pipeline_schedule, &c->item[n], c->chunks) : 0;
         }
+        c->start = c->chunks > 1 ? calc_stage_start_of(t, c->item, c->chunks) : calc_stage_no_start;
     }
     if (!k->floored) {
         set_floor(k, t);

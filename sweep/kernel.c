@@ -65,6 +65,7 @@ typedef struct shape {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES];
     double chunks, exposed;
+    calc_stage_start start;
 } shape;
 
 CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_chunking *c, known k)
@@ -77,6 +78,7 @@ CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_c
         s.held[i] = c->held[i];
     }
     s.chunks = k.chunked ? c->chunks : 1;
+    s.start = c->start;
     s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
     return s;
 }
@@ -249,8 +251,8 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
     calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
-    io->pipeline_s.of[i] =
-        calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass, s->chunks);
+    io->pipeline_s.of[i] = calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass,
+                                                       s->chunks, s->exposed, &s->start);
     for (int c = 0; c < k.classes; c++) {
         io->fw_s[c].of[i] = pass[c].fw_s;
         io->bw_s[c].of[i] = pass[c].agrad_s + pass[c].wgrad_s;

@@ -38,6 +38,7 @@ typedef struct calc_kernel_chunking {
     bool experts; /**< some have blocks with experts */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES]; /**< calc_stage_held() */
+    calc_stage_start start;              /**< calc_stage_start_of() */
 } calc_kernel_chunking;
 
 /** What lanes need of memory with a chunking. */

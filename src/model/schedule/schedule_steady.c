@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
+#include "model/schedule/schedule_two.h"
 
 enum { WORKSPACE = 1 << 19 };
 
@@ -62,6 +63,12 @@ static double busiest_s(const calc_schedule_shape *s, const calc_schedule_pass *
     return most_s;
 }
 
+static double run_s(const calc_schedule_sim *sim, void *workspace)
+{
+    return calc_schedule_two_fits(&sim->shape) ? calc_schedule_two_s(&sim->shape, sim->pass)
+                                               : calc_schedule_sim_s(sim, workspace, NULL, NULL);
+}
+
 double calc_schedule_steady_in(const calc_schedule_shape *shape, const calc_schedule_pass *pass,
                                void *workspace, size_t bytes)
 {
@@ -76,9 +83,9 @@ double calc_schedule_steady_in(const calc_schedule_shape *shape, const calc_sche
     while (few + period < m && has_room(shape, few + period, bytes) &&
            !(all_fit && 2 * few + period >= m)) {
         sim.shape.microbatches = few;
-        double few_s = calc_schedule_sim_s(&sim, workspace, NULL, NULL);
+        double few_s = run_s(&sim, workspace);
         sim.shape.microbatches = few + period;
-        double more_s = calc_schedule_sim_s(&sim, workspace, NULL, NULL);
+        double more_s = run_s(&sim, workspace);
         double slope_s = (more_s - few_s) / (double)period;
         step_s = more_s + (double)(m - few - period) * slope_s;
         if (fabs(slope_s - busy_s) * (double)period <= SAME * more_s) {
@@ -87,7 +94,7 @@ double calc_schedule_steady_in(const calc_schedule_shape *shape, const calc_sche
         few += (few + period - 1) / period * period;
     }
     sim.shape.microbatches = m;
-    return all_fit ? calc_schedule_sim_s(&sim, workspace, NULL, NULL) : step_s;
+    return all_fit ? run_s(&sim, workspace) : step_s;
 }
 
 double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_schedule_pass *pass)
