@@ -244,8 +244,9 @@ START_TEST(best_hundred_are_calculons)
     double last = number(json_array_get(best, top->count - 1), "sample_rate");
     for (size_t i = 0; i < top->count; i++) {
         const json_t *entry = json_array_get(best, i);
-        calc_found want = {.design = 0};
-        parse(CALC_KIND_EXEC, &want.exec, json_object_get(entry, "exe"));
+        calc_exec exec;
+        parse(CALC_KIND_EXEC, &exec, json_object_get(entry, "exe"));
+        const calc_found want = calc_found_of(0, &exec);
         bool there = false;
         for (size_t j = 0; j < top->count && !there; j++) {
             there = calc_found_compare(&want, &top->item[j]) == 0;

@@ -298,7 +298,7 @@ typedef struct prepared {
 
 static calc_found found_at(const calc_sweep_point *point)
 {
-    calc_found found = {.design = point->design, .exec = *point->exec};
+    calc_found found = calc_found_of(point->design, point->exec);
     found.objective[0] = point->stats->total_time;
     return found;
 }
@@ -497,7 +497,8 @@ START_TEST(groups_are_one_per_design_and_processor_count)
             ck_assert_uint_gt(got.group[g].front.count, 0);
             ck_assert(!options.per_design || best->design == g / procs);
             ck_assert(!options.per_num_procs ||
-                      best->exec.num_procs == space.axis[CALC_AXIS_num_procs].value[g % procs]);
+                      calc_found_exec(best).num_procs ==
+                          space.axis[CALC_AXIS_num_procs].value[g % procs]);
         }
         calc_sweep_result_free(&got);
     }
