@@ -68,15 +68,8 @@ static bool show_progress(shared *s)
 /* Make known the best that a thread has found. */
 static void tell_best(shared *s, const calc_worker *w)
 {
-    double best = INFINITY;
-    for (size_t g = 0; g < s->groups; g++) {
-        const calc_front *top = &w->groups[g].top;
-        if (top->count > 0 && top->item[0].objective[0] < best) {
-            best = top->item[0].objective[0];
-        }
-    }
     double known = atomic_load(&s->best);
-    while (best < known && !atomic_compare_exchange_weak(&s->best, &known, best)) {
+    while (w->best < known && !atomic_compare_exchange_weak(&s->best, &known, w->best)) {
         /* known is now what another thread has found */
     }
 }
@@ -114,8 +107,8 @@ static void run_units(shared *s, const size_t *position, size_t count)
     }
 }
 
-/* Bring what the threads found into the result. What a thread found stays with it as a bound, but
- * for its fronts if it is done with them. */
+/* Bring what the threads found into the result. It stays with them as a bound, but for fronts if
+ * they are done with them. */
 static calc_status collect(shared *s, calc_sweep_result *result, bool last)
 {
     calc_status status = CALC_OK;
@@ -147,7 +140,7 @@ static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
     atomic_store(&s->done, 0);
     for (int t = 0; t < s->threads; t++) {
         calc_worker *w = s->worker[t];
-        for (size_t g = 0; s->options->per_design && g < s->groups; g++) {
+        for (size_t g = 0; s->options->per_design && !w->guest && g < s->groups; g++) {
             calc_front_clear(&w->groups[g].front);
             calc_front_clear(&w->groups[g].top);
         }
@@ -288,9 +281,13 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
     s->worker = calloc((size_t)s->threads, sizeof *s->worker);
     calc_status status = result->group && s->worker ? CALC_OK : CALC_ERR_NOMEM;
     for (int t = 0; t < s->threads && status == CALC_OK; t++) {
-        s->worker[t] = calc_worker_create(s->space, s->options, kernel, s->groups);
+        bool guest = t > 0 && s->groups > 1;
+        s->worker[t] = calc_worker_create(s->space, s->options, kernel, guest ? 0 : s->groups);
         status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
         if (status == CALC_OK) {
+            if (guest) {
+                calc_worker_share(s->worker[t], s->worker[0]);
+            }
             s->worker[t]->stop = tell;
             s->worker[t]->stop_context = s;
         }
@@ -339,7 +336,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
     result->elapsed_s = omp_get_wtime() - start_s;
     status = report(&s, status, errors);
     calc_units_free(&s.units);
-    for (int t = 0; t < s.threads && s.worker; t++) {
+    for (int t = s.threads; t-- > 0 && s.worker;) { /* guests first */
         calc_worker_free(s.worker[t]);
     }
     free(s.worker);

@@ -77,6 +77,7 @@ void calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
     calc_status status = CALC_OK;
     if (o->top > 0) {
         found.objective[0] = top_objective;
+        w->best = top_objective < w->best ? top_objective : w->best;
         status = calc_top_insert(&group->top, &found, o->top);
     }
     if (o->objectives > 0 && status == CALC_OK) {
