@@ -152,7 +152,8 @@ static void bench_tables(const char *name, const calc_space *space)
         double start_s = now_s();
         rows = 0;
         for (size_t i = 0; i < units.count; i++) {
-            must(calc_worker_rows(w, &units.unit[i].base), "rows");
+            const calc_exec base = calc_units_base(&units, i);
+            must(calc_worker_rows(w, &base), "rows");
             rows += w->rows.count;
             /* The compiler must believe that somebody reads the table. */
             __asm__ volatile("" ::"r"(w->rows.row) : "memory");

@@ -233,8 +233,8 @@ static calc_status count_units(const calc_sweep_study *study, tables *t)
         status = calc_units_list(&units, &study->space, &app, &system, compat);
         t->units += (double)units.count;
         for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
-            status = calc_rows_fill(&rows, &study->space, &app, &system, &units.unit[i].base,
-                                    compat, false);
+            const calc_exec base = calc_units_base(&units, i);
+            status = calc_rows_fill(&rows, &study->space, &app, &system, &base, compat, false);
             count_rows(t, rows.count, calc_rows_bytes(&rows));
         }
     }
