@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "batch.h"
 #include "cell.h"
+#include "census.h"
 #include "kernel.h"
 #include "result.h"
 #include "sweep.h"
@@ -17,6 +18,9 @@
 
 /** Units of a chunk: the least that one process takes at a time. */
 enum { CHUNK_UNITS = 16 };
+
+/** Kinds of designs whose chunks are remembered: the first ones. */
+enum { KINDS = 65536 };
 
 /* Everything the threads share. Read only, but for the atomics. */
 typedef struct shared {
@@ -35,6 +39,7 @@ typedef struct shared {
     /* The sequence of chunks. */
     uint64_t design;
     uint64_t base;            /* number of the design's first chunk */
+    uint64_t *kind_chunks;    /* chunks of a design of each kind; 0: not listed yet */
     uint64_t next;            /* chunk to do next */
     double checkpoint_s;      /* when the last one was made */
     calc_sweep_counts before; /* counts of an earlier sweep that goes on */
@@ -170,11 +175,23 @@ static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_
     return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, chunk) : status;
 }
 
+/* Where the chunks of a design of the kind at hand are noted; NULL if nobody knows its kind. */
+static uint64_t *chunks_of_kind(const shared *s)
+{
+    const calc_designs *d = s->designs;
+    uint64_t kind = s->kind_chunks ? d->kind(d->context, s->design) : KINDS;
+    return kind < KINDS ? &s->kind_chunks[kind] : NULL;
+}
+
 /* The chunks of one design that are ours. */
 static calc_status run_design(shared *s, calc_sweep_result *result)
 {
     uint64_t chunks = (s->units.count + CHUNK_UNITS - 1) / CHUNK_UNITS;
     uint64_t end = s->base + chunks;
+    uint64_t *of_kind = chunks_of_kind(s);
+    if (of_kind) {
+        *of_kind = chunks;
+    }
     size_t *position = malloc((s->units.count > 0 ? s->units.count : 1) * sizeof *position);
     calc_status status = position ? CALC_OK : CALC_ERR_NOMEM;
     while (s->next < end && status == CALC_OK && !atomic_load(&s->stop)) {
@@ -202,6 +219,16 @@ static calc_status run_design(shared *s, calc_sweep_result *result)
     return status;
 }
 
+/* Pass a design by of which nothing is ours, without listing its units: a shard, or a sweep that
+ * goes on, begins where it has work. @return whether it is such a one */
+static bool pass_by(shared *s)
+{
+    const uint64_t *chunks = chunks_of_kind(s);
+    bool passes = chunks && *chunks > 0 && s->next - s->base >= *chunks;
+    s->base += passes ? *chunks : 0;
+    return passes;
+}
+
 static calc_status run_all(shared *s, calc_sweep_result *result)
 {
     calc_app app;
@@ -210,13 +237,16 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
     s->next = s->options->take ? take(s, 0) : 0;
     s->checkpoint_s = omp_get_wtime();
     for (s->design = 0; s->design < s->designs->count; s->design++) {
-        status = begin_design(s, &app, &system);
-        if (status == CALC_OK) {
+        bool passed = pass_by(s);
+        if (!passed) {
+            status = begin_design(s, &app, &system);
+        }
+        if (!passed && status == CALC_OK) {
             status = run_design(s, result);
         }
         bool ends =
             status != CALC_OK || atomic_load(&s->stop) || s->design + 1 == s->designs->count;
-        if (ends || s->options->per_design) {
+        if (s->options->per_design ? !passed : ends) {
             calc_status collected = collect(s, result, true);
             status = status == CALC_OK ? collected : status;
         }
@@ -296,6 +326,10 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
         s->worker[0]->batch = calc_batch_create(result->threads);
         status = s->worker[0]->batch ? CALC_OK : CALC_ERR_NOMEM;
     }
+    if (status == CALC_OK && s->designs->kinds > 0) {
+        s->kind_chunks = calloc(KINDS, sizeof *s->kind_chunks);
+        status = s->kind_chunks ? CALC_OK : CALC_ERR_NOMEM;
+    }
     if (status == CALC_OK && s->options->resumed) {
         s->before = s->options->resumed->counts;
         status = calc_sweep_merge(s->options, result, s->options->resumed);
@@ -340,11 +374,17 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         calc_worker_free(s.worker[t]);
     }
     free(s.worker);
+    free(s.kind_chunks);
     return status;
 }
 
 calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
                              calc_compat compat, calc_sweep_counts *out)
 {
-    return calc_units_walk(space, designs, compat, NULL, NULL, out);
+    calc_census census;
+    calc_errors errors = {0};
+    calc_status status = calc_census_take(&census, space, designs, compat, &errors);
+    *out = census.counts;
+    calc_census_free(&census);
+    return status;
 }

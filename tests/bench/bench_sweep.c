@@ -55,7 +55,7 @@ static void get_design(const void *context, uint64_t index, calc_app *a, calc_sy
     *s = sys;
 }
 
-static const calc_designs designs = {1, get_design, NULL};
+static const calc_designs designs = {.count = 1, .get = get_design};
 
 /* All layouts for processors from `first` to `last` by 8, fused and not. */
 static calc_space make_space(int64_t first, int64_t last, int64_t batch)

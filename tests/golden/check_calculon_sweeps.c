@@ -111,7 +111,7 @@ static void begin(int which)
         values[i] = json_is_true(json_array_get(fused, i));
     }
     set_axis(CALC_AXIS_fused_activation, values, count);
-    designs = (calc_designs){1, get_design, NULL};
+    designs = (calc_designs){.count = 1, .get = get_design};
     options = (calc_sweep_options){
         .compat = CALC_COMPAT_CALCULON, .objectives = 3, .top = BEST, .threads = 1};
     static const char *const objectives[] = {"sample_rate", "mem1", "mem2"};

@@ -73,7 +73,7 @@ static void begin(void)
     ck_assert_int_eq(calc_space_init(&space), CALC_OK);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, procs, 5), CALC_OK);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_batch_size, &batch, 1), CALC_OK);
-    designs = (calc_designs){2, get_design, NULL};
+    designs = (calc_designs){.count = 2, .get = get_design};
     options = (calc_sweep_options){
         .compat = CALC_COMPAT_REPAIRED, .objectives = 2, .top = 5, .threads = 1, .no_prune = true};
     ck_assert_int_eq(calc_objective_parse(&options.objective[0], "sample_rate", NULL), CALC_OK);
