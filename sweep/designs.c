@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "census.h"
 #include "spec/field.h"
 
 /* ---- The lists ------------------------------------------------------------------------------ */
@@ -65,26 +66,63 @@ static calc_design_axis *axis_of(calc_designs_builder *builder, const calc_field
     return &list[builder->axes++];
 }
 
+static void free_axis(calc_design_axis *axis)
+{
+    free(axis->value);
+    free(axis->class);
+    free(axis->start);
+    *axis = (calc_design_axis){0};
+}
+
+/* What counting sees of a field of a system that has a value. */
+static calc_system seen(const calc_field_ref *ref, double value)
+{
+    calc_system system = {0};
+    calc_member_set(ref->field, (char *)&system + ref->offset, value);
+    return calc_census_system(&system);
+}
+
+/* The classes of the values of an axis. Counting sees every field of an application. */
+static void classify(calc_design_axis *axis)
+{
+    calc_system before;
+    for (size_t i = 0; i < axis->count; i++) {
+        bool system = axis->ref.kind == CALC_KIND_SYSTEM;
+        const calc_system own = system ? seen(&axis->ref, axis->value[i]) : (calc_system){0};
+        if (i == 0 || !system || memcmp(&own, &before, sizeof own) != 0) {
+            axis->start[axis->classes++] = i;
+        }
+        axis->class[i] = axis->classes - 1;
+        before = own;
+    }
+    axis->start[axis->classes] = axis->count;
+}
+
 calc_status calc_designs_add_axis(calc_designs_builder *builder, const calc_field_ref *ref,
                                   const char *path, const double *values, size_t count)
 {
-    double *own = malloc(count * sizeof *own);
-    calc_design_axis *axis = own ? axis_of(builder, ref) : NULL;
+    calc_design_axis own = {.ref = *ref, .count = count};
+    own.value = malloc(count * sizeof *own.value);
+    own.class = malloc(count * sizeof *own.class);
+    own.start = malloc((count + 1) * sizeof *own.start);
+    bool fine = own.value && own.class && own.start;
+    calc_design_axis *axis = fine ? axis_of(builder, ref) : NULL;
     if (!axis) {
-        free(own);
+        free_axis(&own);
         return CALC_ERR_NOMEM;
     }
-    memcpy(own, values, count * sizeof *own);
-    free(axis->value);
-    *axis = (calc_design_axis){.ref = *ref, .count = count, .value = own};
-    snprintf(axis->path, sizeof axis->path, "%s.%s", calc_kind_name(ref->kind), path);
+    memcpy(own.value, values, count * sizeof *own.value);
+    snprintf(own.path, sizeof own.path, "%s.%s", calc_kind_name(ref->kind), path);
+    classify(&own);
+    free_axis(axis);
+    *axis = own;
     return CALC_OK;
 }
 
 void calc_designs_builder_free(calc_designs_builder *builder)
 {
     for (size_t i = 0; i < builder->axes; i++) {
-        free(builder->axis[i].value);
+        free_axis(&builder->axis[i]);
     }
     free(builder->axis);
     free(builder->app);
@@ -132,6 +170,49 @@ static void get(const void *context, uint64_t index, calc_app *app, calc_system 
     }
 }
 
+/* ---- Kinds of designs ------------------------------------------------------------------------ */
+
+/* Numbers of kinds and members have a digit for each axis, too: its class, and the place in that
+ * class. Applications and systems are of their own class each. */
+static uint64_t kind_of(const void *context, uint64_t index)
+{
+    const calc_designs_builder *b = context;
+    uint64_t kind = 0;
+    uint64_t scale = 1;
+    for (size_t i = b->axes; i-- > 0;) {
+        kind += scale * b->axis[i].class[digit(&index, b->axis[i].count)];
+        scale *= b->axis[i].classes;
+    }
+    return kind + scale * index;
+}
+
+static uint64_t members(const void *context, uint64_t kind)
+{
+    const calc_designs_builder *b = context;
+    uint64_t count = 1;
+    for (size_t i = b->axes; i-- > 0;) {
+        const calc_design_axis *axis = &b->axis[i];
+        size_t class = digit(&kind, axis->classes);
+        count *= axis->start[class + 1] - axis->start[class];
+    }
+    return count;
+}
+
+static uint64_t member(const void *context, uint64_t kind, uint64_t number)
+{
+    const calc_designs_builder *b = context;
+    uint64_t index = 0;
+    uint64_t scale = 1;
+    for (size_t i = b->axes; i-- > 0;) {
+        const calc_design_axis *axis = &b->axis[i];
+        size_t class = digit(&kind, axis->classes);
+        size_t place = digit(&number, axis->start[class + 1] - axis->start[class]);
+        index += scale * (axis->start[class] + place);
+        scale *= axis->count;
+    }
+    return index + scale * kind;
+}
+
 calc_status calc_designs_make(const calc_designs_builder *builder, calc_designs *out,
                               calc_errors *errors)
 {
@@ -145,7 +226,17 @@ calc_status calc_designs_make(const calc_designs_builder *builder, calc_designs 
                                "sweep fewer fields of the application and the system",
                                "there are 2^63 or more designs");
     }
-    *out = (calc_designs){.count = count, .get = get, .context = builder};
+    uint64_t kinds = builder->apps * builder->systems; /* no more than designs */
+    for (size_t i = 0; i < builder->axes; i++) {
+        kinds *= builder->axis[i].classes;
+    }
+    *out = (calc_designs){.count = count,
+                          .get = get,
+                          .context = builder,
+                          .kinds = kinds,
+                          .kind = kind_of,
+                          .members = members,
+                          .member = member};
     return CALC_OK;
 }
 

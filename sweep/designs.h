@@ -9,12 +9,17 @@
 
 enum { CALC_DESIGN_PATH_SIZE = 64 /**< bytes of the longest path of a field */ };
 
-/** A swept field of the application or the system. Owns `value`. */
+/** A swept field of the application or the system. Owns its lists. */
 typedef struct calc_design_axis {
     calc_field_ref ref;               /**< kind: CALC_KIND_APP or CALC_KIND_SYSTEM */
     char path[CALC_DESIGN_PATH_SIZE]; /**< with its prefix: "sys.networks[0].size" */
     size_t count;
     double *value; /**< in file units; booleans and enumerations by number */
+    /** Values next to each other that make designs of a kind are of a class: all of them, unless
+     *  counting sees the field. */
+    size_t classes;
+    size_t *class; /**< of each value */
+    size_t *start; /**< position of the first value of each class, and where the last one ends */
 } calc_design_axis;
 
 typedef struct calc_design_app {

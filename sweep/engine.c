@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "batch.h"
 #include "cell.h"
+#include "census.h"
 #include "kernel.h"
 #include "result.h"
 #include "sweep.h"
@@ -17,6 +18,9 @@
 
 /** Units of a chunk: the least that one process takes at a time. */
 enum { CHUNK_UNITS = 16 };
+
+/** Kinds of designs whose chunks are remembered: the first ones. */
+enum { KINDS = 65536 };
 
 /* Everything the threads share. Read only, but for the atomics. */
 typedef struct shared {
@@ -35,6 +39,7 @@ typedef struct shared {
     /* The sequence of chunks. */
     uint64_t design;
     uint64_t base;            /* number of the design's first chunk */
+    uint64_t *kind_chunks;    /* chunks of a design of each kind; 0: not listed yet */
     uint64_t next;            /* chunk to do next */
     double checkpoint_s;      /* when the last one was made */
     calc_sweep_counts before; /* counts of an earlier sweep that goes on */
@@ -68,15 +73,8 @@ static bool show_progress(shared *s)
 /* Make known the best that a thread has found. */
 static void tell_best(shared *s, const calc_worker *w)
 {
-    double best = INFINITY;
-    for (size_t g = 0; g < s->groups; g++) {
-        const calc_front *top = &w->groups[g].top;
-        if (top->count > 0 && top->item[0].objective[0] < best) {
-            best = top->item[0].objective[0];
-        }
-    }
     double known = atomic_load(&s->best);
-    while (best < known && !atomic_compare_exchange_weak(&s->best, &known, best)) {
+    while (w->best < known && !atomic_compare_exchange_weak(&s->best, &known, w->best)) {
         /* known is now what another thread has found */
     }
 }
@@ -114,8 +112,8 @@ static void run_units(shared *s, const size_t *position, size_t count)
     }
 }
 
-/* Bring what the threads found into the result. What a thread found stays with it as a bound, but
- * for its fronts if it is done with them. */
+/* Bring what the threads found into the result. It stays with them as a bound, but for fronts if
+ * they are done with them. */
 static calc_status collect(shared *s, calc_sweep_result *result, bool last)
 {
     calc_status status = CALC_OK;
@@ -147,7 +145,7 @@ static calc_status begin_design(shared *s, calc_app *app, calc_system *system)
     atomic_store(&s->done, 0);
     for (int t = 0; t < s->threads; t++) {
         calc_worker *w = s->worker[t];
-        for (size_t g = 0; s->options->per_design && g < s->groups; g++) {
+        for (size_t g = 0; s->options->per_design && !w->guest && g < s->groups; g++) {
             calc_front_clear(&w->groups[g].front);
             calc_front_clear(&w->groups[g].top);
         }
@@ -177,11 +175,23 @@ static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_
     return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, chunk) : status;
 }
 
+/* Where the chunks of a design of the kind at hand are noted; NULL if nobody knows its kind. */
+static uint64_t *chunks_of_kind(const shared *s)
+{
+    const calc_designs *d = s->designs;
+    uint64_t kind = s->kind_chunks ? d->kind(d->context, s->design) : KINDS;
+    return kind < KINDS ? &s->kind_chunks[kind] : NULL;
+}
+
 /* The chunks of one design that are ours. */
 static calc_status run_design(shared *s, calc_sweep_result *result)
 {
     uint64_t chunks = (s->units.count + CHUNK_UNITS - 1) / CHUNK_UNITS;
     uint64_t end = s->base + chunks;
+    uint64_t *of_kind = chunks_of_kind(s);
+    if (of_kind) {
+        *of_kind = chunks;
+    }
     size_t *position = malloc((s->units.count > 0 ? s->units.count : 1) * sizeof *position);
     calc_status status = position ? CALC_OK : CALC_ERR_NOMEM;
     while (s->next < end && status == CALC_OK && !atomic_load(&s->stop)) {
@@ -209,6 +219,16 @@ static calc_status run_design(shared *s, calc_sweep_result *result)
     return status;
 }
 
+/* Pass a design by of which nothing is ours, without listing its units: a shard, or a sweep that
+ * goes on, begins where it has work. @return whether it is such a one */
+static bool pass_by(shared *s)
+{
+    const uint64_t *chunks = chunks_of_kind(s);
+    bool passes = chunks && *chunks > 0 && s->next - s->base >= *chunks;
+    s->base += passes ? *chunks : 0;
+    return passes;
+}
+
 static calc_status run_all(shared *s, calc_sweep_result *result)
 {
     calc_app app;
@@ -217,13 +237,16 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
     s->next = s->options->take ? take(s, 0) : 0;
     s->checkpoint_s = omp_get_wtime();
     for (s->design = 0; s->design < s->designs->count; s->design++) {
-        status = begin_design(s, &app, &system);
-        if (status == CALC_OK) {
+        bool passed = pass_by(s);
+        if (!passed) {
+            status = begin_design(s, &app, &system);
+        }
+        if (!passed && status == CALC_OK) {
             status = run_design(s, result);
         }
         bool ends =
             status != CALC_OK || atomic_load(&s->stop) || s->design + 1 == s->designs->count;
-        if (ends || s->options->per_design) {
+        if (s->options->per_design ? !passed : ends) {
             calc_status collected = collect(s, result, true);
             status = status == CALC_OK ? collected : status;
         }
@@ -288,9 +311,13 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
     s->worker = calloc((size_t)s->threads, sizeof *s->worker);
     calc_status status = result->group && s->worker ? CALC_OK : CALC_ERR_NOMEM;
     for (int t = 0; t < s->threads && status == CALC_OK; t++) {
-        s->worker[t] = calc_worker_create(s->space, s->options, kernel, s->groups);
+        bool guest = t > 0 && s->groups > 1;
+        s->worker[t] = calc_worker_create(s->space, s->options, kernel, guest ? 0 : s->groups);
         status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
         if (status == CALC_OK) {
+            if (guest) {
+                calc_worker_share(s->worker[t], s->worker[0]);
+            }
             s->worker[t]->stop = tell;
             s->worker[t]->stop_context = s;
         }
@@ -298,6 +325,10 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
     if (status == CALC_OK && s->options->point) {
         s->worker[0]->batch = calc_batch_create(result->threads);
         status = s->worker[0]->batch ? CALC_OK : CALC_ERR_NOMEM;
+    }
+    if (status == CALC_OK && s->designs->kinds > 0) {
+        s->kind_chunks = calloc(KINDS, sizeof *s->kind_chunks);
+        status = s->kind_chunks ? CALC_OK : CALC_ERR_NOMEM;
     }
     if (status == CALC_OK && s->options->resumed) {
         s->before = s->options->resumed->counts;
@@ -339,15 +370,21 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
     result->elapsed_s = omp_get_wtime() - start_s;
     status = report(&s, status, errors);
     calc_units_free(&s.units);
-    for (int t = 0; t < s.threads && s.worker; t++) {
+    for (int t = s.threads; t-- > 0 && s.worker;) { /* guests first */
         calc_worker_free(s.worker[t]);
     }
     free(s.worker);
+    free(s.kind_chunks);
     return status;
 }
 
 calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
                              calc_compat compat, calc_sweep_counts *out)
 {
-    return calc_units_walk(space, designs, compat, NULL, NULL, out);
+    calc_census census;
+    calc_errors errors = {0};
+    calc_status status = calc_census_take(&census, space, designs, compat, &errors);
+    *out = census.counts;
+    calc_census_free(&census);
+    return status;
 }

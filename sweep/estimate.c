@@ -3,15 +3,19 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "base/rng.h"
 #include "kernel.h"
-#include "units.h"
 #include "worker.h"
 
-enum { DRAWN = 256, LEAST = 8, MOST = 1000000, MOST_RUN = 2000 /* layouts of one time */ };
+enum { DRAWN = 1024, LEAST = 8, MOST = 1000000, MOST_RUN = 2000 /* layouts of one time */ };
 
-/* Time for cells that make the best known, and for those that are timed. */
-static const double warm_s = 0.03, timed_s = 0.06;
+/* Time for cells that make the best known, and for those that are timed; these are timed again, for
+ * longer, as long as the sweep takes so many times that: the more is known, the more is skipped. */
+static const double warm_s = 0.03, timed_s = 0.06, most_s = 0.8, often = 100;
+
+/* Lists have room to grow, and trees beside them. */
+static const double spare = 1.4;
 
 /* Time of this thread, so that what else the machine does is left out. */
 static double now_s(void)
@@ -23,67 +27,45 @@ static double now_s(void)
 
 /* A cell, drawn by one of its layouts. */
 typedef struct draw {
-    uint64_t index; /* of the layout in the space */
     uint64_t design;
     calc_exec base, exec; /* of the unit, of the cell */
     size_t procs_index, row;
     bool rounds;
 } draw;
 
-typedef struct drawer {
-    draw *item;
-    size_t next;
-    uint64_t rows; /* of the tables of all units */
-} drawer;
-
 /* ---- Cells at random --------------------------------------------------------------------------
  */
 
-static int compare_draws(const void *a, const void *b)
+static void visit(void *context, size_t i, uint64_t design, const calc_worker_place *place,
+                  uint64_t point)
 {
-    const draw *x = a;
-    const draw *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-/* The layouts of a row that were drawn. */
-static void visit_row(void *context, const calc_worker_place *place)
-{
-    drawer *d = context;
+    (void)point;
+    draw *item = context;
     const calc_worker *w = place->worker;
-    d->rows = w->rows_filled;
-    while (d->next < DRAWN && d->item[d->next].index < w->counts.total) {
-        draw *item = &d->item[d->next++];
-        *item = (draw){.index = item->index,
-                       .design = w->design,
-                       .base = w->base,
-                       .exec = w->cell.exec,
-                       .procs_index = w->cell.procs_index,
-                       .row = (size_t)(place->row - w->rows.row),
-                       .rounds = w->cell.rounds};
-    }
+    item[i] = (draw){.design = design,
+                     .base = w->base,
+                     .exec = w->cell.exec,
+                     .procs_index = w->cell.procs_index,
+                     .row = (size_t)(place->row - w->rows.row),
+                     .rounds = w->cell.rounds};
 }
 
-/* Draw the cells, and time the walk over all cells that the sweep makes, too. */
-static calc_status draw_cells(drawer *d, const calc_space *space, const calc_designs *designs,
-                              const calc_sweep_options *o, uint64_t total, double *walk_s)
+static calc_status draw_cells(draw *item, const calc_census *census, calc_errors *errors)
 {
     calc_rng rng;
-    calc_sweep_counts counts;
+    uint64_t index[DRAWN];
+    uint64_t total = census->counts.total;
     calc_rng_init(&rng, 0, 0);
     for (size_t i = 0; i < DRAWN; i++) {
-        d->item[i].index = (uint64_t)(calc_rng_real(&rng) * (double)total);
-        d->item[i].index -= d->item[i].index == total;
+        index[i] = (uint64_t)(calc_rng_real(&rng) * (double)total);
+        index[i] -= index[i] >= total;
     }
-    qsort(d->item, DRAWN, sizeof *d->item, compare_draws);
-    double start_s = now_s();
-    calc_status status = calc_units_walk(space, designs, o->compat, visit_row, d, &counts);
-    *walk_s = now_s() - start_s;
+    calc_status status = calc_census_points(census, index, DRAWN, visit, item, errors);
     for (size_t i = DRAWN - 1; i > 0 && status == CALC_OK; i--) {
         size_t at = calc_rng_below(&rng, (uint32_t)(i + 1));
-        draw other = d->item[i];
-        d->item[i] = d->item[at];
-        d->item[at] = other;
+        draw other = item[i];
+        item[i] = item[at];
+        item[at] = other;
     }
     return status;
 }
@@ -145,7 +127,7 @@ static calc_status time_cell(calc_worker *w, const draw *d, times *t)
 
 /* Cells in the order of the list until time is over.
  * @param app, system  the worker's */
-static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system, const drawer *d,
+static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system, const draw *item,
                               const calc_designs *designs, double limit_s, times *t)
 {
     calc_status status = CALC_OK;
@@ -155,47 +137,71 @@ static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system
         if (i >= LEAST && now_s() - start_s > limit_s) {
             break;
         }
-        designs->get(designs->context, d->item[i].design, app, system);
-        calc_worker_begin(w, app, system, d->item[i].design);
-        status = time_cell(w, &d->item[i], t);
+        designs->get(designs->context, item[i].design, app, system);
+        calc_worker_begin(w, app, system, item[i].design);
+        status = time_cell(w, &item[i], t);
     }
     return status;
 }
 
+/* Time for the whole from the times of some. */
+static double extrapolate(const calc_census *census, const times *warm, const times *timed)
+{
+    double cells = (double)timed->cells;
+    double all_s = census->walk_s + census->rows * timed->rows_s / cells +
+                   (double)census->counts.total * timed->layout_s / cells;
+    /* Until something good is known, all takes longer. */
+    double later_s = warm->layouts * timed->layout_s / cells;
+    return all_s + (warm->run_s > later_s ? warm->run_s - later_s : 0);
+}
+
+/* Memory, from what the worker has: few of the groups have seen all that they will. */
+static void weigh(calc_sweep_estimate *out, const calc_worker *w, const calc_designs *designs)
+{
+    size_t most = 0;
+    for (size_t g = 0; g < w->groups_count; g++) {
+        size_t count = w->groups[g].front.count + w->groups[g].top.count;
+        most = count > most ? count : most;
+    }
+    double groups = (double)w->groups_count * (w->options->per_design ? (double)designs->count : 1);
+    out->thread_bytes =
+        (double)(sizeof *w + calc_rows_bytes(&w->rows) + calc_sheets_bytes(&w->sheets));
+    out->found_bytes = groups * ((double)(sizeof *w->groups + sizeof *w->screens) +
+                                 (double)(most * sizeof(calc_found)) * spare);
+}
+
 calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *designs,
-                                   const calc_sweep_options *options, uint64_t total,
-                                   calc_sweep_estimate *out)
+                                   const calc_sweep_options *options, const calc_census *census,
+                                   calc_sweep_estimate *out, calc_errors *errors)
 {
     calc_kernel_level level[4];
     const calc_kernel *kernel = level[calc_kernel_levels(level) - 1].run;
     size_t groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1;
     calc_worker *w = calc_worker_create(space, options, kernel, groups);
-    drawer d = {.item = calloc(DRAWN, sizeof *d.item)};
+    draw *item = calloc(DRAWN, sizeof *item);
     calc_app app;
     calc_system system;
     times warm, timed;
-    double walk_s = 0;
-    calc_status status = w && d.item ? CALC_OK : CALC_ERR_NOMEM;
+    calc_status status = w && item ? CALC_OK : calc_errors_no_memory(errors);
     *out = (calc_sweep_estimate){.by_run = w && w->by_run};
-    if (status == CALC_OK && total > 0) {
-        status = draw_cells(&d, space, designs, options, total, &walk_s);
+    if (status == CALC_OK && census->counts.total > 0) {
+        status = draw_cells(item, census, errors);
         if (status == CALC_OK) {
-            status = time_cells(w, &app, &system, &d, designs, warm_s, &warm);
+            status = time_cells(w, &app, &system, item, designs, warm_s, &warm);
         }
-        if (status == CALC_OK) {
-            status = time_cells(w, &app, &system, &d, designs, timed_s, &timed);
-        }
-        if (status == CALC_OK) {
-            double cells = (double)timed.cells;
+        for (double limit_s = timed_s; status == CALC_OK && limit_s < most_s; limit_s *= 2) {
+            status = time_cells(w, &app, &system, item, designs, limit_s, &timed);
             out->cells = timed.cells;
-            out->cpu_s = walk_s + (double)d.rows * timed.rows_s / cells +
-                         (double)total * timed.layout_s / cells;
-            /* Until something good is known, all takes longer. */
-            double later_s = warm.layouts * timed.layout_s / cells;
-            out->cpu_s += warm.run_s > later_s ? warm.run_s - later_s : 0;
+            out->cpu_s = extrapolate(census, &warm, &timed);
+            if (out->cpu_s < often * limit_s) {
+                break;
+            }
         }
     }
+    if (status == CALC_OK) {
+        weigh(out, w, designs);
+    }
     calc_worker_free(w);
-    free(d.item);
-    return status;
+    free(item);
+    return calc_errors_status(errors, status);
 }

@@ -1,7 +1,6 @@
 #include "front.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,43 +8,33 @@
 #include "front_tree.h"
 #include "space.h"
 
+calc_found calc_found_of(uint64_t design, const calc_exec *exec)
+{
+    calc_found found = {.design = design};
+    memcpy(found.layout, exec, sizeof found.layout);
+    return found;
+}
+
+calc_exec calc_found_exec(const calc_found *found)
+{
+    calc_exec exec = {0};
+    memcpy(&exec, found->layout, sizeof found->layout);
+    return exec;
+}
+
 int calc_found_compare(const calc_found *a, const calc_found *b)
 {
     if (a->design != b->design) {
         return a->design < b->design ? -1 : 1;
     }
-    return calc_axis_compare(&a->exec, &b->exec);
-}
-
-/* A layout in a quarter of the room: layouts of a sweep have no lists, which an execution ends
- * with. A sweep of thousands of groups has a front of thousands of them in each, for each thread.
- */
-typedef struct calc_front_brief {
-    double objective[CALC_MAX_OBJECTIVES];
-    uint64_t design;
-    char exec[offsetof(calc_exec, stages)];
-} brief;
-
-static brief shortened(const calc_found *found)
-{
-    brief b = {.design = found->design};
-    memcpy(b.objective, found->objective, sizeof b.objective);
-    memcpy(b.exec, &found->exec, sizeof b.exec);
-    return b;
-}
-
-static calc_found whole(const brief *b)
-{
-    calc_found found = {.design = b->design};
-    memcpy(found.objective, b->objective, sizeof b->objective);
-    memcpy(&found.exec, b->exec, sizeof b->exec);
-    return found;
+    const calc_exec x = calc_found_exec(a);
+    const calc_exec y = calc_found_exec(b);
+    return calc_axis_compare(&x, &y);
 }
 
 void calc_front_clear(calc_front *front)
 {
     calc_front_tree_free(front->tree);
-    free(front->brief);
     *front = (calc_front){.item = front->item, .capacity = front->capacity};
 }
 
@@ -86,19 +75,19 @@ double calc_front_best_first(const calc_front *front, const double *objective, s
     return best;
 }
 
-/* Room for as many layouts. */
-static bool reserve_briefs(calc_front *front, size_t count)
+/* Room for as many layouts, and some to grow. */
+static bool make_room(calc_front *front, size_t count)
 {
-    if (count <= front->briefs) {
+    if (count <= front->capacity) {
         return true;
     }
-    size_t room = count + front->briefs + 8;
-    brief *grown = realloc(front->brief, room * sizeof *grown);
+    size_t room = count + front->capacity / 2 + 8;
+    calc_found *grown = realloc(front->item, room * sizeof *grown);
     if (!grown) {
         return false;
     }
-    front->brief = grown;
-    front->briefs = room;
+    front->item = grown;
+    front->capacity = room;
     return true;
 }
 
@@ -106,22 +95,15 @@ static bool reserve_briefs(calc_front *front, size_t count)
 static bool plant(calc_front *front, size_t count)
 {
     calc_front_key *key = malloc((front->count + 1) * sizeof *key);
-    if (!key || !reserve_briefs(front, front->count + 1)) {
-        free(key);
+    if (!key) {
         return false;
     }
     for (size_t i = 0; i < front->count; i++) {
-        front->brief[i] = shortened(&front->item[i]);
         key[i].slot = i;
         memcpy(key[i].objective, front->item[i].objective, sizeof key[i].objective);
     }
     front->tree = calc_front_tree_create(key, front->count, count);
     free(key);
-    if (front->tree) {
-        free(front->item);
-        front->item = NULL;
-        front->capacity = 0;
-    }
     return front->tree != NULL;
 }
 
@@ -154,17 +136,18 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
         return CALC_OK;
     }
     if (calc_front_tree_find(front->tree, found->objective, &slot)) {
-        const calc_found old = whole(&front->brief[slot]);
-        front->brief[slot] = shortened(calc_found_compare(found, &old) < 0 ? found : &old);
+        if (calc_found_compare(found, &front->item[slot]) < 0) {
+            front->item[slot] = *found;
+        }
         return CALC_OK;
     }
     /* Slots are used again: there are no more of them than layouts at a time. */
-    calc_status status = reserve_briefs(front, front->count + 1) ? CALC_OK : CALC_ERR_NOMEM;
+    calc_status status = make_room(front, front->count + 1) ? CALC_OK : CALC_ERR_NOMEM;
     if (status == CALC_OK) {
         status = calc_front_tree_add(front->tree, found->objective, &slot);
     }
     if (status == CALC_OK) {
-        front->brief[slot] = shortened(found);
+        front->item[slot] = *found;
         front->count = calc_front_tree_count(front->tree);
     }
     return status;
@@ -181,22 +164,28 @@ calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t c
     }
     calc_status status = CALC_OK;
     for (size_t i = 0; i < from->count && status == CALC_OK; i++) {
-        const calc_found found = key ? whole(&from->brief[key[i].slot]) : from->item[i];
-        status = calc_front_insert(front, &found, count);
+        status = calc_front_insert(front, &from->item[key ? key[i].slot : i], count);
     }
     free(key);
     return status;
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_objectives(const void *a, const void *b)
 {
-    const double *x = ((const calc_front_key *)a)->objective;
-    const double *y = ((const calc_front_key *)b)->objective;
+    const double *x = ((const calc_found *)a)->objective;
+    const double *y = ((const calc_found *)b)->objective;
     size_t i = 0;
     while (i + 1 < CALC_MAX_OBJECTIVES && x[i] == y[i]) {
         i++;
     }
     return (x[i] > y[i]) - (x[i] < y[i]);
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    size_t x = ((const calc_front_key *)a)->slot;
+    size_t y = ((const calc_front_key *)b)->slot;
+    return (x > y) - (x < y);
 }
 
 calc_status calc_front_settle(calc_front *front)
@@ -205,21 +194,21 @@ calc_status calc_front_settle(calc_front *front)
         return CALC_OK;
     }
     calc_front_key *key = malloc((front->count + 1) * sizeof *key);
-    calc_found *item = malloc((front->count + 1) * sizeof *item);
-    if (!key || !item) {
-        free(key);
-        free(item);
+    if (!key) {
         return CALC_ERR_NOMEM;
     }
     size_t count = front->count;
     calc_front_tree_list(front->tree, key);
-    qsort(key, count, sizeof *key, compare_keys);
-    for (size_t i = 0; i < count; i++) {
-        item[i] = whole(&front->brief[key[i].slot]);
+    qsort(key, count, sizeof *key, compare_slots);
+    for (size_t i = 0; i < count; i++) { /* slots ascend: none is overwritten before it is read */
+        front->item[i] = front->item[key[i].slot];
     }
     free(key);
-    calc_front_free(front);
-    *front = (calc_front){.count = count, .capacity = count + 1, .item = item};
+    calc_front_tree_free(front->tree);
+    front->tree = NULL;
+    if (count > 0) {
+        qsort(front->item, count, sizeof *front->item, compare_objectives);
+    }
     return CALC_OK;
 }
 

@@ -3,15 +3,25 @@
 #ifndef CALC_SWEEP_FRONT_H
 #define CALC_SWEEP_FRONT_H
 
+#include <stddef.h>
+
 #include "calc.h"
 #include "objective.h"
 
-/** A layout that was evaluated. Objectives are written so that less is better. */
+/** A layout that was evaluated. Objectives are written so that less is better. Layouts of a sweep
+ *  have no lists of stages or layers, which an execution ends with and which are most of it: a
+ * sweep of thousands of groups finds a hundred thousand layouts. */
 typedef struct calc_found {
     double objective[CALC_MAX_OBJECTIVES];
     uint64_t design; /**< index of the application and system */
-    calc_exec exec;
+    _Alignas(calc_exec) char layout[offsetof(calc_exec, stages)]; /**< calc_found_exec() */
 } calc_found;
+
+/** A layout that was found, without objectives. @param exec  without lists of stages or layers */
+calc_found calc_found_of(uint64_t design, const calc_exec *exec);
+
+/** The execution of a layout. */
+calc_exec calc_found_exec(const calc_found *found);
 
 /** Order of layouts: design, then the fields of the execution. <0, 0 or >0. */
 int calc_found_compare(const calc_found *a, const calc_found *b);
@@ -19,12 +29,10 @@ int calc_found_compare(const calc_found *a, const calc_found *b);
 /** A list of layouts. Owns what it points to. Start with {0}. */
 typedef struct calc_front {
     size_t count, capacity;
-    calc_found *item; /**< of a front that was added to: once it is settled */
+    calc_found *item; /**< of a front that is not settled: in no particular order */
     size_t kept; /**< of a long list of best ones: the first so many were the best when it was put
                     in order last */
-    struct calc_front_tree *tree;   /**< of a front that is not settled: what is where in `brief` */
-    struct calc_front_brief *brief; /**< its layouts, in less room */
-    size_t briefs;                  /**< how many there is room for */
+    struct calc_front_tree *tree; /**< of a front that is not settled: where in `item` what is */
 } calc_front;
 
 /** Whether a layout of the front is at least as good in all of `count` objectives and better in
@@ -36,8 +44,7 @@ bool calc_front_dominates(const calc_front *front, const double *objective, size
 double calc_front_best_first(const calc_front *front, const double *objective, size_t count);
 
 /** Add a layout to the front if nothing dominates it, and drop what it dominates. Of equals the
- *  first stays. @param found  without lists of stages or layers @return CALC_OK or CALC_ERR_NOMEM
- */
+ *  first stays. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found *found,
                                             size_t count);
 

@@ -76,11 +76,12 @@ static void pack_front(calc_pack *out, const calc_front *front)
             memcpy(&bits, &found->objective[o], sizeof bits);
             calc_pack_u64(out, bits);
         }
+        const calc_exec exec = calc_found_exec(found);
         calc_pack_u64(out, found->design);
         for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-            calc_pack_u64(out, (uint64_t)calc_axis_get(&found->exec, (calc_axis)axis));
+            calc_pack_u64(out, (uint64_t)calc_axis_get(&exec, (calc_axis)axis));
         }
-        pack_inference(out, &found->exec.inference);
+        pack_inference(out, &exec.inference);
     }
 }
 
@@ -161,16 +162,19 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
         return CALC_ERR_NOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        calc_found *found = &front->item[i];
+        double objective[CALC_MAX_OBJECTIVES];
+        calc_exec exec = {0};
         for (size_t o = 0; o < CALC_MAX_OBJECTIVES; o++) {
             uint64_t bits = calc_unpack_u64(in);
-            memcpy(&found->objective[o], &bits, sizeof bits);
+            memcpy(&objective[o], &bits, sizeof bits);
         }
-        found->design = calc_unpack_u64(in);
+        uint64_t design = calc_unpack_u64(in);
         for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-            calc_axis_put(&found->exec, (calc_axis)axis, (int64_t)calc_unpack_u64(in));
+            calc_axis_put(&exec, (calc_axis)axis, (int64_t)calc_unpack_u64(in));
         }
-        unpack_inference(in, &found->exec.inference);
+        unpack_inference(in, &exec.inference);
+        front->item[i] = calc_found_of(design, &exec);
+        memcpy(front->item[i].objective, objective, sizeof objective);
     }
     front->count = count;
     front->capacity = count;

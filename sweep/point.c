@@ -71,12 +71,13 @@ void calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
 {
     const calc_sweep_options *o = w->options;
     if (!matters(w, group, top_objective, objective)) {
-        return; /* a layout is not small */
+        return;
     }
-    calc_found found = {.design = w->design, .exec = *exec};
+    calc_found found = calc_found_of(w->design, exec);
     calc_status status = CALC_OK;
     if (o->top > 0) {
         found.objective[0] = top_objective;
+        w->best = top_objective < w->best ? top_objective : w->best;
         status = calc_top_insert(&group->top, &found, o->top);
     }
     if (o->objectives > 0 && status == CALC_OK) {

@@ -65,6 +65,9 @@ calc_status calc_result_collect(const calc_sweep_options *options, calc_sweep_gr
     calc_status status = CALC_OK;
     for (int t = 0; t < threads && status == CALC_OK; t++) {
         calc_sweep_group *from = &worker[t]->groups[g];
+        if (worker[t]->guest) {
+            continue;
+        }
         calc_top_settle(&from->top, options->top);
         if (last && into->front.count == 0) {
             calc_front_free(&into->front);

@@ -38,11 +38,7 @@ static calc_row *next(calc_rows *rows)
 
 size_t calc_rows_bytes(const calc_rows *rows)
 {
-    size_t bytes = rows->count * sizeof *rows->row;
-    for (size_t i = 0; i < rows->count; i++) {
-        bytes += rows->row[i].choices * sizeof *rows->terms;
-    }
-    return bytes;
+    return rows->capacity * sizeof *rows->row + rows->terms_capacity * sizeof *rows->terms;
 }
 
 /* Whether two rows have the same layers with weights. */

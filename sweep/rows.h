@@ -61,7 +61,7 @@ CALC_MUST_USE calc_status calc_rows_fill(calc_rows *rows, const calc_space *spac
                                          const calc_app *app, const calc_system *system,
                                          const calc_exec *base, calc_compat compat, bool profiled);
 
-/** Memory that the rows of the table take, with their terms. */
+/** Memory that the table takes. */
 size_t calc_rows_bytes(const calc_rows *rows);
 
 void calc_rows_free(calc_rows *rows);

@@ -1,25 +1,19 @@
 #include "sample.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "census.h"
 #include "point.h"
-#include "units.h"
-#include "worker.h"
 
-/* The points to visit, in order, and how far that is. */
+/* The points to visit. */
 typedef struct sampler {
+    const calc_designs *designs;
+    calc_compat compat;
     calc_sample_point *point;
-    size_t count, next;
 } sampler;
-
-static int compare_points(const void *a, const void *b)
-{
-    const calc_sample_point *x = a;
-    const calc_sample_point *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
 
 /* Uniform number below `bound`, without bias. */
 static uint64_t below(calc_rng *rng, uint64_t bound)
@@ -34,41 +28,58 @@ static uint64_t below(calc_rng *rng, uint64_t bound)
     }
 }
 
-/* The points of a row that were drawn. */
-static void visit_row(void *context, const calc_worker_place *place)
+/* A point that was drawn. */
+static void visit(void *context, size_t i, uint64_t design, const calc_worker_place *place,
+                  uint64_t point)
 {
     sampler *s = context;
-    const calc_worker *w = place->worker;
-    while (s->next < s->count && s->point[s->next].index < w->counts.total) {
-        calc_sample_point *p = &s->point[s->next++];
-        p->design = w->design;
-        p->verdict = calc_worker_decode(place, p->index - place->first, &p->exec);
-        if (p->verdict == CALC_VERDICT_OK) {
-            p->verdict = calc_run(w->app, w->system, &p->exec, w->options->compat, &p->stats);
-        }
+    calc_sample_point *p = &s->point[i];
+    p->design = design;
+    p->verdict = calc_worker_decode(place, point, &p->exec);
+    if (p->verdict == CALC_VERDICT_OK) {
+        calc_app app;
+        calc_system system;
+        s->designs->get(s->designs->context, design, &app, &system);
+        p->verdict = calc_run(&app, &system, &p->exec, s->compat, &p->stats);
     }
+}
+
+/* Draw from a space that was counted. */
+static calc_status draw(const calc_census *census, uint64_t seed, size_t count, sampler *s,
+                        calc_errors *errors)
+{
+    uint64_t *index = malloc(count * sizeof *index);
+    if (!index) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_rng rng;
+    calc_rng_init(&rng, seed, 0);
+    for (size_t i = 0; i < count; i++) {
+        index[i] = below(&rng, census->counts.total);
+    }
+    memset(s->point, 0, count * sizeof *s->point);
+    calc_status status = calc_census_points(census, index, count, visit, s, errors);
+    for (size_t i = 0; i < count; i++) {
+        s->point[i].index = index[i];
+    }
+    free(index);
+    return status;
 }
 
 calc_status calc_sample(const calc_space *space, const calc_designs *designs, calc_compat compat,
                         uint64_t seed, size_t count, calc_sample_point *out, uint64_t *total,
                         calc_errors *errors)
 {
-    calc_sweep_counts counts;
-    calc_status status = calc_sweep_count(space, designs, compat, &counts);
-    if (status == CALC_OK && counts.total == 0) {
-        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                               "the space is empty");
+    calc_census census;
+    sampler s = {designs, compat, out};
+    calc_status status = calc_census_take(&census, space, designs, compat, errors);
+    *total = census.counts.total;
+    if (status == CALC_OK && *total == 0) {
+        status = calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                                 "the space is empty");
+    } else if (status == CALC_OK) {
+        status = draw(&census, seed, count, &s, errors);
     }
-    if (status == CALC_OK) {
-        calc_rng rng;
-        calc_rng_init(&rng, seed, 0);
-        for (size_t i = 0; i < count; i++) {
-            out[i] = (calc_sample_point){.index = below(&rng, counts.total)};
-        }
-        qsort(out, count, sizeof *out, compare_points);
-        sampler s = {out, count, 0};
-        status = calc_units_walk(space, designs, compat, visit_row, &s, &counts);
-        *total = counts.total;
-    }
-    return calc_errors_status(errors, status);
+    calc_census_free(&census);
+    return status;
 }

@@ -17,6 +17,12 @@ void calc_sheets_free(calc_sheets *s)
     *s = (calc_sheets){0};
 }
 
+size_t calc_sheets_bytes(const calc_sheets *s)
+{
+    return s->capacity * sizeof *s->sheet + s->sources_capacity * sizeof *s->source +
+           (s->panels_capacity + s->corners_capacity) * sizeof *s->panel;
+}
+
 /* An empty panel at the end of a list. */
 static calc_panel *add_panel(calc_panel **list, size_t *count, size_t *capacity)
 {

@@ -39,6 +39,9 @@ typedef struct calc_sheets {
 CALC_MUST_USE calc_status calc_sheets_fill(calc_sheets *sheets, const calc_rows *rows,
                                            bool corners);
 
+/** Memory that they take. */
+size_t calc_sheets_bytes(const calc_sheets *sheets);
+
 void calc_sheets_free(calc_sheets *sheets);
 
 #endif

@@ -18,6 +18,13 @@ typedef struct calc_designs {
     /** Fill the pair with this index. Called from the thread that called calc_sweep(). */
     void (*get)(const void *context, uint64_t index, calc_app *app, calc_system *system);
     const void *context;
+    /** Designs are of a kind if they have the same layouts, with the same verdicts before these are
+     *  evaluated (census.h). 0: nobody knows, each is of its own kind; else the functions below
+     * tell the kind of a design, how many there are of a kind, and which they are. */
+    uint64_t kinds;
+    uint64_t (*kind)(const void *context, uint64_t index);
+    uint64_t (*members)(const void *context, uint64_t kind);
+    uint64_t (*member)(const void *context, uint64_t kind, uint64_t member);
 } calc_designs;
 
 /** Points of a space, by what became of them: total = evaluated + skipped + those rejected before

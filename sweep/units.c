@@ -157,20 +157,26 @@ calc_datatype calc_units_datatype(const calc_system *system)
     return CALC_DATATYPE_FLOAT16;
 }
 
-static bool add_unit(calc_units *units, const calc_exec *base, size_t begin, size_t end)
+static bool add_unit(calc_units *units, size_t variant, const calc_exec *base, size_t begin,
+                     size_t end)
 {
     calc_unit *grown = calc_grown(units->unit, units->count, &units->capacity, sizeof *grown);
     if (!grown) {
         return false;
     }
     units->unit = grown;
-    units->unit[units->count++] = (calc_unit){*base, begin, end};
+    units->unit[units->count++] = (calc_unit){.variant = variant,
+                                              .tensor_par = base->strategy.tensor_par,
+                                              .expert_tensor_par = base->strategy.expert_tensor_par,
+                                              .microbatch_size = base->microbatch_size,
+                                              .procs_begin = begin,
+                                              .procs_end = end};
     return true;
 }
 
 /* Units of one tensor parallelism. */
 static bool add_tensor_par(calc_units *units, const calc_space *space, const calc_app *app,
-                           calc_exec *base, numbers *microbatches)
+                           size_t variant, calc_exec *base, numbers *microbatches)
 {
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
     if (!calc_variant_legal(app, base)) {
@@ -184,7 +190,7 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
         size_t step = procs_per_unit(base->microbatch_size);
         for (size_t n = 0; n < procs->count; n += step) {
             size_t end = n + step < procs->count ? n + step : procs->count;
-            if (!add_unit(units, base, n, end)) {
+            if (!add_unit(units, variant, base, n, end)) {
                 return false;
             }
         }
@@ -194,8 +200,9 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
 
 /* Units of one datatype, attention and mode. */
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
-                      calc_exec *base, numbers *microbatches)
+                      size_t variant, numbers *microbatches)
 {
+    calc_exec base = units->variants.exec[variant];
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
     bool split = space->axis[CALC_AXIS_expert_tensor_par].all && app->num_experts > 0;
     bool fine = true;
@@ -204,42 +211,44 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
         if (common % t != 0 || !(axis->all || calc_space_has(space, CALC_AXIS_tensor_par, t))) {
             continue;
         }
-        base->strategy.tensor_par = t;
-        fine = add_tensor_par(units, space, app, base, microbatches);
+        base.strategy.tensor_par = t;
+        fine = add_tensor_par(units, space, app, variant, &base, microbatches);
         if (split && t > 1 && fine) {
-            base->strategy.expert_tensor_par = t;
-            fine = add_tensor_par(units, space, app, base, microbatches);
-            base->strategy.expert_tensor_par = 1;
+            base.strategy.expert_tensor_par = t;
+            fine = add_tensor_par(units, space, app, variant, &base, microbatches);
+            base.strategy.expert_tensor_par = 1;
         }
     }
     return fine;
 }
 
-/* Small micro-batches divide more batches: their units have more cells. */
+/* Small micro-batches divide more batches: their units have more cells. The others stay in the
+ * order they were listed in. */
 static int compare_units(const void *a, const void *b)
 {
     const calc_unit *x = a;
     const calc_unit *y = b;
-    int64_t p = x->base.microbatch_size;
-    int64_t q = y->base.microbatch_size;
-    if (p != q) {
-        return p < q ? -1 : 1;
+    const int64_t p[] = {x->microbatch_size, (int64_t)x->variant, x->tensor_par,
+                         x->expert_tensor_par, (int64_t)x->procs_begin};
+    const int64_t q[] = {y->microbatch_size, (int64_t)y->variant, y->tensor_par,
+                         y->expert_tensor_par, (int64_t)y->procs_begin};
+    size_t i = 0;
+    while (i + 1 < sizeof p / sizeof *p && p[i] == q[i]) {
+        i++;
     }
-    return (x > y) - (x < y);
+    return (p[i] > q[i]) - (p[i] < q[i]);
 }
 
 calc_status calc_units_list(calc_units *units, const calc_space *space, const calc_app *app,
                             const calc_system *system, calc_compat compat)
 {
     numbers microbatches = {0};
-    calc_variants variants = {0};
     bool fine = list_pipelines(units, space, app, compat) &&
-                calc_variants_list(&variants, space, app, system, compat) == CALC_OK;
+                calc_variants_list(&units->variants, space, app, system, compat) == CALC_OK;
     units->count = 0;
-    for (size_t i = 0; i < variants.count && fine; i++) {
-        fine = add_units(units, space, app, &variants.exec[i], &microbatches);
+    for (size_t i = 0; i < units->variants.count && fine; i++) {
+        fine = add_units(units, space, app, i, &microbatches);
     }
-    calc_variants_free(&variants);
     free(microbatches.value);
     if (fine && units->count > 1) {
         qsort(units->unit, units->count, sizeof *units->unit, compare_units);
@@ -249,9 +258,20 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
 
 void calc_units_free(calc_units *units)
 {
+    calc_variants_free(&units->variants);
     free(units->unit);
     free(units->pipeline);
     *units = (calc_units){0};
+}
+
+calc_exec calc_units_base(const calc_units *units, size_t position)
+{
+    const calc_unit *unit = &units->unit[position];
+    calc_exec base = units->variants.exec[unit->variant];
+    base.strategy.tensor_par = unit->tensor_par;
+    base.strategy.expert_tensor_par = unit->expert_tensor_par;
+    base.microbatch_size = unit->microbatch_size;
+    return base;
 }
 
 /* Whether fields that change nothing have the first of their values, which stands for all. Tiles
@@ -299,14 +319,14 @@ static bool served_legal(const calc_worker *w)
 
 /* The cell that the worker has, if it is legal. The profile table is made for the first of a unit:
  * many units have none. */
-static void run_cell(calc_worker *w, const calc_unit *unit, size_t procs, bool *filled)
+static void run_cell(calc_worker *w, const calc_exec *base, size_t procs, bool *filled)
 {
     const calc_exec *e = &w->cell.exec;
     if (!first_of_idle(w->space, w->app, e) || !stages_legal(e) || !served_legal(w)) {
         return;
     }
     if (!*filled) {
-        w->status = calc_worker_rows(w, &unit->base);
+        w->status = calc_worker_rows(w, base);
         *filled = true;
     }
     if (w->status == CALC_OK) {
@@ -316,19 +336,18 @@ static void run_cell(calc_worker *w, const calc_unit *unit, size_t procs, bool *
 }
 
 /* The cells of one processor count and batch. */
-static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *unit, size_t procs,
+static void run_cells(calc_worker *w, const calc_units *units, const calc_exec *base, size_t procs,
                       int64_t batch, bool *filled)
 {
     int64_t num_procs = w->space->axis[CALC_AXIS_num_procs].value[procs];
     bool rounds = !calc_space_calculon(w->options->compat);
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
-        if (!calc_cell_at(&w->cell, w->space, w->app, &unit->base, num_procs, batch,
-                          units->pipeline[i])) {
+        if (!calc_cell_at(&w->cell, w->space, w->app, base, num_procs, batch, units->pipeline[i])) {
             continue;
         }
-        run_cell(w, unit, procs, filled);
+        run_cell(w, base, procs, filled);
         if (rounds && w->status == CALC_OK && calc_cell_whole_rounds(&w->cell, w->space, batch)) {
-            run_cell(w, unit, procs, filled);
+            run_cell(w, base, procs, filled);
         }
     }
 }
@@ -336,13 +355,13 @@ static void run_cells(calc_worker *w, const calc_units *units, const calc_unit *
 void calc_units_run(calc_worker *worker, const calc_units *units, size_t position)
 {
     const calc_unit *unit = &units->unit[position];
+    const calc_exec base = calc_units_base(units, position);
     const calc_values *procs = &worker->space->axis[CALC_AXIS_num_procs];
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
     for (size_t n = unit->procs_begin; n < unit->procs_end; n++) {
-        for (size_t b = 0;
-             b < batches->count && procs->value[n] % unit->base.strategy.tensor_par == 0; b++) {
-            run_cells(worker, units, unit, n, batches->value[b], &filled);
+        for (size_t b = 0; b < batches->count && procs->value[n] % unit->tensor_par == 0; b++) {
+            run_cells(worker, units, &base, n, batches->value[b], &filled);
         }
     }
 }

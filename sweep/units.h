@@ -6,11 +6,13 @@
 #include "calc.h"
 #include "designs.h"
 #include "space.h"
+#include "variants.h"
 #include "worker.h"
 
-/** One unit of work. */
+/** One unit of work: small, as a design may have a million of them. */
 typedef struct calc_unit {
-    calc_exec base; /**< tensor_par, microbatch_size, datatype, attention_type, training */
+    size_t variant; /**< position among those of the design */
+    int64_t tensor_par, expert_tensor_par, microbatch_size;
     size_t procs_begin, procs_end; /**< positions in the axis of num_procs */
 } calc_unit;
 
@@ -19,6 +21,7 @@ typedef struct calc_unit {
 typedef struct calc_units {
     size_t count, capacity;
     calc_unit *unit;
+    calc_variants variants;
     size_t pipelines;
     int64_t *pipeline; /**< ascending */
 } calc_units;
@@ -30,6 +33,10 @@ CALC_MUST_USE calc_status calc_units_list(calc_units *units, const calc_space *s
                                           calc_compat compat);
 
 void calc_units_free(calc_units *units);
+
+/** What the cells of a unit have in common: datatype, attention_type, training, optional fields,
+ *  tensor_par, microbatch_size. */
+calc_exec calc_units_base(const calc_units *units, size_t position);
 
 /** Evaluate the unit at a position. */
 void calc_units_run(calc_worker *worker, const calc_units *units, size_t position);

@@ -1,5 +1,6 @@
 #include "worker.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,18 @@ static bool bounded(const calc_sweep_options *o)
     return fine;
 }
 
+static bool make_groups(calc_worker *w, size_t groups)
+{
+    w->groups_count = groups;
+    w->groups = calloc(groups, sizeof *w->groups);
+    w->screens = calloc(groups, sizeof *w->screens);
+    w->lock = malloc(groups * sizeof *w->lock);
+    for (size_t i = 0; w->lock && i < groups; i++) {
+        pthread_mutex_init(&w->lock[i], NULL); /* of a plain one it cannot fail */
+    }
+    return w->groups && w->screens && w->lock;
+}
+
 calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_options *options,
                                 const calc_kernel *kernel, size_t groups)
 {
@@ -38,15 +51,36 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->by_run = calc_worker_by_run(options) || serves;
     w->bounded = bounded(options);
     calc_conditions_init(&w->conditions, options);
-    w->groups_count = groups;
-    w->groups = calloc(groups, sizeof *w->groups);
-    w->screens = calloc(groups, sizeof *w->screens);
+    w->best = INFINITY;
+    w->guest = groups == 0;
     w->serve = serves ? calc_serve_create() : NULL;
-    if (!w->groups || !w->screens || (serves && !w->serve)) {
+    if ((serves && !w->serve) || (groups > 0 && !make_groups(w, groups))) {
         calc_worker_free(w);
         return NULL;
     }
     return w;
+}
+
+void calc_worker_share(calc_worker *w, const calc_worker *host)
+{
+    w->groups_count = host->groups_count;
+    w->groups = host->groups;
+    w->screens = host->screens;
+    w->lock = host->lock;
+}
+
+static void free_groups(calc_worker *w)
+{
+    for (size_t i = 0; w->groups && i < w->groups_count; i++) {
+        calc_front_free(&w->groups[i].front);
+        calc_front_free(&w->groups[i].top);
+    }
+    for (size_t i = 0; w->lock && i < w->groups_count; i++) {
+        pthread_mutex_destroy(&w->lock[i]);
+    }
+    free(w->groups);
+    free(w->screens);
+    free(w->lock);
 }
 
 void calc_worker_free(calc_worker *w)
@@ -54,12 +88,9 @@ void calc_worker_free(calc_worker *w)
     if (!w) {
         return;
     }
-    for (size_t i = 0; w->groups && i < w->groups_count; i++) {
-        calc_front_free(&w->groups[i].front);
-        calc_front_free(&w->groups[i].top);
+    if (!w->guest) {
+        free_groups(w);
     }
-    free(w->groups);
-    free(w->screens);
     calc_batch_free(w->batch);
     calc_rows_free(&w->rows);
     calc_sheets_free(&w->sheets);
@@ -73,7 +104,9 @@ void calc_worker_begin(calc_worker *w, const calc_app *app, const calc_system *s
     w->app = app;
     w->system = system;
     w->design = design;
-    calc_screening_begin(w);
+    if (!w->guest) {
+        calc_screening_begin(w);
+    }
 }
 
 calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
@@ -165,12 +198,14 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     bool any = c->reduces * c->gathers > 0;
     w->group = &w->groups[group];
     w->screen = &w->screens[group];
+    pthread_mutex_lock(&w->lock[group]);
     if (any && w->by_run) {
         calc_points_run(w, first, last, w->group);
     }
     for (size_t i = 0; i < w->sheets.count && any && !w->by_run && w->status == CALC_OK; i++) {
         calc_evaluate_sheet(w, &w->sheets.sheet[i], first, last);
     }
+    pthread_mutex_unlock(&w->lock[group]);
 }
 
 void calc_worker_count(calc_worker *w, size_t first, size_t last)

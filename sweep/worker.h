@@ -3,6 +3,8 @@
 #ifndef CALC_SWEEP_WORKER_H
 #define CALC_SWEEP_WORKER_H
 
+#include <pthread.h>
+
 #include "calc.h"
 #include "cell.h"
 #include "condition.h"
@@ -45,8 +47,10 @@ struct calc_worker {
                                                            calc_run(); or NULL */
     void *stop_context;
     size_t groups_count;
-    calc_sweep_group *groups; /**< of this thread; one per processor count or just one */
+    calc_sweep_group *groups; /**< one per processor count or just one */
     calc_screen *screens;     /**< of each group: screening.h */
+    pthread_mutex_t *lock;    /**< of each group, held while a cell is evaluated */
+    bool guest;               /**< they are another worker's */
 
     /* The unit and the cell at hand. */
     calc_exec base;
@@ -74,6 +78,7 @@ struct calc_worker {
     calc_kernel_pipelines pipelines;
     calc_lanes best_s;
     uint64_t entered; /**< layouts, into groups */
+    double best;      /**< least first objective of the lists of the best that was entered */
 
     /* What came of it. */
     calc_sweep_counts counts;
@@ -86,12 +91,17 @@ struct calc_worker {
     calc_exec failed;     /**< the layout that failed it */
 };
 
-/** A worker for a space; NULL if memory is short. */
+/** A worker for a space; NULL if memory is short.
+ *  @param groups  of its own, at least 1; 0: calc_worker_share() follows */
 calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_options *options,
                                 const calc_kernel *kernel, size_t groups);
 void calc_worker_free(calc_worker *worker);
 
-/** Begin a design. Borrows both. What was found before stays. */
+/** Work on the groups of another worker, which lives longer: where groups are many, threads seldom
+ *  meet in one, and what they find is kept once. */
+void calc_worker_share(calc_worker *worker, const calc_worker *host);
+
+/** Begin a design. Borrows both. What was found before stays. Hosts begin before their guests. */
 void calc_worker_begin(calc_worker *worker, const calc_app *app, const calc_system *system,
                        uint64_t design);
 

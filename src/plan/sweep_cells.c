@@ -33,8 +33,9 @@ static void note(values *v, int64_t value)
 static void note_list(values *tensor, values *pipeline, const calc_front *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        note(tensor, list->item[i].exec.strategy.tensor_par);
-        note(pipeline, list->item[i].exec.pipeline_par);
+        const calc_exec exec = calc_found_exec(&list->item[i]);
+        note(tensor, exec.strategy.tensor_par);
+        note(pipeline, exec.pipeline_par);
     }
 }
 

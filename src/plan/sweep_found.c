@@ -11,8 +11,8 @@ void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found
     calc_system system;
     study->designs.get(study->designs.context, found->design, &app, &system);
     out->design = found->design;
-    out->exec = &found->exec;
-    calc_run(&app, &system, &found->exec, study->options.compat, &out->stats);
+    out->exec = calc_found_exec(found);
+    calc_run(&app, &system, &out->exec, study->options.compat, &out->stats);
 }
 
 calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune,

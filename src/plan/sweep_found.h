@@ -7,7 +7,7 @@
 /** A layout and its statistics. */
 typedef struct calc_sweep_found {
     uint64_t design;
-    const calc_exec *exec; /**< borrowed */
+    calc_exec exec;
     calc_stats stats;
 } calc_sweep_found;
 

@@ -49,7 +49,8 @@ calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *s
         if (!calc_resource_there(&system, i)) {
             continue;
         }
-        with.designs = (calc_designs){study->designs.count, get_larger, &context};
+        with.designs =
+            (calc_designs){.count = study->designs.count, .get = get_larger, .context = &context};
         calc_sweep_more_item *item = &out->item[out->count++];
         calc_resource_text(&system, i, item->text);
         calc_sweep_found_run(&with, best, &found);

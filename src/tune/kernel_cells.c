@@ -88,8 +88,8 @@ calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_
         if (fine) {
             memcpy(cell->coordinate, list[i].at, sizeof cell->coordinate);
             cell->busy = busy(&candidate[list[i].candidate]);
-            cell->kernels = calc_layout_kernels(app, system, exec(context, list[i].candidate),
-                                                out->kernel + used);
+            const calc_exec e = exec(context, list[i].candidate);
+            cell->kernels = calc_layout_kernels(app, system, &e, out->kernel + used);
             used += cell->kernels;
         }
     }

@@ -24,7 +24,7 @@ typedef struct calc_tune_kernel_cells {
 } calc_tune_kernel_cells;
 
 /** The execution of a candidate. */
-typedef const calc_exec *(*calc_tune_exec_of)(const void *context, size_t candidate);
+typedef calc_exec (*calc_tune_exec_of)(const void *context, size_t candidate);
 
 /** Find the cells of candidates, in the order of their coordinates; each has the kernels of its
  *  first candidate.

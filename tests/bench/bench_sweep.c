@@ -55,7 +55,7 @@ static void get_design(const void *context, uint64_t index, calc_app *a, calc_sy
     *s = sys;
 }
 
-static const calc_designs designs = {1, get_design, NULL};
+static const calc_designs designs = {.count = 1, .get = get_design};
 
 /* All layouts for processors from `first` to `last` by 8, fused and not. */
 static calc_space make_space(int64_t first, int64_t last, int64_t batch)
@@ -152,7 +152,8 @@ static void bench_tables(const char *name, const calc_space *space)
         double start_s = now_s();
         rows = 0;
         for (size_t i = 0; i < units.count; i++) {
-            must(calc_worker_rows(w, &units.unit[i].base), "rows");
+            const calc_exec base = calc_units_base(&units, i);
+            must(calc_worker_rows(w, &base), "rows");
             rows += w->rows.count;
             /* The compiler must believe that somebody reads the table. */
             __asm__ volatile("" ::"r"(w->rows.row) : "memory");

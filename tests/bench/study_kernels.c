@@ -53,9 +53,9 @@ static calc_status load(const char *name, calc_system *out, calc_errors *errors)
                          : tune_load_system(name, out, errors);
 }
 
-static const calc_exec *exec_of(const void *context, size_t i)
+static calc_exec exec_of(const void *context, size_t i)
 {
-    return &((const group *)context)->run[i]->map.exec;
+    return ((const group *)context)->run[i]->map.exec;
 }
 
 /* Runs of one model are predicted together. */

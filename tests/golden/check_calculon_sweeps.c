@@ -111,7 +111,7 @@ static void begin(int which)
         values[i] = json_is_true(json_array_get(fused, i));
     }
     set_axis(CALC_AXIS_fused_activation, values, count);
-    designs = (calc_designs){1, get_design, NULL};
+    designs = (calc_designs){.count = 1, .get = get_design};
     options = (calc_sweep_options){
         .compat = CALC_COMPAT_CALCULON, .objectives = 3, .top = BEST, .threads = 1};
     static const char *const objectives[] = {"sample_rate", "mem1", "mem2"};
@@ -244,8 +244,9 @@ START_TEST(best_hundred_are_calculons)
     double last = number(json_array_get(best, top->count - 1), "sample_rate");
     for (size_t i = 0; i < top->count; i++) {
         const json_t *entry = json_array_get(best, i);
-        calc_found want = {.design = 0};
-        parse(CALC_KIND_EXEC, &want.exec, json_object_get(entry, "exe"));
+        calc_exec exec;
+        parse(CALC_KIND_EXEC, &exec, json_object_get(entry, "exe"));
+        const calc_found want = calc_found_of(0, &exec);
         bool there = false;
         for (size_t j = 0; j < top->count && !there; j++) {
             there = calc_found_compare(&want, &top->item[j]) == 0;

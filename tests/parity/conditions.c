@@ -63,7 +63,8 @@ static calc_constraint random_condition(calc_rng *rng, const oracle_layout *layo
              : field->choices ? field->choices[0]
                               : "true");
     ck_assert_msg(calc_constraint_parse(&out, text, NULL) == CALC_OK, "%s", text);
-    double value = calc_constraint_value(&out, &layout->found.exec, &layout->stats);
+    const calc_exec exec = calc_found_exec(&layout->found);
+    double value = calc_constraint_value(&out, &exec, &layout->stats);
     out.value = isnan(value) ? 1 : value;
     return out;
 }

@@ -172,7 +172,7 @@ static void add_one(const listing *l, const calc_exec *e)
     }
     oracle_layout *layout = &o->layout[o->count++];
     memset(layout, 0, sizeof *layout);
-    layout->found = (calc_found){.design = l->design, .exec = *e};
+    layout->found = calc_found_of(l->design, e);
     layout->verdict = calc_run(l->app, l->system, e, l->compat, &layout->stats);
 }
 
@@ -439,8 +439,9 @@ static calc_front top_of(calc_found *found, size_t count, size_t limit)
 static size_t group_of(const random_space *s, const calc_sweep_options *o, const calc_found *found)
 {
     const calc_values *procs = &s->space.axis[CALC_AXIS_num_procs];
+    const calc_exec exec = calc_found_exec(found);
     size_t at = 0;
-    while (procs->value[at] != found->exec.num_procs) {
+    while (procs->value[at] != exec.num_procs) {
         at++;
     }
     size_t groups = o->per_num_procs ? procs->count : 1;
@@ -449,8 +450,9 @@ static size_t group_of(const random_space *s, const calc_sweep_options *o, const
 
 static bool meets_constraints(const calc_sweep_options *options, const oracle_layout *layout)
 {
+    const calc_exec exec = calc_found_exec(&layout->found);
     for (size_t i = 0; i < options->constraints; i++) {
-        if (!calc_constraint_met(&options->constraint[i], &layout->found.exec, &layout->stats)) {
+        if (!calc_constraint_met(&options->constraint[i], &exec, &layout->stats)) {
             return false;
         }
     }
@@ -521,8 +523,9 @@ static void print_found(const char *name, const calc_found *f)
 {
     fprintf(stderr, "%s: %.17g %.17g %.17g %.17g design %llu:", name, f->objective[0],
             f->objective[1], f->objective[2], f->objective[3], (unsigned long long)f->design);
+    const calc_exec exec = calc_found_exec(f);
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        fprintf(stderr, " %lld", (long long)calc_axis_get(&f->exec, (calc_axis)axis));
+        fprintf(stderr, " %lld", (long long)calc_axis_get(&exec, (calc_axis)axis));
     }
     fprintf(stderr, "\n");
 }

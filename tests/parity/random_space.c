@@ -190,7 +190,8 @@ static void make(random_space *out, uint64_t seed, uint64_t most, bool modern)
             }
             size_memories(&rng, &out->app[d], &out->system[d]);
         }
-        out->designs = (calc_designs){1 + calc_rng_below(&rng, RANDOM_DESIGNS), get_design, out};
+        out->designs = (calc_designs){
+            .count = 1 + calc_rng_below(&rng, RANDOM_DESIGNS), .get = get_design, .context = out};
         random_axes(&rng, &out->space);
         if (mixed) {
             random_mixed_axes(&rng, &out->space);

@@ -21,8 +21,9 @@ static void fill(calc_rng *rng, calc_front *front)
     front->count = FOUND;
     for (size_t i = 0; i < FOUND; i++) {
         calc_found *found = &front->item[i];
-        random_table(rng, calc_table_of(CALC_KIND_EXEC), (char *)&found->exec);
-        found->design = calc_rng_next(rng);
+        calc_exec exec = {0};
+        random_table(rng, calc_table_of(CALC_KIND_EXEC), (char *)&exec);
+        *found = calc_found_of(calc_rng_next(rng), &exec);
         for (int o = 0; o < CALC_MAX_OBJECTIVES; o++) {
             found->objective[o] = -calc_rng_real(rng);
         }

@@ -146,7 +146,8 @@ START_TEST(the_best_layout_of_every_shipped_model_trains_it)
         ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, &errors), CALC_OK);
         ck_assert_msg(result.group[0].top.count > 0, "%s: no layout can run", name);
         for (size_t k = 0; k < result.group[0].top.count; k++) {
-            assert_same_model(&app, &result.group[0].top.item[k].exec, name);
+            const calc_exec exec = calc_found_exec(&result.group[0].top.item[k]);
+            assert_same_model(&app, &exec, name);
         }
         calc_sweep_result_free(&result);
         end();

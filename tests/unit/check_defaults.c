@@ -292,14 +292,14 @@ START_TEST(the_best_layout_of_llama3_405B_is_the_published_one)
     ck_assert_int_eq(calc_designs_make(&designs, &pairs, &errors), CALC_OK);
     ck_assert_int_eq(calc_objective_parse(&options.top_by, "sample_rate", &errors), CALC_OK);
     ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, &errors), CALC_OK);
-    const calc_exec *best = &result.group[0].top.item[0].exec;
+    const calc_exec best = calc_found_exec(&result.group[0].top.item[0]);
     /* Llama team 2024, arXiv 2407.21783, table 4. */
-    ck_assert_int_eq(best->strategy.tensor_par, 8);
-    ck_assert_int_eq(best->pipeline_par, 16);
-    ck_assert_int_eq(best->strategy.data_par, 128);
-    ck_assert_int_eq(best->strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
-    ck_assert(best->strategy.data_par_overlap && best->strategy.seq_par_ag_redo &&
-              best->strategy.optimizer_sharding);
+    ck_assert_int_eq(best.strategy.tensor_par, 8);
+    ck_assert_int_eq(best.pipeline_par, 16);
+    ck_assert_int_eq(best.strategy.data_par, 128);
+    ck_assert_int_eq(best.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+    ck_assert(best.strategy.data_par_overlap && best.strategy.seq_par_ag_redo &&
+              best.strategy.optimizer_sharding);
     calc_sweep_result_free(&result);
     end();
 }

@@ -73,7 +73,7 @@ static void begin(void)
     ck_assert_int_eq(calc_space_init(&space), CALC_OK);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, procs, 5), CALC_OK);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_batch_size, &batch, 1), CALC_OK);
-    designs = (calc_designs){2, get_design, NULL};
+    designs = (calc_designs){.count = 2, .get = get_design};
     options = (calc_sweep_options){
         .compat = CALC_COMPAT_REPAIRED, .objectives = 2, .top = 5, .threads = 1, .no_prune = true};
     ck_assert_int_eq(calc_objective_parse(&options.objective[0], "sample_rate", NULL), CALC_OK);
@@ -298,7 +298,7 @@ typedef struct prepared {
 
 static calc_found found_at(const calc_sweep_point *point)
 {
-    calc_found found = {.design = point->design, .exec = *point->exec};
+    calc_found found = calc_found_of(point->design, point->exec);
     found.objective[0] = point->stats->total_time;
     return found;
 }
@@ -497,7 +497,8 @@ START_TEST(groups_are_one_per_design_and_processor_count)
             ck_assert_uint_gt(got.group[g].front.count, 0);
             ck_assert(!options.per_design || best->design == g / procs);
             ck_assert(!options.per_num_procs ||
-                      best->exec.num_procs == space.axis[CALC_AXIS_num_procs].value[g % procs]);
+                      calc_found_exec(best).num_procs ==
+                          space.axis[CALC_AXIS_num_procs].value[g % procs]);
         }
         calc_sweep_result_free(&got);
     }

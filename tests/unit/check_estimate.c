@@ -40,12 +40,13 @@ static void end(void)
 
 static calc_sweep_estimate estimate(void)
 {
-    calc_sweep_counts counts;
+    calc_census census;
     calc_sweep_estimate out;
-    ck_assert_int_eq(calc_sweep_count(&space, &designs, options.compat, &counts), CALC_OK);
-    ck_assert_uint_gt(counts.total, 0);
-    ck_assert_int_eq(calc_sweep_estimate_of(&space, &designs, &options, counts.total, &out),
+    ck_assert_int_eq(calc_census_take(&census, &space, &designs, options.compat, NULL), CALC_OK);
+    ck_assert_uint_gt(census.counts.total, 0);
+    ck_assert_int_eq(calc_sweep_estimate_of(&space, &designs, &options, &census, &out, NULL),
                      CALC_OK);
+    calc_census_free(&census);
     ck_assert(isfinite(out.cpu_s) && out.cpu_s > 0);
     ck_assert_uint_ge(out.cells, 8);
     return out;
@@ -72,8 +73,10 @@ END_TEST
 
 START_TEST(a_space_without_layouts_takes_no_time)
 {
+    const calc_census nothing = {0};
     calc_sweep_estimate out = {.cpu_s = NAN};
-    ck_assert_int_eq(calc_sweep_estimate_of(&space, &designs, &options, 0, &out), CALC_OK);
+    ck_assert_int_eq(calc_sweep_estimate_of(&space, &designs, &options, &nothing, &out, NULL),
+                     CALC_OK);
     ck_assert_double_eq(out.cpu_s, 0);
     ck_assert_uint_eq(out.cells, 0);
 }

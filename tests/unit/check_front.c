@@ -13,9 +13,10 @@ static calc_rng rng;
 /* Few different values, so that ties and repetitions are many. */
 static calc_found random_found(size_t objectives)
 {
-    calc_found f = {.design = calc_rng_below(&rng, 2)};
-    f.exec.strategy.tensor_par = 1 + calc_rng_below(&rng, 3);
-    f.exec.strategy.weight_offload = calc_rng_below(&rng, 2) == 1;
+    uint64_t design = calc_rng_below(&rng, 2);
+    calc_exec exec = {.strategy.tensor_par = 1 + calc_rng_below(&rng, 3)};
+    exec.strategy.weight_offload = calc_rng_below(&rng, 2) == 1;
+    calc_found f = calc_found_of(design, &exec);
     for (size_t i = 0; i < objectives; i++) {
         f.objective[i] = (double)calc_rng_below(&rng, 6) - 2;
     }
@@ -280,7 +281,8 @@ START_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
     for (int i = 0; i < COUNT; i++) {
         uint32_t which = calc_rng_below(&rng, DIFFERENT);
         /* Pairs share what they are ordered by. */
-        calc_found f = {.objective = {which / 2}, .exec = {.num_procs = which + 1}};
+        calc_found f = calc_found_of(0, &(calc_exec){.num_procs = which + 1});
+        f.objective[0] = which / 2;
         double before = calc_top_threshold(&top, LIMIT);
         seen[which] = true;
         best = fmin(best, f.objective[0]);
@@ -294,7 +296,7 @@ START_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
         while (!seen[which]) {
             which++;
         }
-        ck_assert_int_eq(top.item[i].exec.num_procs, (int64_t)which + 1);
+        ck_assert_int_eq(calc_found_exec(&top.item[i]).num_procs, (int64_t)which + 1);
     }
     ck_assert_double_eq(calc_top_threshold(&top, LIMIT), top.item[LIMIT - 1].objective[0]);
     calc_front_clear(&top);
@@ -322,13 +324,13 @@ END_TEST
 
 START_TEST(layouts_are_ordered_by_design_and_then_by_their_fields)
 {
-    calc_found a = {.design = 1, .exec = {.num_procs = 1}};
-    calc_found b = {.design = 0, .exec = {.num_procs = 9}};
+    calc_found a = calc_found_of(1, &(calc_exec){.num_procs = 1});
+    calc_found b = calc_found_of(0, &(calc_exec){.num_procs = 9});
     ck_assert_int_gt(calc_found_compare(&a, &b), 0);
     ck_assert_int_lt(calc_found_compare(&b, &a), 0);
     b.design = 1;
     ck_assert_int_lt(calc_found_compare(&a, &b), 0);
-    b.exec = a.exec;
+    b = a;
     b.objective[0] = 3;
     ck_assert_int_eq(calc_found_compare(&a, &b), 0);
 }

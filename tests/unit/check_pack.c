@@ -9,10 +9,12 @@
 /* A result with one layout that serves. */
 static calc_found found_of(void)
 {
-    calc_found found = {.design = 3, .objective = {0.5, -2, 0, 0}};
-    found.exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 2, 4, 64);
-    found.exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
-    found.exec.inference.prefix_hit = 0.3;
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 2, 4, 64);
+    exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
+    exec.inference.prefix_hit = 0.3;
+    calc_found found = calc_found_of(3, &exec);
+    found.objective[0] = 0.5;
+    found.objective[1] = -2;
     return found;
 }
 
@@ -31,8 +33,10 @@ START_TEST(what_is_served_survives_packing)
     ck_assert_uint_eq(back.group[0].front.count, 1);
     const calc_found *got = &back.group[0].front.item[0];
     ck_assert_uint_eq(got->design, 3);
-    ck_assert_int_eq(calc_axis_compare(&got->exec, &found.exec), 0);
-    ck_assert_mem_eq(&got->exec.inference, &found.exec.inference, sizeof found.exec.inference);
+    const calc_exec a = calc_found_exec(got);
+    const calc_exec b = calc_found_exec(&found);
+    ck_assert_int_eq(calc_axis_compare(&a, &b), 0);
+    ck_assert_mem_eq(&a.inference, &b.inference, sizeof a.inference);
     free(back.group[0].front.item);
     free(back.group);
     free(out.data);

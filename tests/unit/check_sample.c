@@ -18,7 +18,7 @@ static void get(const void *context, uint64_t index, calc_app *app, calc_system 
     system->chip.mem1.capacity_bytes = index == 0 ? 1e15 : 2e6;
 }
 
-static const calc_designs designs = {2, get, NULL};
+static const calc_designs designs = {.count = 2, .get = get};
 
 static void make_space(calc_space *space)
 {

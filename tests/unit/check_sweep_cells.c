@@ -102,8 +102,9 @@ START_TEST(splits_are_the_whole_space)
         ck_assert_uint_eq(cell->counts.skipped, 0);
         ck_assert_int_eq(cell->found, cell->counts.feasible > 0);
         if (cell->found) {
-            ck_assert_int_eq(cell->best.exec.strategy.tensor_par, cell->tensor_par);
-            ck_assert_int_eq(cell->best.exec.pipeline_par, cell->pipeline_par);
+            const calc_exec exec = calc_found_exec(&cell->best);
+            ck_assert_int_eq(exec.strategy.tensor_par, cell->tensor_par);
+            ck_assert_int_eq(exec.pipeline_par, cell->pipeline_par);
             best = cell->best.objective[0] < best ? cell->best.objective[0] : best;
         }
     }

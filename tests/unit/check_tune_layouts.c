@@ -30,8 +30,9 @@ static void begin_test(void)
                      CALC_OK);
     calc_resolve(&app, &system_, &exec);
     for (int i = 0; i < COUNT; i++) {
-        item[i] = (calc_found){.exec = exec};
-        item[i].exec.batch_size = exec.batch_size * (1 + i / 2 * 2); /* in pairs */
+        calc_exec other = exec;
+        other.batch_size = exec.batch_size * (1 + i / 2 * 2); /* in pairs */
+        item[i] = calc_found_of(0, &other);
     }
     const calc_front best = {.count = COUNT, .item = item};
     ck_assert_int_eq(calc_tune_layouts_make(&layouts, &app, &system_, &best, 2, NULL), CALC_OK);
@@ -58,7 +59,8 @@ START_TEST(an_identity_is_the_hash_of_the_execution_as_it_is_written)
         char id[CALC_TUNE_ID_SIZE], whole[32];
         uint64_t hash;
         size_t index = SIZE_MAX;
-        ck_assert_int_eq(calc_tune_layouts_hash(&item[2 * i].exec, &hash, NULL), CALC_OK);
+        const calc_exec exec = calc_found_exec(&item[2 * i]);
+        ck_assert_int_eq(calc_tune_layouts_hash(&exec, &hash, NULL), CALC_OK);
         ck_assert(hash == layouts.hash[i]);
         snprintf(whole, sizeof whole, "%016" PRIx64, hash);
         calc_tune_layouts_id(&layouts, i, id);
@@ -109,11 +111,12 @@ START_TEST(a_layout_that_is_added_stands_behind_the_others_and_is_found)
 {
     char id[CALC_TUNE_ID_SIZE];
     size_t index, again;
-    calc_exec exec = item[0].exec;
+    calc_exec exec = calc_found_exec(&item[0]);
+    int64_t batch = exec.batch_size;
     ck_assert_int_eq(calc_tune_layouts_add(&layouts, &exec, &index, NULL), CALC_OK);
     ck_assert_uint_eq(index, 0); /* it is there */
     for (int i = 0; i < 50; i++) {
-        exec.batch_size = item[0].exec.batch_size * (100 + i);
+        exec.batch_size = batch * (100 + i);
         ck_assert_int_eq(calc_tune_layouts_add(&layouts, &exec, &index, NULL), CALC_OK);
         ck_assert_uint_eq(index, COUNT / 2 + (size_t)i);
         calc_tune_layouts_id(&layouts, index, id);

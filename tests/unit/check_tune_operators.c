@@ -16,9 +16,9 @@ static calc_tune_candidate candidate[LAYOUTS];
 static calc_tune_operators operators;
 static calc_tune_prior prior;
 
-static const calc_exec *exec_of(const void *context, size_t i)
+static calc_exec exec_of(const void *context, size_t i)
 {
-    return &((const calc_exec *)context)[i];
+    return ((const calc_exec *)context)[i];
 }
 
 /* Llama 3 70B on 512 B200 by 2, 4 and 8 ways of tensor parallelism. */

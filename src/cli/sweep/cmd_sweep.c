@@ -117,7 +117,8 @@ static void write_files(task *t, calc_errors *errors)
         calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
     }
     if (t->file[FILE_SAVE_BEST] && best) {
-        calc_json_save(t->file[FILE_SAVE_BEST], CALC_KIND_EXEC, &best->exec, 0);
+        const calc_exec exec = calc_found_exec(best);
+        calc_json_save(t->file[FILE_SAVE_BEST], CALC_KIND_EXEC, &exec, 0);
         calc_output_text(t->file[FILE_SAVE_BEST], "\n");
     } else {
         calc_output_discard(t->file[FILE_SAVE_BEST]);

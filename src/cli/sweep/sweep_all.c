@@ -9,7 +9,7 @@
 static void make_row(void *context, const calc_sweep_point *point)
 {
     const calc_sweep_all *all = context;
-    const calc_sweep_found found = {point->design, point->exec, *point->stats};
+    const calc_sweep_found found = {point->design, *point->exec, *point->stats};
     calc_sweep_write_row(all->row[point->place], all->study, &found, true);
 }
 

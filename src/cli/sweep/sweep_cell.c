@@ -90,7 +90,7 @@ static void three(char *text, int64_t a, int64_t b, int64_t c)
 void calc_sweep_cell_text(const calc_sweep_column *c, const calc_sweep_study *study,
                           const calc_sweep_row *row, const calc_sweep_found *found, char *text)
 {
-    const calc_exec *e = found->exec;
+    const calc_exec *e = &found->exec;
     const calc_strategy *s = &e->strategy;
     calc_design_parts parts = calc_designs_parts(&study->builder, found->design);
     switch (c->cell) {

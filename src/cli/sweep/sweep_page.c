@@ -84,7 +84,7 @@ static void put_found(calc_put *put, const calc_sweep_study *study, const column
     calc_sweep_found f;
     calc_sweep_found_run(study, found, &f);
     calc_sweep_put_design(put, "design", study, f.design);
-    calc_put_struct(put, "execution", CALC_KIND_EXEC, f.exec);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f.exec);
     put_stats(put, "stats", c, &f.stats);
     calc_sweep_put_parts(put, study, &f);
 }
@@ -271,7 +271,8 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const columns
             calc_put_object(put, "best", CALC_PUT_LINE);
             calc_put_flag(put, "unchanged", calc_found_compare(&item->best, before) == 0);
             calc_sweep_put_design(put, "design", study, item->best.design);
-            calc_put_struct(put, "execution", CALC_KIND_EXEC, &item->best.exec);
+            const calc_exec exec = calc_found_exec(&item->best);
+            calc_put_struct(put, "execution", CALC_KIND_EXEC, &exec);
             put_stats(put, "stats", c, &item->stats);
             calc_put_close(put);
         } else {

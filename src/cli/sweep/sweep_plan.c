@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -9,11 +10,9 @@
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
 #include "estimate.h"
-#include "rows.h"
 #include "spec/absent.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
-#include "units.h"
 
 enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 
@@ -207,40 +206,21 @@ static void write_number(calc_output *out, double value, const char *what)
     calc_output_printf(out, "%18s  %s\n", calc_human_integer(value, number), what);
 }
 
-/* Units of work of all designs, and the largest table of one. */
-typedef struct tables {
-    double units;
-    size_t rows, bytes;
-} tables;
-
-static void count_rows(tables *t, size_t rows, size_t bytes)
+/* All digits of a count, which a double does not hold. */
+static void write_count(calc_output *out, uint64_t count, const char *what)
 {
-    t->rows = rows > t->rows ? rows : t->rows;
-    t->bytes = bytes > t->bytes ? bytes : t->bytes;
-}
-
-static calc_status count_units(const calc_sweep_study *study, tables *t)
-{
-    calc_rows rows = {0};
-    calc_status status = CALC_OK;
-    calc_units units = {0};
-    calc_compat compat = study->options.compat;
-    *t = (tables){0};
-    for (uint64_t d = 0; d < study->designs.count && status == CALC_OK; d++) {
-        calc_app app;
-        calc_system system;
-        study->designs.get(study->designs.context, d, &app, &system);
-        status = calc_units_list(&units, &study->space, &app, &system, compat);
-        t->units += (double)units.count;
-        for (size_t i = 0; i < units.count && status == CALC_OK; i++) {
-            status = calc_rows_fill(&rows, &study->space, &app, &system, &units.unit[i].base,
-                                    compat, false);
-            count_rows(t, rows.count, calc_rows_bytes(&rows));
+    char digits[24];
+    char grouped[32];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, count);
+    size_t at = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            grouped[at++] = ',';
         }
+        grouped[at++] = digits[i];
     }
-    calc_rows_free(&rows);
-    calc_units_free(&units);
-    return status;
+    grouped[at] = '\0';
+    calc_output_printf(out, "%18s  %s\n", grouped, what);
 }
 
 /* What makes the sweep slow: statistics that only calc_run() knows. */
@@ -271,50 +251,60 @@ static void write_needs(calc_output *out, const calc_sweep_study *study, bool by
     }
 }
 
-calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
-                                 calc_errors *errors)
+/* Memory of the sweep: what this process has taken by now, one thread among it, the other threads,
+ * and what is found. */
+static double memory_bytes(const calc_sweep_estimate *e, int threads)
 {
-    calc_sweep_counts counts = {0};
-    tables t;
-    calc_status status =
-        calc_sweep_count(&study->space, &study->designs, study->options.compat, &counts);
-    calc_sweep_estimate estimate;
-    if (status == CALC_OK) {
-        status = count_units(study, &t);
-    }
-    if (status == CALC_OK) {
-        status = calc_sweep_estimate_of(&study->space, &study->designs, &study->options,
-                                        counts.total, &estimate);
-    }
-    if (status != CALC_OK) {
-        return calc_errors_status(errors, status);
-    }
-    double left = (double)counts.total;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024. * (double)usage.ru_maxrss + (threads - 1) * e->thread_bytes + e->found_bytes;
+}
+
+static void write_work(calc_output *out, const calc_sweep_study *study, const calc_census *census,
+                       const calc_sweep_estimate *estimate)
+{
+    const calc_sweep_counts *counts = &census->counts;
+    uint64_t left = counts->total;
     calc_output_text(out, "\n");
-    write_number(out, left, "layouts");
+    write_count(out, counts->total, "layouts");
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
-        if (counts.rejected[v] > 0) {
+        if (counts->rejected[v] > 0) {
             char what[64];
             snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
-            write_number(out, (double)counts.rejected[v], what);
-            left -= (double)counts.rejected[v];
+            write_count(out, counts->rejected[v], what);
+            left -= counts->rejected[v];
         }
     }
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = study->options.threads > 0 ? study->options.threads : cores > 0 ? (int)cores : 1;
-    char seconds[CALC_HUMAN_MAX];
-    write_number(out, left, "to evaluate, or to skip by bounds");
-    write_number(out, (double)study->designs.count, "designs: models, machines, swept fields");
-    char bytes[CALC_HUMAN_MAX];
-    char table[CALC_HUMAN_MAX + 48];
-    calc_human_bytes((double)t.bytes, bytes);
-    snprintf(table, sizeof table, "rows at most in such a table: %s", bytes);
-    write_number(out, t.units, "units of work, each with one table of blocks");
-    write_number(out, (double)t.rows, table);
-    calc_human_seconds(estimate.cpu_s / threads, seconds);
+    char seconds[CALC_HUMAN_MAX], bytes[CALC_HUMAN_MAX];
+    write_count(out, left, "to evaluate, or to skip by bounds");
+    write_count(out, study->designs.count, "designs: models, machines, swept fields");
+    write_number(out, census->units, "units of work, each with one table of blocks");
+    write_number(out, (double)census->most_rows, "rows at most in such a table");
+    calc_human_bytes(memory_bytes(estimate, threads), bytes);
+    calc_output_printf(out, "%18s  of memory, about\n", bytes);
+    calc_human_seconds(estimate->cpu_s / threads, seconds);
     calc_output_printf(out,
                        "%18s  with %d thread%s and nothing else to do, measured on %zu cells\n",
-                       seconds, threads, threads == 1 ? "" : "s", estimate.cells);
-    write_needs(out, study, estimate.by_run);
-    return CALC_OK;
+                       seconds, threads, threads == 1 ? "" : "s", estimate->cells);
+    write_needs(out, study, estimate->by_run);
+}
+
+calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
+                                 calc_errors *errors)
+{
+    calc_census census;
+    calc_sweep_estimate estimate;
+    calc_status status =
+        calc_census_take(&census, &study->space, &study->designs, study->options.compat, errors);
+    if (status == CALC_OK) {
+        status = calc_sweep_estimate_of(&study->space, &study->designs, &study->options, &census,
+                                        &estimate, errors);
+    }
+    if (status == CALC_OK) {
+        write_work(out, study, &census, &estimate);
+    }
+    calc_census_free(&census);
+    return status;
 }

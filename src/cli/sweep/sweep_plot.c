@@ -78,7 +78,7 @@ static calc_status add_groups(points *p, const calc_sweep_study *study,
 static double value_of(const calc_field *field, const calc_sweep_found *found)
 {
     bool of_exec = calc_table_find(calc_table_of(CALC_KIND_EXEC), field->key) == field;
-    const char *object = of_exec ? (const char *)found->exec : (const char *)&found->stats;
+    const char *object = of_exec ? (const char *)&found->exec : (const char *)&found->stats;
     return calc_member_number(field, object + field->offset);
 }
 
@@ -151,7 +151,7 @@ static calc_status draw(calc_output *out, const calc_paint *paint, const calc_sw
 
 static double sample_s(const calc_sweep_found *found)
 {
-    return found->stats.total_time / (double)found->exec->batch_size;
+    return found->stats.total_time / (double)found->exec.batch_size;
 }
 
 static void write_bar(calc_output *out, const calc_paint *paint, const calc_sweep_found *found,
@@ -160,7 +160,7 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
     enum { LEFT = 5, SIZES = 13, RIGHT = 11 };
     char sizes[80], time[CALC_HUMAN_MAX];
     double time_s[CALC_STACK_KINDS];
-    const calc_exec *e = found->exec;
+    const calc_exec *e = &found->exec;
     calc_breakdown_kinds(&found->stats, time_s);
     for (int kind = 0; kind < CALC_STACK_KINDS; kind++) {
         time_s[kind] /= (double)e->batch_size;

@@ -32,8 +32,9 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
     calc_system system;
     for (size_t i = 0; i < rows->count; i++) {
         const calc_found *layout = rows->row[i].layout;
+        const calc_exec exec = calc_found_exec(layout);
         study->designs.get(study->designs.context, layout->design, &app, &system);
-        rows->row[i].starts = calc_export_starts(&app, &layout->exec);
+        rows->row[i].starts = calc_export_starts(&app, &exec);
     }
 }
 
@@ -75,9 +76,11 @@ static bool is_like(const calc_sweep_study *study, const calc_found *a, const ca
     if (a->design != b->design || !within(a->objective[0], b->objective[0], same_share)) {
         return false;
     }
+    const calc_exec p = calc_found_exec(a);
+    const calc_exec q = calc_found_exec(b);
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         if (is_apart(&study->space, (calc_axis)axis) &&
-            calc_axis_get(&a->exec, (calc_axis)axis) != calc_axis_get(&b->exec, (calc_axis)axis)) {
+            calc_axis_get(&p, (calc_axis)axis) != calc_axis_get(&q, (calc_axis)axis)) {
             return false;
         }
     }
@@ -167,7 +170,7 @@ static size_t list_places(place *out, const calc_sweep_study *study,
             calc_sweep_found found;
             calc_sweep_found_run(study, best, &found);
             out[count++] = (place){.layout = best,
-                                   .num_procs = o->per_num_procs ? best->exec.num_procs : 0,
+                                   .num_procs = o->per_num_procs ? found.exec.num_procs : 0,
                                    .value = calc_objective_of(&o->top_by, &found.stats),
                                    .group = g};
         }

@@ -147,7 +147,8 @@ static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_
         bool seen = c->shown || (c->searched && !c->dropped && !is_off(c));
         bool flags = c->cell == CALC_SWEEP_CELL_FLAGS && seen;
         for (size_t r = 0; flags && r < rows->count; r++) {
-            l->letters |= calc_sweep_flags_of(&rows->row[r].layout->exec);
+            const calc_exec exec = calc_found_exec(rows->row[r].layout);
+            l->letters |= calc_sweep_flags_of(&exec);
         }
         l->nets |= c->cell == CALC_SWEEP_CELL_NETS && seen;
         l->alike |= c->cell == CALC_SWEEP_CELL_ALIKE && c->shown;

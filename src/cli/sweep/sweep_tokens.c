@@ -136,7 +136,7 @@ static void write_row(calc_output *out, const calc_sweep_study *study, const cal
                        calc_human_number(s->days_per_trillion_tokens * trillions, days),
                        calc_human_number(s->proc_hours_per_trillion_tokens * trillions, hours),
                        isnan(price) ? "no price" : calc_human_number(price, usd),
-                       found.exec->num_procs, design);
+                       found.exec.num_procs, design);
 }
 
 void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,

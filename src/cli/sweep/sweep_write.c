@@ -33,8 +33,8 @@ void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
 {
     bool ours = study->options.compat == CALC_COMPAT_NONE;
     calc_breakdown_put_time(put, "time", &found->stats);
-    calc_breakdown_put_memory(put, "memory1", found->exec, &found->stats, 1, ours);
-    calc_breakdown_put_memory(put, "memory2", found->exec, &found->stats, 2, ours);
+    calc_breakdown_put_memory(put, "memory1", &found->exec, &found->stats, 1, ours);
+    calc_breakdown_put_memory(put, "memory2", &found->exec, &found->stats, 2, ours);
 }
 
 static void put_list(calc_put *put, const char *key, const calc_sweep_study *study,
@@ -46,7 +46,7 @@ static void put_list(calc_put *put, const char *key, const calc_sweep_study *stu
         calc_sweep_found_run(study, &list->item[i], &found);
         calc_put_object(put, NULL, CALC_PUT_LINES);
         calc_sweep_put_design(put, "design", study, found.design);
-        calc_put_struct(put, "execution", CALC_KIND_EXEC, found.exec);
+        calc_put_struct(put, "execution", CALC_KIND_EXEC, &found.exec);
         calc_put_struct(put, "stats", CALC_KIND_STATS, &found.stats);
         calc_sweep_put_parts(put, study, &found);
         calc_put_close(put);
@@ -153,7 +153,7 @@ void calc_sweep_write_row(calc_output *out, const calc_sweep_study *study,
         char text[32];
         calc_csv_text(out, calc_designs_value_text(&study->builder, found->design, i, text), false);
     }
-    calc_csv_values(out, CALC_KIND_EXEC, found->exec, false);
+    calc_csv_values(out, CALC_KIND_EXEC, &found->exec, false);
     calc_csv_values(out, CALC_KIND_STATS, &found->stats, false);
     calc_output_text(out, "\n");
 }

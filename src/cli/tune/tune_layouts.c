@@ -41,9 +41,9 @@ static void evaluate(void *context, size_t i)
 {
     making *m = context;
     calc_tune_layouts *l = m->layouts;
-    const calc_exec *exec = &m->best->item[i].exec;
-    bool fine = calc_tune_candidate_of(&l->candidate[i], l->app, l->system, exec);
-    m->status[i] = fine ? calc_tune_layouts_hash(exec, &l->hash[i], NULL) : CALC_ERR_RULE;
+    const calc_exec exec = calc_found_exec(&m->best->item[i]);
+    bool fine = calc_tune_candidate_of(&l->candidate[i], l->app, l->system, &exec);
+    m->status[i] = fine ? calc_tune_layouts_hash(&exec, &l->hash[i], NULL) : CALC_ERR_RULE;
 }
 
 /* A longer list; the old one if memory is short. */
@@ -164,6 +164,18 @@ calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_app *app,
 
 /* ---- Others ---------------------------------------------------------------------------------- */
 
+/* A layout that was added: unlike those of a sweep, it may have lists of stages or layers. */
+typedef struct added {
+    calc_found found; /* first: layouts point to it */
+    calc_exec exec;
+} added;
+
+calc_exec calc_tune_layouts_exec(const calc_tune_layouts *l, size_t index)
+{
+    const calc_found *found = l->found[index];
+    return index < l->swept ? calc_found_exec(found) : ((const added *)found)->exec;
+}
+
 calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, size_t *index,
                                   calc_errors *errors)
 {
@@ -177,20 +189,20 @@ calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, s
         *index = l->by_hash[at];
         return CALC_OK;
     }
-    calc_found *found = calloc(1, sizeof *found);
-    if (!found || (l->count == l->capacity && !reserve(l, 2 * l->capacity + 16))) {
-        free(found);
+    added *own = calloc(1, sizeof *own);
+    if (!own || (l->count == l->capacity && !reserve(l, 2 * l->capacity + 16))) {
+        free(own);
         return calc_errors_no_memory(errors);
     }
-    found->exec = *exec;
+    *own = (added){.found = calc_found_of(0, exec), .exec = *exec};
     if (!calc_tune_candidate_of(&l->candidate[l->count], l->app, l->system, exec)) {
-        free(found);
+        free(own);
         return CALC_ERR_RULE;
     }
     memmove(&l->by_hash[at + 1], &l->by_hash[at], (l->count - at) * sizeof *l->by_hash);
     l->by_hash[at] = *index = l->count;
     l->hash[l->count] = hash;
-    l->found[l->count] = found;
+    l->found[l->count] = &own->found;
     l->count++;
     return CALC_OK;
 }

@@ -42,6 +42,9 @@ CALC_MUST_USE calc_status calc_tune_layouts_make(calc_tune_layouts *out, const c
 CALC_MUST_USE calc_status calc_tune_layouts_add(calc_tune_layouts *layouts, const calc_exec *exec,
                                                 size_t *index, calc_errors *errors);
 
+/** The execution of a layout. */
+calc_exec calc_tune_layouts_exec(const calc_tune_layouts *layouts, size_t index);
+
 /** How many layouts an identity means: its first digits, 8 at least, upper or lower case.
  *  @param index  filled with the first of them */
 size_t calc_tune_layouts_find(const calc_tune_layouts *layouts, const char *text, size_t *index);

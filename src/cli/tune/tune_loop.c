@@ -39,7 +39,8 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
     calc_tune_loop_path(t, candidate, path);
     calc_status status = calc_output_open(&out, path, errors);
     if (status == CALC_OK) {
-        calc_json_save(out, CALC_KIND_EXEC, &t->layouts.found[candidate]->exec, 0);
+        const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
+        calc_json_save(out, CALC_KIND_EXEC, &exec, 0);
         calc_output_text(out, "\n");
         status = calc_output_close(out, errors);
     }

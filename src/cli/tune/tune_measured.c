@@ -30,7 +30,8 @@ static calc_status take_exec(const reading *r, const char *path, size_t *index)
     calc_input input = {0};
     calc_exec exec;
     char text[160];
-    const calc_exec *like = t->layouts.count > 0 ? &t->layouts.found[0]->exec : NULL;
+    bool any = t->layouts.count > 0;
+    const calc_exec like = any ? calc_tune_layouts_exec(&t->layouts, 0) : (calc_exec){0};
     calc_status status = calc_input_load(&input, CALC_KIND_EXEC, &exec, path, r->errors);
     if (status == CALC_OK) {
         calc_resolve(&t->app, &t->system, &exec);
@@ -46,12 +47,12 @@ static calc_status take_exec(const reading *r, const char *path, size_t *index)
         return complain(r, CALC_ERR_UNSUPPORTED, NULL,
                         "calc tune is for training on processors of one kind");
     }
-    if (like && (like->batch_size != exec.batch_size || like->num_procs != exec.num_procs)) {
+    if (any && (like.batch_size != exec.batch_size || like.num_procs != exec.num_procs)) {
         snprintf(text, sizeof text,
                  "that layout has %lld processors and a batch of %lld, the candidates %lld and "
                  "%lld",
-                 (long long)exec.num_procs, (long long)exec.batch_size, (long long)like->num_procs,
-                 (long long)like->batch_size);
+                 (long long)exec.num_procs, (long long)exec.batch_size, (long long)like.num_procs,
+                 (long long)like.batch_size);
         return complain(r, CALC_ERR_RULE, "times of a step are of the same work", text);
     }
     status = calc_tune_layouts_add(&t->layouts, &exec, index, r->errors);

@@ -32,7 +32,7 @@ typedef struct table {
 static void cell_text(const table *b, const calc_sweep_column *c, size_t candidate, char *text)
 {
     const calc_sweep_row row = {.layout = b->t->layouts.found[candidate]};
-    const calc_sweep_found found = {.exec = &row.layout->exec};
+    const calc_sweep_found found = {.exec = calc_tune_layouts_exec(&b->t->layouts, candidate)};
     calc_sweep_cell_text(c, &b->t->study, &row, &found, text);
 }
 
@@ -103,7 +103,8 @@ static void write_legend(calc_output *out, const table *b)
     for (size_t k = 0; k < b->columns.count; k++) {
         const calc_sweep_column *c = &b->columns.column[k];
         for (size_t i = 0; i < b->count && c->shown && c->cell == CALC_SWEEP_CELL_FLAGS; i++) {
-            letters |= calc_sweep_flags_of(&b->t->layouts.found[b->shown[i]]->exec);
+            const calc_exec exec = calc_tune_layouts_exec(&b->t->layouts, b->shown[i]);
+            letters |= calc_sweep_flags_of(&exec);
         }
     }
     for (int i = 0; i < CALC_SWEEP_FLAGS; i++) {
@@ -325,7 +326,8 @@ static void write_start(calc_output *out, const calc_tune_task *t, const calc_tu
                        calc_tune_layouts_id(&t->layouts, d->best, id),
                        calc_human_seconds(d->best_s, time), t->args->argument[0],
                        t->args->argument[1], calc_tune_loop_path(t, d->best, path));
-    if (calc_export_starts(&t->app, &t->layouts.found[d->best]->exec)) {
+    const calc_exec exec = calc_tune_layouts_exec(&t->layouts, d->best);
+    if (calc_export_starts(&t->app, &exec)) {
         calc_output_printf(out, ", calc export --to megatron %s %s", t->args->argument[0], path);
     }
     calc_output_text(out, "\n");
@@ -336,10 +338,10 @@ static void write_start(calc_output *out, const calc_tune_task *t, const calc_tu
 static void write_title(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d)
 {
     char number[4][CALC_HUMAN_MAX];
-    const calc_exec *e = &t->layouts.found[0]->exec;
+    const calc_exec e = calc_tune_layouts_exec(&t->layouts, 0);
     calc_output_printf(out, "%s on %s, %s processors, batch %s: ", t->app_name, t->system_name,
-                       calc_human_integer((double)e->num_procs, number[0]),
-                       calc_human_integer((double)e->batch_size, number[1]));
+                       calc_human_integer((double)e.num_procs, number[0]),
+                       calc_human_integer((double)e.batch_size, number[1]));
     calc_output_printf(out, "%s candidates of %s layouts, ",
                        calc_human_integer((double)t->layouts.count, number[0]),
                        calc_human_integer((double)t->result.counts.total, number[1]));

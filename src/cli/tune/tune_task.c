@@ -266,10 +266,9 @@ calc_status calc_tune_task_sweep(calc_tune_task *t, calc_sweep_watch *watch, cal
                : status;
 }
 
-static const calc_exec *exec_of(const void *context, size_t candidate)
+static calc_exec exec_of(const void *context, size_t candidate)
 {
-    const calc_tune_layouts *layouts = context;
-    return &layouts->found[candidate]->exec;
+    return calc_tune_layouts_exec(context, candidate);
 }
 
 calc_status calc_tune_task_learn(calc_tune_task *t, calc_errors *errors)

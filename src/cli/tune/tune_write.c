@@ -133,7 +133,8 @@ static void write_number(calc_output *out, double value)
 static void write_row(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
                       size_t candidate)
 {
-    const calc_exec *e = &t->layouts.found[candidate]->exec;
+    const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
+    const calc_exec *e = &exec;
     const calc_strategy *s = &e->strategy;
     const calc_tune_candidate *c = &t->layouts.candidate[candidate];
     const calc_tune_outlook *o = &d->outlook[candidate];

@@ -1,5 +1,5 @@
-# the axes, the work, and a time that is measured
-timeless() { sed 's|^ .*\(with [0-9]* thread.* measured on\) [0-9]* cells$|TIME \1 CELLS|'; }
+# the axes, the work, and memory and a time that are measured
+timeless() { sed 's|^ .*\(of memory\), about$|SIZE \1|; s|^ .*\(with [0-9]* thread.* measured on\) [0-9]* cells$|TIME \1 CELLS|'; }
 "$CALC" sweep --plan --threads 2 | timeless
 "$CALC" sweep gpt3-13B,gpt3-175B a100_80g --procs 8:64:x2 --batch 64 --axis sys.mem1.GiB=40,80 \
     --axis 'microbatch_size=*' --axis batch_size=32,64 --plan --threads 1 | timeless
