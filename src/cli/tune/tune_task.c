@@ -221,8 +221,7 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     }
     t->study.space.batch_is_maximum = false;
     t->exact = t->study.designs;
-    t->study.designs.get = get_larger;
-    t->study.designs.context = &t->exact;
+    t->study.designs = (calc_designs){.count = 1, .get = get_larger, .context = &t->exact};
     t->exact.get(t->exact.context, 0, &t->app, &t->system);
     t->app_name = t->study.builder.app[0].name;
     t->system_name = t->study.builder.system[0].name;
