@@ -113,7 +113,7 @@ static void fill_requests(calc_serving_map *map)
     if (map->kind == CALC_SERVING_KIND_STATIC_BATCH) {
         i->phase = CALC_INFERENCE_PHASE_PREFILL;
         i->prefill_batch = together(map, each, BATCH_TOKENS);
-        if (i->prefill_batch < each) {
+        if (i->prefill_batch < i->batch / e->strategy.data_par) {
             calc_assumptions_add(&map->assumed, "prompts are prefilled 16,384 tokens at a time");
         }
         return;
