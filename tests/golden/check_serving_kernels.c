@@ -66,6 +66,7 @@ static double matrix_s(char *const *cell)
     calc_operator o;
     calc_recipe recipe = {.shape = &shape, .chip = &machine.chip, .strategy = &exec.strategy};
     exec.strategy.matrix_datatype = format_of(cell[DTYPE]);
+    exec.strategy.scaling = CALC_SCALING_BLOCK; /* or of tokens: found for every input, too */
     shape = calc_shape_of(&app, &exec.strategy, 1, 0);
     calc_build b = calc_build_start(&recipe, &o);
     calc_build_matrix(&b, "product", CALC_OPERATOR_MATRIX, 0, number(cell, ROWS),

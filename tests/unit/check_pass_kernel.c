@@ -92,6 +92,8 @@ START_TEST(inputs_of_8_and_4_bits_are_converted_before)
     double mem_s = two_to(25 - 38); /* of conversion, and of the rest */
     exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     shape = calc_shape_of(&app, &exec.strategy, 1, 0);
+    assert_near(kernel_s(&o), mem_s + cbrt(pow(flop_s / 0.5, 3) + pow(mem_s, 3)));
+    exec.strategy.scaling = CALC_SCALING_BLOCK;
     assert_near(kernel_s(&o), 2e-6 + mem_s + cbrt(pow(flop_s / 0.5, 3) + pow(mem_s, 3)));
     /* An eighth of the inputs more, for their scales. */
     exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
