@@ -41,6 +41,9 @@ void calc_floor_paths(const calc_stage_terms *terms, calc_pipeline_schedule sche
                       const calc_stage_class *item, double chunks, const calc_stage_start *start,
                       calc_floor_path path[CALC_FLOOR_PATHS]);
 
+/** Keeps rounding on the safe side. */
+#define CALC_BOUND_LESS (1 - 1e-12)
+
 /** A lower bound. */
 typedef struct calc_bound {
     double total_s, tier1_bytes, tier2_bytes;
@@ -63,18 +66,24 @@ CALC_STAGE_INLINE double calc_bound_path_s(const calc_floor_path *p, double dens
     return p->dense * dense_s + p->moe * moe_s + p->embedding * embedding_s + p->head * head_s;
 }
 
-/** A step is no shorter than the longest of the paths. */
-CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc_floor *f)
+/** The longest of the paths [s]. @param dense_s  of a block, and so on */
+CALC_STAGE_INLINE double calc_bound_longest_s(const calc_floor *f, double dense_s, double moe_s,
+                                              double embedding_s, double head_s)
 {
-    double dense_s = calc_bound_block_s(t, 0);
-    double moe_s = calc_bound_block_s(t, 1);
-    double embedding_s = calc_stage_part_s(&t->embedding);
-    double head_s = calc_stage_part_s(&t->head);
     double longest_s = calc_bound_path_s(&f->path[0], dense_s, moe_s, embedding_s, head_s);
     for (int i = 1; i < CALC_FLOOR_PATHS; i++) {
         double path_s = calc_bound_path_s(&f->path[i], dense_s, moe_s, embedding_s, head_s);
         longest_s = calc_max(longest_s, path_s);
     }
+    return longest_s;
+}
+
+/** A step is no shorter than that. */
+CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc_floor *f)
+{
+    double longest_s =
+        calc_bound_longest_s(f, calc_bound_block_s(t, 0), calc_bound_block_s(t, 1),
+                             calc_stage_part_s(&t->embedding), calc_stage_part_s(&t->head));
     return f->known * (longest_s + longest_s * t->growth + t->overhead_s);
 }
 
@@ -82,8 +91,7 @@ CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc
 CALC_STAGE_INLINE calc_bound calc_bound_of(const calc_stage_terms *t, const calc_floor *f,
                                            calc_pipeline_schedule schedule)
 {
-    /* The factor keeps rounding on the safe side. */
-    const double less = 1 - 1e-12;
+    const double less = CALC_BOUND_LESS;
     calc_stage_weights w = calc_stage_weights_sum(t, &f->peak);
     calc_stage_memory m = calc_stage_memory_at(t, &f->peak, &w, schedule, f->held);
     calc_stage_tier2 away = calc_stage_tier2_at(t, &f->peak, &w, f->held);

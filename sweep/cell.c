@@ -237,13 +237,12 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
     for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
         k->optimizer[i].known = false;
     }
-    k->floored = false;
     calc_cell_forget_links(k);
 }
 
-size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, const calc_row *row)
+size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, size_t choices)
 {
-    return row->choices < rows->choices ? k->resident : k->choices;
+    return choices < rows->choices ? k->resident : k->choices;
 }
 
 /* ---- What depends on terms ------------------------------------------------------------------- */
@@ -282,7 +281,7 @@ static void set_floor(calc_cell *k, const calc_stage_terms *t)
 
 void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
 {
-    for (size_t i = 0; i < k->fitting && !k->floored; i++) {
+    for (size_t i = 0; i < k->fitting; i++) {
         calc_kernel_chunking *c = &k->shape[i];
         for (int n = 0; n < CALC_MAX_STAGE_CLASSES; n++) {
             bool there = n < c->classes;
@@ -291,10 +290,9 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
         }
         c->start = c->chunks > 1 ? calc_stage_start_of(t, c->item, c->chunks) : calc_stage_no_start;
     }
-    if (!k->floored) {
+    if (k->fitting > 0) {
         set_floor(k, t);
     }
-    k->floored = true;
 }
 
 const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,

@@ -53,8 +53,7 @@ typedef struct calc_cell {
     calc_kernel_chunking shape[CALC_CELL_CHUNKINGS]; /**< of those that fit */
     double fewest_blocks;                            /**< of a stage, whatever its chunks */
     bool offloads;                                   /**< they are enough for offload */
-    bool floored;                                    /**< the floor is known: calc_cell_settle() */
-    calc_floor floor;
+    calc_floor floor;                                /**< calc_cell_settle() */
 
     size_t reduces, gathers; /**< values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];
@@ -86,20 +85,21 @@ bool calc_cell_chunkings_fit(const calc_space *space, const calc_app *app);
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system *system,
                     const calc_rows *rows, calc_compat compat);
 
-/** Choices of a row that are legal in the cell: the first so many of cell->choice. */
-size_t calc_cell_choices(const calc_cell *cell, const calc_rows *rows, const calc_row *row);
+/** Choices of a row that are legal in the cell: the first so many of cell->choice.
+ *  @param choices  of the row */
+size_t calc_cell_choices(const calc_cell *cell, const calc_rows *rows, size_t choices);
 
-/** Whether a row was made for the networks of a pair. */
-static inline bool calc_cell_pairs_with(const calc_cell *cell, const calc_row *row, size_t pair)
+/** Whether a row was made for the networks of a pair. @param data_network  of the row */
+static inline bool calc_cell_pairs_with(const calc_cell *cell, int64_t data_network, size_t pair)
 {
-    return row->data_network < 0 || row->data_network == cell->pair[pair].data;
+    return data_network < 0 || data_network == cell->pair[pair].data;
 }
 
 /** Whether a way to keep the state is legal in the cell: sharding, zero and alone of a choice. */
 bool calc_cell_keeps(const calc_cell *cell, const calc_space *space, const calc_row_choice *state);
 
 /** How many micro-batches the stages of each chunking hold, and what bounds have in common.
- *  @param terms  of any lane in the cell */
+ *  @param terms  of any lane in the cell, calc_stage_terms_pipeline() at least */
 void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms);
 
 /** Lines of a pair. */

@@ -19,6 +19,9 @@
 /** Units of a chunk: the least that one process takes at a time. */
 enum { CHUNK_UNITS = 16 };
 
+/* Groups for each thread from which on threads share them: with fewer they would meet in one. */
+enum { SHARED_FROM = 8 };
+
 /** Kinds of designs whose chunks are remembered: the first ones. */
 enum { KINDS = 65536 };
 
@@ -311,7 +314,7 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
     s->worker = calloc((size_t)s->threads, sizeof *s->worker);
     calc_status status = result->group && s->worker ? CALC_OK : CALC_ERR_NOMEM;
     for (int t = 0; t < s->threads && status == CALC_OK; t++) {
-        bool guest = t > 0 && s->groups > 1;
+        bool guest = t > 0 && s->groups >= SHARED_FROM * (size_t)s->threads;
         s->worker[t] = calc_worker_create(s->space, s->options, kernel, guest ? 0 : s->groups);
         status = s->worker[t] ? CALC_OK : CALC_ERR_NOMEM;
         if (status == CALC_OK) {

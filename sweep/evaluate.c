@@ -19,11 +19,6 @@ static uint64_t points_of_lane(const calc_worker *w)
     return w->pairs * w->cell.fitting * w->flags;
 }
 
-static bool prunes(const calc_worker *w)
-{
-    return w->bounded && !w->options->no_prune;
-}
-
 /* Lanes that may matter, by their bounds.
  * @param alive  filled with their positions
  * @return their number */
@@ -47,7 +42,7 @@ static void run_alive(calc_worker *w)
     bool rules = w->shared.compat != CALC_COMPAT_NONE;
     w->job.panel = &w->alive;
     calc_panel_pad(&w->alive, rules);
-    if (prunes(w)) {
+    if (calc_worker_prunes(w)) {
         size_t left = bound(w, lane);
         w->counts.skipped += (count - left) * points_of_lane(w);
         calc_panel_keep(&w->alive, lane, left, rules);
@@ -81,7 +76,7 @@ static void collect(calc_worker *w, const calc_panel *from, const unsigned char 
 static bool legal(calc_worker *w, size_t row, size_t choice)
 {
     const calc_row_choice *c = &w->rows.choice[choice];
-    if (!w->cell.offloads && (c->weights || c->activations || c->optimizer)) {
+    if (!w->cell.offloads && calc_row_choice_away(c)) {
         w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += points_of_lane(w);
         return false;
     }
@@ -121,7 +116,6 @@ static void share(calc_worker *w, const calc_sheet *sheet)
     w->shared = w->rows.terms[row->terms + p->choice[0]];
     calc_stage_terms_cell(&row->context, &w->state, &row->parts, lines,
                           calc_cell_optimizer_of(c, row, &w->state, lines), &w->shared);
-    calc_cell_settle(c, &w->shared);
 }
 
 /* Make the lanes of a panel what they are in the cell. */
@@ -194,10 +188,10 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
     if (sheet->panels > 0) {
         share(w, sheet);
     }
-    for (size_t i = 0; i < sheet->corners && prunes(w) && w->status == CALC_OK; i++) {
+    for (size_t i = 0; i < sheet->corners && calc_worker_prunes(w) && w->status == CALC_OK; i++) {
         add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
     }
-    for (size_t i = 0; i < sheet->panels && !prunes(w) && w->status == CALC_OK; i++) {
+    for (size_t i = 0; i < sheet->panels && !calc_worker_prunes(w) && w->status == CALC_OK; i++) {
         add_panel(w, sheet, sheet->first + i);
     }
     run_alive(w);

@@ -8,7 +8,7 @@ static size_t pairs_of(const calc_cell *c, const calc_row *row)
 {
     size_t pairs = 0;
     for (size_t i = 0; i < c->pipelines * c->datas; i++) {
-        pairs += calc_cell_pairs_with(c, row, i);
+        pairs += calc_cell_pairs_with(c, row->data_network, i);
     }
     return pairs;
 }
@@ -23,7 +23,7 @@ calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, 
     size_t pair = 0;
     assert(pairs > 0); /* the point is there */
     for (size_t left = (size_t)(index % pairs);; pair++) {
-        if (calc_cell_pairs_with(c, place->row, pair) && left-- == 0) {
+        if (calc_cell_pairs_with(c, place->row->data_network, pair) && left-- == 0) {
             break;
         }
     }

@@ -12,7 +12,7 @@ static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_s
     bool rejected = calc_verdict_offload_blocks(e, c->fewest_blocks);
     for (size_t chunking = 0; chunking < c->fitting; chunking++) {
         for (size_t pair = 0; pair < c->pipelines * c->datas; pair++) {
-            if (!calc_cell_pairs_with(c, row, pair) ||
+            if (!calc_cell_pairs_with(c, row->data_network, pair) ||
                 c->verdict[row->network][pair] != CALC_VERDICT_OK) {
                 continue;
             }
@@ -35,7 +35,7 @@ void calc_points_run(calc_worker *w, size_t first, size_t last, calc_sweep_group
     e.pipeline_interleaving = 1;
     for (size_t i = first; i < last; i++) {
         const calc_row *row = &w->rows.row[i];
-        size_t choices = calc_cell_choices(c, &w->rows, row);
+        size_t choices = calc_cell_choices(c, &w->rows, row->choices);
         /* Rows of a table differ in their strategies. */
         e.strategy = row->exec.strategy;
         e.strategy.data_par = c->exec.strategy.data_par;

@@ -138,14 +138,12 @@ static const calc_optimizer_step *step_of(optimizer_steps *steps, const calc_row
     return steps->step[at];
 }
 
-/* Costs of the rows, and their terms with each choice.
- * @param e  what they have in common: all but the strategy, which is overwritten */
-static calc_status profile(calc_rows *rows, const calc_system *system, calc_compat compat,
-                           calc_exec *e)
+calc_status calc_rows_terms(calc_rows *rows)
 {
     size_t terms = 0;
     size_t known = 0;
     optimizer_steps optimizer = {0};
+    calc_exec *e = &rows->common;
     for (size_t i = 0; i < rows->count; i++) {
         rows->row[i].terms = terms;
         terms += rows->row[i].choices;
@@ -160,13 +158,8 @@ static calc_status profile(calc_rows *rows, const calc_system *system, calc_comp
     }
     for (size_t i = 0; i < rows->count; i++) {
         calc_row *row = &rows->row[i];
-        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
-    }
-    profile_parts(rows);
-    for (size_t i = 0; i < rows->count; i++) {
-        calc_row *row = &rows->row[i];
         e->strategy = row->exec.strategy;
-        row->weights = compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
+        row->weights = row->context.compat ? weights_of(rows, i, known) : CALC_ROW_WEIGHTS;
         known += row->weights == known;
         calc_stage_terms *of_row = row->choices > 0 ? &rows->terms[row->terms] : NULL;
         const calc_optimizer_step *step = step_of(&optimizer, row);
@@ -194,6 +187,21 @@ static void list_data_networks(calc_rows *rows, const calc_space *space, const c
     }
 }
 
+static void add_kind(calc_rows *rows, const calc_row *row)
+{
+    size_t i = 0;
+    while (i < rows->kinds && (rows->kind[i].network != row->network ||
+                               rows->kind[i].data_network != row->data_network ||
+                               rows->kind[i].choices != row->choices)) {
+        i++;
+    }
+    if (i == rows->kinds) {
+        rows->kind[rows->kinds++] =
+            (calc_row_kind){row->network, row->data_network, row->choices, 0};
+    }
+    rows->kind[i].rows++;
+}
+
 /* A row for each tensor-parallel network. */
 static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
 {
@@ -211,6 +219,7 @@ static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
         row->network = n;
         row->data_network = data;
         row->choices = full ? rows->resident : rows->choices;
+        add_kind(rows, row);
     }
     return CALC_OK;
 }
@@ -372,7 +381,7 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
     int64_t fused[2];
     int64_t recompute[4];
     calc_exec e = *base;
-    rows->count = 0;
+    rows->count = rows->kinds = 0;
     rows->shape = calc_shape_of(app, &base->strategy, base->microbatch_size, base->seq_size);
     bool placed = base->rank_order != CALC_RANK_ORDER_NETWORKS;
     rows->networks_count =
@@ -391,8 +400,13 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
             }
         }
     }
-    if (profiled && profile(rows, system, compat, &e) != CALC_OK) {
-        return CALC_ERR_NOMEM;
+    for (size_t i = 0; i < rows->count && profiled; i++) {
+        calc_row *row = &rows->row[i];
+        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
+    }
+    if (profiled) {
+        rows->common = *base;
+        profile_parts(rows);
     }
     return CALC_OK;
 }

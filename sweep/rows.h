@@ -22,6 +22,12 @@ typedef struct calc_row_choice {
     bool alone; /**< for cells without replicas only */
 } calc_row_choice;
 
+/** Whether it keeps anything there. */
+static inline bool calc_row_choice_away(const calc_row_choice *c)
+{
+    return c->weights || c->activations || c->optimizer;
+}
+
 /** One row. Its context borrows from it and from the table. */
 typedef struct calc_row {
     calc_exec exec;
@@ -35,11 +41,21 @@ typedef struct calc_row {
                                CALC_ROW_WEIGHTS nothing is known */
 } calc_row;
 
+/** Rows that are legal where others are: points are counted by these. */
+typedef struct calc_row_kind {
+    size_t network;
+    int64_t data_network;
+    size_t choices, rows;
+} calc_row_kind;
+
 /** The table. Reused from unit to unit. */
 typedef struct calc_rows {
     calc_shape shape;
+    calc_exec common; /**< of all rows, whatever their strategies */
     size_t count, capacity;
     calc_row *row;
+    size_t kinds;
+    calc_row_kind kind[2 * CALC_MAX_NETWORKS * CALC_MAX_NETWORKS];
     calc_stage_terms *terms; /**< calc_stage_terms_row() of each choice of each row */
     size_t terms_capacity;
     size_t networks_count;
@@ -54,14 +70,17 @@ typedef struct calc_rows {
 /** Put a choice into an execution. */
 void calc_row_choice_put(const calc_row_choice *choice, calc_exec *exec);
 
-/** Fill the table for a unit's base: everything but what cells and lanes vary.
+/** Fill the table for a unit's base: everything but what cells and lanes vary, and the terms.
  *  @param profiled  false: only which rows there are
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_rows_fill(calc_rows *rows, const calc_space *space,
                                          const calc_app *app, const calc_system *system,
                                          const calc_exec *base, calc_compat compat, bool profiled);
 
-/** Memory that the table takes. */
+/** Fill the terms of a table that is profiled. @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_rows_terms(calc_rows *rows);
+
+/** Memory that the rows of the table take, with their terms. */
 size_t calc_rows_bytes(const calc_rows *rows);
 
 void calc_rows_free(calc_rows *rows);

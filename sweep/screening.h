@@ -11,6 +11,9 @@ void calc_screening_begin(calc_worker *worker);
 /** Look at the cell and the group at hand: sets what of worker->job is about screening. */
 void calc_screening_cell(calc_worker *worker);
 
+/** No longer step of the cell at hand matters, whatever it needs [s]: its group is at hand. */
+double calc_screening_longest_s(calc_worker *worker);
+
 /** A layout was entered into the group at hand. */
 void calc_screening_enter(calc_worker *worker, const double *objective);
 

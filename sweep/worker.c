@@ -115,13 +115,31 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
     calc_status status = calc_rows_fill(&w->rows, w->space, w->app, w->system, base,
                                         w->options->compat, !w->counts_only && !w->by_run);
     w->rows_filled += w->rows.count;
+    w->laid_out = false;
     if (status == CALC_OK && w->serve && !w->counts_only) {
         status = calc_serve_rows(w->serve, w);
     }
     if (status == CALC_OK && !w->counts_only && !w->by_run) {
-        status = calc_sheets_fill(&w->sheets, &w->rows, w->bounded && !w->options->no_prune);
+        w->region = calc_region_of(&w->rows);
     }
     return status;
+}
+
+void calc_worker_lay_out(calc_worker *w)
+{
+    if (w->laid_out || w->by_run || w->status != CALC_OK) {
+        return;
+    }
+    w->status = calc_rows_terms(&w->rows);
+    if (w->status == CALC_OK) {
+        w->status = calc_sheets_fill(&w->sheets, &w->rows, calc_worker_prunes(w));
+    }
+    w->laid_out = true;
+}
+
+bool calc_worker_prunes(const calc_worker *w)
+{
+    return w->bounded && !w->options->no_prune;
 }
 
 bool calc_worker_by_run(const calc_sweep_options *o)
@@ -160,16 +178,17 @@ void calc_worker_put_choice(const calc_worker *w, size_t choice, calc_exec *e)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* Points of a row, counted: those that networks and chunks do not allow are never visited. */
-static void count_row(calc_worker *w, const calc_row *row)
+/* Points of so many rows that are legal where one is, counted: those that networks and chunks do
+ * not allow are never visited. */
+static void count_rows(calc_worker *w, const calc_row_kind *kind)
 {
     const calc_cell *c = &w->cell;
-    uint64_t per_chunking = calc_cell_choices(c, &w->rows, row) * c->reduces * c->gathers;
+    uint64_t per_chunking =
+        kind->rows * calc_cell_choices(c, &w->rows, kind->choices) * c->reduces * c->gathers;
     uint64_t per_pair = per_chunking * (c->fitting + c->unfit);
-    calc_worker_place place = {w, row, w->counts.total};
     for (size_t i = 0; i < c->pipelines * c->datas; i++) {
-        calc_verdict verdict = c->verdict[row->network][i];
-        if (!calc_cell_pairs_with(c, row, i)) {
+        calc_verdict verdict = c->verdict[kind->network][i];
+        if (!calc_cell_pairs_with(c, kind->data_network, i)) {
             continue;
         }
         w->counts.total += per_pair;
@@ -179,31 +198,81 @@ static void count_row(calc_worker *w, const calc_row *row)
             w->counts.rejected[CALC_VERDICT_INTERLEAVING] += per_chunking * c->unfit;
         }
     }
-    if (w->visit && w->counts.total > place.first) {
-        w->visit(w->visit_context, &place);
-    }
 }
 
 void calc_worker_fill(calc_worker *w)
 {
     calc_cell *c = &w->cell;
+    calc_stage_terms t = {.compat = w->options->compat, .training = c->exec.training};
     calc_cell_fill(c, w->space, w->system, &w->rows, w->options->compat);
     calc_filter_cell(w);
+    if (!w->counts_only && !w->by_run) {
+        calc_stage_terms_pipeline(&w->rows.shape, &c->exec, &t);
+        calc_cell_settle(c, &t);
+    }
+}
+
+/* All points of rows that could be evaluated, skipped. */
+static void skip_rows(calc_worker *w, const calc_row_kind *kind)
+{
+    const calc_cell *c = &w->cell;
+    uint64_t points = 0; /* of a lane */
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        bool fine = c->verdict[kind->network][i] == CALC_VERDICT_OK;
+        bool mine = calc_cell_pairs_with(c, kind->data_network, i);
+        points += fine && mine ? c->fitting * c->reduces * c->gathers : 0;
+    }
+    for (size_t i = 0; i < calc_cell_choices(c, &w->rows, kind->choices); i++) {
+        bool away = calc_row_choice_away(&w->rows.choice[c->choice[i]]);
+        uint64_t *count = away && !c->offloads ? &w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS]
+                                               : &w->counts.skipped;
+        *count += kind->rows * points;
+    }
+}
+
+static calc_row_kind kind_of(const calc_row *row)
+{
+    return (calc_row_kind){row->network, row->data_network, row->choices, 1};
+}
+
+static void skip(calc_worker *w, size_t first, size_t last)
+{
+    bool all = first == 0 && last == w->rows.count;
+    for (size_t i = 0; i < w->rows.kinds && all; i++) {
+        skip_rows(w, &w->rows.kind[i]);
+    }
+    for (size_t i = first; i < last && !all; i++) {
+        const calc_row_kind alone = kind_of(&w->rows.row[i]);
+        skip_rows(w, &alone);
+    }
+}
+
+/* Whether no layout of the cell can matter, whatever its rows. */
+static bool hopeless(calc_worker *w)
+{
+    return calc_worker_prunes(w) && w->cell.fitting > 0 &&
+           calc_region_least_s(&w->region, &w->cell.floor) > calc_screening_longest_s(w);
 }
 
 void calc_worker_run(calc_worker *w, size_t first, size_t last)
 {
     calc_cell *c = &w->cell;
     size_t group = w->options->per_num_procs ? c->procs_index : 0;
-    bool any = c->reduces * c->gathers > 0;
     w->group = &w->groups[group];
     w->screen = &w->screens[group];
-    pthread_mutex_lock(&w->lock[group]);
-    if (any && w->by_run) {
-        calc_points_run(w, first, last, w->group);
+    if (c->reduces * c->gathers == 0) {
+        return;
     }
-    for (size_t i = 0; i < w->sheets.count && any && !w->by_run && w->status == CALC_OK; i++) {
-        calc_evaluate_sheet(w, &w->sheets.sheet[i], first, last);
+    pthread_mutex_lock(&w->lock[group]);
+    if (w->by_run) {
+        calc_points_run(w, first, last, w->group);
+    } else if (hopeless(w)) {
+        skip(w, first, last);
+    } else {
+        calc_worker_lay_out(w);
+        for (size_t i = 0; i < w->sheets.count && w->status == CALC_OK; i++) {
+            calc_evaluate_sheet(w, &w->sheets.sheet[i], first, last);
+        }
     }
     pthread_mutex_unlock(&w->lock[group]);
 }
@@ -211,14 +280,24 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
 void calc_worker_count(calc_worker *w, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
-        count_row(w, &w->rows.row[i]);
+        const calc_row_kind alone = kind_of(&w->rows.row[i]);
+        calc_worker_place place = {w, &w->rows.row[i], w->counts.total};
+        count_rows(w, &alone);
+        if (w->visit && w->counts.total > place.first) {
+            w->visit(w->visit_context, &place);
+        }
     }
 }
 
 void calc_worker_cell(calc_worker *w)
 {
     calc_worker_fill(w);
-    calc_worker_count(w, 0, w->rows.count);
+    if (w->visit) {
+        calc_worker_count(w, 0, w->rows.count);
+    }
+    for (size_t i = 0; i < w->rows.kinds && !w->visit; i++) {
+        count_rows(w, &w->rows.kind[i]);
+    }
     if (!w->counts_only) {
         calc_worker_run(w, 0, w->rows.count);
     }

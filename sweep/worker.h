@@ -9,6 +9,7 @@
 #include "cell.h"
 #include "condition.h"
 #include "kernel.h"
+#include "region.h"
 #include "rows.h"
 #include "sheet.h"
 #include "sweep.h"
@@ -55,6 +56,8 @@ struct calc_worker {
     /* The unit and the cell at hand. */
     calc_exec base;
     calc_rows rows;
+    calc_region region; /**< of the rows, */
+    bool laid_out;      /**< which have their terms and sheets */
     calc_sheets sheets;
     struct calc_serve *serve; /**< of the rows, where layouts serve; else NULL */
     calc_cell cell;
@@ -112,6 +115,13 @@ bool calc_worker_by_run(const calc_sweep_options *options);
 
 /** Fill the table of rows for a unit's base. */
 CALC_MUST_USE calc_status calc_worker_rows(calc_worker *worker, const calc_exec *base);
+
+/** Whether bounds may skip. */
+bool calc_worker_prunes(const calc_worker *worker);
+
+/** Fill their terms and sheets, unless that is done: what a unit needs where some layout may
+ * matter. Sets the worker's status. */
+void calc_worker_lay_out(calc_worker *worker);
 
 /** Evaluate worker->cell, which calc_cell_at() has set, with all rows. */
 void calc_worker_cell(calc_worker *worker);

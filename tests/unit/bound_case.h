@@ -25,7 +25,6 @@ static inline void random_cell(void)
 {
     cell.exec.pipeline_schedule = job.schedule;
     cell.fitting = 1 + calc_rng_below(&rng, CHUNKINGS);
-    cell.floored = false;
     random_chunking(&cell.shape[0], false);
     /* By rule a chunk has a last block, which hands on the message. */
     for (int i = 0; i < cell.shape[0].classes && shared.compat; i++) {

@@ -42,6 +42,7 @@ static void set(calc_axis axis, int64_t a, int64_t b)
 static size_t filled(bool profile)
 {
     ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, compat, profile), CALC_OK);
+    ck_assert(!profile || calc_rows_terms(&rows) == CALC_OK);
     return rows.count;
 }
 

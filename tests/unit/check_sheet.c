@@ -47,6 +47,7 @@ static void set(calc_axis axis, int64_t a, int64_t b)
 static void fill(void)
 {
     ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, compat, true), CALC_OK);
+    ck_assert_int_eq(calc_rows_terms(&rows), CALC_OK);
     ck_assert_int_eq(calc_sheets_fill(&sheets, &rows, true), CALC_OK);
     ck_assert_uint_gt(rows.count, 0);
     ck_assert_uint_lt(rows.count, MOST_ROWS);
@@ -223,6 +224,7 @@ START_TEST(a_table_without_rows_has_no_lanes)
     app.experts_per_token = 1;
     base.strategy.expert_par = 2;
     ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, compat, true), CALC_OK);
+    ck_assert_int_eq(calc_rows_terms(&rows), CALC_OK);
     ck_assert_uint_eq(rows.count, 0);
     ck_assert_int_eq(calc_sheets_fill(&sheets, &rows, true), CALC_OK);
     ck_assert_uint_eq(sheets.panels, 0);

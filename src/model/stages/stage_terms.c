@@ -352,19 +352,24 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
     calc_stage_rules_of(c, &e->strategy, p, 1, optimizer, t);
 }
 
-void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
-                           const calc_stage_parts *p, const calc_stage_lines *l,
-                           const calc_optimizer_step *optimizer, calc_stage_terms *t)
+void calc_stage_terms_pipeline(const calc_shape *shape, const calc_exec *e, calc_stage_terms *t)
 {
-    int64_t zero = calc_zero_stage(&e->strategy);
     int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     int64_t rest = microbatches % e->pipeline_par;
     t->stages = (double)e->pipeline_par;
     t->microbatches = (double)microbatches;
     t->lost_rounds = rest > 0 ? (double)(e->pipeline_par - rest) : 0;
     t->ends_as_blocks = e->pipeline_par > 1 && e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
-    t->dense_first = c->shape->dense_blocks > 0 && c->shape->moe_every == 1 &&
+    t->dense_first = shape->dense_blocks > 0 && shape->moe_every == 1 &&
                      e->pipeline_balance != CALC_PIPELINE_BALANCE_FREE;
+}
+
+void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
+                           const calc_stage_parts *p, const calc_stage_lines *l,
+                           const calc_optimizer_step *optimizer, calc_stage_terms *t)
+{
+    int64_t zero = calc_zero_stage(&e->strategy);
+    calc_stage_terms_pipeline(c->shape, e, t);
     t->growth = c->system->straggler_growth * l->nodes_log2;
     t->dense_shards = l->dense_shards;
     t->expert_shards = l->expert_shards;

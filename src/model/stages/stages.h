@@ -93,6 +93,10 @@ void calc_stage_terms_cell(const calc_cost_context *context, const calc_exec *ex
                            const calc_stage_parts *parts, const calc_stage_lines *lines,
                            const calc_optimizer_step *optimizer, calc_stage_terms *terms);
 
+/** of which these depend on the shape and the sizes only, */
+void calc_stage_terms_pipeline(const calc_shape *shape, const calc_exec *exec,
+                               calc_stage_terms *terms);
+
 /** whether it may fill the same terms again and again, cell after cell, */
 bool calc_stage_terms_refill(const calc_cost_context *context, const calc_exec *exec);
 
