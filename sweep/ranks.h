@@ -8,10 +8,13 @@
 
 /** This process among the others. */
 typedef struct calc_ranks {
-    int rank;    /**< from 0; only rank 0 prints and writes */
-    int count;   /**< 1 if nothing started us together */
-    int local;   /**< ranks on this machine */
-    bool broken; /**< MPI failed: others may wait for us forever */
+    int rank;     /**< from 0; only rank 0 prints and writes */
+    int count;    /**< 1 if nothing started us together */
+    int local;    /**< ranks on this machine */
+    bool broken;  /**< MPI failed: others may wait for us forever */
+    bool parted;  /**< a rank is lost: leave without it */
+    bool *lost;   /**< of rank 0: which; NULL without MPI */
+    int *process; /**< of rank 0: handles of the ranks on its machine, -1 for others */
 } calc_ranks;
 
 /** Join the others. A process that mpirun did not start is alone and does not touch MPI.
@@ -27,18 +30,20 @@ CALC_MUST_USE calc_status calc_ranks_agree(calc_ranks *ranks, calc_status status
                                            calc_errors *errors);
 
 /** calc_saved_sweep() by all ranks: all must call this, with the same arguments. Without a
- *  checkpoint, ranks take the next chunk whenever they are free. With one, rank i of n does shard
- *  i+1/n and saves it as `path`.i+1: for --resume with as many ranks, for as many shards, or for
- *  calc merge.
- *  @return as calc_saved_sweep(), agreed on by all ranks. Rank 0 gets the result of all, the others
- *  an empty one */
+ *  checkpoint, ranks take the next chunk whenever they are free; what a rank took that died or does
+ *  not answer is done by others (ledger.h). With one, rank i of n does shard i+1/n and saves it as
+ *  `path`.i+1: for --resume with as many ranks, for as many shards, or for calc merge; a rank that
+ * is lost ends the sweep.
+ *  @return as calc_saved_sweep(); CALC_ERR_IO on rank 0 if another failed. Rank 0 gets the result
+ * of all, the others an empty one */
 CALC_MUST_USE calc_status calc_ranks_sweep(calc_ranks *ranks, const calc_space *space,
                                            const calc_designs *designs,
                                            const calc_sweep_options *options,
                                            const calc_saving *saving, calc_sweep_result *result,
                                            calc_errors *errors);
 
-/** End MPI; if it is broken, end all ranks, and do not return. */
-void calc_ranks_leave(const calc_ranks *ranks);
+/** End MPI, and ranks on this machine that are lost; if it is broken, end all ranks, and do not
+ *  return. */
+void calc_ranks_leave(calc_ranks *ranks);
 
 #endif

@@ -1,16 +1,20 @@
-/* Many processes with MPI. Threads of a rank never call it: only the thread that sweeps does. */
+/* Many processes with MPI. While a sweep is under way one thread of a rank calls it: the one that
+ * sweeps, or that which keeps the books of rank 0 (ranks_host.c). */
 #define _GNU_SOURCE /* sched_getaffinity() */
 #include <limits.h>
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "ledger.h"
 #include "pack.h"
-#include "ranks.h"
+#include "ranks_wire.h"
 
 static calc_status fail(calc_ranks *ranks, int code, calc_errors *errors)
 {
@@ -36,6 +40,29 @@ static bool started_together(void)
     return false;
 }
 
+/* Rank 0 takes hold of the processes on its machine, by handles: a number may be another's later.
+ */
+static int know_processes(calc_ranks *out, MPI_Comm machine)
+{
+    int own[2] = {out->rank, (int)getpid()};
+    int(*all)[2] = calloc((size_t)out->local, sizeof *all);
+    out->lost = calloc((size_t)out->count, sizeof *out->lost);
+    out->process = malloc((size_t)out->count * sizeof *out->process);
+    if (!all || !out->lost || !out->process) {
+        free(all);
+        return MPI_ERR_NO_MEM;
+    }
+    int code = MPI_Gather(own, 2, MPI_INT, all, 2, MPI_INT, 0, machine);
+    for (int r = 0; r < out->count; r++) {
+        out->process[r] = -1;
+    }
+    for (int i = 0; i < out->local && out->rank == 0 && code == MPI_SUCCESS; i++) {
+        out->process[all[i][0]] = pidfd_open(all[i][1], 0);
+    }
+    free(all);
+    return code;
+}
+
 calc_status calc_ranks_join(calc_ranks *out, calc_errors *errors)
 {
     *out = (calc_ranks){.count = 1, .local = 1};
@@ -43,7 +70,7 @@ calc_status calc_ranks_join(calc_ranks *out, calc_errors *errors)
         return CALC_OK;
     }
     int provided;
-    int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
     if (code == MPI_SUCCESS) {
         code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     }
@@ -56,20 +83,42 @@ calc_status calc_ranks_join(calc_ranks *out, calc_errors *errors)
     }
     if (code == MPI_SUCCESS) {
         MPI_Comm_size(machine, &out->local);
+        code = know_processes(out, machine);
+    }
+    if (code == MPI_SUCCESS) {
         code = MPI_Comm_free(&machine);
     }
     return code == MPI_SUCCESS ? CALC_OK : fail(out, code, errors);
 }
 
-void calc_ranks_leave(const calc_ranks *ranks)
+/* End ranks on this machine that do not answer: mpirun waits for them. */
+static void end_lost(const calc_ranks *ranks)
+{
+    for (int r = 1; r < ranks->count && ranks->rank == 0; r++) {
+        if (ranks->lost[r] && ranks->process[r] >= 0) {
+            pidfd_send_signal(ranks->process[r], SIGKILL, NULL, 0);
+        }
+    }
+}
+
+void calc_ranks_leave(calc_ranks *ranks)
 {
     int initialized = 0;
     MPI_Initialized(&initialized);
     if (initialized && ranks->broken) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    } else if (initialized && ranks->parted) {
+        end_lost(ranks); /* MPI_Finalize() would wait for them */
     } else if (initialized) {
         MPI_Finalize();
     }
+    for (int r = 0; ranks->process && r < ranks->count; r++) {
+        if (ranks->process[r] >= 0) {
+            close(ranks->process[r]);
+        }
+    }
+    free(ranks->process);
+    free(ranks->lost);
 }
 
 calc_status calc_ranks_agree(calc_ranks *ranks, calc_status status, calc_errors *errors)
@@ -90,169 +139,195 @@ calc_status calc_ranks_agree(calc_ranks *ranks, calc_status status, calc_errors 
     return status;
 }
 
-/* ---- Whoever is free takes the next chunk ---------------------------------------------------- */
+/* ---- What a rank says ------------------------------------------------------------------------ */
 
-/* A number at rank 0 that all ranks add to. */
-typedef struct counter {
-    MPI_Win window;
-    int code; /* of the first call that failed */
-} counter;
+/* Rank 0 answers at once, unless it is gone. */
+static const double gone_s = 120;
 
-static uint64_t add(counter *c, uint64_t more)
+/* A rank that works: it talks to rank 0, or is that. */
+typedef struct rank {
+    calc_ranks *ranks;
+    calc_ranks_host *host; /* of rank 0; NULL elsewhere */
+    const calc_sweep_options *options;
+    bool failed;    /* MPI did, or rank 0 is gone */
+    uint64_t chunk; /* up to which everything was reported last */
+    double heard_s; /* when it said something last */
+} rank;
+
+/* Wait for a message to be sent or to come. */
+static void await(rank *r, int code, MPI_Request *request)
 {
-    uint64_t before = CALC_SHARD_DONE;
-    if (c->code == MPI_SUCCESS) {
-        c->code = MPI_Fetch_and_op(&more, &before, MPI_UINT64_T, 0, 0, MPI_SUM, c->window);
+    double start_s = calc_wire_now_s();
+    int done = 0;
+    while (code == MPI_SUCCESS && !done) {
+        code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done) {
+            calc_wire_pause();
+        }
+        if (!done && calc_wire_now_s() - start_s > gone_s) {
+            break;
+        }
     }
-    if (c->code == MPI_SUCCESS) {
-        c->code = MPI_Win_flush(0, c->window);
-    }
-    return c->code == MPI_SUCCESS ? before : CALC_SHARD_DONE;
+    r->failed = r->failed || !done;
 }
+
+static void tell(rank *r, calc_wire_kind kind, uint64_t second, uint64_t third)
+{
+    const uint64_t message[CALC_WIRE_NUMBERS] = {kind, second, third};
+    MPI_Request request;
+    r->heard_s = calc_wire_now_s();
+    if (!r->failed) {
+        int code = MPI_Isend(message, CALC_WIRE_NUMBERS, MPI_UINT64_T, 0, CALC_WIRE_MESSAGE,
+                             MPI_COMM_WORLD, &request);
+        await(r, code, &request);
+    }
+}
+
+static uint64_t say(rank *r, calc_wire_kind kind, uint64_t second, uint64_t third)
+{
+    uint64_t answer = UINT64_MAX;
+    MPI_Request request;
+    if (r->host) {
+        return calc_ranks_host_say(r->host, kind, second, third);
+    }
+    tell(r, kind, second, third);
+    if (!r->failed && kind != CALC_WIRE_FINISH) {
+        int code =
+            MPI_Irecv(&answer, 1, MPI_UINT64_T, 0, CALC_WIRE_ANSWER, MPI_COMM_WORLD, &request);
+        await(r, code, &request);
+    }
+    return r->failed ? UINT64_MAX : answer;
+}
+
+/* Send what was found. Rank 0 needs no message from itself. */
+static calc_status report(rank *r, const calc_sweep_result *result, uint64_t chunk)
+{
+    enum { PIECE = 1 << 30 }; /* MPI counts in an int */
+    calc_pack pack = {0};
+    r->chunk = chunk;
+    if (r->host) {
+        return CALC_OK;
+    }
+    calc_pack_result(&pack, result);
+    if (!pack.failed) {
+        tell(r, CALC_WIRE_REPORT, chunk, pack.size);
+    }
+    for (size_t sent = 0; sent < pack.size && !pack.failed && !r->failed; sent += PIECE) {
+        MPI_Request request;
+        size_t rest = pack.size - sent;
+        int code = MPI_Isend(pack.data + sent, rest < PIECE ? (int)rest : PIECE, MPI_BYTE, 0,
+                             CALC_WIRE_BYTES, MPI_COMM_WORLD, &request);
+        await(r, code, &request);
+    }
+    free(pack.data);
+    return pack.failed ? CALC_ERR_NOMEM : CALC_OK;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
 
 static uint64_t take(void *context)
 {
-    return add(context, 1);
+    return say(context, CALC_WIRE_TAKE, 0, 0);
 }
 
-static int open_counter(const calc_ranks *ranks, counter *c)
+static calc_status report_chunks(void *context, const calc_sweep_result *result, uint64_t chunk)
 {
-    uint64_t *number;
-    MPI_Aint size = ranks->rank == 0 ? sizeof *number : 0;
-    int code =
-        MPI_Win_allocate(size, sizeof *number, MPI_INFO_NULL, MPI_COMM_WORLD, &number, &c->window);
-    if (code == MPI_SUCCESS) {
-        code = MPI_Win_lock_all(MPI_MODE_NOCHECK, c->window);
-    }
-    if (code == MPI_SUCCESS && ranks->rank == 0) {
-        *number = 0;
-        code = MPI_Win_sync(c->window);
-    }
-    return code == MPI_SUCCESS ? MPI_Barrier(MPI_COMM_WORLD) : code;
+    return report(context, result, chunk);
 }
 
-static calc_status sweep_together(calc_ranks *ranks, const calc_space *space,
-                                  const calc_designs *designs, calc_sweep_options *options,
-                                  calc_sweep_result *result, calc_errors *errors)
+/* Beside the progress that the caller asked for: be heard now and then. */
+static bool show(void *context, const calc_sweep_progress *progress)
 {
-    counter c = {.code = MPI_SUCCESS};
-    int code = open_counter(ranks, &c);
-    if (code != MPI_SUCCESS) {
-        return fail(ranks, code, errors);
+    enum { EVERY_S = 1 };
+    rank *r = context;
+    const calc_sweep_options *o = r->options;
+    bool stop = o->progress && o->progress(o->progress_context, progress);
+    if (!stop && calc_wire_now_s() - r->heard_s > EVERY_S) {
+        r->heard_s = calc_wire_now_s();
+        stop = say(r, CALC_WIRE_HEAR, 0, 0) != 0;
     }
-    options->take = take;
-    options->take_context = &c;
-    calc_status status = calc_sweep(space, designs, options, result, errors);
-    if (status != CALC_OK || result->partial) {
-        add(&c, UINT64_MAX / 4); /* nobody need go on: the numbers are behind the end now */
-    }
-    if (c.code == MPI_SUCCESS) {
-        c.code = MPI_Win_unlock_all(c.window);
-    }
-    if (c.code == MPI_SUCCESS) {
-        c.code = MPI_Win_free(&c.window);
-    }
-    options->take = NULL; /* the counter ends here */
-    options->take_context = NULL;
-    return c.code == MPI_SUCCESS ? status : fail(ranks, c.code, errors);
+    return stop;
 }
 
-/* ---- Every rank has its shard, and a checkpoint of it ---------------------------------------- */
-
-static calc_status sweep_shard(const calc_ranks *ranks, const calc_space *space,
-                               const calc_designs *designs, const calc_sweep_options *options,
-                               const calc_saving *saving, calc_sweep_result *result,
-                               calc_errors *errors)
+static calc_status sweep_shard(rank *r, const calc_space *space, const calc_designs *designs,
+                               const calc_sweep_options *options, const calc_saving *saving,
+                               calc_sweep_result *result, calc_errors *errors)
 {
     size_t size = strlen(saving->path) + 16;
     char *path = malloc(size);
     if (!path) {
         return calc_errors_no_memory(errors);
     }
-    snprintf(path, size, "%s.%d", saving->path, ranks->rank + 1);
+    snprintf(path, size, "%s.%d", saving->path, r->ranks->rank + 1);
     calc_saving own = *saving;
     own.path = path;
-    own.shard = (calc_shard){.index = (uint64_t)ranks->rank + 1,
-                             .count = (uint64_t)ranks->count,
-                             .next = (uint64_t)ranks->rank};
+    own.shard = (calc_shard){.index = (uint64_t)r->ranks->rank + 1,
+                             .count = (uint64_t)r->ranks->count,
+                             .next = (uint64_t)r->ranks->rank};
     calc_status status = calc_saved_sweep(space, designs, options, &own, result, errors);
     free(path);
     return status;
 }
 
-/* ---- Putting the results together ------------------------------------------------------------ */
-
-/* Send or receive any number of bytes: MPI counts them in an int. */
-static int transfer(unsigned char *bytes, size_t size, int from, int to, int rank)
+/* One round: chunks as long as there are some, or the shard of the rank. */
+static calc_status sweep_round(rank *r, const calc_space *space, const calc_designs *designs,
+                               const calc_saving *saving, calc_errors *errors)
 {
-    int code = MPI_SUCCESS;
-    for (size_t done = 0; done < size && code == MPI_SUCCESS;) {
-        int piece = size - done < INT_MAX ? (int)(size - done) : INT_MAX;
-        code = rank == from ? MPI_Send(bytes + done, piece, MPI_BYTE, to, 0, MPI_COMM_WORLD)
-                            : MPI_Recv(bytes + done, piece, MPI_BYTE, from, 0, MPI_COMM_WORLD,
-                                       MPI_STATUS_IGNORE);
-        done += (size_t)piece;
+    calc_sweep_options own = *r->options;
+    calc_sweep_result result = {0};
+    calc_status status;
+    own.progress = show;
+    own.progress_context = r;
+    if (saving->path) {
+        status = sweep_shard(r, space, designs, &own, saving, &result, errors);
+        r->chunk = (uint64_t)r->ranks->count;
+    } else {
+        own.take = take;
+        own.take_context = r;
+        own.checkpoint = report_chunks;
+        own.checkpoint_context = r;
+        status = calc_sweep(space, designs, &own, &result, errors);
     }
-    return code;
-}
-
-/* Receive the result of a rank and put it into ours. */
-static calc_status receive(const calc_sweep_options *options, int from, uint64_t size,
-                           calc_sweep_result *result, int *code)
-{
-    calc_sweep_result other = {0};
-    unsigned char *bytes = malloc(size);
-    calc_status status = bytes ? CALC_OK : CALC_ERR_NOMEM;
+    bool stopped = result.partial;
+    if (status == CALC_OK && (saving->path || stopped)) {
+        status = calc_errors_status(errors, report(r, &result, UINT64_MAX));
+    }
+    if (status == CALC_OK && r->host) {
+        calc_ranks_host_add(r->host, &result);
+    }
     if (status == CALC_OK) {
-        *code = transfer(bytes, size, from, 0, 0);
+        uint64_t total = saving->path ? (uint64_t)r->ranks->count : stopped ? UINT64_MAX : r->chunk;
+        say(r, CALC_WIRE_FINISH, total, stopped);
     }
-    if (status == CALC_OK && *code == MPI_SUCCESS) {
-        calc_unpack in = {.at = bytes, .end = bytes + size};
-        status = calc_unpack_result(&in, &other);
-    }
-    if (status == CALC_OK && *code == MPI_SUCCESS) {
-        status = calc_sweep_merge(options, result, &other);
-    }
-    calc_sweep_result_free(&other);
-    free(bytes);
+    calc_sweep_result_free(&result);
     return status;
 }
 
-/* Tell everybody how many bytes each rank sends, and bring them to rank 0. */
-static calc_status gather(calc_ranks *ranks, const calc_sweep_options *options, calc_pack *pack,
-                          calc_sweep_result *result, calc_errors *errors)
+/* Do as rank 0 says until it says that all is done. */
+static calc_status work(rank *r, const calc_space *space, const calc_designs *designs,
+                        const calc_saving *saving, calc_errors *errors)
 {
-    int mine[2] = {result->partial, result->threads};
-    int all[2] = {0, 0};
     calc_status status = CALC_OK;
-    int code = MPI_Reduce(mine, all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (code == MPI_SUCCESS && ranks->rank > 0) {
-        uint64_t size = pack->size;
-        code = MPI_Send(&size, 1, MPI_UINT64_T, 0, 0, MPI_COMM_WORLD);
-        if (code == MPI_SUCCESS) {
-            code = transfer(pack->data, pack->size, ranks->rank, 0, ranks->rank);
+    uint64_t order = saving->path ? CALC_LEDGER_ROUND
+                                  : say(r, CALC_WIRE_ORDER, (uint64_t)r->options->threads, 0);
+    while ((order == CALC_LEDGER_ROUND || order == CALC_LEDGER_WAIT) && !r->failed) {
+        if (order == CALC_LEDGER_WAIT) {
+            calc_wire_pause();
+        } else if (status == CALC_OK) {
+            status = sweep_round(r, space, designs, saving, errors);
+            if (status != CALC_OK && say(r, CALC_WIRE_FAIL, 0, 0) != 0) {
+                *errors = (calc_errors){0}; /* another has said why */
+            }
         }
-        calc_sweep_result_free(result);
+        order = say(r, CALC_WIRE_ORDER, (uint64_t)r->options->threads, 0);
     }
-    for (int r = 1; ranks->rank == 0 && r < ranks->count && code == MPI_SUCCESS; r++) {
-        uint64_t size;
-        code = MPI_Recv(&size, 1, MPI_UINT64_T, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (code == MPI_SUCCESS && status == CALC_OK) {
-            status = receive(options, r, size, result, &code);
-        }
+    r->ranks->parted = order == CALC_WIRE_PART;
+    if (r->failed) {
+        r->ranks->broken = true;
+        return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
+                               "rank %d: rank 0 does not answer", r->ranks->rank);
     }
-    if (ranks->rank == 0) {
-        result->partial = all[0] > 0;
-        result->threads = all[1];
-    }
-    if (code != MPI_SUCCESS) {
-        return fail(ranks, code, errors);
-    }
-    ranks->broken = status != CALC_OK; /* others may still be sending */
-    return status == CALC_OK
-               ? CALC_OK
-               : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL,
-                                 "results of the ranks: %s", calc_status_text(status));
+    return status;
 }
 
 /* ---- The sweep ------------------------------------------------------------------------------- */
@@ -277,23 +352,24 @@ calc_status calc_ranks_sweep(calc_ranks *ranks, const calc_space *space,
     }
     *result = (calc_sweep_result){0};
     calc_sweep_options own = *options;
-    if (own.threads == 0) {
-        own.threads = threads_of(ranks);
-    }
-    calc_status status = saving->path
-                             ? sweep_shard(ranks, space, designs, &own, saving, result, errors)
-                             : sweep_together(ranks, space, designs, &own, result, errors);
-    calc_pack pack = {0};
-    if (status == CALC_OK && ranks->rank > 0) {
-        calc_pack_result(&pack, result);
-        if (pack.failed) {
-            status = calc_errors_no_memory(errors);
+    own.threads = own.threads > 0 ? own.threads : threads_of(ranks);
+    rank r = {.ranks = ranks, .options = &own, .heard_s = calc_wire_now_s()};
+    double start_s = calc_wire_now_s();
+    if (ranks->rank == 0) {
+        r.host = calc_ranks_host_begin(ranks, &own, saving->path != NULL);
+        ranks->broken = !r.host;
+        if (!r.host) {
+            return calc_errors_no_memory(errors);
         }
     }
-    status = calc_ranks_agree(ranks, status, errors);
-    if (status == CALC_OK) {
-        status = gather(ranks, options, &pack, result, errors);
+    calc_status status = work(&r, space, designs, saving, errors);
+    if (r.host) { /* a part of the result is none */
+        calc_status all = calc_ranks_host_end(r.host, ranks->lost, result, errors);
+        status = status == CALC_OK ? all : status;
+        result->elapsed_s = calc_wire_now_s() - start_s;
     }
-    free(pack.data);
+    if (status != CALC_OK) {
+        calc_sweep_result_free(result);
+    }
     return status;
 }

@@ -32,7 +32,7 @@ calc_status calc_ranks_sweep(calc_ranks *ranks, const calc_space *space,
     return calc_saved_sweep(space, designs, options, saving, result, errors);
 }
 
-void calc_ranks_leave(const calc_ranks *ranks)
+void calc_ranks_leave(calc_ranks *ranks)
 {
     (void)ranks;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Real ranks of mpirun on this machine: the same bytes as one process, and failures that end.
+# Real ranks of mpirun on this machine: the same bytes as one process, also without a rank that dies, and
+# failures that end.
 #   CALC=path/to/calc-built-with-MPI tests/sweep_long/ranks.sh
 set -eu
 : "${CALC:?set CALC to the command under test}"
@@ -15,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 status=0
 small=("$CALC" sweep gpt3-175B a100_80g --procs 8:64:8 --batch 64)
-long=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs 1024:8192:256 --batch 2340 --no-prune)
+long=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs 128:8192:64 --batch 2340 --no-prune)
 
 complain()
 {
@@ -27,7 +28,7 @@ ranks()
 {
     local count=$1
     shift
-    timeout -k 5 120 mpirun --allow-run-as-root --oversubscribe -n "$count" "$@"
+    timeout -k 5 300 mpirun --allow-run-as-root --oversubscribe -n "$count" "$@"
 }
 
 "${small[@]}" --out whole.json > whole.txt
@@ -47,27 +48,53 @@ ranks 3 "$CALC" sweep nonsense a100_80g --procs 8 --batch 8 > out.txt 2> err.txt
 [ "$code" = 3 ] || complain "a wrong name ends with $code"
 [ "$(grep -c 'no model named "nonsense"' err.txt)" = 1 ] || complain "not said once: $(cat err.txt)"
 
-# A rank that dies ends all of them, and leaves checkpoints to go on from.
-for saved in "" "--checkpoint killed"; do
-    # shellcheck disable=SC2086
-    ranks 2 "${long[@]}" $saved --out dead.json > out.txt 2> err.txt &
-    job=$!
-    victim=
-    for ((i = 0; i < 200 && ${#victim} == 0; i++)); do
+# victim FILE RANK: the process of a rank that writes this file, once it works.
+victim()
+{
+    local pid
+    for ((i = 0; i < 200; i++)); do
+        for pid in $(pgrep -f -- "--out $1"); do
+            if [ "$(readlink "/proc/$pid/exe")" = "$CALC" ] &&
+                tr '\0' '\n' < "/proc/$pid/environ" | grep -q "^OMPI_COMM_WORLD_RANK=$2\$"; then
+                sleep 0.5
+                echo "$pid"
+                return
+            fi
+        done
         sleep 0.05
-        victim=$(pgrep -n -f -- "--out dead.json" || true)
-        [ -z "$victim" ] || [ "$(readlink "/proc/$victim/exe")" = "$CALC" ] || victim=
     done
-    sleep 0.3
-    kill -9 "$victim" || complain "there is no rank to kill"
+}
+
+total() { grep -o '"total": [0-9]*' "$1" | head -n 1; }
+
+# A rank that dies or stands still: the others do its work, and every layout is counted once.
+"${long[@]}" --out alive.json --summary alive.sum > out.txt
+for signal in KILL STOP; do
+    rm -f dead.json dead.sum
+    ranks 3 --enable-recovery "${long[@]}" --threads 1 --out dead.json --summary dead.sum > out.txt 2> err.txt &
+    job=$!
+    kill "-$signal" "$(victim dead.json 2)" || complain "there is no rank to signal"
     code=0
     wait "$job" || code=$?
-    if [ "$code" = 0 ] || [ "$code" = 124 ]; then
+    [ "$code" = 0 ] || complain "after $signal mpirun ends with $code: $(cat err.txt)"
+    cmp alive.json dead.json || complain "after $signal: other bytes"
+    [ "$(total dead.sum)" = "$(total alive.sum)" ] || complain "after $signal: $(total dead.sum)"
+done
+
+# With checkpoints a rank that dies ends the sweep, and all can go on.
+for recovery in "" --enable-recovery; do
+    rm -f killed.* dead.json
+    # shellcheck disable=SC2086
+    ranks 3 $recovery "${long[@]}" --threads 1 --checkpoint killed --out dead.json > out.txt 2> err.txt &
+    job=$!
+    kill -9 "$(victim dead.json 1)" || complain "there is no rank to kill"
+    code=0
+    wait "$job" || code=$?
+    if { [ "$code" = 0 ] && [ -z "$recovery" ]; } || [ "$code" = 124 ]; then
         complain "a killed rank ends with $code"
     fi
     [ ! -e dead.json ] || complain "a result was written without the killed rank"
+    ranks 3 "${long[@]}" --checkpoint killed --resume --out dead.json > out.txt || complain "no resume"
+    cmp alive.json dead.json || complain "resumed after a killed rank: other bytes"
 done
-ranks 2 "${long[@]}" --checkpoint killed --resume --out dead.json > out.txt || complain "no resume"
-"${long[@]}" --out alive.json > out.txt
-cmp alive.json dead.json || complain "resumed after a killed rank: other bytes"
 exit $status
