@@ -13,12 +13,18 @@ bool calc_serving_queues(const calc_serving *r)
            r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
 }
 
+double calc_serving_engine_s(const calc_serving *r, double sequences)
+{
+    (void)sequences;
+    return r->i->step_overhead_s;
+}
+
 /* ---- Prefill --------------------------------------------------------------------------------- */
 
 /* What the engine takes for the passes of a prefill [s]. */
 static double engine_s(const calc_serving *r)
 {
-    return (r->prefilled.chunks + 1) * r->i->step_overhead_s;
+    return (r->prefilled.chunks + 1) * calc_serving_engine_s(r, r->prefilled.work.prompts);
 }
 
 double calc_serving_prefill(calc_serving *r, double prompts)
@@ -69,7 +75,7 @@ static double beside_s(const calc_serving *r, const calc_inference_pass_work *wo
         calc_inference_pass_of(&r->model, &one, &alone);
         drafting_s = drafts * r->i->speculative_cost * calc_serving_around_s(r, &alone);
     }
-    return r->i->step_overhead_s + drafting_s;
+    return calc_serving_engine_s(r, work->sequences * r->groups) + drafting_s;
 }
 
 double calc_serving_decode(calc_serving *r, double sequences)

@@ -11,6 +11,9 @@ double calc_serving_steps(const calc_serving *serving);
 /** Whether requests wait for one another: whether both phases run. */
 bool calc_serving_queues(const calc_serving *serving);
 
+/** What the engine takes beside the passes of a step with so many sequences or prompts [s]. */
+double calc_serving_engine_s(const calc_serving *serving, double sequences);
+
 /** Prefill of `prompts` prompts, where prompts are prefilled, into serving->prefilled.
  *  @return until their first tokens, an empty pipeline before [s] */
 double calc_serving_prefill(calc_serving *serving, double prompts);
