@@ -42,17 +42,18 @@ extern "C" {
 /* ---- Limits: structs are flat, so that copying one is an assignment -------------------------- */
 
 enum {
-    CALC_MAX_NETWORKS = 8,          /**< networks of one system */
-    CALC_MAX_CURVE_STEPS = 32,      /**< steps of one efficiency curve */
-    CALC_MAX_LAYERS = 64,           /**< layers of one transformer block */
-    CALC_MAX_ERRORS = 16,           /**< errors reported in one go */
-    CALC_MAX_REASONS = 16,          /**< reasons why a layout is infeasible */
-    CALC_MAX_STAGE_RUNS = 48,       /**< runs of equal stages of a pipeline that lists them */
-    CALC_MAX_PLACES = 128,          /**< stages times chunks of such a pipeline */
-    CALC_MAX_CHIPS = 4,             /**< kinds of processors in one pipeline */
-    CALC_MAX_LAYER_RUNS = 96,       /**< runs of equal layers of a model that lists them */
-    CALC_MAX_EXACT_PASSES = 1 << 22 /**< of a step that is simulated: stages, chunks, micro-batches
-                                         multiplied */
+    CALC_MAX_NETWORKS = 8,           /**< networks of one system */
+    CALC_MAX_CURVE_STEPS = 32,       /**< steps of one efficiency curve */
+    CALC_MAX_LAYERS = 64,            /**< layers of one transformer block */
+    CALC_MAX_ERRORS = 16,            /**< errors reported in one go */
+    CALC_MAX_REASONS = 16,           /**< reasons why a layout is infeasible */
+    CALC_MAX_STAGE_RUNS = 48,        /**< runs of equal stages of a pipeline that lists them */
+    CALC_MAX_PLACES = 128,           /**< stages times chunks of such a pipeline */
+    CALC_MAX_CHIPS = 4,              /**< kinds of processors in one pipeline */
+    CALC_MAX_LAYER_RUNS = 96,        /**< runs of equal layers of a model that lists them */
+    CALC_MAX_EXACT_PASSES = 1 << 22, /**< of a step that is simulated: stages, chunks, micro-batches
+                                          multiplied */
+    CALC_MAX_EXACT_REQUESTS = 1 << 20 /**< of serving that is simulated */
 };
 
 /* ---- Words: each list gives an enum, its texts and its documentation ------------------------- */
@@ -486,13 +487,16 @@ CALC_API CALC_MUST_USE calc_status calc_compat_check(const calc_app *app, const 
 /** Memory that calc_run_exact() works in [bytes].
  *  @param bytes   filled on CALC_OK
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED if the schedule does not run on so many stages and
- *  micro-batches, or CALC_ERR_RANGE beyond CALC_MAX_EXACT_PASSES, with an error that says so */
+ *  micro-batches, or CALC_ERR_RANGE beyond CALC_MAX_EXACT_PASSES or CALC_MAX_EXACT_REQUESTS, with
+ *  an error that says so */
 CALC_API CALC_MUST_USE calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes,
                                                     calc_errors *errors);
 
 /** calc_run() with the pipeline simulated operation by operation instead of its closed form; all
  *  else is as calc_run() has it. Statistic pipeline_closed_form_error says how far the two are
- *  apart. A layout whose chunks do not divide its blocks has no step: then this is calc_run().
+ *  apart. Where requests are served and queue, they are simulated one by one instead: times of
+ *  requests and steps, and rates, are what was measured of them. A layout whose chunks do not
+ * divide its blocks has no step: then this is calc_run().
  *  @param workspace  calc_exact_bytes(), aligned as malloc() does
  *  @return stats->verdict */
 CALC_API calc_verdict calc_run_exact(const calc_app *app, const calc_system *system,

@@ -3,6 +3,7 @@
 
 #include "model/operators/processor.h"
 #include "model/run.h"
+#include "model/serve/serve_sim.h"
 #include "model/serve/serving_memory.h"
 #include "model/serve/serving_step.h"
 #include "model/verdict.h"
@@ -234,4 +235,46 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
     calc_serving_of(app, system, exec, &r);
     calc_serving_put(&r, stats);
     return calc_serving_put_memory(&r, stats);
+}
+
+/* What was simulated, in place of the closed forms. What a step's time is spent on keeps its
+ * shares. */
+static void take_simulated(calc_serving *r, const calc_serve_sim_result *sim)
+{
+    double before_s = r->step_s;
+    r->step_s = sim->tpot_s * r->tokens_per_step;
+    r->total_s = r->step_s;
+    r->overhead_s *= r->step_s / before_s;
+    for (size_t i = 0; i < r->parts; i++) {
+        r->part[i].times *= r->step_s / before_s;
+    }
+    r->sequences = sim->sequences;
+    r->prefill_share = sim->prefill_share;
+    r->requests_per_s = sim->requests_per_s;
+}
+
+calc_verdict calc_run_inference_exact(const calc_app *app, const calc_system *system,
+                                      const calc_exec *exec, void *workspace, calc_stats *s)
+{
+    calc_serving r;
+    calc_serve_sim_result sim;
+    calc_stats_none(s);
+    calc_serving_of(app, system, exec, &r);
+    calc_verdict verdict = calc_serving_put_memory(&r, s);
+    bool ever = r.overloaded && r.i->requests == 0; /* nothing there is to measure */
+    if (verdict != CALC_VERDICT_OK || !calc_serving_queues(&r) || ever) {
+        calc_serving_put(&r, s);
+        return verdict;
+    }
+    calc_serve_sim_run(&r, workspace, &sim);
+    take_simulated(&r, &sim);
+    calc_serving_put(&r, s);
+    s->ttft = sim.ttft_s;
+    s->ttft_p50 = sim.ttft_p50_s;
+    s->ttft_p99 = sim.ttft_p99_s;
+    s->queue_time = sim.queue_s;
+    s->prefill_time =
+        sim.ttft_s - sim.queue_s - (isnan(s->kv_transfer_time) ? 0 : s->kv_transfer_time);
+    s->request_time = sim.request_s;
+    return verdict;
 }

@@ -1,6 +1,7 @@
-/* calc_run_exact(): calc_run() with a simulated pipeline. */
+/* calc_run_exact(): calc_run() with a simulated pipeline, or with simulated requests. */
 #include "base/error.h"
 #include "model/run.h"
+#include "model/serve/serve_sim.h"
 #include "model/timeline.h"
 #include "spec/field.h"
 
@@ -13,8 +14,30 @@ static size_t pass_bytes(const calc_schedule_shape *shape)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* What is served: its requests; of prompts or tokens alone there is nothing to simulate. */
+static calc_status served_bytes(const calc_exec *exec, size_t *bytes, calc_errors *errors)
+{
+    double requests = calc_serve_sim_requests(exec);
+    if (exec->inference.phase == CALC_INFERENCE_PHASE_PREFILL ||
+        exec->inference.phase == CALC_INFERENCE_PHASE_DECODE) {
+        *bytes = ALIGNMENT;
+        return CALC_OK;
+    }
+    if (requests > CALC_MAX_EXACT_REQUESTS) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/inference/requests",
+                               "lower requests or the batch, or take the closed form",
+                               "%.3g requests: at most %d are simulated", requests,
+                               CALC_MAX_EXACT_REQUESTS);
+    }
+    *bytes = calc_serve_sim_bytes(exec);
+    return CALC_OK;
+}
+
 calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes, calc_errors *errors)
 {
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return served_bytes(exec, bytes, errors);
+    }
     calc_schedule_shape shape = calc_timeline_shape(exec);
     calc_schedule_status status = calc_schedule_check(&shape);
     if (status != CALC_SCHEDULE_OK) {
@@ -51,6 +74,9 @@ calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, cons
                             void *workspace, calc_stats *s)
 {
     calc_timeline t;
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return calc_run_inference_exact(app, system, exec, workspace, s);
+    }
     calc_run(app, system, exec, CALC_COMPAT_NONE, s);
     calc_timeline_of(app, system, exec, CALC_COMPAT_NONE, &t);
     if (!t.fits) {

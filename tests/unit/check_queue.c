@@ -54,7 +54,7 @@ END_TEST
 START_TEST(alone_nothing_waits)
 {
     for (double away = 0; away < 1000; away = 3 * away + 0.3) {
-        ck_assert_double_eq_tol(calc_queue_closed(1, away, 0.7), 0, 1e-12);
+        ck_assert_double_eq_tol(calc_queue_closed(1, away, away, 0.7), 0, 1e-12);
     }
 }
 END_TEST
@@ -62,11 +62,11 @@ END_TEST
 /* Those that are not away are in the queue or in service. */
 START_TEST(a_full_server_serves_all_the_time)
 {
-    assert_near(calc_queue_closed(50, 10, 1), 50 - 10 - 1);
-    assert_near(calc_queue_closed(8, 0, 2), 8 * 2 - 2);
+    assert_near(calc_queue_closed(50, 10, 10, 1), 50 - 10 - 1);
+    assert_near(calc_queue_closed(8, 0, 0, 2), 8 * 2 - 2);
     for (double n = 1; n < 1e6; n *= 3) {
         for (double away = 0.1; away < 1e6; away *= 3) {
-            double wait = calc_queue_closed(n, away, 1);
+            double wait = calc_queue_closed(n, away, away, 1);
             ck_assert_double_ge(wait, 0);
             ck_assert_double_le(wait, n);
             ck_assert_double_le(n / (away + 1 + wait), 1 + 1e-12);
@@ -81,7 +81,7 @@ START_TEST(a_large_loop_is_an_open_one)
     for (double used = 0.1; used < 0.95; used += 0.1) {
         double n = 1e7;
         double wait = calc_queue_open(1, used, 1, 0);
-        double closed = calc_queue_closed(n, n / used - 1 - wait, 1);
+        double closed = calc_queue_closed(n, n / used - 1 - wait, n, 1);
         ck_assert_double_eq_tol(closed, wait, 1e-4 * wait);
     }
 }
@@ -91,23 +91,24 @@ START_TEST(more_requests_and_shorter_absences_wait_longer)
 {
     double before = 0;
     for (double n = 2; n < 200; n++) {
-        double wait = calc_queue_closed(n, 30, 1);
+        double wait = calc_queue_closed(n, 30, 30, 1);
         ck_assert_double_gt(wait, before);
-        ck_assert_double_gt(calc_queue_closed(n, 29, 1), wait);
+        ck_assert_double_gt(calc_queue_closed(n, 29, 29, 1), wait);
         before = wait;
     }
 }
 END_TEST
 
-/* A loop of n requests that are away for random times, one server of a fixed time. */
-static double simulated_wait(calc_rng *rng, int n, double away)
+/* A loop of n requests that are away for times uniform in away (1 - spread) .. away (1 + spread),
+   one server that takes 1. */
+static double simulated_wait(calc_rng *rng, int n, double away, double spread)
 {
-    enum { MOST = 64, SERVED = 200000 };
+    enum { MOST = 64, WARM = 20000, SERVED = 200000 };
     double back[MOST];
     double free_at = 0;
     double waited = 0;
     for (int i = 0; i < n; i++) {
-        back[i] = -away * log(1 - calc_rng_real(rng));
+        back[i] = 2 * away * calc_rng_real(rng);
     }
     for (int k = 0; k < SERVED; k++) {
         int first = 0;
@@ -115,24 +116,28 @@ static double simulated_wait(calc_rng *rng, int n, double away)
             first = back[i] < back[first] ? i : first;
         }
         double start = fmax(free_at, back[first]);
-        waited += start - back[first];
+        waited += k < WARM ? 0 : start - back[first];
         free_at = start + 1;
-        back[first] = free_at - away * log(1 - calc_rng_real(rng));
+        back[first] = free_at + away * (1 - spread + 2 * spread * calc_rng_real(rng));
     }
-    return waited / SERVED;
+    return waited / (SERVED - WARM);
 }
 
 START_TEST(loops_wait_as_simulated_ones)
 {
+    const double spreads[] = {0.03, 0.1, 0.3, 0.9};
     calc_rng rng;
     calc_rng_init(&rng, 11, 3);
     for (int n = 2; n <= 64; n *= 2) {
         for (double used = 0.3; used < 2; used *= 1.6) {
             double away = n / used;
-            double wait = simulated_wait(&rng, n, away);
-            double closed = calc_queue_closed(n, away, 1);
-            ck_assert_msg(fabs(closed - wait) <= 0.18 * wait + 0.05, "%d at %g: %g, not %g", n,
-                          used, closed, wait);
+            for (int i = 0; i < 4; i++) {
+                double spread = spreads[i];
+                double wait = simulated_wait(&rng, n, away, spread);
+                double closed = calc_queue_closed(n, away, spread * away, 1);
+                ck_assert_msg(fabs(closed - wait) <= 0.12 * wait + 0.16,
+                              "%d at %g, %g apart: %g, not %g", n, used, spread, closed, wait);
+            }
         }
     }
 }

@@ -219,6 +219,63 @@ START_TEST(a_step_beyond_the_limit_is_refused)
 }
 END_TEST
 
+START_TEST(requests_beyond_the_limit_are_refused)
+{
+    calc_exec e = small_exec(1, 1, 1);
+    calc_errors errors = {0};
+    size_t bytes;
+    e.training = false;
+    e.inference = (calc_inference){.phase = CALC_INFERENCE_PHASE_SERVE,
+                                   .generate_size = 2,
+                                   .requests = CALC_MAX_EXACT_REQUESTS};
+    ck_assert_int_eq(calc_exact_bytes(&e, &bytes, &errors), CALC_OK);
+    e.inference.requests++;
+    ck_assert_str_eq(refused(&e, CALC_ERR_RANGE),
+                     "1.05e+06 requests: at most 1048576 are simulated");
+    e.inference.requests = 0;
+    e.batch_size = INT64_MAX / 2;
+    refused(&e, CALC_ERR_RANGE);
+    /* Prompts or tokens alone wait for nothing. */
+    e.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+    ck_assert_int_eq(calc_exact_bytes(&e, &bytes, &errors), CALC_OK);
+    ck_assert_uint_gt(bytes, 0);
+}
+END_TEST
+
+START_TEST(one_phase_alone_is_not_simulated)
+{
+    const calc_inference_phase phases[] = {CALC_INFERENCE_PHASE_PREFILL,
+                                           CALC_INFERENCE_PHASE_DECODE};
+    for (int i = 0; i < 2; i++) {
+        shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+        calc_stats closed;
+        c.exec.inference.phase = phases[i];
+        calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &closed);
+        calc_stats s = exact_of(&c);
+        ck_assert_double_eq(s.total_time, closed.total_time);
+        ck_assert_double_eq(s.requests_per_s, closed.requests_per_s);
+        ck_assert(isnan(s.queue_time) && isnan(s.ttft_p99));
+    }
+}
+END_TEST
+
+/* What a step's time is spent on adds up to what was simulated of it. */
+START_TEST(parts_of_a_simulated_step_add_up)
+{
+    shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+    for (int i = 0; i < 2; i++) {
+        c.exec.inference.chunk_size = i * 2048;
+        calc_stats s = exact_of(&c);
+        double parts_s = s.fw_time + s.tp_comm_exposed_time + s.head_time + s.bubble_time;
+        ck_assert_double_eq_tol(parts_s, s.total_time, 1e-12 * s.total_time);
+        ck_assert_double_eq(s.total_time, s.decode_step_time);
+        ck_assert_double_eq_tol(s.ttft, s.queue_time + s.prefill_time, 1e-12 * s.ttft);
+        ck_assert_double_eq_tol(s.output_tokens_per_s, 500 * s.requests_per_s,
+                                1e-9 * s.output_tokens_per_s);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("run_exact");
@@ -233,5 +290,8 @@ int main(void)
     tcase_add_test(cases, chunks_that_do_not_divide_have_no_step);
     tcase_add_test(cases, a_schedule_that_does_not_run_is_refused);
     tcase_add_test(cases, a_step_beyond_the_limit_is_refused);
+    tcase_add_test(cases, requests_beyond_the_limit_are_refused);
+    tcase_add_test(cases, one_phase_alone_is_not_simulated);
+    tcase_add_test(cases, parts_of_a_simulated_step_add_up);
     return run_cases(cases);
 }

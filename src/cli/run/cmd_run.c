@@ -40,7 +40,7 @@ static const char *const when[] = {"auto", "always", "never", NULL};
     X(PEERS, "peers", "FILE", .doc = "write which ranks talk to which, as JSON")                   \
     X(SCHEDULE, "schedule", "HOW",                                                                 \
       .doc = "time of the pipeline: in closed form, or simulated operation by operation "          \
-             "(docs/schedules.md)",                                                                \
+             "(docs/schedules.md); of serving, waiting: request by request (docs/inference.md)",   \
       .choices = schedules, .preset = "closed")                                                    \
     X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
     X(HTML, "html", "FILE",                                                                        \

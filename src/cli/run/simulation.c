@@ -4,10 +4,9 @@
 
 #include "base/error.h"
 
-/* Whether a step can be simulated, and in how much memory. An error is placed in the execution. */
-static calc_status needs(const calc_inputs *inputs, size_t *bytes, calc_errors *errors)
+/* Place an error in the execution. */
+static calc_status locate(const calc_inputs *inputs, calc_status status, calc_errors *errors)
 {
-    calc_status status = calc_exact_bytes(&inputs->exec, bytes, errors);
     if (status != CALC_OK) {
         const calc_input *input = &inputs->input[CALC_KIND_EXEC];
         calc_errors_locate(errors, CALC_KIND_EXEC, input->text.data, input->text.length,
@@ -16,10 +15,31 @@ static calc_status needs(const calc_inputs *inputs, size_t *bytes, calc_errors *
     return status;
 }
 
+/* Whether a step can be simulated, and in how much memory. */
+static calc_status needs(const calc_inputs *inputs, size_t *bytes, calc_errors *errors)
+{
+    return locate(inputs, calc_exact_bytes(&inputs->exec, bytes, errors), errors);
+}
+
+/* Whether there is a step to draw. */
+static calc_status is_drawn(const calc_inputs *inputs, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    if (inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        status = calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/inference/phase",
+                                 "run `calc run` for the numbers",
+                                 "what is served has no step of a pipeline: its passes change");
+    }
+    return locate(inputs, status, errors);
+}
+
 calc_status calc_simulation_run(calc_simulation *s, const calc_inputs *inputs, calc_errors *errors)
 {
     size_t bytes;
-    calc_status status = needs(inputs, &bytes, errors);
+    calc_status status = is_drawn(inputs, errors);
+    if (status == CALC_OK) {
+        status = needs(inputs, &bytes, errors);
+    }
     if (status != CALC_OK) {
         return status;
     }

@@ -10,9 +10,11 @@
 typedef struct steps {
     double decoding; /* of a request */
     double own;      /* that prefill a prompt */
-    double missed;   /* before it can begin */
+    double missed;   /* before it can begin, in the mean */
     double room;     /* prompts that a step has room for; infinite between steps */
     double seen;     /* share of the others: what one request sees of all */
+    double met;      /* of their prompts, what is prefilled while one is decoded */
+    double apart;    /* half of what rounds differ by */
 } steps;
 
 static bool chunked(const calc_serving *r)
@@ -20,17 +22,28 @@ static bool chunked(const calc_serving *r)
     return r->i->chunk_size > 0;
 }
 
+/* How many of the requests that come miss the step that begins as they come: all with chunks, if
+ * they are not alone. Whole prompts join the prefill of those that missed the last one: of two
+ * steps in a row only one is missed. */
+static double missed(const calc_serving *r, const steps *s)
+{
+    double coming = s->seen * r->slots / (s->decoding + 1);
+    return calc_min(1, r->slots - 1) / (chunked(r) ? 1 : 2 - exp(-coming));
+}
+
 static steps steps_of(const calc_serving *r)
 {
     double chunk = (double)r->i->chunk_size;
-    steps s = {.decoding = calc_serving_steps(r), .room = INFINITY, .seen = 1};
+    steps s = {.decoding = calc_serving_steps(r), .room = INFINITY, .seen = 1, .met = 1};
     if (chunked(r)) {
         s.own = calc_queue_pieces(r->fresh / chunk, r->i->prompt_spread);
         s.room = r->groups * chunk / r->fresh;
     }
     if (!r->open) {
         s.seen = (r->slots - 1) / r->slots;
-        s.missed = r->slots < r->batch ? 0 : calc_min(1, r->slots - 1) / r->groups;
+        s.met = s.seen;
+        s.apart = s.decoding * r->i->generate_spread + r->i->prompt_spread / s.room;
+        s.missed = r->slots < r->batch ? 0 : missed(r, &s) / r->groups;
     }
     return s;
 }
@@ -43,7 +56,6 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
     /* A chunk is filled as far as there are prompts to fill it with: those of a step, or one. */
     double freed = per_step / r->groups;
     double budget = calc_min((double)r->i->chunk_size, r->fresh * calc_max(1, freed));
-    r->mixed_share = calc_min(1, s->seen * freed * r->fresh / budget);
     double plain_beside_s = calc_serving_run_decode(r, per_step * s->decoding);
     calc_inference_pass_work work = calc_serving_decoding(r, s->seen * r->sequences);
     work.prompts = calc_max(1, budget / r->fresh);
@@ -52,10 +64,18 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
     work.finished = budget / r->fresh;
     calc_inference_pass_of(&r->model, &work, &r->mixed);
     r->mixed_s = calc_serving_step_s(r, &r->mixed, true);
-    double mixed_beside_s = r->mixed_s - calc_serving_around_s(r, &r->mixed);
-    r->overhead_s = r->mixed_share * mixed_beside_s + (1 - r->mixed_share) * plain_beside_s;
     r->prompt_token_s = (r->mixed_s - r->plain_s) / budget;
     r->prefill_s = s->own * r->plain_s + r->prompt_token_s * r->fresh;
+    double share = calc_min(1, s->met * freed * r->fresh / budget);
+    double step_s = share * r->mixed_s + (1 - share) * r->plain_s;
+    /* It meets the chunks of those, too, that come while it is prefilled: in steps of a closed
+     * loop, in time of an open one. */
+    double own = r->open ? r->prefill_s / step_s : s->own;
+    share = calc_min(1, share * (1 + own / s->decoding));
+    /* Micro-batches without a chunk wait for those with one before them. */
+    r->mixed_share = share * (1 + (1 - share) * (r->groups - 1) / r->groups);
+    double mixed_beside_s = r->mixed_s - calc_serving_around_s(r, &r->mixed);
+    r->overhead_s = r->mixed_share * mixed_beside_s + (1 - r->mixed_share) * plain_beside_s;
     r->step_s = r->mixed_share * r->mixed_s + (1 - r->mixed_share) * r->plain_s;
     r->prefill_share = r->mixed_share * r->mixed_s / r->step_s;
     r->parts = 0;
@@ -67,11 +87,19 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
 static void step_with_prompts(calc_serving *r, const steps *s, double per_step)
 {
     double prompts = calc_min(r->prefill_batch, calc_max(1, per_step));
-    double passes = s->seen * per_step / prompts;
+    double passes = s->met * per_step / prompts;
     r->prefill_s = calc_serving_run_prefill(r, prompts);
     r->overhead_s = calc_serving_run_decode(r, per_step * s->decoding);
-    double prefilling_s = passes * calc_serving_busy_s(r);
-    r->prompt_token_s = calc_serving_busy_s(r) / (prompts * r->fresh);
+    double busy_s = calc_serving_busy_s(r);
+    double prefilling_s = passes * busy_s;
+    /* The micro-batch that prefills is stopped until all stages have done so, if others decode. */
+    double decodes = r->plain_s / (r->plain_s + prefilling_s);
+    if (r->open) {
+        /* Those that come while one is prefilled stop its decoding, too. */
+        prefilling_s *= 1 + r->prefill_s / (s->decoding * (r->plain_s + prefilling_s));
+    }
+    prefilling_s += passes * decodes * (r->prefill_s - busy_s) / r->groups;
+    r->prompt_token_s = busy_s / (prompts * r->fresh);
     r->step_s = r->plain_s + prefilling_s;
     r->prefill_share = prefilling_s / r->step_s;
     r->parts = 0;
@@ -113,7 +141,7 @@ static double wave_wait(const calc_serving *r, const steps *s, const calc_queue_
 {
     double width = calc_min(1, wave->width / s->decoding);
     double away = wave->width + s->own + s->missed - 1 / s->room;
-    return (1 + width) / 2 * calc_queue_closed(r->slots, away, 1 / s->room);
+    return (1 + width) / 2 * calc_queue_closed(r->slots, away, s->apart, 1 / s->room);
 }
 
 /* The times to the first token of a wave that waits so many steps, but for a slot. */
@@ -124,8 +152,11 @@ static calc_queue_times wave_times(const calc_serving *r, const steps *s,
     double missed = wave->width > 0 ? s->missed : 0;
     double over = wave->width + s->own + missed + wait; /* steps that they come in */
     double freed = s->seen * r->slots / calc_max(1, over);
-    double wait_s = chunked(r) ? wait * full_s(r) : freed / 2 * r->prompt_token_s * r->fresh;
-    double least_s = missed * r->step_s + (chunked(r) ? beside_s(r, s, freed) : 0);
+    /* Whole prompts wait for those that missed the step before, and for half of those that came
+     * with them. */
+    double before = 0.5 + s->missed * calc_min(1, wave->width);
+    double wait_s = chunked(r) ? wait * full_s(r) : freed * before * r->prompt_token_s * r->fresh;
+    double least_s = chunked(r) ? missed * r->step_s + beside_s(r, s, freed) : missed * r->plain_s;
     /* In a loop that is full the wait is nearly the same for all: what is left to chance is that of
      * so many others, sqrt(N) of them. */
     double chance_s = chunked(r) ? sqrt(r->slots) / 2 / s->room * full_s(r) : 0;
@@ -141,8 +172,16 @@ static calc_queue_times wave_times(const calc_serving *r, const steps *s,
     };
 }
 
-/* Requests of a run that come before a slot is free wait for one: longer and longer, until all are
- * in flight. */
+/* What the requests before one of a run wait for slots, all together, in waits of one slot: none of
+ * those that find one, then one more each until all are in flight. */
+static double waits_before(double request, double slots, double waiting)
+{
+    double after = calc_max(0, request - slots);
+    double rising = calc_min(after, waiting);
+    return rising * rising / 2 + (after - rising) * waiting;
+}
+
+/* Requests that find no slot wait for one. */
 static void wait_for_slots(calc_serving *r, double per_s)
 {
     double waiting = r->batch - r->slots;
@@ -150,11 +189,16 @@ static void wait_for_slots(calc_serving *r, double per_s)
     double before = 0;
     for (size_t i = 0; i < r->waves; i++) {
         calc_queue_times *t = &r->first[i];
-        double first = all > 0 ? before - r->slots : waiting;
-        double last = first + t->share * all;
-        t->least += calc_max(0, calc_min(first, waiting)) / per_s;
-        t->most += calc_max(0, calc_min(last, waiting)) / per_s;
-        before += t->share * all;
+        double own = t->share * all;
+        double last = calc_max(0, calc_min(before + own - r->slots, waiting));
+        double mean = all > 0 ? (waits_before(before + own, r->slots, waiting) -
+                                 waits_before(before, r->slots, waiting)) /
+                                    own
+                              : waiting;
+        last = all > 0 ? last : waiting;
+        t->least += calc_max(0, 2 * mean - last) / per_s;
+        t->most += last / per_s;
+        before += own;
     }
 }
 
@@ -163,22 +207,23 @@ static void run_closed(calc_serving *r)
     calc_queue_wave wave[CALC_QUEUE_WAVES];
     double wait[CALC_QUEUE_WAVES];
     double mean_wait = 0;
+    double together = 0;
     r->groups = calc_min(r->model.stages.stages, r->slots);
     steps s = steps_of(r);
     /* Prompts that come together end as far apart as they are prefilled beside decoding. */
     double apart = chunked(r) ? calc_max(0, r->slots / s.room - 1) : 0;
     double rounds = (double)r->i->requests / r->replicas / r->slots;
     r->waves = calc_queue_waves(apart, s.decoding, r->i->generate_spread, rounds, wave);
-    /* Of prompts that come together one waits for those before it and is decoded beside those after
-     * it: it sees half of them. */
-    steps seen = s;
-    seen.seen = 0;
     for (size_t i = 0; i < r->waves; i++) {
         wait[i] = chunked(r) ? wave_wait(r, &s, &wave[i]) : 0;
         mean_wait += wave[i].share * wait[i];
-        seen.seen += s.seen * wave[i].share * (1 + calc_min(1, wave[i].width / s.decoding)) / 2;
+        /* Prompts of one chunk are prefilled before any of them is decoded; of whole ones that come
+         * together those that are earlier. */
+        double over = calc_max(1, calc_max(wave[i].width, r->slots / s.room));
+        together += wave[i].share / over / (chunked(r) ? 1 : 2) / r->groups;
     }
-    run_step(r, &seen, r->slots / (s.decoding + s.own + s.missed + mean_wait));
+    s.met *= 1 - together;
+    run_step(r, &s, r->slots / (s.decoding + s.own + s.missed + mean_wait));
     r->running = r->slots;
     for (size_t i = 0; i < r->waves; i++) {
         r->first[i] = wave_times(r, &s, &wave[i], wait[i]);
@@ -196,11 +241,16 @@ typedef struct open_loop {
     const steps *steps;
 } open_loop;
 
-/* How many prompts more are taken per step than arrive in its time. */
+/* How many prompts more are taken per step than arrive in its time. Where all slots are taken, one
+ * sees the others only. */
 static double surplus(void *context, double per_step)
 {
     const open_loop *o = context;
-    run_step(o->serving, o->steps, per_step);
+    steps s = *o->steps;
+    double taken = calc_min(1, per_step * (s.decoding + s.own) / o->serving->slots);
+    s.seen = 1 - taken / o->serving->slots;
+    s.met = s.seen;
+    run_step(o->serving, &s, per_step);
     return per_step - o->serving->arrivals_per_s * o->serving->step_s;
 }
 
@@ -231,11 +281,12 @@ static void wait_in_turn(calc_serving *r, const steps *s)
     double spread = r->i->generate_spread;
     double servers = chunked(r) ? calc_max(1, s->room) : 1;
     double prompt_s = chunked(r) ? full_s(r) / s->room : r->prompt_token_s * r->fresh;
-    double before_s = calc_queue_open(servers, r->arrivals_per_s, prompt_s * servers, 0);
+    double others = (r->slots - 1) / r->slots; /* that may be before one that has a slot */
+    double before_s = others * calc_queue_open(servers, r->arrivals_per_s, prompt_s * servers, 0);
     double decoding_s = s->decoding * r->step_s;
     r->running = r->sequences + r->arrivals_per_s * (r->prefill_s + before_s);
-    double slot_s = calc_queue_open(r->slots, r->arrivals_per_s,
-                                    r->prefill_s + before_s + decoding_s, spread * spread / 3);
+    double taken_s = r->prefill_s + before_s + decoding_s;
+    double slot_s = calc_queue_open(r->slots, r->arrivals_per_s, taken_s, spread * spread / 3);
     double beside = chunked(r) ? beside_s(r, s, r->arrivals_per_s * r->step_s) : 0;
     double own_s = r->prefill_s * r->i->prompt_spread;
     r->overloaded = isnan(before_s) || isnan(slot_s);
@@ -245,7 +296,7 @@ static void wait_in_turn(calc_serving *r, const steps *s)
         .least = r->prefill_s - own_s + beside,
         .most = r->prefill_s + own_s + beside + 2 * residual_s(r, s),
         .tail = before_s + slot_s,
-        .tail_share = calc_min(1, r->arrivals_per_s * prompt_s),
+        .tail_share = calc_min(1, r->arrivals_per_s * calc_max(prompt_s, taken_s / r->slots)),
     };
 }
 
@@ -266,7 +317,8 @@ static void run_open(calc_serving *r)
         wait_in_turn(r, &s);
     }
     if (r->overloaded) {
-        run_step(r, &s, most);
+        open_loop full = {r, &s};
+        (void)surplus(&full, most);
         r->running = calc_min(r->slots, most * (s.decoding + s.own));
         r->waves = 1;
         r->first[0] = (calc_queue_times){1, NAN, NAN, NAN, NAN};

@@ -126,4 +126,9 @@ void calc_serving_put(calc_serving *serving, calc_stats *stats);
 calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec, calc_stats *stats);
 
+/** The same with requests that are simulated, where they queue and fit.
+ *  @param workspace  calc_serve_sim_bytes() */
+calc_verdict calc_run_inference_exact(const calc_app *app, const calc_system *system,
+                                      const calc_exec *exec, void *workspace, calc_stats *stats);
+
 #endif

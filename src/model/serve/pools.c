@@ -48,6 +48,13 @@ static double decoding_s(calc_serving *r, double sequences)
     return calc_serving_steps(r) * r->step_s;
 }
 
+/* A step of a replica that decodes: one whose cache has come joins the next one [s]. */
+static double residual_s(const calc_serving *r)
+{
+    double others = r->open ? r->sequences : r->sequences * (r->batch - 1) / r->batch;
+    return (1 - exp(-others)) * r->step_s / r->groups;
+}
+
 /* ---- A closed loop --------------------------------------------------------------------------- */
 
 /* The waits of a loop whose requests are decoded for so long, for prefill. */
@@ -58,19 +65,20 @@ static void wait_for_prefill(calc_serving *r, double decoded_s)
     double each_s = prompt_s(r);
     double own_s = r->prefill_s + r->transfer_s;
     double spread_s = r->prefill_s * r->i->prompt_spread;
-    double apart_s = calc_max(0, all - r->prefill_replicas) * each_s;
+    double served_s = calc_max(0, all - r->prefill_replicas) * each_s;
+    double apart_s = decoded_s * r->i->generate_spread + each_s * r->i->prompt_spread;
     double rounds = (double)r->i->requests / all;
-    r->waves = calc_queue_waves(apart_s, decoded_s, r->i->generate_spread, rounds, wave);
+    r->waves = calc_queue_waves(served_s, decoded_s, r->i->generate_spread, rounds, wave);
     for (size_t i = 0; i < r->waves; i++) {
         double mixed_up = calc_min(1, wave[i].width / decoded_s);
         double away_s = wave[i].width + calc_max(0, own_s - each_s);
-        double wait_s = (1 + mixed_up) / 2 * calc_queue_closed(all, away_s, each_s);
+        double wait_s = (1 + mixed_up) / 2 * calc_queue_closed(all, away_s, apart_s, each_s);
         double tail_s = mixed_up * calc_min(wait_s, sqrt(all) / 2 * each_s);
         double even_s = mixed_up * (wait_s - tail_s);
         r->first[i] = (calc_queue_times){
             .share = wave[i].share,
             .least = own_s - spread_s + even_s,
-            .most = own_s + spread_s + even_s + 2 * (wait_s - tail_s - even_s),
+            .most = own_s + spread_s + even_s + 2 * (wait_s - tail_s - even_s) + residual_s(r),
             .tail = tail_s,
             .tail_share = calc_min(1, all * each_s / (decoded_s + own_s + wait_s)),
         };
@@ -141,11 +149,9 @@ static void run_open(calc_serving *r)
                                     spread * spread / 3);
     double own_s = r->prefill_s + r->transfer_s;
     double spread_s = r->prefill_s * r->i->prompt_spread;
-    /* One whose cache has come joins the step after the one that is running. */
-    double residual_s = (1 - exp(-r->sequences)) * r->step_s / r->groups;
     r->overloaded = isnan(wait_s) || isnan(slot_s);
     r->waves = 1;
-    r->first[0] = (calc_queue_times){1, own_s - spread_s, own_s + spread_s + residual_s,
+    r->first[0] = (calc_queue_times){1, own_s - spread_s, own_s + spread_s + residual_s(r),
                                      wait_s + slot_s, calc_min(1, used)};
     r->requests_per_s =
         calc_min(all_per_s, calc_min(r->prefill_requests_per_s, r->decode_requests_per_s));

@@ -13,34 +13,6 @@ double calc_queue_open(double servers, double rate, double service, double varia
     return service * busy / (servers * (1 - used)) * (1 + variation) / 2;
 }
 
-double calc_queue_closed(double population, double away, double service)
-{
-    /* With R in the queue and in service, X = n / (away + R) and what the others leave,
-     *   R = d (1 + (n - 1) / n X (R - d / 2)), a square in R. */
-    double linear = away - population * service;
-    double constant = service * (away - service * (population - 1) / 2);
-    double root = sqrt(fmax(0, linear * linear + 4 * constant));
-    /* The larger root; without cancellation where the loop is mostly away. */
-    double in = linear > 0 ? 2 * constant / (linear + root) : (root - linear) / 2;
-    /* The server is never more than busy. */
-    in = fmax(in, population * service - away);
-    return fmax(0, in - service);
-}
-
-/* Integral of ceil(x) from 0. */
-static double pieces_up_to(double x)
-{
-    double whole = floor(x);
-    return whole * (whole + 1) / 2 + (x - whole) * (whole + 1);
-}
-
-double calc_queue_pieces(double mean, double spread)
-{
-    double least = mean * (1 - spread);
-    double most = mean * (1 + spread);
-    return spread > 0 ? (pieces_up_to(most) - pieces_up_to(least)) / (most - least) : ceil(mean);
-}
-
 double calc_queue_balance(double (*surplus)(void *context, double at), void *context, double high,
                           double below, double above)
 {
@@ -68,6 +40,65 @@ double calc_queue_balance(double (*surplus)(void *context, double at), void *con
         }
     }
     return at;
+}
+
+/* exp(x^2) erfc(x) */
+static double scaled_erfc(double x)
+{
+    const double pi = 3.141592653589793;
+    const double large = 6;
+    if (x > large) {
+        double y = 1 / (2 * x * x);
+        return (1 - y * (1 - 3 * y)) / (x * sqrt(pi));
+    }
+    return exp(x * x) * erfc(x);
+}
+
+/* A loop in units of its service. */
+typedef struct loop {
+    double population, away;
+} loop;
+
+/* How much longer a wait is than the one that it leads to: rounds with it have so many requests. */
+static double too_long(void *context, double wait)
+{
+    const loop *l = context;
+    const double pi = 3.141592653589793;
+    const double full = 6; /* deviations beyond a full server: no such wait is stable */
+    double used = l->population / (l->away + 1 + wait);
+    double idle = (1 - used) * sqrt(l->population / 2);
+    double others = used * (l->population - 1) / l->population;
+    double scale = others * sqrt(pi * l->population / 8);
+    return wait - scale * scaled_erfc(fmax(idle, -full));
+}
+
+double calc_queue_closed(double population, double away, double apart, double service)
+{
+    loop l = {population, away / service};
+    double least = fmax(0, population - l.away - 1); /* the server is never more than busy */
+    double short_by = too_long(&l, least);
+    if (short_by >= 0) {
+        return least * service;
+    }
+    /* Of the others all may be before. */
+    double most = least + population;
+    double wait = calc_queue_balance(too_long, &l, most, short_by - most, too_long(&l, most));
+    double unlike = 2 * apart / service / sqrt(population);
+    return service * fmax(least, wait * (1 - exp(-unlike)));
+}
+
+/* Integral of ceil(x) from 0. */
+static double pieces_up_to(double x)
+{
+    double whole = floor(x);
+    return whole * (whole + 1) / 2 + (x - whole) * (whole + 1);
+}
+
+double calc_queue_pieces(double mean, double spread)
+{
+    double least = mean * (1 - spread);
+    double most = mean * (1 + spread);
+    return spread > 0 ? (pieces_up_to(most) - pieces_up_to(least)) / (most - least) : ceil(mean);
 }
 
 size_t calc_queue_waves(double served, double round, double spread, double rounds,

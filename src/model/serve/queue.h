@@ -4,10 +4,13 @@
  *  Arrivals at random (an open loop) wait as Pollaczek and Khinchine found for one server, and for
  *  several as Sakasegawa approximates (1977, Ann. Inst. Statist. Math. 29, 67) with the variation
  *  of Allen and Cunneen; DistServe (Zhong et al. 2024, arXiv 2401.09670) takes M/D/1 for prefill.
- *  A closed loop, whose requests come again when they are answered, is one of mean values (Reiser
- *  and Lavenberg 1980, J. ACM 27, 313): one that arrives finds what the others leave (Schweitzer's
- *  share of them), and of the one in service half (Reiser 1979, FCFS with service that is not
- *  exponential). With ever more requests of the same rate that is M/D/1. */
+ *
+ *  A closed loop, whose requests come again when they are answered, is one of N sources that come
+ * once per round: what is found waiting is that of a Brownian bridge (Roberts and Virtamo 1991,
+ * IEEE Trans. Commun. 39, 298), at a rate that the wait itself lowers (mean value analysis, Reiser
+ * and Lavenberg 1980, J. ACM 27, 313). With ever more requests of the same rate that is M/D/1.
+ * Where rounds are nearly alike, requests that met once keep clear of one another; that is fitted
+ * to simulated loops. */
 #ifndef CALC_MODEL_QUEUE_H
 #define CALC_MODEL_QUEUE_H
 
@@ -24,9 +27,10 @@ double calc_queue_open(double servers, double rate, double service, double varia
 /** Mean wait before service in a loop of `population` requests, each away for `away` between two
  *  services by one server.
  *  @param population  >= 1; alone nothing waits
- *  @param away        >= 0
+ *  @param away        >= 0, in the mean
+ *  @param apart       times away are uniform in away - apart .. away + apart
  *  @param service     > 0 */
-double calc_queue_closed(double population, double away, double service);
+double calc_queue_closed(double population, double away, double apart, double service);
 
 /** Mean over lengths that are uniform in mean (1 - spread) .. mean (1 + spread) of the pieces of
  *  1 that they take, whole ones counted. */

@@ -1,0 +1,44 @@
+#include "model/serve/step_times.h"
+
+#include <math.h>
+#include <string.h>
+
+double calc_step_times_round(double x)
+{
+    const double bits = 128;
+    int exponent;
+    if (x <= 64) {
+        return round(x);
+    }
+    double mantissa = frexp(x, &exponent);
+    return round(ldexp(round(mantissa * bits) / bits, exponent));
+}
+
+/* Multiplicative hashing, as pass_memo.c. */
+static size_t place_of(const calc_inference_pass_work *work)
+{
+    uint64_t word[sizeof *work / sizeof(uint64_t)];
+    uint64_t hash = 0;
+    memcpy(word, work, sizeof word);
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        hash = (hash ^ (hash >> 32) ^ word[i]) * 0x9e3779b97f4a7c15;
+    }
+    return (size_t)(hash >> 32) % CALC_STEP_TIMES;
+}
+
+const calc_step_time *calc_step_times_of(calc_step_times *times,
+                                         const calc_inference_pass_work *work)
+{
+    calc_inference_pass_work w = *work;
+    w.sequences = calc_step_times_round(w.sequences);
+    w.context = calc_step_times_round(w.context);
+    w.chunk = calc_step_times_round(w.chunk);
+    w.cached = calc_step_times_round(w.cached);
+    calc_step_time *t = &times->time[place_of(&w)];
+    if (!t->known || memcmp(&t->work, &w, sizeof w) != 0) {
+        calc_inference_pass pass;
+        calc_inference_pass_of(times->model, &w, &pass);
+        *t = (calc_step_time){w, true, pass.latency_s, pass.slow.total_s};
+    }
+    return t;
+}

@@ -1,0 +1,100 @@
+#include "model/serve/serving_memory.h"
+
+#include "queue_case.h"
+
+/* Llama 3 70B on two processors: 66 GiB of weights each, the rest for 4,000 tokens a sequence. */
+static calc_exec tight(int64_t batch)
+{
+    calc_exec e = queue_exec(batch, 3000, 1000);
+    e.num_procs = 2;
+    e.strategy.tensor_par = 2;
+    return e;
+}
+
+/* Up to its full length nothing changes; what is beyond runs while it is short, and waits then. */
+START_TEST(as_many_run_as_there_is_room_for_in_the_mean)
+{
+    calc_exec e = tight(1);
+    double most = queue_run(&e).closed.max_batch;
+    ck_assert_double_gt(most, 50);
+    e.batch_size = (int64_t)most - 2;
+    calc_stats fits = queue_run(&e).closed;
+    assert_near(fits.kv_cache_space, (most - 2) * 4000 * fits.kv_bytes_per_token / 2);
+    ck_assert_double_lt(fits.proc_mem_tier1_cap_req, fits.mem_tier1_capacity);
+    e.batch_size = (int64_t)(1.1 * most);
+    calc_stats more = queue_run(&e).closed;
+    ck_assert_int_eq(more.verdict, CALC_VERDICT_OK);
+    ck_assert_double_gt(more.decode_sequences, most);
+    ck_assert_double_le(more.proc_mem_tier1_cap_req, more.mem_tier1_capacity);
+    ck_assert_double_gt(more.proc_mem_tier1_cap_req, 0.999 * more.mem_tier1_capacity);
+    e.batch_size = (int64_t)(3 * most);
+    calc_stats full = queue_run(&e).closed;
+    ck_assert_int_eq(full.verdict, CALC_VERDICT_OK);
+    /* 3,500 tokens each in the mean */
+    ck_assert_double_le(full.decode_sequences, 1.01 * most * 4000 / 3500);
+    ck_assert_double_gt(full.decode_sequences, 1.1 * most);
+    ck_assert_double_gt(full.ttft, 0.5 * full.request_time);
+}
+END_TEST
+
+START_TEST(one_sequence_has_to_fit)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = queue_system();
+    calc_exec e = tight(64);
+    calc_reason reason[CALC_MAX_REASONS];
+    calc_stats s = queue_run(&e).closed;
+    e.inference.prompt_size = (int64_t)s.kv_capacity_tokens - 1100;
+    ck_assert_int_eq(queue_run(&e).closed.verdict, CALC_VERDICT_OK);
+    /* Drawn lengths may be longer than the mean. */
+    e.inference.prompt_spread = 0.2;
+    ck_assert_int_eq(queue_run(&e).closed.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    e.inference.prompt_spread = 0;
+    e.inference.prompt_size += 2000;
+    s = queue_run(&e).closed;
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    ck_assert_uint_eq(calc_reasons(&app, &system, &e, CALC_COMPAT_NONE, &s, reason), 1);
+    ck_assert_ptr_null(strstr(reason[0].hint, "lower the batch"));
+    /* What is needed is that one. */
+    assert_near(s.kv_cache_space,
+                (double)(e.inference.prompt_size + 1000) * s.kv_bytes_per_token / 2);
+}
+END_TEST
+
+START_TEST(a_batch_that_does_not_wait_has_to_fit)
+{
+    calc_exec e = tight(1);
+    double most = queue_run(&e).closed.max_batch;
+    e.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+    e.inference.chunk_size = 0;
+    e.batch_size = (int64_t)(1.1 * most);
+    calc_stats s = queue_run(&e).closed;
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    assert_near(s.kv_cache_space, (double)e.batch_size * 4000 * s.kv_bytes_per_token / 2);
+}
+END_TEST
+
+/* Arrivals in the time of an answer are more than fit. */
+START_TEST(what_arrives_is_limited_by_memory_too)
+{
+    calc_exec e = tight(1);
+    double most = queue_run(&e).closed.max_batch;
+    e.inference.chunk_size = 0;
+    e.inference.arrival_rate = 100;
+    calc_stats s = queue_run(&e).closed;
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
+    ck_assert(isnan(s.ttft));
+    ck_assert_double_le(s.decode_sequences, 1.01 * most * 4000 / 3500);
+    ck_assert_double_le(s.proc_mem_tier1_cap_req, s.mem_tier1_capacity);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("serving_memory");
+    tcase_add_test(cases, as_many_run_as_there_is_room_for_in_the_mean);
+    tcase_add_test(cases, one_sequence_has_to_fit);
+    tcase_add_test(cases, a_batch_that_does_not_wait_has_to_fit);
+    tcase_add_test(cases, what_arrives_is_limited_by_memory_too);
+    return run_cases(cases);
+}
