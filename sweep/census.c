@@ -2,7 +2,6 @@
 
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -30,9 +29,7 @@ typedef struct calc_census_walk {
 
 calc_system calc_census_system(const calc_system *s)
 {
-    calc_system seen;
-    memset(&seen, 0, sizeof seen); /* what is alike is so in every byte */
-    seen.networks_count = s->networks_count;
+    calc_system seen = {.networks_count = s->networks_count};
     for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
         seen.chip.matrix[d].flop_per_s = s->chip.matrix[d].flop_per_s > 0;
         seen.chip.matrix[d].efficiency.count = s->chip.matrix[d].efficiency.count;
@@ -45,6 +42,28 @@ calc_system calc_census_system(const calc_system *s)
         seen.networks[n].must_be_filled = s->networks[n].must_be_filled;
     }
     return seen;
+}
+
+static bool same_engine(const calc_engine *a, const calc_engine *b)
+{
+    return a->flop_per_s == b->flop_per_s && a->efficiency.count == b->efficiency.count;
+}
+
+bool calc_census_alike(const calc_system *first, const calc_system *second)
+{
+    const calc_system a = calc_census_system(first);
+    const calc_system b = calc_census_system(second);
+    bool same = a.networks_count == b.networks_count &&
+                a.chip.mem2.capacity_bytes == b.chip.mem2.capacity_bytes;
+    for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
+        same = same && same_engine(&a.chip.matrix[d], &b.chip.matrix[d]) &&
+               same_engine(&a.chip.vector[d], &b.chip.vector[d]);
+    }
+    for (int n = 0; n < CALC_MAX_NETWORKS; n++) {
+        same = same && a.networks[n].size == b.networks[n].size &&
+               a.networks[n].must_be_filled == b.networks[n].must_be_filled;
+    }
+    return same;
 }
 
 /* ---- Kinds of designs ------------------------------------------------------------------------ */
@@ -294,7 +313,10 @@ calc_status calc_census_points(const calc_census *census, uint64_t *index, size_
     walk *w = census->walk;
     asking a = {.designs = w->designs, .visit = visit, .context = context};
     a.item = malloc((count > 0 ? count : 1) * sizeof *a.item);
-    calc_status status = a.item ? CALC_OK : calc_errors_no_memory(errors);
+    if (!a.item) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
     uint64_t first = 0; /* point of the kind */
     qsort(index, count, sizeof *index, compare_numbers);
     size_t i = 0;

@@ -48,4 +48,7 @@ void calc_census_free(calc_census *census);
  *  number and sizes of its networks and which of them must be filled. */
 calc_system calc_census_system(const calc_system *system);
 
+/** Whether that is the same of two. */
+bool calc_census_alike(const calc_system *first, const calc_system *second);
+
 #endif

@@ -74,22 +74,17 @@ static void free_axis(calc_design_axis *axis)
     *axis = (calc_design_axis){0};
 }
 
-/* What counting sees of a field of a system that has a value. */
-static calc_system seen(const calc_field_ref *ref, double value)
-{
-    calc_system system = {0};
-    calc_member_set(ref->field, (char *)&system + ref->offset, value);
-    return calc_census_system(&system);
-}
-
 /* The classes of the values of an axis. Counting sees every field of an application. */
 static void classify(calc_design_axis *axis)
 {
-    calc_system before;
+    calc_system before = {0};
     for (size_t i = 0; i < axis->count; i++) {
         bool system = axis->ref.kind == CALC_KIND_SYSTEM;
-        const calc_system own = system ? seen(&axis->ref, axis->value[i]) : (calc_system){0};
-        if (i == 0 || !system || memcmp(&own, &before, sizeof own) != 0) {
+        calc_system own = {0};
+        if (system) {
+            calc_member_set(axis->ref.field, (char *)&own + axis->ref.offset, axis->value[i]);
+        }
+        if (i == 0 || !system || !calc_census_alike(&own, &before)) {
             axis->start[axis->classes++] = i;
         }
         axis->class[i] = axis->classes - 1;

@@ -182,26 +182,28 @@ calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *
     calc_app app;
     calc_system system;
     times warm, timed;
-    calc_status status = w && item ? CALC_OK : calc_errors_no_memory(errors);
+    calc_status status = CALC_OK;
     *out = (calc_sweep_estimate){.by_run = w && w->by_run};
-    if (status == CALC_OK && census->counts.total > 0) {
+    if (!w || !item) {
+        status = calc_errors_no_memory(errors);
+    } else if (census->counts.total > 0) {
         status = draw_cells(item, census, errors);
         if (status == CALC_OK) {
-            status = time_cells(w, &app, &system, item, designs, warm_s, &warm);
+            status = calc_errors_status(errors,
+                                        time_cells(w, &app, &system, item, designs, warm_s, &warm));
         }
         for (double limit_s = timed_s; status == CALC_OK && limit_s < most_s; limit_s *= 2) {
-            status = time_cells(w, &app, &system, item, designs, limit_s, &timed);
+            status = calc_errors_status(
+                errors, time_cells(w, &app, &system, item, designs, limit_s, &timed));
             out->cells = timed.cells;
             out->cpu_s = extrapolate(census, &warm, &timed);
             if (out->cpu_s < often * limit_s) {
                 break;
             }
         }
-    }
-    if (status == CALC_OK) {
         weigh(out, w, designs);
     }
     calc_worker_free(w);
     free(item);
-    return calc_errors_status(errors, status);
+    return status;
 }

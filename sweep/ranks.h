@@ -1,5 +1,6 @@
 /** @file ranks.h  One sweep by many processes that mpirun started (MPI: one process is a rank).
- *  ranks_mpi.c is built with CALC_WITH_MPI, ranks_none.c without; MPI is used nowhere else. */
+ *  ranks_mpi.c and ranks_host.c are built with CALC_WITH_MPI, ranks_none.c without; MPI is used
+ * nowhere else. */
 #ifndef CALC_SWEEP_RANKS_H
 #define CALC_SWEEP_RANKS_H
 

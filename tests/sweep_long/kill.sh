@@ -17,8 +17,8 @@ wanted=3
 [ -z "${CALC_LONG:-}" ] || wanted=200
 RANDOM=${CALC_SEED:-$$}
 seed=${CALC_SEED:-$$}
-sweep=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs "128:$((8192 / ${CALC_SAMPLE:-1})):128" --batch 2340 --no-prune
-    --threads 2)
+sweep=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs "256:$((8192 / ${CALC_SAMPLE:-1})):256" --batch 2340 --no-prune
+    --axis "sys.networks[0].size=8,16" --threads 2)
 
 start=$(date +%s%N)
 "${sweep[@]}" --out whole.json > whole.txt
@@ -26,12 +26,13 @@ took_us=$((($(date +%s%N) - start) / 1000))
 
 kills=0
 rounds=0
-while ((kills < wanted)); do
-    rm -f part part.tmp killed.json
-    rounds=$((rounds + 1))
-    done=0
+
+# survive OPTIONS: sweep with checkpoints, killed again and again, until it is done.
+survive()
+{
+    local process wait_us code done=0
     while ((done == 0)); do
-        "${sweep[@]}" --checkpoint part --checkpoint-every 0 --resume --out killed.json > killed.txt &
+        "${sweep[@]}" --checkpoint-every 0 --resume "$@" > killed.txt &
         process=$!
         # Up to half the time of the whole, but enough to begin: several kills before the end.
         wait_us=$((50000 + (RANDOM * 32768 + RANDOM) % (took_us / 2)))
@@ -49,6 +50,20 @@ while ((kills < wanted)); do
             ;;
         esac
     done
+}
+
+# In one piece, then in three shards.
+while ((kills < wanted || rounds < 2)); do
+    rm -f part* killed.json
+    rounds=$((rounds + 1))
+    if ((rounds % 2 == 1)); then
+        survive --checkpoint part --out killed.json
+    else
+        for i in 1 2 3; do
+            survive --shard "$i/3" --out "part$i"
+        done
+        "$CALC" merge part1 part2 part3 --out killed.json > killed.txt
+    fi
     if ! cmp whole.json killed.json; then
         echo "seed $seed, round $rounds, kill $kills: other bytes"
         exit 1

@@ -24,14 +24,16 @@ refused()
     fi
 }
 
-for options in "" "--per num_procs --no-prune" "--objectives sample_rate,mem1 --top 3"; do
+machines="--axis sys.mem1.GiB=40:80:10 --axis sys.networks[0].size=8,16"
+for options in "" "--per num_procs --no-prune" "--objectives sample_rate,mem1 --top 3" "$machines --per design" \
+    "$machines"; do
     # shellcheck disable=SC2086
     "${sweep[@]}" $options --out whole.json > whole.txt
     for n in 1 2 5; do
         rm -f part*
         for ((i = 1; i <= n; i++)); do
             # shellcheck disable=SC2086
-            "${sweep[@]}" $options --shard "$i/$n" --out "part$i" > out.txt || true
+            "${sweep[@]}" $options --shard "$i/$n" --out "part$i" > out.txt
         done
         "$CALC" merge part* --out merged.json > merged.txt
         if ! cmp whole.json merged.json; then

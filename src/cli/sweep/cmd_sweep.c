@@ -242,8 +242,8 @@ static calc_exit finish(task *t, calc_errors *errors)
     }
     complain_partial(t);
     calc_exit result = calc_complain_errors(errors);
-    if (result == CALC_EXIT_OK && !found) {
-        calc_sweep_infeasible(&t->study, &t->result.counts);
+    if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* other parts may have layouts */
+        calc_sweep_infeasible(&t->study, &t->result);
         result = CALC_EXIT_INFEASIBLE;
     }
     return result;

@@ -46,22 +46,24 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
 }
 
 /* What bounds skipped is counted by its reason, where that takes a second at most. */
-static calc_sweep_counts count_all(const calc_sweep_study *study, const calc_sweep_counts *counts)
+static calc_sweep_counts count_all(const calc_sweep_study *study, const calc_sweep_result *result)
 {
+    const calc_sweep_counts *counts = &result->counts;
     calc_sweep_counts all = *counts;
     calc_errors errors = {0};
     calc_found best;
     bool found;
-    if (counts->skipped > 0 && counts->total <= MOST_COUNTED && study->options.constraints == 0 &&
+    if (!result->partial && counts->skipped > 0 && counts->total <= MOST_COUNTED &&
+        study->options.constraints == 0 &&
         calc_sweep_found_search(study, true, &all, &found, &best, &errors) != CALC_OK) {
         return *counts;
     }
     return all;
 }
 
-void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_counts *pruned)
+void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_result *result)
 {
-    const calc_sweep_counts all = count_all(study, pruned);
+    const calc_sweep_counts all = count_all(study, result);
     const calc_sweep_counts *counts = &all;
     char number[CALC_HUMAN_MAX];
     char text[TEXT_SIZE];

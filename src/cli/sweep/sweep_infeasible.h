@@ -6,6 +6,6 @@
 
 /** Say it on standard error. What bounds skipped is swept once more without them, to have its
  * reason, unless there are millions. */
-void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_counts *counts);
+void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_result *result);
 
 #endif

@@ -118,7 +118,7 @@ static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *err
         return CALC_EXIT_SYSTEM;
     }
     if (t->layouts.count == 0) {
-        calc_sweep_infeasible(&t->study, &t->result.counts);
+        calc_sweep_infeasible(&t->study, &t->result);
         return CALC_EXIT_INFEASIBLE;
     }
     return decide(t, errors);
