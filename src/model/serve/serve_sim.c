@@ -126,7 +126,7 @@ static void set_arrivals(calc_sim *s, double there)
     calc_rng_init(&s->gaps, 1, 2);
     calc_rng gaps = s->gaps;
     double count = s->arrivals - there;
-    for (double n = 0; n < count; n++) {
+    for (size_t i = 0; i < (size_t)count; i++) {
         sum += exponential(&gaps);
     }
     s->apart_s = count / (sum * s->r->arrivals_per_s * (double)s->replicas);
