@@ -76,6 +76,16 @@ double calc_serve_sim_requests(const calc_exec *e)
     return warm_of(e) + measured_of(e) + after;
 }
 
+double calc_serve_sim_steps(const calc_exec *e)
+{
+    const calc_inference *i = &e->inference;
+    double together = i->arrival_rate > 0 ? 1 : in_flight(e) / (double)simulated_replicas(e);
+    double slots = i->max_sequences > 0 ? calc_min(together, (double)i->max_sequences) : together;
+    double chunks = i->chunk_size > 0 ? (double)i->prompt_size / (double)i->chunk_size : 0;
+    double each = (double)i->generate_size / calc_max(1, slots) + chunks;
+    return calc_serve_sim_requests(e) * each;
+}
+
 /* Requests that there are at any time. */
 static double population(const calc_exec *e)
 {
