@@ -53,7 +53,8 @@ enum {
     CALC_MAX_LAYER_RUNS = 96,        /**< runs of equal layers of a model that lists them */
     CALC_MAX_EXACT_PASSES = 1 << 22, /**< of a step that is simulated: stages, chunks, micro-batches
                                           multiplied */
-    CALC_MAX_EXACT_REQUESTS = 1 << 20 /**< of serving that is simulated */
+    CALC_MAX_EXACT_REQUESTS = 1 << 20, /**< of serving that is simulated, */
+    CALC_MAX_EXACT_STEPS = 1 << 26     /**< and its steps */
 };
 
 /* ---- Words: each list gives an enum, its texts and its documentation ------------------------- */
@@ -487,8 +488,8 @@ CALC_API CALC_MUST_USE calc_status calc_compat_check(const calc_app *app, const 
 /** Memory that calc_run_exact() works in [bytes].
  *  @param bytes   filled on CALC_OK
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED if the schedule does not run on so many stages and
- *  micro-batches, or CALC_ERR_RANGE beyond CALC_MAX_EXACT_PASSES or CALC_MAX_EXACT_REQUESTS, with
- *  an error that says so */
+ *  micro-batches, or CALC_ERR_RANGE beyond CALC_MAX_EXACT_PASSES, ..._REQUESTS or ..._STEPS, with
+ * an error that says so */
 CALC_API CALC_MUST_USE calc_status calc_exact_bytes(const calc_exec *exec, size_t *bytes,
                                                     calc_errors *errors);
 

@@ -29,6 +29,15 @@ static calc_status served_bytes(const calc_exec *exec, size_t *bytes, calc_error
                                "%.3g requests: at most %d are simulated", requests,
                                CALC_MAX_EXACT_REQUESTS);
     }
+    double steps = calc_serve_sim_steps(exec);
+    if (steps > CALC_MAX_EXACT_STEPS) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/inference/generate_size",
+                               "lower generate_size or requests, or take the closed form",
+                               "%.3g requests of %lld tokens may take %.3g steps: at most %d are "
+                               "simulated",
+                               requests, (long long)exec->inference.generate_size, steps,
+                               CALC_MAX_EXACT_STEPS);
+    }
     *bytes = calc_serve_sim_bytes(exec);
     return CALC_OK;
 }

@@ -235,6 +235,11 @@ START_TEST(requests_beyond_the_limit_are_refused)
     e.inference.requests = 0;
     e.batch_size = INT64_MAX / 2;
     refused(&e, CALC_ERR_RANGE);
+    e.batch_size = 1;
+    e.inference.generate_size = CALC_MAX_EXACT_STEPS;
+    ck_assert_str_eq(refused(&e, CALC_ERR_RANGE),
+                     "5e+03 requests of 67108864 tokens may take 3.36e+11 steps: at most 67108864 "
+                     "are simulated");
     /* Prompts or tokens alone wait for nothing. */
     e.inference.phase = CALC_INFERENCE_PHASE_DECODE;
     ck_assert_int_eq(calc_exact_bytes(&e, &bytes, &errors), CALC_OK);

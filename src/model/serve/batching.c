@@ -205,7 +205,7 @@ static void wait_for_slots(calc_serving *r, double per_s)
 static void run_closed(calc_serving *r)
 {
     calc_queue_wave wave[CALC_QUEUE_WAVES];
-    double wait[CALC_QUEUE_WAVES];
+    double wait[CALC_QUEUE_WAVES] = {0};
     double mean_wait = 0;
     double together = 0;
     r->groups = calc_min(r->model.stages.stages, r->slots);

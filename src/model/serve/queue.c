@@ -76,7 +76,7 @@ double calc_queue_closed(double population, double away, double apart, double se
 {
     loop l = {population, away / service};
     double least = fmax(0, population - l.away - 1); /* the server is never more than busy */
-    double short_by = too_long(&l, least);
+    double short_by = apart > 0 ? too_long(&l, least) : 0;
     if (short_by >= 0) {
         return least * service;
     }

@@ -76,6 +76,16 @@ double calc_serve_sim_requests(const calc_exec *e)
     return warm_of(e) + measured_of(e) + after;
 }
 
+double calc_serve_sim_steps(const calc_exec *e)
+{
+    const calc_inference *i = &e->inference;
+    double together = i->arrival_rate > 0 ? 1 : in_flight(e) / (double)simulated_replicas(e);
+    double slots = i->max_sequences > 0 ? calc_min(together, (double)i->max_sequences) : together;
+    double chunks = i->chunk_size > 0 ? (double)i->prompt_size / (double)i->chunk_size : 0;
+    double each = (double)i->generate_size / calc_max(1, slots) + chunks;
+    return calc_serve_sim_requests(e) * each;
+}
+
 /* Requests that there are at any time. */
 static double population(const calc_exec *e)
 {
@@ -126,7 +136,7 @@ static void set_arrivals(calc_sim *s, double there)
     calc_rng_init(&s->gaps, 1, 2);
     calc_rng gaps = s->gaps;
     double count = s->arrivals - there;
-    for (double n = 0; n < count; n++) {
+    for (size_t i = 0; i < (size_t)count; i++) {
         sum += exponential(&gaps);
     }
     s->apart_s = count / (sum * s->r->arrivals_per_s * (double)s->replicas);

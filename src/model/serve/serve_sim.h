@@ -35,6 +35,9 @@ typedef struct calc_serve_sim_result {
 /** How many requests are simulated, at most. */
 double calc_serve_sim_requests(const calc_exec *exec);
 
+/** How many steps they take, at most: of a replica whose requests all come in turn. */
+double calc_serve_sim_steps(const calc_exec *exec);
+
 /** Memory that a simulation works in [bytes]. */
 size_t calc_serve_sim_bytes(const calc_exec *exec);
 

@@ -15,12 +15,10 @@ double calc_step_times_round(double x)
 }
 
 /* Multiplicative hashing, as pass_memo.c. */
-static size_t place_of(const calc_inference_pass_work *work)
+static size_t place_of(const uint64_t word[CALC_PASS_MEMO_WORDS])
 {
-    uint64_t word[sizeof *work / sizeof(uint64_t)];
     uint64_t hash = 0;
-    memcpy(word, work, sizeof word);
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+    for (size_t i = 0; i < CALC_PASS_MEMO_WORDS; i++) {
         hash = (hash ^ (hash >> 32) ^ word[i]) * 0x9e3779b97f4a7c15;
     }
     return (size_t)(hash >> 32) % CALC_STEP_TIMES;
@@ -34,11 +32,15 @@ const calc_step_time *calc_step_times_of(calc_step_times *times,
     w.context = calc_step_times_round(w.context);
     w.chunk = calc_step_times_round(w.chunk);
     w.cached = calc_step_times_round(w.cached);
-    calc_step_time *t = &times->time[place_of(&w)];
-    if (!t->known || memcmp(&t->work, &w, sizeof w) != 0) {
+    uint64_t word[CALC_PASS_MEMO_WORDS];
+    memcpy(word, &w, sizeof word);
+    calc_step_time *t = &times->time[place_of(word)];
+    if (!t->known || memcmp(t->word, word, sizeof word) != 0) {
         calc_inference_pass pass;
         calc_inference_pass_of(times->model, &w, &pass);
-        *t = (calc_step_time){w, true, pass.latency_s, pass.slow.total_s};
+        *t = (calc_step_time){
+            .known = true, .latency_s = pass.latency_s, .slow_s = pass.slow.total_s};
+        memcpy(t->word, word, sizeof word);
     }
     return t;
 }

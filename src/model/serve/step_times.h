@@ -8,7 +8,7 @@
 
 /** A pass that was asked for. */
 typedef struct calc_step_time {
-    calc_inference_pass_work work;
+    uint64_t word[CALC_PASS_MEMO_WORDS]; /**< the bits of its batch */
     bool known;
     double latency_s; /**< through all stages */
     double slow_s;    /**< on the slowest stage */
