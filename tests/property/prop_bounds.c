@@ -15,9 +15,20 @@ static const char *current; /* its name */
 static calc_stats usual;
 static uint64_t feasible, tried;
 
+/* Whether requests that come faster than they are served wait for ever. */
+static bool waits_for_ever(const calc_field_at *at, const char *statistic)
+{
+    return strcmp(at->path, "exe.inference.arrival_rate") == 0 &&
+           (strncmp(statistic, "ttft", 4) == 0 || strcmp(statistic, "queue_time") == 0 ||
+            strcmp(statistic, "request_time") == 0);
+}
+
 /* Statistics that say "not known" where a field is 0. */
 static bool is_unknown(const calc_field_at *at, const char *statistic, double number)
 {
+    if (waits_for_ever(at, statistic)) {
+        return true;
+    }
     return number == 0 &&
            ((strcmp(at->path, "sys.watts") == 0 && strcmp(statistic, "energy_per_token") == 0) ||
             (strcmp(at->path, "sys.usd_per_hour") == 0 &&
@@ -114,6 +125,9 @@ static void try_ends(const calc_field_at *at, void *context)
 
 static void try_all(const char *name, const calc_random_layout *l)
 {
+    if (l->system.networks[0].size < l->exec.strategy.tensor_par) {
+        return; /* a machine of single processors */
+    }
     current = name;
     layout = *l;
     layout.system.chip.mem1.capacity_bytes = layout.system.chip.mem2.capacity_bytes = 1e15;

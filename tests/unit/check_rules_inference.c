@@ -212,8 +212,12 @@ START_TEST(a_prefill_pool_splits_the_experts)
     e.inference.prefill_procs = 16;
     e.inference.prefill_expert_par = 8;
     e.inference.prefill_tensor_par = 2;
-    assert_broken("deepseek-v3-671B", &e, "/tensor_par_comm_type",
-                  "experts with tensor parallelism need sequence parallelism", "use \"rs_ag\"");
+    assert_broken("deepseek-v3-671B", &e, "/inference/prefill_expert_par",
+                  "8 does not divide prefill_tensor_par = 2", "use 1 or 2");
+    e.inference.prefill_tensor_par = 8; /* all ranks have all tokens */
+    assert_fine("deepseek-v3-671B", &e);
+    e.inference.redundant_experts = 16;
+    assert_fine("deepseek-v3-671B", &e);
 }
 END_TEST
 
