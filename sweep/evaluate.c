@@ -244,7 +244,7 @@ void calc_evaluate_sheet(calc_worker *w, const calc_sheet *sheet, size_t first, 
     w->job.schedule = c->exec.pipeline_schedule;
     w->job.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
     w->job.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
-    w->job.most_s = calc_filter_counts(w) ? CALC_KERNEL_NEVER_S : w->conditions.most_s;
+    w->job.most_s = w->conditions.steps.most_s;
     calc_screening_cell(w);
     if (calc_zero_stage(&strategy) >= 3) {
         run_each(w, sheet);

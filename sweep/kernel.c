@@ -65,7 +65,7 @@ typedef struct shape {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES];
     double chunks, exposed;
-    calc_stage_start start;
+    calc_stage_special start, finish;
 } shape;
 
 CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_chunking *c, known k)
@@ -79,6 +79,7 @@ CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_c
     }
     s.chunks = k.chunked ? c->chunks : 1;
     s.start = c->start;
+    s.finish = c->finish;
     s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
     return s;
 }
@@ -284,6 +285,56 @@ static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chu
 #define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
     CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)}
 
+CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                 known k, const shape *s, const calc_stage_links *links, size_t i,
+                                 calc_kernel_pipelines *restrict io)
+{
+    calc_stage_terms t;
+    calc_panel_terms(p, shared, k.compat, k.training, i, &t);
+    calc_stage_links l;
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
+    calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
+    io->most_s.of[i] =
+        calc_stage_interleaved_most_s(&t, &l, k.classes, s->item, pass, s->chunks, s->exposed,
+                                      &s->start, &s->finish, CALC_KERNEL_NEVER_S);
+}
+
+CALC_STAGE_INLINE void most_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                                 const calc_stage_links *links, known k,
+                                 calc_kernel_pipelines *restrict io)
+{
+    const calc_panel *restrict p = job->panel;
+    const shape s = shape_of(job, chunking, k);
+    const calc_stage_terms shared = *job->shared;
+    const calc_stage_links l = *links;
+    size_t count = calc_panel_whole(p->count);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        most_lane(p, &shared, k, &s, &l, i, io);
+    }
+}
+
+static void most(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                 const calc_stage_links *links, calc_kernel_pipelines *io)
+{
+    const calc_stage_terms *shared = job->shared;
+    bool interleaved = job->schedule == CALC_PIPELINE_SCHEDULE_1F1B && chunking->chunks > 1 &&
+                       shared->training && !shared->compat;
+    for (size_t i = 0; i < calc_panel_whole(job->panel->count) && !interleaved; i++) {
+        io->most_s.of[i] = CALC_KERNEL_NEVER_S;
+    }
+    if (interleaved) {
+        const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;
+#define CALC_KERNEL_MOST(k) most_loop(job, chunking, links, k, io)
+        if (chunking->experts) {
+            CALC_KERNEL_CLASSES(CALC_KERNEL_MOST, true, true)
+        } else {
+            CALC_KERNEL_CLASSES(CALC_KERNEL_MOST, false, true)
+        }
+    }
+}
+
 CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                  known k, const shape *s, const calc_stage_links *links,
                                  const calc_kernel_needs *restrict needs,
@@ -409,4 +460,4 @@ static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *re
 }
 
 extern const calc_kernel CALC_KERNEL_NAME;
-const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, step};
+const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, most, step};

@@ -75,7 +75,11 @@ struct calc_worker {
     bool allowed[2][2];
     calc_kernel_needs needs;
     calc_kernel_pipelines pipelines;
+    bool most_known; /**< most_s of the pipelines is */
     calc_lanes best_s;
+    bool is_met[CALC_PANEL_LANES]; /**< lanes: count.h */
+    bool met[CALC_PANEL_LANES];
+    size_t met_lanes;
     uint64_t entered; /**< layouts, into groups */
 
     /* What came of it. */
