@@ -102,10 +102,11 @@ typedef struct bounds {
 /* Bodies of loops are functions: so compilers keep what is local to them out of memory. */
 CALC_STAGE_INLINE void bound_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                   const calc_floor *f, calc_pipeline_schedule schedule,
-                                  calc_compat compat, bool training, size_t i, bounds *restrict out)
+                                  calc_compat compat, bool training, size_t lane, size_t i,
+                                  bounds *restrict out)
 {
     calc_stage_terms t;
-    calc_panel_terms(p, shared, compat, training, i, &t);
+    calc_panel_terms(p, shared, compat, training, lane, &t);
     calc_bound b = calc_bound_of(&t, f, schedule);
     out->total_s.of[i] = b.total_s;
     out->tier1_bytes.of[i] = b.tier1_bytes;
@@ -113,25 +114,28 @@ CALC_STAGE_INLINE void bound_lane(const calc_panel *restrict p, const calc_stage
 }
 
 CALC_STAGE_INLINE void bound_loop(const calc_kernel_job *job, const calc_floor *floor,
-                                  calc_compat compat, bool training, bounds *restrict out)
+                                  calc_compat compat, bool training, const unsigned char *vector,
+                                  size_t vectors, bounds *restrict out)
 {
     const calc_panel *restrict p = job->panel;
     const calc_floor f = *floor;
     const calc_stage_terms shared = *job->shared;
     const calc_pipeline_schedule schedule = job->schedule;
-    size_t count = calc_panel_whole(p->count);
+    for (size_t v = 0; v < vectors; v++) {
+        size_t first = (size_t)vector[v] * CALC_PANEL_VECTOR;
 #pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        bound_lane(p, &shared, &f, schedule, compat, training, i, out);
+        for (size_t i = 0; i < CALC_PANEL_VECTOR; i++) {
+            bound_lane(p, &shared, &f, schedule, compat, training, first + i,
+                       v * CALC_PANEL_VECTOR + i, out);
+        }
     }
 }
 
 /* What is left of the time of a step [s]: less than nothing does not matter. */
-static void spare(const calc_kernel_job *job, bounds *restrict b)
+static void spare(const calc_kernel_job *job, size_t count, bounds *restrict b)
 {
     const double tier1 = job->tier1_capacity_bytes;
     const double tier2 = job->tier2_capacity_bytes;
-    size_t count = calc_panel_whole(job->panel->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
         bool fits = b->tier1_bytes.of[i] <= tier1 && b->tier2_bytes.of[i] <= tier2;
@@ -140,22 +144,25 @@ static void spare(const calc_kernel_job *job, bounds *restrict b)
     }
 }
 
-static size_t bound(const calc_kernel_job *job, const calc_floor *floor, unsigned char *alive)
+static size_t bound(const calc_kernel_job *job, const calc_floor *floor,
+                    const unsigned char *vector, size_t vectors, unsigned char *alive)
 {
     bounds b;
     const calc_stage_terms *shared = job->shared;
     if (!shared->training) {
-        bound_loop(job, floor, shared->compat, false, &b);
+        bound_loop(job, floor, shared->compat, false, vector, vectors, &b);
     } else if (shared->compat) {
-        bound_loop(job, floor, shared->compat, true, &b);
+        bound_loop(job, floor, shared->compat, true, vector, vectors, &b);
     } else {
-        bound_loop(job, floor, CALC_COMPAT_NONE, true, &b);
+        bound_loop(job, floor, CALC_COMPAT_NONE, true, vector, vectors, &b);
     }
-    spare(job, &b);
+    spare(job, vectors * CALC_PANEL_VECTOR, &b);
     size_t count = 0;
-    for (size_t i = 0; i < job->panel->count; i++) {
-        alive[count] = (unsigned char)i;
-        count += b.total_s.of[i] >= 0;
+    for (size_t i = 0; i < vectors * CALC_PANEL_VECTOR; i++) {
+        size_t lane =
+            (size_t)vector[i / CALC_PANEL_VECTOR] * CALC_PANEL_VECTOR + i % CALC_PANEL_VECTOR;
+        alive[count] = (unsigned char)lane;
+        count += lane < job->panel->count && b.total_s.of[i] >= 0;
     }
     return count;
 }

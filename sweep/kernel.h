@@ -65,10 +65,12 @@ typedef struct calc_kernel {
     /** Blocks and ends of lanes whose weights are sharded: adapt.h. */
     void (*shard)(const calc_stage_keeping *keeping, const calc_adapt_source *source,
                   calc_panel *panel);
-    /** Which lanes may matter, by their bounds.
-     *  @param alive  filled with their positions, ascending
+    /** Which lanes of some vectors of a panel may matter, by their bounds.
+     *  @param vector  numbers of the vectors, ascending
+     *  @param alive   filled with the positions of the lanes, ascending
      *  @return their number */
-    size_t (*bound)(const calc_kernel_job *job, const calc_floor *floor, unsigned char *alive);
+    size_t (*bound)(const calc_kernel_job *job, const calc_floor *floor,
+                    const unsigned char *vector, size_t vectors, unsigned char *alive);
     /** What lanes need with a chunking, and what matters if any of them fits. */
     void (*needs)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   calc_kernel_needs *out);

@@ -68,6 +68,7 @@ struct calc_worker {
     calc_stage_terms shared;
     calc_panel alive;           /**< lanes that may matter */
     size_t first_row, last_row; /**< rows asked for: from the one to before the other */
+    bool all_legal;             /**< nothing rules out any lane of the sheet in the cell */
     size_t pairs;               /**< of networks, */
     unsigned char pair[CALC_CELL_PAIRS];
     size_t first_flag, flags; /**< and combinations of data_par_overlap and param_gather_overlap,
