@@ -12,15 +12,14 @@ static calc_floor_path plus(calc_floor_path sum, double times, const calc_stage_
 /* The first chunk of the stages of a class; nothing where it is not like the others, unless that is
    known. */
 static calc_stage_class first_chunk(const calc_stage_terms *t, const calc_stage_class *c,
-                                    double chunks, const calc_stage_start *start)
+                                    double chunks, const calc_stage_special *start)
 {
     calc_stage_class chunk = {0};
     bool first = c->position <= 0;
-    bool usual = c->first < 1 && c->last < 1 && !(t->dense_first && first);
     if (chunks <= 1) {
         return *c;
     }
-    if (!usual) {
+    if (!calc_stage_chunks_alike(t, c)) {
         return first ? start->chunk : chunk;
     }
     chunk.dense = c->dense / chunks;
@@ -31,7 +30,7 @@ static calc_stage_class first_chunk(const calc_stage_terms *t, const calc_stage_
 }
 
 void calc_floor_paths(const calc_stage_terms *t, calc_pipeline_schedule schedule, int classes,
-                      const calc_stage_class *item, double chunks, const calc_stage_start *start,
+                      const calc_stage_class *item, double chunks, const calc_stage_special *start,
                       calc_floor_path path[CALC_FLOOR_PATHS])
 {
     const calc_floor_path none = {0, 0, 0, 0};

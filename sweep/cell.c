@@ -288,7 +288,10 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
             c->held[n] =
                 there ? calc_stage_held(t, k->exec.pipeline_schedule, &c->item[n], c->chunks) : 0;
         }
-        c->start = c->chunks > 1 ? calc_stage_start_of(t, c->item, c->chunks) : calc_stage_no_start;
+        c->finish = c->chunks > 1 ? calc_stage_last_chunk(t, c->item, c->chunks)
+                                  : calc_stage_nothing_special;
+        c->start = c->chunks > 1 ? calc_stage_first_chunk(t, c->item, c->chunks)
+                                 : calc_stage_nothing_special;
     }
     if (k->fitting > 0) {
         set_floor(k, t);

@@ -20,9 +20,12 @@ static bool is_tier1(const calc_constraint *c)
     return strcmp(c->field->key, "proc_mem_tier1_cap_req") == 0;
 }
 
+static const calc_condition_steps any_step = {0, CALC_KERNEL_NEVER_S, 0, CALC_KERNEL_NEVER_S};
+static const calc_condition_steps no_step = {CALC_KERNEL_NEVER_S, -1, CALC_KERNEL_NEVER_S, -1};
+
 void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *o)
 {
-    conditions->most_s = CALC_KERNEL_NEVER_S;
+    conditions->steps = any_step;
     conditions->most_tier1_bytes = conditions->most_tier2_bytes = INFINITY;
     for (size_t i = 0; i < o->constraints; i++) {
         const calc_constraint *c = &o->constraint[i];
@@ -56,18 +59,16 @@ bool calc_condition_fields_met(const calc_sweep_options *o, calc_condition_kind 
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-bool calc_condition_memory_met(const calc_sweep_options *o, double tier1_bytes, double tier2_bytes)
+void calc_condition_memory_met(const calc_sweep_options *o, const double *tier1_bytes,
+                               const double *tier2_bytes, size_t count, bool *met)
 {
-    calc_stats s;
-    s.proc_mem_tier1_cap_req = tier1_bytes;
-    s.proc_mem_tier2_cap_req = tier2_bytes;
-    for (size_t i = 0; i < o->constraints; i++) {
-        const calc_constraint *c = &o->constraint[i];
-        if (c->when == CALC_CONDITION_MEMORY && !calc_constraint_met(c, NULL, &s)) {
-            return false;
+    for (size_t k = 0; k < o->constraints; k++) {
+        const calc_constraint *c = &o->constraint[k];
+        const double *bytes = is_tier1(c) ? tier1_bytes : tier2_bytes;
+        for (size_t i = 0; i < count && c->when == CALC_CONDITION_MEMORY; i++) {
+            met[i] = met[i] && calc_relation_met(c->relation, bytes[i], c->value);
         }
     }
-    return true;
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */
@@ -97,42 +98,56 @@ bool calc_condition_time_met(const calc_sweep_options *o, const calc_app *app,
     return all_met(o, CALC_CONDITION_TIME, exec, &s);
 }
 
-/* The longest step that meets one condition; value(t) is either value_1s * t or value_1s / t. */
-static double longest_s(const calc_constraint *c, double value_1s, double value_2s)
+/* The steps that meet one condition; value(t) is either value_1s * t or value_1s / t. */
+static calc_condition_steps steps_of(const calc_constraint *c, double value_1s, double value_2s)
 {
     /* Rounding is on the safe side. */
     static const double more = 1 + 1e-9;
     bool below = c->relation == CALC_RELATION_LE || c->relation == CALC_RELATION_LT;
     bool above = c->relation == CALC_RELATION_GE || c->relation == CALC_RELATION_GT;
     bool equal = c->relation == CALC_RELATION_EQ;
+    bool grows = value_2s > value_1s;
+    bool falls = value_2s < value_1s && c->value > 0;
+    calc_condition_steps steps = any_step;
     if (isnan(value_1s)) {
-        return -1; /* what is not a number meets nothing */
+        return no_step; /* what is not a number meets nothing */
     }
-    if (value_2s > value_1s && (below || equal)) {
-        return c->value / value_1s * more;
+    double edge_s = grows ? c->value / value_1s : value_1s / c->value;
+    if (!(grows || falls) || !(below || above || equal)) {
+        steps.sure_to_s = -1;
+        return steps;
     }
-    if (value_2s < value_1s && (above || equal) && c->value > 0) {
-        return value_1s / c->value * more;
+    if (equal || (grows ? below : above)) {
+        steps.most_s = edge_s * more;
+        steps.sure_to_s = edge_s / more;
     }
-    return CALC_KERNEL_NEVER_S;
+    if (equal || (grows ? above : below)) {
+        steps.least_s = edge_s / more;
+        steps.sure_from_s = edge_s * more;
+    }
+    return steps;
 }
 
-double calc_condition_most_s(const calc_sweep_options *o, const calc_app *app,
-                             const calc_system *system, const calc_exec *exec)
+calc_condition_steps calc_condition_steps_of(const calc_sweep_options *o, const calc_app *app,
+                                             const calc_system *system, const calc_exec *exec)
 {
     calc_stats one, two;
     calc_shape shape = shape_of(app, exec);
-    double most_s = CALC_KERNEL_NEVER_S;
+    calc_condition_steps all = any_step;
     put_rates(app, system, exec, &shape, 1, &one);
     put_rates(app, system, exec, &shape, 2, &two);
     for (size_t i = 0; i < o->constraints; i++) {
         const calc_constraint *c = &o->constraint[i];
         if (c->when == CALC_CONDITION_TIME) {
-            most_s = fmin(most_s, longest_s(c, calc_constraint_value(c, exec, &one),
-                                            calc_constraint_value(c, exec, &two)));
+            calc_condition_steps steps = steps_of(c, calc_constraint_value(c, exec, &one),
+                                                  calc_constraint_value(c, exec, &two));
+            all.least_s = fmax(all.least_s, steps.least_s);
+            all.most_s = fmin(all.most_s, steps.most_s);
+            all.sure_from_s = fmax(all.sure_from_s, steps.sure_from_s);
+            all.sure_to_s = fmin(all.sure_to_s, steps.sure_to_s);
         }
     }
-    return most_s;
+    return all;
 }
 
 /* ---- The rest -------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 #include "adapt_source.h"
 #include "panel.h"
 
-/** Lanes that share a corner: neighbours. */
-enum { CALC_CORNER_LANES = 8 };
+/** Lanes that share a corner: neighbours, a vector of them. */
+enum { CALC_CORNER_LANES = CALC_PANEL_VECTOR };
 
 /** Put the corner of some lanes of a panel.
  *  @param first   of them, of CALC_CORNER_LANES; behind the last of a panel are copies of its first

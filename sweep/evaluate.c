@@ -19,38 +19,29 @@ static uint64_t points_of_lane(const calc_worker *w)
     return w->pairs * w->cell.fitting * w->flags;
 }
 
-/* Lanes that may matter, by their bounds.
+/* Lanes of some vectors of a panel that may matter, by their bounds.
  * @param alive  filled with their positions
  * @return their number */
-static size_t bound(calc_worker *w, unsigned char *alive)
+static size_t bound(calc_worker *w, const calc_panel *p, const unsigned char *vector,
+                    size_t vectors, unsigned char *alive)
 {
     const calc_conditions *known = &w->conditions;
     calc_kernel_job limited = w->job;
+    limited.panel = p;
     limited.tier1_capacity_bytes = fmin(limited.tier1_capacity_bytes, known->most_tier1_bytes);
     limited.tier2_capacity_bytes = fmin(limited.tier2_capacity_bytes, known->most_tier2_bytes);
-    return w->kernel->bound(&limited, &w->cell.floor, alive);
+    return w->kernel->bound(&limited, &w->cell.floor, vector, vectors, alive);
 }
 
-/* The lanes that were collected, unless they cannot matter. */
+/* The lanes that were collected. */
 static void run_alive(calc_worker *w)
 {
-    unsigned char lane[CALC_PANEL_LANES];
-    size_t count = w->alive.count;
-    if (count == 0) {
-        return;
-    }
-    bool rules = w->shared.compat != CALC_COMPAT_NONE;
-    w->job.panel = &w->alive;
-    calc_panel_pad(&w->alive, rules);
-    if (calc_worker_prunes(w)) {
-        size_t left = bound(w, lane);
-        w->counts.skipped += (count - left) * points_of_lane(w);
-        calc_panel_keep(&w->alive, lane, left, rules);
-    }
     if (w->alive.count > 0) {
+        w->job.panel = &w->alive;
+        calc_panel_pad(&w->alive, w->shared.compat != CALC_COMPAT_NONE);
         calc_tile_run(w);
+        w->alive.count = 0;
     }
-    w->alive.count = 0;
 }
 
 /* Lanes that are legal and may matter: collected until a panel is full. */
@@ -89,16 +80,27 @@ static bool legal(calc_worker *w, size_t row, size_t choice)
     return met;
 }
 
-/* Lanes of a panel that are legal, of the rows from `first` to before `last`.
- * @param begin, end  the lanes that are asked for */
-static size_t list_legal(calc_worker *w, const calc_panel *p, size_t begin, size_t end,
-                         unsigned char *lane)
+/* Of some lanes of a panel those that are legal, of the rows asked for.
+ * @param lane  their positions; changed
+ * @return their number */
+static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lane, size_t lanes)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < lanes && !w->all_legal; i++) {
+        size_t row = p->row[lane[i]];
+        bool asked = row >= w->first_row && row < w->last_row;
+        lane[kept] = lane[i];
+        kept += asked && legal(w, row, p->choice[lane[i]]);
+    }
+    return w->all_legal ? lanes : kept;
+}
+
+/* Lanes of a panel from the one to before the other. */
+static size_t list_lanes(const calc_panel *p, size_t begin, size_t end, unsigned char *lane)
 {
     size_t lanes = 0;
     for (size_t i = begin; i < end && i < p->count; i++) {
-        bool asked = p->row[i] >= w->first_row && p->row[i] < w->last_row;
-        lane[lanes] = (unsigned char)i;
-        lanes += asked && legal(w, p->row[i], p->choice[i]);
+        lane[lanes++] = (unsigned char)i;
     }
     return lanes;
 }
@@ -133,7 +135,7 @@ static void add_panel(calc_worker *w, const calc_sheet *sheet, size_t panel)
 {
     unsigned char lane[CALC_PANEL_LANES];
     const calc_panel *p = &w->sheets.panel[panel];
-    size_t lanes = list_legal(w, p, 0, p->count, lane);
+    size_t lanes = keep_legal(w, p, lane, list_lanes(p, 0, p->count, lane));
     if (lanes == 0) {
         return;
     }
@@ -146,30 +148,65 @@ static void add_panel(calc_worker *w, const calc_sheet *sheet, size_t panel)
     }
 }
 
-/* The neighbours whose corners may matter. */
-static void add_corners(calc_worker *w, const calc_sheet *sheet, const calc_panel *corners)
+/* Lanes of a panel that do not matter. */
+static void skip(calc_worker *w, const calc_panel *p, unsigned char *lane, size_t lanes)
+{
+    w->counts.skipped += keep_legal(w, p, lane, lanes) * points_of_lane(w);
+}
+
+/* The neighbours of a panel whose corners may matter: of these, lanes that may.
+ * @param vector  their numbers */
+static void add_neighbours(calc_worker *w, const calc_sheet *sheet, size_t panel,
+                           const unsigned char *vector, size_t vectors)
 {
     unsigned char alive[CALC_PANEL_LANES];
-    unsigned char lane[CALC_CORNER_LANES];
-    size_t fitted = sheet->panels; /* none */
-    w->job.panel = corners;
-    size_t count = bound(w, alive);
+    unsigned char dead[CALC_PANEL_LANES];
+    const calc_panel *p = &w->sheets.panel[panel];
+    fit(w, sheet, panel);
+    size_t lanes = bound(w, p, vector, vectors, alive);
     size_t next = 0;
-    for (size_t i = 0; i < corners->count && w->status == CALC_OK; i++) {
-        size_t n = corners->row[i];
-        const calc_panel *p = &w->sheets.panel[sheet->first + n];
-        size_t begin = corners->choice[i];
-        size_t lanes = list_legal(w, p, begin, begin + CALC_CORNER_LANES, lane);
-        bool matters = next < count && alive[next] == i;
+    size_t others = 0;
+    for (size_t i = 0; i < vectors * CALC_CORNER_LANES; i++) {
+        size_t lane =
+            (size_t)vector[i / CALC_CORNER_LANES] * CALC_CORNER_LANES + i % CALC_CORNER_LANES;
+        bool matters = next < lanes && alive[next] == lane;
         next += matters;
-        if (!matters) {
-            w->counts.skipped += lanes * points_of_lane(w);
-        } else if (lanes > 0) {
-            if (fitted != n) {
-                fit(w, sheet, sheet->first + n);
-                fitted = n;
+        dead[others] = (unsigned char)lane;
+        others += !matters && lane < p->count;
+    }
+    skip(w, p, dead, others);
+    collect(w, p, alive, keep_legal(w, p, alive, lanes));
+}
+
+/* The lanes whose corners may matter. */
+static void add_corners(calc_worker *w, const calc_sheet *sheet, const calc_panel *corners)
+{
+    unsigned char every[CALC_PANEL_LANES / CALC_PANEL_VECTOR];
+    unsigned char alive[CALC_PANEL_LANES];
+    unsigned char vector[CALC_PANEL_LANES / CALC_CORNER_LANES];
+    unsigned char lane[CALC_CORNER_LANES];
+    size_t next = 0;
+    for (size_t i = 0; i < sizeof every; i++) {
+        every[i] = (unsigned char)i;
+    }
+    size_t count =
+        bound(w, corners, every, calc_panel_whole(corners->count) / CALC_PANEL_VECTOR, alive);
+    for (size_t i = 0; i < corners->count && w->status == CALC_OK;) {
+        size_t n = corners->row[i];
+        size_t panel = sheet->first + n;
+        size_t vectors = 0;
+        for (; i < corners->count && corners->row[i] == n; i++) {
+            size_t begin = corners->choice[i];
+            if (next < count && alive[next] == i) {
+                vector[vectors++] = (unsigned char)(begin / CALC_CORNER_LANES);
+                next++;
+            } else {
+                const calc_panel *p = &w->sheets.panel[panel];
+                skip(w, p, lane, list_lanes(p, begin, begin + CALC_CORNER_LANES, lane));
             }
-            collect(w, p, lane, lanes);
+        }
+        if (vectors > 0) {
+            add_neighbours(w, sheet, panel, vector, vectors);
         }
     }
 }
@@ -185,6 +222,8 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
             w->conditions.flag_met[i] || w->conditions.flags_met == 0;
     }
     w->alive.count = 0;
+    w->all_legal = c->offloads && calc_filter_flags(w) && !w->conditions.any[CALC_CONDITION_TILE] &&
+                   w->first_row == 0 && w->last_row >= w->rows.count;
     if (sheet->panels > 0) {
         share(w, sheet);
     }
@@ -244,7 +283,7 @@ void calc_evaluate_sheet(calc_worker *w, const calc_sheet *sheet, size_t first, 
     w->job.schedule = c->exec.pipeline_schedule;
     w->job.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
     w->job.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
-    w->job.most_s = calc_filter_counts(w) ? CALC_KERNEL_NEVER_S : w->conditions.most_s;
+    w->job.most_s = w->conditions.steps.most_s;
     calc_screening_cell(w);
     if (calc_zero_stage(&strategy) >= 3) {
         run_each(w, sheet);

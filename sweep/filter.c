@@ -6,7 +6,7 @@ void calc_filter_cell(calc_worker *w)
     calc_conditions *known = &w->conditions;
     calc_exec exec = c->exec;
     if (known->any[CALC_CONDITION_TIME]) {
-        known->most_s = calc_condition_most_s(w->options, w->app, w->system, &exec);
+        known->steps = calc_condition_steps_of(w->options, w->app, w->system, &exec);
     }
     for (size_t flag = 0; flag < c->reduces * c->gathers; flag++) {
         exec.strategy.data_par_overlap = c->reduce[flag / c->gathers] != 0;
@@ -45,20 +45,6 @@ bool calc_filter_place(const calc_worker *w, size_t chunking, size_t pair)
 bool calc_filter_counts(const calc_worker *w)
 {
     return w->options->no_prune && w->options->constraints > 0;
-}
-
-bool calc_filter_lane(calc_worker *w, const calc_exec *exec, const calc_point *p)
-{
-    const calc_conditions *known = &w->conditions;
-    bool met = known->flags_met > 0 && p->total_s <= known->most_s &&
-               (!known->any[CALC_CONDITION_TILE] ||
-                calc_condition_fields_met(w->options, CALC_CONDITION_TILE, exec)) &&
-               (!known->any[CALC_CONDITION_LANE] ||
-                calc_condition_fields_met(w->options, CALC_CONDITION_LANE, exec)) &&
-               (!known->any[CALC_CONDITION_MEMORY] ||
-                calc_condition_memory_met(w->options, p->tier1_bytes, p->tier2_bytes));
-    w->counts.filtered += met ? w->flags - known->flags_met : w->flags;
-    return met;
 }
 
 bool calc_filter_point(const calc_worker *w, const calc_exec *exec, double total_s)

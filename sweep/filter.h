@@ -22,12 +22,6 @@ bool calc_filter_place(const calc_worker *worker, size_t chunking, size_t pair);
 /** Whether every point that does not meet them is to be counted. */
 bool calc_filter_counts(const calc_worker *worker);
 
-/** Look at a feasible lane if so. Its points that do not meet the conditions are counted.
- *  @param exec  its layout, whatever its flags
- *  @param p     its needs of memory and a lower bound of its time
- *  @return whether some may meet them */
-bool calc_filter_lane(calc_worker *worker, const calc_exec *exec, const calc_point *p);
-
 /** Whether a point meets what only it can tell: its time, and what needs calc_run(). */
 bool calc_filter_point(const calc_worker *worker, const calc_exec *exec, double total_s);
 

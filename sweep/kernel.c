@@ -65,7 +65,7 @@ typedef struct shape {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES];
     double chunks, exposed;
-    calc_stage_start start;
+    calc_stage_special start, finish;
 } shape;
 
 CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_chunking *c, known k)
@@ -79,6 +79,7 @@ CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_c
     }
     s.chunks = k.chunked ? c->chunks : 1;
     s.start = c->start;
+    s.finish = c->finish;
     s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
     return s;
 }
@@ -101,10 +102,11 @@ typedef struct bounds {
 /* Bodies of loops are functions: so compilers keep what is local to them out of memory. */
 CALC_STAGE_INLINE void bound_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                   const calc_floor *f, calc_pipeline_schedule schedule,
-                                  calc_compat compat, bool training, size_t i, bounds *restrict out)
+                                  calc_compat compat, bool training, size_t lane, size_t i,
+                                  bounds *restrict out)
 {
     calc_stage_terms t;
-    calc_panel_terms(p, shared, compat, training, i, &t);
+    calc_panel_terms(p, shared, compat, training, lane, &t);
     calc_bound b = calc_bound_of(&t, f, schedule);
     out->total_s.of[i] = b.total_s;
     out->tier1_bytes.of[i] = b.tier1_bytes;
@@ -112,25 +114,28 @@ CALC_STAGE_INLINE void bound_lane(const calc_panel *restrict p, const calc_stage
 }
 
 CALC_STAGE_INLINE void bound_loop(const calc_kernel_job *job, const calc_floor *floor,
-                                  calc_compat compat, bool training, bounds *restrict out)
+                                  calc_compat compat, bool training, const unsigned char *vector,
+                                  size_t vectors, bounds *restrict out)
 {
     const calc_panel *restrict p = job->panel;
     const calc_floor f = *floor;
     const calc_stage_terms shared = *job->shared;
     const calc_pipeline_schedule schedule = job->schedule;
-    size_t count = calc_panel_whole(p->count);
+    for (size_t v = 0; v < vectors; v++) {
+        size_t first = (size_t)vector[v] * CALC_PANEL_VECTOR;
 #pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        bound_lane(p, &shared, &f, schedule, compat, training, i, out);
+        for (size_t i = 0; i < CALC_PANEL_VECTOR; i++) {
+            bound_lane(p, &shared, &f, schedule, compat, training, first + i,
+                       v * CALC_PANEL_VECTOR + i, out);
+        }
     }
 }
 
 /* What is left of the time of a step [s]: less than nothing does not matter. */
-static void spare(const calc_kernel_job *job, bounds *restrict b)
+static void spare(const calc_kernel_job *job, size_t count, bounds *restrict b)
 {
     const double tier1 = job->tier1_capacity_bytes;
     const double tier2 = job->tier2_capacity_bytes;
-    size_t count = calc_panel_whole(job->panel->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
         bool fits = b->tier1_bytes.of[i] <= tier1 && b->tier2_bytes.of[i] <= tier2;
@@ -139,22 +144,25 @@ static void spare(const calc_kernel_job *job, bounds *restrict b)
     }
 }
 
-static size_t bound(const calc_kernel_job *job, const calc_floor *floor, unsigned char *alive)
+static size_t bound(const calc_kernel_job *job, const calc_floor *floor,
+                    const unsigned char *vector, size_t vectors, unsigned char *alive)
 {
     bounds b;
     const calc_stage_terms *shared = job->shared;
     if (!shared->training) {
-        bound_loop(job, floor, shared->compat, false, &b);
+        bound_loop(job, floor, shared->compat, false, vector, vectors, &b);
     } else if (shared->compat) {
-        bound_loop(job, floor, shared->compat, true, &b);
+        bound_loop(job, floor, shared->compat, true, vector, vectors, &b);
     } else {
-        bound_loop(job, floor, CALC_COMPAT_NONE, true, &b);
+        bound_loop(job, floor, CALC_COMPAT_NONE, true, vector, vectors, &b);
     }
-    spare(job, &b);
+    spare(job, vectors * CALC_PANEL_VECTOR, &b);
     size_t count = 0;
-    for (size_t i = 0; i < job->panel->count; i++) {
-        alive[count] = (unsigned char)i;
-        count += b.total_s.of[i] >= 0;
+    for (size_t i = 0; i < vectors * CALC_PANEL_VECTOR; i++) {
+        size_t lane =
+            (size_t)vector[i / CALC_PANEL_VECTOR] * CALC_PANEL_VECTOR + i % CALC_PANEL_VECTOR;
+        alive[count] = (unsigned char)lane;
+        count += lane < job->panel->count && b.total_s.of[i] >= 0;
     }
     return count;
 }
@@ -284,6 +292,56 @@ static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chu
 #define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
     CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)}
 
+CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                 known k, const shape *s, const calc_stage_links *links, size_t i,
+                                 calc_kernel_pipelines *restrict io)
+{
+    calc_stage_terms t;
+    calc_panel_terms(p, shared, k.compat, k.training, i, &t);
+    calc_stage_links l;
+    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
+    links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
+    calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
+    io->most_s.of[i] =
+        calc_stage_interleaved_most_s(&t, &l, k.classes, s->item, pass, s->chunks, s->exposed,
+                                      &s->start, &s->finish, CALC_KERNEL_NEVER_S);
+}
+
+CALC_STAGE_INLINE void most_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                                 const calc_stage_links *links, known k,
+                                 calc_kernel_pipelines *restrict io)
+{
+    const calc_panel *restrict p = job->panel;
+    const shape s = shape_of(job, chunking, k);
+    const calc_stage_terms shared = *job->shared;
+    const calc_stage_links l = *links;
+    size_t count = calc_panel_whole(p->count);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        most_lane(p, &shared, k, &s, &l, i, io);
+    }
+}
+
+static void most(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                 const calc_stage_links *links, calc_kernel_pipelines *io)
+{
+    const calc_stage_terms *shared = job->shared;
+    bool interleaved = job->schedule == CALC_PIPELINE_SCHEDULE_1F1B && chunking->chunks > 1 &&
+                       shared->training && !shared->compat;
+    for (size_t i = 0; i < calc_panel_whole(job->panel->count) && !interleaved; i++) {
+        io->most_s.of[i] = CALC_KERNEL_NEVER_S;
+    }
+    if (interleaved) {
+        const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;
+#define CALC_KERNEL_MOST(k) most_loop(job, chunking, links, k, io)
+        if (chunking->experts) {
+            CALC_KERNEL_CLASSES(CALC_KERNEL_MOST, true, true)
+        } else {
+            CALC_KERNEL_CLASSES(CALC_KERNEL_MOST, false, true)
+        }
+    }
+}
+
 CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                  known k, const shape *s, const calc_stage_links *links,
                                  const calc_kernel_needs *restrict needs,
@@ -409,4 +467,4 @@ static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *re
 }
 
 extern const calc_kernel CALC_KERNEL_NAME;
-const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, step};
+const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, most, step};

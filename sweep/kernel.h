@@ -38,7 +38,7 @@ typedef struct calc_kernel_chunking {
     bool experts; /**< some have blocks with experts */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES]; /**< calc_stage_held() */
-    calc_stage_start start;              /**< calc_stage_start_of() */
+    calc_stage_special start, finish;    /**< calc_stage_first_chunk(), calc_stage_last_chunk() */
 } calc_kernel_chunking;
 
 /** What lanes need of memory with a chunking. */
@@ -55,6 +55,7 @@ typedef struct calc_kernel_needs {
 typedef struct calc_kernel_pipelines {
     calc_lanes message_s, back_message_s; /**< given */
     calc_lanes pipeline_s;                /**< calc_stage_pipeline_least_s() */
+    calc_lanes most_s; /**< no less than calc_stage_pipeline_s(): most(), where it is not exact */
     calc_lanes fw_s[CALC_MAX_STAGE_CLASSES], bw_s[CALC_MAX_STAGE_CLASSES];
     calc_lanes base_bw_s[CALC_MAX_STAGE_CLASSES], edge_bw_s[CALC_MAX_STAGE_CLASSES]; /**< by rule */
 } calc_kernel_pipelines;
@@ -64,10 +65,12 @@ typedef struct calc_kernel {
     /** Blocks and ends of lanes whose weights are sharded: adapt.h. */
     void (*shard)(const calc_stage_keeping *keeping, const calc_adapt_source *source,
                   calc_panel *panel);
-    /** Which lanes may matter, by their bounds.
-     *  @param alive  filled with their positions, ascending
+    /** Which lanes of some vectors of a panel may matter, by their bounds.
+     *  @param vector  numbers of the vectors, ascending
+     *  @param alive   filled with the positions of the lanes, ascending
      *  @return their number */
-    size_t (*bound)(const calc_kernel_job *job, const calc_floor *floor, unsigned char *alive);
+    size_t (*bound)(const calc_kernel_job *job, const calc_floor *floor,
+                    const unsigned char *vector, size_t vectors, unsigned char *alive);
     /** What lanes need with a chunking, and what matters if any of them fits. */
     void (*needs)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   calc_kernel_needs *out);
@@ -76,6 +79,10 @@ typedef struct calc_kernel {
     /** Their passes and pipelines. @param links  of the pair of networks, but for the messages */
     void (*pipeline)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                      const calc_stage_links *links, calc_kernel_pipelines *io);
+    /** Upper bounds of their pipelines with chunks, and 1F1B. Longer than any step where nothing is
+     *  known. */
+    void (*most)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                 const calc_stage_links *links, calc_kernel_pipelines *io);
     /** Their steps.
      *  @param allowed  [gradients overlap][weights overlap]
      *  @param best_s   filled with the shortest step of the allowed ones; a lower bound of it with
@@ -85,6 +92,15 @@ typedef struct calc_kernel {
                    const calc_stage_links *links, const calc_kernel_needs *needs,
                    const calc_kernel_pipelines *pipelines, bool allowed[2][2], calc_lanes *best_s);
 } calc_kernel;
+
+/** Whether the steps of a chunking are exact, and no lower bounds. */
+static inline bool calc_kernel_exact(const calc_kernel_job *job,
+                                     const calc_kernel_chunking *chunking)
+{
+    bool even = calc_stage_rule(job->shared, CALC_COMPAT_EVEN_STAGES);
+    bool plain = job->schedule == CALC_PIPELINE_SCHEDULE_1F1B;
+    return !job->shared->training || (plain && (even || chunking->chunks <= 1));
+}
 
 /** The kernel at each CPU level; the last two only on x86-64. Ask calc_kernel_levels() which this
  * machine can run. */

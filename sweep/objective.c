@@ -288,20 +288,6 @@ double calc_constraint_value(const calc_constraint *constraint, const calc_exec 
 bool calc_constraint_met(const calc_constraint *constraint, const calc_exec *exec,
                          const calc_stats *stats)
 {
-    double limit = constraint->value;
     double value = calc_constraint_value(constraint, exec, stats);
-    switch (constraint->relation) {
-    case CALC_RELATION_LE:
-        return value <= limit;
-    case CALC_RELATION_LT:
-        return value < limit;
-    case CALC_RELATION_GE:
-        return value >= limit;
-    case CALC_RELATION_GT:
-        return value > limit;
-    case CALC_RELATION_EQ:
-        return value == limit;
-    default:
-        return value < limit || value > limit; /* not !=, which NaN would meet */
-    }
+    return calc_relation_met(constraint->relation, value, constraint->value);
 }

@@ -32,6 +32,25 @@ typedef enum calc_relation {
     CALC_RELATION_NE
 } calc_relation;
 
+/** Whether a value has a relation to a limit. NaN has none. */
+static inline bool calc_relation_met(calc_relation relation, double value, double limit)
+{
+    switch (relation) {
+    case CALC_RELATION_LE:
+        return value <= limit;
+    case CALC_RELATION_LT:
+        return value < limit;
+    case CALC_RELATION_GE:
+        return value >= limit;
+    case CALC_RELATION_GT:
+        return value > limit;
+    case CALC_RELATION_EQ:
+        return value == limit;
+    default:
+        return value < limit || value > limit; /* not !=, which NaN would meet */
+    }
+}
+
 /** When it is known whether a condition is met. */
 typedef enum calc_condition_kind {
     CALC_CONDITION_TILE,   /**< field of a row, a choice or a cell */

@@ -54,15 +54,3 @@ void calc_panel_pad(calc_panel *p, bool rules)
     calc_panel_add(p, p, first, calc_panel_whole(count) - count, rules);
     p->count = count;
 }
-
-void calc_panel_keep(calc_panel *p, const unsigned char *lane, size_t count, bool rules)
-{
-    if (count == p->count) {
-        return;
-    }
-    p->count = 0;
-    calc_panel_add(p, p, lane, count, rules);
-    if (count > 0) {
-        calc_panel_pad(p, rules);
-    }
-}

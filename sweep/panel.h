@@ -161,9 +161,6 @@ void calc_panel_put_shared(calc_panel *panel, size_t lane, int kind, const calc_
 void calc_panel_add(calc_panel *panel, const calc_panel *from, const unsigned char *lane,
                     size_t count, bool rules);
 
-/** Keep some lanes only, and fill up the last vector. @param lane  their positions, ascending */
-void calc_panel_keep(calc_panel *panel, const unsigned char *lane, size_t count, bool rules);
-
 /** Fill up the last vector with lanes that are there. Only if there are any. */
 void calc_panel_pad(calc_panel *panel, bool rules);
 

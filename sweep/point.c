@@ -118,18 +118,15 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
     }
 }
 
-/* Enter a point that the kernel evaluated, if it matters and meets the conditions. Those that do
- * not are counted: all of them, or those that would matter. */
+/* Enter a point that the kernel evaluated, if it meets the conditions; of those that do not, what
+ * would matter is counted, unless all are (count.h). */
 static void filter_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                          const calc_point *p)
 {
-    if (!calc_filter_counts(w) && !calc_point_matters(w, group, p)) {
-        return;
-    }
-    if (!calc_filter_point(w, exec, p->total_s)) {
-        w->counts.filtered++;
-    } else if (!calc_filter_counts(w) || calc_point_matters(w, group, p)) {
+    if (calc_filter_point(w, exec, p->total_s)) {
         enter_point(w, group, exec, p);
+    } else if (!calc_filter_counts(w)) {
+        w->counts.filtered++;
     }
 }
 

@@ -19,7 +19,7 @@ calc_verdict calc_point_fits(const calc_worker *worker, const calc_point *p);
 
 /** What to do with a point. */
 typedef enum calc_point_purpose {
-    CALC_POINT_ENTER,  /**< enter those that matter among the best; the lane must be feasible */
+    CALC_POINT_ENTER,  /**< enter those that matter among the best, if they meet the conditions */
     CALC_POINT_VERIFY, /**< compare them with calc_run() */
     CALC_POINT_RUN     /**< evaluate them with calc_run(), filter, and enter */
 } calc_point_purpose;

@@ -110,7 +110,7 @@ double calc_screening_longest_s(calc_worker *w)
 {
     calc_screening_cell(w);
     double screen_s = calc_screen_longest_s(w->screen, w->job.numerator, 0, 0);
-    return fmin(fmax(screen_s, w->job.least_longest_s), w->conditions.most_s);
+    return fmin(fmax(screen_s, w->job.least_longest_s), w->conditions.steps.most_s);
 }
 
 void calc_screening_enter(calc_worker *w, const double *objective)

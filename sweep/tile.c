@@ -1,5 +1,6 @@
 #include "tile.h"
 
+#include "count.h"
 #include "filter.h"
 #include "point.h"
 #include "screening.h"
@@ -17,65 +18,52 @@ bool calc_tile_gathers(const calc_cell *c, size_t flag)
     return calc_cell_gathers(c, flag / c->gathers, flag % c->gathers);
 }
 
-/* What is evaluated at a time: a chunking and a pair of networks. */
-typedef struct place {
-    size_t chunking, pair;
-} place;
-
 static const calc_row *row_of(const calc_worker *w, size_t lane)
 {
     return &w->rows.row[w->job.panel->row[lane]];
 }
 
-static const calc_stage_links *links_of(calc_worker *w, size_t lane, size_t pair)
+const calc_stage_links *calc_tile_links(calc_worker *w, size_t lane, size_t pair)
 {
     return calc_cell_links(&w->cell, &w->rows, row_of(w, lane), &w->state, pair,
                            w->job.panel->message[lane]);
 }
 
-/* The points of a lane, with what is known of them. */
-static void visit_lane(calc_worker *w, size_t lane, place at, calc_point_purpose what)
+/* The points of a lane. Most have done their work by their times alone: a layout is not small. */
+static void visit_lane(calc_worker *w, size_t lane, calc_tile_place at, calc_point_purpose what)
 {
     const calc_cell *c = &w->cell;
-    calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane]);
     calc_stage_step step = calc_kernel_lane_step(&w->job, &c->shape[at.chunking],
-                                                 links_of(w, lane, at.pair), lane, false);
-    calc_exec exec = w->exec;
+                                                 calc_tile_links(w, lane, at.pair), lane, false);
+    bool known = false;
     for (size_t i = 0; i < w->flags && w->status == CALC_OK; i++) {
         size_t flag = w->first_flag + i;
-        if (what == CALC_POINT_ENTER && !w->conditions.flag_met[flag]) {
-            continue;
-        }
-        calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], flag, &exec);
         calc_point p = {
             .total_s = step.total_s[calc_tile_reduces(c, flag)][calc_tile_gathers(c, flag)],
             .tier1_bytes = step.tier1_bytes,
             .tier2_bytes = step.tier2_bytes,
         };
-        calc_point_take(w, w->group, &exec, &p, what);
+        if (what == CALC_POINT_ENTER &&
+            (!w->conditions.flag_met[flag] || !calc_point_matters(w, w->group, &p))) {
+            continue;
+        }
+        if (!known) {
+            calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane]);
+            known = true;
+        }
+        calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], flag, &w->exec);
+        calc_point_take(w, w->group, &w->exec, &p, what);
     }
 }
 
-/* The lanes that may matter. Where all that do not meet conditions are counted, all that fit. */
-static void visit(calc_worker *w, place at)
+/* The lanes that may matter. */
+static void visit(calc_worker *w, calc_tile_place at)
 {
-    bool counts = calc_filter_counts(w);
-    bool timed = counts && w->conditions.any[CALC_CONDITION_TIME];
-    bool asks = w->conditions.any[CALC_CONDITION_TILE] || w->conditions.any[CALC_CONDITION_LANE];
     for (size_t lane = 0; lane < w->job.panel->count && w->status == CALC_OK; lane++) {
         calc_point p = {w->best_s.of[lane], w->needs.tier1_bytes.of[lane],
                         w->needs.tier2_bytes.of[lane]};
-        bool fits = calc_point_fits(w, &p) == CALC_VERDICT_OK;
-        if (!fits || (!counts && p.total_s > w->needs.longest_s.of[lane])) {
-            continue;
-        }
-        if (counts && asks) {
-            calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane]);
-            calc_cell_put_point(&w->cell, at.pair, &w->cell.chunking[at.chunking], w->first_flag,
-                                &w->exec);
-        }
-        if ((!counts || calc_filter_lane(w, &w->exec, &p)) &&
-            (!w->bounded || timed || calc_point_matters(w, w->group, &p))) {
+        if (p.total_s <= w->needs.longest_s.of[lane] &&
+            (!w->bounded || calc_point_matters(w, w->group, &p))) {
             visit_lane(w, lane, at, CALC_POINT_ENTER);
         }
     }
@@ -94,12 +82,12 @@ static double least_s(const calc_worker *w, const calc_stage_step *step)
 }
 
 /* Compare lanes with calc_run(): every point, and the kernel's choice among those of a lane. */
-static void verify(calc_worker *w, place at)
+static void verify(calc_worker *w, calc_tile_place at)
 {
     const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
     for (size_t lane = 0; lane < w->job.panel->count && w->status == CALC_OK; lane++) {
         visit_lane(w, lane, at, CALC_POINT_VERIFY);
-        const calc_stage_links *links = links_of(w, lane, at.pair);
+        const calc_stage_links *links = calc_tile_links(w, lane, at.pair);
         calc_stage_step step = calc_kernel_lane_step(&w->job, shape, links, lane, false);
         calc_stage_step least = calc_kernel_lane_step(&w->job, shape, links, lane, true);
         bool timed = w->needs.feasible > 0;
@@ -130,22 +118,21 @@ static void count(calc_worker *w)
 /* Look again at what matters: more is known, or needs are new. */
 static void screen(calc_worker *w)
 {
+    bool some = w->conditions.any[CALC_CONDITION_MEMORY] || calc_filter_counts(w);
     w->kernel->screen(&w->job, &w->needs);
-    for (size_t i = 0; w->conditions.any[CALC_CONDITION_MEMORY] && i < w->job.panel->count; i++) {
-        bool met = calc_condition_memory_met(w->options, w->needs.tier1_bytes.of[i],
-                                             w->needs.tier2_bytes.of[i]);
-        w->needs.longest_s.of[i] = met ? w->needs.longest_s.of[i] : -1;
+    for (size_t i = 0; some && i < w->job.panel->count; i++) {
+        w->needs.longest_s.of[i] = w->met[i] ? w->needs.longest_s.of[i] : -1;
     }
 }
 
 /* Whether some points of a pair and a chunking may meet the conditions on them. */
-static bool meets(const calc_worker *w, place at)
+static bool meets(const calc_worker *w, calc_tile_place at)
 {
     return !w->conditions.any[CALC_CONDITION_LANE] || calc_filter_counts(w) ||
            calc_filter_place(w, at.chunking, at.pair);
 }
 
-static void run_pipeline(calc_worker *w, place at)
+static void run_pipeline(calc_worker *w, calc_tile_place at)
 {
     const calc_panel *p = w->job.panel;
     double message_s[CALC_PANEL_MESSAGES] = {0};
@@ -154,7 +141,7 @@ static void run_pipeline(calc_worker *w, place at)
     for (size_t i = 0; i < calc_panel_whole(p->count); i++) {
         size_t m = p->message[i];
         if (!known[m]) {
-            const calc_stage_links *links = links_of(w, i, at.pair);
+            const calc_stage_links *links = calc_tile_links(w, i, at.pair);
             message_s[m] = links->message_s;
             back_message_s[m] = links->back_message_s;
             known[m] = true;
@@ -162,8 +149,9 @@ static void run_pipeline(calc_worker *w, place at)
         w->pipelines.message_s.of[i] = message_s[m];
         w->pipelines.back_message_s.of[i] = back_message_s[m];
     }
-    w->kernel->pipeline(&w->job, &w->cell.shape[at.chunking], links_of(w, 0, at.pair),
+    w->kernel->pipeline(&w->job, &w->cell.shape[at.chunking], calc_tile_links(w, 0, at.pair),
                         &w->pipelines);
+    w->most_known = false;
 }
 
 /* All pairs of networks with a chunking. */
@@ -171,7 +159,7 @@ static void run_pairs(calc_worker *w, size_t chunking, bool verifies)
 {
     int64_t pipeline = -1;
     for (size_t i = 0; i < w->pairs && w->status == CALC_OK; i++) {
-        place at = {chunking, w->pair[i]};
+        calc_tile_place at = {chunking, w->pair[i]};
         if (!meets(w, at)) {
             continue;
         }
@@ -179,9 +167,11 @@ static void run_pairs(calc_worker *w, size_t chunking, bool verifies)
             pipeline = w->cell.pair[at.pair].pipeline;
             run_pipeline(w, at);
         }
-        size_t hits = w->kernel->step(&w->job, &w->cell.shape[chunking], links_of(w, 0, at.pair),
-                                      &w->needs, &w->pipelines, w->allowed, &w->best_s);
-        if (hits > 0 || calc_filter_counts(w)) {
+        size_t hits =
+            w->kernel->step(&w->job, &w->cell.shape[chunking], calc_tile_links(w, 0, at.pair),
+                            &w->needs, &w->pipelines, w->allowed, &w->best_s);
+        bool met = !calc_filter_counts(w) || calc_count_pair(w, at);
+        if (hits > 0 && met) {
             uint64_t entered = w->entered;
             visit(w, at);
             if (w->entered > entered) {
@@ -198,18 +188,20 @@ static void run_pairs(calc_worker *w, size_t chunking, bool verifies)
 void calc_tile_run(calc_worker *w)
 {
     const calc_cell *c = &w->cell;
+    calc_count_panel(w);
     for (size_t i = 0; i < c->fitting && w->status == CALC_OK; i++) {
         bool verifies = w->options->verify > 0 && calc_point_verifies(w);
         /* Overlap of messages changes no need. */
         if (i == 0 || c->chunking[i].interleaving != c->chunking[i - 1].interleaving) {
             w->kernel->needs(&w->job, &c->shape[i], &w->needs);
+            calc_count_needs(w);
         }
         count(w);
         if (w->needs.feasible > 0) {
             screen(w);
             run_pairs(w, i, verifies);
         } else if (verifies) {
-            verify(w, (place){i, w->pair[0]});
+            verify(w, (calc_tile_place){i, w->pair[0]});
         }
     }
 }

@@ -4,6 +4,14 @@
 
 #include "worker.h"
 
+/** What is evaluated at a time: a chunking and a pair of networks. */
+typedef struct calc_tile_place {
+    size_t chunking, pair;
+} calc_tile_place;
+
+/** Links of a lane of the panel at hand. */
+const calc_stage_links *calc_tile_links(calc_worker *worker, size_t lane, size_t pair);
+
 /** Where the time of a flag is in a step: whether gradients, or weights, overlap. */
 bool calc_tile_reduces(const calc_cell *cell, size_t flag);
 bool calc_tile_gathers(const calc_cell *cell, size_t flag);

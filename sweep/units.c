@@ -359,7 +359,11 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *procs = &worker->space->axis[CALC_AXIS_num_procs];
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
-    for (size_t n = unit->procs_begin; n < unit->procs_end; n++) {
+    /* With more processors steps are shorter: what is found with them leaves less of the others.
+     * Who visits points counts them, in order. */
+    bool descends = !worker->visit && !worker->by_run;
+    for (size_t i = 0; i < unit->procs_end - unit->procs_begin; i++) {
+        size_t n = descends ? unit->procs_end - 1 - i : unit->procs_begin + i;
         for (size_t b = 0; b < batches->count && procs->value[n] % unit->tensor_par == 0; b++) {
             run_cells(worker, units, &base, n, batches->value[b], &filled);
         }

@@ -153,21 +153,27 @@ bool calc_worker_by_run(const calc_sweep_options *o)
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-calc_exec calc_worker_exec_of(const calc_worker *w, const calc_row *row)
+static void put_row(const calc_worker *w, const calc_row *row, calc_exec *e)
 {
     const calc_exec *cell = &w->cell.exec;
-    calc_exec e = row->exec;
-    e.num_procs = cell->num_procs;
-    e.pipeline_par = cell->pipeline_par;
-    e.strategy.data_par = cell->strategy.data_par;
-    e.batch_size = cell->batch_size;
-    e.pipeline_interleaving = 1;
+    *e = row->exec;
+    e->num_procs = cell->num_procs;
+    e->pipeline_par = cell->pipeline_par;
+    e->strategy.data_par = cell->strategy.data_par;
+    e->batch_size = cell->batch_size;
+    e->pipeline_interleaving = 1;
+}
+
+calc_exec calc_worker_exec_of(const calc_worker *w, const calc_row *row)
+{
+    calc_exec e;
+    put_row(w, row, &e);
     return e;
 }
 
 void calc_worker_put_lane(calc_worker *w, size_t row, size_t choice)
 {
-    w->exec = calc_worker_exec_of(w, &w->rows.row[row]);
+    put_row(w, &w->rows.row[row], &w->exec);
     calc_row_choice_put(&w->rows.choice[choice], &w->exec);
 }
 

@@ -72,6 +72,7 @@ struct calc_worker {
     calc_stage_terms shared;
     calc_panel alive;           /**< lanes that may matter */
     size_t first_row, last_row; /**< rows asked for: from the one to before the other */
+    bool all_legal;             /**< nothing rules out any lane of the sheet in the cell */
     size_t pairs;               /**< of networks, */
     unsigned char pair[CALC_CELL_PAIRS];
     size_t first_flag, flags; /**< and combinations of data_par_overlap and param_gather_overlap,
@@ -79,7 +80,11 @@ struct calc_worker {
     bool allowed[2][2];
     calc_kernel_needs needs;
     calc_kernel_pipelines pipelines;
+    bool most_known; /**< most_s of the pipelines is */
     calc_lanes best_s;
+    bool is_met[CALC_PANEL_LANES]; /**< lanes: count.h */
+    bool met[CALC_PANEL_LANES];
+    size_t met_lanes;
     uint64_t entered; /**< layouts, into groups */
     double best;      /**< least first objective of the lists of the best that was entered */
 

@@ -56,8 +56,18 @@ START_TEST(bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of)
     if (_i % 4 == 1) {
         job.most_s = cell_bound(&panel, 0).total_s; /* as long as may be */
     }
+    /* All vectors, or every other one. */
+    unsigned char vector[CALC_PANEL_LANES / CALC_PANEL_VECTOR];
+    size_t step = _i % 5 == 2 ? 2 : 1;
+    size_t vectors = 0;
+    for (size_t v = 0; v < calc_panel_whole(panel.count) / CALC_PANEL_VECTOR; v += step) {
+        vector[vectors++] = (unsigned char)v;
+    }
     size_t count = 0;
     for (size_t i = 0; i < panel.count; i++) {
+        if (i / CALC_PANEL_VECTOR % step > 0) {
+            continue;
+        }
         calc_bound b = cell_bound(&panel, i);
         bool left = fits(b.tier1_bytes, b.tier2_bytes) &&
                     b.total_s <= longest_s(b.tier1_bytes, b.tier2_bytes);
@@ -68,7 +78,7 @@ START_TEST(bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of)
     }
     for (size_t l = 0; l < levels; l++) {
         memset(alive, 0xff, sizeof alive);
-        ck_assert_uint_eq(level[l].run->bound(&job, &cell.floor, alive), count);
+        ck_assert_uint_eq(level[l].run->bound(&job, &cell.floor, vector, vectors, alive), count);
         ck_assert_mem_eq(alive, want, count);
     }
 }

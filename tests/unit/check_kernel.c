@@ -110,6 +110,52 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less)
 }
 END_TEST
 
+/* Upper bounds, by a level. @return lanes of which something is known */
+static size_t assert_most(const calc_kernel *run)
+{
+    size_t some = 0;
+    for (size_t i = 0; i < calc_panel_whole(panel.count); i++) {
+        size_t lane = i < panel.count ? i : 0;
+        pipelines.message_s.of[i] = links[lane].message_s;
+        pipelines.back_message_s.of[i] = links[lane].back_message_s;
+    }
+    run->most(&job, &chunking, &links[0], &pipelines);
+    for (size_t i = 0; i < panel.count; i++) {
+        calc_stage_step step = step_of(&chunking, i, false);
+        ck_assert_msg(pipelines.most_s.of[i] >= step.pipeline_s, "lane %zu: %.17g below %.17g", i,
+                      pipelines.most_s.of[i], step.pipeline_s);
+        some += pipelines.most_s.of[i] < CALC_KERNEL_NEVER_S;
+    }
+    return some;
+}
+
+START_TEST(no_pipeline_is_longer_than_its_upper_bound)
+{
+    calc_kernel_level level[4];
+    size_t levels = calc_kernel_levels(level);
+    calc_rng_init(&rng, (uint64_t)_i, 5);
+    random_lanes();
+    bool usual = _i % 4 > 0;
+    if (usual) {
+        shared.compat = CALC_COMPAT_NONE;
+        shared.training = true;
+        job.schedule = CALC_PIPELINE_SCHEDULE_1F1B;
+        shared.microbatches = shared.stages * panel_case_count(&rng, 6);
+        shared.lost_rounds = 0;
+    }
+    random_chunking(&chunking, false);
+    for (size_t l = 0; l < levels; l++) {
+        size_t some = assert_most(level[l].run);
+        bool known = usual && chunking.chunks > 1 && shared.stages > 1;
+        ck_assert(some == 0 || some == panel.count);
+        ck_assert(known || !usual || some == 0);
+        bool alike = chunking.classes > 1 && chunking.item[0].stages == 1 &&
+                     chunking.item[chunking.classes - 1].stages == 1;
+        ck_assert(!known || some > 0 || !alike || (shared.dense_first && chunking.experts));
+    }
+}
+END_TEST
+
 /* Classes that are not there change no bit. */
 START_TEST(some_classes_take_as_long_as_with_others_that_are_not_there)
 {
@@ -137,6 +183,7 @@ START_TEST(every_level_has_a_kernel_of_its_own)
         ck_assert(level[i].run->needs != level[i - 1].run->needs);
         ck_assert(level[i].run->screen != level[i - 1].run->screen);
         ck_assert(level[i].run->pipeline != level[i - 1].run->pipeline);
+        ck_assert(level[i].run->most != level[i - 1].run->most);
         ck_assert(level[i].run->step != level[i - 1].run->step);
     }
 }
@@ -147,6 +194,7 @@ int main(void)
     TCase *cases = tcase_create("kernel");
     tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane_or_less, 0,
                         ROUNDS);
+    tcase_add_loop_test(cases, no_pipeline_is_longer_than_its_upper_bound, 0, ROUNDS);
     tcase_add_loop_test(cases, some_classes_take_as_long_as_with_others_that_are_not_there, 0,
                         ROUNDS);
     tcase_add_test(cases, every_level_has_a_kernel_of_its_own);

@@ -214,6 +214,45 @@ START_TEST(pruning_changes_no_front_and_loses_no_point_under_any_condition)
 }
 END_TEST
 
+/* The same of all points, one by one. */
+static void assert_all_counted(void)
+{
+    calc_worker *w = calc_worker_create(&space, &options, right, 1);
+    calc_units units = {0};
+    ck_assert_ptr_nonnull(w);
+    w->by_run = true;
+    calc_worker_begin(w, &app, &sys, 0);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, options.compat), CALC_OK);
+    for (size_t i = 0; i < units.count && w->status == CALC_OK; i++) {
+        calc_units_run(w, &units, i);
+    }
+    calc_units_free(&units);
+    calc_worker *vectors = finished(right);
+    ck_assert_uint_eq(vectors->counts.total, w->counts.total);
+    ck_assert_uint_eq(vectors->counts.evaluated, w->counts.evaluated);
+    ck_assert_uint_eq(vectors->counts.feasible, w->counts.feasible);
+    ck_assert_uint_eq(vectors->counts.filtered, w->counts.filtered);
+    calc_worker_free(vectors);
+    calc_worker_free(w);
+}
+
+/* Each condition alone and beside the one after the next; with ends, so that stages differ. */
+START_TEST(every_layout_that_does_not_meet_a_condition_is_counted)
+{
+    calc_constraint constraint[2];
+    app.vocab_size = 4096;
+    sys.chip.mem1.capacity_bytes = 0x1p23;
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = ((size_t)_i + 2 * i) % CONDITIONS;
+        ck_assert_int_eq(calc_constraint_parse(&constraint[i], conditions[n].text, NULL), CALC_OK);
+    }
+    options.constraint = constraint;
+    for (options.constraints = 1; options.constraints <= 2; options.constraints++) {
+        assert_all_counted();
+    }
+}
+END_TEST
+
 /* By rules, state is shared block by block. */
 START_TEST(pruning_changes_no_front_by_any_rules)
 {
@@ -313,6 +352,8 @@ int main(void)
     tcase_add_test(tests, all_statistics_are_needed_only_for_what_the_kernel_does_not_know);
     suite_add_tcase(suite, tests);
     tcase_add_checked_fixture(conditioned, begin_small_memory, end);
+    tcase_add_loop_test(conditioned, every_layout_that_does_not_meet_a_condition_is_counted, 0,
+                        CONDITIONS);
     tcase_add_loop_test(conditioned,
                         pruning_changes_no_front_and_loses_no_point_under_any_condition, 0,
                         CONDITIONS);

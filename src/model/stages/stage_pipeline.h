@@ -4,9 +4,7 @@
 #define CALC_MODEL_STAGE_PIPELINE_H
 
 #include "model/stages/stage_by_rule.h"
-
-/** What sums of a step in another order may differ by. */
-#define CALC_STAGE_ROUNDING 1e-12
+#include "model/stages/stage_interleaved.h"
 
 /** Passes over a stage of a class, with its messages.
  *  @param chunks   model chunks per stage: each sends its own messages
@@ -233,99 +231,14 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const 
     return calc_stage_1f1b_s(t, classes, c, pass) - unsent_s;
 }
 
-/** The first chunk of the first stage, where that is alone in its class: all zero elsewhere. With
- *  the embedding, or dense blocks, it is not like the others. */
-typedef struct calc_stage_start {
-    calc_stage_class stage, chunk;
-} calc_stage_start;
-
-static const calc_stage_start calc_stage_no_start = {{0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, 0}};
-
-/** @param c  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
-calc_stage_start calc_stage_start_of(const calc_stage_terms *terms, const calc_stage_class *c,
-                                     double chunks);
-
-/** A pass over a part, both ways [s]. */
-CALC_STAGE_INLINE double calc_stage_part_s(const calc_stage_part *p)
-{
-    return p->fw_s + p->agrad_s + p->wgrad_s;
-}
-
-/** What it takes, with its messages [s]. By rule nothing is known. */
-CALC_STAGE_INLINE double calc_stage_start_s(const calc_stage_terms *t, const calc_stage_links *l,
-                                            const calc_stage_start *s, double exposed)
-{
-    const calc_stage_part *dense = &t->block[0];
-    const calc_stage_part *moe = &t->block[1];
-    const calc_stage_class *c = &s->chunk;
-    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
-    double rich = calc_stage_rich(t, &s->stage);
-    double all_s = c->dense * (calc_stage_part_s(dense) - rich * dense->spared_s) +
-                   c->moe * (calc_stage_part_s(moe) - rich * moe->spared_s) +
-                   c->first * calc_stage_part_s(&t->embedding) +
-                   c->last * calc_stage_part_s(&t->head) +
-                   c->stages * exposed * (l->message_s + l->back_message_s);
-    return t->compat ? 0 : all_s;
-}
-
-/** What the first chunk of a stage takes at least [s]: its share, unless ends or dense blocks make
- *  it differ from the others.
- *  @param start_s  calc_stage_start_s() */
-CALC_STAGE_INLINE double calc_stage_chunk_least_s(const calc_stage_terms *t,
-                                                  const calc_stage_class *c,
-                                                  const calc_stage_pass *p, double chunks,
-                                                  double start_s)
-{
-    double usual = c->first < 1 && c->last < 1 && !(t->dense_first && c->position <= 0) ? 1 : 0;
-    double special_s = c->position <= 0 ? (1 - usual) * start_s : 0;
-    return usual * (calc_stage_pass_s(p) / chunks) + special_s;
-}
-
-/** A lower bound on interleaved 1F1B, stage by stage. */
-typedef struct calc_stage_floor {
-    double before_s; /**< first chunks of the stages so far */
-    double least_s;
-} calc_stage_floor;
-
-CALC_STAGE_INLINE calc_stage_floor calc_stage_floor_of(calc_stage_floor x,
-                                                       const calc_stage_terms *t,
-                                                       const calc_stage_class *c,
-                                                       const calc_stage_pass *p, double chunks,
-                                                       double start_s)
-{
-    double chunk_s = calc_stage_chunk_least_s(t, c, p, chunks, start_s);
-    double others = calc_max(0, c->stages - 1);
-    x.least_s =
-        calc_max(x.least_s, x.before_s + others * chunk_s + t->microbatches * calc_stage_pass_s(p));
-    x.before_s += c->stages * chunk_s;
-    return x;
-}
-
-/** A stage waits for the first chunks of the stages before it, has all micro-batches to do, and
- *  then the stages before it have their first chunks to go back through. */
-CALC_STAGE_INLINE double
-calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
-                               const calc_stage_class *c, const calc_stage_pass *pass,
-                               double chunks, double exposed, const calc_stage_start *start)
-{
-    calc_stage_floor x = {0, 0};
-    double start_s = calc_stage_start_s(t, l, start, exposed);
-    x = calc_stage_floor_of(x, t, &c[0], &pass[0], chunks, start_s);
-    x = classes > 1 ? calc_stage_floor_of(x, t, &c[1], &pass[1], chunks, start_s) : x;
-    x = classes > 2 ? calc_stage_floor_of(x, t, &c[2], &pass[2], chunks, start_s) : x;
-    x = classes > 3 ? calc_stage_floor_of(x, t, &c[3], &pass[3], chunks, start_s) : x;
-    return x.least_s * (1 - CALC_STAGE_ROUNDING);
-}
-
 /** calc_stage_pipeline_s() where that is short; else no more than it [s]: the busiest stage is
  * never idle. DualPipe's stages share their work in pairs: what all of them do is divided evenly.
- */
-CALC_STAGE_INLINE double calc_stage_pipeline_least_s(const calc_stage_terms *t,
-                                                     const calc_stage_links *l,
-                                                     calc_pipeline_schedule schedule, int classes,
-                                                     const calc_stage_class *c,
-                                                     const calc_stage_pass *pass, double chunks,
-                                                     double exposed, const calc_stage_start *start)
+ *  @param start  calc_stage_first_chunk(), with chunks */
+CALC_STAGE_INLINE double
+calc_stage_pipeline_least_s(const calc_stage_terms *t, const calc_stage_links *l,
+                            calc_pipeline_schedule schedule, int classes, const calc_stage_class *c,
+                            const calc_stage_pass *pass, double chunks, double exposed,
+                            const calc_stage_special *start)
 {
     bool plain = !t->training || schedule == CALC_PIPELINE_SCHEDULE_1F1B;
     if (plain && calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {

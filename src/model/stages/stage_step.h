@@ -393,8 +393,8 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_or_less(const calc_stage_terms
     calc_stage_passes_of(t, l, classes, c, chunks, exposed, pass);
     calc_stage_needs needs = calc_stage_needs_of(t, schedule, classes, c, held);
     calc_stage_exposed x = calc_stage_exposed_of(t, l, classes, c, pass, chunks);
-    calc_stage_start start = calc_stage_no_start;
-    start = least && chunks > 1 ? calc_stage_start_of(t, c, chunks) : start;
+    calc_stage_special start = calc_stage_nothing_special;
+    start = least && chunks > 1 ? calc_stage_first_chunk(t, c, chunks) : start;
     double pipeline_s =
         least
             ? calc_stage_pipeline_least_s(t, l, schedule, classes, c, pass, chunks, exposed, &start)

@@ -1,0 +1,181 @@
+/** @file stage_interleaved.h  Bounds on interleaved 1F1B, whose closed form is long: a part of
+ *  stage_step.h. */
+#ifndef CALC_MODEL_STAGE_INTERLEAVED_H
+#define CALC_MODEL_STAGE_INTERLEAVED_H
+
+#include "model/stages/stage_types.h"
+
+/** What sums of a step in another order may differ by. */
+#define CALC_STAGE_ROUNDING 1e-12
+
+/** A chunk that is not like the others of its stage, where that is alone in its class: all zero
+ *  elsewhere. */
+typedef struct calc_stage_special {
+    calc_stage_class stage, chunk;
+} calc_stage_special;
+
+static const calc_stage_special calc_stage_nothing_special = {{0, 0, 0, 0, 0, 0, 0},
+                                                              {0, 0, 0, 0, 0, 0, 0}};
+
+/** The first chunk of the first stage, which may have the embedding, or dense blocks, and the last
+ *  chunk of the last stage, which may have the head.
+ *  @param c  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
+calc_stage_special calc_stage_first_chunk(const calc_stage_terms *terms, const calc_stage_class *c,
+                                          double chunks);
+calc_stage_special calc_stage_last_chunk(const calc_stage_terms *terms, const calc_stage_class *c,
+                                         double chunks);
+
+/** A pass over a part, both ways [s]. */
+CALC_STAGE_INLINE double calc_stage_part_s(const calc_stage_part *p)
+{
+    return p->fw_s + p->agrad_s + p->wgrad_s;
+}
+
+/** Passes over such a chunk, with its messages; not by rule. */
+CALC_STAGE_INLINE calc_stage_pass calc_stage_special_pass(const calc_stage_terms *t,
+                                                          const calc_stage_links *l,
+                                                          const calc_stage_special *s,
+                                                          double exposed)
+{
+    const calc_stage_part *dense = &t->block[0];
+    const calc_stage_part *moe = &t->block[1];
+    const calc_stage_class *c = &s->chunk;
+    double messages = c->stages * exposed;
+    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
+    double spared_s =
+        calc_stage_rich(t, &s->stage) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
+    calc_stage_pass p;
+    p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
+             c->last * t->head.fw_s + messages * l->message_s;
+    p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
+                c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
+                messages * l->back_message_s - spared_s;
+    p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
+                c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
+    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
+    return p;
+}
+
+/** Whether the first stage begins with dense blocks and goes on with others. */
+CALC_STAGE_INLINE bool calc_stage_dense_prefix(const calc_stage_terms *t, const calc_stage_class *c)
+{
+    return t->dense_first && c->position <= 0 && c->dense > 0 && c->moe > 0;
+}
+
+/** Whether the chunks of a stage of a class are all alike. */
+CALC_STAGE_INLINE bool calc_stage_chunks_alike(const calc_stage_terms *t, const calc_stage_class *c)
+{
+    return c->first < 1 && c->last < 1 && !calc_stage_dense_prefix(t, c);
+}
+
+/** What the first chunk of a stage takes at least [s]: its share, unless ends or dense blocks make
+ *  it differ from the others.
+ *  @param start_s  of the first stage */
+CALC_STAGE_INLINE double calc_stage_chunk_least_s(const calc_stage_terms *t,
+                                                  const calc_stage_class *c,
+                                                  const calc_stage_pass *p, double chunks,
+                                                  double start_s)
+{
+    double usual = calc_stage_chunks_alike(t, c) ? 1 : 0;
+    double special_s = c->position <= 0 ? (1 - usual) * start_s : 0;
+    return usual * (calc_stage_pass_s(p) / chunks) + special_s;
+}
+
+/** A lower bound on interleaved 1F1B, stage by stage. */
+typedef struct calc_stage_floor {
+    double before_s; /**< first chunks of the stages so far */
+    double least_s;
+} calc_stage_floor;
+
+CALC_STAGE_INLINE calc_stage_floor calc_stage_floor_of(calc_stage_floor x,
+                                                       const calc_stage_terms *t,
+                                                       const calc_stage_class *c,
+                                                       const calc_stage_pass *p, double chunks,
+                                                       double start_s)
+{
+    double chunk_s = calc_stage_chunk_least_s(t, c, p, chunks, start_s);
+    double others = calc_max(0, c->stages - 1);
+    x.least_s =
+        calc_max(x.least_s, x.before_s + others * chunk_s + t->microbatches * calc_stage_pass_s(p));
+    x.before_s += c->stages * chunk_s;
+    return x;
+}
+
+/** A stage waits for the first chunks of the stages before it, has all micro-batches to do, and
+ *  then the stages before it have their first chunks to go back through. */
+CALC_STAGE_INLINE double
+calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
+                               const calc_stage_class *c, const calc_stage_pass *pass,
+                               double chunks, double exposed, const calc_stage_special *start)
+{
+    calc_stage_floor x = {0, 0};
+    calc_stage_pass first = calc_stage_special_pass(t, l, start, exposed);
+    double start_s = t->compat ? 0 : calc_stage_pass_s(&first);
+    x = calc_stage_floor_of(x, t, &c[0], &pass[0], chunks, start_s);
+    x = classes > 1 ? calc_stage_floor_of(x, t, &c[1], &pass[1], chunks, start_s) : x;
+    x = classes > 2 ? calc_stage_floor_of(x, t, &c[2], &pass[2], chunks, start_s) : x;
+    x = classes > 3 ? calc_stage_floor_of(x, t, &c[3], &pass[3], chunks, start_s) : x;
+    return x.least_s * (1 - CALC_STAGE_ROUNDING);
+}
+
+/** One direction of what interleaved stages take at most. */
+typedef struct calc_stage_ceiling {
+    double chunk_s; /**< longest of the chunks that are alike */
+    double more_s;  /**< what those that are not take beyond it */
+} calc_stage_ceiling;
+
+/** A usual chunk of a stage: of all its chunks without those that are special, where it has them.
+ *  @param stage_s  all chunks
+ *  @param start_s, finish_s  the first and the last of the model */
+CALC_STAGE_INLINE double calc_stage_usual_s(const calc_stage_class *c, double stage_s,
+                                            double start_s, double finish_s, double chunks)
+{
+    double first_s = c->first >= 1 ? (stage_s - start_s) / (chunks - 1) : stage_s / chunks;
+    return c->last >= 1 ? (stage_s - finish_s) / (chunks - 1) : first_s;
+}
+
+CALC_STAGE_INLINE calc_stage_ceiling calc_stage_ceiling_of(int classes, const calc_stage_class *c,
+                                                           const double *stage_s, double start_s,
+                                                           double finish_s, double chunks)
+{
+    calc_stage_ceiling x = {0, 0};
+    for (int i = 0; i < classes; i++) {
+        double usual_s = calc_stage_usual_s(&c[i], stage_s[i], start_s, finish_s, chunks);
+        x.chunk_s = calc_max(x.chunk_s, usual_s);
+    }
+    x.more_s = calc_max(0, start_s - x.chunk_s) + calc_max(0, finish_s - x.chunk_s);
+    return x;
+}
+
+/** No less than interleaved 1F1B of two stages and more [s]. No chunk shortens a step by growing,
+ * and no way through its operations passes one of them twice: so a step takes no longer than one
+ * whose chunks are all as long as the longest, and what the first and the last chunk of the model
+ * take beyond that, for each micro-batch.
+ *  @param start, finish  calc_stage_first_chunk(), calc_stage_last_chunk()
+ *  @return `never_s` where that is not known: by rule, with dense blocks first, rounds not full */
+CALC_STAGE_INLINE double
+calc_stage_interleaved_most_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
+                              const calc_stage_class *c, const calc_stage_pass *pass, double chunks,
+                              double exposed, const calc_stage_special *start,
+                              const calc_stage_special *finish, double never_s)
+{
+    calc_stage_pass first = calc_stage_special_pass(t, l, start, exposed);
+    calc_stage_pass last = calc_stage_special_pass(t, l, finish, exposed);
+    double fw_s[CALC_MAX_STAGE_CLASSES];
+    double bw_s[CALC_MAX_STAGE_CLASSES];
+    bool known = !t->compat && t->stages > 1 && t->lost_rounds <= 0;
+    for (int i = 0; i < classes; i++) {
+        bool alone = c[i].stages <= 1 || (c[i].first < 1 && c[i].last < 1);
+        known = known && alone && !calc_stage_dense_prefix(t, &c[i]);
+        fw_s[i] = pass[i].fw_s;
+        bw_s[i] = pass[i].agrad_s + pass[i].wgrad_s;
+    }
+    calc_stage_ceiling fw = calc_stage_ceiling_of(classes, c, fw_s, first.fw_s, last.fw_s, chunks);
+    calc_stage_ceiling bw = calc_stage_ceiling_of(classes, c, bw_s, first.agrad_s + first.wgrad_s,
+                                                  last.agrad_s + last.wgrad_s, chunks);
+    double passes = t->microbatches * chunks + t->stages - 1;
+    double most_s = passes * (fw.chunk_s + bw.chunk_s) + t->microbatches * (fw.more_s + bw.more_s);
+    return known ? most_s * (1 + CALC_STAGE_ROUNDING) : never_s;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/** @file count.h  Every layout that does not meet a condition, counted: what --no-prune asks for
+ *  where there are conditions. In vectors, but for steps whose bounds do not tell. */
+#ifndef CALC_SWEEP_COUNT_H
+#define CALC_SWEEP_COUNT_H
+
+#include "tile.h"
+
+/** Which lanes of the panel at hand meet the conditions on rows, choices and cells: worker->is_met.
+ */
+void calc_count_panel(calc_worker *worker);
+
+/** Which of them, of the chunking at hand, also fit and meet those on memory: worker->met. */
+void calc_count_needs(calc_worker *worker);
+
+/** Count the layouts of a chunking and a pair of networks that do not meet the conditions.
+ *  @return whether some lanes may meet them */
+bool calc_count_pair(calc_worker *worker, calc_tile_place at);
+
+#endif
