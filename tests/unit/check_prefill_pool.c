@@ -1,0 +1,64 @@
+/* What the prefill pool of a disaggregated execution runs. */
+#include "spec/prefill_pool.h"
+
+#include "serving_case.h"
+
+static calc_exec pools(int64_t tensor_par, int64_t data_par)
+{
+    calc_exec e =
+        serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, tensor_par, 1, data_par, data_par);
+    e.inference.prefill_procs = 8;
+    return e;
+}
+
+START_TEST(sizes_are_its_own_or_those_of_decoding)
+{
+    calc_exec e = pools(4, 2), pool;
+    calc_prefill_pool_of(&e, &pool);
+    ck_assert_int_eq(pool.num_procs, 8);
+    ck_assert_int_eq(pool.strategy.tensor_par, 4);
+    ck_assert_int_eq(pool.strategy.data_par, 2);
+    e.inference.prefill_tensor_par = 1;
+    e.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    calc_prefill_pool_of(&e, &pool);
+    ck_assert_int_eq(pool.strategy.data_par, 8);
+    ck_assert_int_eq(pool.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
+    ck_assert_int_eq(pool.strategy.expert_tensor_par, e.strategy.expert_tensor_par);
+}
+END_TEST
+
+/* Decoding has attention for itself on 8 processors, and experts on all; prefill splits layers. */
+START_TEST(layers_that_are_split_have_experts_on_their_ranks)
+{
+    calc_exec e = pools(1, 8), pool;
+    e.strategy.expert_par = 8;
+    e.inference.prefill_tensor_par = 8;
+    e.inference.prefill_expert_par = 4;
+    calc_prefill_pool_of(&e, &pool);
+    ck_assert_int_eq(pool.strategy.dispatch_type, CALC_DISPATCH_TYPE_REPLICATED);
+    ck_assert_int_eq(pool.strategy.expert_par, 4);
+    ck_assert_int_eq(pool.strategy.expert_tensor_par, 2);
+}
+END_TEST
+
+START_TEST(attention_that_is_whole_sends_tokens)
+{
+    calc_exec e = pools(8, 1), pool;
+    e.strategy.dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
+    e.strategy.expert_tensor_par = 8;
+    e.inference.prefill_tensor_par = 1;
+    e.inference.prefill_expert_par = 8;
+    calc_prefill_pool_of(&e, &pool);
+    ck_assert_int_eq(pool.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_TO_ALL);
+    ck_assert_int_eq(pool.strategy.expert_tensor_par, 1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("prefill_pool");
+    tcase_add_test(cases, sizes_are_its_own_or_those_of_decoding);
+    tcase_add_test(cases, layers_that_are_split_have_experts_on_their_ranks);
+    tcase_add_test(cases, attention_that_is_whole_sends_tokens);
+    return run_cases(cases);
+}

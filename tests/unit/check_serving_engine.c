@@ -1,0 +1,87 @@
+/* What serving engines take beside a pass. */
+#include "model/serve/engine.h"
+
+#include "small_case.h"
+
+START_TEST(no_engine_takes_nothing)
+{
+    calc_engine_traits t = calc_engine_traits_of(CALC_SERVING_ENGINE_NONE);
+    calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8, .efficiency = 0.7},
+                                .decode = {.memory_efficiency = 0.9}};
+    calc_serving_rates own = calc_engine_rates_of(&t, &rates);
+    ck_assert_double_eq(calc_engine_beside_s(&t, 0.01, 64, 8, 0), 0);
+    ck_assert_double_eq(t.request_s, 0);
+    ck_assert_double_eq(own.matrix.efficiency, 0.7);
+    ck_assert_double_eq(own.decode.memory_efficiency, 0.9);
+}
+END_TEST
+
+/* 2 ms and 50 us for each of 20 sequences are 3 ms; a tenth more for each of 3 doublings. */
+START_TEST(a_host_that_does_not_work_ahead_is_added)
+{
+    calc_engine_traits t = {.host_s = 2e-3, .host_sequence_s = 50e-6, .gap_s = 1e-4};
+    ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.01, 20, 1, 0), 3.1e-3, 1e-12);
+    t.host_growth = 0.1;
+    ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.01, 20, 8, 0), 3.9e-3 + 1e-4, 1e-12);
+}
+END_TEST
+
+START_TEST(a_host_that_works_ahead_is_waited_for_where_it_is_slower)
+{
+    calc_engine_traits t = {.host_s = 3e-3, .gap_s = 1e-4, .overlapped = true};
+    ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.01, 1, 1, 0), 1e-4, 1e-12);
+    ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.001, 1, 1, 0), 2e-3 + 1e-4, 1e-12);
+}
+END_TEST
+
+/* A pass of 1 ms whose kernels take 5 ms to issue is as long as these, and hides a host of 3 ms. */
+START_TEST(a_pass_takes_what_issuing_it_takes)
+{
+    calc_engine_traits t = {.host_s = 3e-3, .overlapped = true};
+    ck_assert_double_eq_tol(calc_engine_beside_s(&t, 1e-3, 1, 1, 5e-3), 4e-3, 1e-12);
+    ck_assert_double_eq_tol(calc_engine_beside_s(&t, 6e-3, 1, 1, 5e-3), 0, 1e-12);
+    t.overlapped = false;
+    ck_assert_double_eq_tol(calc_engine_beside_s(&t, 1e-3, 1, 1, 5e-3), 7e-3, 1e-12);
+}
+END_TEST
+
+START_TEST(kernels_of_an_engine_may_be_slower)
+{
+    calc_engine_traits t = {.matrix_share = 0.5, .cache_share = 0.5};
+    calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8, .efficiency_8bit = 0.6},
+                                .decode = {.memory_efficiency = 0.9}};
+    calc_serving_rates own = calc_engine_rates_of(&t, &rates);
+    ck_assert_double_eq(own.matrix.efficiency, 0.5); /* of 1, as nothing is said */
+    ck_assert_double_eq(own.matrix.efficiency_8bit, 0.3);
+    ck_assert_double_eq(own.matrix.memory_efficiency, 0.8);
+    ck_assert_double_eq(own.decode.memory_efficiency, 0.45);
+}
+END_TEST
+
+/* Host times of milliseconds, shares of at most 1: a slip of a unit would show. */
+START_TEST(traits_are_of_their_size)
+{
+    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
+        calc_engine_traits t = calc_engine_traits_of((calc_serving_engine)e);
+        ck_assert_double_lt(t.host_s, 0.02);
+        ck_assert_double_lt(t.host_sequence_s, 0.001);
+        ck_assert_double_lt(t.issue_s + t.issue_moe_s, 0.005);
+        ck_assert_double_lt(t.gap_s, 0.005);
+        ck_assert_double_lt(t.request_s, 0.1);
+        ck_assert(t.matrix_share <= 1 && t.cache_share <= 1);
+        ck_assert(t.host_s + t.gap_s + t.request_s > 0);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("serving_engine");
+    tcase_add_test(cases, no_engine_takes_nothing);
+    tcase_add_test(cases, a_host_that_does_not_work_ahead_is_added);
+    tcase_add_test(cases, a_host_that_works_ahead_is_waited_for_where_it_is_slower);
+    tcase_add_test(cases, a_pass_takes_what_issuing_it_takes);
+    tcase_add_test(cases, kernels_of_an_engine_may_be_slower);
+    tcase_add_test(cases, traits_are_of_their_size);
+    return run_cases(cases);
+}
