@@ -14,8 +14,8 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     const calc_strategy *s = &exec->strategy;
     bool ordered = exec->rank_order != CALC_RANK_ORDER_NETWORKS;
     bool experts = app->num_experts > 0;
-    bool exchange = experts && s->expert_par > 1 &&
-                    s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED;
+    bool exchange =
+        experts && s->expert_par > 1 && s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED;
     bool sequence = s->context_par > 1;
     bool flash = s->flash_attention || s->attention_type == CALC_ATTENTION_TYPE_FLASH;
     switch (field - calc_table_of(CALC_KIND_EXEC)->rows) {
