@@ -53,7 +53,7 @@ static void ask(void *context, size_t i)
 {
     question *q = context;
     const calc_found *item = &q->list->item[i];
-    calc_sweep_found found;
+    calc_sweep_found found = {0};
     calc_sweep_found_run(q->study, item, &found);
     bool agrees = found.stats.verdict == CALC_VERDICT_OK;
     for (size_t k = 0; k < q->count && agrees; k++) {
