@@ -4,6 +4,11 @@
 
 #include "filter.h"
 
+bool calc_count_asks(const calc_worker *w)
+{
+    return w->conditions.any[CALC_CONDITION_MEMORY] || calc_filter_counts(w);
+}
+
 void calc_count_panel(calc_worker *w)
 {
     bool some = calc_filter_counts(w) && w->conditions.any[CALC_CONDITION_TILE];
