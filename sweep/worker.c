@@ -220,19 +220,25 @@ static void skip(calc_worker *w, size_t first, size_t last)
     }
 }
 
-/* Whether no layout of the cell can matter, whatever its rows. */
-static bool hopeless(calc_worker *w)
+/* The group that the cell's layouts belong to. */
+static void set_group(calc_worker *w)
 {
-    return calc_worker_prunes(w) && w->cell.fitting > 0 &&
+    size_t group = w->options->per_num_procs ? w->cell.procs_index : 0;
+    w->group = &w->groups[group];
+    w->screen = &w->screens[group];
+}
+
+bool calc_worker_hopeless(calc_worker *w)
+{
+    set_group(w);
+    return !w->by_run && calc_worker_prunes(w) && w->cell.fitting > 0 &&
            calc_region_least_s(&w->region, &w->cell.floor) > calc_screening_longest_s(w);
 }
 
 void calc_worker_run(calc_worker *w, size_t first, size_t last)
 {
     calc_cell *c = &w->cell;
-    size_t group = w->options->per_num_procs ? c->procs_index : 0;
-    w->group = &w->groups[group];
-    w->screen = &w->screens[group];
+    set_group(w);
     if (c->reduces * c->gathers == 0) {
         return;
     }
@@ -240,7 +246,7 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
         calc_points_run(w, first, last, w->group);
         return;
     }
-    if (hopeless(w)) {
+    if (calc_worker_hopeless(w)) {
         skip(w, first, last);
         return;
     }
