@@ -4,6 +4,11 @@
 
 #include "filter.h"
 
+bool calc_count_asks(const calc_worker *w)
+{
+    return w->conditions.any[CALC_CONDITION_MEMORY] || calc_filter_counts(w);
+}
+
 void calc_count_panel(calc_worker *w)
 {
     bool some = calc_filter_counts(w) && w->conditions.any[CALC_CONDITION_TILE];
@@ -11,7 +16,7 @@ void calc_count_panel(calc_worker *w)
         if (some) {
             calc_worker_put_lane(w, w->job.panel->row[i], w->job.panel->choice[i]);
         }
-        w->is_met[i] =
+        w->fields_met[i] =
             !some || calc_condition_fields_met(w->options, CALC_CONDITION_TILE, &w->exec);
     }
 }
@@ -20,7 +25,7 @@ void calc_count_needs(calc_worker *w)
 {
     const calc_kernel_needs *n = &w->needs;
     size_t count = w->job.panel->count;
-    memcpy(w->met, w->is_met, sizeof w->met);
+    memcpy(w->met, w->fields_met, sizeof w->met);
     w->met_lanes = 0;
     if (w->conditions.any[CALC_CONDITION_MEMORY]) {
         calc_condition_memory_met(w->options, n->tier1_bytes.of, n->tier2_bytes.of, count, w->met);

@@ -5,7 +5,11 @@
 
 #include "tile.h"
 
-/** Which lanes of the panel at hand meet the conditions on rows, choices and cells: worker->is_met.
+/** Whether lanes are asked for that meet conditions: to be counted, or on memory. */
+bool calc_count_asks(const calc_worker *worker);
+
+/** Which lanes of the panel at hand meet the conditions on rows, choices and cells:
+ * worker->fields_met.
  */
 void calc_count_panel(calc_worker *worker);
 

@@ -115,11 +115,17 @@ static calc_status time_cell(calc_worker *w, const draw *d, times *t)
     if (status != CALC_OK) {
         return status;
     }
-    t->rows_s += (now_s() - start_s) / (double)w->rows.count;
+    double rows_s = now_s() - start_s;
     w->cell.exec = d->exec;
     w->cell.procs_index = d->procs_index;
     w->cell.rounds = d->rounds;
     calc_worker_fill(w);
+    /* Units of which no cell matters are never laid out. */
+    start_s = now_s();
+    if (!calc_worker_hopeless(w)) {
+        calc_worker_lay_out(w);
+    }
+    t->rows_s += (rows_s + now_s() - start_s) / (double)w->rows.count;
     time_some(w, d, t);
     t->cells++;
     return w->status;

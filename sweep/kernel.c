@@ -80,6 +80,8 @@ CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_c
     s.chunks = k.chunked ? c->chunks : 1;
     s.start = c->start;
     s.finish = c->finish;
+    s.start.chunk.moe = k.experts ? s.start.chunk.moe : 0;
+    s.finish.chunk.moe = k.experts ? s.finish.chunk.moe : 0;
     s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
     return s;
 }

@@ -118,9 +118,9 @@ static void count(calc_worker *w)
 /* Look again at what matters: more is known, or needs are new. */
 static void screen(calc_worker *w)
 {
-    bool some = w->conditions.any[CALC_CONDITION_MEMORY] || calc_filter_counts(w);
+    bool asks = calc_count_asks(w);
     w->kernel->screen(&w->job, &w->needs);
-    for (size_t i = 0; some && i < w->job.panel->count; i++) {
+    for (size_t i = 0; asks && i < w->job.panel->count; i++) {
         w->needs.longest_s.of[i] = w->met[i] ? w->needs.longest_s.of[i] : -1;
     }
 }
@@ -188,13 +188,18 @@ static void run_pairs(calc_worker *w, size_t chunking, bool verifies)
 void calc_tile_run(calc_worker *w)
 {
     const calc_cell *c = &w->cell;
-    calc_count_panel(w);
+    bool asks = calc_count_asks(w);
+    if (asks) {
+        calc_count_panel(w);
+    }
     for (size_t i = 0; i < c->fitting && w->status == CALC_OK; i++) {
         bool verifies = w->options->verify > 0 && calc_point_verifies(w);
         /* Overlap of messages changes no need. */
         if (i == 0 || c->chunking[i].interleaving != c->chunking[i - 1].interleaving) {
             w->kernel->needs(&w->job, &c->shape[i], &w->needs);
-            calc_count_needs(w);
+            if (asks) {
+                calc_count_needs(w);
+            }
         }
         count(w);
         if (w->needs.feasible > 0) {

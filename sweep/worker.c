@@ -253,26 +253,33 @@ static void skip(calc_worker *w, size_t first, size_t last)
     }
 }
 
-/* Whether no layout of the cell can matter, whatever its rows. */
-static bool hopeless(calc_worker *w)
+/* The group that the cell's layouts belong to becomes the worker's; its lock. */
+static pthread_mutex_t *set_group(calc_worker *w)
 {
-    return calc_worker_prunes(w) && w->cell.fitting > 0 &&
+    size_t group = w->options->per_num_procs ? w->cell.procs_index : 0;
+    w->group = &w->groups[group];
+    w->screen = &w->screens[group];
+    return &w->lock[group];
+}
+
+bool calc_worker_hopeless(calc_worker *w)
+{
+    set_group(w);
+    return !w->by_run && calc_worker_prunes(w) && w->cell.fitting > 0 &&
            calc_region_least_s(&w->region, &w->cell.floor) > calc_screening_longest_s(w);
 }
 
 void calc_worker_run(calc_worker *w, size_t first, size_t last)
 {
     calc_cell *c = &w->cell;
-    size_t group = w->options->per_num_procs ? c->procs_index : 0;
-    w->group = &w->groups[group];
-    w->screen = &w->screens[group];
     if (c->reduces * c->gathers == 0) {
         return;
     }
-    pthread_mutex_lock(&w->lock[group]);
+    pthread_mutex_t *lock = set_group(w);
+    pthread_mutex_lock(lock);
     if (w->by_run) {
         calc_points_run(w, first, last, w->group);
-    } else if (hopeless(w)) {
+    } else if (calc_worker_hopeless(w)) {
         skip(w, first, last);
     } else {
         calc_worker_lay_out(w);
@@ -280,7 +287,7 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
             calc_evaluate_sheet(w, &w->sheets.sheet[i], first, last);
         }
     }
-    pthread_mutex_unlock(&w->lock[group]);
+    pthread_mutex_unlock(lock);
 }
 
 void calc_worker_count(calc_worker *w, size_t first, size_t last)

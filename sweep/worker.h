@@ -82,7 +82,7 @@ struct calc_worker {
     calc_kernel_pipelines pipelines;
     bool most_known; /**< most_s of the pipelines is */
     calc_lanes best_s;
-    bool is_met[CALC_PANEL_LANES]; /**< lanes: count.h */
+    bool fields_met[CALC_PANEL_LANES]; /**< lanes: count.h */
     bool met[CALC_PANEL_LANES];
     size_t met_lanes;
     uint64_t entered; /**< layouts, into groups */
@@ -123,6 +123,10 @@ CALC_MUST_USE calc_status calc_worker_rows(calc_worker *worker, const calc_exec 
 
 /** Whether bounds may skip. */
 bool calc_worker_prunes(const calc_worker *worker);
+
+/** Whether no layout of worker->cell, which calc_worker_fill() has filled, can matter, whatever its
+ *  rows. */
+bool calc_worker_hopeless(calc_worker *worker);
 
 /** Fill their terms and sheets, unless that is done: what a unit needs where some layout may
  * matter. Sets the worker's status. */

@@ -31,7 +31,22 @@ CALC_STAGE_INLINE double calc_stage_part_s(const calc_stage_part *p)
     return p->fw_s + p->agrad_s + p->wgrad_s;
 }
 
-/** Passes over such a chunk, with its messages; not by rule. */
+/** A pass over such a chunk, both ways, with its messages [s]; not by rule. */
+CALC_STAGE_INLINE double calc_stage_special_s(const calc_stage_terms *t, const calc_stage_links *l,
+                                              const calc_stage_special *s, double exposed)
+{
+    const calc_stage_part *dense = &t->block[0];
+    const calc_stage_part *moe = &t->block[1];
+    const calc_stage_class *c = &s->chunk;
+    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
+    double rich = calc_stage_rich(t, &s->stage);
+    return c->dense * (calc_stage_part_s(dense) - rich * dense->spared_s) +
+           c->moe * (calc_stage_part_s(moe) - rich * moe->spared_s) +
+           c->first * calc_stage_part_s(&t->embedding) + c->last * calc_stage_part_s(&t->head) +
+           c->stages * exposed * (l->message_s + l->back_message_s);
+}
+
+/** The passes of that. */
 CALC_STAGE_INLINE calc_stage_pass calc_stage_special_pass(const calc_stage_terms *t,
                                                           const calc_stage_links *l,
                                                           const calc_stage_special *s,
@@ -41,7 +56,6 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_special_pass(const calc_stage_terms
     const calc_stage_part *moe = &t->block[1];
     const calc_stage_class *c = &s->chunk;
     double messages = c->stages * exposed;
-    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
     double spared_s =
         calc_stage_rich(t, &s->stage) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
     calc_stage_pass p;
@@ -109,8 +123,7 @@ calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links
                                double chunks, double exposed, const calc_stage_special *start)
 {
     calc_stage_floor x = {0, 0};
-    calc_stage_pass first = calc_stage_special_pass(t, l, start, exposed);
-    double start_s = t->compat ? 0 : calc_stage_pass_s(&first);
+    double start_s = t->compat ? 0 : calc_stage_special_s(t, l, start, exposed);
     x = calc_stage_floor_of(x, t, &c[0], &pass[0], chunks, start_s);
     x = classes > 1 ? calc_stage_floor_of(x, t, &c[1], &pass[1], chunks, start_s) : x;
     x = classes > 2 ? calc_stage_floor_of(x, t, &c[2], &pass[2], chunks, start_s) : x;
