@@ -237,6 +237,10 @@ typedef struct calc_system {
     calc_chip chip;
 #include "calc/system.fields.h"
 } calc_system;
+/** What a serving engine takes beside the model. */
+typedef struct calc_engine_traits {
+#include "calc/engine_traits.fields.h"
+} calc_engine_traits;
 /** What is served, where the model is not trained. */
 typedef struct calc_inference {
 #include "calc/inference.fields.h"

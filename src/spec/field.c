@@ -228,6 +228,13 @@ static const calc_field system_rows[] = {
 #undef CALC_FIELD
 TABLE(system, "sys", calc_system)
 
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_engine_traits, name, type, arg, __VA_ARGS__)
+static const calc_field engine_traits_rows[] = {
+#include "calc/engine_traits.fields.h"
+};
+#undef CALC_FIELD
+TABLE(engine_traits, "engine traits", calc_engine_traits)
+
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_inference, name, type, arg, __VA_ARGS__)
 static const calc_field inference_rows[] = {
 #include "calc/inference.fields.h"

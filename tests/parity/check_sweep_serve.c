@@ -33,7 +33,7 @@ static calc_inference random_inference(calc_rng *rng)
     i.prefill_batch = pick(rng, 0, 1, 3);
     i.page_size = pick(rng, 0, 1, 16);
     i.prefix_hit = calc_rng_below(rng, 2) * 0.5;
-    i.step_overhead_s = calc_rng_below(rng, 2) * 1e-4;
+    i.traits.gap_s = calc_rng_below(rng, 2) * 1e-4;
     i.speculative_tokens = pick(rng, 0, 0, 2);
     i.speculative_accept = i.speculative_tokens > 0 ? 0.6 : 0;
     i.speculative_cost = i.speculative_tokens > 0 ? calc_rng_below(rng, 2) * 0.1 : 0;

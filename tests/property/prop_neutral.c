@@ -17,7 +17,7 @@
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
 /* The same ranks, which serve in 8 or 4 bits where there are engines for them. */
-static void serve(calc_random_layout *l, calc_datatype narrow)
+static void serve(calc_random_layout *l, calc_datatype narrow, uint64_t engine)
 {
     calc_exec *e = &l->exec;
     bool has = l->system.chip.matrix[narrow].flop_per_s > 0;
@@ -28,8 +28,11 @@ static void serve(calc_random_layout *l, calc_datatype narrow)
     e->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
     e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     e->strategy.recompute_modules = 0;
-    e->inference = (calc_inference){
-        .phase = CALC_INFERENCE_PHASE_SERVE, .prompt_size = 300, .generate_size = 50};
+    e->inference =
+        (calc_inference){.phase = CALC_INFERENCE_PHASE_SERVE,
+                         .engine = (calc_serving_engine)(engine % CALC_SERVING_ENGINE_COUNT),
+                         .prompt_size = 300,
+                         .generate_size = 50};
 }
 
 static void random_layouts(calc_shipped_visit *each)
@@ -41,7 +44,7 @@ static void random_layouts(calc_shipped_visit *each)
         calc_rng_init(&rng, 20240601, i);
         (i % 4 == 0 ? calc_random_layout_make : calc_random_modern_make)(&rng, &l);
         if (i % 4 == 1) {
-            serve(&l, i % 8 == 1 ? CALC_DATATYPE_FLOAT4 : CALC_DATATYPE_FLOAT8);
+            serve(&l, i % 8 == 1 ? CALC_DATATYPE_FLOAT4 : CALC_DATATYPE_FLOAT8, i / 4);
         }
         snprintf(name, sizeof name, "random layout %llu", (unsigned long long)i);
         each(name, &l);

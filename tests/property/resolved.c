@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/cost/cost.h"
 #include "model/operators/collective.h"
+#include "model/serve/engine.h"
 #include "spec/format.h"
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -76,6 +78,17 @@ static double narrower(const calc_serving_matrix *r)
     return r->memory_efficiency <= 0 ? NONE : r->efficiency > 0 ? r->efficiency : 1;
 }
 
+/* An engine's trait; nothing to say where it has none. */
+static double known(double trait)
+{
+    return trait > 0 ? trait : NONE;
+}
+
+static double share(const calc_exec *e, double trait)
+{
+    return serves(e) ? calc_share_or(trait, 1) : NONE;
+}
+
 /* Of a curve with one step, which is a number. */
 static double only_step(const calc_curve *curve)
 {
@@ -125,6 +138,18 @@ VALUE(cache, serves(e) ? format_of(e->strategy.datatype) : NONE)
 VALUE(pool_tensor, has_pool(e) ? (double)e->strategy.tensor_par : NONE)
 VALUE(pool_expert,
       has_pool(e) ? (double)(e->strategy.expert_par > 1 ? e->strategy.expert_par : 1) : NONE)
+
+#define TRAIT(name, member)                                                                        \
+    VALUE(trait_##name, known(calc_engine_traits_of(e->inference.engine).member))
+TRAIT(host, host_s)
+TRAIT(host_sequence, host_sequence_s)
+TRAIT(host_growth, host_growth)
+TRAIT(issue, issue_s)
+TRAIT(issue_moe, issue_moe_s)
+TRAIT(request, request_s)
+TRAIT(gap, gap_s)
+VALUE(trait_matrix, share(e, calc_engine_traits_of(e->inference.engine).matrix_share))
+VALUE(trait_cache, share(e, calc_engine_traits_of(e->inference.engine).cache_share))
 
 VALUE(matrix_rate, only_step(&s->chip.matrix[e->strategy.datatype].efficiency))
 VALUE(grouped_mode, CALC_GROUPED_MODE_NO_OVERLAP)
@@ -257,6 +282,16 @@ static const struct {
     {"exe.software_efficiency", one},
     {"exe.inference.phase", NULL},
     {"exe.inference.engine", NULL},
+    {"exe.inference.traits.host", trait_host},
+    {"exe.inference.traits.host_sequence", trait_host_sequence},
+    {"exe.inference.traits.host_growth", trait_host_growth},
+    {"exe.inference.traits.issue", trait_issue},
+    {"exe.inference.traits.issue_moe", trait_issue_moe},
+    {"exe.inference.traits.request", trait_request},
+    {"exe.inference.traits.gap", trait_gap},
+    {"exe.inference.traits.matrix_share", trait_matrix},
+    {"exe.inference.traits.cache_share", trait_cache},
+    {"exe.inference.traits.overlapped", NULL},
     {"exe.inference.prompt_size", prompt_size},
     {"exe.inference.generate_size", NULL},
     {"exe.inference.prompt_spread", NULL},
@@ -275,7 +310,6 @@ static const struct {
     {"exe.inference.speculative_tokens", NULL},
     {"exe.inference.speculative_accept", NULL},
     {"exe.inference.speculative_cost", NULL},
-    {"exe.inference.step_overhead", NULL},
     {"exe.inference.prefill_procs", NULL},
     {"exe.inference.prefill_tensor_par", pool_tensor},
     {"exe.inference.prefill_expert_par", pool_expert},

@@ -229,7 +229,7 @@ START_TEST(stages_decode_micro_batches_in_turns)
     ck_assert_double_eq(one.num_microbatches, 1);
     ck_assert_double_gt(one.bubble_time, 0.7 * one.total_time);
     ck_assert_double_lt(s.bubble_time, 0.1 * s.total_time);
-    e.inference.step_overhead_s = 1;
+    e.inference.traits.gap_s = 1;
     assert_near(llama(&e).tpot, one.tpot + 1);
 }
 END_TEST
@@ -608,7 +608,7 @@ static calc_exec random_exec(calc_rng *rng, const calc_app *app)
         e.inference.speculative_accept = 0.7;
         e.inference.speculative_cost = calc_rng_below(rng, 2) ? 0.05 : 0;
     }
-    e.inference.step_overhead_s = calc_rng_below(rng, 2) ? 1e-3 : 0;
+    e.inference.traits.gap_s = calc_rng_below(rng, 2) ? 1e-3 : 0;
     if (e.inference.phase == DISAGGREGATED) {
         e.inference.prefill_procs = tensor * e.pipeline_par * data;
     }

@@ -58,6 +58,22 @@ START_TEST(kernels_of_an_engine_may_be_slower)
 }
 END_TEST
 
+START_TEST(what_an_execution_states_stands_for_the_engines)
+{
+    calc_inference i = {.engine = CALC_SERVING_ENGINE_VLLM_0_6,
+                        .traits = {.host_s = 1e-3, .cache_share = 0.5}};
+    calc_engine_traits shipped = calc_engine_traits_of(i.engine);
+    calc_engine_traits t = calc_engine_traits_for(&i);
+    ck_assert_double_eq(t.host_s, 1e-3);
+    ck_assert_double_eq(t.cache_share, 0.5);
+    ck_assert_double_eq(t.host_sequence_s, shipped.host_sequence_s);
+    ck_assert_double_eq(t.matrix_share, shipped.matrix_share);
+    ck_assert(!t.overlapped);
+    i.traits.overlapped = true;
+    ck_assert(calc_engine_traits_for(&i).overlapped);
+}
+END_TEST
+
 /* Host times of milliseconds, shares of at most 1: a slip of a unit would show. */
 START_TEST(traits_are_of_their_size)
 {
@@ -82,6 +98,7 @@ int main(void)
     tcase_add_test(cases, a_host_that_works_ahead_is_waited_for_where_it_is_slower);
     tcase_add_test(cases, a_pass_takes_what_issuing_it_takes);
     tcase_add_test(cases, kernels_of_an_engine_may_be_slower);
+    tcase_add_test(cases, what_an_execution_states_stands_for_the_engines);
     tcase_add_test(cases, traits_are_of_their_size);
     return run_cases(cases);
 }

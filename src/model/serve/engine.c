@@ -87,6 +87,28 @@ calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
     return traits[engine];
 }
 
+static double or_else(double said, double otherwise)
+{
+    return said > 0 ? said : otherwise;
+}
+
+calc_engine_traits calc_engine_traits_for(const calc_inference *i)
+{
+    const calc_engine_traits *own = &i->traits;
+    calc_engine_traits t = traits[i->engine];
+    t.host_s = or_else(own->host_s, t.host_s);
+    t.host_sequence_s = or_else(own->host_sequence_s, t.host_sequence_s);
+    t.host_growth = or_else(own->host_growth, t.host_growth);
+    t.issue_s = or_else(own->issue_s, t.issue_s);
+    t.issue_moe_s = or_else(own->issue_moe_s, t.issue_moe_s);
+    t.request_s = or_else(own->request_s, t.request_s);
+    t.gap_s = or_else(own->gap_s, t.gap_s);
+    t.matrix_share = or_else(own->matrix_share, t.matrix_share);
+    t.cache_share = or_else(own->cache_share, t.cache_share);
+    t.overlapped = own->overlapped || t.overlapped;
+    return t;
+}
+
 double calc_engine_beside_s(const calc_engine_traits *t, double pass_s, double sequences,
                             double ranks, double issued_s)
 {

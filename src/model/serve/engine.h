@@ -6,25 +6,11 @@
 
 #include "calc.h"
 
-/** What is known of an engine. */
-typedef struct calc_engine_traits {
-    double host_s; /**< of the host for a step: scheduling, inputs, sampling, answers [s] */
-    double host_sequence_s; /**< added per sequence of the step [s] */
-    double host_growth;     /**< of both, per doubling of tensor parallelism: a process each */
-    double issue_s;         /**< of the host to issue a block of a pass with prompts, which no graph
-                                 replays: such a pass takes no less [s] */
-    double issue_moe_s;     /**< added for a block with experts [s] */
-    double request_s;       /**< of a request before its prefill and behind it: server, tokens from
-                                 text, first answer [s] */
-    double gap_s;           /**< between steps, which the processors wait in any case [s] */
-    double matrix_share; /**< of the arithmetic rate that kernels of serving reach on the machine,
-                              where the engine's own reach less; 0: 1 */
-    double cache_share;  /**< likewise, of the bandwidth to the cache */
-    bool overlapped;     /**< the host works for the next step while this one runs */
-} calc_engine_traits;
-
 /** The traits of an engine; all 0 for CALC_SERVING_ENGINE_NONE. */
 calc_engine_traits calc_engine_traits_of(calc_serving_engine engine);
+
+/** Those of the engine that an execution names, but for those that the execution states. */
+calc_engine_traits calc_engine_traits_for(const calc_inference *inference);
 
 /** What a step takes beside its pass [s]: the gap, and of the host's time all, or what is longer
  * than the pass.

@@ -15,7 +15,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
 {
     const calc_inference *i = &exec->inference;
     *m = (calc_inference_pass_model){.system = system};
-    calc_engine_traits engine = calc_engine_traits_of(i->engine);
+    calc_engine_traits engine = calc_engine_traits_for(i);
     m->rates = calc_engine_rates_of(&engine, &system->chip.serving);
     m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */

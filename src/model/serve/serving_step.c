@@ -22,8 +22,7 @@ double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, doubl
     const calc_shape *s = &r->model.shape;
     double issued_s =
         s->blocks * r->engine.issue_s + calc_shape_moe_blocks(s) * r->engine.issue_moe_s;
-    return r->i->step_overhead_s +
-           calc_engine_beside_s(&r->engine, pass_s, sequences, ranks,
+    return calc_engine_beside_s(&r->engine, pass_s, sequences, ranks,
                                 prompts ? issued_s / (double)pool->pipeline_par : 0);
 }
 
