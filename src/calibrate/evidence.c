@@ -31,11 +31,16 @@ static bool is_one_source(const calc_evidence *evidence)
     return one;
 }
 
+int calc_evidence_fold(const char *text, int folds)
+{
+    return (int)(checksum(text) % (uint32_t)folds);
+}
+
 int calc_evidence_width_fold(int64_t hidden, int64_t depth)
 {
     char text[64];
     snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, hidden, depth);
-    return (int)(checksum(text) % CALC_EVIDENCE_WIDTH_FOLDS);
+    return calc_evidence_fold(text, CALC_EVIDENCE_WIDTH_FOLDS);
 }
 
 /* Folds by width; in a single table, which has few widths, by width and depth. */

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-calc_status calc_view_make(calc_results *out, const calc_results *results,
-                           const double *predicted_s, calc_errors *errors)
+calc_status calc_view_make(calc_results *out, const calc_results *results, const double *predicted,
+                           calc_errors *errors)
 {
     *out = *results;
     out->item = calloc(results->count + 1, sizeof *out->item);
@@ -16,11 +16,11 @@ calc_status calc_view_make(calc_results *out, const calc_results *results,
     for (size_t i = 0; i < results->count; i++) {
         calc_result *r = &out->item[i];
         *r = results->item[i];
-        if (isnan(predicted_s[i]) || r->quantity != CALC_QUANTITY_STEP_TIME) {
+        if (isnan(predicted[i]) || r->quantity == CALC_QUANTITY_MEMORY) {
             r->use = r->use == CALC_USE_SCORED ? CALC_USE_UNSCORED : r->use;
             continue;
         }
-        r->predicted = predicted_s[i];
+        r->predicted = predicted[i];
         r->error = r->predicted / r->measured - 1;
     }
     return CALC_OK;

@@ -4,10 +4,10 @@
 
 #include "validate/results.h"
 
-/** Results whose predicted times are `predicted_s`, by index; what has none there, and what is not
- * a time, is in no group. Borrows the runs and predictions of `results`; free(out->item) ends it.
+/** Results whose predictions are `predicted`, by index; what has none there, and memory, is in no
+ * group. Borrows the runs and predictions of `results`; free(out->item) ends it.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_view_make(calc_results *out, const calc_results *results,
-                                         const double *predicted_s, calc_errors *errors);
+                                         const double *predicted, calc_errors *errors);
 
 #endif

@@ -196,6 +196,19 @@ calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *r
     return CALC_OK;
 }
 
+const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
+                                               const calc_error_group *like)
+{
+    for (size_t i = 0; i < groups->count; i++) {
+        const calc_error_group *g = &groups->item[i];
+        if (strcmp(g->by, like->by) == 0 && strcmp(g->name, like->name) == 0 &&
+            g->quantity == like->quantity) {
+            return g;
+        }
+    }
+    return NULL;
+}
+
 void calc_error_groups_free(calc_error_groups *groups)
 {
     free(groups->item);

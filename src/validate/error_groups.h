@@ -32,6 +32,10 @@ CALC_MUST_USE calc_status calc_error_groups_make(calc_error_groups *out,
                                                  const calc_results *results, const double *then,
                                                  calc_errors *errors);
 
+/** The group of the same results among others; NULL: it has none there. */
+const calc_error_group *calc_error_groups_like(const calc_error_groups *groups,
+                                               const calc_error_group *like);
+
 /** Free what they own; fine on {0}. */
 void calc_error_groups_free(calc_error_groups *groups);
 

@@ -230,3 +230,14 @@ calc_serving_engine calc_serving_engine_of(const calc_serving_row *row, int *yea
     }
     return CALC_SERVING_ENGINE_NONE;
 }
+
+const char *calc_serving_publisher(const char *source)
+{
+    static const char *const handed_on[] = {"InferenceX"};
+    for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++) {
+        if (strstr(source, handed_on[i])) {
+            return handed_on[i];
+        }
+    }
+    return source;
+}

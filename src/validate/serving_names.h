@@ -31,4 +31,7 @@ const char *calc_serving_machine_of(const calc_serving_row *row, const char **as
 calc_serving_engine calc_serving_engine_of(const calc_serving_row *row, int *year,
                                            const char **reason);
 
+/** Whose runs a source has: one that hands on another's says so in its name. */
+const char *calc_serving_publisher(const char *source);
+
 #endif

@@ -84,6 +84,22 @@ static void predict_loop(calc_serving_prediction *p, const calc_app *app, const 
     }
 }
 
+static void predict_mapped(calc_serving_prediction *p)
+{
+    p->tpot_s = p->ttft_s = p->e2e_s = p->output_tokens_per_s = (double)NAN;
+    if (p->map.kind == CALC_SERVING_KIND_STATIC_BATCH) {
+        predict_batch(p, p->app, p->system);
+    } else {
+        predict_loop(p, p->app, p->system);
+    }
+}
+
+void calc_serving_predict_with(calc_serving_prediction *p, const calc_engine_traits *traits)
+{
+    p->map.exec.inference.traits = *traits;
+    predict_mapped(p);
+}
+
 void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *row,
                           calc_serving_apps *apps, calc_systems *systems)
 {
@@ -104,9 +120,9 @@ void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *
     }
     if (map->reason) {
         snprintf(out->reason, sizeof out->reason, "%s", map->reason);
-    } else if (map->kind == CALC_SERVING_KIND_STATIC_BATCH) {
-        predict_batch(out, app, &entry->system);
     } else {
-        predict_loop(out, app, &entry->system);
+        out->app = app;
+        out->system = &entry->system;
+        predict_mapped(out);
     }
 }

@@ -24,9 +24,11 @@ typedef struct calc_serving_apps {
 
 /** A run and its prediction; NaN: none. */
 typedef struct calc_serving_prediction {
-    calc_serving_map map; /**< map.exec is complete where there is a prediction */
-    char reason[256];     /**< why there is none; "" if there is one */
-    char misfit[80];      /**< what does not fit the machine, though it ran; "" if all does */
+    calc_serving_map map;      /**< map.exec is complete where there is a prediction */
+    const calc_app *app;       /**< borrowed, as is the system */
+    const calc_system *system; /**< NULL where there is no prediction */
+    char reason[256];          /**< why there is none; "" if there is one */
+    char misfit[80];           /**< what does not fit the machine, though it ran; "" if all does */
     double tpot_s, ttft_s, e2e_s;
     double output_tokens_per_s; /**< of as many requests as were in flight */
 } calc_serving_prediction;
@@ -35,5 +37,9 @@ typedef struct calc_serving_prediction {
  *  each token after the first. */
 void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *row,
                           calc_serving_apps *apps, calc_systems *systems);
+
+/** Predict it again with other traits of its engine. */
+void calc_serving_predict_with(calc_serving_prediction *prediction,
+                               const calc_engine_traits *traits);
 
 #endif

@@ -28,20 +28,6 @@ static size_t views_of(const calc_calibrate_report *report)
     return report->unseen ? CALC_CALIBRATE_VIEWS : CALC_CALIBRATE_UNSEEN;
 }
 
-/* The same group among those of another view; NULL if it is empty there. */
-static const calc_error_group *group_of(const calc_error_groups *groups,
-                                        const calc_error_group *like)
-{
-    for (size_t i = 0; i < groups->count; i++) {
-        const calc_error_group *g = &groups->item[i];
-        if (strcmp(g->by, like->by) == 0 && strcmp(g->name, like->name) == 0 &&
-            g->quantity == like->quantity) {
-            return g;
-        }
-    }
-    return NULL;
-}
-
 /* ---- Sources that the fit did not see -------------------------------------------------------- */
 
 /* Runs that are predicted before and after. */
@@ -154,7 +140,7 @@ static void write_spreads(calc_output *out, const calc_calibrate_report *report,
 {
     calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
     for (size_t v = 0; v < views_of(report); v++) {
-        const calc_error_group *g = group_of(report->groups[v], group);
+        const calc_error_group *g = calc_error_groups_like(report->groups[v], group);
         if (g) {
             calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
                                100 * g->spread.mean_abs, 100 * g->spread.median_abs,
@@ -272,7 +258,7 @@ static void put_group(calc_put *put, const calc_calibrate_report *report,
     calc_put_text(put, "name", group->name);
     calc_put_count(put, "n", (int64_t)group->spread.count);
     for (size_t v = 0; v < views_of(report); v++) {
-        const calc_error_group *g = group_of(report->groups[v], group);
+        const calc_error_group *g = calc_error_groups_like(report->groups[v], group);
         if (g) {
             calc_put_object(put, words[v], CALC_PUT_LINE);
             calc_put_spread(put, &g->spread);

@@ -15,7 +15,7 @@ enum { CALC_CALIBRATE_ASSUMED, CALC_CALIBRATE_FITTED, CALC_CALIBRATE_UNSEEN, CAL
 typedef struct calc_calibrate_report {
     const calc_calibration *family;
     size_t families;
-    bool unseen;                 /**< whether there was cross-validation */
+    bool unseen;                 /**< whether runs are predicted by fits without them */
     const char *const *held_out; /**< calc_calibration_plan's */
     size_t rows;                 /**< how many runs are shown one by one */
     const calc_results *results[CALC_CALIBRATE_VIEWS];

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "calibrate/unseen.h"
 #include "calibrate/view.h"
+#include "cli/calibrate/calibrate_engines.h"
 #include "cli/calibrate/calibrate_files.h"
 #include "cli/calibrate/calibrate_operators.h"
 #include "cli/calibrate/calibrate_runs.h"
@@ -17,7 +18,7 @@
 #include "cli/validate/measured.h"
 
 static const char *const starts[] = {"file", "documented", NULL};
-static const char *const crosses[] = {"none", "width", "source", NULL};
+static const char *const crosses[] = {"none", "width", "source", "machine", "half", "later", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(SYSTEM, "system", "NAME[,NAME...]",                                                          \
@@ -37,7 +38,8 @@ static const char *const crosses[] = {"none", "width", "source", NULL};
       .choices = starts, .preset = "file")                                                         \
     X(CROSS, "cross", "BY",                                                                        \
       .doc = "cross-validation: predict each sixth of the models' widths, or each publisher's "    \
-             "runs, by a fit without them",                                                        \
+             "runs, by a fit without them; of serving also the runs on each machine, every "       \
+             "other layout, an engine's later runs",                                               \
       .choices = crosses, .preset = "none")                                                        \
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
       .doc = "predict the runs of these tables or publishers (the first word of a table's name), " \
@@ -66,7 +68,8 @@ static const char *const examples[] = {
     "calc calibrate my_runs.csv --system mycluster.json --out fitted.json",
     "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
     "calc calibrate --system h100_sxm --start documented --hold-out dgxc,automodel",
-
+    "calc calibrate my_serving_runs.csv --out my_engine.json",
+    "calc calibrate serving_runs --start documented --cross later",
     "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json",
     NULL};
 
@@ -88,9 +91,12 @@ typedef struct task {
     char complaint[256];
     bool stdout_is_taken;
     double rows; /* runs that are shown one by one; NaN: nobody says */
+    const char *cross;
 } task;
 
 /* ---- Options --------------------------------------------------------------------------------- */
+
+static const char missing_system[] = "--system is missing: which machines to calibrate";
 
 static const char *read_machines(task *t)
 {
@@ -104,7 +110,8 @@ static const char *read_machines(task *t)
             return "--system: expected NAME[,NAME...]";
         }
     }
-    return t->families > 0 ? NULL : "--system is missing: which machines to calibrate";
+    bool may_serve = t->args->argument_count > 0 && !calc_opt_value(t->args, OPT_OPERATORS);
+    return t->families > 0 || may_serve ? NULL : missing_system;
 }
 
 static const char *read_fields(task *t)
@@ -200,6 +207,7 @@ static const char *read_options(task *t)
     complaint = complaint ? complaint : check_operators(t);
     complaint = complaint ? complaint : read_rows(t);
     const char *cross = calc_opt_value(t->args, OPT_CROSS);
+    t->cross = cross;
     t->plan.cross = strcmp(cross, "width") == 0    ? CALC_CROSS_WIDTH
                     : strcmp(cross, "source") == 0 ? CALC_CROSS_SOURCE
                                                    : CALC_CROSS_NONE;
@@ -358,12 +366,59 @@ static void name_machines(task *t)
     }
 }
 
+/* To runs of serving: each engine for itself. */
+static calc_exit calibrate_engines(task *t)
+{
+    static const struct {
+        int opt;
+        const char *complaint;
+    } of_training[] = {
+        {OPT_ROWS, "--rows: runs of serving are shown by calc validate"},
+        {OPT_FIELDS, "--fields: engines of serving have few traits, all of them are fitted"},
+        {OPT_MOST, "--most: engines of serving have few traits, all of them are fitted"},
+        {OPT_ALL, "--all: engines of serving have few traits, all of them are fitted"},
+        {OPT_RESIDUALS, "--residuals: no band is known of serving"}};
+    for (size_t i = 0; i < sizeof of_training / sizeof *of_training; i++) {
+        size_t cursor = 0;
+        if (calc_opt_next(t->args, of_training[i].opt, &cursor)) {
+            return calc_complain_usage(t->args->command, of_training[i].complaint);
+        }
+    }
+    if (t->plan.cross == CALC_CROSS_WIDTH || t->families > 1) {
+        return calc_complain_usage(
+            t->args->command, t->families > 1 ? "--system: name the machines of serving in one list"
+                                              : "--cross: runs of serving have no folds by width");
+    }
+    calc_calibrate_engines_task asked = {
+        .measured = &t->measured,
+        .plan = {.documented = t->plan.documented,
+                 .machine = t->families > 0 ? t->machines[0].item : NULL,
+                 .held_out = t->plan.held_out},
+        .out = calc_opt_value(t->args, OPT_OUT),
+        .json = calc_opt_value(t->args, OPT_JSON),
+        .quiet = t->stdout_is_taken};
+    while (strcmp(calc_engine_cross_word(asked.plan.cross), t->cross) != 0) {
+        asked.plan.cross++;
+    }
+    calc_errors errors = {0};
+    calc_status status = calc_calibrate_engines(&asked, &errors);
+    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_errors(&errors);
+}
+
 static calc_exit calibrate(task *t)
 {
     calc_errors errors = {0};
     calc_status status = calc_measured_read(&t->measured, t->args, only_machine(t), &errors);
-    status =
-        status == CALC_OK ? calc_measured_trains(&t->measured, "calc calibrate", &errors) : status;
+    if (status == CALC_OK && t->measured.serves) {
+        return calibrate_engines(t);
+    }
+    if (status == CALC_OK && t->families == 0) {
+        return calc_complain_usage(t->args->command, missing_system);
+    }
+    if (status == CALC_OK && t->plan.cross == CALC_CROSS_NONE && strcmp(t->cross, "none") != 0) {
+        return calc_complain_usage(t->args->command,
+                                   "--cross: runs of training have folds by width and source");
+    }
     name_machines(t);
     status = status == CALC_OK ? predict_all(t, &errors) : status;
     status = status == CALC_OK ? check_held_out(t, &errors) : status;
@@ -418,7 +473,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_calibrate = {
     .name = "calibrate",
-    .summary = "fit constants of machines to measured runs or operators",
+    .summary = "fit constants of machines and engines to measured runs or operators",
     .detail =
         "Fits the constants of machines that no data sheet states to measured times of "
         "steps: robust least squares on the logarithm of the error, with what was assumed "
@@ -430,7 +485,9 @@ const calc_command calc_cmd_calibrate = {
         "one that calc ships. "
         "docs/validation.md has the method and the values that calc starts from. With "
         "--operators it fits rates of kernels and networks to single operators instead: "
-        "docs/operators.md.",
+        "docs/operators.md. To runs of serving it fits the traits of their engines, on all "
+        "machines or "
+        "those of --system: docs/validation-serving.md.",
     .args = rows,
     .opts = opts,
     .examples = examples,

@@ -5,86 +5,24 @@
 #include "model/cost/cost.h"
 #include "model/operators/processor.h"
 
-/* Fitted to half of the measured runs of serving (docs/validation-serving.md), on kernels that were
- * measured alone; the others are the test. What runs do not show is that of the nearest engine:
- * vllm-0.8 of vllm-0.11, tensorrt_llm-0.5 of 0.9, atom of sglang. */
 static const calc_engine_traits traits[CALC_SERVING_ENGINE_COUNT] = {
-    [CALC_SERVING_ENGINE_VLLM_0_2] = {.host_s = 9.8e-3,
-                                      .host_sequence_s = 220e-6,
-                                      .host_growth = 0.37,
-                                      .matrix_share = 0.73},
-    [CALC_SERVING_ENGINE_VLLM_0_5] = {.host_s = 1.5e-3,
-                                      .host_sequence_s = 54e-6,
-                                      .host_growth = 0.31},
-    [CALC_SERVING_ENGINE_VLLM_0_6] = {.host_s = 4.6e-3,
-                                      .host_sequence_s = 30e-6,
-                                      .host_growth = 0.21,
-                                      .gap_s = 0.032e-3,
-                                      .matrix_share = 0.082,
-                                      .cache_share = 0.65},
-    [CALC_SERVING_ENGINE_VLLM_0_8] = {.host_s = 0.7e-3,
-                                      .host_sequence_s = 44e-6,
-                                      .issue_s = 0.48e-3,
-                                      .request_s = 28e-3,
-                                      .gap_s = 0.28e-3,
-                                      .matrix_share = 0.8},
-    [CALC_SERVING_ENGINE_VLLM_0_11] = {.host_s = 0.43e-3,
-                                       .host_sequence_s = 44e-6,
-                                       .issue_s = 0.48e-3,
-                                       .request_s = 28e-3,
-                                       .gap_s = 0.28e-3,
-                                       .matrix_share = 0.8},
-    [CALC_SERVING_ENGINE_VLLM_ROCM_0_6] = {.host_s = 0.56e-3,
-                                           .host_sequence_s = 65e-6,
-                                           .gap_s = 0.16e-3},
-    [CALC_SERVING_ENGINE_SGLANG_0_5] = {.issue_s = 0.043e-3,
-                                        .issue_moe_s = 1.2e-3,
-                                        .request_s = 45e-3,
-                                        .matrix_share = 0.87,
-                                        .overlapped = true},
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_0_5] = {.host_s = 0.96e-3,
-                                              .host_sequence_s = 14e-6,
-                                              .host_growth = 0.22,
-                                              .matrix_share = 0.8},
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_0_9] = {.host_s = 0.96e-3,
-                                              .host_sequence_s = 14e-6,
-                                              .host_growth = 0.22,
-                                              .matrix_share = 0.8},
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_1_0] = {.host_s = 2.2e-3,
-                                              .host_sequence_s = 32e-6,
-                                              .issue_s = 0.52e-3,
-                                              .request_s = 33e-3,
-                                              .gap_s = 0.51e-3,
-                                              .matrix_share = 0.91,
-                                              .overlapped = true},
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_1_1] = {.host_s = 3.9e-3,
-                                              .host_sequence_s = 180e-6,
-                                              .issue_s = 0.065e-3,
-                                              .issue_moe_s = 0.23e-3,
-                                              .request_s = 37e-3,
-                                              .gap_s = 2.1e-3,
-                                              .overlapped = true},
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_1_2] = {.host_s = 3.5e-3,
-                                              .host_sequence_s = 150e-6,
-                                              .issue_s = 0.25e-3,
-                                              .issue_moe_s = 1.9e-3,
-                                              .request_s = 12e-3,
-                                              .matrix_share = 0.64,
-                                              .overlapped = true},
-    [CALC_SERVING_ENGINE_ATOM_0_1] = {.issue_s = 0.3e-3,
-                                      .issue_moe_s = 0.6e-3,
-                                      .request_s = 30e-3,
-                                      .gap_s = 0.2e-3,
-                                      .overlapped = true},
-    [CALC_SERVING_ENGINE_GPT_FAST_2023] = {.host_s = 0.1e-3,
-                                           .host_sequence_s = 1e-6,
-                                           .host_growth = 0.05,
-                                           .gap_s = 0.1e-3},
+#include "model/serve/engine_rows.inc"
 };
+
+/* Whether the host works for the next step while this one runs: known of the software. */
+static bool works_ahead(calc_serving_engine engine)
+{
+    return engine == CALC_SERVING_ENGINE_SGLANG_0_5 || engine == CALC_SERVING_ENGINE_ATOM_0_1 ||
+           engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_0 ||
+           engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_1 ||
+           engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
+}
 
 calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
 {
-    return traits[engine];
+    calc_engine_traits t = traits[engine];
+    t.overlapped = works_ahead(engine);
+    return t;
 }
 
 static double or_else(double said, double otherwise)
@@ -95,7 +33,7 @@ static double or_else(double said, double otherwise)
 calc_engine_traits calc_engine_traits_for(const calc_inference *i)
 {
     const calc_engine_traits *own = &i->traits;
-    calc_engine_traits t = traits[i->engine];
+    calc_engine_traits t = calc_engine_traits_of(i->engine);
     t.host_s = or_else(own->host_s, t.host_s);
     t.host_sequence_s = or_else(own->host_sequence_s, t.host_sequence_s);
     t.host_growth = or_else(own->host_growth, t.host_growth);

@@ -7,8 +7,6 @@ for option in --band --breakdown --features; do
     "$CALC" validate serving_runs "$option" > /dev/null
     echo "status $?" >&2
 done
-"$CALC" calibrate serving_runs --system h200 --out new > /dev/null
-echo "status $?" >&2
 printf 'model,isl,osl\nm,1,2\n' | "$CALC" validate -
 echo "status $?" >&2
 "$CALC" validate no_such_table

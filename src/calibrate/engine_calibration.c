@@ -1,0 +1,251 @@
+#include "calibrate/engine_calibration.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "calibrate/evidence.h"
+
+const char *calc_engine_cross_word(calc_engine_cross cross)
+{
+    static const char *const words[CALC_ENGINE_CROSS_COUNT] = {
+#define CALC_X(name, word) word,
+        CALC_ENGINE_CROSS_LIST(CALC_X)
+#undef CALC_X
+    };
+    return words[cross];
+}
+
+/* The runs of an engine, and where predictions go. */
+typedef struct task {
+    const calc_engine_plan *plan;
+    calc_engine_fit *fit;
+    calc_engine_point *point;
+    int *fold; /* of each point; -1: held out, never seen */
+    size_t count;
+    int folds;
+    double *fitted, *unseen;
+} task;
+
+static const calc_serving_map *map_of(const calc_engine_point *p)
+{
+    return &p->result->serving->map;
+}
+
+static bool is_among(const char *const *names, const char *name)
+{
+    while (names && *names && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return names && *names;
+}
+
+/* ---- Which runs are together ----------------------------------------------------------------- */
+
+/* Every load of a layout and workload is in the same half. */
+static int half_of(const calc_engine_point *p)
+{
+    const calc_serving_row *row = map_of(p)->row;
+    char text[512];
+    snprintf(text, sizeof text, "%.80s|%.40s|%.80s|%.20s|%g|%g|%g|%g|%g|%.40s|%.60s|%.60s",
+             row->source, row->gpu, row->model, row->weight_dtype, row->isl, row->osl, row->tp,
+             row->ep, row->num_gpus, row->dp_attention, row->prefill_layout, row->decode_layout);
+    return calc_evidence_fold(text, 2);
+}
+
+/* What runs that are left out together have in common. */
+static const char *common_of(const task *t, const calc_engine_point *p)
+{
+    return t->plan->cross == CALC_ENGINE_CROSS_MACHINE
+               ? map_of(p)->system
+               : calc_serving_publisher(map_of(p)->row->source);
+}
+
+static int compare_dates(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The last date of the earlier half of runs that have one; "": none has. */
+static const char *median_date(const task *t, const char **room)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->fold[i] >= 0 && *map_of(&t->point[i])->row->date) {
+            room[count++] = map_of(&t->point[i])->row->date;
+        }
+    }
+    qsort(room, count, sizeof *room, compare_dates);
+    return count > 0 ? room[(count - 1) / 2] : "";
+}
+
+static void assign_names(task *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        size_t j = 0;
+        while (t->fold[i] >= 0 && j < i &&
+               (t->fold[j] < 0 ||
+                strcmp(common_of(t, &t->point[j]), common_of(t, &t->point[i])) != 0)) {
+            j++;
+        }
+        if (t->fold[i] >= 0) {
+            t->fold[i] = j < i ? t->fold[j] : t->folds++;
+        }
+    }
+}
+
+static void assign_two(task *t, const char *last_date)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->fold[i] >= 0) {
+            const char *date = map_of(&t->point[i])->row->date;
+            t->fold[i] = last_date ? strcmp(date, last_date) > 0 : half_of(&t->point[i]);
+        }
+    }
+    t->folds = 2;
+}
+
+static calc_status assign_folds(task *t, calc_errors *errors)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const calc_serving_map *map = map_of(&t->point[i]);
+        t->fold[i] = is_among(t->plan->held_out, calc_serving_publisher(map->row->source)) ||
+                             is_among(t->plan->held_out, map->row->source) ||
+                             is_among(t->plan->held_out, map->system)
+                         ? -1
+                         : 0;
+    }
+    t->folds = 1;
+    if (t->plan->cross == CALC_ENGINE_CROSS_HALF) {
+        assign_two(t, NULL);
+    } else if (t->plan->cross == CALC_ENGINE_CROSS_LATER) {
+        const char **room = calloc(t->count + 1, sizeof *room);
+        if (!room) {
+            return calc_errors_no_memory(errors);
+        }
+        assign_two(t, median_date(t, room));
+        free(room);
+    } else if (t->plan->cross != CALC_ENGINE_CROSS_NONE) {
+        t->folds = 0;
+        assign_names(t);
+    }
+    return CALC_OK;
+}
+
+/* ---- Fits ------------------------------------------------------------------------------------ */
+
+/* Let a fit see all points but those of a fold, or of a fold alone. @return how many */
+static size_t show(task *t, int fold, bool alone)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        t->point[i].use = t->fold[i] >= 0 && (t->fold[i] == fold) == alone;
+        count += t->point[i].use;
+    }
+    return count;
+}
+
+static void predict(task *t, const calc_engine_fit *fit, int fold, double *into)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->fold[i] == fold) {
+            into[t->point[i].index] = calc_engine_fit_predict(&t->point[i], &fit->traits);
+        }
+    }
+}
+
+/* The engine's own fit, and what it says of the runs that it saw, and of those that are held out.
+ */
+static calc_status fit_engine(task *t, calc_errors *errors)
+{
+    bool first_only = t->plan->cross == CALC_ENGINE_CROSS_HALF;
+    show(t, first_only ? 0 : -1, first_only);
+    calc_status status = calc_engine_fit_make(t->fit, t->point, t->count, errors);
+    predict(t, t->fit, -1, t->unseen);
+    for (int fold = 0; fold < t->folds; fold++) {
+        predict(t, t->fit, fold, first_only && fold > 0 ? t->unseen : t->fitted);
+    }
+    return status;
+}
+
+/* Each fold by a fit to what it may know. What nothing is known of is predicted from where the fit
+ * starts. */
+static calc_status fit_folds(task *t, calc_errors *errors)
+{
+    calc_engine_fit without = {.engine = t->fit->engine, .start = t->fit->start};
+    bool later = t->plan->cross == CALC_ENGINE_CROSS_LATER;
+    calc_status status = CALC_OK;
+    for (int fold = later; fold < t->folds && status == CALC_OK; fold++) {
+        size_t seen = show(t, later ? 0 : fold, later);
+        without.traits = without.start;
+        if (seen > 0) {
+            status = calc_engine_fit_make(&without, t->point, t->count, errors);
+        }
+        predict(t, &without, fold, t->unseen);
+    }
+    return status;
+}
+
+/* ---- Engines --------------------------------------------------------------------------------- */
+
+/* Rates of loops follow from their times; those of static batches are all that is known of some. */
+static bool counts(const calc_engine_plan *plan, const calc_result *r, int engine)
+{
+    if (r->use != CALC_USE_SCORED || (int)r->serving->map.exec.inference.engine != engine ||
+        r->quantity == CALC_QUANTITY_TPOT_SHAPE) {
+        return false;
+    }
+    bool rate = r->quantity == CALC_QUANTITY_OUTPUT_RATE;
+    return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) &&
+           (!plan->machine || is_among(plan->machine, r->serving->map.system));
+}
+
+static calc_status calibrate_engine(task *t, const calc_results *results, calc_errors *errors)
+{
+    t->count = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        if (counts(t->plan, &results->item[i], (int)t->fit->engine)) {
+            t->point[t->count++] = (calc_engine_point){&results->item[i], i, true};
+        }
+    }
+    if (t->count == 0) {
+        return CALC_OK;
+    }
+    t->fit->start = calc_engine_fit_start(t->fit->engine, t->plan->documented);
+    calc_status status = assign_folds(t, errors);
+    status = status == CALC_OK ? fit_engine(t, errors) : status;
+    bool others = t->plan->cross >= CALC_ENGINE_CROSS_SOURCE;
+    return status == CALC_OK && others ? fit_folds(t, errors) : status;
+}
+
+calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engine_plan *plan,
+                                  const calc_results *results, double *fitted, double *unseen,
+                                  calc_errors *errors)
+{
+    *out = (calc_engine_calibration){0};
+    task t = {.plan = plan,
+              .point = calloc(results->count + 1, sizeof *t.point),
+              .fold = calloc(results->count + 1, sizeof *t.fold),
+              .fitted = fitted,
+              .unseen = unseen};
+    calc_status status = t.point && t.fold ? CALC_OK : calc_errors_no_memory(errors);
+    for (size_t i = 0; i < results->count; i++) {
+        fitted[i] = unseen[i] = (double)NAN;
+    }
+    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT && status == CALC_OK; e++) {
+        t.fit = &out->fit[out->count];
+        *t.fit = (calc_engine_fit){.engine = (calc_serving_engine)e};
+        status = calibrate_engine(&t, results, errors);
+        out->count += t.count > 0;
+    }
+    free(t.point);
+    free(t.fold);
+    if (status == CALC_OK && out->count == 0) {
+        status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                                 "calc validate says which runs count, and why others do not",
+                                 "no run of serving that counts names an engine");
+    }
+    return status;
+}

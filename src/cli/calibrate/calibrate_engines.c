@@ -1,0 +1,291 @@
+#include "cli/calibrate/calibrate_engines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "calibrate/view.h"
+#include "cli/calibrate/calibrate_write.h"
+#include "cli/validate/put_spread.h"
+
+static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
+
+static const struct {
+    calc_quantity quantity;
+    const char *title;
+} quantities[] = {{CALC_QUANTITY_TPOT, "time per output token"},
+                  {CALC_QUANTITY_TTFT, "time to the first token"},
+                  {CALC_QUANTITY_E2E, "whole static batches"},
+                  {CALC_QUANTITY_OUTPUT_RATE, "output tokens/s of static batches"}};
+
+/* Runs beside what engines say today, fitted, and by fits that did not see them. */
+typedef struct task {
+    calc_results results;
+    calc_engine_calibration calibration;
+    double *predicted[CALC_CALIBRATE_VIEWS];
+    calc_results view[CALC_CALIBRATE_VIEWS];
+    calc_error_groups groups[CALC_CALIBRATE_VIEWS];
+} task;
+
+static const char *name_of(const calc_engine_fit *fit)
+{
+    static const char *const names[CALC_SERVING_ENGINE_COUNT] = {
+#define CALC_X(name, word) word,
+        CALC_SERVING_ENGINE_LIST(CALC_X)
+#undef CALC_X
+    };
+    return names[fit->engine];
+}
+
+/* ---- The calibration ------------------------------------------------------------------------- */
+
+static calc_status allocate(task *t, calc_errors *errors)
+{
+    bool fine = true;
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        t->predicted[v] = calloc(t->results.count + 1, sizeof *t->predicted[v]);
+        fine = fine && t->predicted[v];
+    }
+    return fine ? CALC_OK : calc_errors_no_memory(errors);
+}
+
+/* What engines say today of the runs that another view has, too. */
+static void keep_shipped(task *t)
+{
+    for (size_t i = 0; i < t->results.count; i++) {
+        bool other = !isnan(t->predicted[CALC_CALIBRATE_FITTED][i]) ||
+                     !isnan(t->predicted[CALC_CALIBRATE_UNSEEN][i]);
+        t->predicted[CALC_CALIBRATE_ASSUMED][i] =
+            other ? t->results.item[i].predicted : (double)NAN;
+    }
+}
+
+static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, calc_errors *errors)
+{
+    calc_measured *m = asked->measured;
+    calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
+                                                   &m->apps, &m->systems, errors);
+    status = status == CALC_OK ? allocate(t, errors) : status;
+    if (status == CALC_OK) {
+        status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->results,
+                                       t->predicted[CALC_CALIBRATE_FITTED],
+                                       t->predicted[CALC_CALIBRATE_UNSEEN], errors);
+        keep_shipped(t);
+    }
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS && status == CALC_OK; v++) {
+        status = calc_view_make(&t->view[v], &t->results, t->predicted[v], errors);
+        if (status == CALC_OK) {
+            status = calc_error_groups_make(&t->groups[v], &t->view[v], NULL, errors);
+        }
+    }
+    return status;
+}
+
+static void free_task(task *t)
+{
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        free(t->predicted[v]);
+        free(t->view[v].item);
+        calc_error_groups_free(&t->groups[v]);
+    }
+    calc_results_free(&t->results);
+}
+
+/* ---- For people ------------------------------------------------------------------------------ */
+
+static void write_engine(calc_output *out, const calc_engine_fit *fit)
+{
+    calc_output_printf(out, "%s: %zu measurements\n  %-20s%12s%12s%10s\n", name_of(fit),
+                       fit->points, "trait", "assumed", "fitted", "s.e.");
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        calc_engine_traits start = fit->start;
+        calc_engine_traits fitted = fit->traits;
+        calc_output_printf(out, "  %-20s%12.3g%12.3g%8.0f %%%s\n", calc_engine_trait_name(k),
+                           *calc_engine_trait(&start, k), *calc_engine_trait(&fitted, k),
+                           100 * fit->relative_error[k], fit->determined[k] ? "" : "*");
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_head(calc_output *out, const char *title)
+{
+    calc_output_printf(out, "%-36s", title);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        calc_output_printf(out, " | %-24s", words[v]);
+    }
+    calc_output_printf(out, "\n%-36s", "errors in %");
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        calc_output_text(out, " |     n   bias  mean   med");
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_group(calc_output *out, const task *t, const calc_error_group *group)
+{
+    calc_output_printf(out, "%-36.36s", group->name);
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
+        if (g) {
+            calc_output_printf(out, " |%6zu%+7.1f%6.1f%6.1f", g->spread.count, 100 * g->spread.bias,
+                               100 * g->spread.mean_abs, 100 * g->spread.median_abs);
+        } else {
+            calc_output_printf(out, " |%25s", "");
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+static void write_errors(calc_output *out, const task *t, size_t q)
+{
+    static const char *const kinds[] = {"engine", "machine", "source", "set"}; /* the last: all */
+    const calc_error_groups *all = &t->groups[CALC_CALIBRATE_ASSUMED];
+    bool first = true;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        for (size_t i = 0; i < all->count; i++) {
+            const calc_error_group *g = &all->item[i];
+            bool set = strcmp(g->by, "set") == 0 && strcmp(g->name, "all") != 0;
+            if (g->quantity != quantities[q].quantity || strcmp(g->by, kinds[k]) != 0 || set) {
+                continue;
+            }
+            if (first) {
+                write_head(out, quantities[q].title);
+                first = false;
+            }
+            write_group(out, t, g);
+        }
+    }
+    calc_output_text(out, first ? "" : "\n");
+}
+
+static calc_status write_table(const task *t, calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, "-", errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < t->calibration.count; i++) {
+        write_engine(out, &t->calibration.fit[i]);
+    }
+    calc_output_text(out, "times in s; * the runs say hardly more than what was assumed\n\n");
+    for (size_t q = 0; q < sizeof quantities / sizeof *quantities; q++) {
+        write_errors(out, t, q);
+    }
+    return calc_output_close(out, errors);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* Two digits: no run says more. */
+static double rounded(double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.2g", value);
+    return strtod(text, NULL);
+}
+
+static void put_traits(calc_put *put, const calc_engine_fit *fit)
+{
+    calc_put_text(put, "engine", name_of(fit));
+    calc_put_object(put, "traits", CALC_PUT_LINES);
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        calc_engine_traits fitted = fit->traits;
+        calc_put_number(put, calc_engine_trait_name(k), rounded(*calc_engine_trait(&fitted, k)));
+    }
+    calc_put_close(put);
+}
+
+static void put_engine(calc_put *put, const calc_engine_fit *fit)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINES);
+    put_traits(put, fit);
+    calc_put_count(put, "measurements", (int64_t)fit->points);
+    calc_put_object(put, "relative_errors", CALC_PUT_LINES);
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        calc_put_number(put, calc_engine_trait_name(k), fit->relative_error[k]);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+static void put_group(calc_put *put, const task *t, const calc_error_group *group)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "by", group->by);
+    calc_put_text(put, "name", group->name);
+    calc_put_text(put, "quantity", calc_quantity_word(group->quantity));
+    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
+        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
+        if (g) {
+            calc_put_object(put, words[v], CALC_PUT_LINE);
+            calc_put_count(put, "n", (int64_t)g->spread.count);
+            calc_put_spread(put, &g->spread);
+            calc_put_close(put);
+        }
+    }
+    calc_put_close(put);
+}
+
+static calc_status write_json(const task *t, const char *path, calc_errors *errors)
+{
+    calc_output *out;
+    calc_status status = calc_output_open(&out, path, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "version", CALC_VERSION);
+    calc_put_array(&put, "engines", CALC_PUT_LINES);
+    for (size_t i = 0; i < t->calibration.count; i++) {
+        put_engine(&put, &t->calibration.fit[i]);
+    }
+    calc_put_close(&put);
+    calc_put_array(&put, "groups", CALC_PUT_LINES);
+    for (size_t i = 0; i < t->groups[CALC_CALIBRATE_ASSUMED].count; i++) {
+        put_group(&put, t, &t->groups[CALC_CALIBRATE_ASSUMED].item[i]);
+    }
+    calc_put_close(&put);
+    calc_put_end(&put);
+    return calc_output_close(out, errors);
+}
+
+/* What an execution may have as its "inference": the engine with its traits. */
+static calc_status write_files(const task *t, const char *where, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < t->calibration.count && status == CALC_OK; i++) {
+        const calc_engine_fit *fit = &t->calibration.fit[i];
+        char path[CALC_FIND_PATH_MAX];
+        calc_output *out;
+        calc_calibrate_out_path(where, t->calibration.count == 1, name_of(fit), path);
+        status = calc_output_open(&out, path, errors);
+        if (status == CALC_OK) {
+            calc_put put = calc_put_to(out);
+            calc_put_object(&put, NULL, CALC_PUT_LINES);
+            put_traits(&put, fit);
+            calc_put_end(&put);
+            status = calc_output_close(out, errors);
+        }
+    }
+    return status;
+}
+
+calc_status calc_calibrate_engines(const calc_calibrate_engines_task *asked, calc_errors *errors)
+{
+    task t = {0};
+    calc_status status = calibrate(&t, asked, errors);
+    if (status == CALC_OK && asked->out) {
+        status = write_files(&t, asked->out, errors);
+    }
+    if (status == CALC_OK && asked->json) {
+        status = write_json(&t, asked->json, errors);
+    }
+    if (status == CALC_OK && !asked->quiet) {
+        status = write_table(&t, errors);
+    }
+    free_task(&t);
+    return status;
+}

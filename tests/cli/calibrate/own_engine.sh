@@ -1,0 +1,11 @@
+# An engine from 24 runs of serving; what is written is what is printed, and what an execution may have.
+header=$(zcat "$ROOT/tests/measured/serving_runs.csv.gz" | head -1)
+{ echo "$header"; zcat "$ROOT/tests/measured/serving_runs.csv.gz" | grep -a 'NVIDIA gap.*vllm.*Qwen3-32B.*,H100' | head -24; } > mine.csv
+"$CALC" calibrate mine.csv --cross half --out engine.json || exit
+grep -o '"engine": .*' engine.json
+grep -c . engine.json
+for options in '--cross width' '--rows 3' '--fields host.block' '--system h100_sxm --system h200' '--system b300'; do
+    # shellcheck disable=SC2086
+    "$CALC" calibrate mine.csv $options > /dev/null
+    echo "status $?" >&2
+done

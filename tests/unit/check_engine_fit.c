@@ -1,0 +1,218 @@
+/* Traits of engines fitted to runs that an engine with known traits would have. */
+#include "calibrate/engine_calibration.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "serving_run_case.h"
+#include "small_case.h"
+#include "spec/field.h"
+
+enum { RUNS = 48, RESULTS = 3 * RUNS };
+
+static calc_serving_apps apps;
+static calc_systems systems;
+static calc_serving_row row[RUNS];
+static calc_serving_prediction prediction[RUNS];
+static calc_result item[RESULTS];
+static calc_results results;
+static char id[RUNS][16];
+
+static const calc_engine_traits true_traits = {.host_s = 3e-3,
+                                               .host_sequence_s = 80e-6,
+                                               .host_growth = 0.2,
+                                               .issue_s = 1e-3,
+                                               .issue_moe_s = 1e-3,
+                                               .request_s = 60e-3,
+                                               .gap_s = 1e-4,
+                                               .matrix_share = 0.6,
+                                               .cache_share = 0.8};
+
+static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+{
+    char path[256];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
+    return calc_load(CALC_KIND_APP, out, path, errors);
+}
+
+static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
+{
+    char path[256];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
+    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+}
+
+static void add(const calc_serving_prediction *p, calc_quantity quantity, double measured)
+{
+    item[results.count++] = (calc_result){.serving = p,
+                                          .quantity = quantity,
+                                          .use = CALC_USE_SCORED,
+                                          .measured = measured,
+                                          .predicted = measured};
+}
+
+/* Llama 3 8B and 70B in loops on 1 to 8 GPUs, prompts and loads of several sizes: what the engine
+   says with the traits above is what was measured. */
+static void enter(void)
+{
+    static const double gpus[] = {1, 2, 4, 8}, prompt[] = {200, 1000, 6000},
+                        load[] = {1, 8, 32, 64};
+    apps = (calc_serving_apps){.load = load_app};
+    systems = (calc_systems){.load = load_system};
+    results = (calc_results){.serving = prediction, .servings = RUNS, .item = item};
+    for (size_t i = 0; i < RUNS; i++) {
+        row[i] = serving_row();
+        snprintf(id[i], sizeof id[i], "%zu", i);
+        row[i].id = id[i];
+        row[i].source = i % 3 ? "somebody" : "somebody else";
+        row[i].date = i % 2 ? "2025-10-29" : "2026-03-01";
+        row[i].model = gpus[i % 4] < 2 ? "meta-llama/Llama-3.1-8B" : "meta-llama/Llama-3.1-70B";
+        row[i].num_gpus = row[i].tp = gpus[i % 4];
+        row[i].isl = prompt[i / 4 % 3];
+        row[i].concurrency_or_batch = load[i / 12];
+        calc_serving_predict(&prediction[i], &row[i], &apps, &systems);
+        ck_assert_str_eq(prediction[i].reason, "");
+        calc_serving_prediction truth = prediction[i];
+        calc_serving_predict_with(&truth, &true_traits);
+        add(&prediction[i], CALC_QUANTITY_TPOT, truth.tpot_s);
+        add(&prediction[i], CALC_QUANTITY_TTFT, truth.ttft_s);
+    }
+}
+
+static double fitted[RESULTS], unseen[RESULTS];
+
+static const calc_engine_fit *calibrate(const calc_engine_plan *plan)
+{
+    static calc_engine_calibration c;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_engine_calibrate(&c, plan, &results, fitted, unseen, &errors), CALC_OK);
+    ck_assert_uint_eq(c.count, 1);
+    ck_assert_int_eq((int)c.fit[0].engine, CALC_SERVING_ENGINE_VLLM_0_11);
+    return &c.fit[0];
+}
+
+/* The host's time, the share of the kernels and the server's time decide these runs. */
+START_TEST(traits_are_found_again)
+{
+    const calc_engine_plan plan = {.documented = true};
+    const calc_engine_fit *fit = calibrate(&plan);
+    ck_assert_uint_eq(fit->points, results.count);
+    ck_assert_double_eq_tol(fit->traits.host_s, true_traits.host_s, 0.1 * true_traits.host_s);
+    ck_assert_double_eq_tol(fit->traits.host_sequence_s, true_traits.host_sequence_s, 8e-6);
+    ck_assert_double_eq_tol(fit->traits.request_s, true_traits.request_s, 3e-3);
+    ck_assert_double_eq_tol(fit->traits.matrix_share, true_traits.matrix_share, 0.03);
+    ck_assert(fit->determined[CALC_ENGINE_TRAIT_host_s]);
+    ck_assert(fit->determined[CALC_ENGINE_TRAIT_matrix_share]);
+    for (size_t i = 0; i < results.count; i++) {
+        ck_assert_double_eq_tol(fitted[i] / item[i].measured, 1, 0.05);
+        ck_assert(isnan(unseen[i]));
+    }
+}
+END_TEST
+
+/* No model has experts here: what blocks with experts add stays as assumed, and is said to. */
+START_TEST(what_no_run_shows_stays_as_assumed)
+{
+    const calc_engine_plan plan = {.documented = true};
+    const calc_engine_fit *fit = calibrate(&plan);
+    ck_assert_double_eq_tol(fit->traits.issue_moe_s, fit->start.issue_moe_s, 1e-12);
+    ck_assert(!fit->determined[CALC_ENGINE_TRAIT_issue_moe_s]);
+    ck_assert(!fit->traits.overlapped);
+}
+END_TEST
+
+/* Each is predicted by a fit that saw it or by one that did not: loads of a layout together. */
+START_TEST(half_of_the_layouts_predicts_the_other)
+{
+    const calc_engine_plan plan = {.cross = CALC_ENGINE_CROSS_HALF, .documented = true};
+    const calc_engine_fit *fit = calibrate(&plan);
+    size_t seen = 0;
+    for (size_t i = 0; i < results.count; i++) {
+        size_t same = (i + 24) % results.count; /* but for its load */
+        ck_assert((bool)isnan(fitted[i]) != (bool)isnan(unseen[i]));
+        ck_assert((bool)isnan(fitted[i]) == (bool)isnan(fitted[same]));
+        ck_assert(isnan(unseen[i]) || fabs(unseen[i] / item[i].measured - 1) < 0.1);
+        seen += isnan(fitted[i]) ? 0 : 1;
+    }
+    ck_assert_uint_eq(fit->points, seen);
+    ck_assert(seen > 0 && seen < results.count);
+}
+END_TEST
+
+START_TEST(sources_and_later_runs_are_left_out)
+{
+    calc_engine_plan plan = {.cross = CALC_ENGINE_CROSS_SOURCE, .documented = true};
+    calibrate(&plan);
+    for (size_t i = 0; i < results.count; i++) {
+        ck_assert(!isnan(fitted[i]) && !isnan(unseen[i]));
+        ck_assert_double_ne(fitted[i], unseen[i]);
+    }
+    plan.cross = CALC_ENGINE_CROSS_LATER;
+    calibrate(&plan);
+    for (size_t i = 0; i < results.count; i++) {
+        ck_assert((bool)isnan(unseen[i]) == (i / 2 % 2 == 1)); /* two results of each run */
+    }
+    plan.cross = CALC_ENGINE_CROSS_MACHINE; /* there is one: without it nothing is known */
+    const calc_engine_fit *fit = calibrate(&plan);
+    calc_engine_point first = {&item[0], 0, true};
+    ck_assert_double_eq(unseen[0], calc_engine_fit_predict(&first, &fit->start));
+}
+END_TEST
+
+START_TEST(what_is_held_out_is_in_no_fit)
+{
+    static const char *const names[] = {"somebody else", NULL};
+    const calc_engine_plan plan = {.documented = true, .held_out = names};
+    const calc_engine_fit *fit = calibrate(&plan);
+    ck_assert_uint_eq(fit->points, 2 * 32);
+    for (size_t i = 0; i < results.count; i++) {
+        ck_assert((bool)isnan(fitted[i]) == (i / 2 % 3 == 0));
+        ck_assert((bool)isnan(unseen[i]) == (i / 2 % 3 != 0));
+    }
+}
+END_TEST
+
+START_TEST(a_fit_starts_from_the_engine_or_from_nothing)
+{
+    calc_engine_traits shipped = calc_engine_fit_start(CALC_SERVING_ENGINE_VLLM_0_11, false);
+    calc_engine_traits documented = calc_engine_fit_start(CALC_SERVING_ENGINE_VLLM_0_11, true);
+    calc_engine_traits other = calc_engine_fit_start(CALC_SERVING_ENGINE_SGLANG_0_5, true);
+    ck_assert_double_ne(shipped.host_s, documented.host_s);
+    ck_assert_double_eq(other.host_s, documented.host_s);
+    ck_assert(other.overlapped && !documented.overlapped);
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        ck_assert_double_gt(*calc_engine_trait(&shipped, k), 0);
+        char path[64];
+        calc_field_ref ref;
+        snprintf(path, sizeof path, "inference.traits.%s", calc_engine_trait_name(k));
+        ck_assert_int_eq(calc_field_find(CALC_KIND_EXEC, path, &ref), CALC_OK);
+    }
+}
+END_TEST
+
+START_TEST(without_runs_there_is_nothing_to_fit)
+{
+    const calc_engine_plan plan = {.documented = true};
+    calc_engine_calibration c;
+    calc_errors errors = {0};
+    results.count = 0;
+    ck_assert_int_eq(calc_engine_calibrate(&c, &plan, &results, fitted, unseen, &errors),
+                     CALC_ERR_RULE);
+    ck_assert_ptr_nonnull(strstr(errors.item[0].text, "no run of serving"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("engine_fit");
+    tcase_add_checked_fixture(cases, enter, NULL);
+    tcase_set_timeout(cases, 120);
+    tcase_add_test(cases, traits_are_found_again);
+    tcase_add_test(cases, what_no_run_shows_stays_as_assumed);
+    tcase_add_test(cases, half_of_the_layouts_predicts_the_other);
+    tcase_add_test(cases, sources_and_later_runs_are_left_out);
+    tcase_add_test(cases, what_is_held_out_is_in_no_fit);
+    tcase_add_test(cases, a_fit_starts_from_the_engine_or_from_nothing);
+    tcase_add_test(cases, without_runs_there_is_nothing_to_fit);
+    return run_cases(cases);
+}
