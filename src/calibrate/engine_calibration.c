@@ -230,7 +230,12 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
               .fold = calloc(results->count + 1, sizeof *t.fold),
               .fitted = fitted,
               .unseen = unseen};
-    calc_status status = t.point && t.fold ? CALC_OK : calc_errors_no_memory(errors);
+    calc_status status = CALC_OK;
+    if (!t.point || !t.fold) {
+        free(t.point);
+        free(t.fold);
+        return calc_errors_no_memory(errors);
+    }
     for (size_t i = 0; i < results->count; i++) {
         fitted[i] = unseen[i] = (double)NAN;
     }
