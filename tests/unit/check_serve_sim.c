@@ -70,15 +70,19 @@ END_TEST
    for lengths of batches that are rounded. */
 START_TEST(one_request_takes_its_prefill_and_its_steps)
 {
-    const int64_t chunks[] = {0, 300, 2048};
-    for (int i = 0; i < 3; i++) {
+    const int64_t chunks[] = {0, 2048, 300, 0, 2048};
+    for (int i = 0; i < 5; i++) {
         calc_exec e = queue_exec(1, 1000, 100);
         e.inference.chunk_size = chunks[i];
+        e.inference.engine =
+            i < 3 ? CALC_SERVING_ENGINE_NONE : CALC_SERVING_ENGINE_TENSORRT_LLM_1_0;
+        double server_s = calc_engine_traits_of(e.inference.engine).request_s;
         queue_answers a = queue_run(&e);
         assert_within(a.exact.ttft, a.closed.ttft, 0.01);
         assert_within(a.exact.tpot, a.closed.tpot, 0.001);
+        assert_within(a.exact.request_time, a.closed.request_time, 0.001);
         assert_within(a.exact.ttft_p99, a.exact.ttft, 1e-9);
-        ck_assert_double_eq(a.exact.queue_time, 0);
+        ck_assert_double_eq_tol(a.exact.queue_time, server_s, 1e-12);
     }
 }
 END_TEST
