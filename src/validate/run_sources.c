@@ -69,10 +69,10 @@ static const calc_run_source *unknown_source(const calc_runs_row *row)
     static const calc_run_source fsdp = {
         "",  NULL, 0, CALC_RUN_SOURCE_OTHER, PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED),
         NULL};
-    if (calc_runs_has(row->hardware, "Ascend") || calc_runs_has(row->hardware, "910")) {
+    if (calc_runs_has_any_case(row->hardware, "ascend") || calc_runs_has(row->hardware, "910")) {
         return &ascend;
     }
-    return calc_runs_has(row->zero_stage_fsdp, "FSDP") ? &fsdp : &megatron;
+    return calc_runs_has_any_case(row->zero_stage_fsdp, "fsdp") ? &fsdp : &megatron;
 }
 
 const calc_run_source *calc_run_source_of(const calc_runs_row *row)
@@ -81,7 +81,7 @@ const calc_run_source *calc_run_source_of(const calc_runs_row *row)
         return row->own->source;
     }
     const calc_run_source *source = sources;
-    int experts = calc_runs_or(row->num_experts, 0) > 0 ? 1 : -1;
+    int experts = calc_runs_or(row->num_experts, 0) > 1 ? 1 : -1;
     while (!calc_runs_starts(row->id, source->prefix) ||
            (source->contains && !calc_runs_has(row->id, source->contains)) ||
            (source->experts != 0 && source->experts != experts)) {
