@@ -121,7 +121,10 @@ static void fill_pipeline(calc_run_map *map)
     e->pipeline_interleaving = !several ? 1 : eight ? 8 : chunks;
     int64_t parts = e->pipeline_par * chunks;
     bool ends = blocks % parts != 0 && (blocks + 2) % parts == 0;
-    if (several && (calc_run_assume_trait(map, CALC_RUN_TRAIT_BALANCED_ENDS, true) || ends)) {
+    if (several && calc_run_assume_trait(map, CALC_RUN_TRAIT_COST_BALANCED, true)) {
+        e->pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    } else if (several &&
+               (calc_run_assume_trait(map, CALC_RUN_TRAIT_BALANCED_ENDS, true) || ends)) {
         e->pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
         calc_run_assume(map, "embedding and head count as a block each");
     } else if (several && blocks % parts != 0) {
@@ -190,6 +193,10 @@ static void fill_data_par(calc_run_map *map)
                        calc_run_words_say(w, CALC_RUN_WORD_SHARDED_WEIGHTS, false);
     bool replicas = e->strategy.data_par * e->strategy.context_par > 1;
     e->strategy.zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
+    int64_t group = calc_run_words_number(w, CALC_RUN_WORD_SHARD_GROUP);
+    if (e->strategy.zero_stage > 0 && group < e->strategy.data_par * e->strategy.context_par) {
+        e->strategy.fsdp_par = group; /* ranks that share one copy of the state */
+    }
     e->strategy.optimizer_sharding = e->strategy.data_par > 1 && e->strategy.zero_stage > 0;
     bool overlaps = calc_run_assume_word(map, CALC_RUN_WORD_GRADIENT_OVERLAP,
                                          CALC_RUN_TRAIT_DATA_OVERLAP, replicas);

@@ -1,6 +1,6 @@
-/* Phrases of free words (run_words.h): columns, role, meaning and text, of which letters, digits and "="
- * count. Of phrases in the same place the longest is read; one that means several things has a row for
- * each, one after the other. */
+/* Phrases of free words (run_words.h): columns, role, meaning and text, of which letters, digits
+ * and "=" count. Of phrases in the same place the longest is read; one that means several things
+ * has a row for each, one after the other. */
 /* clang-format off */
 CALC_RUN_PHRASE(DTYPE, SAYS, FLOAT16, "fp16")
 CALC_RUN_PHRASE(DTYPE, SAYS, FLOAT16, "float16")
@@ -69,8 +69,7 @@ CALC_RUN_PHRASE(SHARDING, SAYS, SHARDED_WEIGHTS, "fsdp1")
 CALC_RUN_PHRASE(SHARDING, SAYS, SHARDED_WEIGHTS, "fsdp2")
 CALC_RUN_PHRASE(SHARDING, SAYS, SHARDED_WEIGHTS, "full shard")
 CALC_RUN_PHRASE(SHARDING, SAYS, SHARDED_WEIGHTS, "hsdp")
-CALC_RUN_PHRASE(SHARDING, SAYS, SHARD_NODE, "hsdp")
-CALC_RUN_PHRASE(SHARDING, SAYS, SHARD_NODE, "hybrid shard")
+CALC_RUN_PHRASE(SHARDING, SAYS, SHARDED_WEIGHTS, "hybrid shard")
 CALC_RUN_PHRASE(SHARDING, SAYS, SHARD_GROUP, "within groups of")
 CALC_RUN_PHRASE(SHARDING, PASS, NOTHING, "1 deepspeed or 0 not stated here")
 CALC_RUN_PHRASE(SHARDING, PASS, NOTHING, "0")

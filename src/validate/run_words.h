@@ -20,7 +20,6 @@
     X(SHARDED_GRADIENTS)                                                                           \
     X(SHARDED_WEIGHTS)                                                                             \
     X(SHARD_GROUP) /* with the number of ranks that share a copy */                                \
-    X(SHARD_NODE)  /* a copy in every node */                                                      \
     /* recompute */                                                                                \
     X(FULL)                                                                                        \
     X(BLOCKS) /* with their number in a stage */                                                   \

@@ -89,6 +89,37 @@ START_TEST(a_publisher_is_known_by_the_start_of_an_id)
 }
 END_TEST
 
+/* nanotron: models/base.py, build_model; InternEvo: zero1 of its configuration. */
+START_TEST(later_sources_are_known_by_their_software)
+{
+    row.id = "nanotron_x_tp2_";
+    row.layers = 30;
+    maps();
+    ck_assert_str_eq(map.source->name, "nanotron");
+    ck_assert_int_eq(map.exec.pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
+    ck_assert(map.exec.strategy.eager && !map.exec.strategy.fused_cross_entropy);
+    ck_assert_int_eq(map.exec.strategy.attention_kernel, CALC_ATTENTION_KERNEL_GENERIC);
+    row.id = "nanotron_x_tp1_";
+    maps();
+    ck_assert_str_eq(map.source->name, "nanotron_tp1");
+    row = plain_row();
+    row.id = "internevo_x";
+    row.zero_stage_fsdp = "1 (distributed optimizer within groups of 2)";
+    maps();
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 2);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
+    row.zero_stage_fsdp = "1 (distributed optimizer within groups of 4)"; /* that is all */
+    maps();
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 0);
+    row.id = "bigscience_a100_x";
+    maps();
+    ck_assert(!map.exec.strategy.flash_attention);
+    row.id = "torchtitan_ao_x";
+    maps();
+    ck_assert_str_eq(map.source->name, "torchao");
+}
+END_TEST
+
 START_TEST(what_a_row_lacks_is_the_reason)
 {
     row.hardware = "TPU v4";
@@ -390,6 +421,7 @@ int main(void)
     tcase_add_test(tests, a_complete_row_is_a_layout);
     tcase_add_test(tests, gradients_are_stored_as_they_are_sent);
     tcase_add_test(tests, a_publisher_is_known_by_the_start_of_an_id);
+    tcase_add_test(tests, later_sources_are_known_by_their_software);
     tcase_add_test(tests, what_a_row_lacks_is_the_reason);
     tcase_add_test(tests, sizes_that_do_not_fit_together_are_the_reason);
     tcase_add_test(tests, data_parallelism_is_what_is_left);
