@@ -29,7 +29,7 @@ const char *calc_result_confidence(const calc_result *r)
 const char *calc_result_kind(const calc_result *r)
 {
     return r->serving                                ? calc_serving_kind_word(r->serving->map.kind)
-           : r->prediction->map.row->num_experts > 0 ? "MoE"
+           : r->prediction->map.row->num_experts > 1 ? "MoE"
                                                      : "dense";
 }
 

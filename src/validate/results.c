@@ -39,7 +39,7 @@ static calc_result pair(const calc_prediction *p, calc_quantity quantity,
         r.use = unscored ? CALC_USE_UNSCORED : CALC_USE_SCORED;
         r.remark = remark->remark;
     } else {
-        r.remark = p->misfit;
+        r.remark = *p->map.words.unread ? p->map.words.unread : p->misfit;
     }
     return r;
 }

@@ -13,3 +13,10 @@ bool calc_run_assume_trait(calc_run_map *map, int trait, bool applies)
     }
     return has;
 }
+
+bool calc_run_assume_word(calc_run_map *map, calc_run_word word, int trait, bool applies)
+{
+    bool said = map->words.on[word] || map->words.off[word];
+    return said ? calc_run_words_say(&map->words, word, false)
+                : calc_run_assume_trait(map, trait, applies);
+}

@@ -5,12 +5,14 @@
 
 #include "validate/assumptions.h"
 #include "validate/run_machines.h"
+#include "validate/run_words.h"
 
 /** One run. Texts are static or borrowed from the row. */
 typedef struct calc_run_map {
     const calc_runs_row *row;
     const calc_run_source *source;
     const calc_run_machine *machine; /**< NULL: not known */
+    calc_run_words words;            /**< what its free words say */
     calc_app app;
     calc_exec exec;
     bool search;         /**< micro-batch and interleaving are to be found (evaluate.h) */
@@ -26,5 +28,8 @@ void calc_run_assume(calc_run_map *map, const char *text);
 
 /** Whether the source of the run has a trait. If so and `applies`, that is an assumption. */
 bool calc_run_assume_trait(calc_run_map *map, int trait, bool applies);
+
+/** Whether the words of the run say something; where they say nothing, whether a trait does. */
+bool calc_run_assume_word(calc_run_map *map, calc_run_word word, int trait, bool applies);
 
 #endif

@@ -76,12 +76,11 @@ static const char *fill_batch(calc_run_map *map)
 enum { STAGES_MAX = 64, BLOCKS_MAX = 1000000 };
 
 /* The blocks of each stage, as "num_layer_list=5,6,6". @return how many are listed */
-static int64_t listed_blocks(const char *overlap, int64_t block[STAGES_MAX])
+static int64_t listed_blocks(const calc_run_map *map, int64_t block[STAGES_MAX])
 {
-    static const char key[] = "num_layer_list=";
-    const char *text = strstr(overlap, key);
+    const char *text = map->words.number[CALC_RUN_WORD_STAGE_LIST];
     int64_t count = 0;
-    for (text = text ? text + strlen(key) : ""; *text >= '0' && *text <= '9' && count < STAGES_MAX;
+    for (text = text ? text : ""; *text >= '0' && *text <= '9' && count < STAGES_MAX;
          text += *text == ',') {
         char *end;
         int64_t blocks = strtol(text, &end, 10);
@@ -97,7 +96,7 @@ static void fill_listed_stages(calc_run_map *map)
 {
     calc_exec *e = &map->exec;
     int64_t block[STAGES_MAX];
-    int64_t stages = listed_blocks(map->row->overlap, block);
+    int64_t stages = listed_blocks(map, block);
     if (stages != e->pipeline_par || stages < 2 ||
         e->pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS) {
         return;
@@ -122,7 +121,10 @@ static void fill_pipeline(calc_run_map *map)
     e->pipeline_interleaving = !several ? 1 : eight ? 8 : chunks;
     int64_t parts = e->pipeline_par * chunks;
     bool ends = blocks % parts != 0 && (blocks + 2) % parts == 0;
-    if (several && (calc_run_assume_trait(map, CALC_RUN_TRAIT_BALANCED_ENDS, true) || ends)) {
+    if (several && calc_run_assume_trait(map, CALC_RUN_TRAIT_COST_BALANCED, true)) {
+        e->pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
+    } else if (several &&
+               (calc_run_assume_trait(map, CALC_RUN_TRAIT_BALANCED_ENDS, true) || ends)) {
         e->pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
         calc_run_assume(map, "embedding and head count as a block each");
     } else if (several && blocks % parts != 0) {
@@ -151,12 +153,9 @@ static void fill_tensor_par(calc_run_map *map)
     if (!several) {
         return;
     }
-    bool printed = calc_runs_has(r->overlap, "mc2=True") || calc_runs_has(r->id, "AsyncTP") ||
-                   calc_runs_has(r->overlap, "async TP") ||
-                   calc_runs_has(r->overlap, "tp_comm=True");
-    bool off = calc_runs_has(r->overlap, "ub_tp_comm_overlap=false");
-    bool fused =
-        printed || (!off && calc_run_assume_trait(map, CALC_RUN_TRAIT_FUSED_TENSOR_OVERLAP, true));
+    bool fused = calc_runs_has(r->id, "AsyncTP") ||
+                 calc_run_assume_word(map, CALC_RUN_WORD_TENSOR_OVERLAP,
+                                      CALC_RUN_TRAIT_FUSED_TENSOR_OVERLAP, true);
     bool none = !fused && calc_run_assume_trait(map, CALC_RUN_TRAIT_NO_TENSOR_OVERLAP, true);
     e->strategy.tensor_par_overlap = fused  ? CALC_TENSOR_PAR_OVERLAP_FUSED
                                      : none ? CALC_TENSOR_PAR_OVERLAP_NONE
@@ -169,7 +168,7 @@ static void fill_tensor_par(calc_run_map *map)
 /* Weights sharded (3), gradients and optimizer sharded (2), or neither (0). */
 static int64_t sharding(const calc_run_map *map)
 {
-    const char *zero = map->row->zero_stage_fsdp;
+    const calc_run_words *w = &map->words;
     const char *id = map->row->id;
     if (map->exec.pipeline_par > 1) {
         /* PyTorch's stages reduce gradients with the last micro-batch only, and weights stay
@@ -179,31 +178,34 @@ static int64_t sharding(const calc_run_map *map)
     if (calc_runs_starts(id, "mbridge") && calc_runs_has(id, "fsdp")) {
         return 3;
     }
-    if (calc_runs_has(zero, "SHARD_GRAD_OP") || calc_runs_has(zero, "not resharded")) {
-        return 2;
-    }
-    bool whole_model = calc_runs_has(zero, "FSDP") || calc_runs_has(zero, "ZeRO-3") || *zero == '3';
-    return whole_model ? 3 : 0;
+    return calc_run_words_say(w, CALC_RUN_WORD_SHARDED_GRADIENTS, false) ? 2
+           : calc_run_words_say(w, CALC_RUN_WORD_SHARDED_WEIGHTS, false) ? 3
+                                                                         : 0;
 }
 
 static void fill_data_par(calc_run_map *map)
 {
-    const calc_runs_row *r = map->row;
+    const calc_run_words *w = &map->words;
     calc_exec *e = &map->exec;
     int64_t stage = sharding(map);
-    bool distributed = calc_runs_has(r->zero_stage_fsdp, "distributed optimizer") ||
-                       calc_runs_has(r->zero_stage_fsdp, "FSDP") || stage > 0;
+    bool distributed = stage > 0 || calc_run_words_say(w, CALC_RUN_WORD_SHARDED_OPTIMIZER, false) ||
+                       calc_run_words_say(w, CALC_RUN_WORD_SHARDED_GRADIENTS, false) ||
+                       calc_run_words_say(w, CALC_RUN_WORD_SHARDED_WEIGHTS, false);
     bool replicas = e->strategy.data_par * e->strategy.context_par > 1;
     e->strategy.zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
+    int64_t group = calc_run_words_number(w, CALC_RUN_WORD_SHARD_GROUP);
+    if (e->strategy.zero_stage > 0 && group < e->strategy.data_par * e->strategy.context_par) {
+        e->strategy.fsdp_par = group; /* ranks that share one copy of the state */
+    }
     e->strategy.optimizer_sharding = e->strategy.data_par > 1 && e->strategy.zero_stage > 0;
-    bool overlaps = calc_run_assume_trait(map, CALC_RUN_TRAIT_DATA_OVERLAP, replicas) || stage > 0;
-    e->strategy.data_par_overlap =
-        replicas && (overlaps || calc_runs_has(r->overlap, "grad_reduce=True"));
-    bool gather = overlaps || calc_runs_has(r->overlap, "param_gather=True");
-    e->strategy.param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
-    bool half = calc_runs_has(r->overlap, "grad_sync_dtype=bf16") ||
-                calc_runs_has(r->dtype, "PURE") ||
-                calc_run_assume_trait(map, CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
+    bool overlaps = calc_run_assume_word(map, CALC_RUN_WORD_GRADIENT_OVERLAP,
+                                         CALC_RUN_TRAIT_DATA_OVERLAP, replicas);
+    e->strategy.data_par_overlap = replicas && (overlaps || stage > 0);
+    bool gather = calc_run_assume_word(map, CALC_RUN_WORD_GATHER_OVERLAP,
+                                       CALC_RUN_TRAIT_DATA_OVERLAP, replicas);
+    e->strategy.param_gather_overlap = gather || stage > 0 ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    bool half = calc_run_assume_word(map, CALC_RUN_WORD_HALF_GRADIENTS,
+                                     CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
     calc_format two_bytes =
         e->strategy.datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
     e->strategy.grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
@@ -216,28 +218,27 @@ static void fill_data_par(calc_run_map *map)
 
 static void fill_formats(calc_run_map *map)
 {
-    const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
+    const bool *says = map->words.on;
     e->strategy.datatype =
-        calc_runs_starts(r->dtype, "fp16") ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
-    bool four = calc_runs_has_any_case(r->dtype, "fp4");
-    bool eight = calc_runs_has_any_case(r->dtype, "fp8");
-    e->strategy.matrix_datatype = four    ? CALC_FORMAT_FLOAT4
-                                  : eight ? CALC_FORMAT_FLOAT8
-                                          : CALC_FORMAT_AUTO;
-    bool block = calc_runs_has_any_case(r->dtype, "mx") || calc_runs_has(r->id, "MX");
+        says[CALC_RUN_WORD_FLOAT16] ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
+    e->strategy.matrix_datatype = says[CALC_RUN_WORD_FLOAT4]   ? CALC_FORMAT_FLOAT4
+                                  : says[CALC_RUN_WORD_FLOAT8] ? CALC_FORMAT_FLOAT8
+                                                               : CALC_FORMAT_AUTO;
+    bool block = says[CALC_RUN_WORD_BLOCK_SCALES] || calc_runs_has(map->row->id, "MX");
     e->strategy.scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
 }
 
 /* Share of a block that CUDA graphs launch. */
-static double graphed(const char *overlap)
+static double graphed(const calc_run_words *w)
 {
-    static const char engine[] = "cuda_graph=transformer_engine";
-    if (calc_runs_has(overlap, "full_iteration") || calc_runs_has(overlap, "CUDA graph=1")) {
+    if (calc_run_words_say(w, CALC_RUN_WORD_FULL_GRAPH, false) ||
+        calc_run_words_say(w, CALC_RUN_WORD_GRAPHS, false)) {
         return 1;
     }
-    const char *parts = strstr(overlap, engine);
-    return !parts ? 0 : parts[strlen(engine)] == '/' && strstr(parts, "'attn'") ? 0.7 : 0.2;
+    return !w->on[CALC_RUN_WORD_ENGINE_GRAPHS]    ? 0
+           : w->on[CALC_RUN_WORD_ATTENTION_GRAPH] ? 0.7
+                                                  : 0.2;
 }
 
 static void fill_kernels(calc_run_map *map)
@@ -260,14 +261,14 @@ static void fill_kernels(calc_run_map *map)
     bool portable = calc_run_assume_trait(map, CALC_RUN_TRAIT_PORTABLE_ATTENTION, true);
     e->strategy.attention_kernel =
         portable ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
-    bool compiled = calc_runs_has(r->overlap, "compile");
+    bool compiled = calc_run_words_say(&map->words, CALC_RUN_WORD_COMPILED, false);
     e->strategy.eager =
         calc_run_assume_trait(map, CALC_RUN_TRAIT_EAGER, true) ||
         (!compiled && calc_run_assume_trait(map, CALC_RUN_TRAIT_EAGER_UNLESS_COMPILED, true));
     bool unfused_loss =
         calc_run_assume_trait(map, CALC_RUN_TRAIT_UNFUSED_LOSS, true) || e->strategy.eager;
     e->strategy.fused_cross_entropy = !unfused_loss;
-    e->strategy.cuda_graph = graphed(r->overlap);
+    e->strategy.cuda_graph = graphed(&map->words);
     e->strategy.unfused_experts = calc_runs_has_any_case(r->id, "gpt-oss");
     if (calc_run_assume_trait(map, CALC_RUN_TRAIT_ENGINE_BUFFERS, !isnan(map->memory_bytes))) {
         e->strategy.framework_mem =
@@ -283,41 +284,39 @@ static void fill_exchanges(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
-    bool ulysses = calc_runs_has(r->overlap, "ulysses") ||
-                   calc_run_assume_trait(map, CALC_RUN_TRAIT_ULYSSES, e->strategy.context_par > 1);
+    bool ulysses = calc_run_assume_word(map, CALC_RUN_WORD_ULYSSES, CALC_RUN_TRAIT_ULYSSES,
+                                        e->strategy.context_par > 1);
     e->strategy.context_par_type =
         ulysses ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
-    bool printed =
-        calc_runs_has_any_case(r->overlap, "deepep") || calc_runs_has(r->overlap, "hybridep");
+    bool printed = calc_run_words_say(&map->words, CALC_RUN_WORD_NODE_LIMITED, false);
     bool assumed = *r->overlap == '\0' &&
                    calc_run_assume_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
     e->strategy.dispatch_type =
         printed || assumed ? CALC_DISPATCH_TYPE_NODE_LIMITED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
-    e->strategy.expert_par_overlap = calc_runs_has(r->overlap, "moe_a2a_overlap=True")
-                                         ? CALC_EXPERT_PAR_OVERLAP_BATCH
-                                         : CALC_EXPERT_PAR_OVERLAP_NONE;
+    e->strategy.expert_par_overlap =
+        calc_run_words_say(&map->words, CALC_RUN_WORD_EXPERT_OVERLAP, false)
+            ? CALC_EXPERT_PAR_OVERLAP_BATCH
+            : CALC_EXPERT_PAR_OVERLAP_NONE;
 }
 
 /* ---- Recomputation --------------------------------------------------------------------------- */
 
 /* Words of the column `recompute` and the part of a block they mean. */
 static const struct {
-    const char *text;
+    calc_run_word word;
     int module;
-} modules[] = {{"core", CALC_RECOMPUTE_MODULES_CORE_ATTN},
-               {"layernorm", CALC_RECOMPUTE_MODULES_LAYERNORM},
-               {"mla_up", CALC_RECOMPUTE_MODULES_MLA_UP_PROJ},
-               {"'mlp'", CALC_RECOMPUTE_MODULES_MLP},
-               {"moe_act", CALC_RECOMPUTE_MODULES_MOE_ACT},
-               {"shared_experts", CALC_RECOMPUTE_MODULES_SHARED_EXPERTS},
-               {"'moe'", CALC_RECOMPUTE_MODULES_MOE}};
+} modules[] = {{CALC_RUN_WORD_CORE_ATTN, CALC_RECOMPUTE_MODULES_CORE_ATTN},
+               {CALC_RUN_WORD_LAYERNORM, CALC_RECOMPUTE_MODULES_LAYERNORM},
+               {CALC_RUN_WORD_MLA_UP_PROJ, CALC_RECOMPUTE_MODULES_MLA_UP_PROJ},
+               {CALC_RUN_WORD_MLP, CALC_RECOMPUTE_MODULES_MLP},
+               {CALC_RUN_WORD_MOE_ACT, CALC_RECOMPUTE_MODULES_MOE_ACT},
+               {CALC_RUN_WORD_SHARED_EXPERTS, CALC_RECOMPUTE_MODULES_SHARED_EXPERTS},
+               {CALC_RUN_WORD_MOE, CALC_RECOMPUTE_MODULES_MOE}};
 
 /* "full block 70": the blocks of a stage that recompute; 0: all of them. */
 static int64_t recomputed_blocks(const calc_run_map *map)
 {
-    static const char key[] = "block ";
-    const char *text = strstr(map->row->recompute, key);
-    int64_t blocks = text ? strtol(text + strlen(key), NULL, 10) : 0;
+    int64_t blocks = calc_run_words_number(&map->words, CALC_RUN_WORD_BLOCKS);
     return blocks * map->exec.pipeline_par >= map->app.num_blocks ? 0 : blocks;
 }
 
@@ -342,21 +341,22 @@ static void fill_recompute(calc_run_map *map)
     if (*text == '\0') {
         calc_run_assume(map, "recomputation not printed: none");
     }
-    if (calc_runs_starts(text, "full")) {
+    const bool *says = map->words.on;
+    if (says[CALC_RUN_WORD_FULL]) {
         e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
         e->recompute_blocks = recomputed_blocks(map);
         return;
     }
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (calc_runs_has_any_case(text, modules[i].text)) {
+        if (says[modules[i].word]) {
             e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
             e->strategy.recompute_modules |= (int64_t)1 << modules[i].module;
         }
     }
-    if (calc_runs_has(text, "SAC")) {
+    if (says[CALC_RUN_WORD_BY_OPERATOR]) {
         recompute_every_other_block(map);
     }
-    if (calc_runs_has(text, "offload")) {
+    if (says[CALC_RUN_WORD_OFFLOAD]) {
         calc_run_assume(map, "offload of activations not modelled");
     }
 }

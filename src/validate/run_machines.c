@@ -32,7 +32,7 @@ const calc_run_machine *calc_run_machine_of(const calc_runs_row *row, const calc
     }
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         const calc_run_machine *m = &machines[i];
-        if (calc_runs_has(row->hardware, m->contains) &&
+        if (calc_runs_has_any_case(row->hardware, m->contains) &&
             (!m->source || strcmp(m->source, source->name) == 0)) {
             return m;
         }

@@ -45,16 +45,21 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
         out->reason = is_measured(out) ? NULL : nothing_measured;
         return;
     }
+    calc_run_words_read(&out->words, row);
     out->reason = what_is_missing(out);
     if (out->reason) {
         return;
     }
     calc_run_models_app(out);
     calc_run_measure_step(out);
-    if (!is_measured(out)) {
+    if (!is_measured(out) && !calc_run_measure_has_rate(out)) {
         out->reason = nothing_measured;
         return;
     }
     out->reason = calc_run_layout_exec(out);
     out->reason = out->reason ? out->reason : calc_run_arguments_apply(out);
+    if (!out->reason && calc_run_measure_has_rate(out)) {
+        const char *reason = calc_run_measure_rate(out);
+        out->reason = is_measured(out) ? NULL : reason;
+    }
 }

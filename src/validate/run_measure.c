@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/operators/parameters.h"
+
 /* FLOP of a step with full recomputation, GPT: Narayanan et al. 2021 (arXiv 2104.04473), eq. 3,
  * with their vocabulary of 51,200. */
 static double gpt_recomputed_flop(const calc_runs_row *r)
@@ -52,4 +54,29 @@ void calc_run_measure_step(calc_run_map *map)
             calc_run_assume(map, conventions[i].assumption);
         }
     }
+}
+
+bool calc_run_measure_has_rate(const calc_run_map *map)
+{
+    return isnan(map->step_s) && map->row->measured_tflops_per_gpu > 0;
+}
+
+const char *calc_run_measure_rate(calc_run_map *map)
+{
+    const calc_runs_row *r = map->row;
+    const calc_exec *e = &map->exec;
+    bool again = calc_runs_has_any_case(r->tflops_counting, "recompute") ||
+                 calc_runs_has_any_case(r->tflops_counting, "hardware");
+    if (!again && !calc_runs_has_any_case(r->tflops_counting, "model")) {
+        return "FLOP/s are printed, but not how they are counted";
+    }
+    bool causal = calc_runs_has_any_case(r->tflops_counting, "causal");
+    bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_shape shape = calc_shape_of(&map->app, &e->strategy, e->microbatch_size, e->seq_size);
+    double flop = calc_parameters_step_flop(&shape, e, !causal) * (again && full ? 4.0 / 3 : 1);
+    map->step_s = flop / (r->measured_tflops_per_gpu * 1e12 * r->num_gpus);
+    map->printed = "measured_tflops_per_gpu";
+    calc_run_assume(map, causal ? "FLOP of matrices and of half of the square of attention"
+                                : "FLOP of matrices and of the square of attention");
+    return NULL;
 }

@@ -9,4 +9,13 @@
  *  the shape of the model, the number of GPUs and the batch. */
 void calc_run_measure_step(calc_run_map *map);
 
+/** Whether only a rate of FLOP is left to measure by: it needs the layout, too. */
+bool calc_run_measure_has_rate(const calc_run_map *map);
+
+/** The time from that rate, as `tflops_counting` says FLOP are counted: "model", those of matrices
+ *  and of the whole square of attention ("causal": of half of it); with "recompute" or "hardware"
+ *  also those computed again. map->app and map->exec must be filled.
+ *  @return NULL, or why the rate says nothing */
+const char *calc_run_measure_rate(calc_run_map *map);
+
 #endif

@@ -57,9 +57,9 @@ static bool is_gated(const calc_run_map *map)
     if (calc_runs_has_any_case(r->model, "nemotron")) {
         return false;
     }
-    bool gpt = calc_runs_has(notes, "GELU") || calc_runs_has(notes, "gelu") ||
-               calc_runs_has(notes, "ReLU") || calc_runs_has_any_case(r->model, "gpt");
-    return calc_runs_has(notes, "SwiGLU") || !gpt;
+    bool gpt = calc_runs_has_any_case(notes, "gelu") || calc_runs_has_any_case(notes, "ReLU") ||
+               calc_runs_has_any_case(r->model, "gpt");
+    return calc_runs_has_any_case(notes, "SwiGLU") || !gpt;
 }
 
 static bool is_latent(const calc_run_map *map)
@@ -96,7 +96,7 @@ static void fill_attention(calc_run_map *map)
     app->attn_size = whole(calc_runs_or(r->head_dim, r->hidden / r->heads));
     app->kv_heads = whole(calc_runs_or(r->kv_heads, r->heads));
     app->causal = true;
-    app->qk_norm = calc_runs_has(r->model_notes, "qk-norm");
+    app->qk_norm = calc_runs_has_any_case(r->model_notes, "qk-norm");
     if (is_latent(map)) {
         app->q_lora_rank = 1536; /* DeepSeek-V2, V3 and Kimi-K2 */
         app->kv_lora_rank = 512;
@@ -116,7 +116,7 @@ static void fill_experts(calc_run_map *map)
 {
     const calc_runs_row *r = map->row;
     calc_app *app = &map->app;
-    if (!(r->num_experts > 0)) {
+    if (!(r->num_experts > 1)) { /* a single expert is a dense block */
         return;
     }
     size_t i = 0;
@@ -136,13 +136,15 @@ static void fill_structure(calc_run_map *map)
     calc_app *app = &map->app;
     bool gated = is_gated(map);
     app->ffn_type = gated ? CALC_FFN_TYPE_SWIGLU : CALC_FFN_TYPE_GELU;
-    app->norm_type = calc_runs_has(notes, "RMSNorm") ? CALC_NORM_TYPE_RMS : CALC_NORM_TYPE_LAYER;
+    app->norm_type =
+        calc_runs_has_any_case(notes, "RMSNorm") ? CALC_NORM_TYPE_RMS : CALC_NORM_TYPE_LAYER;
     app->position_type = gated ? CALC_POSITION_TYPE_ROPE : CALC_POSITION_TYPE_LEARNED;
-    bool bias = calc_runs_has(notes, "biases") || calc_runs_has(notes, "bias=yes");
+    bool bias =
+        calc_runs_has_any_case(notes, "biases") || calc_runs_has_any_case(notes, "bias=yes");
     app->bias = bias ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     bool dropout = calc_run_assume_trait(map, CALC_RUN_TRAIT_DROPOUT, true);
     app->dropout = dropout ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
-    bool tied = calc_runs_has(notes, "tied") && !calc_runs_has(notes, "untied");
+    bool tied = calc_runs_has_any_case(notes, "tied") && !calc_runs_has_any_case(notes, "untied");
     app->tied_embeddings = tied ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
 }
 

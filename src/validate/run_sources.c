@@ -10,7 +10,10 @@ enum {
     VTRAIN = MEGATRON_2021 | T(HALF_GRADIENTS),
     NVIDIA_RECIPE = T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(FUSED_TENSOR_OVERLAP),
     PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP),
+    TITAN = PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_1),
+    BIGSCIENCE = MEGATRON_2021 | T(NO_TENSOR_OVERLAP) | T(HALF_GRADIENTS),
     FOUNDRY = T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION),
+    NANOTRON = FOUNDRY | T(NO_MESSAGE_OVERLAP) | T(COST_BALANCED),
     SIMUMAX = T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(ENGINE_BUFFERS)
 };
 
@@ -35,8 +38,8 @@ static const calc_run_source sources[] = {
     {"foundry_a100_40", NULL, 0, "foundry_a100_40", FOUNDRY, NULL},
     {"foundry", NULL, 0, "foundry", FOUNDRY, NULL},
     {"mlperf", NULL, 0, "mlperf", NVIDIA_RECIPE, NULL},
-    {"torchtitan", NULL, 0, "torchtitan",
-     PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_1), NULL},
+    {"torchtitan_ao", NULL, 0, "torchao", TITAN, NULL},
+    {"torchtitan", NULL, 0, "torchtitan", TITAN, NULL},
     {"nemo_24", NULL, 0, "nemo_2407", NVIDIA_RECIPE, NULL},
     {"nemo_long", NULL, 0, "nemo_longseq", 0, nothing_shared},
     {"nemo_", NULL, 0, "nemo", NVIDIA_RECIPE, NULL},
@@ -57,6 +60,14 @@ static const calc_run_source sources[] = {
      T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(NODE_LIMITED_DISPATCH) | T(ENGINE_BUFFERS), NULL},
     {"mbridge", "nemotron-3", 0, "mbridge_moe", 0, NULL},
     {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(ENGINE_BUFFERS), NULL},
+    {"bigscience_v100", NULL, 0, "bigscience_v100", BIGSCIENCE, NULL},
+    {"bigscience", NULL, 0, "bigscience_a100", BIGSCIENCE, NULL},
+    {"internevo", NULL, 0, "internevo", T(EAGER) | T(PORTABLE_ATTENTION) | T(NO_TENSOR_OVERLAP),
+     NULL},
+    {"nanotron", "_tp1_", 0, "nanotron_tp1", NANOTRON, NULL},
+    {"nanotron", NULL, 0, "nanotron", NANOTRON, NULL},
+    {"maxtext", NULL, 0, "maxtext", T(DATA_OVERLAP), NULL},
+    {"paxml", NULL, 0, "paxml", T(DATA_OVERLAP), NULL},
     {"", NULL, 0, CALC_RUN_SOURCE_OTHER, 0, NULL}};
 
 /* A source that is not known runs its kind of software as it is set up today. */
@@ -69,10 +80,10 @@ static const calc_run_source *unknown_source(const calc_runs_row *row)
     static const calc_run_source fsdp = {
         "",  NULL, 0, CALC_RUN_SOURCE_OTHER, PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED),
         NULL};
-    if (calc_runs_has(row->hardware, "Ascend") || calc_runs_has(row->hardware, "910")) {
+    if (calc_runs_has_any_case(row->hardware, "ascend") || calc_runs_has(row->hardware, "910")) {
         return &ascend;
     }
-    return calc_runs_has(row->zero_stage_fsdp, "FSDP") ? &fsdp : &megatron;
+    return calc_runs_has_any_case(row->zero_stage_fsdp, "fsdp") ? &fsdp : &megatron;
 }
 
 const calc_run_source *calc_run_source_of(const calc_runs_row *row)
@@ -81,7 +92,7 @@ const calc_run_source *calc_run_source_of(const calc_runs_row *row)
         return row->own->source;
     }
     const calc_run_source *source = sources;
-    int experts = calc_runs_or(row->num_experts, 0) > 0 ? 1 : -1;
+    int experts = calc_runs_or(row->num_experts, 0) > 1 ? 1 : -1;
     while (!calc_runs_starts(row->id, source->prefix) ||
            (source->contains && !calc_runs_has(row->id, source->contains)) ||
            (source->experts != 0 && source->experts != experts)) {

@@ -28,6 +28,7 @@
     X(MICROBATCH_SEARCH, "micro-batch and interleaving not printed: the fastest predicted")        \
     X(CHUNKS_8, "interleaving not printed: 8 chunks")                                              \
     X(BALANCED_ENDS, "embedding and head count as a block each")                                   \
+    X(COST_BALANCED, "stages of equal arithmetic, the head's counted")                             \
     X(ENGINE_BUFFERS, "Transformer Engine's dummy weight gradients and workspaces")
 
 enum {

@@ -104,9 +104,10 @@ void calc_runs_free(calc_runs *runs);
 /** The number, or `blank` if its cell is. */
 double calc_runs_or(double number, double blank);
 
-/** Whether `text` contains `part`; without regard to the case of letters if `part` is in lower
- *  case throughout and `any_case`. */
+/** Whether `text` contains `part`. */
 bool calc_runs_has(const char *text, const char *part);
+
+/** The same, letters large or small. */
 bool calc_runs_has_any_case(const char *text, const char *part);
 
 /** Whether `text` starts with `start`. */

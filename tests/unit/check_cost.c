@@ -159,6 +159,26 @@ START_TEST(stored_scores_take_arithmetic_and_memory)
 }
 END_TEST
 
+/* 16-bit heads: of 16, 12, 10 and 9 elements, their rows are multiples of 16, 8, 4 and 2 bytes. */
+START_TEST(heads_that_are_not_aligned_starve_the_matrix_engine)
+{
+    static const struct {
+        int64_t size;
+        double slower;
+    } heads[] = {{16, 1}, {12, 2}, {10, 4}, {9, 8}, {24, 1}};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        modern_case c = start();
+        c.exec.strategy.datatype = CALC_DATATYPE_BFLOAT16;
+        c.system.chip.matrix[CALC_DATATYPE_BFLOAT16] = c.system.chip.matrix[CALC_DATATYPE_FLOAT16];
+        c.app.attn_size = heads[i].size;
+        ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 1 + 4 * heads[i].slower);
+        double flash_s = kernel_s(&c, CALC_OPERATOR_ATTENTION);
+        c.app.attn_size = 16;
+        ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), flash_s);
+    }
+}
+END_TEST
+
 START_TEST(elementwise_kernels_are_bound_by_memory)
 {
     modern_case c = start();
@@ -792,6 +812,7 @@ int main(void)
     tcase_add_test(cases, attention_runs_at_its_own_share_of_the_peak);
     tcase_add_test(cases, short_attention_is_bound_by_memory);
     tcase_add_test(cases, stored_scores_take_arithmetic_and_memory);
+    tcase_add_test(cases, heads_that_are_not_aligned_starve_the_matrix_engine);
     tcase_add_test(cases, elementwise_kernels_are_bound_by_memory);
     tcase_add_test(cases, sorting_reaches_its_own_share_of_the_bandwidth);
     tcase_add_test(cases, what_processors_add_up_for_a_collective_is_a_kernel);

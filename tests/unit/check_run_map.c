@@ -89,6 +89,37 @@ START_TEST(a_publisher_is_known_by_the_start_of_an_id)
 }
 END_TEST
 
+/* nanotron: models/base.py, build_model; InternEvo: zero1 of its configuration. */
+START_TEST(later_sources_are_known_by_their_software)
+{
+    row.id = "nanotron_x_tp2_";
+    row.layers = 30;
+    maps();
+    ck_assert_str_eq(map.source->name, "nanotron");
+    ck_assert_int_eq(map.exec.pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
+    ck_assert(map.exec.strategy.eager && !map.exec.strategy.fused_cross_entropy);
+    ck_assert_int_eq(map.exec.strategy.attention_kernel, CALC_ATTENTION_KERNEL_GENERIC);
+    row.id = "nanotron_x_tp1_";
+    maps();
+    ck_assert_str_eq(map.source->name, "nanotron_tp1");
+    row = plain_row();
+    row.id = "internevo_x";
+    row.zero_stage_fsdp = "1 (distributed optimizer within groups of 2)";
+    maps();
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 2);
+    ck_assert_int_eq(map.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
+    row.zero_stage_fsdp = "1 (distributed optimizer within groups of 4)"; /* that is all */
+    maps();
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 0);
+    row.id = "bigscience_a100_x";
+    maps();
+    ck_assert(!map.exec.strategy.flash_attention);
+    row.id = "torchtitan_ao_x";
+    maps();
+    ck_assert_str_eq(map.source->name, "torchao");
+}
+END_TEST
+
 START_TEST(what_a_row_lacks_is_the_reason)
 {
     row.hardware = "TPU v4";
@@ -150,7 +181,6 @@ START_TEST(flop_rates_count_as_their_source_does)
 {
     row.measured_iteration_s = (double)NAN;
     row.measured_tflops_per_gpu = 140;
-    has_reason("no measured time or memory");
     row.id = "mlm_sc21_tab1_x";
     maps();
     double shape = 1 + 8192.0 / (6 * 4096) + 51200.0 / (16.0 * 32 * 4096);
@@ -160,6 +190,77 @@ START_TEST(flop_rates_count_as_their_source_does)
     maps();
     flop = 64.0 * 8192 * (6 * 405.9e9 + 6.0 * 32 * 4096 * 8192);
     ck_assert_double_eq_tol(map.step_s, flop / (140e12 * 16), 1e-9 * map.step_s);
+}
+END_TEST
+
+/* 6 FLOP per weight and token; scores of 32 heads of 128, all of them or half. */
+START_TEST(other_flop_rates_count_as_their_column_says)
+{
+    row.measured_iteration_s = (double)NAN;
+    row.measured_tflops_per_gpu = 140;
+    has_reason("FLOP/s are printed, but not how they are counted");
+    double weights = 32 * (4096.0 * 4096 * 2.5 + 3 * 4096.0 * 14336) + 128256.0 * 4096;
+    double scores = 32 * 12 * 4096.0 * 8192;
+    row.tflops_counting = "model FLOPs";
+    maps();
+    double step_s = 64 * 8192 * (6 * weights + scores) / (140e12 * 16);
+    ck_assert_double_eq_tol(map.step_s, step_s, 1e-3 * step_s);
+    ck_assert_str_eq(map.printed, "measured_tflops_per_gpu");
+    row.tflops_counting = "Model FLOPs, causal attention";
+    maps();
+    double causal_s = 64 * 8192 * (6 * weights + scores / 2) / (140e12 * 16);
+    ck_assert_double_eq_tol(map.step_s, causal_s, 1e-3 * causal_s);
+    row.tflops_counting = "hardware FLOPs";
+    maps();
+    ck_assert_double_eq_tol(map.step_s, step_s, 1e-3 * step_s);
+    row.recompute = "full";
+    maps();
+    ck_assert_double_eq_tol(map.step_s, 4.0 / 3 * step_s, 1e-3 * step_s);
+}
+END_TEST
+
+START_TEST(a_single_expert_is_a_dense_block)
+{
+    row.num_experts = 1;
+    row.topk = 1;
+    row.moe_ffn = 1024;
+    maps();
+    ck_assert_int_eq(map.app.num_experts, 0);
+    ck_assert_int_eq(map.app.feedforward, 14336);
+    row.num_experts = 2;
+    maps();
+    ck_assert_int_eq(map.app.num_experts, 2);
+}
+END_TEST
+
+START_TEST(names_and_words_may_be_large_or_small)
+{
+    row.hardware = "a100-sxm4-80gb";
+    row.model_notes = "rmsnorm, swiglu, Biases";
+    row.dtype = "Float8";
+    row.overlap = "HybridEP; cuda graphs";
+    maps();
+    ck_assert_str_eq(map.machine->system, "a100_sxm_80g");
+    ck_assert_int_eq(map.app.norm_type, CALC_NORM_TYPE_RMS);
+    ck_assert_int_eq(map.app.bias, CALC_CHOICE_TRUE);
+    ck_assert_int_eq(map.exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
+    ck_assert(map.exec.strategy.cuda_graph == 1);
+}
+END_TEST
+
+/* What a row says itself counts more than what is known of its source's software. */
+START_TEST(a_row_may_deny_what_its_source_does)
+{
+    row.id = "dgxc_x";
+    maps();
+    ck_assert_int_eq(map.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_FUSED);
+    ck_assert(map.exec.strategy.data_par_overlap);
+    row.overlap = "ub_tp_comm_overlap=false; overlap_grad_sync=false; overlap_param_sync=false";
+    maps();
+    ck_assert_int_eq(map.exec.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_ASYNC);
+    ck_assert(!map.exec.strategy.data_par_overlap);
+    ck_assert_int_eq(map.exec.strategy.param_gather_overlap, CALC_CHOICE_FALSE);
 }
 END_TEST
 
@@ -320,11 +421,16 @@ int main(void)
     tcase_add_test(tests, a_complete_row_is_a_layout);
     tcase_add_test(tests, gradients_are_stored_as_they_are_sent);
     tcase_add_test(tests, a_publisher_is_known_by_the_start_of_an_id);
+    tcase_add_test(tests, later_sources_are_known_by_their_software);
     tcase_add_test(tests, what_a_row_lacks_is_the_reason);
     tcase_add_test(tests, sizes_that_do_not_fit_together_are_the_reason);
     tcase_add_test(tests, data_parallelism_is_what_is_left);
     tcase_add_test(tests, rates_become_the_time_of_a_step);
     tcase_add_test(tests, flop_rates_count_as_their_source_does);
+    tcase_add_test(tests, other_flop_rates_count_as_their_column_says);
+    tcase_add_test(tests, a_single_expert_is_a_dense_block);
+    tcase_add_test(tests, names_and_words_may_be_large_or_small);
+    tcase_add_test(tests, a_row_may_deny_what_its_source_does);
     tcase_add_test(tests, a_broken_batch_is_rounded_up_with_its_time);
     tcase_add_test(tests, a_machine_may_depend_on_who_measured);
     tcase_add_test(tests, stages_that_count_the_ends_or_are_free);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
@@ -194,6 +195,21 @@ static calc_status check_options(const task *t, calc_errors *errors)
     return status;
 }
 
+/* Words of rows that are not read, each once with the first row that has it. */
+static void warn_of_words(const calc_results *results)
+{
+    for (size_t i = 0; i < results->predictions; i++) {
+        const char *unread = results->prediction[i].map.words.unread;
+        size_t first = 0;
+        while (strcmp(results->prediction[first].map.words.unread, unread) != 0) {
+            first++;
+        }
+        if (*unread && first == i) {
+            fprintf(stderr, "warning: %s: %s\n", results->prediction[i].map.row->id, unread);
+        }
+    }
+}
+
 static calc_status make_results(task *t, calc_errors *errors)
 {
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
@@ -203,6 +219,9 @@ static calc_status make_results(task *t, calc_errors *errors)
             ? calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks, &m->apps,
                                         &m->systems, errors)
             : calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
+    if (status == CALC_OK) {
+        warn_of_words(&t->results);
+    }
     if (status == CALC_OK && baseline) {
         status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
     }

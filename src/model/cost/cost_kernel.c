@@ -1,5 +1,7 @@
 #include "model/cost/cost_kernel.h"
 
+#include <math.h>
+
 #include "model/cost/kernel_lookup.h"
 #include "model/cost/pass_kernel.h"
 #include "model/operators/processor.h"
@@ -30,6 +32,24 @@ static calc_cost_kernel attention_of(const calc_cost_context *c, const calc_oper
                           calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]), 0};
     k.all_s = calc_max(k.flop_s, k.mem_s) + rates->launch_s * o->launches[pass];
     return k;
+}
+
+/* Bytes that rows of this width let a thread read at once, of the 16 it can: 16, 8, 4 or less. */
+static double read_share(double row_bytes)
+{
+    return fmod(row_bytes, 16) == 0  ? 1
+           : fmod(row_bytes, 8) == 0 ? 1.0 / 2
+           : fmod(row_bytes, 4) == 0 ? 1.0 / 4
+                                     : 1.0 / 8;
+}
+
+/* Batched multiplications are as fast as their operands arrive: heads whose rows are no multiple of
+ * 16 bytes are read in smaller pieces (docs/model.md, Attention). */
+static double aligned_rate(const calc_cost_context *c)
+{
+    const calc_shape *s = c->shape;
+    return fmin(read_share(s->qk_size * s->element_bytes),
+                read_share(s->v_size * s->element_bytes));
 }
 
 static double permute_s(const calc_cost_context *c, double bytes)
@@ -73,7 +93,7 @@ calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_o
     case CALC_OPERATOR_SCORES:
         k.flop_s =
             unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
-        k.flop_s /= sustained(c);
+        k.flop_s /= sustained(c) * aligned_rate(c);
         k.all_s = k.flop_s + k.mem_s + launch->vector_s * o->launches[pass];
         break;
     case CALC_OPERATOR_GROUPED:

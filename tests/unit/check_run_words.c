@@ -1,0 +1,220 @@
+/* Free words of runs: spellings, denials, lists, words that no table has. */
+#include "run_case.h"
+
+#include "base/error.h"
+#include "io/csv_read.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_runs_row row;
+static calc_run_words words;
+
+static void enter(void)
+{
+    row = plain_row();
+}
+
+static void read_overlap(const char *text)
+{
+    row.overlap = text;
+    calc_run_words_read(&words, &row);
+}
+
+static void says(const char *overlap, calc_run_word word)
+{
+    read_overlap(overlap);
+    ck_assert_msg(words.on[word] && !words.off[word], "%s", overlap);
+    ck_assert_str_eq(words.unread, "");
+}
+
+static void denies(const char *overlap, calc_run_word word)
+{
+    read_overlap(overlap);
+    ck_assert_msg(words.off[word] && !words.on[word], "%s", overlap);
+    ck_assert(!calc_run_words_say(&words, word, true));
+    ck_assert_str_eq(words.unread, "");
+}
+
+static void says_nothing(const char *overlap, calc_run_word word)
+{
+    read_overlap(overlap);
+    ck_assert_msg(!words.off[word] && !words.on[word], "%s", overlap);
+    ck_assert(calc_run_words_say(&words, word, true));
+    ck_assert(!calc_run_words_say(&words, word, false));
+    ck_assert_str_eq(words.unread, "");
+}
+
+START_TEST(spelling_does_not_matter)
+{
+    static const char *const spelt[] = {
+        "hybridep",    "HybridEP", "Hybrid-EP", "hybrid ep", "dispatcher=hybridep",
+        "TE + DeepEP", "DEEPEP"};
+    for (size_t i = 0; i < sizeof spelt / sizeof *spelt; i++) {
+        says(spelt[i], CALC_RUN_WORD_NODE_LIMITED);
+    }
+    says("torch.compile; AsyncTP", CALC_RUN_WORD_TENSOR_OVERLAP);
+    says("Torch-Compile", CALC_RUN_WORD_COMPILED);
+}
+END_TEST
+
+START_TEST(values_say_and_deny)
+{
+    says("TP comm overlap", CALC_RUN_WORD_TENSOR_OVERLAP);
+    says("tp_comm=True", CALC_RUN_WORD_TENSOR_OVERLAP);
+    says("ub_tp_comm_overlap: yes", CALC_RUN_WORD_TENSOR_OVERLAP);
+    denies("ub_tp_comm_overlap=false; overlap_p2p=n/a", CALC_RUN_WORD_TENSOR_OVERLAP);
+    denies("ub_tp_comm_overlap=false; overlap_p2p=n/a", CALC_RUN_WORD_MESSAGE_OVERLAP);
+    denies("moe_a2a_overlap=None", CALC_RUN_WORD_EXPERT_OVERLAP);
+    read_overlap("moe_a2a_overlap=True; ep_a2a=0");
+    ck_assert(!calc_run_words_say(&words, CALC_RUN_WORD_EXPERT_OVERLAP, true));
+    denies("grad_reduce=", CALC_RUN_WORD_GRADIENT_OVERLAP);
+    says_nothing("", CALC_RUN_WORD_GRADIENT_OVERLAP);
+    says_nothing("none stated", CALC_RUN_WORD_GRADIENT_OVERLAP);
+}
+END_TEST
+
+START_TEST(clauses_are_denied_as_a_whole)
+{
+    static const char all_off[] = "none (TP-comm overlap, p2p overlap all off); DeepEP";
+    denies(all_off, CALC_RUN_WORD_TENSOR_OVERLAP);
+    denies(all_off, CALC_RUN_WORD_MESSAGE_OVERLAP);
+    says(all_off, CALC_RUN_WORD_NODE_LIMITED);
+    denies("no DP overlap; TP overlap", CALC_RUN_WORD_GATHER_OVERLAP);
+    says("no DP overlap; TP overlap", CALC_RUN_WORD_TENSOR_OVERLAP);
+}
+END_TEST
+
+START_TEST(graphs_and_their_parts)
+{
+    says_nothing("cuda_graph=transformer_engine/['attn', 'moe_router']", CALC_RUN_WORD_GRAPHS);
+    ck_assert(words.on[CALC_RUN_WORD_ENGINE_GRAPHS] && words.on[CALC_RUN_WORD_ATTENTION_GRAPH]);
+    denies("cuda_graph=None/[]", CALC_RUN_WORD_GRAPHS);
+    says("cuda_graph=none/full_iteration", CALC_RUN_WORD_FULL_GRAPH);
+    says("CUDA graphs", CALC_RUN_WORD_GRAPHS);
+    denies("layer CUDA graph=0", CALC_RUN_WORD_GRAPHS);
+}
+END_TEST
+
+START_TEST(sharding_in_words_and_numbers)
+{
+    static const struct {
+        const char *text;
+        bool optimizer, gradients, weights;
+    } cells[] = {{"0", false, false, false},
+                 {"1", true, false, false},
+                 {"Parallel Optimizer", true, false, false},
+                 {"1 (DeepSpeed) or 0: not stated here", false, false, false},
+                 {"ZeRO-2", false, true, false},
+                 {"3 (DeepSpeed ZeRO-3)", false, false, true},
+                 {"fsdp2 full shard group 1", false, false, true},
+                 {"no FSDP (DDP/dist-opt)", true, false, false}};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        row.zero_stage_fsdp = cells[i].text;
+        calc_run_words_read(&words, &row);
+        ck_assert_str_eq(words.unread, "");
+        ck_assert_msg(words.on[CALC_RUN_WORD_SHARDED_OPTIMIZER] == cells[i].optimizer &&
+                          words.on[CALC_RUN_WORD_SHARDED_GRADIENTS] == cells[i].gradients &&
+                          words.on[CALC_RUN_WORD_SHARDED_WEIGHTS] == cells[i].weights,
+                      "%s", cells[i].text);
+    }
+    row.zero_stage_fsdp = "1 (distributed optimizer within groups of 8)";
+    calc_run_words_read(&words, &row);
+    ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_SHARD_GROUP), 8);
+    ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_BLOCKS), 0);
+}
+END_TEST
+
+START_TEST(formats_and_recomputation)
+{
+    row.dtype = "BFloat16, Float8 blockwise";
+    row.recompute = "RMSNorm and MLA up-projection; full block 70";
+    calc_run_words_read(&words, &row);
+    ck_assert(words.on[CALC_RUN_WORD_FLOAT8] && words.on[CALC_RUN_WORD_BLOCK_SCALES]);
+    ck_assert(!words.on[CALC_RUN_WORD_FLOAT16] && !words.on[CALC_RUN_WORD_FLOAT4]);
+    ck_assert(words.on[CALC_RUN_WORD_LAYERNORM] && words.on[CALC_RUN_WORD_MLA_UP_PROJ]);
+    ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_BLOCKS), 70);
+    ck_assert_str_eq(words.unread, "");
+    row.dtype = "MXFP8";
+    row.recompute = "selective [moe_act]";
+    calc_run_words_read(&words, &row);
+    ck_assert(words.on[CALC_RUN_WORD_FLOAT8] && words.on[CALC_RUN_WORD_BLOCK_SCALES]);
+    ck_assert(words.on[CALC_RUN_WORD_MOE_ACT] && !words.on[CALC_RUN_WORD_MOE]);
+    ck_assert(!words.on[CALC_RUN_WORD_FULL]);
+}
+END_TEST
+
+START_TEST(lists_belong_to_their_key)
+{
+    read_overlap("mc2=True; num_layer_list=5,6,7; pp_layout=Et*4|(t*4|)*14tmL");
+    ck_assert_str_eq(words.unread, "");
+    ck_assert(words.on[CALC_RUN_WORD_TENSOR_OVERLAP]);
+    ck_assert_int_eq(strncmp(words.number[CALC_RUN_WORD_STAGE_LIST], "5,6,7;", 6), 0);
+}
+END_TEST
+
+/* The first is named; a word that begins like a known one is another. */
+START_TEST(a_word_that_no_table_has_is_named)
+{
+    read_overlap("DeepEP; warp-drive; flux");
+    ck_assert_str_eq(words.unread, "overlap: \"warp\" is not known, and not read");
+    ck_assert(words.on[CALC_RUN_WORD_NODE_LIMITED]);
+    read_overlap("deepepic");
+    ck_assert(!words.on[CALC_RUN_WORD_NODE_LIMITED]);
+    ck_assert_str_eq(words.unread, "overlap: \"deepepic\" is not known, and not read");
+    read_overlap("tp_comm=perhaps");
+    ck_assert(!words.on[CALC_RUN_WORD_TENSOR_OVERLAP]);
+    ck_assert_str_eq(words.unread, "overlap: \"perhaps\" is not known, and not read");
+    read_overlap("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
+    ck_assert_str_eq(words.unread,
+                     "overlap: \"abcdefghijklmnopqrstuvwx\" is not known, and not read");
+    row.overlap = "";
+    row.recompute = "sometimes";
+    calc_run_words_read(&words, &row);
+    ck_assert_str_eq(words.unread, "recompute: \"sometimes\" is not known, and not read");
+}
+END_TEST
+
+/* What calc ships is read to the last word. */
+START_TEST(every_word_of_shipped_tables_is_known)
+{
+    static const char *const file[] = {CALC_TEST_DATA "/measured/runs.csv",
+                                       CALC_TEST_DATA "/measured/unfitted_runs.csv.gz",
+                                       CALC_TEST_DATA "/measured/runs_vtrain_single.csv.gz",
+                                       CALC_TEST_DATA "/measured/runs_megatron_small.csv.gz"};
+    for (size_t f = 0; f < sizeof file / sizeof *file; f++) {
+        calc_errors errors = {0};
+        calc_runs runs = {0};
+        ck_assert_int_eq(calc_runs_read(&runs, file[f], NULL, NULL, &errors), CALC_OK);
+        ck_assert_uint_gt(runs.count, 400);
+        for (size_t i = 0; i < runs.count; i++) {
+            calc_run_words_read(&words, &runs.row[i]);
+            ck_assert_msg(words.unread[0] == '\0', "%s: %s", runs.row[i].id, words.unread);
+        }
+        calc_runs_free(&runs);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_words");
+    TCase *tests = tcase_create("run_words");
+    tcase_add_checked_fixture(tests, enter, NULL);
+    tcase_add_test(tests, spelling_does_not_matter);
+    tcase_add_test(tests, values_say_and_deny);
+    tcase_add_test(tests, clauses_are_denied_as_a_whole);
+    tcase_add_test(tests, graphs_and_their_parts);
+    tcase_add_test(tests, sharding_in_words_and_numbers);
+    tcase_add_test(tests, formats_and_recomputation);
+    tcase_add_test(tests, lists_belong_to_their_key);
+    tcase_add_test(tests, a_word_that_no_table_has_is_named);
+    tcase_add_test(tests, every_word_of_shipped_tables_is_known);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
