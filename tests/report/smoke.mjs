@@ -130,6 +130,56 @@ async function checkRun() {
   check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("mem1 capacity"));
 }
 
+/* What is served: its answer, its memory, its passes, and the same layout with other requests. */
+async function checkServing() {
+  const words = ["llama3-70B", "h200", "llama3-70B_serving_8"];
+  make("run", ...words, "--html", file("serve.html"), "--json", file("serve.json"), "--layers");
+  const { run, passes, memory1, concurrency, changes } = dataOf("serve.html");
+  const { stats } = run;
+  await everywhere("serve.html");
+  await sorts("serve");
+  const headline = await page(`document.querySelector("h1").innerText`);
+  check("headline is the first token and the next", headline.includes((1e3 * stats.ttft).toPrecision(4)) && headline.includes((1e3 * stats.tpot).toPrecision(4)), headline);
+  check("memory adds up with the cache", near(sum(memory1), stats.proc_mem_tier1_cap_req) && memory1["cached keys and values"] === stats.kv_cache_space);
+  check("every part has a colour", await page(`Object.keys(data.memory1).every((key) => key in memoryLooks) && Object.keys(data.time).every((key) => key in timeLooks)`));
+  const wide = await page(`[...document.querySelectorAll("#memory svg rect")].reduce((all, bar) => all + bar.width.baseVal.value + 0.7, 0)`);
+  const ticks = await page(`[...document.querySelectorAll("#memory svg line")].map((line) => line.x1.baseVal.value)`);
+  const capacity = ticks[ticks.length - 1] - ticks[0];
+  check("bars are as long as the need", Math.abs(wide / capacity / (stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity) - 1) < 0.01, [wide, capacity]);
+  check("operations are those of the decoding step", passes[0].name === "decoding step" && JSON.stringify(passes[0].layers) === JSON.stringify(run.layers));
+  check("and of the prefill", passes.length === 2 && passes[1].layers.some((layer) => layer.name === "flash attention"), passes.map((pass) => pass.name));
+  await page(`document.querySelectorAll("#layers .tools button")[1].click()`);
+  check("which a switch shows", await page(`document.querySelector("#layers tbody").innerText.includes("flash attention")`));
+  const own = concurrency.points.find((point) => point.requests === (run.execution.inference.batch || run.execution.batch_size));
+  check("the layout is a point of the curve", own.ttft === stats.ttft && own.output_tokens_per_s === stats.output_tokens_per_s, own);
+  make("run", ...words, "--set", "inference.batch=16", "--json", file("fewer.json"));
+  const [few, fewer] = [concurrency.points.find((point) => point.requests === 16), json("fewer.json").stats];
+  check("other points are the layout with other requests", few.tpot === fewer.tpot && few.requests_per_s === fewer.requests_per_s, few);
+  const told = concurrency.points.map((point) => point.requests);
+  check("points rise", told.every((n, i) => i === 0 || n > told[i - 1]) && told.length > 8, told);
+  check("both curves have them", await page(`[...document.querySelectorAll("#concurrency svg[role=img]")].every((svg) => svg.querySelectorAll("circle").length === data.concurrency.points.length)`));
+  const best = await page(`document.querySelector("#changes tbody tr td").textContent`);
+  check("the most useful change comes first", best === changes.items.reduce((a, b) => (b.stats.output_tokens_per_s > a.stats.output_tokens_per_s ? b : a)).change, best);
+}
+
+/* What to change next: what calc why says, with a command that gives it. */
+async function checkChanges() {
+  const words = ["deepseek-v3-671B", "h800", "deepseek-v3_2048"];
+  make("why", ...words, "--json", file("why.json"));
+  const why = json("why.json");
+  const { changes, run } = dataOf("modern.html");
+  const faster = changes.items.filter((item) => item.stats.total_time < run.stats.total_time);
+  check("as many tried as calc why", changes.tried === why.tried, changes.tried);
+  check("changes are those of calc why", JSON.stringify(faster.slice(0, why.changes.length).map((item) => [item.change, item.stats.total_time]))
+    === JSON.stringify(why.changes.map((item) => [item.change, item.total_time])), faster.length);
+  await browser.show(file("modern.html"), 1440);
+  check("they are the rows", await page(`document.querySelectorAll("#changes tbody tr").length`) === Math.min(8, faster.length));
+  await page(`document.querySelector("#changes tbody button").click()`);
+  const command = await page(`document.querySelector("#changes pre").textContent`);
+  const again = execFileSync("bash", ["-c", `${command.replace(/^calc run/, `"${calc}" run`)} --json -`], { encoding: "utf8" });
+  check("the command of a change gives it", JSON.parse(again).stats.total_time === faster[0].stats.total_time, command);
+}
+
 async function checkSweep() {
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64", "--batch", "64", "--axis", "microbatch_size=1,2",
     "--html", file("sweep.html"), "--out", file("sweep.json"), "--summary", file("summary.json"));
@@ -259,6 +309,8 @@ async function checkHostile() {
 
 try {
   await checkRun();
+  await checkServing();
+  await checkChanges();
   await checkSweep();
   await checkValidate();
   await checkHostile();
