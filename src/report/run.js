@@ -88,15 +88,16 @@ function showChanges() {
     : exe.inference.arrival_rate > 0 ? ["request_time", "Whole request", seconds]
       : exe.inference.phase === "prefill" ? ["total_time", "Prefill", seconds] : ["output_tokens_per_s", "Output tokens/s", amount];
   const up = key === "output_tokens_per_s";
-  const [of, before] = [(s) => s[key], stats[key]];
-  const helps = (s) => !fits || (up ? of(s) > before * (1 + 1e-9) : of(s) < before * (1 - 1e-9));
-  const items = found ? found.items.filter((item) => helps(item.stats)) : [];
+  const before = stats[key];
+  const helps = (value) => isNumber(value) && (!fits || (up ? value > before * (1 + 1e-9) : value < before * (1 - 1e-9)));
+  const items = found ? found.items.filter((item) => helps(item.stats[key]))
+    .sort((a, b) => (up ? d3.descending : d3.ascending)(a.stats[key], b.stats[key])) : [];
   if (!items.length) return;
   const node = section("changes", "Change", fits ? "What to change next" : "What would run",
     `${count(found.tried)} changes of one field, or of a pair of sizes, were tried; ${count(items.length)} of them ${items.length === 1 ? "helps" : "help"}. Batch, lengths and formats stay.`);
   const words = names.command;
   const command = words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]));
-  card(node, changesTable(items, { of, up, before: fits ? before : NaN, label, text, command, caption: "Changes",
+  card(node, changesTable(items, { key, before: fits ? before : NaN, label, text, command, caption: "Changes",
     memoryBefore: stats.proc_mem_tier1_cap_req }));
 }
 

@@ -257,6 +257,14 @@ async function checkSweep() {
   check("its layout", JSON.stringify(bought.execution) === JSON.stringify(larger.execution));
   check("more is not less", more.every((item) => item.best.stats.sample_rate >= best.stats.sample_rate), more.map((item) => item.best.stats.sample_rate));
   check("each resource is a row", await page(`document.querySelectorAll("#more tbody tr").length`) === more.length);
+  /* What each choice is worth: the best other value of every field. */
+  await page(`document.querySelector("#worth tbody button").click()`);
+  const other = await page(`document.querySelector("#worth pre").textContent`);
+  const changed = execFileSync("bash", ["-c", other.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" });
+  const cost = dataOf("sweep.html").changes.items.find((item) => other.includes(item.set.map((one) => `--set ${one}`).join(" ")));
+  check("the command of a choice gives its cost", JSON.parse(changed).stats.sample_rate === cost.stats.sample_rate && cost.stats.sample_rate < best.stats.sample_rate, other);
+  const kinds = await page(`[...document.querySelectorAll("#worth tbody tr td:first-child")].map((td) => td.textContent.split(" ")[0])`);
+  check("a field is there once", kinds.length > 5 && new Set(kinds.filter((kind) => !kind.endsWith("_par"))).size === kinds.filter((kind) => !kind.endsWith("_par")).length, kinds);
   /* The page of what was written: the layouts of the file. */
   make("report", file("sweep.json"), file("summary.json"), "--out", file("report.html"));
   await everywhere("report.html");
