@@ -53,6 +53,8 @@ const brief = (x, steps) => {
   return `${short(x / step[0])}\u202f${step[1]}`;
 };
 const seconds = (x) => withUnit(x, secondsIn);
+/* As many digits as a headline has. */
+const whole = (x) => withUnit(x, (y) => secondsIn(y, 4));
 const bytes = (x) => withUnit(x, bytesIn);
 const parameters = (x) => withUnit(x, (y) => scaled(y, [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"], [1, ""]], 4));
 const amount = (x) => withUnit(x, (y) => scaled(y, countSteps, 3));
@@ -275,8 +277,8 @@ function niceTicks(max, steps, most) {
 }
 
 /* Horizontal stacked bars. rows: {label, note, values: {key: number}, total}; parts: {key, label,
- * color} in the order of the stack; limit: {value, label}. */
-function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, gap = 12 }) {
+ * color} in the order of the stack; limit: {value, label}; total: how totals are written. */
+function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, gap = 12, total = text }) {
   const used = parts.filter((part) => rows.some((row) => row.values[part.key] > 0));
   const longest = d3.max(rows, (row) => row.total) || 1;
   const redraw = picture(parent, aria, (svg, width) => {
@@ -315,7 +317,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
         at += value;
       }
       svg.append("text").attr("class", "strong").attr("x", width).attr("y", y + height - 5)
-        .attr("text-anchor", "end").text(text(row.total));
+        .attr("text-anchor", "end").text(total(row.total));
     });
     if (limit) {
       svg.append("line").attr("x1", x(limit.value)).attr("x2", x(limit.value)).attr("y1", top)

@@ -104,12 +104,12 @@ function showChanges() {
 /* ---- Time ------------------------------------------------------------------------------------- */
 
 function showTime() {
-  const node = section("time", "Time", `Where the ${stepWord} goes`, `All parts are exposed seconds: they add up to ${seconds(timeTotal)}${exe.inference && exe.inference.phase === "serve" ? ", the mean of steps with and without prompts" : ""}.`);
+  const node = section("time", "Time", `Where the ${stepWord} goes`, `All parts are exposed seconds: they add up to ${whole(timeTotal)}${exe.inference && exe.inference.phase === "serve" ? ", the mean of steps with and without prompts" : ""}.`);
   const box = card(node);
   const slowest = data.ours && exe.pipeline_par > 1 ? `stage ${count(stats.slowest_stage)}` : "";
   stacks(box, { rows: [{ label: serves ? "Pass" : "Step", note: slowest, values: data.time, total: timeTotal }], parts: timeParts,
-    steps: timeSteps, text: seconds, height: 26,
-    aria: `Step of ${seconds(timeTotal)}: ${Object.entries(data.time).map(([k, v]) => `${k} ${share(v / timeTotal)}`).join(", ")}` });
+    steps: timeSteps, text: seconds, total: whole, height: 26,
+    aria: `Step of ${whole(timeTotal)}: ${Object.entries(data.time).map(([k, v]) => `${k} ${share(v / timeTotal)}`).join(", ")}` });
   const rows = timeParts.filter((part) => data.time[part.key] > 0).map((part) => ({ part, value: data.time[part.key] }));
   box.append(table({ caption: "Parts of the step", rows, sort: 1, columns: [
     { label: "Part", value: (r) => r.part.label, show: (r) => [swatch(r.part.color), r.part.label] },

@@ -122,6 +122,29 @@ async function checkRun() {
   check("the whole step shows all operations", all.replace(/\s/g, "").startsWith("3072of3072"), all);
   await page(`document.querySelector("#pipeline [tabindex]").dispatchEvent(new KeyboardEvent("keydown", {key: "+"}))`);
   check("zooming shows fewer", (await page(`document.querySelector("#pipeline .tools .right").textContent`)) !== all);
+  /* One truth: picture, trace, memory and headline. */
+  for (const name of ["classic", "modern", "mixed"]) {
+    await browser.show(file(`${name}.html`), 1440);
+    const { run: told, step, timeline: drawn } = dataOf(`${name}.html`);
+    check(`${name}: the picture ends with the step`, Math.abs(step.end_s / told.stats.total_time - 1) < 1e-9, [step.end_s, told.stats.total_time]);
+    check(`${name}: it says so`, (await page(`document.querySelector("#pipeline .lead").innerText`)).includes("It ends with the step"));
+    const worst = await page(`d3.max(operationsByStage(data.timeline), (list, s) => Math.abs(d3.max(memoryOf(data.timeline, data.step, list, s), (turn) => turn[1]) / stages[s].mem_tier1 - 1))`);
+    check(`${name}: memory over time has the peak of every stage`, worst < 1e-6, worst);
+    const parts = await page(`d3.max(data.timeline.start, (start, i) => { const t = data.timeline, parts = partsOf(t, data.step, i); return t.schedule === "dualpipe" ? 0 : Math.abs(d3.sum(parts, (part) => part[1]) / t.dur[i] - 1); })`);
+    check(`${name}: parts of an operation add up`, parts < 1e-5, parts);
+    const trace = JSON.parse(await page(`(() => { const events = operationsByStage(data.timeline); return JSON.stringify(traceOf(data.timeline, data.step, events, halvesOf(data.timeline, events))); })()`));
+    const slices = trace.traceEvents.filter((event) => event.ph === "X");
+    const until = new Map();
+    let crossed = 0;
+    for (const { pid, tid, ts, dur } of slices) {
+      if (ts < (until.get(`${pid} ${tid}`) || 0) - 1e-3) crossed += 1;
+      until.set(`${pid} ${tid}`, ts + dur);
+    }
+    check(`${name}: slices of the trace follow one another`, crossed === 0 && slices.length > drawn.start.length, crossed);
+    check(`${name}: the trace ends with the step`, Math.abs(Math.max(...until.values()) / 1e6 / told.stats.total_time - 1) < 1e-6);
+  }
+  const ticks = await page(`[1e-1, 1e-3, 1e-4].map((part) => windowTicks(12.3456789, 12.3456789 + 20 * part, 8).map((tick) => tick.text))`);
+  check("ticks of a small window differ", ticks.every((texts) => new Set(texts).size === texts.length && texts.length > 3), ticks);
   const { run: modern, ten_percent_more: more } = dataOf("modern.html");
   make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--set", `mem1.GBps=${modern.system.mem1.GBps * 1.1}`, "--json", file("faster.json"));
   const faster = more.find((item) => item.resource === "bandwidth of mem1");

@@ -58,7 +58,7 @@ END_TEST
 START_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
 {
     static const int scripts[] = {
-        [CALC_PAGE_RUN] = 3 + 5, [CALC_PAGE_SWEEP] = 3 + 5, [CALC_PAGE_VALIDATE] = 3 + 1};
+        [CALC_PAGE_RUN] = 3 + 6, [CALC_PAGE_SWEEP] = 3 + 5, [CALC_PAGE_VALIDATE] = 3 + 1};
     for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
         write_page((calc_page)page, "");
         ck_assert_ptr_eq(strstr(text, "<!doctype html>"), text);

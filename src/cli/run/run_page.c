@@ -11,6 +11,7 @@
 #include "model/timeline.h"
 #include "plan/resources.h"
 #include "report/page.h"
+#include "report/page_step.h"
 #include "report/page_timeline.h"
 #include "spec/stage_list.h"
 
@@ -93,6 +94,20 @@ static void put_listed(calc_put *put, const calc_inputs *in)
     calc_put_close(put);
 }
 
+/* What operations are spent on and what follows them; by Calculon's rules, and without a picture,
+ * null. */
+static void put_step(calc_put *put, const calc_run_outcome *o, const calc_page_timeline *drawn)
+{
+    const calc_inputs *in = &o->inputs;
+    calc_timeline t;
+    if (drawn->count == 0 || o->compat != CALC_COMPAT_NONE || !in->exec.training) {
+        calc_put_raw(put, "step", "null");
+        return;
+    }
+    calc_timeline_of(&in->app, &in->system, &in->exec, o->compat, &t);
+    calc_page_step_put(put, &t, drawn->end_s);
+}
+
 static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *json,
                               const calc_page_timeline *timeline, calc_errors *errors)
 {
@@ -117,6 +132,7 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     status = status == CALC_OK ? put_more(&put, o, errors) : status;
     calc_put_flag(&put, "ours", ours);
     calc_page_timeline_put(&put, timeline);
+    put_step(&put, o, timeline);
     calc_page_end(&put, CALC_PAGE_RUN);
     return status;
 }
